@@ -1,0 +1,117 @@
+//! `assay demo`: a small flawed change, the real review of it, and what to type next.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use assay_change::{Scope, Selection};
+use assay_sandbox::Command;
+
+use super::print;
+use super::review::review;
+use crate::exit::Exit;
+use crate::terminal;
+
+/// A file of the throw-away repository: its path, what was there, and what the change makes of it.
+struct DemoFile {
+    path: &'static str,
+    before: &'static str,
+    after: fn() -> String,
+}
+
+const FILES: [DemoFile; 3] = [
+    DemoFile {
+        path: "shop/payments.py",
+        before: "import os\n\n\ndef charge(client, order):\n    token = os.environ[\"PAYMENTS_TOKEN\"]\n    return client.post(\"/charges\", token=token, amount=order.total)\n",
+        after: payments,
+    },
+    DemoFile {
+        path: "shop/cart.test.js",
+        before: "describe('cart', () => {\n  it('adds up', () => {\n    expect(total([1, 2])).toBe(3);\n  });\n});\n",
+        after: cart_test,
+    },
+    DemoFile {
+        path: "shop/rates.rs",
+        before: "pub fn rate(country: &str) -> u32 {\n    match country {\n        \"de\" => 19,\n        _ => 0,\n    }\n}\n",
+        after: rates,
+    },
+];
+
+fn payments() -> String {
+    // Put together here, so that no scanner takes this file for a leak.
+    let token = ["sk_", "live_4eC39HqLyjWDarjtT1zdp7dc"].concat();
+    format!(
+        "def charge(client, order):\n    token = \"{token}\"\n    print(\"DEBUG charging\", order)\n    return client.post(\"/charges\", token=token, amount=order.total)\n"
+    )
+}
+
+fn cart_test() -> String {
+    "describe('cart', () => {\n  it.only('adds up', () => {\n    expect(total([1, 2])).toBe(3);\n  });\n});\n".to_owned()
+}
+
+fn rates() -> String {
+    "pub fn rate(country: &str) -> u32 {\n    match country {\n<<<<<<< HEAD\n        \"de\" => 19,\n=======\n        \"de\" => 21,\n>>>>>>> rates-2027\n        _ => 0,\n    }\n}\n".to_owned()
+}
+
+pub(crate) fn run() -> anyhow::Result<Exit> {
+    let folder = make_repository()?;
+    let (change, synthesis) = review(&folder, &Scope::Automatic, &Selection::default(), None)?;
+    terminal::print(&change, &synthesis)?;
+    let shown = folder.display();
+    print(&format!(
+        "\nThe repository is {shown}. What to type next:\n  \
+         cd {shown} && git diff main\n  \
+         assay review -C {shown} --format markdown\n  \
+         assay review                      # in a repository of your own\n"
+    ))?;
+    Ok(Exit::Ready)
+}
+
+/// Makes the repository, which stays there to be looked at.
+fn make_repository() -> anyhow::Result<PathBuf> {
+    let folder = tempfile::Builder::new()
+        .prefix("assay-demo-")
+        .tempdir()
+        .context("could not make a temporary folder")?
+        .keep();
+    git(&folder, &["init", "--quiet", "--initial-branch=main"])?;
+    for file in &FILES {
+        write(&folder, file.path, file.before)?;
+    }
+    git(&folder, &["add", "."])?;
+    commit(&folder, "A small shop")?;
+    git(&folder, &["switch", "--quiet", "--create", "faster-checkout"])?;
+    for file in &FILES {
+        write(&folder, file.path, &(file.after)())?;
+    }
+    git(&folder, &["add", "."])?;
+    commit(&folder, "Faster checkout")?;
+    Ok(folder)
+}
+
+fn write(folder: &Path, path: &str, text: &str) -> anyhow::Result<()> {
+    let path = folder.join(path);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(&path, text).with_context(|| format!("could not write `{}`", path.display()))
+}
+
+fn commit(folder: &Path, message: &str) -> anyhow::Result<()> {
+    let author = ["-c", "user.name=demo", "-c", "user.email=demo@localhost"];
+    let plain = ["-c", "commit.gpgSign=false", "commit", "--quiet", "--message", message];
+    git(folder, &[&author[..], &plain[..]].concat())
+}
+
+fn git(folder: &Path, args: &[&str]) -> anyhow::Result<()> {
+    let finished = Command::new("git")
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .args(args)
+        .folder(folder)
+        .run()
+        .context("the demo needs git")?;
+    if !finished.status.success() {
+        bail!("git refused: {}", String::from_utf8_lossy(&finished.stderr).trim());
+    }
+    Ok(())
+}

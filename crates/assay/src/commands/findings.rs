@@ -1,0 +1,350 @@
+//! `assay findings …`: single steps over findings, JSON in and JSON out.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use assay_change::{diff, tree::DirTree};
+use assay_findings::answer::{self, Format, Measure, Pair, RecurringQuestion};
+use assay_findings::finding::Finding;
+use assay_findings::gate::Mode;
+use assay_findings::grade::Grade;
+use assay_findings::ground::{Ground, Tree};
+use assay_findings::identity::{Dismissal, Memory};
+use assay_findings::merge;
+use assay_findings::read::{self, MAX_TEXT};
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::validate::Tier;
+use assay_findings::write::{self, Document, Form};
+use clap::{Subcommand, ValueEnum};
+use serde_json::{Map, Value};
+
+use super::{print, print_json, read_file, read_stdin, today};
+use crate::exit::{Exit, Unusable};
+
+/// One step.
+#[derive(Subcommand)]
+pub(crate) enum Step {
+    /// Reads a reviewer's raw text from stdin
+    Parse {
+        /// The vocabulary to show severities in
+        #[arg(long, value_enum, default_value = "auto")]
+        format: FormatArg,
+        /// The repository's folder, so that absolute paths inside it are made relative
+        #[arg(long)]
+        root: Option<PathBuf>,
+    },
+    /// Holds a persona report from stdin against its schema
+    Validate {
+        /// Which of the two forms is meant
+        #[arg(long, value_enum, default_value = "full")]
+        tier: TierArg,
+    },
+    /// Merges, grounds, gates and routes reports, and decides
+    Synthesize(SynthesizeArgs),
+    /// Writes a synthesis or a list of findings from stdin in another form
+    Render(RenderArgs),
+    /// Says whether two findings, `{"a": …, "b": …}` on stdin, are the same
+    Same {
+        /// How they are compared
+        #[arg(long, value_enum, default_value = "alike")]
+        measure: MeasureArg,
+    },
+    /// Says which issues of `{"current": […], "history": […]}` on stdin keep coming back
+    Recurring,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum FormatArg {
+    Auto,
+    Qa,
+    Persona,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum TierArg {
+    Full,
+    Compact,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum MeasureArg {
+    Alike,
+    Sequence,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ModeArg {
+    Interactive,
+    ReportOnly,
+    Autofix,
+    Headless,
+}
+
+/// What to synthesize.
+#[derive(clap::Args)]
+pub(crate) struct SynthesizeArgs {
+    /// The tree after the change, to check evidence against
+    #[arg(long, value_name = "DIR")]
+    tree: Option<PathBuf>,
+    /// The change as a unified diff, to tell new findings from old ones
+    #[arg(long, value_name = "FILE")]
+    diff: Option<PathBuf>,
+    /// How the review is run
+    #[arg(long, value_enum, default_value = "interactive")]
+    mode: ModeArg,
+    /// Block on findings of this severity or worse, and on no others
+    #[arg(long, value_name = "SEVERITY", value_parser = known_severity)]
+    fail_on: Option<Grade>,
+    /// The synthesis of the round before, to tell what is new, still open, resolved or back
+    #[arg(long, value_name = "FILE")]
+    previous: Option<PathBuf>,
+    /// Findings that were dismissed: `[{"fingerprint", "by", "reason", "until"}]`
+    #[arg(long, value_name = "FILE")]
+    dismissals: Option<PathBuf>,
+    /// Reports to read; `-` takes a JSON array of them from stdin
+    #[arg(required = true, value_name = "REPORT")]
+    reports: Vec<PathBuf>,
+}
+
+/// How to write findings.
+#[derive(clap::Args)]
+pub(crate) struct RenderArgs {
+    /// The form
+    #[arg(long = "as", value_name = "FORM", value_parser = form)]
+    form: Form,
+    /// The repository's web address, for links
+    #[arg(long, value_name = "URL")]
+    repository: Option<String>,
+    /// The commit that was reviewed, for links
+    #[arg(long, value_name = "SHA")]
+    commit: Option<String>,
+    /// The review's id, from which a fix task gets its own
+    #[arg(long, value_name = "ID")]
+    review_id: Option<String>,
+    /// Which round of review and fix this is
+    #[arg(long, value_name = "N")]
+    cycle: Option<u32>,
+}
+
+pub(crate) fn known_severity(word: &str) -> Result<Grade, String> {
+    let grade = Grade::from_word(word);
+    if grade.is_unmapped() {
+        return Err("expected one of CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR, SUGGESTION, \
+                    P0 to P3, MUST, SHOULD, MAY"
+            .to_owned());
+    }
+    Ok(grade)
+}
+
+fn form(name: &str) -> Result<Form, String> {
+    Form::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = write::FORMS.iter().map(|(_, name)| *name).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+pub(crate) fn run(step: Step) -> anyhow::Result<Exit> {
+    match step {
+        Step::Parse { format, root } => parse(format, root.as_deref()),
+        Step::Validate { tier } => validate(tier),
+        Step::Synthesize(args) => run_synthesize(&args),
+        Step::Render(args) => render(&args),
+        Step::Same { measure } => same(measure),
+        Step::Recurring => {
+            let question: RecurringQuestion = from_stdin()?;
+            print_json(&answer::find_recurring(&question))?;
+            Ok(Exit::Ready)
+        }
+    }
+}
+
+fn parse(format: FormatArg, root: Option<&Path>) -> anyhow::Result<Exit> {
+    let format = match format {
+        FormatArg::Auto => Format::Auto,
+        FormatArg::Qa => Format::Qa,
+        FormatArg::Persona => Format::Persona,
+    };
+    let root = root.map(|root| root.canonicalize().unwrap_or_else(|_| root.to_owned()));
+    let root = root.as_deref().and_then(Path::to_str);
+    let (parsed, usable) = answer::parse(&read_stdin()?, format, root);
+    print_json(&parsed)?;
+    Ok(if usable { Exit::Ready } else { Exit::Incomplete })
+}
+
+fn validate(tier: TierArg) -> anyhow::Result<Exit> {
+    let tier = match tier {
+        TierArg::Full => Tier::Full,
+        TierArg::Compact => Tier::Compact,
+    };
+    let validated = answer::validate(&within_limit(read_stdin()?)?, tier);
+    print_json(&validated)?;
+    Ok(if validated.valid { Exit::Ready } else { Exit::NotReady })
+}
+
+fn same(measure: MeasureArg) -> anyhow::Result<Exit> {
+    let pair: Pair = from_stdin()?;
+    let measure = match measure {
+        MeasureArg::Alike => Measure::Alike,
+        MeasureArg::Sequence => Measure::Sequence,
+    };
+    print_json(&answer::same(&pair, measure))?;
+    Ok(Exit::Ready)
+}
+
+fn within_limit(bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
+    if bytes.len() > MAX_TEXT {
+        bail!(Unusable(format!("the input has more than {MAX_TEXT} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn from_stdin<T: serde::de::DeserializeOwned>() -> anyhow::Result<T> {
+    let bytes = within_limit(read_stdin()?)?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Unusable(format!("the input does not fit: {error}")).into())
+}
+
+fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
+    let tree = args.tree.as_deref().map(open_tree).transpose()?;
+    let changed = match &args.diff {
+        Some(path) => Some(diff::changed_lines(&diff::parse(&read_file(path)?))),
+        None => None,
+    };
+    let previous: Option<Synthesis> = args.previous.as_deref().map(json_file).transpose()?;
+    let dismissals: Vec<Dismissal> =
+        args.dismissals.as_deref().map(json_file).transpose()?.unwrap_or_default();
+    let reports = read_reports(args)?;
+    let synthesis = synthesize(
+        &reports,
+        &Circumstances {
+            tree: tree.as_ref().map(|tree| tree as &dyn Tree),
+            changed: changed.as_ref(),
+            mode: match args.mode {
+                ModeArg::Interactive => Mode::Interactive,
+                ModeArg::ReportOnly => Mode::ReportOnly,
+                ModeArg::Autofix => Mode::Autofix,
+                ModeArg::Headless => Mode::Headless,
+            },
+            fail_on: args.fail_on.clone(),
+            memory: previous.as_ref().map(memory),
+            dismissals: &dismissals,
+            coverage: None,
+            today: &today(),
+        },
+    );
+    print_json(&synthesis)?;
+    let all_usable = reports.iter().all(|report| report.unusable.is_none());
+    Ok(if all_usable && !reports.is_empty() { Exit::Ready } else { Exit::Incomplete })
+}
+
+fn open_tree(folder: &Path) -> anyhow::Result<DirTree> {
+    if !folder.is_dir() {
+        bail!("`{}` is no folder", folder.display());
+    }
+    Ok(DirTree::new(folder.to_owned()))
+}
+
+fn json_file<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
+    serde_json::from_slice(&read_file(path)?)
+        .with_context(|| format!("could not understand `{}`", path.display()))
+}
+
+/// Gathers all that a synthesis knew, whatever it had decided about it.
+fn memory(previous: &Synthesis) -> Memory<'_> {
+    let lists =
+        [&previous.findings, &previous.pre_existing, &previous.held_back, &previous.dismissed];
+    Memory { findings: lists.into_iter().flatten().collect(), resolved: &previous.resolved }
+}
+
+fn read_reports(args: &SynthesizeArgs) -> anyhow::Result<Vec<Report>> {
+    let root = args.tree.as_deref().and_then(|tree| tree.canonicalize().ok());
+    let root = root.as_deref().and_then(Path::to_str);
+    let mut reports = Vec::new();
+    for path in &args.reports {
+        if path.as_os_str() == "-" {
+            reports.extend(Report::list_from_text(&read::decode(&read_stdin()?).0, root));
+            continue;
+        }
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let (text, _) = read::decode(&read_file(path)?);
+        reports.push(Report::from_text(&text, &name.unwrap_or_default(), root));
+    }
+    Ok(reports)
+}
+
+/// What `render` takes besides findings, from whatever wraps them.
+struct Wrapping {
+    summary: Option<String>,
+    context: Map<String, Value>,
+    review_id: Option<String>,
+    cycle: Option<u32>,
+}
+
+impl Wrapping {
+    fn of(input: &Value) -> Wrapping {
+        let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
+        let context = input.get("context").and_then(Value::as_object).cloned().unwrap_or_default();
+        Wrapping {
+            summary: text("summary"),
+            review_id: text("review_id"),
+            cycle: input.get("cycle").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()),
+            context,
+        }
+    }
+}
+
+fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
+    let bytes = within_limit(read_stdin()?)?;
+    let input: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| Unusable(format!("the input is not JSON: {error}")))?;
+    let wrapping = Wrapping::of(&input);
+    let synthesis: Option<Synthesis> = match input.get("verdict").is_some_and(Value::is_object) {
+        true => Some(serde_json::from_value(input.clone()).map_err(|error| {
+            Unusable(format!("the input looks like a synthesis and is none: {error}"))
+        })?),
+        false => None,
+    };
+    let listed = if synthesis.is_some() { None } else { listed_findings(&input)? };
+    let document = Document {
+        findings: synthesis.as_ref().map(|s| s.findings.as_slice()).or(listed.as_deref()),
+        synthesis: synthesis.as_ref(),
+        summary: wrapping.summary.as_deref(),
+        repository: args.repository.as_deref(),
+        commit: args.commit.as_deref(),
+        review_id: args.review_id.as_deref().or(wrapping.review_id.as_deref()),
+        cycle: args.cycle.or(wrapping.cycle),
+        context: wrapping.context,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    print(&write::write(args.form, &document))?;
+    Ok(Exit::Ready)
+}
+
+/// Reads findings of any form; `None` where the input says that there is no structured list.
+fn listed_findings(input: &Value) -> anyhow::Result<Option<Vec<Finding>>> {
+    let list = match input {
+        Value::Array(_) => input,
+        Value::Object(object) => match object.get("findings") {
+            Some(Value::Null) => return Ok(None),
+            Some(list @ Value::Array(_)) => list,
+            _ => bail!(Unusable("the input has no `findings`".to_owned())),
+        },
+        _ => bail!(Unusable("the input is neither a synthesis nor a list of findings".to_owned())),
+    };
+    if list.as_array().is_some_and(Vec::is_empty) {
+        return Ok(Some(Vec::new()));
+    }
+    let wrapped = serde_json::json!({ "findings": list }).to_string();
+    let Some(votes) = read::read(&wrapped, None).votes else {
+        bail!(Unusable("none of the items is a finding".to_owned()));
+    };
+    let reviewer = Reviewer::new("review", ReviewerKind::Persona);
+    let ground = Ground::new(None, None);
+    let grounded: Vec<_> = votes
+        .iter()
+        .enumerate()
+        .map(|(number, vote)| ground.check(vote, &reviewer, (0, number)))
+        .collect();
+    Ok(Some(merge::each_alone(&grounded)))
+}

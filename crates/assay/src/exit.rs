@@ -1,0 +1,54 @@
+//! Exit codes, the same for every command.
+
+use std::process::ExitCode;
+
+use assay_findings::verdict::State;
+
+/// How a command ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Ready, ready with fixes, or what was asked for is printed.
+    Ready,
+    /// Not ready, or invalid.
+    NotReady,
+    /// Wrong usage or configuration.
+    Usage,
+    /// Somebody who had to answer did not, or the input was unusable.
+    Incomplete,
+    /// A bug in assay.
+    Bug,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Ready => 0,
+            Exit::NotReady => 1,
+            Exit::Usage => 2,
+            Exit::Incomplete => 3,
+            Exit::Bug => 70,
+        })
+    }
+}
+
+impl From<State> for Exit {
+    fn from(state: State) -> Exit {
+        match state {
+            State::Ready | State::ReadyWithFixes => Exit::Ready,
+            State::NotReady => Exit::NotReady,
+            State::Incomplete => Exit::Incomplete,
+        }
+    }
+}
+
+/// Input that a plumbing command can do nothing with: told in its JSON.
+#[derive(Debug)]
+pub(crate) struct Unusable(pub(crate) String);
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}

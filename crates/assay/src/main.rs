@@ -1,0 +1,81 @@
+//! The command line: reads arguments, wires the rooms together, prints.
+//!
+//! One file for each command under [`commands`]; nothing is decided here.
+
+mod commands;
+mod exit;
+mod terminal;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::{Exit, Unusable};
+
+/// The quality gate for code that agents and people write.
+#[derive(Parser)]
+#[command(name = "assay", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Reviews a change and says whether it is ready
+    Review(commands::review::Args),
+    /// Makes a small flawed change in a throw-away repository and reviews it
+    Demo,
+    /// Single steps over findings, for scripts: JSON in, JSON out
+    #[command(subcommand)]
+    Findings(commands::findings::Step),
+    /// Prints the JSON Schema of what a plumbing command prints or reads
+    Schema(commands::schema::Args),
+}
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(report_bug));
+    let cli = Cli::parse();
+    let result = std::panic::catch_unwind(|| match cli.command {
+        Command::Review(args) => commands::review::run(&args),
+        Command::Demo => commands::demo::run(),
+        Command::Findings(step) => commands::findings::run(step),
+        Command::Schema(args) => commands::schema::run(&args),
+    });
+    match result {
+        Ok(Ok(exit)) => exit.into(),
+        Ok(Err(error)) => fail(&error).into(),
+        Err(_) => Exit::Bug.into(),
+    }
+}
+
+/// Prints an error with its causes, and gives the code it exits with.
+fn fail(error: &anyhow::Error) -> Exit {
+    // Whoever read our output has left; there is nobody to tell.
+    if error.chain().any(is_broken_pipe) {
+        return Exit::Ready;
+    }
+    if let Some(Unusable(reason)) = error.downcast_ref() {
+        let answer = serde_json::json!({ "error": reason });
+        let _ = writeln!(io::stdout(), "{answer:#}");
+        return Exit::Incomplete;
+    }
+    let mut message = format!("error: {error}");
+    for cause in error.chain().skip(1) {
+        message.push_str(&format!("\n  because: {cause}"));
+    }
+    let _ = writeln!(io::stderr(), "{message}");
+    Exit::Usage
+}
+
+fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
+    let _ = writeln!(
+        io::stderr(),
+        "error: assay has a bug: {panic}\nhint: please report it with the command that you ran"
+    );
+}

@@ -1,0 +1,168 @@
+//! Asking git: one place that knows its command line.
+
+use std::path::{Path, PathBuf};
+
+use assay_sandbox::{Command, RunError};
+
+use crate::diff::{self, FileDiff};
+
+/// Why git gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// The folder belongs to no repository.
+    #[error("`{folder}` is not in a git repository")]
+    NotARepository {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is no such commit or branch.
+    #[error("`{name}` is no commit or branch of this repository")]
+    UnknownRevision {
+        /// What was asked for.
+        name: String,
+    },
+    /// Git could not be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Git refused.
+    #[error("git {command} failed: {message}")]
+    Failed {
+        /// The sub-command.
+        command: String,
+        /// What git said.
+        message: String,
+    },
+}
+
+/// A repository.
+#[derive(Debug, Clone)]
+pub(crate) struct Git {
+    pub(crate) root: PathBuf,
+}
+
+impl Git {
+    /// Finds the repository around a folder.
+    pub(crate) fn find(folder: &Path) -> Result<Git, GitError> {
+        let here = Git { root: folder.to_owned() };
+        match here.run(&["rev-parse", "--show-toplevel"]) {
+            Ok(root) => Ok(Git { root: PathBuf::from(text(&root).trim_end_matches('\n')) }),
+            Err(GitError::Failed { .. }) => {
+                Err(GitError::NotARepository { folder: folder.to_owned() })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
+        let finished = Command::new("git")
+            .args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"])
+            .args(["-c", "core.quotePath=true", "--no-pager", "--literal-pathspecs"])
+            .args(args)
+            .folder(&self.root)
+            .env("LC_ALL", "C")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .run()?;
+        if finished.status.success() {
+            return Ok(finished.stdout);
+        }
+        let message = text(&finished.stderr);
+        Err(GitError::Failed {
+            command: args.first().copied().unwrap_or_default().to_owned(),
+            message: message.lines().next().unwrap_or("no reason given").to_owned(),
+        })
+    }
+
+    fn line(&self, args: &[&str]) -> Result<String, GitError> {
+        Ok(text(&self.run(args)?).trim().to_owned())
+    }
+
+    /// Gives the commit that a name stands for.
+    pub(crate) fn resolve(&self, name: &str) -> Result<String, GitError> {
+        self.peel(name, "commit")
+    }
+
+    /// Gives the commit or tree that a name stands for.
+    pub(crate) fn resolve_tree(&self, name: &str) -> Result<String, GitError> {
+        self.peel(name, "tree")
+    }
+
+    fn peel(&self, name: &str, kind: &str) -> Result<String, GitError> {
+        let unknown = || GitError::UnknownRevision { name: name.to_owned() };
+        if name.starts_with('-') {
+            return Err(unknown());
+        }
+        let peeled = format!("{name}^{{{kind}}}");
+        match self.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
+            Ok(id) if !id.is_empty() => Ok(id),
+            Ok(_) | Err(GitError::Failed { .. }) => Err(unknown()),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Gives the commit at which this branch left another.
+    pub(crate) fn fork_point(&self, base: &str) -> Result<String, GitError> {
+        let base = self.resolve(base)?;
+        match self.line(&["merge-base", &base, "HEAD"]) {
+            Ok(fork) if !fork.is_empty() => Ok(fork),
+            // Histories that never met are compared as they are.
+            Ok(_) | Err(GitError::Failed { .. }) => Ok(base),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Gives the branch that changes are made against, if HEAD is not on it.
+    pub(crate) fn default_branch(&self) -> Option<String> {
+        let remote = self.line(&["symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD"]);
+        let known = ["origin/main", "origin/master", "main", "master"].map(str::to_owned);
+        let mut candidates = remote.into_iter().filter(|name| !name.is_empty()).chain(known);
+        let branch = candidates.find(|name| self.resolve(name).is_ok())?;
+        let current = self.line(&["symbolic-ref", "--short", "--quiet", "HEAD"]).ok();
+        (current.as_deref() != Some(branch.as_str())).then_some(branch)
+    }
+
+    pub(crate) fn empty_tree(&self) -> Result<String, GitError> {
+        self.line(&["hash-object", "-t", "tree", "/dev/null"])
+    }
+
+    /// Gives a commit's first parent, or the empty tree for the first commit of all.
+    pub(crate) fn parent_or_empty(&self, commit: &str) -> Result<String, GitError> {
+        let commit = self.resolve(commit)?;
+        match self.resolve(&format!("{commit}^")) {
+            Ok(parent) => Ok(parent),
+            Err(GitError::UnknownRevision { .. }) => self.empty_tree(),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Gives the files that git neither tracks nor ignores.
+    pub(crate) fn untracked(&self, paths: &[String]) -> Result<Vec<String>, GitError> {
+        let mut args = vec!["ls-files", "--others", "--exclude-standard", "-z", "--"];
+        args.extend(paths.iter().map(String::as_str));
+        let listed = self.run(&args)?;
+        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(text).collect())
+    }
+
+    pub(crate) fn diff(&self, what: &[&str], paths: &[String]) -> Result<Vec<FileDiff>, GitError> {
+        let mut args = vec![
+            "diff",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--find-renames",
+            "--submodule=short",
+            "--unified=3",
+            "--src-prefix=a/",
+            "--dst-prefix=b/",
+        ];
+        args.extend(what);
+        args.push("--");
+        args.extend(paths.iter().map(String::as_str));
+        Ok(diff::parse(&self.run(&args)?))
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

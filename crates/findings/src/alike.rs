@@ -1,0 +1,416 @@
+//! Whether two titles name one defect: [`alike`], the one measure that merging, memory and
+//! recurring issues share, and [`AlikeIndex`], which finds the candidates without trying all pairs.
+
+use std::collections::HashMap;
+
+/// Titles are alike from here on.
+pub const THRESHOLD: f64 = 0.8;
+
+/// Lines at most this far apart count as one place.
+const NEAR_LINES: u32 = 10;
+
+/// What is compared: a title and where it was raised.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The title.
+    pub title: &'a str,
+    /// The file, if there is one.
+    pub file: Option<&'a str>,
+    /// The line, if there is one.
+    pub line: Option<u32>,
+}
+
+/// How alike two subjects are, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Likeness {
+    /// From 0 to 1.
+    pub score: f64,
+    /// What decided.
+    pub why: &'static str,
+}
+
+impl Likeness {
+    /// Says whether they are taken for the same.
+    pub fn is_same(&self) -> bool {
+        self.score >= THRESHOLD
+    }
+}
+
+/// Compares two subjects.
+pub fn alike(a: Subject<'_>, b: Subject<'_>) -> Likeness {
+    if a.file != b.file {
+        return Likeness { score: 0.0, why: "different files" };
+    }
+    let near = are_near(a.line, b.line);
+    likeness(&Signature::of(a.title), &Signature::of(b.title), near)
+}
+
+fn are_near(a: Option<u32>, b: Option<u32>) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if a.abs_diff(b) <= NEAR_LINES)
+}
+
+/// The words of a title that carry its meaning, each kind sorted and without repeats.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Signature {
+    tokens: Vec<String>,
+    identifiers: Vec<String>,
+    numbers: Vec<String>,
+    folded: String,
+}
+
+fn likeness(a: &Signature, b: &Signature, near: bool) -> Likeness {
+    if a.tokens.is_empty() || b.tokens.is_empty() {
+        let same = !a.folded.is_empty() && a.folded == b.folded;
+        return Likeness { score: f64::from(u8::from(same)), why: "no words to compare" };
+    }
+    let both_name = !a.identifiers.is_empty() && !b.identifiers.is_empty();
+    if both_name && shared(&a.identifiers, &b.identifiers) == 0 {
+        return Likeness { score: 0.0, why: "no identifier in common" };
+    }
+    if !a.numbers.is_empty() && !b.numbers.is_empty() && a.numbers != b.numbers {
+        return Likeness { score: 0.0, why: "different numbers" };
+    }
+    let both = shared(&a.tokens, &b.tokens) as f64;
+    let smaller = a.tokens.len().min(b.tokens.len());
+    if near && smaller >= 2 {
+        return Likeness { score: both / smaller as f64, why: "overlap of words at one place" };
+    }
+    let total = (a.tokens.len() + b.tokens.len()) as f64;
+    Likeness { score: 2.0 * both / total, why: "words in common" }
+}
+
+fn shared(a: &[String], b: &[String]) -> usize {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                count += 1;
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    count
+}
+
+/// Folds a title so that case, blanks, end marks and prefixes such as `Bug:` make no difference.
+pub fn fold_title(title: &str) -> String {
+    let mut folded = title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    for prefix in ["error:", "issue:", "bug:", "fix:"] {
+        if let Some(rest) = folded.strip_prefix(prefix) {
+            folded = rest.trim_start().to_owned();
+        }
+    }
+    folded.truncate(folded.trim_end_matches(['.', '!', ' ', ':']).len());
+    folded
+}
+
+impl Signature {
+    /// Takes a title apart.
+    pub fn of(title: &str) -> Signature {
+        let mut signature = Signature { folded: fold_title(title), ..Signature::default() };
+        let mut outside = String::with_capacity(title.len());
+        for (at, part) in title.split('`').enumerate() {
+            // Every second part stands between back-ticks.
+            if at % 2 == 1 && !part.trim().is_empty() {
+                let name = part.split_whitespace().collect::<String>();
+                signature.add_identifier(name.trim_end_matches("()"));
+                outside.push(' ');
+            } else {
+                outside.push_str(part);
+            }
+        }
+        for word in outside.split(|c: char| !is_word_char(c)) {
+            signature.add_word(word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'));
+        }
+        for list in [&mut signature.tokens, &mut signature.identifiers, &mut signature.numbers] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        signature
+    }
+
+    fn add_word(&mut self, word: &str) {
+        let lower = word.to_lowercase();
+        if word.is_empty() || is_stop_word(&lower) {
+            return;
+        }
+        if word.bytes().all(|b| b.is_ascii_digit()) {
+            self.numbers.push(lower.clone());
+            self.tokens.push(lower);
+        } else if is_identifier(word) {
+            self.add_identifier(word);
+        } else {
+            for part in lower.split(['-', ':', '\'', '’']) {
+                if !part.is_empty() && !is_stop_word(part) {
+                    self.tokens.push(stem(part).to_owned());
+                }
+            }
+        }
+    }
+
+    fn add_identifier(&mut self, name: &str) {
+        let lower = name.to_lowercase();
+        self.identifiers.push(lower.clone());
+        self.tokens.push(lower);
+    }
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '/' | '-' | '\'' | '’')
+}
+
+/// Says whether a word is a name in the code rather than a word of the language.
+fn is_identifier(word: &str) -> bool {
+    let chars: Vec<char> = word.chars().collect();
+    let letter_beside_digit = chars.windows(2).any(|pair| {
+        (pair[0].is_ascii_digit() && pair[1].is_alphabetic())
+            || (pair[0].is_alphabetic() && pair[1].is_ascii_digit())
+    });
+    let inner_capital = chars.windows(2).any(|p| p[0].is_lowercase() && p[1].is_uppercase());
+    let letters = chars.iter().filter(|c| c.is_alphabetic()).count();
+    let all_capitals = letters >= 2 && chars.iter().all(|c| !c.is_lowercase());
+    word.contains(['_', '.', '/'])
+        || word.contains("::")
+        || letter_beside_digit
+        || inner_capital
+        || all_capitals
+}
+
+/// Words that say nothing about which defect it is, among them those of absence: "missing error
+/// handling" and "no error handling" are one.
+fn is_stop_word(word: &str) -> bool {
+    matches!(
+        word,
+        "a" | "an"
+            | "the"
+            | "and"
+            | "or"
+            | "but"
+            | "of"
+            | "in"
+            | "on"
+            | "at"
+            | "to"
+            | "for"
+            | "from"
+            | "by"
+            | "with"
+            | "as"
+            | "is"
+            | "are"
+            | "was"
+            | "were"
+            | "be"
+            | "been"
+            | "being"
+            | "it"
+            | "its"
+            | "this"
+            | "that"
+            | "these"
+            | "those"
+            | "there"
+            | "has"
+            | "have"
+            | "had"
+            | "does"
+            | "do"
+            | "did"
+            | "can"
+            | "could"
+            | "should"
+            | "would"
+            | "may"
+            | "might"
+            | "will"
+            | "into"
+            | "when"
+            | "where"
+            | "which"
+            | "error:"
+            | "issue:"
+            | "bug:"
+            | "fix:"
+            | "no"
+            | "not"
+            | "missing"
+            | "without"
+            | "never"
+            | "none"
+            | "lacks"
+            | "lack"
+            | "lacking"
+            | "absent"
+            | "absence"
+            | "cannot"
+            | "isn't"
+            | "doesn't"
+            | "don't"
+            | "aren't"
+            | "wasn't"
+            | "isn’t"
+            | "doesn’t"
+            | "don’t"
+    )
+}
+
+/// Takes a word down to a stem that its forms share; light, so that it joins no two words.
+fn stem(word: &str) -> &str {
+    if !word.is_ascii() {
+        return word;
+    }
+    let mut stem = word;
+    for suffix in ["ings", "ing", "ions", "ion", "ed", "es", "s"] {
+        let Some(short) = stem.strip_suffix(suffix) else { continue };
+        let keeps = suffix == "s" && short.ends_with(['s', 'u', 'i']);
+        if short.len() >= 3 && !keeps {
+            stem = short;
+            break;
+        }
+    }
+    let short = stem.strip_suffix('e').unwrap_or(stem);
+    if short.len() >= 3 { short } else { stem }
+}
+
+/// Finds, among many subjects, those that may be alike, by the rarest words they must share.
+///
+/// Alike subjects share at least four fifths of the smaller one's words, so at least one of its
+/// rarest fifth (and one more) is among the words of the other: only those are looked up.
+#[derive(Debug)]
+pub struct AlikeIndex {
+    signatures: Vec<Signature>,
+    /// Each signature's words as numbers, the rarest word of all subjects being the lowest.
+    words: Vec<Vec<u32>>,
+    /// (place, word) of all inserted subjects' words.
+    by_word: HashMap<(u32, u32), Vec<u32>>,
+    /// The same, for the words of which one must be shared.
+    by_rare_word: HashMap<(u32, u32), Vec<u32>>,
+    /// (place, folded title) of those without words.
+    by_title: HashMap<(u32, String), Vec<u32>>,
+}
+
+impl AlikeIndex {
+    /// Prepares an index over titles; none is inserted yet.
+    pub fn over<'a>(titles: impl IntoIterator<Item = &'a str>) -> AlikeIndex {
+        let signatures: Vec<Signature> = titles.into_iter().map(Signature::of).collect();
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for token in signatures.iter().flat_map(|s| &s.tokens) {
+            *counts.entry(token).or_default() += 1;
+        }
+        let mut ranked: Vec<(&str, usize)> = counts.into_iter().collect();
+        ranked.sort_unstable_by(|a, b| a.1.cmp(&b.1).then(a.0.cmp(b.0)));
+        let ranks: HashMap<&str, u32> =
+            ranked.iter().zip(0u32..).map(|((token, _), rank)| (*token, rank)).collect();
+        let words = signatures
+            .iter()
+            .map(|signature| {
+                let mut words: Vec<u32> =
+                    signature.tokens.iter().map(|token| ranks[token.as_str()]).collect();
+                words.sort_unstable();
+                words
+            })
+            .collect();
+        AlikeIndex {
+            signatures,
+            words,
+            by_word: HashMap::new(),
+            by_rare_word: HashMap::new(),
+            by_title: HashMap::new(),
+        }
+    }
+
+    /// Inserts the `id`-th title at a place; only subjects at one place are compared.
+    pub fn insert(&mut self, id: u32, place: u32) {
+        let words = &self.words[id as usize];
+        for word in words {
+            self.by_word.entry((place, *word)).or_default().push(id);
+        }
+        for word in rarest(words) {
+            self.by_rare_word.entry((place, *word)).or_default().push(id);
+        }
+        if words.is_empty() {
+            let folded = self.signatures[id as usize].folded.clone();
+            self.by_title.entry((place, folded)).or_default().push(id);
+        }
+    }
+
+    /// Gives those inserted at a place that may be alike to the `id`-th title, in order.
+    pub fn candidates(&self, id: u32, place: u32) -> Vec<u32> {
+        let words = &self.words[id as usize];
+        let mut found: Vec<u32> = Vec::new();
+        for word in rarest(words) {
+            found.extend(self.by_word.get(&(place, *word)).into_iter().flatten());
+        }
+        for word in words {
+            found.extend(self.by_rare_word.get(&(place, *word)).into_iter().flatten());
+        }
+        if words.is_empty() {
+            let folded = self.signatures[id as usize].folded.clone();
+            found.extend(self.by_title.get(&(place, folded)).into_iter().flatten());
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Compares two of the titles, taken to be in one file.
+    pub fn likeness(&self, a: u32, b: u32, lines: (Option<u32>, Option<u32>)) -> Likeness {
+        let near = are_near(lines.0, lines.1);
+        likeness(&self.signatures[a as usize], &self.signatures[b as usize], near)
+    }
+}
+
+/// Gives the words of which anything alike must hold at least one.
+fn rarest(words: &[u32]) -> &[u32] {
+    let must_share = (words.len() as f64 * THRESHOLD).ceil() as usize;
+    &words[..(words.len() - must_share + 1).min(words.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(a: &str, b: &str) -> f64 {
+        let subject = |title| Subject { title, file: Some("api.py"), line: Some(42) };
+        alike(subject(a), subject(b)).score
+    }
+
+    #[test]
+    fn the_three_titles_of_one_recurring_issue_are_alike() {
+        let titles = [
+            "Missing error handling",
+            "Error: Missing error handling",
+            "No error handling for network failures",
+        ];
+        for a in titles {
+            for b in titles {
+                assert!(score(a, b) >= THRESHOLD, "{a} / {b}: {}", score(a, b));
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_numbers_keep_titles_apart() {
+        for (a, b) in [
+            ("criterion 1 not met", "criterion 2 not met"),
+            ("Missing type annotation in cleanup.ts", "Missing type annotations in gap-filling.ts"),
+            ("`parse_all` ignores its error", "`parse_one` ignores its error"),
+            ("SQL injection in login", "XSS injection in login"),
+        ] {
+            assert_eq!(score(a, b), 0.0, "{a} / {b}");
+        }
+    }
+
+    #[test]
+    fn forms_of_one_word_are_one_word() {
+        for (a, b) in [
+            ("inputs not validated", "input validation missing"),
+            ("Connection leaked on failure", "Connections leak on failures"),
+        ] {
+            assert!(score(a, b) >= THRESHOLD, "{a} / {b}: {}", score(a, b));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What the votes on one defect add up to: [`Finding`].
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::gate::Route;
+use crate::grade::Grade;
+use crate::ground::Mark;
+use crate::identity::Status;
+use crate::path::RepoPath;
+use crate::vote::{Anchor, AutofixClass, Owner, Replacement};
+
+/// One defect, derived from the votes on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// What it is called in this synthesis.
+    pub id: String,
+    /// What it is told again by.
+    pub fingerprint: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// How bad, in the word it came in.
+    pub severity: String,
+    /// How bad, in full.
+    pub grade: Grade,
+    /// Where.
+    pub file: Option<RepoPath>,
+    /// On which line of it.
+    pub line: Option<u32>,
+    /// The last such line, where there are several.
+    pub end_line: Option<u32>,
+    /// Of which kind.
+    pub category: String,
+    /// What is wrong and what breaks.
+    pub description: String,
+    /// How to fix it.
+    pub suggested_fix: Option<String>,
+    /// The fix itself, where it is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Replacement>,
+    /// How sure.
+    pub confidence: Anchor,
+    /// What it is based on.
+    pub evidence: Vec<String>,
+    /// What should happen to it.
+    pub autofix_class: AutofixClass,
+    /// Who acts next.
+    pub owner: Owner,
+    /// Whether a fix counts only once it was verified.
+    pub requires_verification: bool,
+    /// Whether it was there before the change.
+    pub pre_existing: bool,
+    /// The rule that found it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The thing it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+    /// Who found it.
+    pub reviewers: Vec<String>,
+    /// The votes it stands on.
+    pub votes: Vec<VoteRef>,
+    /// What grounding found out about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// The hash by which GitHub tells its line again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_hash: Option<String>,
+    /// The recorded decision that it runs against; such a conflict is always shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_conflict: Option<String>,
+    /// Where it goes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Route>,
+    /// What became of it since the last round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+}
+
+/// Names one vote.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct VoteRef {
+    /// Whose vote.
+    pub reviewer: String,
+    /// Which vote of that reviewer's report, counted from 0.
+    pub vote: usize,
+}
+
+impl Finding {
+    /// Gives the place as `src/a.rs:42`; with no line the file, with no file nothing.
+    pub fn place(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(match self.line {
+            Some(line) => format!("{file}:{line}"),
+            None => file.to_string(),
+        })
+    }
+
+    /// Says whether something is to be done about it.
+    pub fn is_actionable(&self) -> bool {
+        self.autofix_class != AutofixClass::Advisory && self.owner != Owner::Release
+    }
+
+    /// Orders findings: the worst first, then the surest, then by place and title.
+    pub fn by_weight(&self, other: &Finding) -> std::cmp::Ordering {
+        self.grade
+            .worst_first(&other.grade)
+            .then(other.confidence.cmp(&self.confidence))
+            .then_with(|| self.file.cmp(&other.file))
+            .then_with(|| self.line.cmp(&other.line))
+            .then_with(|| self.title.cmp(&other.title))
+            .then_with(|| self.id.cmp(&other.id))
+    }
+}

@@ -1,0 +1,127 @@
+//! What is reported, what is held back, and where each finding goes: [`gate`] and [`Route`].
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::finding::Finding;
+use crate::identity::Dismissal;
+use crate::vote::{Anchor, AutofixClass, Owner};
+
+/// How a review is run; it decides what may be done with what was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// A person is asked about each finding.
+    #[default]
+    Interactive,
+    /// Nothing is written.
+    ReportOnly,
+    /// Safe fixes are applied.
+    Autofix,
+    /// A program reads the result.
+    Headless,
+}
+
+/// Where a finding goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Route {
+    /// To the fixer, now.
+    Fixer,
+    /// Into a fix task.
+    Tasks,
+    /// Into the report only.
+    Report,
+}
+
+/// Findings, sorted into what becomes of them.
+#[derive(Debug, Default)]
+pub(crate) struct Gated {
+    pub(crate) open: Vec<Finding>,
+    pub(crate) pre_existing: Vec<Finding>,
+    pub(crate) dismissed: Vec<Finding>,
+    pub(crate) held_back: Vec<Finding>,
+    pub(crate) testing_gaps: Vec<String>,
+    pub(crate) residual_risks: Vec<String>,
+    /// How many advisory findings became gaps and risks.
+    pub(crate) demoted: usize,
+}
+
+/// Sorts findings into what becomes of them. The order matters: an old finding is not also held
+/// back, and an advisory one is moved, not dropped for its confidence.
+pub(crate) fn gate(
+    findings: Vec<Finding>,
+    mode: Mode,
+    dismissals: &[Dismissal],
+    today: &str,
+) -> Gated {
+    let mut gated = Gated::default();
+    for mut finding in findings {
+        if finding.pre_existing {
+            gated.pre_existing.push(finding);
+        } else if dismissals
+            .iter()
+            .any(|d| d.fingerprint == finding.fingerprint && d.holds_on(today))
+        {
+            gated.dismissed.push(finding);
+        } else if is_soft(&finding) {
+            gated.demote(&finding, mode);
+        } else if !passes(&finding) {
+            gated.held_back.push(finding);
+        } else {
+            finding.route = Some(route(&finding, mode));
+            gated.open.push(finding);
+        }
+    }
+    for list in
+        [&mut gated.open, &mut gated.pre_existing, &mut gated.dismissed, &mut gated.held_back]
+    {
+        list.sort_by(Finding::by_weight);
+    }
+    gated
+}
+
+impl Gated {
+    fn demote(&mut self, finding: &Finding, mode: Mode) {
+        self.demoted += 1;
+        if mode == Mode::Headless {
+            return;
+        }
+        let text = match finding.place() {
+            Some(place) => format!("{place} -- {}", finding.title),
+            None => finding.title.clone(),
+        };
+        let about_tests = finding.reviewers.iter().any(|name| name == "testing");
+        if about_tests { self.testing_gaps.push(text) } else { self.residual_risks.push(text) }
+    }
+}
+
+/// Says whether a finding is advice of the testing and maintainability personas alone.
+fn is_soft(finding: &Finding) -> bool {
+    let personas = ["testing", "maintainability"];
+    finding.autofix_class == AutofixClass::Advisory
+        && finding.grade.impact().level() >= 3
+        && finding.reviewers.iter().all(|name| personas.contains(&name.as_str()))
+}
+
+/// Says whether a finding is sure enough to be reported. What may be critical is reported at
+/// half the certainty, and a conflict with a recorded decision at any.
+fn passes(finding: &Finding) -> bool {
+    let critical = finding.grade.impact().level() == 0;
+    finding.confidence >= Anchor::HIGH
+        || critical && finding.confidence >= Anchor::MODERATE
+        || finding.settled_conflict.is_some()
+}
+
+fn route(finding: &Finding, mode: Mode) -> Route {
+    use AutofixClass::{Advisory, GatedAuto, Manual, SafeAuto};
+    // Nothing here can verify a fix, so one that has to be verified is not applied unseen.
+    let unverified = mode == Mode::Autofix && finding.requires_verification;
+    match (finding.autofix_class, finding.owner) {
+        (Advisory, _) | (_, Owner::Release | Owner::Human) => Route::Report,
+        (SafeAuto, Owner::ReviewFixer) if !unverified => Route::Fixer,
+        (SafeAuto | GatedAuto | Manual, Owner::ReviewFixer | Owner::DownstreamResolver) => {
+            Route::Tasks
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! How bad a finding is: [`Grade`], and the words of each vocabulary for it.
+//!
+//! Reviewers speak four vocabularies ([`Scheme`]), which answer two different questions: how much
+//! breaks ([`Impact`]) and whether it has to be fixed ([`Obligation`]). A grade keeps what was
+//! said, and derives the other half only when somebody asks for it.
+
+use std::cmp::Ordering;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much breaks, from `0` (data loss, an open door) to `6` (a suggestion).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "u8", into = "u8")]
+#[schemars(extend("maximum" = 6))]
+pub struct Impact(u8);
+
+impl Impact {
+    /// The least impact that still counts as a major defect (MAJOR, and P1 above it).
+    pub const MAJOR: Impact = Impact(2);
+
+    /// Gives the impact its level, `0` being the worst.
+    pub fn level(self) -> u8 {
+        self.0
+    }
+
+    fn obligation(self) -> Obligation {
+        match self.0 {
+            0 | 1 => Obligation::Must,
+            2 | 3 => Obligation::Should,
+            _ => Obligation::May,
+        }
+    }
+}
+
+impl TryFrom<u8> for Impact {
+    type Error = String;
+
+    fn try_from(level: u8) -> Result<Self, Self::Error> {
+        if level <= 6 { Ok(Impact(level)) } else { Err(format!("impact `{level}` is not 0 to 6")) }
+    }
+}
+
+impl From<Impact> for u8 {
+    fn from(impact: Impact) -> u8 {
+        impact.0
+    }
+}
+
+/// Whether it has to be fixed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Obligation {
+    /// It blocks.
+    Must,
+    /// It is to be fixed, now or soon.
+    Should,
+    /// It is up to the author.
+    May,
+}
+
+impl Obligation {
+    fn impact(self) -> Impact {
+        match self {
+            Obligation::Must => Impact(1),
+            Obligation::Should => Impact(3),
+            Obligation::May => Impact(5),
+        }
+    }
+}
+
+/// A vocabulary of severity words.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheme {
+    /// `CRITICAL` to `SUGGESTION`, seven levels.
+    Qa7,
+    /// `P0` to `P3`.
+    P,
+    /// `high`, `medium`, `low`.
+    Hml,
+    /// `MUST`, `SHOULD`, `MAY`.
+    Qr,
+    /// A word of no known vocabulary.
+    Unknown,
+}
+
+/// The word a grade came in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Native {
+    /// The vocabulary it belongs to.
+    pub scheme: Scheme,
+    /// The word, in that vocabulary's spelling; an unknown one as it was written.
+    pub word: String,
+}
+
+/// How bad a finding is.
+///
+/// At least one of impact and obligation is known. The native word, where there is one, agrees
+/// with both: a grade that is read with other numbers than its word stands for loses the word.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Stored")]
+pub struct Grade {
+    impact: Option<Impact>,
+    obligation: Option<Obligation>,
+    native: Option<Native>,
+}
+
+/// A level for SARIF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SarifLevel {
+    /// It breaks something.
+    Error,
+    /// It may break something.
+    Warning,
+    /// It is worth knowing.
+    Note,
+}
+
+impl SarifLevel {
+    /// Gives the level's word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SarifLevel::Error => "error",
+            SarifLevel::Warning => "warning",
+            SarifLevel::Note => "note",
+        }
+    }
+}
+
+struct Word {
+    scheme: Scheme,
+    word: &'static str,
+    impact: Option<Impact>,
+    obligation: Option<Obligation>,
+}
+
+const fn word(
+    scheme: Scheme,
+    word: &'static str,
+    impact: Option<u8>,
+    obligation: Option<Obligation>,
+) -> Word {
+    let impact = match impact {
+        Some(level) => Some(Impact(level)),
+        None => None,
+    };
+    Word { scheme, word, impact, obligation }
+}
+
+/// Every word with what it says. Where a word stands in two vocabularies, the first one listed is
+/// meant unless the vocabulary is named.
+const WORDS: &[Word] = {
+    use Obligation::{May, Must, Should};
+    use Scheme::{Hml, P, Qa7, Qr};
+    &[
+        word(Qa7, "CRITICAL", Some(0), Some(Must)),
+        word(Qa7, "HIGH", Some(1), Some(Must)),
+        word(Qa7, "MAJOR", Some(2), Some(Should)),
+        word(Qa7, "MEDIUM", Some(3), Some(Should)),
+        word(Qa7, "LOW", Some(4), Some(May)),
+        word(Qa7, "MINOR", Some(5), Some(May)),
+        word(Qa7, "SUGGESTION", Some(6), Some(May)),
+        word(P, "P0", Some(0), Some(Must)),
+        word(P, "P1", Some(1), Some(Should)),
+        word(P, "P2", Some(3), Some(May)),
+        word(P, "P3", Some(4), Some(May)),
+        word(Hml, "critical", Some(0), None),
+        word(Hml, "high", Some(1), None),
+        word(Hml, "medium", Some(3), None),
+        word(Hml, "low", Some(4), None),
+        word(Hml, "trivial", Some(6), None),
+        word(Qr, "MUST", None, Some(Must)),
+        word(Qr, "SHOULD", None, Some(Should)),
+        word(Qr, "MAY", None, Some(May)),
+        word(Qr, "COULD", None, Some(May)),
+    ]
+};
+
+/// What reviewers write where they were told the P levels in prose.
+const PROSE: &[(&str, &str)] = &[
+    ("must-fix", "P0"),
+    ("important", "P1"),
+    ("should-fix", "P1"),
+    ("worth-noting", "P2"),
+    ("could-fix", "P2"),
+    ("low-signal", "P3"),
+];
+
+/// The seven levels, worst first; the index is the impact.
+pub const SEVEN_LEVELS: [&str; 7] =
+    ["CRITICAL", "HIGH", "MAJOR", "MEDIUM", "LOW", "MINOR", "SUGGESTION"];
+
+impl Grade {
+    /// Reads a severity word of any vocabulary, in any case. An unknown word is kept as written
+    /// and obliges `should`.
+    pub fn from_word(text: &str) -> Grade {
+        let text = text.trim();
+        if let Some(known) = WORDS.iter().find(|w| w.word.eq_ignore_ascii_case(text)) {
+            return known.grade();
+        }
+        let prose = text.rsplit('/').map(str::trim).find_map(|part| {
+            PROSE.iter().find(|(word, _)| word.eq_ignore_ascii_case(part)).map(|(_, p)| *p)
+        });
+        match prose.and_then(|p| Grade::in_scheme(Scheme::P, p)) {
+            Some(grade) => grade,
+            None => Grade::unknown(text),
+        }
+    }
+
+    /// Reads a word of one vocabulary, in any case.
+    pub fn in_scheme(scheme: Scheme, text: &str) -> Option<Grade> {
+        let text = text.trim();
+        WORDS
+            .iter()
+            .find(|w| w.scheme == scheme && w.word.eq_ignore_ascii_case(text))
+            .map(Word::grade)
+    }
+
+    /// Gives the grade of one of the seven levels.
+    pub fn of_impact(impact: Impact) -> Grade {
+        Grade { impact: Some(impact), obligation: None, native: None }
+    }
+
+    fn unknown(text: &str) -> Grade {
+        Grade {
+            impact: None,
+            obligation: Some(Obligation::Should),
+            native: Some(Native { scheme: Scheme::Unknown, word: text.to_owned() }),
+        }
+    }
+
+    /// Gives the impact, derived from the obligation where none was stated.
+    pub fn impact(&self) -> Impact {
+        self.impact
+            .or(self.obligation.map(Obligation::impact))
+            .expect("a grade has an impact or an obligation")
+    }
+
+    /// Gives the obligation, derived from the impact where none was stated.
+    pub fn obligation(&self) -> Obligation {
+        self.obligation
+            .or(self.impact.map(Impact::obligation))
+            .expect("a grade has an impact or an obligation")
+    }
+
+    /// Gives the word it came in.
+    pub fn native(&self) -> Option<&Native> {
+        self.native.as_ref()
+    }
+
+    /// Says whether the word it came in belongs to no vocabulary.
+    pub fn is_unmapped(&self) -> bool {
+        self.native.as_ref().is_some_and(|native| native.scheme == Scheme::Unknown)
+    }
+
+    /// Gives the word to show: its own where it has one, else that of the seven levels.
+    pub fn word(&self) -> &str {
+        self.native.as_ref().map_or_else(|| self.as_seven_level(), |native| &native.word)
+    }
+
+    /// Writes the grade in a vocabulary. In the one it came in, this is its own word.
+    pub fn in_words_of(&self, scheme: Scheme) -> &str {
+        match &self.native {
+            Some(native) if native.scheme == scheme => &native.word,
+            _ => match scheme {
+                Scheme::Qa7 => self.as_seven_level(),
+                Scheme::P => self.as_p(),
+                Scheme::Hml => self.as_hml(),
+                Scheme::Qr => self.as_qr(),
+                Scheme::Unknown => self.word(),
+            },
+        }
+    }
+
+    fn as_seven_level(&self) -> &'static str {
+        SEVEN_LEVELS[usize::from(self.impact().level())]
+    }
+
+    fn as_p(&self) -> &'static str {
+        match self.impact().level() {
+            0 => "P0",
+            1 | 2 => "P1",
+            3 => "P2",
+            _ => "P3",
+        }
+    }
+
+    fn as_hml(&self) -> &'static str {
+        match self.impact().level() {
+            0..=2 => "high",
+            3 => "medium",
+            _ => "low",
+        }
+    }
+
+    fn as_qr(&self) -> &'static str {
+        match self.obligation() {
+            Obligation::Must => "MUST",
+            Obligation::Should => "SHOULD",
+            Obligation::May => "MAY",
+        }
+    }
+
+    /// Gives the level for SARIF.
+    pub fn sarif_level(&self) -> SarifLevel {
+        match self.impact().level() {
+            0 | 1 => SarifLevel::Error,
+            2 | 3 => SarifLevel::Warning,
+            _ => SarifLevel::Note,
+        }
+    }
+
+    /// Says whether an open finding of this grade keeps a change from being ready: it obliges
+    /// *must*, or it is MAJOR or P1 or worse.
+    pub fn blocks(&self) -> bool {
+        self.obligation() == Obligation::Must || self.impact() <= Impact::MAJOR
+    }
+
+    /// Orders grades, the worst first.
+    pub fn worst_first(&self, other: &Grade) -> Ordering {
+        self.impact().cmp(&other.impact()).then(self.obligation().cmp(&other.obligation()))
+    }
+
+    /// Says whether this is at least as bad as the other.
+    pub fn at_least(&self, other: &Grade) -> bool {
+        self.worst_first(other) != Ordering::Greater
+    }
+}
+
+impl Word {
+    fn grade(&self) -> Grade {
+        Grade {
+            impact: self.impact,
+            obligation: self.obligation,
+            native: Some(Native { scheme: self.scheme, word: self.word.to_owned() }),
+        }
+    }
+}
+
+/// A grade as it lies in a file, where somebody may have edited it.
+#[derive(Deserialize, JsonSchema)]
+struct Stored {
+    #[serde(default)]
+    impact: Option<Impact>,
+    #[serde(default)]
+    obligation: Option<Obligation>,
+    #[serde(default)]
+    native: Option<Native>,
+}
+
+impl TryFrom<Stored> for Grade {
+    type Error = String;
+
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
+        let Stored { impact, obligation, native } = stored;
+        let meant = native.as_ref().map(|native| match native.scheme {
+            Scheme::Unknown => Some(Grade::unknown(&native.word)),
+            scheme => Grade::in_scheme(scheme, &native.word),
+        });
+        match meant {
+            Some(Some(meant)) if impact.is_none() && obligation.is_none() => Ok(meant),
+            Some(Some(meant)) if (meant.impact, meant.obligation) == (impact, obligation) => {
+                Ok(meant)
+            }
+            _ if impact.is_none() && obligation.is_none() => {
+                Err("a grade needs an impact or an obligation".to_owned())
+            }
+            _ => Ok(Grade { impact, obligation, native: None }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(text: &str) -> String {
+        let grade = Grade::from_word(text);
+        let half = |known: Option<String>| known.unwrap_or_else(|| "-".to_owned());
+        format!(
+            "{text}: {} {} {} {} {} {} {}",
+            half(grade.impact.map(|i| i.level().to_string())),
+            half(grade.obligation.map(|o| format!("{o:?}").to_lowercase())),
+            grade.in_words_of(Scheme::Qa7),
+            grade.in_words_of(Scheme::P),
+            grade.in_words_of(Scheme::Hml),
+            grade.in_words_of(Scheme::Qr),
+            grade.sarif_level().as_str(),
+        )
+    }
+
+    #[test]
+    fn every_word_maps_as_the_table_says() {
+        let words = [
+            "CRITICAL",
+            "HIGH",
+            "MAJOR",
+            "MEDIUM",
+            "LOW",
+            "MINOR",
+            "SUGGESTION",
+            "P0",
+            "P1",
+            "P2",
+            "P3",
+            "MUST",
+            "SHOULD",
+            "MAY",
+            "COULD",
+            "trivial",
+            "blocker",
+        ];
+        let table: Vec<String> = words.iter().map(|word| row(word)).collect();
+        expect_test::expect![[r#"
+            CRITICAL: 0 must CRITICAL P0 high MUST error
+            HIGH: 1 must HIGH P1 high MUST error
+            MAJOR: 2 should MAJOR P1 high SHOULD warning
+            MEDIUM: 3 should MEDIUM P2 medium SHOULD warning
+            LOW: 4 may LOW P3 low MAY note
+            MINOR: 5 may MINOR P3 low MAY note
+            SUGGESTION: 6 may SUGGESTION P3 low MAY note
+            P0: 0 must CRITICAL P0 high MUST error
+            P1: 1 should HIGH P1 high SHOULD error
+            P2: 3 may MEDIUM P2 medium MAY warning
+            P3: 4 may LOW P3 low MAY note
+            MUST: - must HIGH P1 high MUST error
+            SHOULD: - should MEDIUM P2 medium SHOULD warning
+            MAY: - may MINOR P3 low MAY note
+            COULD: - may MINOR P3 low COULD note
+            trivial: 6 - SUGGESTION P3 trivial MAY note
+            blocker: - should MEDIUM P2 medium SHOULD warning"#]]
+        .assert_eq(&table.join("\n"));
+    }
+
+    #[test]
+    fn an_edited_grade_loses_the_word_it_came_in() {
+        let edited =
+            r#"{"impact": 1, "obligation": "may", "native": {"scheme": "qa7", "word": "MINOR"}}"#;
+        let grade: Grade = serde_json::from_str(edited).unwrap();
+        assert_eq!((grade.native(), grade.in_words_of(Scheme::Qa7)), (None, "HIGH"));
+    }
+}

@@ -1,0 +1,394 @@
+//! Whether a vote is true of the tree: [`Ground`] checks each against files and diff.
+//!
+//! The vote itself stays as it was read; what was found out stands beside it in [`Grounded`].
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::identity;
+use crate::path::RepoPath;
+use crate::report::{Reviewer, ReviewerKind};
+use crate::vote::{Anchor, Lines, Vote};
+
+/// A quote needs this many characters to prove anything.
+const MIN_QUOTE: usize = 8;
+
+/// The tree after the change.
+///
+/// An implementation answers for files inside the tree only: it never follows a link out of it.
+pub trait Tree {
+    /// Gives a file's text, `None` if there is no such file or it is no text.
+    fn read(&self, path: &RepoPath) -> Option<String>;
+
+    /// Says whether there is such a file.
+    fn exists(&self, path: &RepoPath) -> bool;
+
+    /// Gives the innermost named thing around a line, where the tree knows the language.
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol>;
+
+    /// Gives all files, for finding one by the end of its path.
+    fn paths(&self) -> Vec<RepoPath>;
+}
+
+/// A named thing in a file: a function, a type, a section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name, qualified as far as is known.
+    pub name: String,
+    /// Where it stands.
+    pub lines: Lines,
+}
+
+/// The lines that a change added or edited, by file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangedLines {
+    files: BTreeMap<RepoPath, Vec<Lines>>,
+}
+
+impl ChangedLines {
+    /// Adds a file with its changed lines.
+    pub fn insert(&mut self, path: RepoPath, mut lines: Vec<Lines>) {
+        lines.sort_unstable();
+        self.files.insert(path, lines);
+    }
+
+    fn touches(&self, path: &RepoPath, lines: Lines) -> bool {
+        self.files.get(path).is_some_and(|changed| {
+            changed.iter().any(|c| c.start() <= lines.end() && lines.start() <= c.end())
+        })
+    }
+
+    fn has_file(&self, path: &RepoPath) -> bool {
+        self.files.contains_key(path)
+    }
+}
+
+/// What grounding found out about a vote.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// No such file.
+    FileNotFound,
+    /// The file was found elsewhere.
+    FileMoved,
+    /// The quote stands on another line.
+    LineMoved,
+    /// The line is beyond the file's end.
+    LineBeyondEnd,
+    /// None of the evidence stands in the file.
+    QuoteNotFound,
+    /// Nothing was quoted.
+    NoQuote,
+    /// It is not on a changed line.
+    OutsideTheHunks,
+}
+
+/// A vote and what the tree says of it.
+#[derive(Debug, Clone)]
+pub struct Grounded<'a> {
+    /// The vote, as it was cast.
+    pub vote: &'a Vote,
+    /// Who cast it.
+    pub reviewer: &'a Reviewer,
+    /// Which report, and which vote of it.
+    pub source: (usize, usize),
+    /// The file it is about.
+    pub file: Option<RepoPath>,
+    /// The lines it is about.
+    pub lines: Option<Lines>,
+    /// How sure it may be.
+    pub confidence: Anchor,
+    /// Whether it was there before the change.
+    pub pre_existing: bool,
+    /// What was found out.
+    pub marks: Vec<Mark>,
+    /// The quoted line without its blanks; where the evidence holds, as it stands in the file.
+    pub quote: Option<String>,
+    /// The lines around it without their blanks.
+    pub surroundings: Option<String>,
+    /// The thing it is in.
+    pub symbol: Option<String>,
+    /// The hash by which GitHub tells the line again.
+    pub line_hash: Option<String>,
+}
+
+/// What votes are checked against.
+pub struct Ground<'t> {
+    tree: Option<&'t dyn Tree>,
+    changed: Option<&'t ChangedLines>,
+    files: RefCell<HashMap<RepoPath, Option<Rc<FileView>>>>,
+    paths: OnceCell<Vec<RepoPath>>,
+}
+
+/// A file's lines, prepared for looking quotes up.
+struct FileView {
+    text: String,
+    /// Each line without blanks.
+    squeezed: Vec<String>,
+    /// Where each such line stands.
+    places: HashMap<String, Vec<u32>>,
+    hashes: OnceCell<Vec<String>>,
+}
+
+impl FileView {
+    fn new(text: String) -> FileView {
+        let squeezed: Vec<String> = text.lines().map(squeeze).collect();
+        let mut places: HashMap<String, Vec<u32>> = HashMap::new();
+        for (line, number) in squeezed.iter().zip(1u32..) {
+            places.entry(line.clone()).or_default().push(number);
+        }
+        FileView { text, squeezed, places, hashes: OnceCell::new() }
+    }
+
+    fn len(&self) -> u32 {
+        self.squeezed.len() as u32
+    }
+
+    fn line(&self, number: u32) -> Option<&str> {
+        let at = (number as usize).checked_sub(1)?;
+        self.squeezed.get(at).map(String::as_str)
+    }
+
+    fn surroundings(&self, line: u32) -> String {
+        (line.saturating_sub(1)..=line + 1)
+            .filter_map(|number| self.line(number))
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    fn hash(&self, line: u32) -> Option<String> {
+        let hashes = self.hashes.get_or_init(|| identity::line_hashes(&self.text));
+        hashes.get((line as usize).checked_sub(1)?).cloned()
+    }
+
+    /// Finds where a quote stands, nearest to a line.
+    fn find(&self, quote: &[String], near: u32) -> Option<u32> {
+        let first = quote.first()?;
+        let whole = self.places.get(first).map(Vec::as_slice).unwrap_or_default();
+        let nearest = |places: &mut dyn Iterator<Item = u32>| {
+            places.filter(|at| self.follows(quote, *at)).min_by_key(|at| at.abs_diff(near))
+        };
+        nearest(&mut whole.iter().copied()).or_else(|| {
+            let within = self.squeezed.iter().zip(1u32..).filter(|(line, _)| line.contains(first));
+            nearest(&mut within.map(|(_, number)| number))
+        })
+    }
+
+    /// Says whether the further lines of a quote stand after its first, blank lines apart.
+    fn follows(&self, quote: &[String], at: u32) -> bool {
+        let after = self.squeezed.get(at as usize..).unwrap_or_default();
+        let mut lines = after.iter().filter(|line| !line.is_empty());
+        quote[1..].iter().all(|wanted| lines.next().is_some_and(|line| line.contains(wanted)))
+    }
+}
+
+/// Takes all blanks out of a line, so that formatting makes no difference.
+pub fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect()
+}
+
+impl<'t> Ground<'t> {
+    /// Prepares checking against a tree and a diff, either of which may not be at hand.
+    pub fn new(tree: Option<&'t dyn Tree>, changed: Option<&'t ChangedLines>) -> Ground<'t> {
+        Ground { tree, changed, files: RefCell::default(), paths: OnceCell::new() }
+    }
+
+    /// Checks one vote.
+    pub fn check<'a>(
+        &self,
+        vote: &'a Vote,
+        reviewer: &'a Reviewer,
+        source: (usize, usize),
+    ) -> Grounded<'a> {
+        let quotes = quotes(&vote.evidence);
+        let mut grounded = Grounded {
+            vote,
+            reviewer,
+            source,
+            file: vote.file.clone(),
+            lines: vote.lines,
+            confidence: stated_confidence(vote, reviewer),
+            pre_existing: vote.pre_existing,
+            marks: Vec::new(),
+            quote: quotes.first().and_then(|quote| quote.first()).cloned(),
+            surroundings: None,
+            symbol: None,
+            line_hash: None,
+        };
+        if let Some(tree) = self.tree {
+            self.check_tree(tree, &quotes, &mut grounded);
+        }
+        if let Some(changed) = self.changed {
+            self.check_change(changed, &mut grounded);
+        }
+        grounded
+    }
+
+    fn check_tree(&self, tree: &dyn Tree, quotes: &[Vec<String>], grounded: &mut Grounded<'_>) {
+        let personal = grounded.reviewer.kind == ReviewerKind::Persona;
+        if quotes.is_empty() && personal && grounded.vote.confidence.is_some() {
+            if grounded.confidence > Anchor::MODERATE {
+                grounded.marks.push(Mark::NoQuote);
+            }
+            grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
+        }
+        let Some(path) = self.locate(tree, grounded) else { return };
+        let Some(view) = self.view(tree, &path) else { return };
+        self.check_quotes(quotes, &view, grounded);
+        if let Some(lines) = grounded.lines.filter(|lines| lines.start() > view.len()) {
+            // A quote would have moved it; without one the file is all that is left.
+            debug_assert!(lines.start() > 0);
+            grounded.marks.push(Mark::LineBeyondEnd);
+            grounded.lines = None;
+        }
+        if grounded.lines.is_none() && grounded.vote.confidence.is_none() && personal {
+            grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
+        }
+        if let Some(lines) = grounded.lines {
+            grounded.surroundings = Some(view.surroundings(lines.start()));
+            grounded.line_hash = view.hash(lines.start());
+            grounded.symbol = tree.symbol_at(&path, lines.start()).map(|symbol| symbol.name);
+        }
+    }
+
+    /// Finds the vote's file, by the end of its path if need be.
+    fn locate(&self, tree: &dyn Tree, grounded: &mut Grounded<'_>) -> Option<RepoPath> {
+        let path = grounded.file.clone()?;
+        if tree.exists(&path) {
+            return Some(path);
+        }
+        let ending = format!("/{path}");
+        let paths = self.paths.get_or_init(|| tree.paths());
+        let mut matches = paths.iter().filter(|other| other.as_str().ends_with(&ending));
+        match (matches.next(), matches.next()) {
+            (Some(only), None) => {
+                grounded.marks.push(Mark::FileMoved);
+                grounded.file = Some(only.clone());
+                Some(only.clone())
+            }
+            _ => {
+                grounded.marks.push(Mark::FileNotFound);
+                grounded.confidence = grounded.confidence.min(Anchor::LOW);
+                None
+            }
+        }
+    }
+
+    fn view(&self, tree: &dyn Tree, path: &RepoPath) -> Option<Rc<FileView>> {
+        if let Some(known) = self.files.borrow().get(path) {
+            return known.clone();
+        }
+        let view = tree.read(path).map(|text| Rc::new(FileView::new(text)));
+        self.files.borrow_mut().insert(path.clone(), view.clone());
+        view
+    }
+
+    fn check_quotes(&self, quotes: &[Vec<String>], view: &FileView, grounded: &mut Grounded<'_>) {
+        if quotes.is_empty() {
+            return;
+        }
+        let stated = grounded.lines;
+        let near = stated.map_or(1, Lines::start);
+        let found = quotes
+            .iter()
+            .filter_map(|quote| view.find(quote, near))
+            .min_by_key(|at| at.abs_diff(near));
+        let Some(at) = found else {
+            grounded.marks.push(Mark::QuoteNotFound);
+            grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
+            return;
+        };
+        grounded.quote = view.line(at).map(str::to_owned);
+        let kept = stated.is_some_and(|lines| lines.start() <= at && at <= lines.end());
+        if !kept {
+            grounded.marks.push(Mark::LineMoved);
+            grounded.lines = stated.map(|lines| lines.moved_to(at)).or_else(|| Lines::at(at));
+        }
+    }
+
+    /// Decides whether the vote is about something that this change brought.
+    fn check_change(&self, changed: &ChangedLines, grounded: &mut Grounded<'_>) {
+        let Some(path) = &grounded.file else { return };
+        let on_changed_line = match grounded.lines {
+            Some(lines) => changed.touches(path, lines),
+            None => changed.has_file(path),
+        };
+        if on_changed_line {
+            grounded.pre_existing = false;
+            return;
+        }
+        grounded.pre_existing = match grounded.reviewer.kind {
+            ReviewerKind::Rules | ReviewerKind::Command => grounded.vote.fires_on_base,
+            ReviewerKind::Persona => {
+                grounded.vote.pre_existing && self.is_unchanged(changed, grounded)
+            }
+        };
+        if !grounded.pre_existing {
+            grounded.marks.push(Mark::OutsideTheHunks);
+        }
+    }
+
+    /// Says whether what a vote calls old really is: its quote stands, on unchanged lines, in a
+    /// thing that the change did not touch.
+    fn is_unchanged(&self, changed: &ChangedLines, grounded: &Grounded<'_>) -> bool {
+        let Some((path, lines)) = grounded.file.as_ref().zip(grounded.lines) else { return true };
+        let symbol = self.tree.and_then(|tree| tree.symbol_at(path, lines.start()));
+        let symbol_is_old = symbol.is_none_or(|symbol| !changed.touches(path, symbol.lines));
+        symbol_is_old && !grounded.marks.contains(&Mark::QuoteNotFound)
+    }
+}
+
+/// Gives a vote the confidence it stated, or the one its reviewer's kind stands for.
+fn stated_confidence(vote: &Vote, reviewer: &Reviewer) -> Anchor {
+    vote.confidence.unwrap_or(match reviewer.kind {
+        ReviewerKind::Rules | ReviewerKind::Command => Anchor::CERTAIN,
+        ReviewerKind::Persona if vote.file.is_some() && vote.lines.is_some() => Anchor::HIGH,
+        ReviewerKind::Persona => Anchor::MODERATE,
+    })
+}
+
+/// Takes the quotes out of a vote's evidence: each entry's fenced or back-ticked parts, else the
+/// entry itself, as lines without blanks.
+fn quotes(evidence: &[String]) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in evidence {
+        let before = found.len();
+        let fences = entry.split("```").skip(1).step_by(2).map(|part| {
+            // The first line of a fence names the language.
+            part.split_once('\n').map_or(part, |(_, body)| body)
+        });
+        let ticks = entry.split('`').skip(1).step_by(2);
+        let parts: Vec<&str> =
+            if entry.contains("```") { fences.collect() } else { ticks.collect() };
+        found.extend(parts.into_iter().filter_map(as_quote));
+        if found.len() == before {
+            found.extend(as_quote(without_place(entry)));
+        }
+    }
+    found
+}
+
+fn as_quote(text: &str) -> Option<Vec<String>> {
+    let lines: Vec<String> = text.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
+    let size: usize = lines.iter().map(|line| line.chars().count()).sum();
+    (size >= MIN_QUOTE).then_some(lines)
+}
+
+/// Takes `src/a.rs:12 -- ` off the front of an entry.
+fn without_place(entry: &str) -> &str {
+    let trimmed = entry.trim();
+    let Some((place, rest)) = trimmed.split_once([' ', '\t']) else { return trimmed };
+    let is_place = place.trim_end_matches(':').rsplit_once(':').is_some_and(|(_, lines)| {
+        !lines.is_empty() && lines.chars().all(|c| c.is_ascii_digit() || c == '-')
+    });
+    if !is_place {
+        return trimmed;
+    }
+    rest.trim_start().trim_start_matches(['-', '–', '—', ':', ' ']).trim_start()
+}

@@ -1,0 +1,129 @@
+//! Paths of files in the repository under review: [`RepoPath`].
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A path relative to the repository's root, with `/` between its parts, that stays inside.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+pub struct RepoPath(String);
+
+/// Why a text is no path inside the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// Nothing is left once the noise is taken away.
+    #[error("the path is empty")]
+    Empty,
+    /// It holds a NUL, a line break, an escape or the like.
+    #[error("the path holds a control character")]
+    ControlCharacter,
+    /// It is absolute and not below the root.
+    #[error("the path is absolute and lies outside the repository")]
+    Outside,
+    /// Its `..` lead out of the root.
+    #[error("the path leaves the repository")]
+    Escapes,
+}
+
+impl RepoPath {
+    /// Reads a path as a reviewer may write it. One that is absolute is taken if it lies below
+    /// `root`; `./`, `//` and back-slashes are normalised.
+    pub fn parse(text: &str, root: Option<&str>) -> Result<RepoPath, PathError> {
+        let text = text.trim().trim_matches('`');
+        if text.chars().any(char::is_control) {
+            return Err(PathError::ControlCharacter);
+        }
+        let text = text.replace('\\', "/");
+        let relative = match root.map(|root| root.trim_end_matches('/')) {
+            Some(root) if !root.is_empty() && text.starts_with(root) => {
+                let rest = &text[root.len()..];
+                rest.strip_prefix('/').unwrap_or(&text)
+            }
+            _ => text.as_str(),
+        };
+        if relative.starts_with('/') || has_drive(relative) {
+            return Err(PathError::Outside);
+        }
+        let mut parts: Vec<&str> = Vec::new();
+        for part in relative.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop().ok_or(PathError::Escapes)?;
+                }
+                _ => parts.push(part),
+            }
+        }
+        if parts.is_empty() { Err(PathError::Empty) } else { Ok(RepoPath(parts.join("/"))) }
+    }
+
+    /// Gives the path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn has_drive(path: &str) -> bool {
+    let mut chars = path.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && chars.next() == Some(':')
+        && chars.next() == Some('/')
+}
+
+impl TryFrom<String> for RepoPath {
+    type Error = PathError;
+
+    fn try_from(text: String) -> Result<Self, PathError> {
+        RepoPath::parse(&text, None)
+    }
+}
+
+impl From<RepoPath> for String {
+    fn from(path: RepoPath) -> String {
+        path.0
+    }
+}
+
+impl fmt::Display for RepoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let got = match RepoPath::parse(text, Some("/home/me/repo")) {
+            Ok(path) => path.to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(got, expected, "{text:?}");
+    }
+
+    #[test]
+    fn a_path_is_kept_relative_to_the_root() {
+        check("src/a.rs", "src/a.rs");
+        check("./src//a.rs", "src/a.rs");
+        check("src\\win\\a.rs", "src/win/a.rs");
+        check("/home/me/repo/src/a.rs", "src/a.rs");
+        check("src/x/../a.rs", "src/a.rs");
+        check("`src/a.rs`", "src/a.rs");
+    }
+
+    #[test]
+    fn a_path_that_leaves_the_tree_is_refused() {
+        check("/etc/passwd", "the path is absolute and lies outside the repository");
+        check("/home/me/repository/a", "the path is absolute and lies outside the repository");
+        check("C:\\windows", "the path is absolute and lies outside the repository");
+        check("../secrets", "the path leaves the repository");
+        check("a\0b", "the path holds a control character");
+        check("a\nb", "the path holds a control character");
+        check("./", "the path is empty");
+    }
+}

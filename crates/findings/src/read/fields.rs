@@ -1,0 +1,421 @@
+//! From a JSON object to a vote: [`vote`] knows the field names of all forms.
+
+use super::json::Json;
+use super::{Envelope, prose};
+use crate::grade::{Grade, Native, Scheme};
+use crate::path::RepoPath;
+use crate::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
+
+const TITLE_CHARS: usize = 100;
+
+const TEXTS: [&str; 9] = [
+    "description",
+    "why_it_matters",
+    "title",
+    "issue",
+    "message",
+    "details",
+    "problem",
+    "explanation",
+    "comment",
+];
+const FILES: [&str; 6] = ["file", "path", "filename", "file_path", "filePath", "location"];
+const SEVERITIES: [&str; 4] = ["severity", "level", "priority", "severity_level"];
+const VERDICTS: [&str; 7] =
+    ["verdict", "decision", "recommendation", "overall", "conclusion", "outcome", "status"];
+
+/// What became of one item.
+pub(super) struct Taken {
+    pub(super) vote: Option<Vote>,
+    /// Reason and text of what was refused.
+    pub(super) refused: Vec<(String, String)>,
+}
+
+/// Says whether an object has anything that makes it a finding: a text or a severity.
+pub(super) fn is_finding(item: &Json<'_>) -> bool {
+    has_text(item) || has_severity(item)
+}
+
+pub(super) fn has_text(item: &Json<'_>) -> bool {
+    TEXTS
+        .iter()
+        .any(|key| item.get(key).and_then(Json::as_text).is_some_and(|t| !t.trim().is_empty()))
+}
+
+pub(super) fn has_severity(item: &Json<'_>) -> bool {
+    severity_word(item).is_some()
+}
+
+pub(super) fn has_place(item: &Json<'_>) -> bool {
+    FILES.iter().any(|key| matches!(item.get(key), Some(Json::Text(_) | Json::Object(_))))
+}
+
+fn severity_word<'j>(item: &'j Json<'_>) -> Option<&'j str> {
+    let word = |key: &&str| item.get(key).and_then(Json::as_text).filter(|w| !w.trim().is_empty());
+    SEVERITIES.iter().find_map(word).or_else(|| {
+        // `type` holds an issue type in one form and a severity in another.
+        word(&"type").filter(|word| !Grade::from_word(word).is_unmapped())
+    })
+}
+
+/// Makes a vote of an item. `group` is the name of the list it stood in.
+pub(super) fn vote(item: &Json<'_>, group: Option<&str>, root: Option<&str>) -> Taken {
+    let mut reader = Reader { item, root, faults: Vec::new(), refused: Vec::new() };
+    let vote = match item {
+        Json::Object(_) if is_finding(item) => Some(reader.vote(group)),
+        Json::Object(_) => {
+            reader.refuse("no description, title or severity", &raw(item));
+            None
+        }
+        Json::Text(text) => {
+            let line = prose::line_vote(text, root, &mut reader.refused);
+            if line.is_none() {
+                reader.refuse("an item that is a text without a severity", text);
+            }
+            line
+        }
+        _ => {
+            reader.refuse("an item that is no object", &raw(item));
+            None
+        }
+    };
+    Taken { vote, refused: reader.refused }
+}
+
+fn raw(item: &Json<'_>) -> String {
+    item.to_value().to_string()
+}
+
+struct Reader<'j, 'a, 'r> {
+    item: &'j Json<'a>,
+    root: Option<&'r str>,
+    faults: Vec<String>,
+    refused: Vec<(String, String)>,
+}
+
+impl<'j, 'a> Reader<'j, 'a, '_> {
+    fn vote(&mut self, group: Option<&str>) -> Vote {
+        let grade = self.grade(group);
+        let (title, description) = self.texts();
+        let mut vote = Vote::new(title, grade);
+        vote.description = description;
+        (vote.file, vote.lines) = self.place();
+        vote.category = self.category();
+        vote.suggested_fix = self.fix();
+        vote.replacement = self
+            .item
+            .get("replacement")
+            .and_then(|replacement| serde_json::from_value(replacement.to_value()).ok());
+        vote.confidence = self.confidence();
+        vote.evidence = self.evidence();
+        vote.autofix_class = self.word_of("autofix_class", AutofixClass::from_word);
+        vote.owner = self.word_of("owner", Owner::from_word);
+        vote.requires_verification = self.flag("requires_verification");
+        vote.pre_existing = self.flag("pre_existing");
+        vote.fires_on_base = self.flag("fires_on_base");
+        vote.rule = self.first_text(&["rule", "rule_id", "ruleId"]);
+        if let Some(settled @ Json::Text(_)) = self.item.get("settled_conflict") {
+            vote.extensions.insert("settled_conflict".to_owned(), settled.to_value());
+        }
+        vote.faults = std::mem::take(&mut self.faults);
+        vote
+    }
+
+    fn refuse(&mut self, reason: &str, raw: &str) {
+        self.refused.push((reason.to_owned(), raw.to_owned()));
+    }
+
+    fn text_of(&self, key: &str) -> Option<&'j str> {
+        self.item.get(key).and_then(Json::as_text).map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    fn first_text(&self, keys: &[&str]) -> Option<String> {
+        keys.iter().find_map(|key| self.text_of(key)).map(str::to_owned)
+    }
+
+    fn grade(&mut self, group: Option<&str>) -> Grade {
+        let stated = severity_word(self.item).map(Grade::from_word);
+        let grouped = || group.map(Grade::from_word).filter(|grade| !grade.is_unmapped());
+        let grade = stated.or_else(grouped).unwrap_or_else(|| {
+            self.faults.push("no severity".to_owned());
+            Grade::from_word("UNKNOWN")
+        });
+        if grade.is_unmapped() && severity_word(self.item).is_some() {
+            self.faults.push(format!("unknown severity `{}`", grade.word()));
+        }
+        self.native_grade(&grade).unwrap_or(grade)
+    }
+
+    /// Restores the word that a grade came in before it was written in another vocabulary.
+    fn native_grade(&self, shown: &Grade) -> Option<Grade> {
+        let native: Native =
+            serde_json::from_value(self.item.get("native_severity")?.to_value()).ok()?;
+        let grade = match native.scheme {
+            Scheme::Unknown => Grade::from_word(&native.word),
+            scheme => Grade::in_scheme(scheme, &native.word)?,
+        };
+        let scheme = shown.native()?.scheme;
+        (grade.in_words_of(scheme) == shown.word()).then_some(grade)
+    }
+
+    fn texts(&mut self) -> (String, String) {
+        let title = self.first_text(&["title", "name"]);
+        let description = self
+            .first_text(&[
+                "description",
+                "why_it_matters",
+                "issue",
+                "message",
+                "details",
+                "problem",
+                "explanation",
+                "comment",
+            ])
+            .or_else(|| title.clone())
+            .unwrap_or_else(|| {
+                self.faults.push("no description".to_owned());
+                String::new()
+            });
+        let title = title.unwrap_or_else(|| prose::title_of(&description, TITLE_CHARS));
+        (title, description)
+    }
+
+    // ---- the place
+
+    fn place(&mut self) -> (Option<RepoPath>, Option<Lines>) {
+        let (file, named_lines) = self.file();
+        let lines = self.lines().or(named_lines);
+        (file, lines)
+    }
+
+    fn file(&mut self) -> (Option<RepoPath>, Option<Lines>) {
+        let mut found = (None, None);
+        for key in FILES {
+            found = match self.item.get(key) {
+                Some(Json::Text(text)) if !text.trim().is_empty() => self.file_text(text),
+                Some(object @ Json::Object(_)) => self.file_object(object),
+                _ => continue,
+            };
+            if found.0.is_some() {
+                break;
+            }
+        }
+        found
+    }
+
+    fn file_text(&mut self, text: &str) -> (Option<RepoPath>, Option<Lines>) {
+        let (path, lines) = prose::split_place(text);
+        match RepoPath::parse(path, self.root) {
+            Ok(path) => (Some(path), lines),
+            Err(error) => {
+                self.faults.push(error.to_string());
+                self.refuse(&error.to_string(), text);
+                (None, None)
+            }
+        }
+    }
+
+    fn file_object(&mut self, object: &Json<'a>) -> (Option<RepoPath>, Option<Lines>) {
+        let text = FILES.iter().find_map(|key| object.get(key).and_then(Json::as_text));
+        let (path, lines) = text.map_or((None, None), |text| self.file_text(text));
+        (path, lines_of(object).or(lines))
+    }
+
+    fn lines(&mut self) -> Option<Lines> {
+        let lines = lines_of(self.item);
+        let named = LINE_KEYS.iter().find_map(|key| self.item.get(key));
+        if lines.is_none() && named.is_some_and(|value| *value != Json::Null) {
+            let shown = named.map(raw).unwrap_or_default();
+            self.faults.push(format!("`{shown}` is no line"));
+        }
+        lines
+    }
+
+    // ---- the rest
+
+    fn category(&mut self) -> Option<String> {
+        self.first_text(&["category", "kind"]).or_else(|| {
+            self.text_of("type")
+                .filter(|word| Grade::from_word(word).is_unmapped())
+                .map(str::to_owned)
+        })
+    }
+
+    fn fix(&self) -> Option<String> {
+        const FIXES: [&str; 6] =
+            ["suggested_fix", "fix", "fix_required", "suggestion", "recommendation", "remediation"];
+        FIXES.iter().find_map(|key| match self.item.get(key)? {
+            Json::Text(text) => (!text.trim().is_empty()).then(|| text.to_string()),
+            value @ (Json::Array(_) | Json::Object(_)) => Some(raw(value)),
+            Json::Null | Json::Bool(_) | Json::Number(_) => None,
+        })
+    }
+
+    fn confidence(&mut self) -> Option<Anchor> {
+        let (percent, shown) = match self.item.get("confidence")? {
+            Json::Number(text) => (as_percent(text.parse().ok()?), (*text).to_owned()),
+            Json::Text(text) => (confidence_word(text)?, text.to_string()),
+            _ => {
+                self.faults.push("confidence is no number".to_owned());
+                return None;
+            }
+        };
+        let anchor = Anchor::at_or_below(percent);
+        if shown != anchor.percent().to_string() {
+            self.faults.push(format!("confidence `{shown}` taken as {}", anchor.percent()));
+        }
+        Some(anchor)
+    }
+
+    fn evidence(&mut self) -> Vec<String> {
+        match self.item.get("evidence") {
+            Some(Json::Array(items)) => items
+                .iter()
+                .filter_map(|item| match item {
+                    Json::Text(text) => Some(text.to_string()),
+                    Json::Null => None,
+                    other => Some(raw(other)),
+                })
+                .collect(),
+            Some(Json::Text(text)) => {
+                self.faults.push("evidence is a text, not a list".to_owned());
+                vec![text.to_string()]
+            }
+            _ => ["first_evidence", "quote", "code_snippet", "snippet"]
+                .iter()
+                .find_map(|key| self.text_of(key))
+                .map(|text| vec![text.to_owned()])
+                .unwrap_or_default(),
+        }
+    }
+
+    fn word_of<T>(&mut self, key: &str, from_word: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let word = self.text_of(key)?;
+        let known = from_word(word);
+        if known.is_none() {
+            self.faults.push(format!("unknown {key} `{word}`"));
+        }
+        known
+    }
+
+    fn flag(&mut self, key: &str) -> bool {
+        match self.item.get(key) {
+            Some(Json::Bool(flag)) => *flag,
+            Some(Json::Text(text)) => {
+                self.faults.push(format!("{key} is a text"));
+                text.trim().eq_ignore_ascii_case("true")
+            }
+            _ => false,
+        }
+    }
+}
+
+const LINE_KEYS: [&str; 7] =
+    ["line_number", "line", "lines", "start_line", "startLine", "lineNumber", "line_start"];
+const END_KEYS: [&str; 4] = ["end_line", "line_end", "endLine", "lineEnd"];
+
+fn lines_of(object: &Json<'_>) -> Option<Lines> {
+    let lines = LINE_KEYS.iter().filter_map(|key| object.get(key)).find_map(lines_value)?;
+    let end = END_KEYS.iter().filter_map(|key| object.get(key)).find_map(lines_value);
+    match end {
+        Some(end) if end.start() >= lines.start() => Lines::range(lines.start(), end.start()),
+        _ => Some(lines),
+    }
+}
+
+fn lines_value(value: &Json<'_>) -> Option<Lines> {
+    match value {
+        Json::Number(text) => Lines::at(whole(text)?),
+        Json::Text(text) => prose::parse_lines(text),
+        Json::Array(items) => match items.as_slice() {
+            [first, .., last] => {
+                Lines::range(lines_value(first)?.start(), lines_value(last)?.end())
+            }
+            [only] => lines_value(only),
+            [] => None,
+        },
+        Json::Object(_) => lines_value(value.get("start")?),
+        Json::Null | Json::Bool(_) => None,
+    }
+}
+
+fn whole(text: &str) -> Option<u32> {
+    text.parse().ok().or_else(|| {
+        let number: f64 = text.parse().ok()?;
+        (number.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&number))
+            .then_some(number as u32)
+    })
+}
+
+/// Takes a fraction for what it is: nobody is one per cent sure.
+fn as_percent(number: f64) -> f64 {
+    if (0.0..=1.0).contains(&number) { number * 100.0 } else { number }
+}
+
+fn confidence_word(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if let Some(percent) = text.strip_suffix('%') {
+        return percent.trim().parse().ok();
+    }
+    match text.to_ascii_lowercase().as_str() {
+        "certain" | "very high" => Some(100.0),
+        "high" => Some(75.0),
+        "medium" | "moderate" => Some(50.0),
+        "low" => Some(25.0),
+        number => number.parse().ok().map(as_percent),
+    }
+}
+
+/// Fills what is still empty in an envelope from a review object.
+pub(super) fn envelope(review: &Json<'_>, envelope: &mut Envelope) {
+    let text = |key: &str| review.get(key).and_then(Json::as_text).map(str::to_owned);
+    let fill = |slot: &mut Option<String>, key: &str| {
+        if slot.is_none() {
+            *slot = text(key);
+        }
+    };
+    fill(&mut envelope.reviewer, "reviewer");
+    fill(&mut envelope.kind, "kind");
+    fill(&mut envelope.family, "model_family");
+    fill(&mut envelope.summary, "summary");
+    envelope.independence_verified |=
+        review.get("independence_verified") == Some(&Json::Bool(true));
+    for (list, key) in [
+        (&mut envelope.residual_risks, "residual_risks"),
+        (&mut envelope.testing_gaps, "testing_gaps"),
+        (&mut envelope.unmet_requirements, "unmet_requirements"),
+        (&mut envelope.failed_checks, "failed_checks"),
+        (&mut envelope.not_covered, "not_covered"),
+    ] {
+        list.extend(text_list(review.get(key)));
+    }
+    if envelope.reviewer.is_some() {
+        for key in ["residual_risks", "testing_gaps"] {
+            if !matches!(review.get(key), Some(Json::Array(_))) {
+                envelope.notes.push(format!("`{key}` is missing and taken as empty"));
+            }
+        }
+    }
+}
+
+fn text_list(value: Option<&Json<'_>>) -> Vec<String> {
+    match value {
+        Some(Json::Array(items)) => items
+            .iter()
+            .map(|item| item.as_text().map_or_else(|| raw(item), str::to_owned))
+            .collect(),
+        Some(Json::Text(text)) if !text.trim().is_empty() => vec![text.to_string()],
+        _ => Vec::new(),
+    }
+}
+
+/// Gives the word by which a review object sums itself up.
+pub(super) fn verdict_word(object: &Json<'_>) -> Option<String> {
+    let word = VERDICTS.iter().find_map(|key| object.get(key).and_then(Json::as_text));
+    match (word, object.get("approved")) {
+        (Some(word), _) => Some(word.to_owned()),
+        (None, Some(Json::Bool(true))) => Some("APPROVED".to_owned()),
+        (None, Some(Json::Bool(false))) => Some("REQUEST_CHANGES".to_owned()),
+        (None, _) => None,
+    }
+}

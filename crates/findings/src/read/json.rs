@@ -1,0 +1,840 @@
+//! A tolerant JSON parser: [`parse_at`] reads one value, mending what reviewers get wrong.
+//!
+//! Three laws hold, and the tests prove them: text that is valid JSON gives exactly the value a
+//! strict parser gives; every input gives an answer without recursion; and the work is linear in
+//! the input, because every look ahead is bounded or charged to a fixed allowance.
+//!
+//! What the value means is left to [`super::find`] and [`super::fields`].
+
+use std::borrow::Cow;
+
+use super::scan::{self, Quote};
+use super::{Repair, RepairKind};
+
+/// Containers nested deeper than this are passed over.
+const MAX_DEPTH: usize = 128;
+
+/// How far ahead a closing quote's surroundings are looked at.
+const LOOK_AHEAD: usize = 160;
+
+/// Repairs that are told one by one.
+const MAX_REPAIRS: usize = 1_000;
+
+/// Pieces of nonsense between entries after which a text is no longer taken for JSON.
+const MAX_JUNK: usize = 64;
+
+/// A value that borrows its text from the source where no escape had to be resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Json<'a> {
+    Null,
+    Bool(bool),
+    /// A number as it was written.
+    Number(&'a str),
+    Text(Cow<'a, str>),
+    Array(Vec<Json<'a>>),
+    Object(Vec<(Cow<'a, str>, Json<'a>)>),
+}
+
+impl<'a> Json<'a> {
+    /// Gives the last entry of that name: as with every JSON reader, a later one replaces it.
+    pub(crate) fn get(&self, key: &str) -> Option<&Json<'a>> {
+        match self {
+            Json::Object(entries) => entries.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Json::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Converts to the common value type, for what is kept as it came.
+    pub(crate) fn to_value(&self) -> serde_json::Value {
+        use serde_json::Value;
+        match self {
+            Json::Null => Value::Null,
+            Json::Bool(b) => Value::Bool(*b),
+            Json::Number(text) => {
+                serde_json::from_str(text).unwrap_or_else(|_| Value::String((*text).to_owned()))
+            }
+            Json::Text(text) => Value::String(text.to_string()),
+            Json::Array(items) => Value::Array(items.iter().map(Json::to_value).collect()),
+            Json::Object(entries) => {
+                Value::Object(entries.iter().map(|(k, v)| (k.to_string(), v.to_value())).collect())
+            }
+        }
+    }
+}
+
+/// What [`parse_at`] found.
+#[derive(Debug)]
+pub(crate) struct Parsed<'a> {
+    pub(crate) value: Json<'a>,
+    /// Where the text goes on after the value.
+    pub(crate) end: usize,
+    pub(crate) repairs: Vec<Repair>,
+}
+
+/// What one reading may still spend: the bound on all its parsing together.
+#[derive(Debug)]
+pub(crate) struct Allowance {
+    /// Bytes that may still be looked at more than once.
+    rescans: usize,
+    /// Values that may still be kept.
+    values: usize,
+}
+
+impl Allowance {
+    pub(crate) fn for_text(text: &str) -> Allowance {
+        Allowance { rescans: 4 * text.len() + 65_536, values: text.len() / 6 + 65_536 }
+    }
+
+    /// Takes `bytes` from the allowance; `false` once it is spent.
+    pub(crate) fn rescan(&mut self, bytes: usize) -> bool {
+        let granted = self.rescans >= bytes;
+        self.rescans = self.rescans.saturating_sub(bytes);
+        granted
+    }
+}
+
+/// Reads the value that starts at `start`, which must be a `{` or a `[`.
+pub(crate) fn parse_at<'a>(source: &'a str, start: usize, allowance: &mut Allowance) -> Parsed<'a> {
+    let mut parser = Parser {
+        source,
+        bytes: source.as_bytes(),
+        pos: start,
+        stack: Vec::new(),
+        repairs: Vec::new(),
+        junk: 0,
+        objects: 0,
+        cut: false,
+        allowance,
+    };
+    let value = parser.run();
+    Parsed { value, end: parser.pos, repairs: parser.repairs }
+}
+
+enum Frame<'a> {
+    Array {
+        items: Vec<Json<'a>>,
+        separator: Separator,
+    },
+    Object {
+        entries: Vec<(Cow<'a, str>, Json<'a>)>,
+        key: Option<Cow<'a, str>>,
+        separator: Separator,
+        /// Opening braces that were written twice, so that as many closing ones are too.
+        doubled: usize,
+    },
+}
+
+/// What stands between the last entry and here.
+#[derive(Clone, Copy, PartialEq)]
+enum Separator {
+    /// Nothing has been read yet.
+    Fresh,
+    /// An entry, and no comma after it.
+    Entry,
+    /// A comma.
+    Comma,
+}
+
+enum Step<'a> {
+    Continue,
+    Done(Json<'a>),
+}
+
+struct Parser<'a, 'b> {
+    source: &'a str,
+    bytes: &'a [u8],
+    pos: usize,
+    stack: Vec<Frame<'a>>,
+    repairs: Vec<Repair>,
+    junk: usize,
+    /// Objects on the stack.
+    objects: usize,
+    /// Whether the text ended inside a string.
+    cut: bool,
+    allowance: &'b mut Allowance,
+}
+
+impl<'a> Parser<'a, '_> {
+    fn run(&mut self) -> Json<'a> {
+        self.open();
+        loop {
+            self.skip_blank();
+            let step = match self.stack.last() {
+                None => return Json::Null,
+                Some(_) if self.at_end() => Step::Done(self.close_all()),
+                Some(Frame::Array { .. }) => self.in_array(),
+                Some(Frame::Object { key: None, .. }) => self.in_object(),
+                Some(Frame::Object { key: Some(_), .. }) => self.after_key(),
+            };
+            if let Step::Done(value) = step {
+                return value;
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.pos).copied()
+    }
+
+    fn repair(&mut self, kind: RepairKind) {
+        self.repair_at(kind, self.pos);
+    }
+
+    fn repair_at(&mut self, kind: RepairKind, at: usize) {
+        if self.repairs.len() < MAX_REPAIRS {
+            self.repairs.push(Repair { kind, at });
+        }
+    }
+
+    /// Says whether JSON cannot go on here: the text is over, or a fence closes.
+    fn at_end(&self) -> bool {
+        self.pos >= self.bytes.len() || scan::fence_at(self.bytes, self.pos).is_some()
+    }
+
+    /// Skips blanks and comments.
+    fn skip_blank(&mut self) {
+        loop {
+            self.pos = scan::skip_space(self.bytes, self.pos);
+            match scan::comment_end(self.bytes, self.pos) {
+                Some(end) => {
+                    self.repair(RepairKind::Comment);
+                    self.pos = end;
+                }
+                None => return,
+            }
+        }
+    }
+
+    /// Opens the container at the position.
+    fn open(&mut self) {
+        if self.stack.len() >= MAX_DEPTH {
+            self.repair(RepairKind::TooDeep);
+            self.pos = scan::skip_nested(self.bytes, self.pos);
+            self.put(Json::Null);
+            return;
+        }
+        let is_array = self.peek() == Some(b'[');
+        self.pos += 1;
+        if is_array {
+            self.stack.push(Frame::Array { items: Vec::new(), separator: Separator::Fresh });
+        } else {
+            self.push_object(None);
+        }
+    }
+
+    fn push_object(&mut self, key: Option<Cow<'a, str>>) {
+        self.objects += 1;
+        self.stack.push(Frame::Object {
+            entries: Vec::new(),
+            key,
+            separator: Separator::Fresh,
+            doubled: 0,
+        });
+    }
+
+    /// Puts a finished value into the container that waits for it.
+    fn put(&mut self, value: Json<'a>) {
+        let keep = self.allowance.values > 0;
+        self.allowance.values = self.allowance.values.saturating_sub(1);
+        if !keep {
+            self.repair(RepairKind::TooMany);
+        }
+        match self.stack.last_mut() {
+            Some(Frame::Array { items, separator }) => {
+                *separator = Separator::Entry;
+                if keep {
+                    items.push(value);
+                }
+            }
+            Some(Frame::Object { entries, key, separator, .. }) => {
+                *separator = Separator::Entry;
+                if let (Some(key), true) = (key.take(), keep) {
+                    entries.push((key, value));
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Closes the innermost container.
+    fn close(&mut self) -> Step<'a> {
+        let value = match self.stack.pop() {
+            Some(Frame::Array { items, .. }) => Json::Array(items),
+            Some(Frame::Object { entries, doubled, .. }) => {
+                self.objects -= 1;
+                self.skip_doubled_closers(doubled);
+                Json::Object(entries)
+            }
+            None => return Step::Done(Json::Null),
+        };
+        if self.stack.is_empty() {
+            return Step::Done(value);
+        }
+        self.put(value);
+        Step::Continue
+    }
+
+    fn skip_doubled_closers(&mut self, doubled: usize) {
+        for _ in 0..doubled {
+            let next = scan::skip_space(self.bytes, self.pos);
+            if self.bytes.get(next) == Some(&b'}') {
+                self.pos = next + 1;
+            }
+        }
+    }
+
+    /// Ends the value where it stops making sense or the text stops, keeping all that is whole.
+    fn close_all(&mut self) -> Json<'a> {
+        self.repair(RepairKind::Truncated);
+        loop {
+            if let Step::Done(value) = self.close() {
+                return value;
+            }
+        }
+    }
+
+    fn separator(&mut self) -> &mut Separator {
+        match self.stack.last_mut().expect("a step has a container") {
+            Frame::Array { separator, .. } | Frame::Object { separator, .. } => separator,
+        }
+    }
+
+    fn comma(&mut self) -> Step<'a> {
+        if *self.separator() != Separator::Entry {
+            self.repair(RepairKind::ExtraComma);
+        }
+        *self.separator() = Separator::Comma;
+        self.pos += 1;
+        Step::Continue
+    }
+
+    /// Closes on the right bracket, noting a comma that was left before it.
+    fn close_properly(&mut self) -> Step<'a> {
+        if *self.separator() == Separator::Comma {
+            self.repair(RepairKind::ExtraComma);
+        }
+        self.pos += 1;
+        self.close()
+    }
+
+    fn note_missing_comma(&mut self) {
+        if *self.separator() == Separator::Entry {
+            self.repair(RepairKind::MissingComma);
+        }
+    }
+
+    // ---- arrays
+
+    fn in_array(&mut self) -> Step<'a> {
+        match self.peek() {
+            Some(b']') => self.close_properly(),
+            Some(b'}') => self.brace_in_array(),
+            Some(b',') => self.comma(),
+            Some(b'{' | b'[') => {
+                self.note_missing_comma();
+                self.open();
+                Step::Continue
+            }
+            Some(b';' | b')' | b'(') => self.skip_junk(),
+            Some(_) => self.scalar_in_array(),
+            None => Step::Done(self.close_all()),
+        }
+    }
+
+    /// A `}` where a `]` was due: either it is one too many, or the `]` was forgotten.
+    fn brace_in_array(&mut self) -> Step<'a> {
+        self.repair(RepairKind::Bracket);
+        if self.objects == 0 || self.items_go_on_after(self.pos + 1) {
+            self.pos += 1;
+            return Step::Continue;
+        }
+        self.close()
+    }
+
+    /// Says whether after a stray closer the array goes on with another item or its own end.
+    fn items_go_on_after(&self, from: usize) -> bool {
+        let next = scan::skip_space(self.bytes, from);
+        match self.bytes.get(next) {
+            Some(b'{' | b']') => true,
+            Some(b',') => self.bytes.get(scan::skip_space(self.bytes, next + 1)) == Some(&b'{'),
+            _ => false,
+        }
+    }
+
+    fn scalar_in_array(&mut self) -> Step<'a> {
+        if scan::ellipsis_at(self.bytes, self.pos) {
+            return self.skip_ellipsis();
+        }
+        let after_items = match self.stack.last() {
+            Some(Frame::Array { items, separator }) => {
+                *separator == Separator::Entry && matches!(items.last(), Some(Json::Object(_)))
+            }
+            _ => false,
+        };
+        if after_items && Quote::at(self.source, self.pos).is_none() {
+            // A list of objects that turns into prose has simply lost its end.
+            return Step::Done(self.close_all());
+        }
+        let start = self.pos;
+        self.note_missing_comma();
+        let value = self.scalar();
+        self.skip_blank();
+        match (value, self.peek()) {
+            (Json::Text(key), Some(b':')) => {
+                // `"file": …` where an item was due: the item has lost its `{`.
+                self.repair_at(RepairKind::Bracket, start);
+                self.push_object(Some(key));
+            }
+            (value, _) => self.put(value),
+        }
+        Step::Continue
+    }
+
+    // ---- objects
+
+    fn in_object(&mut self) -> Step<'a> {
+        match self.peek() {
+            Some(b'}') => self.close_properly(),
+            Some(b']') => self.bracket_in_object(),
+            Some(b',') => self.comma(),
+            Some(b'{') => self.brace_in_object(),
+            Some(_) if Quote::at(self.source, self.pos).is_some() => self.quoted_key(),
+            Some(byte) if scan::is_word(byte) => self.bare_key(),
+            Some(_) if scan::ellipsis_at(self.bytes, self.pos) => self.skip_ellipsis(),
+            _ => self.skip_junk(),
+        }
+    }
+
+    /// A `]` where a `}` was due: either the `}` was forgotten, or the `]` is one too many.
+    fn bracket_in_object(&mut self) -> Step<'a> {
+        self.repair(RepairKind::Bracket);
+        if self.stack.len() > self.objects {
+            return self.close();
+        }
+        self.pos += 1;
+        Step::Continue
+    }
+
+    /// A `{` where a key was due: written twice, or the next item of a list after a forgotten
+    /// `}`, or of a list whose `[` was forgotten.
+    fn brace_in_object(&mut self) -> Step<'a> {
+        self.repair(RepairKind::Bracket);
+        let in_list = matches!(self.stack.iter().rev().nth(1), Some(Frame::Array { .. }));
+        match self.stack.last_mut() {
+            Some(Frame::Object { entries, doubled, .. }) if entries.is_empty() => {
+                *doubled += 1;
+                self.pos += 1;
+                Step::Continue
+            }
+            Some(Frame::Object { .. }) if in_list => self.close(),
+            Some(Frame::Object { entries, key, .. })
+                if matches!(entries.last(), Some((_, Json::Object(_)))) =>
+            {
+                let (list, first) = entries.pop().expect("the arm saw an entry");
+                *key = Some(list);
+                self.stack.push(Frame::Array { items: vec![first], separator: Separator::Comma });
+                Step::Continue
+            }
+            _ => Step::Done(self.close_all()),
+        }
+    }
+
+    fn quoted_key(&mut self) -> Step<'a> {
+        self.note_missing_comma();
+        match self.key_text() {
+            Some(key) => self.set_key(key),
+            None => Step::Done(self.close_all()),
+        }
+    }
+
+    fn set_key(&mut self, key: Cow<'a, str>) -> Step<'a> {
+        if let Some(Frame::Object { key: slot, .. }) = self.stack.last_mut() {
+            *slot = Some(key);
+        }
+        Step::Continue
+    }
+
+    fn bare_key(&mut self) -> Step<'a> {
+        let end = scan::word_end(self.bytes, self.pos);
+        let mut next = end;
+        // `file": …` has lost only its first quote.
+        if let Some(quote) = Quote::at(self.source, next) {
+            next += quote.len();
+        }
+        let colon = scan::skip_space(self.bytes, next);
+        if !matches!(self.bytes.get(colon), Some(b':' | b'=')) {
+            return self.word_without_value(end);
+        }
+        self.note_missing_comma();
+        self.repair(RepairKind::UnquotedKey);
+        let key = &self.source[self.pos..end];
+        self.pos = colon;
+        self.set_key(Cow::Borrowed(key))
+    }
+
+    /// A word that is no key: prose after a lost end, or a slip inside the object.
+    fn word_without_value(&mut self, end: usize) -> Step<'a> {
+        let next = self.bytes.get(scan::skip_space(self.bytes, end));
+        if matches!(next, Some(b',' | b'}')) {
+            self.repair(RepairKind::Skipped);
+            self.pos = end;
+            return Step::Continue;
+        }
+        Step::Done(self.close_all())
+    }
+
+    fn after_key(&mut self) -> Step<'a> {
+        match self.peek() {
+            Some(b':') => self.pos += 1,
+            Some(b'=') => {
+                self.repair(RepairKind::MissingColon);
+                self.pos += 1;
+                self.pos += usize::from(self.peek() == Some(b'>'));
+            }
+            Some(b',' | b'}' | b']') => {
+                self.repair(RepairKind::Skipped);
+                if let Some(Frame::Object { key, separator, .. }) = self.stack.last_mut() {
+                    *key = None;
+                    *separator = Separator::Entry;
+                }
+                return Step::Continue;
+            }
+            _ => self.repair(RepairKind::MissingColon),
+        }
+        self.skip_blank();
+        self.value_of_key()
+    }
+
+    fn value_of_key(&mut self) -> Step<'a> {
+        match self.peek() {
+            _ if self.at_end() => return Step::Done(self.close_all()),
+            Some(b'{' | b'[') => self.open(),
+            Some(b',' | b'}' | b']') => {
+                self.repair(RepairKind::MissingValue);
+                self.put(Json::Null);
+            }
+            _ => {
+                let value = self.scalar();
+                if self.cut {
+                    // The field that the cut went through is not whole, so it is not kept.
+                    return Step::Done(self.close_all());
+                }
+                self.put(value);
+            }
+        }
+        Step::Continue
+    }
+
+    fn skip_ellipsis(&mut self) -> Step<'a> {
+        self.repair(RepairKind::Skipped);
+        self.pos = scan::ellipsis_end(self.bytes, self.pos);
+        Step::Continue
+    }
+
+    fn skip_junk(&mut self) -> Step<'a> {
+        self.junk += 1;
+        let nothing_yet = self.stack.len() == 1
+            && matches!(self.stack.last(), Some(Frame::Object { entries, .. }) if entries.is_empty());
+        if nothing_yet || self.junk > MAX_JUNK {
+            return Step::Done(self.close_all());
+        }
+        self.repair(RepairKind::Skipped);
+        self.pos += scan::char_len(self.bytes, self.pos);
+        Step::Continue
+    }
+
+    // ---- scalars
+
+    fn scalar(&mut self) -> Json<'a> {
+        if Quote::at(self.source, self.pos).is_some() {
+            return Json::Text(self.text());
+        }
+        let start = self.pos;
+        if let Some(inner) = self.call_or_prefix(start) {
+            return inner;
+        }
+        let end = scan::bare_end(self.bytes, start);
+        let bare = self.source[start..end].trim_end();
+        self.pos = start + bare.len();
+        if let Some(literal) = self.literal(bare, start) {
+            return literal;
+        }
+        self.repair_at(RepairKind::UnquotedValue, start);
+        if bare.is_empty() {
+            // Nothing that could be a value: step over it, or the parser would stand still.
+            self.pos = start + scan::char_len(self.bytes, start);
+            return Json::Null;
+        }
+        Json::Text(Cow::Borrowed(bare.trim_end_matches(['"', '\'', '”', '’'])))
+    }
+
+    fn literal(&mut self, bare: &'a str, at: usize) -> Option<Json<'a>> {
+        if scan::is_json_number(bare.as_bytes()) {
+            return Some(Json::Number(bare));
+        }
+        let (value, strict) = match bare {
+            "true" => (Json::Bool(true), true),
+            "false" => (Json::Bool(false), true),
+            "null" => (Json::Null, true),
+            "True" | "TRUE" => (Json::Bool(true), false),
+            "False" | "FALSE" => (Json::Bool(false), false),
+            "None" | "NULL" | "Null" | "nil" | "undefined" | "NaN" | "Infinity" | "-Infinity" => {
+                (Json::Null, false)
+            }
+            _ => return None,
+        };
+        if !strict {
+            self.repair_at(RepairKind::Literal, at);
+        }
+        Some(value)
+    }
+
+    /// Reads what `u"…"` or `ObjectId("…")` wraps.
+    fn call_or_prefix(&mut self, start: usize) -> Option<Json<'a>> {
+        let word = scan::word_end(self.bytes, start);
+        if word == start {
+            return None;
+        }
+        let inner = match self.bytes.get(word) {
+            Some(b'(') => scan::skip_space(self.bytes, word + 1),
+            Some(b'"' | b'\'') if word - start <= 2 => word,
+            _ => return None,
+        };
+        Quote::at(self.source, inner)?;
+        self.repair_at(RepairKind::Literal, start);
+        self.pos = inner;
+        let text = self.text();
+        let close = scan::skip_space(self.bytes, self.pos);
+        if self.bytes.get(word) == Some(&b'(') && self.bytes.get(close) == Some(&b')') {
+            self.pos = close + 1;
+        }
+        Some(Json::Text(text))
+    }
+
+    // ---- strings
+
+    /// Reads a key: it ends at its first quote, or at the colon where that quote was forgotten.
+    fn key_text(&mut self) -> Option<Cow<'a, str>> {
+        let quote = Quote::at(self.source, self.pos)?;
+        self.note_quote(quote);
+        let start = self.pos + quote.len();
+        let named = scan::word_end(self.bytes, start);
+        let unclosed = named > start && self.bytes.get(named) == Some(&b':');
+        if let Some(end) = scan::next_quote(self.source, start, quote) {
+            let after = end + quote.closing_len(self.source, end);
+            let on_one_line = !self.bytes[start..end].contains(&b'\n');
+            if scan::colon_follows(self.bytes, after) || (on_one_line && !unclosed) {
+                self.pos = after;
+                return Some(self.unescaped(start, end));
+            }
+        }
+        if !unclosed {
+            return None;
+        }
+        self.repair(RepairKind::MissingQuote);
+        self.pos = named;
+        Some(Cow::Borrowed(&self.source[start..named]))
+    }
+
+    fn note_quote(&mut self, quote: Quote) {
+        if quote != Quote::Double {
+            self.repair(RepairKind::Quote);
+        }
+    }
+
+    /// Reads a string value, with the pieces that are joined to it.
+    fn text(&mut self) -> Cow<'a, str> {
+        let mut text = self.one_text();
+        loop {
+            let next = scan::skip_space(self.bytes, self.pos);
+            let joined = match self.bytes.get(next) {
+                Some(b'+') => scan::skip_space(self.bytes, next + 1),
+                Some(_) if self.is_adjacent_piece(next) => next,
+                _ => return text,
+            };
+            if Quote::at(self.source, joined).is_none() {
+                return text;
+            }
+            self.repair(RepairKind::Concatenated);
+            self.pos = joined;
+            text = Cow::Owned(text.into_owned() + &self.one_text());
+        }
+    }
+
+    /// Says whether a string follows that is part of this value: in an object, one that is no key.
+    fn is_adjacent_piece(&mut self, next: usize) -> bool {
+        let in_object = matches!(self.stack.last(), Some(Frame::Object { key: Some(_), .. }));
+        let Some(quote) = Quote::at(self.source, next) else { return false };
+        if !in_object || !self.allowance.rescan(LOOK_AHEAD) {
+            return false;
+        }
+        let limit = (next + LOOK_AHEAD).min(self.bytes.len());
+        scan::next_quote_before(self.source, next + quote.len(), quote, limit).is_some_and(|end| {
+            !scan::colon_follows(self.bytes, end + quote.closing_len(self.source, end))
+        })
+    }
+
+    fn one_text(&mut self) -> Cow<'a, str> {
+        let quote = Quote::at(self.source, self.pos).expect("the caller saw a quote");
+        self.note_quote(quote);
+        let start = self.pos + quote.len();
+        let mut from = start;
+        let mut first_close = None;
+        loop {
+            let end = scan::next_quote(self.source, from, quote);
+            let reach = end.unwrap_or(self.bytes.len());
+            if let Some(line) = self.entry_on_a_line_of(from, reach) {
+                return self.missing_quote(start, line);
+            }
+            let Some(end) = end else { return self.unclosed(start, first_close, quote) };
+            let after = end + quote.closing_len(self.source, end);
+            let affordable = self.allowance.rescan(8);
+            if !affordable || self.closes_value(after) {
+                self.pos = after;
+                if first_close.is_some() {
+                    self.repair_at(RepairKind::Quote, start);
+                }
+                return self.unescaped(start, end);
+            }
+            first_close.get_or_insert(end);
+            from = after;
+        }
+    }
+
+    /// Gives the line break, between two places of an open string, after which the next entry
+    /// starts: there the string should have been closed.
+    fn entry_on_a_line_of(&self, from: usize, to: usize) -> Option<usize> {
+        let source = self.bytes;
+        memchr::memchr_iter(b'\n', &source[from..to])
+            .map(|at| from + at)
+            .find(|line| self.line_starts_entry(line + 1))
+    }
+
+    /// Says whether a quote ends its string, judged by what comes after it.
+    fn closes_value(&self, after: usize) -> bool {
+        let next = scan::skip_space(self.bytes, after);
+        match self.bytes.get(next) {
+            None => true,
+            Some(b':') => matches!(self.stack.last(), Some(Frame::Array { .. })),
+            Some(b'}' | b']') => self.text_may_end_after(next + 1),
+            Some(b',') => self.entry_may_follow(next + 1),
+            Some(b'+' | b'/' | b'#' | b')') => true,
+            // The next entry on a line of its own: only the comma is missing.
+            Some(_) if self.bytes[after..next].contains(&b'\n') => {
+                Quote::at(self.source, next).is_some()
+                    || scan::fence_at(self.bytes, next).is_some()
+                    || scan::is_word(self.bytes[next])
+                        && scan::colon_follows(self.bytes, scan::word_end(self.bytes, next))
+            }
+            Some(_) => Quote::at(self.source, next)
+                .is_some_and(|quote| next > after && self.key_follows(next + quote.len(), quote)),
+        }
+    }
+
+    /// Says whether JSON, or the end of it, may follow a closing bracket.
+    fn text_may_end_after(&self, from: usize) -> bool {
+        let next = scan::skip_space(self.bytes, from);
+        let closes = matches!(
+            self.bytes.get(next),
+            None | Some(b',' | b'}' | b']' | b'{' | b'[' | b'`' | b'~' | b'/' | b'#' | b')' | b';')
+        );
+        // What stands on the next line is prose after the JSON.
+        closes
+            || self.bytes[from..next.min(self.bytes.len())].contains(&b'\n')
+            || self.stack.len() == 1
+    }
+
+    /// Says whether another entry of this container may follow a comma.
+    fn entry_may_follow(&self, from: usize) -> bool {
+        let next = scan::skip_space(self.bytes, from);
+        let in_array = matches!(self.stack.last(), Some(Frame::Array { .. }));
+        match self.bytes.get(next) {
+            None | Some(b'}' | b']' | b'{' | b',' | b'/' | b'#') => true,
+            Some(b'[' | b'-' | b'0'..=b'9') => in_array,
+            Some(byte) => match Quote::at(self.source, next) {
+                Some(_) if in_array => true,
+                Some(quote) => self.key_follows(next + quote.len(), quote),
+                None => {
+                    let word = scan::word_end(self.bytes, next);
+                    scan::is_word(*byte)
+                        && (in_array && scan::is_literal(&self.bytes[next..word])
+                            || scan::colon_follows(self.bytes, word))
+                        || scan::fence_at(self.bytes, next).is_some()
+                        || scan::ellipsis_at(self.bytes, next)
+                }
+            },
+        }
+    }
+
+    /// Says whether a key starts here. One longer than the look ahead is taken on trust.
+    fn key_follows(&self, from: usize, quote: Quote) -> bool {
+        let limit = (from + LOOK_AHEAD).min(self.bytes.len());
+        match scan::next_quote_before(self.source, from, quote, limit) {
+            Some(end) => {
+                scan::colon_follows(self.bytes, end + quote.closing_len(self.source, end))
+                    || self.source[from..end].contains(':')
+            }
+            None => true,
+        }
+    }
+
+    /// Says whether a line inside an open string is in truth the next entry.
+    fn line_starts_entry(&self, at: usize) -> bool {
+        let next = scan::skip_indent(self.bytes, at);
+        if scan::fence_at(self.bytes, next).is_some() {
+            return true;
+        }
+        match Quote::at(self.source, next) {
+            Some(quote) => {
+                let word = scan::word_end(self.bytes, next + quote.len());
+                Quote::at(self.source, word)
+                    .is_some_and(|close| scan::colon_follows(self.bytes, word + close.len()))
+            }
+            None => {
+                matches!(self.bytes.get(next), Some(b'}' | b']'))
+                    && self.text_may_end_after(next + 1)
+            }
+        }
+    }
+
+    /// Ends a string at its line's end, where its quote was forgotten.
+    fn missing_quote(&mut self, start: usize, line: usize) -> Cow<'a, str> {
+        self.repair_at(RepairKind::MissingQuote, line);
+        let text = self.source[start..line].trim_end();
+        let end = start + text.strip_suffix(',').unwrap_or(text).len();
+        self.pos = line;
+        self.unescaped(start, end)
+    }
+
+    /// Ends a string that nothing closed: at the first quote that could have, else at the cut.
+    fn unclosed(&mut self, start: usize, first_close: Option<usize>, quote: Quote) -> Cow<'a, str> {
+        match first_close {
+            // What was read beyond the quote is read again, as long as that can be afforded.
+            Some(end) if self.allowance.rescan(self.bytes.len() - end) => {
+                self.repair_at(RepairKind::Quote, end);
+                self.pos = end + quote.closing_len(self.source, end);
+                self.unescaped(start, end)
+            }
+            _ => {
+                self.pos = self.bytes.len();
+                self.cut = true;
+                self.unescaped(start, self.pos)
+            }
+        }
+    }
+
+    fn unescaped(&mut self, start: usize, end: usize) -> Cow<'a, str> {
+        let (text, sound) = scan::unescape(&self.source[start..end]);
+        if !sound {
+            self.repair_at(RepairKind::Escape, start);
+        }
+        text
+    }
+}

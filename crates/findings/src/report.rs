@@ -1,0 +1,179 @@
+//! What one reviewer returns: [`Report`].
+
+use crate::read::{self, Envelope, Rejected};
+use crate::vote::Vote;
+
+/// What kind of reviewer casts votes; it decides what an unstated confidence counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReviewerKind {
+    /// The built-in rules.
+    Rules,
+    /// A model with a role.
+    Persona,
+    /// An outside analyser.
+    Command,
+}
+
+impl ReviewerKind {
+    /// Reads a kind by its word; a reviewer that does not say is a persona.
+    pub fn from_word(word: Option<&str>) -> ReviewerKind {
+        match word {
+            Some("rules") => ReviewerKind::Rules,
+            Some("command") => ReviewerKind::Command,
+            _ => ReviewerKind::Persona,
+        }
+    }
+}
+
+/// Who wrote a report.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Reviewer {
+    /// Its name, such as `security`.
+    pub name: String,
+    /// Its kind.
+    pub kind: ReviewerKind,
+    /// The family of the model behind it.
+    pub family: Option<String>,
+    /// Whether somebody vouches that a peer model really is another one.
+    pub attested: bool,
+}
+
+/// The programs that stand behind peer reviewers, as their names end: `adversarial-codex`.
+const PEERS: [&str; 6] = ["codex", "claude", "gemini", "grok", "copilot", "opencode"];
+
+impl Reviewer {
+    /// Names a reviewer of a kind.
+    pub fn new(name: impl Into<String>, kind: ReviewerKind) -> Reviewer {
+        Reviewer { name: name.into(), kind, family: None, attested: false }
+    }
+
+    /// Gives the persona, without the peer model that plays it.
+    fn persona(&self) -> &str {
+        match self.name.rsplit_once('-') {
+            Some((persona, peer)) if PEERS.contains(&peer) => persona,
+            _ => &self.name,
+        }
+    }
+
+    fn is_unattested_peer(&self) -> bool {
+        self.persona() != self.name && !self.attested
+    }
+
+    /// Says whether the agreement of two reviewers is worth more than either alone: they differ,
+    /// are not one persona played twice by one model family, and a peer model is vouched for.
+    pub fn is_independent_of(&self, other: &Reviewer) -> bool {
+        if self.name == other.name && self.family == other.family {
+            return false;
+        }
+        let same_persona = self.persona() == other.persona();
+        let same_family = self.family == other.family;
+        !(same_persona && same_family || self.is_unattested_peer() || other.is_unattested_peer())
+    }
+}
+
+/// One reviewer's return.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Who wrote it.
+    pub reviewer: Reviewer,
+    /// What it claims.
+    pub votes: Vec<Vote>,
+    /// Risks that it could not confirm.
+    pub residual_risks: Vec<String>,
+    /// Tests that it found missing.
+    pub testing_gaps: Vec<String>,
+    /// Explicit requirements that it found unmet.
+    pub unmet_requirements: Vec<String>,
+    /// Required checks that failed.
+    pub failed_checks: Vec<String>,
+    /// What it did not look at.
+    pub not_covered: Vec<String>,
+    /// What was mended or missing in its form.
+    pub notes: Vec<String>,
+    /// What of it could not be read.
+    pub rejected: Vec<Rejected>,
+    /// Why it says nothing, where it does: such a report covered nothing.
+    pub unusable: Option<String>,
+}
+
+impl Report {
+    /// Makes a report with nothing in it yet.
+    pub fn new(reviewer: Reviewer) -> Report {
+        Report {
+            reviewer,
+            votes: Vec::new(),
+            residual_risks: Vec::new(),
+            testing_gaps: Vec::new(),
+            unmet_requirements: Vec::new(),
+            failed_checks: Vec::new(),
+            not_covered: Vec::new(),
+            notes: Vec::new(),
+            rejected: Vec::new(),
+            unusable: None,
+        }
+    }
+
+    /// Makes the report of a reviewer that gave nothing usable.
+    pub fn unusable(reviewer: Reviewer, reason: impl Into<String>) -> Report {
+        Report { unusable: Some(reason.into()), ..Report::new(reviewer) }
+    }
+
+    /// Reads a report from a reviewer's text, salvaging what can be. `name` stands in where the
+    /// text does not say who wrote it.
+    pub fn from_text(text: &str, name: &str, root: Option<&str>) -> Report {
+        let is_no_object =
+            serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| !value.is_object());
+        if is_no_object {
+            let reviewer = Reviewer::new(name, ReviewerKind::Persona);
+            let mut report = Report::unusable(reviewer, "the report is not a JSON object");
+            report.rejected.extend(read::read(text, root).rejected);
+            return report;
+        }
+        let reading = read::read(text, root);
+        let mut report = Report::from_envelope(reading.envelope, name);
+        report.rejected = reading.rejected;
+        report.notes.extend(
+            reading
+                .repairs
+                .iter()
+                .map(|repair| format!("repaired: {:?} at byte {}", repair.kind, repair.at)),
+        );
+        match reading.votes {
+            Some(votes) => report.votes = votes,
+            None => report.unusable = Some("no findings could be read from it".to_owned()),
+        }
+        report
+    }
+
+    /// Reads a list of reports from JSON, which may be broken; anything but a list is one report.
+    pub fn list_from_text(text: &str, root: Option<&str>) -> Vec<Report> {
+        let Some(values) = read::list(text) else {
+            return vec![Report::from_text(text, "report-1", root)];
+        };
+        values
+            .iter()
+            .zip(1..)
+            .map(|(value, number)| {
+                Report::from_text(&value.to_string(), &format!("report-{number}"), root)
+            })
+            .collect()
+    }
+
+    fn from_envelope(envelope: Envelope, name: &str) -> Report {
+        let stated = envelope.reviewer.filter(|stated| !stated.trim().is_empty());
+        let name = stated.unwrap_or_else(|| name.to_owned());
+        let kind = ReviewerKind::from_word(envelope.kind.as_deref());
+        let mut reviewer = Reviewer::new(name, kind);
+        reviewer.family = envelope.family;
+        reviewer.attested = envelope.independence_verified;
+        Report {
+            residual_risks: envelope.residual_risks,
+            testing_gaps: envelope.testing_gaps,
+            unmet_requirements: envelope.unmet_requirements,
+            failed_checks: envelope.failed_checks,
+            not_covered: envelope.not_covered,
+            notes: envelope.notes,
+            ..Report::new(reviewer)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The strict side of the persona report: [`validate`] holds a document against its schema.
+//!
+//! The schema is small and fixed, so the few keywords it uses are applied here, with messages that
+//! say what was expected. A test holds the result against a full JSON Schema implementation.
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::path::RepoPath;
+
+/// The schema of a persona report, as text.
+pub const SCHEMA: &str = include_str!("../schemas/persona-report.json");
+
+/// The fields that the compact return leaves out.
+const DETAIL_FIELDS: [&str; 2] = ["why_it_matters", "evidence"];
+
+static PARSED: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(SCHEMA).expect("the schema is valid JSON"));
+
+/// Which of a report's two forms is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tier {
+    /// With every field, as it lies in a file.
+    #[default]
+    Full,
+    /// Without reasons and evidence, as it is handed back.
+    Compact,
+}
+
+/// Something a document gets wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Fault {
+    /// Where, as a JSON pointer.
+    pub path: String,
+    /// What is there and what was expected.
+    pub message: String,
+}
+
+/// Holds a document against the schema and gives everything that is wrong with it.
+pub fn validate(document: &Value, tier: Tier) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    check(document, &PARSED, String::new(), tier, &mut faults);
+    faults
+}
+
+/// Gives what the schema lets through and a reader should know all the same.
+pub fn advise(document: &Value) -> Vec<Fault> {
+    let mut advice = Vec::new();
+    let findings = document.get("findings").and_then(Value::as_array);
+    for (number, finding) in findings.into_iter().flatten().enumerate() {
+        let mut note = |field: &str, message: String| {
+            advice.push(Fault { path: format!("/findings/{number}/{field}"), message });
+        };
+        let text = |field: &str| finding.get(field).and_then(Value::as_str);
+        if let Some(title) = text("title") {
+            let words = title.split_whitespace().count();
+            if words > 10 {
+                note("title", format!("{words} words; ten or fewer are asked for"));
+            }
+        }
+        if text("why_it_matters").is_some_and(|why| why.trim().is_empty()) {
+            note("why_it_matters", "is blank; it should say what breaks".to_owned());
+        }
+        if let Some(Err(error)) = text("file").map(|file| RepoPath::parse(file, None)) {
+            note("file", error.to_string());
+        }
+        let evidence = finding.get("evidence").and_then(Value::as_array);
+        if evidence
+            .is_some_and(|all| all.iter().any(|e| e.as_str().is_some_and(|e| e.trim().is_empty())))
+        {
+            note("evidence", "holds a blank entry".to_owned());
+        }
+    }
+    advice
+}
+
+fn check(value: &Value, schema: &Value, path: String, tier: Tier, faults: &mut Vec<Fault>) {
+    let before = faults.len();
+    check_itself(value, schema, &path, faults);
+    if faults.len() > before {
+        return;
+    }
+    if let (Some(object), Some(properties)) = (value.as_object(), schema["properties"].as_object())
+    {
+        check_required(object, schema, &path, tier, faults);
+        for (name, property) in properties {
+            if let Some(inner) = object.get(name) {
+                check(inner, property, format!("{path}/{name}"), tier, faults);
+            }
+        }
+    }
+    if let (Some(items), Some(schema)) = (value.as_array(), schema.get("items")) {
+        for (number, item) in items.iter().enumerate() {
+            check(item, schema, format!("{path}/{number}"), tier, faults);
+        }
+    }
+}
+
+fn check_required(
+    object: &serde_json::Map<String, Value>,
+    schema: &Value,
+    path: &str,
+    tier: Tier,
+    faults: &mut Vec<Fault>,
+) {
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    for name in required {
+        let left_out = tier == Tier::Compact && DETAIL_FIELDS.contains(&name);
+        if !object.contains_key(name) && !left_out {
+            faults.push(Fault {
+                path: path.to_owned(),
+                message: format!("`{name}` is missing, which is required"),
+            });
+        }
+    }
+}
+
+/// Checks what a value is, apart from what it holds.
+fn check_itself(value: &Value, schema: &Value, path: &str, faults: &mut Vec<Fault>) {
+    let mut fault = |message: String| faults.push(Fault { path: path.to_owned(), message });
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    if !types.is_empty() && !types.iter().any(|kind| is_of_type(value, kind)) {
+        return fault(format!("is {}, expected {}", name_of(value), types.join(" or ")));
+    }
+    if let Some(allowed) = schema["enum"].as_array()
+        && !allowed.iter().any(|one| same_value(one, value))
+    {
+        let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+        fault(format!("is {value}, expected one of {}", allowed.join(", ")));
+    }
+    if let (Some(number), Some(least)) = (value.as_f64(), schema["minimum"].as_f64())
+        && number < least
+    {
+        fault(format!("is {value}, expected {least} or more"));
+    }
+    if let (Some(text), Some(most)) = (value.as_str(), schema["maxLength"].as_u64()) {
+        let length = text.chars().count();
+        if length as u64 > most {
+            fault(format!("has {length} characters, expected {most} or fewer"));
+        }
+    }
+    if let (Some(items), Some(least)) = (value.as_array(), schema["minItems"].as_u64())
+        && (items.len() as u64) < least
+    {
+        fault(format!("has {} entries, expected {least} or more", items.len()));
+    }
+}
+
+fn is_of_type(value: &Value, kind: &str) -> bool {
+    match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        // To JSON Schema `42.0` is an integer.
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        _ => false,
+    }
+}
+
+/// Compares as JSON Schema does: numbers by what they amount to.
+fn same_value(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => a == b,
+        _ => a == b,
+    }
+}
+
+fn name_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) if number.is_f64() => "a fraction",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,214 @@
+//! Whether a change is ready: [`Verdict`], computed by [`decide`] from what is on record.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::coverage::Coverage;
+use crate::finding::Finding;
+use crate::grade::{Grade, Obligation};
+use crate::report::Report;
+
+/// Where a change stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Nothing is left to do.
+    Ready,
+    /// It may go, and something should be fixed.
+    ReadyWithFixes,
+    /// It may not go.
+    NotReady,
+    /// Nobody can tell: somebody who had to look did not.
+    Incomplete,
+}
+
+impl State {
+    /// Gives the state in words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            State::Ready => "ready",
+            State::ReadyWithFixes => "ready with fixes",
+            State::NotReady => "not ready",
+            State::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// The rule that a reason follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// An open finding that must be fixed.
+    Must,
+    /// An open finding of MAJOR, P1 or worse.
+    Major,
+    /// An open finding at or above the line that was asked for.
+    FailOn,
+    /// An explicit requirement that is not met.
+    UnmetRequirement,
+    /// A required check that failed.
+    FailedCheck,
+    /// A reviewer that gave nothing usable.
+    NoReport,
+    /// Nobody reviewed anything.
+    NothingReviewed,
+    /// An open finding that should be fixed.
+    Should,
+    /// An open finding that can be acted on.
+    Actionable,
+    /// A finding that would have blocked was not sure enough.
+    HeldBack,
+    /// Nothing speaks against it.
+    Clear,
+}
+
+/// One reason for a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// The rule it follows from.
+    pub rule: Rule,
+    /// The reason in words.
+    pub text: String,
+    /// The findings it rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
+}
+
+/// Whether a change is ready, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// Where the change stands.
+    pub state: State,
+    /// Why: the rule that decided comes first.
+    pub because: Vec<Reason>,
+    /// Whether somebody who had to look did not, whatever the state.
+    pub incomplete: bool,
+}
+
+/// What a verdict is decided on.
+pub(crate) struct Evidence<'a> {
+    pub(crate) open: &'a [Finding],
+    pub(crate) held_back: &'a [Finding],
+    pub(crate) reports: &'a [Report],
+    /// The line from which findings block, where another than the usual one was asked for.
+    pub(crate) fail_on: Option<&'a Grade>,
+    pub(crate) coverage: Option<&'a Coverage>,
+}
+
+/// Decides. `not ready` wins over `incomplete`, and `incomplete` over both ready states.
+pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
+    let blocking = blocking(evidence);
+    let missing = missing(evidence);
+    let fixes = fixes(evidence);
+    let incomplete = !missing.is_empty();
+    let state = match (blocking.is_empty(), incomplete, fixes.is_empty()) {
+        (false, _, _) => State::NotReady,
+        (true, true, _) => State::Incomplete,
+        (true, false, false) => State::ReadyWithFixes,
+        (true, false, true) => State::Ready,
+    };
+    let mut because = blocking;
+    because.extend(missing);
+    because.extend(fixes);
+    if because.is_empty() {
+        because.push(Reason {
+            rule: Rule::Clear,
+            text: "no open finding, and every reviewer answered".to_owned(),
+            findings: Vec::new(),
+        });
+    }
+    Verdict { state, because, incomplete }
+}
+
+fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if let Some(line) = evidence.fail_on {
+        let hit: Vec<&Finding> = evidence.open.iter().filter(|f| f.grade.at_least(line)).collect();
+        let text = format!("at or above {}", line.word());
+        reasons.extend(reason(Rule::FailOn, &text, &hit));
+    } else {
+        let blocking = evidence.open.iter().filter(|finding| finding.grade.blocks());
+        let (must, major): (Vec<&Finding>, Vec<&Finding>) =
+            blocking.partition(|finding| finding.grade.obligation() == Obligation::Must);
+        reasons.extend(reason(Rule::Must, "must be fixed", &must));
+        reasons.extend(reason(Rule::Major, "MAJOR, P1 or worse", &major));
+    }
+    for report in evidence.reports {
+        let name = &report.reviewer.name;
+        reasons.extend(report.unmet_requirements.iter().map(|requirement| Reason {
+            rule: Rule::UnmetRequirement,
+            text: format!("`{name}` found a requirement unmet: {requirement}"),
+            findings: Vec::new(),
+        }));
+        reasons.extend(report.failed_checks.iter().map(|check| Reason {
+            rule: Rule::FailedCheck,
+            text: format!("a required check failed: {check}"),
+            findings: Vec::new(),
+        }));
+    }
+    reasons
+}
+
+fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
+    let nothing =
+        |text: String| vec![Reason { rule: Rule::NothingReviewed, text, findings: Vec::new() }];
+    if evidence.reports.is_empty() {
+        return nothing("there is no report at all".to_owned());
+    }
+    if let Some(coverage) = evidence.coverage.filter(|coverage| coverage.is_empty()) {
+        return nothing(match coverage.hunks() {
+            0 => "the change is empty".to_owned(),
+            _ => format!("nobody looked at any of it: {coverage}"),
+        });
+    }
+    let unusable = |report: &Report| {
+        let why = report.unusable.as_ref()?;
+        Some(Reason {
+            rule: Rule::NoReport,
+            text: format!("`{}` gave nothing usable: {why}", report.reviewer.name),
+            findings: Vec::new(),
+        })
+    };
+    evidence.reports.iter().filter_map(unusable).collect()
+}
+
+fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
+    let blocks = |f: &&Finding| match evidence.fail_on {
+        Some(line) => f.grade.at_least(line),
+        None => f.grade.blocks(),
+    };
+    let rest: Vec<&Finding> = evidence.open.iter().filter(|f| !blocks(f)).collect();
+    let (should, rest): (Vec<&Finding>, Vec<&Finding>) =
+        rest.into_iter().partition(|f| f.grade.obligation() != Obligation::May);
+    let actionable: Vec<&Finding> = rest.into_iter().filter(|f| f.is_actionable()).collect();
+    let held: Vec<&Finding> = evidence.held_back.iter().filter(blocks).collect();
+    let mut reasons = Vec::new();
+    reasons.extend(reason(Rule::Should, "should be fixed", &should));
+    reasons.extend(reason(Rule::Actionable, "can be acted on", &actionable));
+    reasons.extend(reason(Rule::HeldBack, "held back as unsure, would have blocked", &held));
+    reasons
+}
+
+/// Puts findings into one reason, naming the first few.
+fn reason(rule: Rule, what: &str, findings: &[&Finding]) -> Option<Reason> {
+    const NAMED: usize = 3;
+    if findings.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = findings
+        .iter()
+        .take(NAMED)
+        .map(|f| {
+            f.place().map_or_else(|| f.title.clone(), |place| format!("{} ({place})", f.title))
+        })
+        .collect();
+    let more = findings.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let count = findings.len();
+    let noun = if count == 1 { "finding" } else { "findings" };
+    Some(Reason {
+        rule,
+        text: format!("{count} {noun} {what}: {}{more}", names.join("; ")),
+        findings: findings.iter().map(|f| f.id.clone()).collect(),
+    })
+}

@@ -1,0 +1,52 @@
+//! The numbered checklist: a heading for each finding, its issue and its fix.
+
+use super::{Document, plain, seven_level, sign, verification_mark};
+use crate::finding::Finding;
+
+const INDENT: &str = "    ";
+
+pub(super) fn write(document: &Document<'_>) -> String {
+    let items: Vec<String> = document
+        .worst_first()
+        .into_iter()
+        .zip(1..)
+        .map(|(finding, number)| item(document, finding, number))
+        .collect();
+    items.join("\n")
+}
+
+fn item(document: &Document<'_>, finding: &Finding, number: usize) -> String {
+    let mut out = format!(
+        "### {number}. {} {}: {}{}{}\n",
+        sign(&finding.grade),
+        plain::one_line(seven_level(&finding.grade)),
+        title_case(&finding.category),
+        place(document, finding),
+        verification_mark(finding),
+    );
+    let text = |text: &str| plain::indented(&plain::without_links(text), INDENT);
+    out.push_str(&format!("**Issue**: {}\n", text(&finding.description)));
+    if let Some(fix) = &finding.suggested_fix {
+        out.push_str(&format!("**Suggested Fix**: {}\n", text(fix)));
+    }
+    out
+}
+
+fn place(document: &Document<'_>, finding: &Finding) -> String {
+    let Some(place) = finding.place() else { return String::new() };
+    let place = plain::one_line(&place);
+    match document.link(finding) {
+        Some(link) => format!(" ([{place}]({link}))"),
+        None => format!(" ({place})"),
+    }
+}
+
+/// Writes `best_practices` as `Best Practices`.
+fn title_case(category: &str) -> String {
+    let words = category.split(['_', ' ', '-']).filter(|word| !word.is_empty()).map(|word| {
+        let mut chars = word.chars();
+        let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+        first + chars.as_str()
+    });
+    plain::without_links(&plain::one_line(&words.collect::<Vec<_>>().join(" ")))
+}

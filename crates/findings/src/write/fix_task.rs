@@ -1,0 +1,136 @@
+//! The task that a review leaves for whoever fixes.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::{Document, checklist, plain, qa};
+use crate::grade::Scheme;
+
+const INSTRUCTIONS: &str = "## Instructions
+1. Review each finding above
+2. Fix the issues in the specified files/lines
+3. Run tests to verify fixes
+4. Commit and push your changes
+5. The review will be automatically re-queued
+";
+
+/// A fix task, as the queue takes it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct FixTask {
+    id: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    status: &'static str,
+    title: String,
+    description: String,
+    depends_on: Vec<String>,
+    context: Map<String, Value>,
+}
+
+pub(super) fn write(document: &Document<'_>) -> FixTask {
+    FixTask {
+        id: id(document),
+        kind: "fix",
+        status: "pending",
+        title: title(&document.context),
+        description: description(document),
+        depends_on: Vec::new(),
+        context: context(document),
+    }
+}
+
+fn cycle(document: &Document<'_>) -> u32 {
+    document.cycle.unwrap_or(1)
+}
+
+/// Derives the id from the whole id of the review and its cycle, so that the same review asks
+/// for one task only and no two reviews for the same.
+fn id(document: &Document<'_>) -> String {
+    let root = document.context.get("_root_task_id").and_then(Value::as_str);
+    let review = root.or(document.review_id).map(str::to_owned).unwrap_or_else(|| {
+        // A review without an id is known by what it found.
+        let found: String = document.findings().iter().map(|f| f.id.as_str()).collect();
+        let seed = found + document.summary.unwrap_or("");
+        blake3::hash(seed.as_bytes()).to_hex()[..16].to_owned()
+    });
+    let safe = plain::uri(&review).replace('/', "%2F");
+    format!("review-fix-{safe}-c{}", cycle(document))
+}
+
+fn title(context: &Map<String, Value>) -> String {
+    let jira = context.get("jira_key").and_then(Value::as_str);
+    let about = jira.map(plain::one_line).or_else(|| match context.get("pr_number") {
+        Some(Value::Number(number)) => Some(format!("PR #{number}")),
+        Some(Value::String(number)) => Some(format!("PR #{}", plain::one_line(number))),
+        _ => None,
+    });
+    match about {
+        Some(about) => format!("Address code review feedback for {about}"),
+        None => "Address code review feedback".to_owned(),
+    }
+}
+
+fn description(document: &Document<'_>) -> String {
+    let summary = plain::indented(&plain::without_links(document.summary.unwrap_or("")), "    ");
+    match document.findings {
+        None => format!(
+            "QA review found issues that need fixing.\n\n## Findings\n{summary}\n\n{INSTRUCTIONS}"
+        ),
+        Some(findings) => format!(
+            "QA review found {} issue(s) that need fixing.\n\n## Summary\n{}\n\n## Issues to Address\n\n{}\n{INSTRUCTIONS}",
+            findings.len(),
+            if summary.is_empty() { counted(document) } else { summary },
+            checklist::write(document),
+        ),
+    }
+}
+
+fn counted(document: &Document<'_>) -> String {
+    let levels = ["CRITICAL", "HIGH", "MAJOR", "MEDIUM", "LOW", "MINOR", "SUGGESTION"];
+    let parts: Vec<String> = levels
+        .iter()
+        .map(|level| (count(document, level), level))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, level)| format!("{count} {level}"))
+        .collect();
+    format!("Found {}", if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") })
+}
+
+fn count(document: &Document<'_>, level: &str) -> usize {
+    document.findings().iter().filter(|f| f.grade.in_words_of(Scheme::Qa7) == level).count()
+}
+
+/// Hands the review's context on: its own fields go, the branch stays, the findings come.
+fn context(document: &Document<'_>) -> Map<String, Value> {
+    let mut context: Map<String, Value> = document
+        .context
+        .iter()
+        .filter(|(key, _)| !key.starts_with("review_"))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if let Some(branch) = context.get("implementation_branch").cloned() {
+        context.insert("worktree_branch".to_owned(), branch);
+    }
+    context.insert("_review_cycle_count".to_owned(), json!(cycle(document)));
+    match document.findings {
+        Some(findings) => {
+            context.insert(
+                "structured_findings".to_owned(),
+                json!({
+                    "findings": qa::findings(document),
+                    "summary": document.summary.unwrap_or_default(),
+                    "total_count": findings.len(),
+                    "critical_count": count(document, "CRITICAL"),
+                    "high_count": count(document, "HIGH"),
+                    "major_count": count(document, "MAJOR"),
+                }),
+            );
+        }
+        None => {
+            let summary = document.summary.unwrap_or_default();
+            context.insert("findings_summary".to_owned(), json!(summary));
+        }
+    }
+    context
+}

@@ -1,0 +1,42 @@
+//! Annotations for a GitHub workflow: a command on each line of its log.
+
+use super::{Document, plain, seven_level, verification_mark};
+use crate::finding::Finding;
+use crate::grade::SarifLevel;
+
+pub(super) fn write(document: &Document<'_>) -> String {
+    document.worst_first().into_iter().map(annotation).collect()
+}
+
+fn annotation(finding: &Finding) -> String {
+    let level = match finding.grade.sarif_level() {
+        SarifLevel::Error => "error",
+        SarifLevel::Warning => "warning",
+        SarifLevel::Note => "notice",
+    };
+    let mut properties = Vec::new();
+    if let Some(file) = &finding.file {
+        properties.push(format!("file={}", property(file.as_str())));
+    }
+    if let Some(line) = finding.line {
+        properties.push(format!("line={line}"));
+        properties.push(format!("endLine={}", finding.end_line.unwrap_or(line)));
+    }
+    let title = format!("{}: {}", seven_level(&finding.grade), finding.title);
+    properties.push(format!("title={}", property(&title)));
+    let mut message = finding.description.clone();
+    if let Some(fix) = &finding.suggested_fix {
+        message.push_str(&format!("\nFix: {fix}"));
+    }
+    message.push_str(verification_mark(finding));
+    format!("::{level} {}::{}\n", properties.join(","), data(&message))
+}
+
+fn data(text: &str) -> String {
+    let text = text.replace('\r', "\n");
+    plain::visible(&text).replace('%', "%25").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(&plain::one_line(text)).replace(':', "%3A").replace(',', "%2C")
+}

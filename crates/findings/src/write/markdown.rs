@@ -1,0 +1,105 @@
+//! A page for a pull request: the verdict, then each finding, then what lies beside them.
+
+use super::{Document, plain, seven_level, sign, verification_mark};
+use crate::finding::Finding;
+use crate::synthesis::Synthesis;
+
+pub(super) fn write(document: &Document<'_>) -> String {
+    let mut page = Vec::new();
+    if let Some(synthesis) = document.synthesis {
+        page.push(verdict(synthesis));
+    }
+    if let Some(summary) = document.summary.filter(|summary| !summary.trim().is_empty()) {
+        page.push(plain::markdown(summary));
+    }
+    let findings = document.worst_first();
+    if findings.is_empty() {
+        page.push("No findings.".to_owned());
+    }
+    page.extend(findings.into_iter().map(|finding| section(document, finding)));
+    if let Some(synthesis) = document.synthesis {
+        page.extend(aside("Held back as unsure", &named(&synthesis.held_back)));
+        page.extend(aside("There before this change", &named(&synthesis.pre_existing)));
+        page.extend(aside("Testing gaps", &escaped(&synthesis.testing_gaps)));
+        page.extend(aside("Residual risks", &escaped(&synthesis.residual_risks)));
+    }
+    page.join("\n\n") + "\n"
+}
+
+fn verdict(synthesis: &Synthesis) -> String {
+    let mut lines = vec![format!("## {}", capitalised(synthesis.verdict.state.in_words()))];
+    lines.push(String::new());
+    for reason in &synthesis.verdict.because {
+        lines.push(format!("- {}", plain::markdown(&reason.text)));
+    }
+    lines.join("\n")
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    first + chars.as_str()
+}
+
+fn section(document: &Document<'_>, finding: &Finding) -> String {
+    let severity = plain::markdown(seven_level(&finding.grade));
+    let title = plain::markdown(&finding.title);
+    let mut lines = vec![format!("### {} {severity}: {title}", sign(&finding.grade))];
+    let place = finding.place().map(|place| format!("`{}`", place.replace('`', "'")));
+    let place = place.map(|place| match document.link(finding) {
+        Some(link) => format!("[{place}]({link}) · "),
+        None => format!("{place} · "),
+    });
+    lines.push(format!(
+        "{}{} · confidence {} · found by {}{}",
+        place.unwrap_or_default(),
+        plain::markdown(&finding.category),
+        finding.confidence.percent(),
+        plain::markdown(&finding.reviewers.join(", ")),
+        verification_mark(finding).replace('[', "\\[").replace(']', "\\]"),
+    ));
+    if finding.description != finding.title {
+        lines.push(plain::markdown(&finding.description));
+    }
+    if let Some(fix) = &finding.suggested_fix {
+        let several = fix.trim_end().contains('\n');
+        lines.push(if several {
+            format!("**Fix**\n\n{}", plain::fenced(fix))
+        } else {
+            format!("**Fix**: {}", plain::markdown(fix))
+        });
+    }
+    lines.join("\n\n")
+}
+
+fn named(findings: &[Finding]) -> Vec<String> {
+    findings
+        .iter()
+        .map(|finding| {
+            let place = finding.place().map(|place| format!(" (`{}`)", place.replace('`', "'")));
+            format!(
+                "{} {}{}, confidence {}",
+                plain::markdown(seven_level(&finding.grade)),
+                plain::markdown(&finding.title),
+                place.unwrap_or_default(),
+                finding.confidence.percent(),
+            )
+        })
+        .collect()
+}
+
+fn escaped(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| plain::markdown(text)).collect()
+}
+
+fn aside(title: &str, items: &[String]) -> Option<String> {
+    if items.is_empty() {
+        return None;
+    }
+    let list: Vec<String> = items.iter().map(|item| format!("- {item}")).collect();
+    Some(format!(
+        "<details><summary>{title} ({})</summary>\n\n{}\n\n</details>",
+        items.len(),
+        list.join("\n")
+    ))
+}

@@ -1,0 +1,88 @@
+//! The persona report, in its two tiers.
+
+use serde::Serialize;
+
+use super::{Document, native_elsewhere};
+use crate::finding::Finding;
+use crate::grade::{Native, Scheme};
+
+/// Who writes a report that was put together from others.
+const SELF: &str = "assay";
+
+/// The most characters of a title.
+const TITLE: usize = 100;
+
+/// How much a report holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tier {
+    /// All of it, for the file.
+    Detail,
+    /// What merging needs.
+    Merge,
+}
+
+#[derive(Serialize)]
+pub(super) struct PersonaReport<'a> {
+    reviewer: &'static str,
+    findings: Vec<PersonaFinding<'a>>,
+    residual_risks: &'a [String],
+    testing_gaps: &'a [String],
+}
+
+#[derive(Serialize)]
+struct PersonaFinding<'a> {
+    title: String,
+    severity: &'a str,
+    file: &'a str,
+    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_it_matters: Option<&'a str>,
+    autofix_class: &'static str,
+    owner: &'static str,
+    requires_verification: bool,
+    suggested_fix: Option<&'a str>,
+    confidence: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<Vec<String>>,
+    pre_existing: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native_severity: Option<&'a Native>,
+}
+
+pub(super) fn write<'a>(document: &Document<'a>, tier: Tier) -> PersonaReport<'a> {
+    let synthesis = document.synthesis;
+    PersonaReport {
+        reviewer: SELF,
+        findings: document.worst_first().into_iter().map(|f| finding(f, tier)).collect(),
+        residual_risks: synthesis.map_or(&[], |s| &s.residual_risks),
+        testing_gaps: synthesis.map_or(&[], |s| &s.testing_gaps),
+    }
+}
+
+fn finding(finding: &Finding, tier: Tier) -> PersonaFinding<'_> {
+    let detail = tier == Tier::Detail;
+    PersonaFinding {
+        title: finding.title.chars().take(TITLE).collect(),
+        severity: finding.grade.in_words_of(Scheme::P),
+        file: finding.file.as_ref().map_or("", |file| file.as_str()),
+        // The form has no word for a whole file: that is its first line.
+        line: finding.line.unwrap_or(1),
+        why_it_matters: detail.then_some(finding.description.as_str()),
+        autofix_class: finding.autofix_class.as_str(),
+        owner: finding.owner.as_str(),
+        requires_verification: finding.requires_verification,
+        suggested_fix: finding.suggested_fix.as_deref(),
+        confidence: finding.confidence.percent(),
+        evidence: detail.then(|| evidence(finding)),
+        pre_existing: finding.pre_existing,
+        native_severity: native_elsewhere(&finding.grade, Scheme::P),
+    }
+}
+
+/// The form asks for one piece of evidence at least: where nothing was quoted, the place.
+fn evidence(finding: &Finding) -> Vec<String> {
+    if finding.evidence.is_empty() {
+        return vec![finding.place().unwrap_or_else(|| finding.title.clone())];
+    }
+    finding.evidence.clone()
+}

@@ -1,0 +1,121 @@
+//! Reviewdog's diagnostics, as one document or a line each.
+
+use serde::Serialize;
+
+use super::{Document, plain, verification_mark};
+use crate::finding::Finding;
+use crate::grade::SarifLevel;
+
+#[derive(Serialize)]
+pub(super) struct DiagnosticResult<'a> {
+    source: Source,
+    diagnostics: Vec<Diagnostic<'a>>,
+}
+
+#[derive(Serialize)]
+struct Source {
+    name: &'static str,
+}
+
+const SOURCE: Source = Source { name: "assay" };
+
+#[derive(Serialize)]
+struct Diagnostic<'a> {
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<Location<'a>>,
+    severity: &'static str,
+    source: Source,
+    code: Code<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggestion<'a>>,
+}
+
+#[derive(Serialize)]
+struct Location<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<Range>,
+}
+
+/// Without columns a range is of whole lines, the last one included.
+#[derive(Serialize)]
+struct Range {
+    start: Position,
+    end: Position,
+}
+
+#[derive(Serialize)]
+struct Position {
+    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Code<'a> {
+    value: &'a str,
+}
+
+#[derive(Serialize)]
+struct Suggestion<'a> {
+    range: Range,
+    text: &'a str,
+}
+
+pub(super) fn write<'a>(document: &Document<'a>) -> DiagnosticResult<'a> {
+    let diagnostics = document.worst_first().into_iter().map(diagnostic).collect();
+    DiagnosticResult { source: SOURCE, diagnostics }
+}
+
+pub(super) fn write_lines(document: &Document<'_>) -> String {
+    let lines = document.worst_first().into_iter().map(|finding| {
+        serde_json::to_string(&diagnostic(finding)).expect("our own types are valid JSON") + "\n"
+    });
+    lines.collect()
+}
+
+fn diagnostic(finding: &Finding) -> Diagnostic<'_> {
+    let mut message = plain::visible(&finding.title).into_owned();
+    if finding.description != finding.title {
+        message.push_str(&format!("\n{}", plain::visible(&finding.description)));
+    }
+    if let Some(fix) = &finding.suggested_fix {
+        message.push_str(&format!("\nFix: {}", plain::visible(fix)));
+    }
+    message.push_str(verification_mark(finding));
+    Diagnostic {
+        message,
+        location: finding.file.as_ref().map(|file| Location {
+            path: file.as_str(),
+            range: finding.line.map(|line| whole_lines(line, finding.end_line.unwrap_or(line))),
+        }),
+        severity: match finding.grade.sarif_level() {
+            SarifLevel::Error => "ERROR",
+            SarifLevel::Warning => "WARNING",
+            SarifLevel::Note => "INFO",
+        },
+        source: SOURCE,
+        code: Code { value: finding.rule.as_deref().unwrap_or(&finding.category) },
+        suggestions: finding
+            .replacement
+            .iter()
+            .map(|replacement| Suggestion {
+                // From the first line's start up to the start of the line after the last: the
+                // lines with their ends.
+                range: Range {
+                    start: Position { line: replacement.start_line, column: Some(1) },
+                    end: Position { line: replacement.end_line + 1, column: Some(1) },
+                },
+                text: &replacement.text,
+            })
+            .collect(),
+    }
+}
+
+fn whole_lines(start: u32, end: u32) -> Range {
+    Range {
+        start: Position { line: start, column: None },
+        end: Position { line: end, column: None },
+    }
+}

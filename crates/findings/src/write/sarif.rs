@@ -1,0 +1,333 @@
+//! SARIF 2.1.0, as GitHub's code scanning and other readers take it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Document, plain, verification_mark};
+use crate::finding::Finding;
+use crate::grade::{Impact, SarifLevel};
+use crate::vote::Anchor;
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The most characters of a rule's description.
+const DESCRIPTION: usize = 1_000;
+
+#[derive(Serialize)]
+pub(super) struct Log {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: Vec<Run>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    tool: Tool,
+    automation_details: AutomationDetails,
+    column_kind: &'static str,
+    results: Vec<Outcome>,
+}
+
+#[derive(Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Serialize)]
+struct AutomationDetails {
+    id: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver {
+    name: &'static str,
+    semantic_version: String,
+    rules: Vec<ReportingRule>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReportingRule {
+    id: String,
+    name: String,
+    short_description: Message,
+    full_description: Message,
+    help: Message,
+    default_configuration: Configuration,
+    properties: RuleProperties,
+}
+
+#[derive(Serialize)]
+struct Configuration {
+    level: SarifLevel,
+}
+
+#[derive(Serialize)]
+struct RuleProperties {
+    tags: Vec<String>,
+    precision: &'static str,
+    #[serde(rename = "security-severity", skip_serializing_if = "Option::is_none")]
+    security_severity: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Message {
+    text: String,
+}
+
+/// What SARIF calls a result.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Outcome {
+    rule_id: String,
+    rule_index: usize,
+    level: SarifLevel,
+    message: Message,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<Location>,
+    partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<Fix>,
+    properties: OutcomeProperties,
+}
+
+#[derive(Serialize)]
+struct OutcomeProperties {
+    severity: String,
+    confidence: u8,
+    reviewers: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suggested_fix: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    physical_location: PhysicalLocation,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<Region>,
+}
+
+#[derive(Serialize, Clone)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactLocation {
+    uri: String,
+    uri_base_id: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_column: Option<u32>,
+    end_line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_column: Option<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Fix {
+    description: Message,
+    artifact_changes: Vec<ArtifactChange>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactChange {
+    artifact_location: ArtifactLocation,
+    replacements: Vec<SarifReplacement>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifReplacement {
+    deleted_region: Region,
+    inserted_content: Message,
+}
+
+pub(super) fn write(document: &Document<'_>) -> Log {
+    let findings = document.worst_first();
+    let mut by_rule: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
+    for finding in &findings {
+        by_rule.entry(rule_id(finding)).or_default().push(finding);
+    }
+    let index: BTreeMap<&str, usize> =
+        by_rule.keys().enumerate().map(|(at, id)| (id.as_str(), at)).collect();
+    let results = findings.iter().map(|finding| {
+        let id = rule_id(finding);
+        let at = index[id.as_str()];
+        outcome(finding, id, at)
+    });
+    Log {
+        schema: SCHEMA,
+        version: "2.1.0",
+        runs: vec![Run {
+            automation_details: AutomationDetails { id: "assay/" },
+            column_kind: "utf16CodeUnits",
+            results: results.collect(),
+            tool: Tool {
+                driver: Driver {
+                    name: "assay",
+                    semantic_version: document.version.to_owned(),
+                    rules: by_rule.iter().map(|(id, hits)| rule(id, hits)).collect(),
+                },
+            },
+        }],
+    }
+}
+
+/// A finding of a model has no rule; its category stands in.
+fn rule_id(finding: &Finding) -> String {
+    match &finding.rule {
+        Some(rule) => rule.clone(),
+        None => format!("review/{}", plain::uri(&finding.category.to_lowercase())),
+    }
+}
+
+/// Describes a rule by the worst of its findings, which come first.
+fn rule(id: &str, hits: &[&Finding]) -> ReportingRule {
+    let worst = hits[0];
+    let category = plain::one_line(&worst.category);
+    let (short, full) = match worst.rule {
+        Some(_) => (non_empty(&worst.title, id), non_empty(&worst.description, id)),
+        None => {
+            let text = format!("Review findings of category {category}");
+            (text.clone(), text)
+        }
+    };
+    let is_security = worst.category.eq_ignore_ascii_case("security");
+    ReportingRule {
+        id: id.to_owned(),
+        name: pascal_case(id),
+        short_description: Message { text: shortened(&short) },
+        help: Message { text: shortened(&full) },
+        full_description: Message { text: shortened(&full) },
+        default_configuration: Configuration { level: worst.grade.sarif_level() },
+        properties: RuleProperties {
+            tags: vec![category],
+            precision: precision(worst.confidence),
+            security_severity: is_security.then(|| security_severity(worst.grade.impact())),
+        },
+    }
+}
+
+fn outcome(finding: &Finding, rule_id: String, rule_index: usize) -> Outcome {
+    let mut fingerprints = BTreeMap::from([("assayFingerprint/v1", finding.fingerprint.clone())]);
+    if let Some(hash) = &finding.line_hash {
+        fingerprints.insert("primaryLocationLineHash", hash.clone());
+    }
+    Outcome {
+        rule_id,
+        rule_index,
+        level: finding.grade.sarif_level(),
+        message: Message { text: message(finding) },
+        locations: location(finding).into_iter().collect(),
+        partial_fingerprints: fingerprints,
+        fixes: fix(finding).into_iter().collect(),
+        properties: OutcomeProperties {
+            severity: finding.severity.clone(),
+            confidence: finding.confidence.percent(),
+            reviewers: finding.reviewers.clone(),
+            suggested_fix: finding.suggested_fix.clone(),
+        },
+    }
+}
+
+fn message(finding: &Finding) -> String {
+    let title = plain::one_line(&finding.title);
+    let mut text = non_empty(&title, "finding").trim_end_matches('.').to_owned() + ".";
+    if finding.description != finding.title {
+        text.push_str(&format!(" {}", plain::visible(&finding.description)));
+    }
+    text + verification_mark(finding)
+}
+
+fn artifact(finding: &Finding) -> Option<ArtifactLocation> {
+    let uri = plain::uri(finding.file.as_ref()?.as_str());
+    Some(ArtifactLocation { uri, uri_base_id: "%SRCROOT%" })
+}
+
+fn location(finding: &Finding) -> Option<Location> {
+    Some(Location {
+        physical_location: PhysicalLocation {
+            artifact_location: artifact(finding)?,
+            region: finding.line.map(|start_line| Region {
+                start_line,
+                start_column: None,
+                end_line: finding.end_line.unwrap_or(start_line),
+                end_column: None,
+            }),
+        },
+    })
+}
+
+fn fix(finding: &Finding) -> Option<Fix> {
+    let replacement = finding.replacement.as_ref()?;
+    Some(Fix {
+        description: Message {
+            text: non_empty(finding.suggested_fix.as_deref().unwrap_or(""), "Apply the fix"),
+        },
+        artifact_changes: vec![ArtifactChange {
+            artifact_location: artifact(finding)?,
+            replacements: vec![SarifReplacement {
+                deleted_region: Region {
+                    start_line: replacement.start_line,
+                    start_column: Some(1),
+                    end_line: replacement.end_line + 1,
+                    end_column: Some(1),
+                },
+                inserted_content: Message { text: replacement.text.clone() },
+            }],
+        }],
+    })
+}
+
+fn non_empty(text: &str, else_use: &str) -> String {
+    let text = plain::visible(text.trim());
+    if text.is_empty() { else_use.to_owned() } else { text.into_owned() }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(DESCRIPTION).collect()
+}
+
+fn pascal_case(id: &str) -> String {
+    id.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(|word| word[..1].to_ascii_uppercase() + &word[1..])
+        .collect()
+}
+
+fn precision(confidence: Anchor) -> &'static str {
+    match confidence.percent() {
+        100 => "very-high",
+        75 => "high",
+        50 => "medium",
+        _ => "low",
+    }
+}
+
+fn security_severity(impact: Impact) -> &'static str {
+    match impact.level() {
+        0 => "9.5",
+        1 => "8.0",
+        2 => "7.0",
+        3 => "5.0",
+        4 => "3.0",
+        5 => "2.0",
+        _ => "1.0",
+    }
+}

@@ -1,0 +1,30 @@
+//! The list of tasks: a box for each finding, its issue and its fix below.
+
+use super::{Document, plain, seven_level, verification_mark};
+use crate::finding::Finding;
+
+/// Further lines of a text stand deeper than the `Issue:` and `Fix:` lines.
+const INDENT: &str = "        ";
+
+pub(super) fn write(document: &Document<'_>) -> String {
+    let items: Vec<String> =
+        document.worst_first().into_iter().zip(1..).map(|(f, number)| item(f, number)).collect();
+    items.join("\n")
+}
+
+fn item(finding: &Finding, number: usize) -> String {
+    let place = finding.place().map(|place| format!(": {}", plain::one_line(&place)));
+    let mut out = format!(
+        "{number}. [ ] **{}** ({}){}{}\n",
+        plain::one_line(seven_level(&finding.grade)),
+        plain::without_links(&plain::one_line(&finding.category)),
+        place.unwrap_or_default(),
+        verification_mark(finding),
+    );
+    let text = |text: &str| plain::indented(&plain::without_links(text), INDENT);
+    out.push_str(&format!("    Issue: {}\n", text(&finding.description)));
+    if let Some(fix) = &finding.suggested_fix {
+        out.push_str(&format!("    Fix: {}\n", text(fix)));
+    }
+    out
+}

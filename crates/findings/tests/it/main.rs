@@ -1,0 +1,4 @@
+//! The core's tests, through its public interface.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod vectors;
