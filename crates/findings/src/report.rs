@@ -147,7 +147,7 @@ impl Report {
 
     /// Reads a list of reports from JSON, which may be broken; anything but a list is one report.
     pub fn list_from_text(text: &str, root: Option<&str>) -> Vec<Report> {
-        let Some(values) = read::list(text) else {
+        let Some(serde_json::Value::Array(values)) = read::mended_json(text) else {
             return vec![Report::from_text(text, "report-1", root)];
         };
         values

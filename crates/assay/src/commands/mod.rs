@@ -19,7 +19,7 @@ fn print(text: &str) -> anyhow::Result<()> {
 
 /// Prints a value as JSON.
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))
+    print(&assay_findings::write::pretty(value))
 }
 
 /// Reads stdin, up to a little more than any command takes.

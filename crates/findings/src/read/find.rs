@@ -145,9 +145,17 @@ impl Gatherer<'_> {
     fn items(&mut self, items: &[Json<'_>], group: Option<&str>) -> bool {
         let mut held = false;
         for item in items {
-            held |= self.item(item, group);
+            held |= match item {
+                // A list inside the list is one bracket too many.
+                Json::Array(inner) => self.flat_items(inner, group),
+                item => self.item(item, group),
+            };
         }
         held
+    }
+
+    fn flat_items(&mut self, items: &[Json<'_>], group: Option<&str>) -> bool {
+        items.iter().fold(false, |held, item| self.item(item, group) || held)
     }
 
     /// Takes one item; `group` is the name of the list it stands in, which may be a severity.

@@ -197,23 +197,15 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
     }
 }
 
-/// Reads a text that is one JSON array, mending it where need be, and gives its items.
-pub(crate) fn list(text: &str) -> Option<Vec<serde_json::Value>> {
-    if let Ok(value) = serde_json::from_str::<serde_json::Value>(text) {
-        return match value {
-            serde_json::Value::Array(items) => Some(items),
-            _ => None,
-        };
-    }
+/// Reads a text that is one JSON array or object, mending it where need be. Valid JSON gives
+/// exactly its value.
+pub fn mended_json(text: &str) -> Option<serde_json::Value> {
     let start = text.find(|c: char| !c.is_whitespace())?;
-    if text.len() > MAX_TEXT || !text[start..].starts_with('[') {
+    if text.len() > MAX_TEXT || !text[start..].starts_with(['[', '{']) {
         return None;
     }
     let mut allowance = json::Allowance::for_text(text);
-    match json::parse_at(text, start, &mut allowance).value {
-        json::Json::Array(items) => Some(items.iter().map(json::Json::to_value).collect()),
-        _ => None,
-    }
+    Some(json::parse_at(text, start, &mut allowance).value.to_value())
 }
 
 fn unusable(rejected: Rejected) -> Reading {

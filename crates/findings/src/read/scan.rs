@@ -125,6 +125,12 @@ pub(crate) fn line_end(bytes: &[u8], from: usize) -> usize {
     bytes.get(from..).and_then(|rest| memchr(b'\n', rest)).map_or(bytes.len(), |at| from + at)
 }
 
+/// The same, looking no further than some bytes.
+pub(crate) fn line_end_within(bytes: &[u8], from: usize, most: usize) -> usize {
+    let limit = (from + most).min(bytes.len());
+    line_end(&bytes[..limit], from)
+}
+
 pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'-') || byte >= 0x80
 }

@@ -152,10 +152,16 @@ pub(crate) fn fix_task_schema() -> Value {
     schemars::schema_for!(fix_task::FixTask).to_value()
 }
 
-fn pretty(value: &impl serde::Serialize) -> String {
-    let mut text = serde_json::to_string_pretty(value).expect("our own types are valid JSON");
-    text.push('\n');
-    text
+/// Writes a value as JSON over several lines.
+pub fn pretty(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string_pretty(value).expect("our own types are valid JSON");
+    plain::json(text) + "\n"
+}
+
+/// Writes a value as JSON on a line of its own.
+fn compact(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string(value).expect("our own types are valid JSON");
+    plain::json(text) + "\n"
 }
 
 /// Gives a grade's word among the seven levels; a word that belongs to none is kept.

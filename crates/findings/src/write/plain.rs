@@ -20,6 +20,23 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Escapes the characters of a JSON text that would otherwise be sent unseen; it stays the same
+/// JSON, since they can only stand inside its strings.
+pub fn json(text: String) -> String {
+    if !text.chars().any(is_hidden) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_hidden(c) {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Document, plain, verification_mark};
+use super::{Document, compact, plain, verification_mark};
 use crate::finding::Finding;
 use crate::grade::SarifLevel;
 
@@ -69,10 +69,7 @@ pub(super) fn write<'a>(document: &Document<'a>) -> DiagnosticResult<'a> {
 }
 
 pub(super) fn write_lines(document: &Document<'_>) -> String {
-    let lines = document.worst_first().into_iter().map(|finding| {
-        serde_json::to_string(&diagnostic(finding)).expect("our own types are valid JSON") + "\n"
-    });
-    lines.collect()
+    document.worst_first().into_iter().map(|finding| compact(&diagnostic(finding))).collect()
 }
 
 fn diagnostic(finding: &Finding) -> Diagnostic<'_> {

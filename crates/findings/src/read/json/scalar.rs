@@ -1,0 +1,91 @@
+//! Numbers, literals and values without quotes.
+
+use std::borrow::Cow;
+
+use super::super::scan::{self, Quote};
+use super::{Json, LOOK_AHEAD, Parser, RepairKind};
+
+impl<'a> Parser<'a, '_> {
+    pub(super) fn scalar(&mut self) -> Json<'a> {
+        if let Some(quote) = Quote::at(self.source, self.pos) {
+            return Json::Text(self.text(quote));
+        }
+        let start = self.pos;
+        if let Some(inner) = self.call_or_prefix(start) {
+            return inner;
+        }
+        let end = scan::bare_end(self.bytes, start);
+        let bare = self.source[start..end].trim_end();
+        self.pos = start + bare.len();
+        if let Some(literal) = self.literal(bare, start) {
+            return literal;
+        }
+        if self.lost_its_first_quote(start, end) {
+            self.repair_at(RepairKind::MissingQuote, start);
+            return Json::Text(self.text_from(start, Quote::Double));
+        }
+        self.repair_at(RepairKind::UnquotedValue, start);
+        if bare.is_empty() {
+            // Nothing that could be a value: step over it, or the parser would stand still.
+            self.pos = start + scan::char_len(self.bytes, start);
+            return Json::Null;
+        }
+        Json::Text(Cow::Borrowed(bare.trim_end_matches(['"', '\'', '”', '’'])))
+    }
+
+    /// Says whether a value without quotes is the text of a string whose first one is missing:
+    /// what ends it is followed by no entry, or there is a quote right before it.
+    fn lost_its_first_quote(&mut self, start: usize, end: usize) -> bool {
+        let ends_in_quote = self.source[start..end].trim_end().ends_with('"');
+        let goes_on = match self.bytes.get(end) {
+            Some(b',') => !self.entry_may_follow(end + 1),
+            Some(b'}' | b']') => !self.text_may_end_after(end + 1),
+            _ => false,
+        };
+        let line = scan::line_end_within(self.bytes, end, LOOK_AHEAD);
+        ends_in_quote || (goes_on && self.bytes[end..line].contains(&b'"'))
+    }
+
+    fn literal(&mut self, bare: &'a str, at: usize) -> Option<Json<'a>> {
+        if scan::is_json_number(bare.as_bytes()) {
+            return Some(Json::Number(bare));
+        }
+        let (value, strict) = match bare {
+            "true" => (Json::Bool(true), true),
+            "false" => (Json::Bool(false), true),
+            "null" => (Json::Null, true),
+            "True" | "TRUE" => (Json::Bool(true), false),
+            "False" | "FALSE" => (Json::Bool(false), false),
+            "None" | "NULL" | "Null" | "nil" | "undefined" | "NaN" | "Infinity" | "-Infinity" => {
+                (Json::Null, false)
+            }
+            _ => return None,
+        };
+        if !strict {
+            self.repair_at(RepairKind::Literal, at);
+        }
+        Some(value)
+    }
+
+    /// Reads what `u"…"` or `ObjectId("…")` wraps.
+    fn call_or_prefix(&mut self, start: usize) -> Option<Json<'a>> {
+        let word = scan::word_end(self.bytes, start);
+        if word == start {
+            return None;
+        }
+        let inner = match self.bytes.get(word) {
+            Some(b'(') => scan::skip_space(self.bytes, word + 1),
+            Some(b'"' | b'\'') if word - start <= 2 => word,
+            _ => return None,
+        };
+        let quote = Quote::at(self.source, inner)?;
+        self.repair_at(RepairKind::Literal, start);
+        self.pos = inner;
+        let text = self.text(quote);
+        let close = scan::skip_space(self.bytes, self.pos);
+        if self.bytes.get(word) == Some(&b'(') && self.bytes.get(close) == Some(&b')') {
+            self.pos = close + 1;
+        }
+        Some(Json::Text(text))
+    }
+}

@@ -1,0 +1,253 @@
+//! Strings: where one ends is the hard part, since reviewers quote code and forget to escape it.
+
+use std::borrow::Cow;
+
+use super::super::fields;
+use super::super::scan::{self, Quote};
+use super::{Frame, LOOK_AHEAD, Parser, RepairKind};
+
+impl<'a> Parser<'a, '_> {
+    /// Reads a key: it ends at its first quote, or at the colon where that quote was forgotten.
+    pub(super) fn key_text(&mut self) -> Option<Cow<'a, str>> {
+        let quote = Quote::at(self.source, self.pos)?;
+        self.note_quote(quote);
+        let start = self.pos + quote.len();
+        let named = scan::word_end(self.bytes, start);
+        let unclosed = named > start && self.bytes.get(named) == Some(&b':');
+        if let Some(end) = scan::next_quote(self.source, start, quote) {
+            let after = end + quote.closing_len(self.source, end);
+            let on_one_line = !self.bytes[start..end].contains(&b'\n');
+            if scan::colon_follows(self.bytes, after) || (on_one_line && !unclosed) {
+                self.pos = after;
+                return Some(self.unescaped(start, end));
+            }
+        }
+        if !unclosed {
+            return None;
+        }
+        self.repair(RepairKind::MissingQuote);
+        self.pos = named;
+        Some(Cow::Borrowed(&self.source[start..named]))
+    }
+
+    fn note_quote(&mut self, quote: Quote) {
+        if quote != Quote::Double {
+            self.repair(RepairKind::Quote);
+        }
+    }
+
+    /// Reads a string value, with the pieces that are joined to it.
+    pub(super) fn text(&mut self, quote: Quote) -> Cow<'a, str> {
+        let mut text = self.one_text(quote);
+        loop {
+            let next = scan::skip_space(self.bytes, self.pos);
+            let joined = match self.bytes.get(next) {
+                Some(b'+') => scan::skip_space(self.bytes, next + 1),
+                Some(_) if self.is_adjacent_piece(next) => next,
+                _ => return text,
+            };
+            let Some(quote) = Quote::at(self.source, joined) else { return text };
+            self.repair(RepairKind::Concatenated);
+            self.pos = joined;
+            text = Cow::Owned(text.into_owned() + &self.one_text(quote));
+        }
+    }
+
+    /// Says whether a string follows that is part of this value: in an object, one that is no key.
+    fn is_adjacent_piece(&mut self, next: usize) -> bool {
+        let in_object = matches!(self.stack.last(), Some(Frame::Object { key: Some(_), .. }));
+        let Some(quote) = Quote::at(self.source, next) else { return false };
+        if !in_object || !self.allowance.rescan(LOOK_AHEAD) {
+            return false;
+        }
+        let limit = (next + LOOK_AHEAD).min(self.bytes.len());
+        scan::next_quote_before(self.source, next + quote.len(), quote, limit).is_some_and(|end| {
+            !scan::colon_follows(self.bytes, end + quote.closing_len(self.source, end))
+        })
+    }
+
+    fn one_text(&mut self, quote: Quote) -> Cow<'a, str> {
+        self.note_quote(quote);
+        self.text_from(self.pos + quote.len(), quote)
+    }
+
+    /// Reads a string's text up to the quote that closes it.
+    pub(super) fn text_from(&mut self, start: usize, quote: Quote) -> Cow<'a, str> {
+        let mut from = start;
+        let mut first_close = None;
+        loop {
+            let end = scan::next_quote(self.source, from, quote);
+            let reach = end.unwrap_or(self.bytes.len());
+            if let Some(line) = self.entry_on_a_line_of(from, reach) {
+                return self.missing_quote(start, line);
+            }
+            let Some(end) = end else { return self.unclosed(start, first_close, quote) };
+            let after = end + quote.closing_len(self.source, end);
+            let affordable = self.allowance.rescan(8);
+            if !affordable || self.closes_value(after) {
+                return self.close_text(start, end, first_close);
+            }
+            if let Some(entry) = self.entry_before(start, end, quote) {
+                return self.missing_quote(start, entry);
+            }
+            first_close.get_or_insert(end);
+            from = after;
+        }
+    }
+
+    fn close_text(&mut self, start: usize, end: usize, first: Option<usize>) -> Cow<'a, str> {
+        self.pos = end + scan::char_len(self.bytes, end);
+        if first.is_some() {
+            self.repair_at(RepairKind::Quote, start);
+        }
+        // A closing quote that stands there twice closes once.
+        let doubled = first.is_some_and(|first| first + 1 == end);
+        self.unescaped(start, if doubled { end - 1 } else { end })
+    }
+
+    /// Looks whether the quote at `at` opens a well-known key after a separator, inside a string
+    /// that therefore has lost its end, and gives where that was.
+    fn entry_before(&self, start: usize, at: usize, quote: Quote) -> Option<usize> {
+        let word = scan::word_end(self.bytes, at + quote.len());
+        if !is_entry_key(&self.source[at + quote.len()..word]) || !self.plain_key_at(at) {
+            return None;
+        }
+        let before = self.source[start..at].trim_end();
+        let text = before.trim_end_matches([',', '{', '}', '[', ']', ' ', '\n', '\r', '\t']);
+        (text.len() < before.len()).then_some(start + text.len())
+    }
+
+    /// Gives the line break, between two places of an open string, after which the next entry
+    /// starts: there the string should have been closed.
+    fn entry_on_a_line_of(&self, from: usize, to: usize) -> Option<usize> {
+        let source = self.bytes;
+        memchr::memchr_iter(b'\n', &source[from..to])
+            .map(|at| from + at)
+            .find(|line| self.line_starts_entry(line + 1))
+    }
+
+    /// Says whether a quote ends its string, judged by what comes after it.
+    fn closes_value(&self, after: usize) -> bool {
+        let next = scan::skip_space(self.bytes, after);
+        match self.bytes.get(next) {
+            None => true,
+            Some(b':') => matches!(self.stack.last(), Some(Frame::Array { .. })),
+            Some(b'}' | b']') => self.text_may_end_after(next + 1),
+            Some(b',') => self.entry_may_follow(next + 1),
+            Some(b'+' | b'/' | b'#' | b')') => true,
+            // The next entry on a line of its own: only the comma is missing.
+            Some(_) if self.bytes[after..next].contains(&b'\n') => {
+                Quote::at(self.source, next).is_some()
+                    || scan::fence_at(self.bytes, next).is_some()
+                    || scan::is_word(self.bytes[next])
+                        && scan::colon_follows(self.bytes, scan::word_end(self.bytes, next))
+            }
+            // The next key right behind it: only the comma is missing.
+            Some(_) => self.plain_key_at(next),
+        }
+    }
+
+    /// Says whether JSON, or the end of it, may follow a closing bracket.
+    pub(super) fn text_may_end_after(&self, from: usize) -> bool {
+        let next = scan::skip_space(self.bytes, from);
+        let closes = matches!(
+            self.bytes.get(next),
+            None | Some(b',' | b'}' | b']' | b'{' | b'[' | b'`' | b'~' | b'/' | b'#' | b')' | b';')
+        );
+        // What stands on the next line is prose after the JSON.
+        closes
+            || self.bytes[from..next.min(self.bytes.len())].contains(&b'\n')
+            || self.stack.len() == 1
+    }
+
+    /// Says whether another entry of this container may follow a comma.
+    pub(super) fn entry_may_follow(&self, from: usize) -> bool {
+        let next = scan::skip_space(self.bytes, from);
+        let in_array = matches!(self.stack.last(), Some(Frame::Array { .. }));
+        match self.bytes.get(next) {
+            None | Some(b'}' | b']' | b'{' | b',' | b'/' | b'#') => true,
+            Some(b'[' | b'-' | b'0'..=b'9') => in_array,
+            Some(byte) => match Quote::at(self.source, next) {
+                Some(_) if in_array => true,
+                Some(quote) => self.key_follows(next + quote.len(), quote),
+                None => {
+                    let word = scan::word_end(self.bytes, next);
+                    scan::is_word(*byte)
+                        && (in_array && scan::is_literal(&self.bytes[next..word])
+                            || scan::colon_follows(self.bytes, word))
+                        || scan::fence_at(self.bytes, next).is_some()
+                        || scan::ellipsis_at(self.bytes, next)
+                }
+            },
+        }
+    }
+
+    /// Says whether a key starts here. One longer than the look ahead is taken on trust.
+    fn key_follows(&self, from: usize, quote: Quote) -> bool {
+        let limit = (from + LOOK_AHEAD).min(self.bytes.len());
+        match scan::next_quote_before(self.source, from, quote, limit) {
+            Some(end) => {
+                scan::colon_follows(self.bytes, end + quote.closing_len(self.source, end))
+                    || self.source[from..end].contains(':')
+            }
+            None => true,
+        }
+    }
+
+    /// Says whether a line inside an open string is in truth the next entry.
+    fn line_starts_entry(&self, at: usize) -> bool {
+        let next = scan::skip_indent(self.bytes, at);
+        scan::fence_at(self.bytes, next).is_some()
+            || self.plain_key_at(next)
+            || matches!(self.bytes.get(next), Some(b'}' | b']'))
+                && self.text_may_end_after(next + 1)
+    }
+
+    /// Says whether a key of one word stands here, with its colon.
+    fn plain_key_at(&self, at: usize) -> bool {
+        let Some(quote) = Quote::at(self.source, at) else { return false };
+        let word = scan::word_end(self.bytes, at + quote.len());
+        word > at + quote.len()
+            && Quote::at(self.source, word)
+                .is_some_and(|close| scan::colon_follows(self.bytes, word + close.len()))
+    }
+
+    /// Ends a string at its line's end, where its quote was forgotten.
+    fn missing_quote(&mut self, start: usize, line: usize) -> Cow<'a, str> {
+        self.repair_at(RepairKind::MissingQuote, line);
+        let text = self.source[start..line].trim_end();
+        let end = start + text.strip_suffix(',').unwrap_or(text).len();
+        self.pos = line;
+        self.unescaped(start, end)
+    }
+
+    /// Ends a string that nothing closed: at the first quote that could have, else at the cut.
+    fn unclosed(&mut self, start: usize, first_close: Option<usize>, quote: Quote) -> Cow<'a, str> {
+        match first_close {
+            // What was read beyond the quote is read again, as long as that can be afforded.
+            Some(end) if self.allowance.rescan(self.bytes.len() - end) => {
+                self.repair_at(RepairKind::Quote, end);
+                self.pos = end + quote.closing_len(self.source, end);
+                self.unescaped(start, end)
+            }
+            _ => {
+                self.pos = self.bytes.len();
+                self.cut = true;
+                self.unescaped(start, self.pos)
+            }
+        }
+    }
+
+    fn unescaped(&mut self, start: usize, end: usize) -> Cow<'a, str> {
+        let (text, sound) = scan::unescape(&self.source[start..end]);
+        if !sound {
+            self.repair_at(RepairKind::Escape, start);
+        }
+        text
+    }
+}
+
+/// Says whether a word is a key that findings and reports have.
+fn is_entry_key(word: &str) -> bool {
+    fields::KEYS.contains(&word)
+}

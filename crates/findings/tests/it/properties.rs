@@ -1,0 +1,511 @@
+//! Laws that hold for every input, tried on random ones. `PROPTEST_CASES` sets how many.
+
+use assay_findings::answer::{self, Format};
+use assay_findings::grade::Grade;
+use assay_findings::read;
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::validate::{self, Tier};
+use assay_findings::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
+use assay_findings::write::{self, Document};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+/// Texts as reviewers write them: words, code, quotes, brackets and line breaks.
+fn text() -> impl Strategy<Value = String> {
+    let piece = select(vec![
+        "the lock",
+        "is not held",
+        "`find(id)`",
+        "{\"a\": 1}",
+        "[0]",
+        "it's",
+        "say \"no\"",
+        "a, b",
+        "key: value",
+        "x\ny",
+        "C:\\temp",
+        "ünïcode",
+        "if (a) { b(); }",
+        "// note",
+        "100%",
+        "```",
+        "— so",
+    ]);
+    prop::collection::vec(piece, 1..5).prop_map(|pieces| pieces.join(" "))
+}
+
+/// Text that nothing but quotes could be confused with.
+fn plain_text() -> impl Strategy<Value = String> {
+    let word = select(vec!["lock", "not", "held", "while", "reading", "the", "balance", "twice"]);
+    prop::collection::vec(word, 2..7).prop_map(|words| words.join(" "))
+}
+
+fn finding(text: BoxedStrategy<String>) -> impl Strategy<Value = Value> {
+    let severity =
+        select(vec!["CRITICAL", "HIGH", "MAJOR", "MEDIUM", "LOW", "MINOR", "SUGGESTION"]);
+    let file = select(vec!["src/a.rs", "src/b/c.py", "web/app.ts", "Makefile"]);
+    (file, 1..500u32, severity, text.clone(), prop::option::of(text)).prop_map(
+        |(file, line, severity, description, fix)| {
+            json!({"file": file, "line_number": line, "severity": severity, "category": "security",
+                "description": description, "suggested_fix": fix})
+        },
+    )
+}
+
+fn review(text: BoxedStrategy<String>) -> impl Strategy<Value = Vec<Value>> {
+    prop::collection::vec(finding(text), 1..5).prop_map(|mut findings| {
+        // Each is told by a number of its own, so that no two are equal.
+        for (number, finding) in findings.iter_mut().enumerate() {
+            finding["line_number"] = json!(1_000 * (number + 1));
+        }
+        findings
+    })
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_filter("JSON has no infinities", |n| n.is_finite()).prop_map(Value::from),
+        text().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(6, 48, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((any::<String>(), inner), 0..6)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+/// The findings that were read, each by what tells it.
+fn told(text: &str) -> Vec<(Option<u32>, String, String)> {
+    let votes = read::read(text, None).votes.unwrap_or_default();
+    votes
+        .into_iter()
+        .map(|vote| (vote.line(), vote.grade.word().to_owned(), vote.description))
+        .collect()
+}
+
+fn expected(finding: &Value) -> (Option<u32>, String, String) {
+    (
+        finding["line_number"].as_u64().map(|line| line as u32),
+        finding["severity"].as_str().unwrap().to_owned(),
+        finding["description"].as_str().unwrap().trim().to_owned(),
+    )
+}
+
+/// What one slip does to a text at a place.
+#[derive(Debug, Clone, Copy)]
+enum Slip {
+    Leave,
+    Repeat,
+}
+
+/// Makes one slip at the `nth` structural character of the list, and says which finding it
+/// fell into: none where it fell between them.
+fn slipped(findings: &[Value], pretty: bool, nth: usize, slip: Slip) -> (String, Option<usize>) {
+    let write = |value: &Value| match pretty {
+        true => serde_json::to_string_pretty(value).unwrap(),
+        false => value.to_string(),
+    };
+    let mut text = String::from("{\"findings\": [");
+    let mut places: Vec<(usize, Option<usize>)> = Vec::new();
+    places.push((text.len() - 1, None));
+    for (number, finding) in findings.iter().enumerate() {
+        if number > 0 {
+            places.push((text.len(), None));
+            text.push_str(",\n");
+        }
+        let start = text.len();
+        text.push_str(&write(finding));
+        let mut escaped = false;
+        let mut inside = false;
+        for (at, byte) in text.bytes().enumerate().skip(start) {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if inside => escaped = true,
+                b'"' => {
+                    inside = !inside;
+                    places.push((at, Some(number)));
+                }
+                b'{' | b'}' | b'[' | b']' | b',' | b':' if !inside => {
+                    places.push((at, Some(number)))
+                }
+                _ => {}
+            }
+        }
+    }
+    places.push((text.len(), None));
+    text.push_str("], \"summary\": \"done\"}");
+    let (at, touched) = places[nth % places.len()];
+    match slip {
+        Slip::Leave => {
+            text.remove(at);
+        }
+        Slip::Repeat => {
+            let again = text.as_bytes()[at] as char;
+            text.insert(at, again);
+        }
+    }
+    (text, touched)
+}
+
+proptest! {
+    #[test]
+    fn any_text_gives_an_answer(text in any::<String>()) {
+        answer::parse(text.as_bytes(), Format::Auto, None);
+    }
+
+    #[test]
+    fn any_bytes_give_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+        answer::parse(&bytes, Format::Auto, None);
+        answer::validate(&bytes, Tier::Full);
+        let (text, _) = read::decode(&bytes);
+        synthesize(&Report::list_from_text(&text, None), &Circumstances::default());
+    }
+
+    #[test]
+    fn any_heap_of_json_marks_gives_an_answer(text in "[\\[\\]{}\",:'a1 \\\\\n`/#-]{0,300}") {
+        answer::parse(text.as_bytes(), Format::Auto, None);
+        synthesize(&Report::list_from_text(&text, None), &Circumstances::default());
+    }
+
+    #[test]
+    fn valid_json_is_read_as_it_stands(value in any_json(), pretty in any::<bool>()) {
+        let list = Value::Array(vec![value]);
+        let text = if pretty { serde_json::to_string_pretty(&list).unwrap() } else { list.to_string() };
+        prop_assert_eq!(read::mended_json(&text), Some(list));
+    }
+
+    #[test]
+    fn valid_findings_come_back_whole(findings in review(text().boxed()), pretty in any::<bool>()) {
+        let review = json!({"findings": findings, "summary": "done"});
+        let text = if pretty { serde_json::to_string_pretty(&review).unwrap() } else { review.to_string() };
+        let fenced = format!("Here is what I found:\n```json\n{text}\n```\nREQUEST_CHANGES");
+        let wanted: Vec<_> = findings.iter().map(expected).collect();
+        prop_assert_eq!(told(&text), wanted.clone());
+        prop_assert_eq!(told(&fenced), wanted);
+    }
+
+    #[test]
+    fn one_slip_touches_at_most_the_finding_it_falls_into(
+        findings in review(plain_text().boxed()),
+        pretty in any::<bool>(),
+        nth in any::<usize>(),
+        slip in select(vec![Slip::Leave, Slip::Repeat]),
+    ) {
+        let (text, touched) = slipped(&findings, pretty, nth, slip);
+        let told = told(&text);
+        for (number, finding) in findings.iter().enumerate() {
+            if Some(number) != touched {
+                prop_assert!(told.contains(&expected(finding)), "lost {number} of\n{text}\ngot {told:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_costs_only_what_it_went_through(
+        findings in review(text().boxed()),
+        pretty in any::<bool>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let write = |value: &Value| match pretty {
+            true => serde_json::to_string_pretty(value).unwrap(),
+            false => value.to_string(),
+        };
+        let mut text = String::from("{\"findings\": [");
+        let mut ends = Vec::new();
+        for finding in &findings {
+            text.push_str(&write(finding));
+            ends.push(text.len());
+            text.push_str(", ");
+        }
+        let mut at = cut.index(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let whole = ends.iter().filter(|end| **end <= at).count();
+        let told = told(&text[..at]);
+        for finding in &findings[..whole] {
+            prop_assert!(told.contains(&expected(finding)), "lost one of\n{}\ngot {told:?}", &text[..at]);
+        }
+    }
+
+    #[test]
+    fn the_schema_is_applied_as_a_full_implementation_applies_it(document in almost_a_report()) {
+        let schema: Value = serde_json::from_str(validate::SCHEMA).unwrap();
+        let peer = jsonschema::draft7::new(&schema).unwrap();
+        let errors = validate::validate(&document, Tier::Full);
+        prop_assert_eq!(errors.is_empty(), peer.is_valid(&document), "{:?}", errors);
+    }
+
+    #[test]
+    fn the_order_of_reports_makes_no_difference(reports in reports(), turn in any::<usize>()) {
+        let first = synthesize(&reports, &Circumstances::default());
+        let mut turned = reports.clone();
+        turned.rotate_left(turn % reports.len().max(1));
+        turned.reverse();
+        prop_assert_eq!(first, synthesize(&turned, &Circumstances::default()));
+    }
+
+    #[test]
+    fn a_report_that_arrives_twice_changes_nothing(reports in reports()) {
+        let once = synthesize(&reports, &Circumstances::default());
+        let doubled: Vec<Report> = reports.iter().chain(&reports).cloned().collect();
+        let twice = synthesize(&doubled, &Circumstances::default());
+        prop_assert_eq!(all_findings(&once), all_findings(&twice));
+        prop_assert_eq!(once.verdict, twice.verdict);
+    }
+
+    #[test]
+    fn no_grade_and_no_confidence_is_invented(reports in reports()) {
+        let synthesis = synthesize(&reports, &Circumstances::default());
+        for finding in all_findings(&synthesis) {
+            let votes: Vec<(&str, &Vote)> = finding
+                .votes
+                .iter()
+                .map(|v| {
+                    let report = reports.iter().find(|r| r.reviewer.name == v.reviewer).unwrap();
+                    (v.reviewer.as_str(), &report.votes[v.vote])
+                })
+                .collect();
+            let at_grade: Vec<_> = votes.iter().filter(|(_, v)| v.grade.worst_first(&finding.grade).is_eq()).collect();
+            prop_assert!(!at_grade.is_empty(), "nobody said {:?}", finding.grade);
+            let best = at_grade.iter().map(|(_, v)| v.confidence.unwrap()).max().unwrap();
+            let agree = at_grade.iter().any(|(name, _)| name != &at_grade[0].0);
+            let most = if agree { best.lifted() } else { best };
+            prop_assert!(finding.confidence <= most, "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn every_vote_ends_in_exactly_one_finding(reports in reports()) {
+        let synthesis = synthesize(&reports, &Circumstances::default());
+        let mut seen: Vec<_> = all_findings(&synthesis).into_iter().flat_map(|f| f.votes).collect();
+        let votes: usize = reports.iter().map(|report| report.votes.len()).sum();
+        prop_assert_eq!(seen.len() + demoted_votes(&reports, &synthesis), votes);
+        seen.sort();
+        seen.dedup();
+        prop_assert_eq!(seen.len() + demoted_votes(&reports, &synthesis), votes);
+    }
+
+    #[test]
+    fn a_severity_comes_back_from_every_vocabulary(word in severity_word()) {
+        let grade = Grade::from_word(&word);
+        for form in [write::Form::Qa, write::Form::Persona] {
+            let mut vote = Vote::new("a title", grade.clone());
+            vote.file = assay_findings::path::RepoPath::parse("a.rs", None).ok();
+            vote.lines = Lines::at(3);
+            vote.confidence = Some(Anchor::CERTAIN);
+            let mut report = Report::new(Reviewer::new("x", ReviewerKind::Persona));
+            report.votes.push(vote);
+            let synthesis = synthesize(&[report], &Circumstances::default());
+            let document = Document { findings: Some(&synthesis.findings), ..Document::default() };
+            let there = write::write(form, &document);
+            let back = read::read(&there, None).votes.unwrap();
+            prop_assert_eq!(&back[0].grade, &grade, "{}", there);
+        }
+    }
+
+    #[test]
+    fn no_text_forges_a_line_of_a_form(text in "[ -~\n\r\t\u{1b}\u{202e}#*`\\[]{0,80}") {
+        let findings = [json!({"file": "a.rs", "line_number": 1, "severity": "LOW",
+            "description": format!("start {text}"), "suggested_fix": format!("do {text}")})];
+        let reports = [Report::from_text(&json!({"findings": findings}).to_string(), "x", None)];
+        let synthesis = synthesize(&reports, &Circumstances::default());
+        let document = Document {
+            findings: Some(&synthesis.findings), synthesis: Some(&synthesis), ..Document::default()
+        };
+        let lines_of = |form| write::write(form, &document);
+        prop_assert_eq!(lines_of(write::Form::Checklist).matches("\n###").count(), 0);
+        prop_assert_eq!(lines_of(write::Form::Checklist).lines().filter(|l| l.starts_with("**")).count(), 2);
+        prop_assert_eq!(lines_of(write::Form::Github).lines().count(), 1);
+        prop_assert_eq!(lines_of(write::Form::Rdjsonl).lines().count(), 1);
+        for (form, name) in write::FORMS {
+            let written = write::write(form, &document);
+            prop_assert!(!written.contains(['\u{1b}', '\u{202e}', '\r']), "{}", name);
+        }
+    }
+}
+
+fn severity_word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        select(vec![
+            "CRITICAL",
+            "HIGH",
+            "MAJOR",
+            "MEDIUM",
+            "LOW",
+            "MINOR",
+            "SUGGESTION",
+            "P0",
+            "P1",
+            "P2",
+            "P3",
+            "MUST",
+            "SHOULD",
+            "MAY",
+            "COULD",
+            "trivial",
+            "blocker",
+            "weird"
+        ])
+        .prop_map(str::to_owned),
+    ]
+}
+
+/// A persona report with up to two of its values exchanged for others.
+fn almost_a_report() -> impl Strategy<Value = Value> {
+    let value = prop_oneof![
+        Just(Value::Null),
+        Just(json!("")),
+        Just(json!("P0")),
+        Just(json!(75)),
+        Just(json!(0.5)),
+        Just(json!(42.0)),
+        Just(json!(0)),
+        Just(json!(-3)),
+        Just(json!(true)),
+        Just(json!([])),
+        Just(json!(["x"])),
+        Just(json!([1])),
+        Just(json!({})),
+        Just(json!("x".repeat(101))),
+        Just(json!("ä".repeat(100))),
+    ];
+    let paths = select(vec![
+        "/reviewer",
+        "/findings",
+        "/residual_risks",
+        "/testing_gaps",
+        "/findings/0",
+        "/findings/0/title",
+        "/findings/0/severity",
+        "/findings/0/file",
+        "/findings/0/line",
+        "/findings/0/why_it_matters",
+        "/findings/0/autofix_class",
+        "/findings/0/owner",
+        "/findings/0/requires_verification",
+        "/findings/0/suggested_fix",
+        "/findings/0/confidence",
+        "/findings/0/evidence",
+        "/findings/0/pre_existing",
+        "",
+    ]);
+    prop::collection::vec((paths, prop::option::of(value)), 0..3).prop_map(|edits| {
+        let mut report = json!({
+            "reviewer": "security", "residual_risks": [], "testing_gaps": [],
+            "findings": [{"title": "t", "severity": "P1", "file": "a.rs", "line": 4,
+                "why_it_matters": "w", "autofix_class": "manual", "owner": "human",
+                "requires_verification": true, "suggested_fix": null, "confidence": 75,
+                "evidence": ["x"], "pre_existing": false}],
+        });
+        for (path, value) in edits {
+            edit(&mut report, path, value);
+        }
+        report
+    })
+}
+
+/// Sets a value, or takes it away.
+fn edit(document: &mut Value, path: &str, value: Option<Value>) {
+    let Some((parent, name)) = path.rsplit_once('/') else {
+        if let Some(value) = value {
+            *document = value;
+        }
+        return;
+    };
+    match (document.pointer_mut(parent), value) {
+        (Some(Value::Object(parent)), Some(value)) => {
+            parent.insert(name.to_owned(), value);
+        }
+        (Some(Value::Object(parent)), None) => {
+            parent.remove(name);
+        }
+        (Some(Value::Array(parent)), Some(value)) if !parent.is_empty() => parent[0] = value,
+        _ => {}
+    }
+}
+
+fn vote() -> impl Strategy<Value = Vote> {
+    let title = select(vec![
+        "Missing error handling",
+        "No error handling for network failures",
+        "Unchecked index",
+        "index is not checked",
+        "SQL built from input",
+        "`open` is never closed",
+        "Missing",
+    ]);
+    let file = prop::option::of(select(vec!["src/a.rs", "src/b.rs"]));
+    let class = prop::option::of(select(vec![
+        AutofixClass::SafeAuto,
+        AutofixClass::GatedAuto,
+        AutofixClass::Manual,
+        AutofixClass::Advisory,
+    ]));
+    let owner = prop::option::of(select(vec![
+        Owner::Human,
+        Owner::Release,
+        Owner::DownstreamResolver,
+        Owner::ReviewFixer,
+    ]));
+    let quote = prop::option::of(select(vec!["`let x = items[i];`", "`conn.execute(sql)`"]));
+    let grade = select(vec!["P0", "P1", "P2", "P3", "HIGH", "MAJOR", "MUST", "odd"]);
+    let confidence = select(vec![0u8, 25, 50, 75, 100]);
+    (title, file, prop::option::of(1..30u32), grade, confidence, class, owner, quote, any::<bool>())
+        .prop_map(|(title, file, line, grade, confidence, class, owner, quote, old)| {
+            let mut vote = Vote::new(title, Grade::from_word(grade));
+            vote.file = file.and_then(|f| assay_findings::path::RepoPath::parse(f, None).ok());
+            vote.lines = line.and_then(Lines::at);
+            vote.confidence = Anchor::try_from(confidence).ok();
+            vote.autofix_class = class;
+            vote.owner = owner;
+            vote.evidence = quote.map(str::to_owned).into_iter().collect();
+            vote.pre_existing = old;
+            vote
+        })
+}
+
+/// Reports of different reviewers.
+fn reports() -> impl Strategy<Value = Vec<Report>> {
+    let names = ["correctness", "security", "testing", "maintainability", "rules"];
+    prop::collection::vec(prop::collection::vec(vote(), 0..6), 1..=names.len()).prop_map(
+        move |lists| {
+            let made = names.iter().zip(lists).map(|(name, mut votes)| {
+                let mut report = Report::new(Reviewer::new(*name, ReviewerKind::Persona));
+                // One reviewer says a thing once.
+                let mut seen: Vec<Vote> = Vec::new();
+                votes.retain(|vote| {
+                    let new = !seen.contains(vote);
+                    seen.push(vote.clone());
+                    new
+                });
+                report.votes = votes;
+                report
+            });
+            made.collect()
+        },
+    )
+}
+
+fn all_findings(synthesis: &Synthesis) -> Vec<assay_findings::finding::Finding> {
+    [&synthesis.findings, &synthesis.pre_existing, &synthesis.held_back, &synthesis.dismissed]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect()
+}
+
+/// Counts the votes of findings that became gaps and risks, which name their votes no more.
+fn demoted_votes(reports: &[Report], synthesis: &Synthesis) -> usize {
+    let named: usize = all_findings(synthesis).iter().map(|f| f.votes.len()).sum();
+    let votes: usize = reports.iter().map(|report| report.votes.len()).sum();
+    if synthesis.counts.demoted == 0 { 0 } else { votes - named }
+}
