@@ -1,1 +1,51 @@
-//! The binary, run for real.
+//! The binary, run for real: what a user types and what comes back.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs)]
+#![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
+
+mod demo;
+mod docs;
+mod house;
+mod plumbing;
+mod repository;
+mod review;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What a command printed and how it ended.
+struct Ran {
+    stdout: String,
+    stderr: String,
+    code: i32,
+}
+
+impl Ran {
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// Runs assay in a folder with something to read.
+fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.args(args).current_dir(folder).env("NO_COLOR", "1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A command that needs no input may have left already.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+        code: output.status.code().unwrap(),
+    }
+}
+
+/// Runs assay where the folder does not matter.
+fn assay(args: &[&str], input: &str) -> Ran {
+    assay_in(Path::new("."), args, input.as_bytes())
+}

@@ -22,9 +22,9 @@ pub(super) struct QaFinding {
     category: String,
     description: String,
     suggested_fix: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     native_severity: Option<Native>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     requires_verification: bool,
 }
 

@@ -1,0 +1,82 @@
+//! Every example of the manual, run as it stands.
+//!
+//! An example is a fenced block tagged `console`: a line `$ command`, which lines `> …` continue,
+//! and what it prints, both streams, up to the next command. `…` on a line of its own stands for any lines, and a line
+//! `[exit 1]` for the code the command ends with. The examples of one page share a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::repository::Repository;
+
+#[test]
+fn the_manual_shows_what_happens() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut pages: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    pages.sort();
+    let examples: usize = pages.iter().map(|page| check(page)).sum();
+    assert!(examples >= 10, "only {examples} examples were run");
+}
+
+/// Runs the examples of a page and gives their number.
+fn check(page: &Path) -> usize {
+    let text = fs::read_to_string(page).unwrap();
+    let repository = Repository::new();
+    let mut run = 0;
+    for block in text.split("```console\n").skip(1) {
+        let block = block.split("\n```").next().unwrap();
+        for example in block.split("\n$ ") {
+            let example = example.strip_prefix("$ ").unwrap_or(example);
+            check_example(page, repository.path(), example);
+            run += 1;
+        }
+    }
+    run
+}
+
+fn check_example(page: &Path, folder: &Path, example: &str) {
+    let mut lines = example.lines().peekable();
+    let mut command = lines.next().unwrap().to_owned();
+    while let Some(more) = lines.next_if(|line| line.starts_with("> ")) {
+        command = command + "\n" + &more[2..];
+    }
+    let expected: Vec<&str> = lines.collect();
+    let binary = Path::new(env!("CARGO_BIN_EXE_assay")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    let mut printed = String::from_utf8(output.stdout).unwrap();
+    let code = output.status.code().unwrap();
+    if code != 0 {
+        printed.push_str(&format!("[exit {code}]\n"));
+    }
+    let actual: Vec<&str> = printed.lines().collect();
+    assert!(
+        matches(&expected, &actual),
+        "{}: $ {command}\nshows\n{}\nand prints\n{printed}",
+        page.display(),
+        expected.join("\n"),
+    );
+}
+
+/// Compares lines, `…` standing for any number of them.
+fn matches(expected: &[&str], actual: &[&str]) -> bool {
+    match expected.split_first() {
+        None => actual.is_empty(),
+        Some((first, rest)) if *first == "…" => {
+            (0..=actual.len()).any(|skip| matches(rest, &actual[skip..]))
+        }
+        Some((first, rest)) => {
+            actual.first().is_some_and(|line| line.trim_end() == first.trim_end())
+                && matches(rest, &actual[1..])
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `assay review` on real repositories.
+
+use crate::repository::Repository;
+use crate::{Ran, assay_in};
+
+fn review(repository: &Repository, args: &[&str]) -> Ran {
+    assay_in(repository.path(), &[&["review"], args].concat(), b"")
+}
+
+/// The findings as `file:line severity rule`, in order.
+fn told(ran: &Ran) -> Vec<String> {
+    let synthesis = ran.json();
+    let findings = synthesis["findings"].as_array().unwrap();
+    findings
+        .iter()
+        .map(|f| {
+            let text = |key: &str| f[key].as_str().unwrap_or("-").to_owned();
+            format!("{}:{} {} {}", text("file"), f["line"], text("severity"), text("rule"))
+        })
+        .collect()
+}
+
+fn token() -> String {
+    ["ghp_", "q7R2mXc9Vb4Nz8Kp1Lw6Ty3Hd5Jf0Gs2AeUo"].concat()
+}
+
+#[test]
+fn a_flawed_change_is_not_ready_and_every_flaw_has_its_line() {
+    let repository = Repository::new();
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    repository.write("a.py", &format!("x = 1\nTOKEN = \"{}\"\nprint('DEBUG', x)\n", token()));
+    repository.write("a.test.ts", "it.only('works', () => {});\n");
+    repository.write("b.rs", "<<<<<<< ours\n1\n=======\n2\n>>>>>>> theirs\n");
+    repository.commit("second");
+    let ran = review(&repository, &["--format", "json"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert_eq!(
+        told(&ran),
+        [
+            "a.py:2 CRITICAL secret/leaked-credential",
+            "b.rs:1 CRITICAL change/conflict-marker",
+            "a.test.ts:1 HIGH test/focused",
+            "a.py:3 LOW debug/print",
+        ]
+    );
+}
+
+#[test]
+fn a_clean_change_is_ready() {
+    let repository = Repository::new();
+    repository.write("a.py", "x = 1\n");
+    repository.commit("second");
+    let ran = review(&repository, &[]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains("Review of the last commit (1 file)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nready (rules only"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_secret_is_found_and_never_shown() {
+    let repository = Repository::new();
+    repository.write("a.py", &format!("TOKEN = \"{}\"\n", token()));
+    repository.commit("second");
+    for format in
+        ["terminal", "json", "sarif", "rdjson", "rdjsonl", "markdown", "github", "checklist"]
+    {
+        let ran = review(&repository, &["--format", format]);
+        assert_eq!(ran.code, 1, "{format}");
+        assert!(ran.stdout.contains("GitHub token"), "{format}: {}", ran.stdout);
+        assert!(!ran.stdout.contains(&token()), "{format}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn each_scope_shows_its_own_change() {
+    let repository = Repository::new();
+    repository.write("committed.rs", "dbg!(1);\n");
+    repository.commit("second");
+    repository.write("staged.rs", "dbg!(2);\n");
+    repository.git(&["add", "--all"]);
+    repository.write("committed.rs", "dbg!(1);\ndbg!(3);\n");
+    repository.write("untracked.rs", "dbg!(4);\n");
+    let told = |args: &[&str]| told(&review(&repository, &[args, &["--format", "json"]].concat()));
+    assert_eq!(told(&[]), ["committed.rs:2 LOW debug/print", "staged.rs:1 LOW debug/print"]);
+    assert_eq!(told(&["--staged"]), ["staged.rs:1 LOW debug/print"]);
+    assert_eq!(told(&["--commit", "HEAD"]), ["committed.rs:1 LOW debug/print"]);
+    assert_eq!(told(&["--commit", "HEAD^..HEAD"]), ["committed.rs:1 LOW debug/print"]);
+    assert_eq!(told(&["--base", "HEAD", "staged.rs"]), ["staged.rs:1 LOW debug/print"]);
+    assert_eq!(told(&["--untracked", "untracked.rs"]), ["untracked.rs:1 LOW debug/print"]);
+}
+
+#[test]
+fn files_that_nobody_looked_at_are_told() {
+    let repository = Repository::new();
+    repository.write("a.py", "x = 1\n");
+    repository.commit("second");
+    repository.write("a.py", "x = 2\n");
+    repository.write("new.py", "y = 1\n");
+    let ran = review(&repository, &[]);
+    assert!(ran.stdout.contains("1 untracked file not looked at"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_change_that_nobody_can_look_at_is_incomplete() {
+    let repository = Repository::new();
+    let ran = review(&repository, &["--staged"]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.stdout.contains("the change is empty"), "{}", ran.stdout);
+    repository.write("image.png", "\0\0\0");
+    repository.git(&["add", "--all"]);
+    let ran = review(&repository, &["--staged"]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.stdout.contains("1 hunk: 1 left out (binary)"), "{}", ran.stdout);
+}
+
+#[test]
+fn the_line_from_which_findings_block_can_be_moved() {
+    let repository = Repository::new();
+    repository.write("a.rs", "dbg!(1);\n");
+    repository.commit("second");
+    assert_eq!(review(&repository, &[]).code, 0);
+    assert_eq!(review(&repository, &["--fail-on", "low"]).code, 1);
+    assert_eq!(review(&repository, &["--fail-on", "medium"]).code, 0);
+    let ran = review(&repository, &["--fail-on", "odd"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("expected one of CRITICAL"), "{}", ran.stderr);
+}
+
+#[test]
+fn wrong_usage_is_named_with_exit_code_two() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = assay_in(folder.path(), &["review"], b"");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("is not in a git repository"), "{}", ran.stderr);
+    let repository = Repository::new();
+    for args in [["--base", "nowhere"], ["--commit", "--output=x"], ["--commit", "a..b"]] {
+        let ran = review(&repository, &args);
+        assert_eq!(ran.code, 2, "{args:?}");
+        assert!(ran.stderr.contains("error: "), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn hooks_and_filters_of_a_repository_are_not_run() {
+    let repository = Repository::new();
+    let mark = repository.path().join("ran");
+    let script = format!("touch '{}'; cat", mark.display());
+    repository.git(&["config", "diff.evil.textconv", &script]);
+    repository.git(&["config", "diff.external", &script]);
+    repository.git(&["config", "core.fsmonitor", &script]);
+    repository.write(".gitattributes", "*.txt diff=evil\n");
+    repository.write("a.txt", "one\n");
+    repository.commit("second");
+    repository.write("a.txt", "two\n");
+    std::fs::remove_file(&mark).ok();
+    assert_eq!(review(&repository, &[]).code, 0);
+    assert!(!mark.exists());
+}
+
+#[test]
+fn escapes_in_names_and_code_do_not_reach_the_terminal() {
+    let repository = Repository::new();
+    repository.write("a\u{1b}[31m.rs", "dbg!(1); // \u{1b}]0;owned\u{7}\n");
+    repository.commit("second");
+    let ran = review(&repository, &[]);
+    assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
+}
