@@ -98,6 +98,16 @@ impl Finding {
         })
     }
 
+    /// Says in one text what is wrong, for forms that have no place for a title.
+    pub fn issue(&self) -> String {
+        let title = self.title.trim_end_matches(['…', '.']);
+        if self.description.is_empty() || self.description.starts_with(title) {
+            return if self.description.is_empty() { &self.title } else { &self.description }
+                .clone();
+        }
+        format!("{title}. {}", self.description)
+    }
+
     /// Says whether something is to be done about it.
     pub fn is_actionable(&self) -> bool {
         self.autofix_class != AutofixClass::Advisory && self.owner != Owner::Release

@@ -109,7 +109,7 @@ pub(super) fn tagged_lines(
 ) -> TaggedLines {
     let mut found = TaggedLines { votes: Vec::new(), text: String::new() };
     let mut refused = Vec::new();
-    for line in unfenced_lines(text) {
+    for line in unfenced_lines(unwrapped(text)) {
         if let Some(vote) = line_vote(line, root, &mut refused) {
             if !found.text.is_empty() {
                 found.text.push('\n');
@@ -141,19 +141,8 @@ fn take_continuation(line: &str, vote: &mut Vote) {
     }
 }
 
-/// Gives the lines that no code fence holds; a text that is one fence is unwrapped first.
+/// Gives the lines that no code fence holds.
 pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = &str> {
-    let whole_in_fence = {
-        let mut marks =
-            text.lines().filter(|l| scan::fence_at(l.trim_start().as_bytes(), 0).is_some());
-        let trimmed = text.trim();
-        scan::fence_at(trimmed.as_bytes(), 0).is_some()
-            && trimmed
-                .lines()
-                .last()
-                .is_some_and(|l| scan::fence_at(l.trim().as_bytes(), 0).is_some())
-            && marks.by_ref().take(3).count() == 2
-    };
     let mut fence: Option<(u8, usize)> = None;
     text.lines().filter(move |line| {
         let mark = scan::fence_at(line.trim_start().as_bytes(), 0);
@@ -168,10 +157,25 @@ pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = &str> {
                 fence = None;
                 false
             }
-            (Some(_), _) => whole_in_fence,
+            (Some(_), _) => false,
             (None, None) => true,
         }
     })
+}
+
+/// Takes the fence off a text that stands in one as a whole.
+fn unwrapped(text: &str) -> &str {
+    let is_fence = |line: &str| scan::fence_at(line.trim_start().as_bytes(), 0).is_some();
+    let trimmed = text.trim();
+    let fences = trimmed.lines().filter(|line| is_fence(line)).take(3).count();
+    let first = trimmed.lines().next().is_some_and(is_fence);
+    let last = trimmed.lines().last().is_some_and(is_fence);
+    match trimmed.split_once('\n') {
+        Some((_, body)) if first && last && fences == 2 => {
+            body.rsplit_once('\n').map_or("", |(body, _)| body)
+        }
+        _ => text,
+    }
 }
 
 /// Makes a vote of one line, if it begins with a severity that is set off or names a place.

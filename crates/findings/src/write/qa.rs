@@ -46,7 +46,7 @@ impl QaFinding {
             line_number: finding.line,
             severity: seven_level(&finding.grade).to_owned(),
             category: finding.category.clone(),
-            description: finding.description.clone(),
+            description: finding.issue(),
             suggested_fix: finding.suggested_fix.clone(),
             native_severity: native_elsewhere(&finding.grade, Scheme::Qa7).cloned(),
             requires_verification: finding.requires_verification,

@@ -22,7 +22,7 @@ fn item(finding: &Finding, number: usize) -> String {
         verification_mark(finding),
     );
     let text = |text: &str| plain::indented(&plain::without_links(text), INDENT);
-    out.push_str(&format!("    Issue: {}\n", text(&finding.description)));
+    out.push_str(&format!("    Issue: {}\n", text(&finding.issue())));
     if let Some(fix) = &finding.suggested_fix {
         out.push_str(&format!("    Fix: {}\n", text(fix)));
     }

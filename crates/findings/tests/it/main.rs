@@ -1,5 +1,11 @@
 //! The core's tests, through its public interface.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod forms;
+mod grounding;
+mod memory_tree;
+mod merging;
 mod properties;
+mod reading;
+mod seeds;
 mod vectors;

@@ -134,7 +134,9 @@ impl<'a> Parser<'a, '_> {
             Some(b':') => matches!(self.stack.last(), Some(Frame::Array { .. })),
             Some(b'}' | b']') => self.text_may_end_after(next + 1),
             Some(b',') => self.entry_may_follow(next + 1),
-            Some(b'+' | b'/' | b'#' | b')') => true,
+            Some(b')') => self.text_may_end_after(next + 1),
+            Some(b'+') => Quote::at(self.source, scan::skip_space(self.bytes, next + 1)).is_some(),
+            Some(b'/' | b'#') => scan::comment_end(self.bytes, next).is_some(),
             // The next entry on a line of its own: only the comma is missing.
             Some(_) if self.bytes[after..next].contains(&b'\n') => {
                 Quote::at(self.source, next).is_some()
@@ -186,6 +188,7 @@ impl<'a> Parser<'a, '_> {
     fn key_follows(&self, from: usize, quote: Quote) -> bool {
         let limit = (from + LOOK_AHEAD).min(self.bytes.len());
         match scan::next_quote_before(self.source, from, quote, limit) {
+            Some(end) if is_entry_key(&self.source[from..end]) => true,
             Some(end) => {
                 scan::colon_follows(self.bytes, end + quote.closing_len(self.source, end))
                     || self.source[from..end].contains(':')

@@ -1,0 +1,197 @@
+//! The output forms, held against the schemas of those who read them, and shown.
+
+use assay_findings::report::Report;
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::write::{self, Document, Form};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use crate::memory_tree::MemoryTree;
+
+/// Two reviewers on a small tree: findings with and without lines, files and fixes.
+fn synthesis() -> Synthesis {
+    let tree = MemoryTree::new(&[
+        ("src/a b.py", "import db\n\nrows = db.run(sql)\n"),
+        ("src/ünï.rs", "fn main() {\n    dbg!(1);\n}\n"),
+    ]);
+    let security = json!({"reviewer": "security", "residual_risks": ["a *risk*"],
+        "testing_gaps": [], "findings": [
+        {"title": "SQL built from input", "severity": "P0", "file": "src/a b.py", "line": 3,
+         "why_it_matters": "Anybody reads any row.", "autofix_class": "gated_auto",
+         "owner": "downstream-resolver", "requires_verification": true,
+         "suggested_fix": "bind:\n    db.run(sql, args)", "confidence": 100, "category": "security",
+         "evidence": ["`rows = db.run(sql)`"], "pre_existing": false}]});
+    let rules = json!({"reviewer": "rules", "kind": "rules", "residual_risks": [],
+        "testing_gaps": [], "findings": [
+        {"title": "Debug output", "severity": "LOW", "file": "src/ünï.rs", "line": 2,
+         "description": "It ends up in the logs.", "rule": "debug/print", "category": "best_practices",
+         "suggested_fix": "Delete the line.", "autofix_class": "safe_auto", "owner": "review-fixer",
+         "replacement": {"start_line": 2, "end_line": 2, "text": ""}},
+        {"title": "No changelog entry", "severity": "MINOR", "rule": "change/no-changelog",
+         "description": "<img src=x> @everybody, `**bold**`"}]});
+    let reports = Report::list_from_text(&json!([security, rules]).to_string(), None);
+    synthesize(&reports, &Circumstances { tree: Some(&tree), ..Circumstances::default() })
+}
+
+fn written(form: Form) -> String {
+    let synthesis = synthesis();
+    let document = Document {
+        findings: Some(&synthesis.findings),
+        synthesis: Some(&synthesis),
+        version: "1.2.3",
+        ..Document::default()
+    };
+    write::write(form, &document)
+}
+
+fn check(form: Form, expected: Expect) {
+    expected.assert_eq(&written(form));
+}
+
+fn check_schema(schema: &str, document: &Value) {
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::draft4::new(&schema).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{document:#}");
+}
+
+#[test]
+fn sarif_is_valid_by_its_schema() {
+    let log: Value = serde_json::from_str(&written(Form::Sarif)).unwrap();
+    check_schema(include_str!("../fixtures/sarif-2.1.0.schema.json"), &log);
+    let run = &log["runs"][0];
+    let first = &run["results"][0];
+    assert_eq!(first["level"], "error");
+    let location = &first["locations"][0]["physicalLocation"];
+    assert_eq!(location["artifactLocation"]["uri"], "src/a%20b.py");
+    assert_eq!(location["region"]["startLine"], 3);
+    assert!(first["partialFingerprints"]["primaryLocationLineHash"].is_string());
+    let rule = &run["tool"]["driver"]["rules"][first["ruleIndex"].as_u64().unwrap() as usize];
+    assert_eq!(rule["id"], first["ruleId"]);
+    assert_eq!(rule["properties"]["security-severity"], "9.5");
+    let fix = &run["results"][1]["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    assert_eq!(
+        fix["deletedRegion"],
+        json!({"startLine": 2, "startColumn": 1, "endLine": 3, "endColumn": 1})
+    );
+}
+
+#[test]
+fn an_empty_review_is_valid_sarif() {
+    let document = Document { findings: Some(&[]), version: "1.2.3", ..Document::default() };
+    let log: Value = serde_json::from_str(&write::write(Form::Sarif, &document)).unwrap();
+    check_schema(include_str!("../fixtures/sarif-2.1.0.schema.json"), &log);
+}
+
+#[test]
+fn rdjson_is_valid_by_its_schema_and_rules() {
+    let result: Value = serde_json::from_str(&written(Form::Rdjson)).unwrap();
+    check_schema(include_str!("../fixtures/rdjson/DiagnosticResult.json"), &result);
+    let lines = written(Form::Rdjsonl);
+    for (line, whole) in lines.lines().zip(result["diagnostics"].as_array().unwrap()) {
+        let diagnostic: Value = serde_json::from_str(line).unwrap();
+        check_schema(include_str!("../fixtures/rdjson/Diagnostic.json"), &diagnostic);
+        assert_eq!(&diagnostic, whole);
+    }
+    // Whole lines have no columns and an end that is included; a deleted line goes with its end.
+    let fixed = &result["diagnostics"][1];
+    assert_eq!(fixed["location"]["range"], json!({"start": {"line": 2}, "end": {"line": 2}}));
+    let suggestion = json!([{"range": {"start": {"line": 2, "column": 1}, "end": {"line": 3, "column": 1}}, "text": ""}]);
+    assert_eq!(fixed["suggestions"], suggestion);
+}
+
+#[test]
+fn a_page_for_a_pull_request_shows_and_renders_nothing_foreign() {
+    check(
+        Form::Markdown,
+        expect![[r#"
+        ## Not ready
+
+        - 1 finding must be fixed: SQL built from input (src/a b.py:3)
+        - 2 findings can be acted on: Debug output (src/ünï.rs:2); No changelog entry
+
+        ### 🔴 CRITICAL: SQL built from input
+
+        `src/a b.py:3` · security · confidence 100 · found by security \[needs-verification\]
+
+        Anybody reads any row.
+
+        **Fix**
+
+        ```
+        bind:
+            db.run(sql, args)
+        ```
+
+        ### ⚪ LOW: Debug output
+
+        `src/ünï.rs:2` · best\_practices · confidence 100 · found by rules
+
+        It ends up in the logs.
+
+        **Fix**: Delete the line.
+
+        ### ⚪ MINOR: No changelog entry
+
+        general · confidence 100 · found by rules
+
+        &lt;img src=x> &#64;everybody, `**bold**`
+
+        <details><summary>Residual risks (1)</summary>
+
+        - a \*risk\*
+
+        </details>
+    "#]],
+    );
+}
+
+#[test]
+fn annotations_stand_on_a_line_each() {
+    check(
+        Form::Github,
+        expect![[r#"
+        ::error file=src/a b.py,line=3,endLine=3,title=CRITICAL%3A SQL built from input::Anybody reads any row.%0AFix: bind:%0A    db.run(sql, args) [needs-verification]
+        ::notice file=src/ünï.rs,line=2,endLine=2,title=LOW%3A Debug output::It ends up in the logs.%0AFix: Delete the line.
+        ::notice title=MINOR%3A No changelog entry::<img src=x> @everybody, `**bold**`
+    "#]],
+    );
+}
+
+#[test]
+fn a_checklist_keeps_the_lines_of_a_fix_apart_from_its_own() {
+    check(
+        Form::Checklist,
+        expect![[r#"
+        ### 1. 🔴 CRITICAL: Security (src/a b.py:3) [needs-verification]
+        **Issue**: SQL built from input. Anybody reads any row.
+        **Suggested Fix**: bind:
+                db.run(sql, args)
+
+        ### 2. ⚪ LOW: Best Practices (src/ünï.rs:2)
+        **Issue**: Debug output. It ends up in the logs.
+        **Suggested Fix**: Delete the line.
+
+        ### 3. ⚪ MINOR: General
+        **Issue**: No changelog entry. \<img src=x> @everybody, `**bold**`
+    "#]],
+    );
+}
+
+#[test]
+fn places_become_links_where_the_repository_is_known() {
+    let synthesis = synthesis();
+    let document = Document {
+        findings: Some(&synthesis.findings[..1]),
+        repository: Some("https://github.com/owner/repo/"),
+        commit: Some("abc123"),
+        ..Document::default()
+    };
+    let written = write::write(Form::Checklist, &document);
+    let heading = written.lines().next().unwrap();
+    assert_eq!(
+        heading,
+        "### 1. 🔴 CRITICAL: Security ([src/a b.py:3](https://github.com/owner/repo/blob/abc123/src/a%20b.py#L3)) [needs-verification]"
+    );
+}

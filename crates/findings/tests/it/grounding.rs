@@ -1,0 +1,174 @@
+//! Votes held against a tree and a diff.
+
+use assay_findings::ground::{ChangedLines, Ground, Grounded};
+use assay_findings::path::RepoPath;
+use assay_findings::report::{Report, Reviewer};
+use assay_findings::vote::{Lines, Vote};
+use expect_test::{Expect, expect};
+
+use crate::memory_tree::MemoryTree;
+
+const CODE: &str = "fn load(id: u64) -> Order {\n    let order = find(id)?;\n    order\n}\n\nfn save(order: Order) {\n    store.put(order);\n}\n";
+
+fn tree() -> MemoryTree {
+    MemoryTree::new(&[("src/orders.rs", CODE), ("src/deep/only.rs", "let only = 1;\n")])
+        .with_symbol("src/orders.rs", "load", (1, 4))
+        .with_symbol("src/orders.rs", "save", (6, 8))
+}
+
+/// Changed: lines 6 to 8 of src/orders.rs.
+fn changed() -> ChangedLines {
+    let mut changed = ChangedLines::default();
+    changed
+        .insert(RepoPath::parse("src/orders.rs", None).unwrap(), vec![Lines::range(6, 8).unwrap()]);
+    changed
+}
+
+/// Grounds one finding given as JSON fields, and shows where it is, how sure, and the marks.
+fn check(kind: &str, fields: &str, expected: Expect) {
+    let text = format!(
+        r#"{{"reviewer": "x", "kind": "{kind}", "residual_risks": [], "testing_gaps": [],
+            "findings": [{{"title": "t", "severity": "P1", {fields}}}]}}"#
+    );
+    let report = Report::from_text(&text, "x", None);
+    let (tree, changed) = (tree(), changed());
+    let ground = Ground::new(Some(&tree), Some(&changed));
+    expected.assert_eq(&shown(&ground.check(&report.votes[0], &report.reviewer, (0, 0))));
+}
+
+fn shown(grounded: &Grounded<'_>) -> String {
+    let place = grounded.file.as_ref().map_or("-".to_owned(), ToString::to_string);
+    let line = grounded.lines.map_or("-".to_owned(), |lines| lines.start().to_string());
+    let old = if grounded.pre_existing { " old" } else { "" };
+    format!("{place}:{line} at {}{old} {:?}", grounded.confidence.percent(), grounded.marks)
+}
+
+#[test]
+fn a_quote_that_stands_there_is_kept() {
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 7, "confidence": 100, "evidence": ["`store.put(order);`"]"#,
+        expect!["src/orders.rs:7 at 100 []"],
+    );
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 7, "confidence": 75, "evidence": ["src/orders.rs:7 -- store.put( order );"]"#,
+        expect!["src/orders.rs:7 at 75 []"],
+    );
+}
+
+#[test]
+fn a_quote_that_stands_elsewhere_moves_the_finding() {
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 2, "confidence": 75, "evidence": ["`store.put(order);`"]"#,
+        expect!["src/orders.rs:7 at 75 [LineMoved]"],
+    );
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 900, "confidence": 75, "evidence": ["```rust\nfn save(order: Order) {\n    store.put(order);\n```"]"#,
+        expect!["src/orders.rs:6 at 75 [LineMoved]"],
+    );
+}
+
+#[test]
+fn a_quote_that_stands_nowhere_costs_confidence() {
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 7, "confidence": 100, "evidence": ["`store.delete(order);`"]"#,
+        expect!["src/orders.rs:7 at 50 [QuoteNotFound]"],
+    );
+}
+
+#[test]
+fn a_persona_that_quotes_nothing_is_not_certain() {
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 7, "confidence": 100, "evidence": ["short"]"#,
+        expect!["src/orders.rs:7 at 50 [NoQuote]"],
+    );
+}
+
+#[test]
+fn a_confidence_that_was_never_stated_is_not_capped_for_lacking_a_quote() {
+    check("persona", r#""file": "src/orders.rs", "line": 7"#, expect!["src/orders.rs:7 at 75 []"]);
+    check("persona", r#""file": "src/orders.rs""#, expect!["src/orders.rs:- at 50 []"]);
+    check("rules", r#""file": "src/orders.rs", "line": 7"#, expect!["src/orders.rs:7 at 100 []"]);
+    check("command", r#""file": "src/orders.rs", "line": 7"#, expect!["src/orders.rs:7 at 100 []"]);
+}
+
+#[test]
+fn a_file_is_found_by_the_end_of_its_path_if_only_one_ends_so() {
+    check(
+        "persona",
+        r#""file": "only.rs", "line": 1, "confidence": 75, "evidence": ["`let only = 1;`"]"#,
+        expect!["src/deep/only.rs:1 at 75 [FileMoved, OutsideTheHunks]"],
+    );
+    check(
+        "persona",
+        r#""file": "gone.rs", "line": 1, "confidence": 100, "evidence": ["`let only = 1;`"]"#,
+        expect!["gone.rs:1 at 25 [FileNotFound, OutsideTheHunks]"],
+    );
+}
+
+#[test]
+fn a_line_beyond_the_end_leaves_the_file() {
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 900, "confidence": 75, "evidence": ["`not there at all`"]"#,
+        expect!["src/orders.rs:- at 50 [QuoteNotFound, LineBeyondEnd]"],
+    );
+}
+
+#[test]
+fn what_stands_on_a_changed_line_is_new_whatever_is_said() {
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 7, "confidence": 75, "evidence": ["`store.put(order);`"], "pre_existing": true"#,
+        expect!["src/orders.rs:7 at 75 []"],
+    );
+}
+
+#[test]
+fn what_is_called_old_is_old_only_where_nothing_around_it_changed() {
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 2, "confidence": 75, "evidence": ["`let order = find(id)?;`"], "pre_existing": true"#,
+        expect!["src/orders.rs:2 at 75 old []"],
+    );
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 2, "confidence": 75, "evidence": ["`let order = other(id)?;`"], "pre_existing": true"#,
+        expect!["src/orders.rs:2 at 50 [QuoteNotFound, OutsideTheHunks]"],
+    );
+    check(
+        "persona",
+        r#""file": "src/orders.rs", "line": 2, "confidence": 75, "evidence": ["`let order = find(id)?;`"]"#,
+        expect!["src/orders.rs:2 at 75 [OutsideTheHunks]"],
+    );
+}
+
+#[test]
+fn a_rule_is_old_only_where_it_fires_on_the_base() {
+    check(
+        "rules",
+        r#""file": "src/orders.rs", "line": 2, "pre_existing": true"#,
+        expect!["src/orders.rs:2 at 100 [OutsideTheHunks]"],
+    );
+    check(
+        "rules",
+        r#""file": "src/orders.rs", "line": 2, "fires_on_base": true"#,
+        expect!["src/orders.rs:2 at 100 old []"],
+    );
+}
+
+#[test]
+fn without_a_tree_nothing_is_capped() {
+    let vote = Vote {
+        confidence: assay_findings::vote::Anchor::try_from(100).ok(),
+        ..Vote::new("t", assay_findings::grade::Grade::from_word("P1"))
+    };
+    let reviewer = Reviewer::new("x", assay_findings::report::ReviewerKind::Persona);
+    let grounded = Ground::new(None, None).check(&vote, &reviewer, (0, 0));
+    assert_eq!(shown(&grounded), "-:- at 100 []");
+}

@@ -1,0 +1,49 @@
+//! A tree in memory, stricter than a real one: it knows only what it was told.
+
+use std::collections::BTreeMap;
+
+use assay_findings::ground::{Symbol, Tree};
+use assay_findings::path::RepoPath;
+use assay_findings::vote::Lines;
+
+/// Files and the named things in them.
+pub(crate) struct MemoryTree {
+    files: BTreeMap<RepoPath, String>,
+    symbols: Vec<(RepoPath, Symbol)>,
+}
+
+impl MemoryTree {
+    pub(crate) fn new(files: &[(&str, &str)]) -> MemoryTree {
+        let files = files.iter().map(|(path, text)| (path_of(path), (*text).to_owned()));
+        MemoryTree { files: files.collect(), symbols: Vec::new() }
+    }
+
+    pub(crate) fn with_symbol(mut self, path: &str, name: &str, lines: (u32, u32)) -> MemoryTree {
+        let lines = Lines::range(lines.0, lines.1).unwrap();
+        self.symbols.push((path_of(path), Symbol { name: name.to_owned(), lines }));
+        self
+    }
+}
+
+fn path_of(path: &str) -> RepoPath {
+    RepoPath::parse(path, None).unwrap()
+}
+
+impl Tree for MemoryTree {
+    fn read(&self, path: &RepoPath) -> Option<String> {
+        self.files.get(path).cloned()
+    }
+
+    fn exists(&self, path: &RepoPath) -> bool {
+        self.files.contains_key(path)
+    }
+
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol> {
+        let inside = |lines: Lines| lines.start() <= line && line <= lines.end();
+        self.symbols.iter().find(|(p, s)| p == path && inside(s.lines)).map(|(_, s)| s.clone())
+    }
+
+    fn paths(&self) -> Vec<RepoPath> {
+        self.files.keys().cloned().collect()
+    }
+}

@@ -1,0 +1,149 @@
+//! Which votes become one finding, and what it takes from them.
+
+use assay_findings::report::Report;
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use crate::memory_tree::MemoryTree;
+
+/// Synthesizes lines `reviewer file:line severity@confidence title | quote`.
+fn synthesis(votes: &str) -> Synthesis {
+    let mut reports: Vec<serde_json::Value> = Vec::new();
+    for line in votes.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (head, quote) = line.split_once(" | ").map_or((line, None), |(h, q)| (h, Some(q)));
+        let mut words = head.splitn(4, ' ');
+        let mut next = || words.next().unwrap().to_owned();
+        let (reviewer, place, weight, title) = (next(), next(), next(), next());
+        let (file, line) = place.split_once(':').unwrap();
+        let (severity, confidence) = weight.split_once('@').unwrap();
+        let rule = title.strip_prefix("rule=").map(|t| t.split(' ').next().unwrap().to_owned());
+        let finding = json!({"title": title, "severity": severity, "file": file,
+            "line": line.parse::<u32>().unwrap(), "confidence": confidence.parse::<u32>().unwrap(),
+            "evidence": quote.map(|q| vec![format!("`{q}`")]).unwrap_or_default(), "rule": rule});
+        match reports.iter_mut().find(|report| report["reviewer"] == reviewer.as_str()) {
+            Some(report) => report["findings"].as_array_mut().unwrap().push(finding),
+            None => reports.push(json!({"reviewer": reviewer, "findings": [finding],
+                "residual_risks": [], "testing_gaps": []})),
+        }
+    }
+    let reports = Report::list_from_text(&json!(reports).to_string(), None);
+    synthesize(&reports, &Circumstances::default())
+}
+
+fn check(votes: &str, expected: Expect) {
+    let synthesis = synthesis(votes);
+    let mut shown = String::new();
+    for (label, list) in [("", &synthesis.findings), ("held back: ", &synthesis.held_back)] {
+        for f in list {
+            shown += &format!(
+                "{label}{} {}@{} {} {:?}\n",
+                f.place().unwrap_or_default(),
+                f.severity,
+                f.confidence.percent(),
+                f.title,
+                f.reviewers,
+            );
+        }
+    }
+    for merge in &synthesis.merges {
+        shown += &format!("merged: {:?}\n", merge.rule);
+    }
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn one_title_within_three_lines_is_one_defect() {
+    check(
+        "security a.rs:10 P1@75 Unchecked index
+         correctness a.rs:13 P2@75 unchecked  index.
+         testing a.rs:14 P1@75 Unchecked index",
+        expect![[r#"
+            a.rs:10 P1@75 Unchecked index ["correctness", "security"]
+            a.rs:14 P1@75 Unchecked index ["testing"]
+            merged: SameTitle
+        "#]],
+    );
+}
+
+#[test]
+fn alike_titles_on_one_quoted_line_are_one_defect() {
+    check(
+        "security a.rs:10 P1@50 Missing error handling | let rows = db.run(sql);
+         reliability a.rs:90 P1@50 No error handling for the query | let rows = db.run(sql);",
+        expect![[r#"
+            a.rs:90 P1@75 No error handling for the query ["reliability", "security"]
+            merged: SameQuote
+        "#]],
+    );
+    check(
+        "security a.rs:10 P1@50 Missing error handling | let rows = db.run(sql);
+         reliability a.rs:12 P1@50 No error handling for the query | let rows = db.run(sql);",
+        expect![[r#"
+            a.rs:12 P1@75 No error handling for the query ["reliability", "security"]
+            merged: SameQuote
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_alike_stays_apart() {
+    check(
+        "security a.rs:10 P1@75 SQL built from input | let rows = db.run(sql);
+         reliability a.rs:10 P1@75 The query has no timeout | let rows = db.run(sql);
+         security b.rs:10 P1@75 SQL built from input",
+        expect![[r#"
+            a.rs:10 P1@75 SQL built from input ["security"]
+            a.rs:10 P1@75 The query has no timeout ["reliability"]
+            b.rs:10 P1@75 SQL built from input ["security"]
+        "#]],
+    );
+}
+
+#[test]
+fn rules_with_different_names_never_merge_and_one_reviewer_merges_only_with_itself_repeated() {
+    check(
+        "rules a.rs:10 P1@75 rule=a/x same words here
+         command a.rs:10 P1@75 rule=a/y same words here
+         security a.rs:20 P1@75 Unchecked index
+         security a.rs:21 P1@75 Unchecked index",
+        expect![[r#"
+            a.rs:10 P1@75 rule=a/x same words here ["rules"]
+            a.rs:10 P1@75 rule=a/y same words here ["command"]
+            a.rs:20 P1@75 Unchecked index ["security"]
+            a.rs:21 P1@75 Unchecked index ["security"]
+        "#]],
+    );
+}
+
+#[test]
+fn agreement_lifts_only_at_the_grade_that_is_kept() {
+    check(
+        "security a.rs:1 P0@50 t
+         correctness a.rs:1 P3@100 t
+         security b.rs:1 P0@50 t
+         correctness b.rs:1 P0@50 t",
+        expect![[r#"
+            b.rs:1 P0@75 t ["correctness", "security"]
+            a.rs:1 P0@50 t ["correctness", "security"]
+            merged: SameTitle
+            merged: SameTitle
+        "#]],
+    );
+}
+
+#[test]
+fn in_one_symbol_alike_titles_are_one_defect() {
+    let tree = MemoryTree::new(&[("a.rs", &"x\n".repeat(40))]).with_symbol("a.rs", "load", (1, 30));
+    let finding = |title: &str, line: u32| json!({"title": title, "severity": "HIGH", "file": "a.rs", "line": line, "description": title});
+    let reports = json!([
+        {"reviewer": "one", "findings": [finding("lock is not released on error", 4)]},
+        {"reviewer": "two", "findings": [finding("Lock never released on errors", 9)]},
+        {"reviewer": "three", "findings": [finding("Lock never released on errors", 35)]},
+    ]);
+    let reports = Report::list_from_text(&reports.to_string(), None);
+    let around = Circumstances { tree: Some(&tree), ..Circumstances::default() };
+    let reviewers: Vec<Vec<String>> =
+        synthesize(&reports, &around).findings.into_iter().map(|f| f.reviewers).collect();
+    assert_eq!(reviewers, [vec!["one", "two"], vec!["three"]]);
+}

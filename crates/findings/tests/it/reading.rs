@@ -1,0 +1,272 @@
+//! What reviewers print, and what is read from it.
+
+use assay_findings::answer::{self, Format};
+use assay_findings::read::{self, Fallback};
+use expect_test::{Expect, expect};
+
+/// Shows what is read: a line for each finding, then the kinds of repairs and what was refused.
+fn check(text: &str, expected: Expect) {
+    let reading = read::read(text, None);
+    let mut shown = String::new();
+    match &reading.votes {
+        None => shown += "no review\n",
+        Some(votes) if votes.is_empty() => shown += "nothing found\n",
+        Some(votes) => {
+            for vote in votes {
+                let file = vote.file.as_ref().map_or("-".to_owned(), ToString::to_string);
+                let lines =
+                    vote.lines.map_or("-".to_owned(), |lines| match lines.start() == lines.end() {
+                        true => lines.start().to_string(),
+                        false => format!("{}-{}", lines.start(), lines.end()),
+                    });
+                shown += &format!("{file}:{lines} {} {}", vote.grade.word(), vote.description);
+                if let Some(fix) = &vote.suggested_fix {
+                    shown += &format!(" => {fix}");
+                }
+                shown += "\n";
+            }
+        }
+    }
+    if reading.fallback == Fallback::Lines {
+        shown += "(from lines)\n";
+    }
+    let mut kinds: Vec<String> = reading.repairs.iter().map(|r| format!("{:?}", r.kind)).collect();
+    kinds.dedup();
+    if !kinds.is_empty() {
+        shown += &format!("repaired: {}\n", kinds.join(" "));
+    }
+    for rejected in &reading.rejected {
+        shown += &format!("refused: {}: {}\n", rejected.reason, rejected.raw);
+    }
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn json_is_found_wherever_it_stands() {
+    for text in [
+        "```json\n{\"findings\": [{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}]}\n```",
+        "~~~\n{\"findings\": [{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}]}\n~~~",
+        "```python\n{\"issues\": [{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}]}",
+        "I found {\"issues_found\": [{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}]} so far",
+        "{\"review\": {\"result\": {\"findings\": [{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}]}}}",
+        "[{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}]",
+        "{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}",
+        "use [this](that) and { braces } first\n[{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}]",
+        "fn main() { let x = [1, 2]; }\n{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}",
+    ] {
+        let votes = read::read(text, None).votes.unwrap_or_default();
+        let told: Vec<_> = votes.iter().map(|v| (v.line(), v.description.as_str())).collect();
+        assert_eq!(told, [(Some(3), "d")], "{text}");
+    }
+}
+
+#[test]
+fn several_pieces_are_all_read_and_repeats_count_once() {
+    check(
+        "{\"file\": \"a.rs\", \"severity\": \"LOW\", \"description\": \"one\"}\n{\"file\": \"b.rs\", \"severity\": \"LOW\", \"description\": \"two\"}\n```json\n{\"findings\": [{\"file\": \"a.rs\", \"severity\": \"LOW\", \"description\": \"one\"}, {\"file\": \"c.rs\", \"severity\": \"LOW\", \"description\": \"three\"}]}\n```",
+        expect![[r#"
+            a.rs:- LOW one
+            b.rs:- LOW two
+            c.rs:- LOW three
+            repaired: Duplicate
+        "#]],
+    );
+}
+
+#[test]
+fn an_empty_list_is_a_review_and_no_list_is_none() {
+    check("{\"findings\": []}", expect!["nothing found\n"]);
+    check("```json\n[]\n```", expect!["nothing found\n"]);
+    check("All fine, I think.", expect!["no review\n"]);
+    check("{\"findings\": null}", expect!["no review\n"]);
+    check("[{\"name\": \"test_a\", \"status\": \"ok\"}]", expect!["no review\n"]);
+}
+
+#[test]
+fn every_way_to_name_a_field_is_understood() {
+    check(
+        r#"[{"location": "src/a.rs:12-15", "type": "HIGH", "issue": "one", "fix_required": "f"},
+            {"file": "src/a.rs:12", "level": "major", "title": "two", "fix": "g"},
+            {"path": "src/a.rs", "start_line": 4, "end_line": "9", "severity": "Medium", "message": "three", "type": "unit_test"},
+            {"location": {"file": "a.rs", "line": 7}, "severity": "p2", "why_it_matters": "four"},
+            {"filename": "a.rs#L3-L5", "priority": "must", "details": "five", "recommendation": "h"},
+            {"file": "a.rs", "lines": [3, 8], "severity": "minor", "description": "six"}]"#,
+        expect![[r#"
+            src/a.rs:12-15 HIGH one => f
+            src/a.rs:12 MAJOR two => g
+            src/a.rs:4-9 MEDIUM three
+            a.rs:7 P2 four
+            a.rs:3-5 MUST five => h
+            a.rs:3-8 MINOR six
+        "#]],
+    );
+}
+
+#[test]
+fn broken_json_is_mended() {
+    check(
+        "{findings: [ // the list\n {'file': 'a.rs', line: 3, severity: HIGH, description: 'it's \"bad\"', suggested_fix: None,}\n {“file”: “b.rs”, \"line\" 4, \"severity\": \"LOW\", \"description\": \"one \" + \"two\"}\n]",
+        expect![[r#"
+            a.rs:3 HIGH it's "bad"
+            b.rs:4 LOW one two
+            repaired: UnquotedKey Comment Quote UnquotedKey UnquotedValue UnquotedKey Quote UnquotedKey Literal ExtraComma MissingComma Quote MissingColon Concatenated Truncated
+        "#]],
+    );
+}
+
+#[test]
+fn code_inside_strings_survives_without_its_escapes() {
+    check(
+        r#"{"findings": [{"file": "a.js", "severity": "LOW", "description": "call f({"a": 1}, "x") twice", "suggested_fix": "match /\d+\s/ and say "no", then stop"}]}"#,
+        expect![[r#"
+            a.js:- LOW call f({"a": 1}, "x") twice => match /\d+\s/ and say "no", then stop
+            repaired: Quote Escape
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_whole_before_a_cut_is_kept() {
+    check(
+        "{\"findings\": [{\"file\": \"a.rs\", \"severity\": \"LOW\", \"description\": \"one\"}, {\"file\": \"b.rs\", \"severity\": \"HIGH\", \"description\": \"two\", \"suggested_fix\": \"and th",
+        expect![[r#"
+            a.rs:- LOW one
+            b.rs:- HIGH two
+            repaired: Truncated
+        "#]],
+    );
+}
+
+#[test]
+fn json_that_was_escaped_once_more_is_read() {
+    check(
+        r#"{\"findings\": [{\"file\": \"a.rs\", \"severity\": \"LOW\", \"description\": \"say \\\"no\\\"\"}]}"#,
+        expect![[r#"
+            a.rs:- LOW say "no"
+            repaired: EscapedJson
+        "#]],
+    );
+}
+
+#[test]
+fn findings_grouped_by_severity_keep_it() {
+    check(
+        r#"{"findings": {"critical": [{"file": "a.rs", "description": "one"}], "low": [{"file": "b.rs", "description": "two"}]}}"#,
+        expect![[r#"
+            a.rs:- CRITICAL one
+            b.rs:- LOW two
+        "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_taken_is_refused_with_its_text() {
+    check(
+        r#"{"findings": [{"file": "/etc/passwd", "severity": "HIGH", "description": "kept without its place"}, {"file": "../up", "severity": "LOW", "description": "this too"}, 7, {"file": "a.rs"}, "HIGH: as a line (a.rs:3)"]}"#,
+        expect![[r#"
+            -:- HIGH kept without its place
+            -:- LOW this too
+            a.rs:3 HIGH as a line
+            refused: the path is absolute and lies outside the repository: /etc/passwd
+            refused: the path leaves the repository: ../up
+            refused: an item that is no object: 7
+            refused: no description, title or severity: {"file":"a.rs"}
+        "#]],
+    );
+}
+
+#[test]
+fn lines_that_begin_with_a_severity_are_findings() {
+    check(
+        "Some words first.\n- **HIGH**: leak in `src/a.rs:3`\n2. 🔴 CRITICAL src/b.rs:9 - no check at all\n* [Low] nit (src/c.rs, line 4)\nP1: race in src/d/e.rs:12-14\nHigh cohesion is good.\n> MAJOR: quoted\n```\nMAJOR: in code\n```\nMAJOR: outside https://example.org/x.html:80 only",
+        expect![[r#"
+            src/a.rs:3 HIGH leak in `src/a.rs:3`
+            src/b.rs:9 CRITICAL no check at all
+            src/c.rs:4 LOW nit (src/c.rs, line 4)
+            src/d/e.rs:12-14 P1 race in src/d/e.rs:12-14
+            -:- MAJOR outside https://example.org/x.html:80 only
+            (from lines)
+        "#]],
+    );
+}
+
+#[test]
+fn a_review_in_one_fence_is_unwrapped() {
+    check(
+        "```markdown\nHIGH: leak (a.rs:3)\n```",
+        expect![[r#"
+        a.rs:3 HIGH leak
+        (from lines)
+    "#]],
+    );
+}
+
+/// Shows the outcome of a text in one word.
+fn outcome(text: &str) -> &'static str {
+    let (parsed, _) = answer::parse(text.as_bytes(), Format::Auto, None);
+    match (parsed.outcome.approved, parsed.outcome.needs_fix) {
+        (true, false) => "approved",
+        (false, true) => "needs fix",
+        (false, false) => "ambiguous",
+        (true, true) => panic!("approved and not"),
+    }
+}
+
+#[test]
+fn an_approval_is_the_reviewers_own_conclusion() {
+    for text in [
+        "APPROVE",
+        "Approved.",
+        "LGTM!",
+        "**Verdict**: Approved",
+        "Overall: `APPROVE`",
+        "I approve.",
+        "No CRITICAL, HIGH or MAJOR issues: clean.\nAPPROVE",
+        "All 12 tests passed, 0 tests failed.\nLGTM",
+        "{\"findings\": [], \"verdict\": \"APPROVE\"}",
+        "No changes requested.\nAPPROVED",
+        "> REQUEST_CHANGES said the other one\n\nAPPROVE",
+        "Earlier: changes requested by ada, said bob.\nVerdict: APPROVE",
+    ] {
+        assert_eq!(outcome(text), "approved", "{text}");
+    }
+}
+
+#[test]
+fn a_refusal_in_any_words_is_one() {
+    for text in [
+        "I cannot approve this.",
+        "Not yet approved.",
+        "This can't be approved",
+        "Changes requested: see above",
+        "Please request changes",
+        "Verdict: REJECTED",
+        "Overall: not approved",
+        "APPROVE\n\nOn second thought: REQUEST_CHANGES",
+        "LGTM but 3 tests failed",
+        "{\"findings\": [{\"severity\": \"MAJOR\", \"description\": \"x\"}], \"verdict\": \"APPROVE\"}",
+        "APPROVE. CRITICAL: the key is public",
+        "Found 2 critical issues.\nAPPROVE",
+        "the tests are failing\nAPPROVE",
+    ] {
+        assert_eq!(outcome(text), "needs fix", "{text}");
+    }
+}
+
+#[test]
+fn what_is_neither_is_ambiguous_and_never_an_approval() {
+    for text in [
+        "Looks good to me.",
+        "I would approve this once the lock is fixed.",
+        "```\nAPPROVE\n```",
+        "> APPROVE",
+        "End with APPROVE or REQUEST_CHANGES.",
+        "The diff adds \"APPROVE\" to a list.",
+        "+APPROVE",
+        "{\"findings\": []}",
+        "We should approve faster in general.",
+        "`APPROVE` is a word.",
+    ] {
+        assert_eq!(outcome(text), "ambiguous", "{text}");
+    }
+}
