@@ -10,6 +10,7 @@ mod json;
 mod prose;
 mod scan;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use schemars::JsonSchema;
@@ -221,15 +222,26 @@ fn unusable(rejected: Rejected) -> Reading {
     }
 }
 
-/// Reads JSON that somebody wrapped into a string: `{\"findings\": …}`.
+/// Reads JSON whose quotes were all escaped, or all doubled, as happens when it is wrapped into
+/// another format.
 fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) {
-    let Some(at) = text.find("{\\\"").or_else(|| text.find("[{\\\"")) else { return };
-    let (inner, _) = scan::unescape(&text[at..]);
-    let again = find::find(&inner, root);
-    if again.votes.is_some() {
-        *found = again;
-        found.json_spans = vec![(at, text.len())];
-        found.repairs.insert(0, Repair { kind: RepairKind::EscapedJson, at });
+    let Some(start) = text.find(['{', '[']) else { return };
+    let body = &text[start..];
+    let mut plain: Vec<Cow<'_, str>> = Vec::new();
+    if body.contains("{\"\"") {
+        plain.push(Cow::Owned(body.replace("\"\"", "\"")));
+    }
+    if body.contains("\\\"") {
+        plain.push(scan::unescape(body).0);
+    }
+    for plain in plain {
+        let again = find::find(&plain, root);
+        if again.votes.is_some() {
+            *found = again;
+            found.json_spans = vec![(start, text.len())];
+            found.repairs.insert(0, Repair { kind: RepairKind::EscapedJson, at: start });
+            return;
+        }
     }
 }
 

@@ -15,7 +15,10 @@ pub(crate) enum Quote {
     CurlyDouble,
     /// `‘…’`, which a plain `'` may close as well.
     CurlySingle,
+    /// A back-tick, which an accent may close as well.
     Tick,
+    /// `´`, for which the same holds.
+    Accent,
 }
 
 impl Quote {
@@ -24,6 +27,7 @@ impl Quote {
             b'"' => Some(Quote::Double),
             b'\'' => Some(Quote::Single),
             b'`' => (!source[pos..].starts_with("```")).then_some(Quote::Tick),
+            0xc2 => (source.get(pos..pos + 2)? == "´").then_some(Quote::Accent),
             0xe2 => match source.get(pos..pos + 3)? {
                 "“" | "”" => Some(Quote::CurlyDouble),
                 "‘" | "’" => Some(Quote::CurlySingle),
@@ -36,6 +40,7 @@ impl Quote {
     pub(crate) fn len(self) -> usize {
         match self {
             Quote::Double | Quote::Single | Quote::Tick => 1,
+            Quote::Accent => 2,
             Quote::CurlyDouble | Quote::CurlySingle => 3,
         }
     }
@@ -49,7 +54,10 @@ impl Quote {
         self == other
             || matches!(
                 (self, other),
-                (Quote::CurlyDouble, Quote::Double) | (Quote::CurlySingle, Quote::Single)
+                (Quote::CurlyDouble, Quote::Double)
+                    | (Quote::CurlySingle, Quote::Single)
+                    | (Quote::Tick, Quote::Accent)
+                    | (Quote::Accent, Quote::Tick)
             )
     }
 }
@@ -70,8 +78,9 @@ pub(crate) fn next_quote_before(
     let mark = match quote {
         Quote::Double => b'"',
         Quote::Single => b'\'',
-        Quote::Tick => b'`',
-        Quote::CurlyDouble | Quote::CurlySingle => return next_curly(source, from, quote, limit),
+        Quote::CurlyDouble | Quote::CurlySingle | Quote::Tick | Quote::Accent => {
+            return next_of_pair(source, from, quote, limit);
+        }
     };
     let mut pos = from;
     loop {
@@ -83,13 +92,13 @@ pub(crate) fn next_quote_before(
     }
 }
 
-fn next_curly(source: &str, from: usize, quote: Quote, limit: usize) -> Option<usize> {
+fn next_of_pair(source: &str, from: usize, quote: Quote, limit: usize) -> Option<usize> {
     let bytes = source.as_bytes();
     let mut pos = from;
     while pos < limit {
         match bytes[pos] {
             b'\\' => pos += 2,
-            b'"' | b'\'' | 0xe2
+            b'"' | b'\'' | b'`' | 0xc2 | 0xe2
                 if Quote::at(source, pos).is_some_and(|other| quote.closed_by(other)) =>
             {
                 return Some(pos);
@@ -104,12 +113,25 @@ pub(crate) fn skip_space(bytes: &[u8], mut pos: usize) -> usize {
     loop {
         match bytes.get(pos) {
             Some(b' ' | b'\n' | b'\r' | b'\t') => pos += 1,
-            // A no-break space, as copied from a page.
-            Some(0xc2) if bytes.get(pos + 1) == Some(&0xa0) => pos += 2,
-            // A byte-order mark.
-            Some(0xef) if bytes[pos..].starts_with(&[0xef, 0xbb, 0xbf]) => pos += 3,
+            Some(0xc2 | 0xe2 | 0xe3 | 0xef) => match foreign_space(&bytes[pos..]) {
+                Some(len) => pos += len,
+                None => return pos,
+            },
             _ => return pos,
         }
+    }
+}
+
+/// Gives the length of a blank that JSON does not know, as copied from a page: no-break and wide
+/// ones, and the byte-order mark.
+fn foreign_space(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [0xc2, 0xa0, ..] => Some(2),
+        [0xe2, 0x80, 0x80..=0x8b | 0xaf, ..] | [0xe2, 0x81, 0x9f, ..] | [0xe3, 0x80, 0x80, ..] => {
+            Some(3)
+        }
+        [0xef, 0xbb, 0xbf, ..] => Some(3),
+        _ => None,
     }
 }
 
@@ -167,6 +189,12 @@ pub(crate) fn fence_at(bytes: &[u8], pos: usize) -> Option<(u8, usize)> {
     }
     let len = bytes[pos..].iter().take_while(|b| **b == mark).count();
     (len >= 3).then_some((mark, len))
+}
+
+/// Says whether a line of its own opens or closes a fence here, and nothing else stands on it.
+pub(crate) fn bare_fence_at(bytes: &[u8], pos: usize) -> bool {
+    let Some((_, len)) = fence_at(bytes, pos) else { return false };
+    matches!(bytes.get(skip_indent(bytes, pos + len)), None | Some(b'\n' | b'\r'))
 }
 
 pub(crate) fn ellipsis_at(bytes: &[u8], pos: usize) -> bool {

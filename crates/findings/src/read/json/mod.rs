@@ -485,8 +485,8 @@ impl<'a> Parser<'a, '_> {
 
     /// A word that is no key: prose after a lost end, or a slip inside the object.
     fn word_without_value(&mut self, end: usize) -> Step<'a> {
-        let next = self.bytes.get(scan::skip_space(self.bytes, end));
-        if matches!(next, Some(b',' | b'}')) {
+        let next = scan::skip_space(self.bytes, end);
+        if matches!(self.bytes.get(next), Some(b',' | b'}')) || self.plain_key_at(next) {
             self.repair(RepairKind::Skipped);
             self.pos = end;
             return Step::Continue;

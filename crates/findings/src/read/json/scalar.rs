@@ -14,7 +14,7 @@ impl<'a> Parser<'a, '_> {
         if let Some(inner) = self.call_or_prefix(start) {
             return inner;
         }
-        let end = scan::bare_end(self.bytes, start);
+        let end = self.bare_value_end(start);
         let bare = self.source[start..end].trim_end();
         self.pos = start + bare.len();
         if let Some(literal) = self.literal(bare, start) {
@@ -33,6 +33,15 @@ impl<'a> Parser<'a, '_> {
         Json::Text(Cow::Borrowed(bare.trim_end_matches(['"', '\'', '”', '’'])))
     }
 
+    /// Gives the end of a value without quotes, which may be a key right behind it.
+    fn bare_value_end(&self, start: usize) -> usize {
+        let end = scan::bare_end(self.bytes, start);
+        memchr::memchr_iter(b'"', &self.bytes[start..end])
+            .map(|at| start + at)
+            .find(|at| *at > start && self.plain_key_at(*at))
+            .unwrap_or(end)
+    }
+
     /// Says whether a value without quotes is the text of a string whose first one is missing:
     /// what ends it is followed by no entry, or there is a quote right before it.
     fn lost_its_first_quote(&mut self, start: usize, end: usize) -> bool {
@@ -49,6 +58,10 @@ impl<'a> Parser<'a, '_> {
     fn literal(&mut self, bare: &'a str, at: usize) -> Option<Json<'a>> {
         if scan::is_json_number(bare.as_bytes()) {
             return Some(Json::Number(bare));
+        }
+        if let Some(number) = digit_groups(bare) {
+            self.repair_at(RepairKind::Literal, at);
+            return Some(Json::Text(Cow::Owned(number)));
         }
         let (value, strict) = match bare {
             "true" => (Json::Bool(true), true),
@@ -73,6 +86,9 @@ impl<'a> Parser<'a, '_> {
         if word == start {
             return None;
         }
+        if let Some(number) = self.wrapped_number(start, word) {
+            return Some(number);
+        }
         let inner = match self.bytes.get(word) {
             Some(b'(') => scan::skip_space(self.bytes, word + 1),
             Some(b'"' | b'\'') if word - start <= 2 => word,
@@ -88,4 +104,24 @@ impl<'a> Parser<'a, '_> {
         }
         Some(Json::Text(text))
     }
+
+    /// Reads the number in `NumberInt(42)`.
+    fn wrapped_number(&mut self, start: usize, word: usize) -> Option<Json<'a>> {
+        let inside = self.bytes.get(word).filter(|byte| **byte == b'(').map(|_| word + 1)?;
+        let end = scan::word_end(self.bytes, inside);
+        let number = &self.source[inside..end];
+        if !scan::is_json_number(number.as_bytes()) || self.bytes.get(end) != Some(&b')') {
+            return None;
+        }
+        self.repair_at(RepairKind::Literal, start);
+        self.pos = end + 1;
+        Some(Json::Number(number))
+    }
+}
+
+/// Takes the marks out of a number such as `1_339`.
+fn digit_groups(bare: &str) -> Option<String> {
+    let grouped = bare.contains('_') && bare.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    let digits: String = bare.chars().filter(char::is_ascii_digit).collect();
+    (grouped && scan::is_json_number(digits.as_bytes())).then_some(digits)
 }

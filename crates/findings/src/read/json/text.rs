@@ -134,7 +134,10 @@ impl<'a> Parser<'a, '_> {
             Some(b':') => matches!(self.stack.last(), Some(Frame::Array { .. })),
             Some(b'}' | b']') => self.text_may_end_after(next + 1),
             Some(b',') => self.entry_may_follow(next + 1),
-            Some(b')') => self.text_may_end_after(next + 1),
+            Some(b')') => {
+                let behind = self.bytes.get(scan::skip_space(self.bytes, next + 1));
+                matches!(behind, None | Some(b',' | b'}' | b']'))
+            }
             Some(b'+') => Quote::at(self.source, scan::skip_space(self.bytes, next + 1)).is_some(),
             Some(b'/' | b'#') => scan::comment_end(self.bytes, next).is_some(),
             // The next entry on a line of its own: only the comma is missing.
@@ -152,14 +155,15 @@ impl<'a> Parser<'a, '_> {
     /// Says whether JSON, or the end of it, may follow a closing bracket.
     pub(super) fn text_may_end_after(&self, from: usize) -> bool {
         let next = scan::skip_space(self.bytes, from);
-        let closes = matches!(
-            self.bytes.get(next),
-            None | Some(b',' | b'}' | b']' | b'{' | b'[' | b'`' | b'~' | b'/' | b'#' | b')' | b';')
-        );
-        // What stands on the next line is prose after the JSON.
-        closes
-            || self.bytes[from..next.min(self.bytes.len())].contains(&b'\n')
-            || self.stack.len() == 1
+        let goes_on = match self.bytes.get(next) {
+            None | Some(b',' | b'}' | b']' | b'{' | b'[') => true,
+            Some(_) => {
+                scan::fence_at(self.bytes, next).is_some()
+                    || scan::comment_end(self.bytes, next).is_some()
+            }
+        };
+        // What stands on the next line, or behind the outermost bracket, is prose after the JSON.
+        goes_on || self.bytes[from..next].contains(&b'\n') || self.stack.len() == 1
     }
 
     /// Says whether another entry of this container may follow a comma.
@@ -169,19 +173,27 @@ impl<'a> Parser<'a, '_> {
         match self.bytes.get(next) {
             None | Some(b'}' | b']' | b'{' | b',' | b'/' | b'#') => true,
             Some(b'[' | b'-' | b'0'..=b'9') => in_array,
-            Some(byte) => match Quote::at(self.source, next) {
+            Some(_) => match Quote::at(self.source, next) {
                 Some(_) if in_array => true,
                 Some(quote) => self.key_follows(next + quote.len(), quote),
-                None => {
-                    let word = scan::word_end(self.bytes, next);
-                    scan::is_word(*byte)
-                        && (in_array && scan::is_literal(&self.bytes[next..word])
-                            || scan::colon_follows(self.bytes, word))
-                        || scan::fence_at(self.bytes, next).is_some()
-                        || scan::ellipsis_at(self.bytes, next)
-                }
+                None => self.bare_entry_follows(next, in_array),
             },
         }
+    }
+
+    /// Says whether an entry without its first quote, or a slip before one, starts here.
+    fn bare_entry_follows(&self, at: usize, in_array: bool) -> bool {
+        if scan::fence_at(self.bytes, at).is_some() || scan::ellipsis_at(self.bytes, at) {
+            return true;
+        }
+        let word = scan::word_end(self.bytes, at);
+        if word == at {
+            return false;
+        }
+        let after = word + Quote::at(self.source, word).map_or(0, Quote::len);
+        in_array && scan::is_literal(&self.bytes[at..word])
+            || scan::colon_follows(self.bytes, after)
+            || self.plain_key_at(scan::skip_space(self.bytes, word))
     }
 
     /// Says whether a key starts here. One longer than the look ahead is taken on trust.
@@ -200,14 +212,14 @@ impl<'a> Parser<'a, '_> {
     /// Says whether a line inside an open string is in truth the next entry.
     fn line_starts_entry(&self, at: usize) -> bool {
         let next = scan::skip_indent(self.bytes, at);
-        scan::fence_at(self.bytes, next).is_some()
+        scan::bare_fence_at(self.bytes, next)
             || self.plain_key_at(next)
             || matches!(self.bytes.get(next), Some(b'}' | b']'))
                 && self.text_may_end_after(next + 1)
     }
 
     /// Says whether a key of one word stands here, with its colon.
-    fn plain_key_at(&self, at: usize) -> bool {
+    pub(super) fn plain_key_at(&self, at: usize) -> bool {
         let Some(quote) = Quote::at(self.source, at) else { return false };
         let word = scan::word_end(self.bytes, at + quote.len());
         word > at + quote.len()
