@@ -1,7 +1,7 @@
 //! Telling a finding again, over rounds and through edits: fingerprints, [`Status`] and
 //! [`Dismissal`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -109,38 +109,48 @@ pub struct Memory<'a> {
 impl Memory<'_> {
     /// Sets each finding's status, and gives what is gone, along with what had gone before and
     /// has stayed away.
-    pub(crate) fn compare(&self, current: &mut [&mut Finding]) -> Vec<Resolved> {
-        let mut open: HashMap<&str, usize> = HashMap::new();
+    pub(crate) fn compare(&self, current: &mut [Finding]) -> Vec<Resolved> {
+        let mut known: HashMap<&str, Vec<&Finding>> = HashMap::new();
         for finding in &self.findings {
-            *open.entry(&finding.fingerprint).or_default() += 1;
+            known.entry(&finding.fingerprint).or_default().push(finding);
         }
-        let gone: HashMap<&str, ()> =
-            self.resolved.iter().map(|r| (r.fingerprint.as_str(), ())).collect();
-        let mut back: HashMap<String, ()> = HashMap::new();
-        for finding in current {
-            let known = open.get_mut(finding.fingerprint.as_str()).filter(|count| **count > 0);
-            finding.status = Some(match known {
-                Some(count) => {
-                    *count -= 1;
-                    Status::StillOpen
+        // Where several findings share a fingerprint, those in the same place belong together,
+        // whatever else may match.
+        for tie in [Finding::is_in_same_symbol, Finding::is_in_same_file, |_: &_, _: &_| true] {
+            for finding in current.iter_mut().filter(|finding| finding.status.is_none()) {
+                let Some(candidates) = known.get_mut(finding.fingerprint.as_str()) else {
+                    continue;
+                };
+                if let Some(at) = candidates.iter().position(|other| tie(finding, other)) {
+                    candidates.swap_remove(at);
+                    finding.status = Some(Status::StillOpen);
                 }
-                None if gone.contains_key(finding.fingerprint.as_str()) => Status::Regressed,
-                None => Status::New,
-            });
-            back.insert(finding.fingerprint.clone(), ());
+            }
         }
-        let newly_gone = self.findings.iter().filter_map(|finding| {
-            let left = open.get_mut(finding.fingerprint.as_str()).filter(|count| **count > 0)?;
-            *left -= 1;
-            Some(Resolved {
-                fingerprint: finding.fingerprint.clone(),
-                title: finding.title.clone(),
-                file: finding.file.clone(),
-            })
+        let gone: HashSet<&str> = self.resolved.iter().map(|r| r.fingerprint.as_str()).collect();
+        for finding in current.iter_mut().filter(|finding| finding.status.is_none()) {
+            let was_gone = gone.contains(finding.fingerprint.as_str());
+            finding.status = Some(if was_gone { Status::Regressed } else { Status::New });
+        }
+        self.resolved_since(&known, current)
+    }
+
+    fn resolved_since(
+        &self,
+        unmatched: &HashMap<&str, Vec<&Finding>>,
+        current: &[Finding],
+    ) -> Vec<Resolved> {
+        let there: HashSet<&str> = current.iter().map(|f| f.fingerprint.as_str()).collect();
+        let newly = unmatched.values().flatten().map(|finding| Resolved {
+            fingerprint: finding.fingerprint.clone(),
+            title: finding.title.clone(),
+            file: finding.file.clone(),
         });
-        let mut resolved: Vec<Resolved> = newly_gone.collect();
-        let stayed_away = self.resolved.iter().filter(|r| !back.contains_key(&r.fingerprint));
-        resolved.extend(stayed_away.cloned());
+        let before = self.resolved.iter().filter(|r| !there.contains(r.fingerprint.as_str()));
+        let mut resolved: Vec<Resolved> = newly.chain(before.cloned()).collect();
+        resolved.sort_by(|a, b| {
+            (&a.file, &a.title, &a.fingerprint).cmp(&(&b.file, &b.title, &b.fingerprint))
+        });
         resolved
     }
 }

@@ -1,6 +1,6 @@
 //! What one reviewer returns: [`Report`].
 
-use crate::read::{self, Envelope, Rejected};
+use crate::read::{self, Envelope, Rejected, Repair};
 use crate::vote::Vote;
 
 /// What kind of reviewer casts votes; it decides what an unstated confidence counts.
@@ -132,16 +132,19 @@ impl Report {
         let reading = read::read(text, root);
         let mut report = Report::from_envelope(reading.envelope, name);
         report.rejected = reading.rejected;
-        report.notes.extend(
-            reading
-                .repairs
-                .iter()
-                .map(|repair| format!("repaired: {:?} at byte {}", repair.kind, repair.at)),
-        );
+        report.notes.extend(reading.repairs.iter().map(note));
         match reading.votes {
             Some(votes) => report.votes = votes,
             None => report.unusable = Some("no findings could be read from it".to_owned()),
         }
+        report
+    }
+
+    /// Reads a report from a reviewer's bytes, noting where they are not UTF-8.
+    pub fn from_bytes(bytes: &[u8], name: &str, root: Option<&str>) -> Report {
+        let (text, repair) = read::decode(bytes);
+        let mut report = Report::from_text(&text, name, root);
+        report.notes.extend(repair.as_ref().map(note));
         report
     }
 
@@ -176,4 +179,8 @@ impl Report {
             ..Report::new(reviewer)
         }
     }
+}
+
+fn note(repair: &Repair) -> String {
+    format!("repaired: {:?} at byte {}", repair.kind, repair.at)
 }

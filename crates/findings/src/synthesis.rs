@@ -160,7 +160,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
     });
     let (mut findings, merges) = merge::merge(votes.collect());
     let resolved = match &around.memory {
-        Some(memory) => memory.compare(&mut findings.iter_mut().collect::<Vec<_>>()),
+        Some(memory) => memory.compare(&mut findings),
         None => Vec::new(),
     };
     let gated = gate::gate(findings, around.mode, around.dismissals, around.today);

@@ -125,6 +125,12 @@ pub(crate) struct RenderArgs {
     /// Which round of review and fix this is
     #[arg(long, value_name = "N")]
     cycle: Option<u32>,
+    /// The ticket that a fix task belongs to
+    #[arg(long, value_name = "KEY")]
+    jira_key: Option<String>,
+    /// The pull request that a fix task belongs to
+    #[arg(long, value_name = "N")]
+    pr: Option<u64>,
 }
 
 pub(crate) fn known_severity(word: &str) -> Result<Grade, String> {
@@ -267,8 +273,7 @@ fn read_reports(args: &SynthesizeArgs) -> anyhow::Result<Vec<Report>> {
             continue;
         }
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let (text, _) = read::decode(&read_file(path)?);
-        reports.push(Report::from_text(&text, &name.unwrap_or_default(), root));
+        reports.push(Report::from_bytes(&read_file(path)?, &name.unwrap_or_default(), root));
     }
     Ok(reports)
 }
@@ -298,7 +303,13 @@ fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
     let bytes = within_limit(read_stdin()?)?;
     let input: Value = serde_json::from_slice(&bytes)
         .map_err(|error| Unusable(format!("the input is not JSON: {error}")))?;
-    let wrapping = Wrapping::of(&input);
+    let mut wrapping = Wrapping::of(&input);
+    if let Some(key) = &args.jira_key {
+        wrapping.context.insert("jira_key".to_owned(), key.as_str().into());
+    }
+    if let Some(number) = args.pr {
+        wrapping.context.insert("pr_number".to_owned(), number.into());
+    }
     let synthesis: Option<Synthesis> = match input.get("verdict").is_some_and(Value::is_object) {
         true => Some(serde_json::from_value(input.clone()).map_err(|error| {
             Unusable(format!("the input looks like a synthesis and is none: {error}"))

@@ -279,7 +279,10 @@ fn render_takes_a_synthesis_a_parsed_review_or_a_list() {
 #[test]
 fn a_review_without_structured_findings_makes_a_task_of_its_text() {
     let parsed = assay(&["findings", "parse"], "I cannot approve this yet, the lock is wrong.");
-    let task = assay(&["findings", "render", "--as", "fix-task"], &parsed.stdout).json();
+    let args = ["findings", "render", "--as", "fix-task", "--pr", "7", "--review-id", "r/1"];
+    let task = assay(&args, &parsed.stdout).json();
+    assert_eq!(task["title"], "Address code review feedback for PR #7");
+    assert_eq!(task["id"], "review-fix-r%2F1-c1");
     assert_eq!(task["context"].get("structured_findings"), None);
     let summary = task["context"]["findings_summary"].as_str().unwrap();
     assert!(summary.contains("the lock is wrong"), "{summary}");

@@ -155,7 +155,8 @@ impl Gatherer<'_> {
     }
 
     fn flat_items(&mut self, items: &[Json<'_>], group: Option<&str>) -> bool {
-        items.iter().fold(false, |held, item| self.item(item, group) || held)
+        // Every item is taken, whether or not one before it was.
+        items.iter().filter(|item| self.item(item, group)).count() > 0
     }
 
     /// Takes one item; `group` is the name of the list it stands in, which may be a severity.

@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn any_heap_of_json_marks_gives_an_answer(text in "[\\[\\]{}\",:'a1 \\\\\n`/#-]{0,300}") {
+    fn any_heap_of_json_marks_gives_an_answer(text in "[\\[\\]{}\",:'a1 \\\\\n`/#“”‘’´ü_().+-]{0,300}") {
         answer::parse(text.as_bytes(), Format::Auto, None);
         synthesize(&Report::list_from_text(&text, None), &Circumstances::default());
     }

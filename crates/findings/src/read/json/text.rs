@@ -87,7 +87,7 @@ impl<'a> Parser<'a, '_> {
             if !affordable || self.closes_value(after) {
                 return self.close_text(start, end, first_close);
             }
-            if let Some(entry) = self.entry_before(start, end, quote) {
+            if let Some(entry) = self.entry_before(start, end) {
                 return self.missing_quote(start, entry);
             }
             first_close.get_or_insert(end);
@@ -101,15 +101,16 @@ impl<'a> Parser<'a, '_> {
             self.repair_at(RepairKind::Quote, start);
         }
         // A closing quote that stands there twice closes once.
-        let doubled = first.is_some_and(|first| first + 1 == end);
-        self.unescaped(start, if doubled { end - 1 } else { end })
+        let end = first.filter(|first| first + 1 == end).unwrap_or(end);
+        self.unescaped(start, end)
     }
 
     /// Looks whether the quote at `at` opens a well-known key after a separator, inside a string
     /// that therefore has lost its end, and gives where that was.
-    fn entry_before(&self, start: usize, at: usize, quote: Quote) -> Option<usize> {
-        let word = scan::word_end(self.bytes, at + quote.len());
-        if !is_entry_key(&self.source[at + quote.len()..word]) || !self.plain_key_at(at) {
+    fn entry_before(&self, start: usize, at: usize) -> Option<usize> {
+        let name = at + Quote::at(self.source, at)?.len();
+        let word = scan::word_end(self.bytes, name);
+        if !is_entry_key(&self.source[name..word]) || !self.plain_key_at(at) {
             return None;
         }
         let before = self.source[start..at].trim_end();
