@@ -4,6 +4,7 @@
 //! breaks ([`Impact`]) and whether it has to be fixed ([`Obligation`]). A grade keeps what was
 //! said, and derives the other half only when somebody asks for it.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use schemars::JsonSchema;
@@ -97,7 +98,7 @@ pub struct Native {
     /// The vocabulary it belongs to.
     pub scheme: Scheme,
     /// The word, in that vocabulary's spelling; an unknown one as it was written.
-    pub word: String,
+    pub word: Cow<'static, str>,
 }
 
 /// How bad a finding is.
@@ -233,7 +234,7 @@ impl Grade {
         Grade {
             impact: None,
             obligation: Some(Obligation::Should),
-            native: Some(Native { scheme: Scheme::Unknown, word: text.to_owned() }),
+            native: Some(Native { scheme: Scheme::Unknown, word: Cow::Owned(text.to_owned()) }),
         }
     }
 
@@ -340,7 +341,7 @@ impl Word {
         Grade {
             impact: self.impact,
             obligation: self.obligation,
-            native: Some(Native { scheme: self.scheme, word: self.word.to_owned() }),
+            native: Some(Native { scheme: self.scheme, word: Cow::Borrowed(self.word) }),
         }
     }
 }

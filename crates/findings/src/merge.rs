@@ -57,12 +57,11 @@ pub fn each_alone(votes: &[Grounded<'_>]) -> Vec<Finding> {
 }
 
 /// Merges votes into findings, in their canonical order.
-pub fn merge(mut votes: Vec<Grounded<'_>>) -> (Vec<Finding>, Vec<Merge>) {
-    let mut titles: HashMap<(usize, usize), String> =
-        votes.iter().map(|vote| (vote.source, fold_title(&vote.vote.title))).collect();
-    votes.sort_by(|a, b| canonical_order(a, b, &titles));
-    let folded: Vec<String> =
-        votes.iter().map(|vote| titles.remove(&vote.source).unwrap_or_default()).collect();
+pub fn merge(votes: Vec<Grounded<'_>>) -> (Vec<Finding>, Vec<Merge>) {
+    let mut titled: Vec<(String, Grounded<'_>)> =
+        votes.into_iter().map(|vote| (fold_title(&vote.vote.title), vote)).collect();
+    titled.sort_by(canonical_order);
+    let (folded, votes): (Vec<String>, Vec<Grounded<'_>>) = titled.into_iter().unzip();
     let groups = Grouping::new(&votes, &folded).run();
     let mut findings: Vec<(Finding, Features<'_>)> = Vec::with_capacity(groups.len());
     let mut merges = Vec::new();
@@ -92,15 +91,16 @@ fn line(vote: &Grounded<'_>) -> Option<u32> {
     vote.lines.map(Lines::start)
 }
 
+/// Orders votes, each with its folded title, by file, line, title and reviewer; the rest only
+/// keeps the order the same however they came.
 fn canonical_order(
-    a: &Grounded<'_>,
-    b: &Grounded<'_>,
-    titles: &HashMap<(usize, usize), String>,
+    (a_title, a): &(String, Grounded<'_>),
+    (b_title, b): &(String, Grounded<'_>),
 ) -> Ordering {
     a.file
         .cmp(&b.file)
         .then_with(|| line(a).cmp(&line(b)))
-        .then_with(|| titles[&a.source].cmp(&titles[&b.source]))
+        .then_with(|| a_title.cmp(b_title))
         .then_with(|| a.reviewer.name.cmp(&b.reviewer.name))
         .then_with(|| a.vote.grade.worst_first(&b.vote.grade))
         .then_with(|| b.confidence.cmp(&a.confidence))

@@ -34,6 +34,9 @@ impl RepoPath {
     /// `root`; `./`, `//` and back-slashes are normalised.
     pub fn parse(text: &str, root: Option<&str>) -> Result<RepoPath, PathError> {
         let text = text.trim().trim_matches('`');
+        if is_plain(text) {
+            return Ok(RepoPath(text.to_owned()));
+        }
         if text.chars().any(char::is_control) {
             return Err(PathError::ControlCharacter);
         }
@@ -65,6 +68,20 @@ impl RepoPath {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Says whether a path needs no second look: words with single slashes between them.
+fn is_plain(path: &str) -> bool {
+    let mut before = b'/';
+    for byte in path.bytes() {
+        let fine = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/');
+        let parts_meet = before == b'/' && matches!(byte, b'/' | b'.');
+        if !fine || parts_meet {
+            return false;
+        }
+        before = byte;
+    }
+    before != b'/'
 }
 
 fn has_drive(path: &str) -> bool {

@@ -11,7 +11,7 @@ mod prose;
 mod scan;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -247,21 +247,32 @@ fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) {
 
 fn drop_repeated(found: &mut find::Found) {
     let Some(votes) = &mut found.votes else { return };
-    let mut seen = HashSet::new();
-    let before = votes.len();
-    votes.retain(|vote| {
-        seen.insert((
-            vote.file.clone(),
-            vote.lines,
-            vote.grade.clone(),
-            vote.title.clone(),
-            vote.description.clone(),
-            vote.rule.clone(),
-        ))
-    });
-    if votes.len() < before {
-        found.repairs.push(Repair { kind: RepairKind::Duplicate, at: 0 });
+    let mut order: Vec<usize> = (0..votes.len()).collect();
+    order.sort_by(|a, b| by_content(&votes[*a], &votes[*b]));
+    let repeats = |pair: &[usize]| by_content(&votes[pair[0]], &votes[pair[1]]).is_eq();
+    let mut repeated: Vec<usize> =
+        order.windows(2).filter(|pair| repeats(pair)).map(|pair| pair[1]).collect();
+    if repeated.is_empty() {
+        return;
     }
+    repeated.sort_unstable();
+    let mut number = 0;
+    votes.retain(|_| {
+        number += 1;
+        repeated.binary_search(&(number - 1)).is_err()
+    });
+    found.repairs.push(Repair { kind: RepairKind::Duplicate, at: 0 });
+}
+
+/// Orders votes by what makes two of them the same finding said twice.
+fn by_content(a: &Vote, b: &Vote) -> Ordering {
+    let key = |vote: &'_ Vote| (vote.lines, vote.grade.impact(), vote.grade.obligation());
+    key(a)
+        .cmp(&key(b))
+        .then_with(|| a.file.cmp(&b.file))
+        .then_with(|| a.description.cmp(&b.description))
+        .then_with(|| a.title.cmp(&b.title))
+        .then_with(|| a.rule.cmp(&b.rule))
 }
 
 fn from_json(text: &str, votes: Vec<Vote>, found: find::Found) -> Reading {

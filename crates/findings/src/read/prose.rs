@@ -274,6 +274,9 @@ fn without_place(text: &str, place: &Place<'_>) -> String {
 /// Splits `src/a.rs:12-15`, `src/a.rs#L12`, `src/a.rs (line 12)` into a path and lines.
 pub(super) fn split_place(text: &str) -> (&str, Option<Lines>) {
     let text = text.trim().trim_matches('`');
+    if !text.bytes().any(|b| matches!(b, b':' | b'#' | b' ')) {
+        return (text, None);
+    }
     if let Some((path, lines)) = text.split_once("#L") {
         return (path, parse_lines(lines));
     }
@@ -320,9 +323,10 @@ fn leading_number(text: &str) -> Option<(u32, &str)> {
 /// Gives the first sentence or line of a text, cut to fit.
 pub(super) fn title_of(text: &str, chars: usize) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
-    let sentence = line.split_once(". ").map_or(line, |(first, _)| first);
+    let stop = memchr::memmem::find(line.as_bytes(), b". ").unwrap_or(line.len());
+    let sentence = &line[..stop];
     let sentence = sentence.strip_suffix('.').unwrap_or(sentence);
-    if sentence.chars().count() <= chars {
+    if sentence.len() <= chars || sentence.chars().count() <= chars {
         return sentence.to_owned();
     }
     let cut: String = sentence.chars().take(chars - 1).collect();

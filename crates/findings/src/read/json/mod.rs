@@ -271,7 +271,11 @@ impl<'a> Parser<'a, '_> {
     fn close(&mut self) -> Step<'a> {
         let value = match self.stack.pop() {
             Some(Frame::Array { items, .. }) => Json::Array(items),
-            Some(Frame::Object { entries, doubled, .. }) => {
+            Some(Frame::Object { mut entries, doubled, .. }) => {
+                if entries.len() <= 2 {
+                    // Small objects come in masses; they must not hold room for more.
+                    entries.shrink_to_fit();
+                }
                 self.objects -= 1;
                 self.skip_doubled_closers(doubled);
                 Json::Object(entries)
