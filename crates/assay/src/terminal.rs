@@ -14,8 +14,8 @@ use assay_findings::write::plain;
 /// Lines shown around the one that is meant.
 const CONTEXT: u32 = 1;
 
-/// The most columns of a source line that are shown.
-const WIDTH: usize = 100;
+/// The most columns that are used: of a source line, or of a text before it goes on below.
+const WIDTH: usize = 96;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -87,20 +87,21 @@ fn write_finding(out: &mut impl Write, finding: &Finding, source: &Source) -> an
     let style = style_of(finding);
     let severity = plain::one_line(&finding.severity);
     let title = assay_rules::redact(&finding.title).into_owned();
-    let by = finding.rule.as_deref().unwrap_or("");
+    let rule = finding.rule.as_deref().map(|rule| format!(" ({})", plain::one_line(rule)));
     writeln!(
         out,
-        "  {style}{severity}{style:#} {BOLD}{}{BOLD:#} {DIM}{}{DIM:#}",
+        "  {style}{severity}{style:#}: {BOLD}{}{BOLD:#}{DIM}{}{DIM:#}",
         plain::one_line(&title),
-        plain::one_line(by),
+        rule.unwrap_or_default(),
     )?;
     if let Some(line) = finding.line {
         write_snippet(out, source, line, style)?;
     }
-    let text = |text: &str| plain::one_line(&assay_rules::redact(text));
-    writeln!(out, "     {}", text(&finding.description))?;
+    let text =
+        |text: &str, first| wrapped(&plain::one_line(&assay_rules::redact(text)), first, "     ");
+    writeln!(out, "     {}", text(&finding.description, 5))?;
     if let Some(fix) = &finding.suggested_fix {
-        writeln!(out, "     {GREEN}fix:{GREEN:#} {}", text(fix))?;
+        writeln!(out, "     {GREEN}fix:{GREEN:#} {}", text(fix, 10))?;
     }
     writeln!(out)?;
     Ok(())
@@ -141,7 +142,7 @@ fn write_verdict(
     let state = verdict.state.in_words();
     writeln!(out, "{style}{state}{style:#} (rules only: no model is configured)")?;
     for reason in &verdict.because {
-        writeln!(out, "  {}", plain::one_line(&reason.text))?;
+        writeln!(out, "  {}", wrapped(&plain::one_line(&reason.text), 2, "    "))?;
     }
     if let Some(coverage) = &synthesis.coverage {
         writeln!(out, "{DIM}{coverage}{DIM:#}")?;
@@ -151,6 +152,26 @@ fn write_verdict(
         writeln!(out, "{DIM}{files} not looked at; --untracked takes them in{DIM:#}")?;
     }
     Ok(())
+}
+
+/// Breaks a text into lines; the first starts at a column, the others are indented.
+fn wrapped(text: &str, first: usize, indent: &str) -> String {
+    let mut out = String::new();
+    let mut column = first;
+    for word in text.split(' ') {
+        let width = word.chars().count();
+        if column > first && column + 1 + width > WIDTH {
+            out.push('\n');
+            out.push_str(indent);
+            column = indent.len();
+        } else if !out.is_empty() {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += width;
+    }
+    out
 }
 
 fn count(number: usize, noun: &str) -> String {
