@@ -1,5 +1,6 @@
 //! Asking git: one place that knows its command line.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use assay_sandbox::{Command, RunError};
@@ -38,23 +39,36 @@ pub enum GitError {
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     pub(crate) root: PathBuf,
+    /// Settings that keep git from running the repository's filters.
+    quiet_filters: Vec<(String, &'static str)>,
 }
 
 impl Git {
     /// Finds the repository around a folder.
     pub(crate) fn find(folder: &Path) -> Result<Git, GitError> {
-        let here = Git { root: folder.to_owned() };
-        match here.run(&["rev-parse", "--show-toplevel"]) {
-            Ok(root) => Ok(Git { root: PathBuf::from(text(&root).trim_end_matches('\n')) }),
+        let mut git = Git { root: folder.to_owned(), quiet_filters: Vec::new() };
+        git.root = match git.run(&["rev-parse", "--show-toplevel"]) {
+            Ok(root) => PathBuf::from(text(&root).trim_end_matches('\n')),
             Err(GitError::Failed { .. }) => {
-                Err(GitError::NotARepository { folder: folder.to_owned() })
+                return Err(GitError::NotARepository { folder: folder.to_owned() });
             }
-            Err(other) => Err(other),
-        }
+            Err(other) => return Err(other),
+        };
+        git.quiet_filters = git.filters().iter().flat_map(|name| quieted(name)).collect();
+        Ok(git)
+    }
+
+    /// Gives the names of the filters that are set up, wherever that may be.
+    fn filters(&self) -> BTreeSet<String> {
+        let args = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];
+        // No filter at all is a failure to git.
+        let listed = self.run(&args).unwrap_or_default();
+        let keys = listed.split(|byte| *byte == 0).map(text);
+        keys.filter_map(|key| Some(key.rsplit_once('.')?.0.to_owned())).collect()
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
-        let finished = Command::new("git")
+        let command = Command::new("git")
             .args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"])
             .args(["-c", "core.quotePath=true", "--no-pager", "--literal-pathspecs"])
             .args(args)
@@ -62,7 +76,9 @@ impl Git {
             .env("LC_ALL", "C")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
-            .run()?;
+            // What is missing from a partial clone is not fetched: that would run its remote.
+            .env("GIT_NO_LAZY_FETCH", "1");
+        let finished = self.with_quiet_filters(command).run()?;
         if finished.status.success() {
             return Ok(finished.stdout);
         }
@@ -70,6 +86,16 @@ impl Git {
         Err(GitError::Failed {
             command: args.first().copied().unwrap_or_default().to_owned(),
             message: message.lines().next().unwrap_or("no reason given").to_owned(),
+        })
+    }
+
+    fn with_quiet_filters(&self, command: Command) -> Command {
+        let count = self.quiet_filters.len().to_string();
+        let settings = self.quiet_filters.iter().enumerate();
+        settings.fold(command.env("GIT_CONFIG_COUNT", count), |command, (at, (key, value))| {
+            command
+                .env(format!("GIT_CONFIG_KEY_{at}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{at}"), value)
         })
     }
 
@@ -161,6 +187,12 @@ impl Git {
         args.extend(paths.iter().map(String::as_str));
         Ok(diff::parse(&self.run(&args)?))
     }
+}
+
+/// Gives the settings that switch a filter off.
+fn quieted(filter: &str) -> [(String, &'static str); 4] {
+    [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")]
+        .map(|(key, value)| (format!("{filter}.{key}"), value))
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

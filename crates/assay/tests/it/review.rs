@@ -148,7 +148,10 @@ fn hooks_and_filters_of_a_repository_are_not_run() {
     repository.git(&["config", "diff.evil.textconv", &script]);
     repository.git(&["config", "diff.external", &script]);
     repository.git(&["config", "core.fsmonitor", &script]);
-    repository.write(".gitattributes", "*.txt diff=evil\n");
+    repository.git(&["config", "filter.evil.clean", &script]);
+    repository.git(&["config", "filter.evil.smudge", &script]);
+    repository.git(&["config", "filter.evil.required", "true"]);
+    repository.write(".gitattributes", "*.txt diff=evil filter=evil\n");
     repository.write("a.txt", "one\n");
     repository.commit("second");
     repository.write("a.txt", "two\n");
