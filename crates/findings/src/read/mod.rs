@@ -228,7 +228,7 @@ fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) {
     let Some(start) = text.find(['{', '[']) else { return };
     let body = &text[start..];
     let mut plain: Vec<Cow<'_, str>> = Vec::new();
-    if body.contains("{\"\"") {
+    if body.contains("\"\":") {
         plain.push(Cow::Owned(body.replace("\"\"", "\"")));
     }
     if body.contains("\\\"") {

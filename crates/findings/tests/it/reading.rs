@@ -149,6 +149,34 @@ fn json_that_was_escaped_once_more_is_read() {
 }
 
 #[test]
+fn json_whose_quotes_were_doubled_is_read() {
+    check(
+        "{\n  \"\"findings\"\": [{\"\"file\"\": \"\"a.rs\"\", \"\"severity\"\": \"\"LOW\"\", \"\"description\"\": \"\"d\"\"}]\n}",
+        expect![[r#"
+            a.rs:- LOW d
+            repaired: EscapedJson
+        "#]],
+    );
+}
+
+#[test]
+fn a_word_before_a_quote_is_no_prefix_unless_a_language_has_it() {
+    check(
+        r#"[{"file": u"a.rs", "line": 72"severity": "LOW", "description": It's bad, isn't it", "fix": null}]"#,
+        expect![[r#"
+            a.rs:72 LOW It's bad, isn't it
+            repaired: Literal MissingComma MissingQuote
+        "#]],
+    );
+}
+
+#[test]
+fn marks_of_several_bytes_are_never_cut_in_two() {
+    check("[`´\0", expect!["no review\n"]);
+    check("{“a´: `b´, ‘c”: \"d’", expect!["no review\n"]);
+}
+
+#[test]
 fn findings_grouped_by_severity_keep_it() {
     check(
         r#"{"findings": {"critical": [{"file": "a.rs", "description": "one"}], "low": [{"file": "b.rs", "description": "two"}]}}"#,

@@ -91,7 +91,7 @@ impl<'a> Parser<'a, '_> {
         }
         let inner = match self.bytes.get(word) {
             Some(b'(') => scan::skip_space(self.bytes, word + 1),
-            Some(b'"' | b'\'') if word - start <= 2 => word,
+            Some(b'"' | b'\'') if is_string_prefix(&self.source[start..word]) => word,
             _ => return None,
         };
         let quote = Quote::at(self.source, inner)?;
@@ -117,6 +117,11 @@ impl<'a> Parser<'a, '_> {
         self.pos = end + 1;
         Some(Json::Number(number))
     }
+}
+
+/// Says whether a word marks a string of a special kind in Python or the like.
+fn is_string_prefix(word: &str) -> bool {
+    matches!(word.to_ascii_lowercase().as_str(), "r" | "u" | "b" | "f" | "rb" | "br" | "fr" | "rf")
 }
 
 /// Takes the marks out of a number such as `1_339`.
