@@ -1,3 +1,94 @@
-//! Chores.
+//! Chores of the workspace: `cargo xtask test`, and what takes too long or too much to be a test.
+//!
+//! Everything that is fetched or written stays below `target/`. Nothing here is part of the product.
 
-fn main() {}
+#![allow(
+    clippy::disallowed_methods,
+    reason = "chores start cargo, npm and python, and look at the environment they run in"
+)]
+#![allow(clippy::print_stdout, reason = "what a chore prints is what was asked for")]
+
+mod bench;
+mod conformance;
+mod links;
+mod measure;
+mod peers;
+mod random;
+mod soak;
+mod test;
+mod workspace;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Chores of the assay workspace
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Option<Chore>,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Runs every check that a change has to pass
+    Test {
+        /// Fail also where a check could not be run
+        #[arg(long)]
+        strict: bool,
+    },
+    /// Holds what assay writes against other people's validators
+    Conformance {
+        /// One suite instead of all: sarif
+        name: Option<String>,
+    },
+    /// Runs the property tests with many more cases
+    Soak {
+        /// One suite instead of all: reading
+        name: Option<String>,
+    },
+    /// Measures how well something is done, beside other programs
+    Measure {
+        /// What to measure: recovery
+        name: String,
+        /// The folder with the data, for measurements that need some
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+        /// Where the generated cases start from
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Times the parts that have to be fast, beside other programs
+    Bench {
+        /// One bench instead of all: findings
+        name: Option<String>,
+    },
+    /// Reads one hostile text and prints what that took
+    #[command(hide = true)]
+    BenchChild {
+        /// The kind of text
+        kind: String,
+        /// How many bytes of it
+        bytes: usize,
+        /// How often it is timed
+        runs: usize,
+    },
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let Some(chore) = Cli::parse().chore else {
+        Cli::command().print_help()?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let passed = match chore {
+        Chore::Test { strict } => test::run(strict),
+        Chore::Conformance { name } => conformance::run(name.as_deref()),
+        Chore::Soak { name } => soak::run(name.as_deref()),
+        Chore::Measure { name, data, seed } => measure::run(&name, data.as_deref(), seed),
+        Chore::Bench { name } => bench::run(name.as_deref()),
+        Chore::BenchChild { kind, bytes, runs } => bench::child(&kind, bytes, runs),
+    }?;
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,118 @@
+//! Reading texts that are made to take long: time per byte and peak memory, for small and for huge.
+//!
+//! Each text is read in a process of its own, so that the peak is that of the one reading.
+
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use assay_findings::read;
+use serde_json::{Value, json};
+
+use super::{Bar, Row, median};
+use crate::workspace::output;
+
+const SMALL: usize = 64 << 10;
+const HUGE: usize = 16 << 20;
+
+/// How long a reading may take before it counts as endless.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The texts: what they begin with, and what is repeated behind it.
+const KINDS: [(&str, &str, &str); 13] = [
+    ("keys-without-values", "", "{\"a\" "),
+    ("opening-brackets", "", "["),
+    ("opening-braces", "", "{"),
+    ("unclosed-string-of-quotes", "{\"a\":\"", "x\" "),
+    ("numbers", "[", "1,"),
+    ("closing-braces", "[", "}"),
+    ("mixed-quotes", "{\"findings\": [", "\"'"),
+    ("nested-lists-of-findings", "", "{\"findings\":["),
+    ("empty-findings", "[", "{\"file\":\"a\"},"),
+    ("open-comments", "", "{/*"),
+    ("open-fences", "", "```json\n{\n"),
+    ("escaped-openings", "", "{\\\"a\\\":"),
+    ("tagged-lines", "", "[HIGH] a.rs:1 x\n"),
+];
+
+fn text(kind: &str, bytes: usize) -> anyhow::Result<String> {
+    let Some((_, start, repeated)) = KINDS.iter().find(|(name, _, _)| *name == kind) else {
+        bail!("there is no hostile text `{kind}`");
+    };
+    let mut text = String::with_capacity(bytes);
+    text.push_str(start);
+    while text.len() + repeated.len() <= bytes {
+        text.push_str(repeated);
+    }
+    Ok(text)
+}
+
+/// Reads every kind, small and huge.
+pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (kind, _, _) in KINDS {
+        let measured =
+            measure(kind, SMALL, 31).and_then(|small| Ok((small, measure(kind, HUGE, 3)?)));
+        let (small, huge) = match measured {
+            Ok(measured) => measured,
+            Err(error) => {
+                rows.push(Row::missing(format!("hostile {kind}"), format!("{error:#}")));
+                continue;
+            }
+        };
+        rows.push(Row::time(format!("hostile {kind}, 16 MiB"), huge.time));
+        let growth =
+            (huge.time.as_secs_f64() / HUGE as f64) / (small.time.as_secs_f64() / SMALL as f64);
+        let what = "  time per byte, 16 MiB against 64 KiB";
+        rows.push(Row::number(what, growth, "x", Bar::AtMost(1.5)));
+        let memory = huge.peak as f64 / HUGE as f64;
+        rows.push(Row::number("  peak memory by the input", memory, "x", Bar::AtMost(12.0)));
+    }
+    Ok(rows)
+}
+
+/// What one reading took.
+struct Measured {
+    time: Duration,
+    /// In bytes, beyond what the process had before.
+    peak: u64,
+}
+
+fn measure(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<Measured> {
+    let mut command = std::process::Command::new(std::env::current_exe()?);
+    command.args(["bench-child", kind, &bytes.to_string(), &runs.to_string()]);
+    let printed: Value = serde_json::from_str(&output(command)?)?;
+    let seconds = printed["seconds"].as_f64().context("the child printed no time")?;
+    let peak = printed["peak"].as_u64().context("the child printed no peak")?;
+    Ok(Measured { time: Duration::from_secs_f64(seconds), peak })
+}
+
+/// Reads one text in this process and prints what it took.
+pub(crate) fn child(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<bool> {
+    let text = text(kind, bytes)?;
+    let (done, waiting) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        if waiting.recv_timeout(PATIENCE).is_err_and(|e| e == mpsc::RecvTimeoutError::Timeout) {
+            std::process::exit(3);
+        }
+    });
+    let before = memory("VmRSS:")?;
+    let start = Instant::now();
+    std::hint::black_box(read::read(&text, None));
+    let first = start.elapsed();
+    let peak = memory("VmHWM:")?.saturating_sub(before);
+    // A slow reading is timed once; its noise does not matter.
+    let slow = first > Duration::from_secs(5);
+    let time = if slow { first } else { median(runs, || read::read(&text, None)) };
+    drop(done);
+    println!("{}", json!({ "seconds": time.as_secs_f64(), "peak": peak }));
+    Ok(true)
+}
+
+/// Reads an amount of memory from the process's own status, in bytes.
+fn memory(field: &str) -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with(field));
+    let amount = line.and_then(|line| line.split_whitespace().nth(1)).context("no such field")?;
+    Ok(amount.parse::<u64>()? << 10)
+}

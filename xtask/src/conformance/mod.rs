@@ -1,0 +1,54 @@
+//! `cargo xtask conformance`: what assay writes, held against other people's validators.
+
+mod sarif;
+
+use anyhow::bail;
+
+/// What became of a check.
+enum Outcome {
+    Passed,
+    Failed(String),
+    /// The validator is not there, which says nothing about what assay writes.
+    NotHad(String),
+}
+
+impl Outcome {
+    /// Takes a failure to get a validator for what it is.
+    fn not_had(error: &anyhow::Error) -> Outcome {
+        Outcome::NotHad(format!("{error:#}"))
+    }
+
+    fn line(&self) -> String {
+        match self {
+            Outcome::Passed => "passed".to_owned(),
+            Outcome::Failed(why) => format!("failed: {why}"),
+            Outcome::NotHad(why) => format!("could not be had: {why}"),
+        }
+    }
+}
+
+/// A check by its name.
+type Check = (&'static str, Outcome);
+
+/// A suite by its name.
+type Suite = (&'static str, fn() -> anyhow::Result<Vec<Check>>);
+
+const SUITES: [Suite; 1] = [("sarif", sarif::run)];
+
+/// Runs one suite or all; says whether nothing failed.
+pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
+    let mut checks = Vec::new();
+    for (suite, run) in SUITES.iter().filter(|(suite, _)| name.is_none_or(|name| name == *suite)) {
+        println!("=== {suite}");
+        checks.extend(run()?.into_iter().map(|check| (suite, check)));
+    }
+    if checks.is_empty() {
+        let names: Vec<&str> = SUITES.iter().map(|(name, _)| *name).collect();
+        bail!("there is no such suite; expected one of {}", names.join(", "));
+    }
+    println!("summary");
+    for (suite, (check, outcome)) in &checks {
+        println!("  {suite}: {check}: {}", outcome.line());
+    }
+    Ok(!checks.iter().any(|(_, (_, outcome))| matches!(outcome, Outcome::Failed(_))))
+}

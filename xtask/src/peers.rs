@@ -1,0 +1,84 @@
+//! Other people's programs to compare with, each pinned and installed below `target/peers/`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use crate::workspace::{answers, command, target_folder};
+
+/// The version of the Python package `json_repair`.
+pub(crate) const JSON_REPAIR: &str = "0.64.2";
+
+/// The version of the npm package `jsonrepair`.
+pub(crate) const JSONREPAIR: &str = "3.15.0";
+
+/// The version of the Python package `jsonschema`.
+pub(crate) const JSONSCHEMA: &str = "4.26.0";
+
+/// The version of the npm package `@microsoft/sarif-multitool`.
+pub(crate) const SARIF_MULTITOOL: &str = "5.7.0";
+
+/// Installs `json_repair` and gives the Python that has it.
+pub(crate) fn json_repair() -> anyhow::Result<PathBuf> {
+    pip("json_repair", JSON_REPAIR)
+}
+
+/// Installs a Python package at a version into an environment of its own, unless it is there
+/// already, and gives that environment's Python.
+pub(crate) fn pip(package: &str, version: &str) -> anyhow::Result<PathBuf> {
+    let folder = target_folder(&format!("peers/{package}"))?;
+    let python = folder.join("bin/python");
+    let probe = format!(
+        "import importlib.metadata as m, sys; sys.exit(m.version('{package}') != '{version}')"
+    );
+    if answers(&python.to_string_lossy(), &["-c", &probe]) {
+        return Ok(python);
+    }
+    quietly(command("python3", &["-m", "venv"]).arg(&folder))?;
+    let wanted = format!("{package}=={version}");
+    quietly(Command::new(&python).args(["-m", "pip", "install", "--quiet", &wanted]))?;
+    Ok(python)
+}
+
+/// Installs `jsonrepair` and gives the folder whose `node_modules` holds it.
+pub(crate) fn jsonrepair() -> anyhow::Result<PathBuf> {
+    npm("jsonrepair", "jsonrepair", JSONREPAIR)
+}
+
+/// Installs an npm package at a version into a folder of its own, unless it is there already.
+pub(crate) fn npm(folder: &str, package: &str, version: &str) -> anyhow::Result<PathBuf> {
+    let folder = target_folder(&format!("peers/{folder}"))?;
+    if installed_version(&folder, package).as_deref() == Some(version) {
+        return Ok(folder);
+    }
+    let wanted = format!("{package}@{version}");
+    quietly(
+        command("npm", &["install", "--no-audit", "--no-fund", "--save-exact", "--prefix"])
+            .arg(&folder)
+            .arg(wanted),
+    )?;
+    Ok(folder)
+}
+
+fn installed_version(folder: &Path, package: &str) -> Option<String> {
+    let manifest = folder.join("node_modules").join(package).join("package.json");
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
+    Some(manifest.get("version")?.as_str()?.to_owned())
+}
+
+/// Runs a program to its end, showing what it wrote only where it fails.
+fn quietly(command: &mut Command) -> anyhow::Result<()> {
+    let shown = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("could not start `{shown}`"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+        bail!("`{shown}` ended with {}: {last}", output.status);
+    }
+    Ok(())
+}

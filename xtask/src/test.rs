@@ -1,0 +1,127 @@
+//! `cargo xtask test`: every check that a change has to pass, one after the other.
+//!
+//! A step that fails does not stop the ones behind it. No tool is ever compiled here: one that is
+//! missing is named in the summary, with how to get it.
+
+use crate::links;
+use crate::workspace::{answers, command};
+
+/// What became of a step.
+enum Outcome {
+    Passed(String),
+    Failed(String),
+    /// A tool is missing; `how` says where it comes from.
+    NotRun {
+        what: &'static str,
+        how: &'static str,
+    },
+    /// A tool is missing that nobody has to have.
+    Optional(&'static str),
+}
+
+impl Outcome {
+    fn line(&self) -> String {
+        match self {
+            Outcome::Passed(note) if note.is_empty() => "passed".to_owned(),
+            Outcome::Passed(note) => format!("passed ({note})"),
+            Outcome::Failed(why) => format!("FAILED: {why}"),
+            Outcome::NotRun { what, how } => format!("NOT RUN: {what}: {how}"),
+            Outcome::Optional(what) => format!("not run (optional): {what}"),
+        }
+    }
+
+    fn passes(&self, strict: bool) -> bool {
+        match self {
+            Outcome::Passed(_) | Outcome::Optional(_) => true,
+            Outcome::Failed(_) => false,
+            Outcome::NotRun { .. } => !strict,
+        }
+    }
+}
+
+/// A step by its name.
+type Step = (&'static str, fn() -> Outcome);
+
+const STEPS: [Step; 6] = [
+    ("formatting", formatting),
+    ("clippy", clippy),
+    ("tests", tests),
+    ("doc tests", doc_tests),
+    ("documentation links", documentation_links),
+    ("licences and sources", licences),
+];
+
+/// Runs all steps; says whether the change passes.
+pub(crate) fn run(strict: bool) -> anyhow::Result<bool> {
+    let mut outcomes = Vec::new();
+    for (name, step) in STEPS {
+        println!("=== {name}");
+        let outcome = step();
+        println!("=== {name}: {}\n", outcome.line());
+        outcomes.push((name, outcome));
+    }
+    println!("summary");
+    for (name, outcome) in &outcomes {
+        println!("  {name:22}{}", outcome.line());
+    }
+    Ok(outcomes.iter().all(|(_, outcome)| outcome.passes(strict)))
+}
+
+/// Runs cargo with its output shown as it comes.
+fn cargo(args: &[&str], note: &str) -> Outcome {
+    match command("cargo", args).status() {
+        Ok(status) if status.success() => Outcome::Passed(note.to_owned()),
+        Ok(status) => Outcome::Failed(format!("`cargo {}` ended with {status}", args.join(" "))),
+        Err(error) => Outcome::Failed(format!("`cargo` could not be started: {error}")),
+    }
+}
+
+fn formatting() -> Outcome {
+    if !answers("cargo", &["fmt", "--version"]) {
+        return Outcome::NotRun { what: "rustfmt", how: "rustup component add rustfmt" };
+    }
+    cargo(&["fmt", "--all", "--check"], "")
+}
+
+fn clippy() -> Outcome {
+    if !answers("cargo", &["clippy", "--version"]) {
+        return Outcome::NotRun { what: "clippy", how: "rustup component add clippy" };
+    }
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], "")
+}
+
+fn tests() -> Outcome {
+    if answers("cargo", &["nextest", "--version"]) {
+        return cargo(&["nextest", "run", "--workspace"], "");
+    }
+    cargo(
+        &["test", "--workspace", "--all-targets", "--no-fail-fast"],
+        "with `cargo test`; cargo-nextest is not installed",
+    )
+}
+
+fn doc_tests() -> Outcome {
+    cargo(&["test", "--workspace", "--doc", "--no-fail-fast"], "")
+}
+
+fn documentation_links() -> Outcome {
+    match links::check() {
+        Ok(checked) if checked.broken.is_empty() => {
+            Outcome::Passed(format!("{} links in {} files", checked.links, checked.files))
+        }
+        Ok(checked) => {
+            for broken in &checked.broken {
+                println!("{broken}");
+            }
+            Outcome::Failed(format!("{} of {} links", checked.broken.len(), checked.links))
+        }
+        Err(error) => Outcome::Failed(format!("{error:#}")),
+    }
+}
+
+fn licences() -> Outcome {
+    if !answers("cargo", &["deny", "--version"]) {
+        return Outcome::Optional("cargo-deny is not installed");
+    }
+    cargo(&["deny", "check", "licenses", "bans", "sources"], "")
+}

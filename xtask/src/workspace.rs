@@ -1,0 +1,68 @@
+//! Where the workspace lies, and how programs are started in it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+/// Gives the folder of the workspace.
+pub(crate) fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_owned()
+}
+
+/// Gives the folder that cargo builds into.
+pub(crate) fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => root().join(folder),
+        None => root().join("target"),
+    }
+}
+
+/// Gives a folder below the target folder, made where it is missing.
+pub(crate) fn target_folder(name: &str) -> anyhow::Result<PathBuf> {
+    let folder = target().join(name);
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("could not make `{}`", folder.display()))?;
+    Ok(folder)
+}
+
+/// Prepares a program to be started in the workspace's folder.
+pub(crate) fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root());
+    command
+}
+
+/// Says whether a program can be started with these arguments and ends well, without showing it.
+pub(crate) fn answers(program: &str, args: &[&str]) -> bool {
+    let status = command(program, args).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Runs a program to its end and gives what it wrote to stdout; its stderr is shown as it comes.
+pub(crate) fn output(mut command: Command) -> anyhow::Result<String> {
+    let shown = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("could not start `{shown}`"))?;
+    if !output.status.success() {
+        bail!("`{shown}` ended with {}", output.status);
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("`{shown}` wrote no UTF-8"))
+}
+
+/// Writes a value as JSON to a file below the target folder, and says so.
+pub(crate) fn write_json(
+    folder: &str,
+    name: &str,
+    value: &serde_json::Value,
+) -> anyhow::Result<()> {
+    let path = target_folder(folder)?.join(name);
+    std::fs::write(&path, format!("{value:#}\n"))
+        .with_context(|| format!("could not write `{}`", path.display()))?;
+    let shown = path.strip_prefix(root()).unwrap_or(&path);
+    println!("written to {}", shown.display());
+    Ok(())
+}
