@@ -172,15 +172,8 @@ impl Git {
 
     pub(crate) fn diff(&self, what: &[&str], paths: &[String]) -> Result<Vec<FileDiff>, GitError> {
         let mut args = vec![
-            "diff",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-            "--find-renames",
-            "--submodule=short",
-            "--unified=3",
-            "--src-prefix=a/",
-            "--dst-prefix=b/",
+            "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames",
+            "--submodule=short", "--unified=3", "--src-prefix=a/", "--dst-prefix=b/",
         ];
         args.extend(what);
         args.push("--");

@@ -286,16 +286,8 @@ pub fn find_recurring(question: &RecurringQuestion) -> Recurring {
 
 /// The names of the schemas.
 pub const SCHEMAS: [&str; 10] = [
-    "parse",
-    "validate",
-    "synthesize",
-    "same",
-    "recurring",
-    "pair",
-    "recurring-question",
-    "persona",
-    "qa",
-    "fix-task",
+    "parse", "validate", "synthesize", "same", "recurring", "pair", "recurring-question",
+    "persona", "qa", "fix-task",
 ];
 
 /// Gives a schema by its name.

@@ -401,23 +401,8 @@ mod tests {
     #[test]
     fn every_word_maps_as_the_table_says() {
         let words = [
-            "CRITICAL",
-            "HIGH",
-            "MAJOR",
-            "MEDIUM",
-            "LOW",
-            "MINOR",
-            "SUGGESTION",
-            "P0",
-            "P1",
-            "P2",
-            "P3",
-            "MUST",
-            "SHOULD",
-            "MAY",
-            "COULD",
-            "trivial",
-            "blocker",
+            "CRITICAL", "HIGH", "MAJOR", "MEDIUM", "LOW", "MINOR", "SUGGESTION", "P0", "P1", "P2",
+            "P3", "MUST", "SHOULD", "MAY", "COULD", "trivial", "blocker",
         ];
         let table: Vec<String> = words.iter().map(|word| row(word)).collect();
         expect_test::expect![[r#"

@@ -301,16 +301,8 @@ fn speaking_lines<'t>(
 /// Takes `Verdict:` and the like off a line.
 fn split_label(line: &str) -> (bool, &str) {
     const LABELS: [&str; 10] = [
-        "verdict",
-        "overall",
-        "decision",
-        "conclusion",
-        "recommendation",
-        "status",
-        "result",
-        "assessment",
-        "outcome",
-        "final",
+        "verdict", "overall", "decision", "conclusion", "recommendation", "status", "result",
+        "assessment", "outcome", "final",
     ];
     let Some((before, after)) = line.split_once([':', '=']) else { return (false, line) };
     let before = before.trim_matches(|c: char| !c.is_alphanumeric());

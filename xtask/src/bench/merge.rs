@@ -24,15 +24,8 @@ const SAMPLE: usize = 2_000;
 const VERBS: [&str; 8] =
     ["drops", "swallows", "leaks", "ignores", "overwrites", "blocks on", "retries", "trusts"];
 const OBJECTS: [&str; 10] = [
-    "the error of",
-    "the lock in",
-    "a connection in",
-    "the timeout of",
-    "user input in",
-    "the return value of",
-    "a partial write in",
-    "the cancelled request in",
-    "an empty list in",
+    "the error of", "the lock in", "a connection in", "the timeout of", "user input in",
+    "the return value of", "a partial write in", "the cancelled request in", "an empty list in",
     "the second header of",
 ];
 

@@ -250,17 +250,8 @@ fn render_takes_a_synthesis_a_parsed_review_or_a_list() {
     let list = json!([{"file": "a.rs", "severity": "LOW", "description": "d"}]).to_string();
     for input in [&synthesis, &parsed, &list] {
         for form in [
-            "checklist",
-            "tasklist",
-            "fix-task",
-            "markdown",
-            "sarif",
-            "rdjson",
-            "rdjsonl",
-            "github",
-            "qa",
-            "persona",
-            "persona-compact",
+            "checklist", "tasklist", "fix-task", "markdown", "sarif", "rdjson", "rdjsonl",
+            "github", "qa", "persona", "persona-compact",
         ] {
             let ran = assay(&["findings", "render", "--as", form], input);
             assert_eq!(ran.code, 0, "{form}: {}", ran.stdout);

@@ -8,15 +8,9 @@ use crate::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
 
 const TITLE_CHARS: usize = 100;
 
-const TEXTS: [&str; 9] = [
-    "description",
-    "why_it_matters",
-    "title",
-    "issue",
-    "message",
-    "details",
-    "problem",
-    "explanation",
+const TITLES: [&str; 2] = ["title", "name"];
+const DESCRIPTIONS: [&str; 8] = [
+    "description", "why_it_matters", "issue", "message", "details", "problem", "explanation",
     "comment",
 ];
 const FILES: [&str; 6] = ["file", "path", "filename", "file_path", "filePath", "location"];
@@ -26,48 +20,12 @@ const VERDICTS: [&str; 7] =
 
 /// The keys by which a finding, or what stands around it, is told from text.
 pub(super) const KEYS: [&str; 42] = [
-    "file",
-    "path",
-    "filename",
-    "file_path",
-    "location",
-    "line",
-    "line_number",
-    "lines",
-    "start_line",
-    "end_line",
-    "severity",
-    "level",
-    "priority",
-    "type",
-    "category",
-    "kind",
-    "title",
-    "description",
-    "why_it_matters",
-    "issue",
-    "message",
-    "details",
-    "problem",
-    "explanation",
-    "comment",
-    "suggested_fix",
-    "fix",
-    "fix_required",
-    "suggestion",
-    "recommendation",
-    "confidence",
-    "evidence",
-    "autofix_class",
-    "owner",
-    "requires_verification",
-    "pre_existing",
-    "rule",
-    "findings",
-    "issues",
-    "issues_found",
-    "summary",
-    "verdict",
+    "file", "path", "filename", "file_path", "location", "line", "line_number", "lines",
+    "start_line", "end_line", "severity", "level", "priority", "type", "category", "kind", "title",
+    "description", "why_it_matters", "issue", "message", "details", "problem", "explanation",
+    "comment", "suggested_fix", "fix", "fix_required", "suggestion", "recommendation",
+    "confidence", "evidence", "autofix_class", "owner", "requires_verification", "pre_existing",
+    "rule", "findings", "issues", "issues_found", "summary", "verdict",
 ];
 
 /// What became of one item.
@@ -83,9 +41,10 @@ pub(super) fn is_finding(item: &Json<'_>) -> bool {
 }
 
 pub(super) fn has_text(item: &Json<'_>) -> bool {
-    TEXTS
-        .iter()
-        .any(|key| item.get(key).and_then(Json::as_text).is_some_and(|t| !t.trim().is_empty()))
+    let is_text = |key: &str| {
+        item.get(key).and_then(Json::as_text).is_some_and(|text| !text.trim().is_empty())
+    };
+    is_text("title") || DESCRIPTIONS.iter().any(|key| is_text(key))
 }
 
 pub(super) fn has_severity(item: &Json<'_>) -> bool {
@@ -205,20 +164,9 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
     }
 
     fn texts(&mut self) -> (String, String) {
-        let title = self.first_text(&["title", "name"]);
-        let description = self
-            .first_text(&[
-                "description",
-                "why_it_matters",
-                "issue",
-                "message",
-                "details",
-                "problem",
-                "explanation",
-                "comment",
-            ])
-            .or_else(|| title.clone())
-            .unwrap_or_else(|| {
+        let title = self.first_text(&TITLES);
+        let description =
+            self.first_text(&DESCRIPTIONS).or_else(|| title.clone()).unwrap_or_else(|| {
                 self.faults.push("no description".to_owned());
                 String::new()
             });

@@ -210,16 +210,8 @@ pub fn mended_json(text: &str) -> Option<serde_json::Value> {
 }
 
 fn unusable(rejected: Rejected) -> Reading {
-    Reading {
-        votes: None,
-        fallback: Fallback::Text,
-        envelope: Envelope::default(),
-        summary: String::new(),
-        repairs: Vec::new(),
-        rejected: vec![rejected],
-        json_spans: Vec::new(),
-        usable: false,
-    }
+    let found = find::Found { rejected: vec![rejected], ..find::Found::default() };
+    Reading { usable: false, ..Reading::of(found) }
 }
 
 /// Reads JSON whose quotes were all escaped, or all doubled, as happens when it is wrapped into
@@ -280,33 +272,31 @@ fn from_json(text: &str, votes: Vec<Vote>, found: find::Found) -> Reading {
         Some(summary) => summary.clone(),
         None => prose::opening(&prose::without(text, &found.json_spans), SUMMARY_CHARS),
     };
-    Reading {
-        votes: Some(votes),
-        fallback: Fallback::None,
-        envelope: found.envelope,
-        summary,
-        repairs: found.repairs,
-        rejected: found.rejected,
-        json_spans: found.json_spans,
-        usable: true,
-    }
+    Reading { votes: Some(votes), fallback: Fallback::None, summary, ..Reading::of(found) }
 }
 
 fn from_prose(text: &str, root: Option<&str>, mut found: find::Found) -> Reading {
     let lines = prose::tagged_lines(text, root, &mut found.rejected);
-    let (votes, fallback, summary) = if lines.votes.is_empty() {
-        (None, Fallback::Text, prose::opening(text, SUMMARY_CHARS))
-    } else {
-        (Some(lines.votes), Fallback::Lines, lines.text)
-    };
-    Reading {
-        votes,
-        fallback,
-        envelope: found.envelope,
-        summary,
-        repairs: found.repairs,
-        rejected: found.rejected,
-        json_spans: found.json_spans,
-        usable: true,
+    if lines.votes.is_empty() {
+        let summary = prose::opening(text, SUMMARY_CHARS);
+        return Reading { summary, ..Reading::of(found) };
+    }
+    let votes = Some(lines.votes);
+    Reading { votes, fallback: Fallback::Lines, summary: lines.text, ..Reading::of(found) }
+}
+
+impl Reading {
+    /// Takes over what was found; votes and summary are still to come.
+    fn of(found: find::Found) -> Reading {
+        Reading {
+            votes: None,
+            fallback: Fallback::Text,
+            envelope: found.envelope,
+            summary: String::new(),
+            repairs: found.repairs,
+            rejected: found.rejected,
+            json_spans: found.json_spans,
+            usable: true,
+        }
     }
 }
