@@ -141,9 +141,7 @@ impl Owner {
 }
 
 /// Lines of a file, both ends included, counted from 1.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lines {
     start: u32,
     end: u32,
@@ -180,13 +178,53 @@ impl Lines {
 
 /// A fix that can be applied as it stands: these lines become this text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "StoredReplacement")]
 pub struct Replacement {
-    /// The first line to go.
-    pub start_line: u32,
-    /// The last line to go.
-    pub end_line: u32,
-    /// What comes in their place, with its line ends; nothing where they are deleted.
-    pub text: String,
+    start_line: u32,
+    end_line: u32,
+    text: String,
+}
+
+impl Replacement {
+    /// Puts a text, with its line ends, in the place of lines; an empty one deletes them.
+    pub fn new(lines: Lines, text: impl Into<String>) -> Replacement {
+        Replacement { start_line: lines.start(), end_line: lines.end(), text: text.into() }
+    }
+
+    /// Gives the first line to go.
+    pub fn start_line(&self) -> u32 {
+        self.start_line
+    }
+
+    /// Gives the last line to go.
+    pub fn end_line(&self) -> u32 {
+        self.end_line
+    }
+
+    /// Gives what comes in their place.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// A replacement as it lies in a file, where its lines may be any numbers.
+#[derive(Deserialize, JsonSchema)]
+struct StoredReplacement {
+    start_line: u32,
+    end_line: u32,
+    text: String,
+}
+
+impl TryFrom<StoredReplacement> for Replacement {
+    type Error = String;
+
+    fn try_from(stored: StoredReplacement) -> Result<Self, String> {
+        let StoredReplacement { start_line, end_line, text } = stored;
+        match Lines::range(start_line, end_line) {
+            Some(lines) if start_line <= end_line => Ok(Replacement::new(lines, text)),
+            _ => Err(format!("lines {start_line} to {end_line} are no range")),
+        }
+    }
 }
 
 /// One claim in a report, as its reviewer made it.

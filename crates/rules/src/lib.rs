@@ -139,8 +139,7 @@ impl Rule {
         if hit.deletable {
             vote.autofix_class = Some(AutofixClass::SafeAuto);
             vote.owner = Some(Owner::ReviewFixer);
-            vote.replacement =
-                Some(Replacement { start_line: hit.line, end_line: hit.line, text: String::new() });
+            vote.replacement = vote.lines.map(|lines| Replacement::new(lines, ""));
         } else {
             vote.autofix_class = Some(AutofixClass::Manual);
             vote.owner = Some(Owner::DownstreamResolver);

@@ -101,10 +101,13 @@ fn diagnostic(finding: &Finding) -> Diagnostic<'_> {
                 // From the first line's start up to the start of the line after the last: the
                 // lines with their ends.
                 range: Range {
-                    start: Position { line: replacement.start_line, column: Some(1) },
-                    end: Position { line: replacement.end_line + 1, column: Some(1) },
+                    start: Position { line: replacement.start_line(), column: Some(1) },
+                    end: Position {
+                        line: replacement.end_line().saturating_add(1),
+                        column: Some(1),
+                    },
                 },
-                text: &replacement.text,
+                text: replacement.text(),
             })
             .collect(),
     }

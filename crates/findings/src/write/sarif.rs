@@ -284,12 +284,12 @@ fn fix(finding: &Finding) -> Option<Fix> {
             artifact_location: artifact(finding)?,
             replacements: vec![SarifReplacement {
                 deleted_region: Region {
-                    start_line: replacement.start_line,
+                    start_line: replacement.start_line(),
                     start_column: Some(1),
-                    end_line: replacement.end_line + 1,
+                    end_line: replacement.end_line().saturating_add(1),
                     end_column: Some(1),
                 },
-                inserted_content: Message { text: replacement.text.clone() },
+                inserted_content: Message { text: replacement.text().to_owned() },
             }],
         }],
     })
