@@ -201,10 +201,10 @@ impl<'a> Parser<'a, '_> {
     fn key_follows(&self, from: usize, quote: Quote) -> bool {
         let limit = (from + LOOK_AHEAD).min(self.bytes.len());
         match scan::next_quote_before(self.source, from, quote, limit) {
-            Some(end) if is_entry_key(&self.source[from..end]) => true,
             Some(end) => {
                 scan::colon_follows(self.bytes, end + quote.closing_len(self.source, end))
                     || self.source[from..end].contains(':')
+                    || is_entry_key(&self.source[from..end])
             }
             None => true,
         }
