@@ -64,14 +64,13 @@ struct Source(Vec<String>);
 impl Source {
     fn open(change: &Change, file: Option<&RepoPath>) -> Source {
         let text = file.and_then(|file| change.tree().read(file)).unwrap_or_default();
-        Source(text.lines().map(str::to_owned).collect())
+        Source(assay_rules::redacted_lines(&text))
     }
 
     fn line(&self, number: u32) -> Option<String> {
         let line = self.0.get((number as usize).checked_sub(1)?)?;
         let line = line.replace('\t', "    ");
-        let shown = plain::visible(&line);
-        Some(assay_rules::redact(&shown).chars().take(WIDTH).collect())
+        Some(plain::visible(&line).chars().take(WIDTH).collect())
     }
 }
 

@@ -4,6 +4,9 @@ use assay_findings::ground::ChangedLines;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 
+/// The mode of a link to a commit of another repository.
+const SUBMODULE: &str = "160000";
+
 /// What a change does to one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileDiff {
@@ -13,6 +16,8 @@ pub struct FileDiff {
     pub new_path: Option<String>,
     /// Whether its content is not shown because it is no text.
     pub is_binary: bool,
+    /// Whether it is a link to a commit of another repository.
+    pub is_submodule: bool,
     /// The places where it changed.
     pub hunks: Vec<Hunk>,
 }
@@ -67,7 +72,7 @@ impl FileDiff {
         self.new_path.as_deref().or(self.old_path.as_deref()).unwrap_or("")
     }
 
-    /// Gives the lines that came, each with its number.
+    /// Gives the lines that came, each with its number and without its end.
     pub fn added(&self) -> impl Iterator<Item = (u32, &str)> {
         self.hunks.iter().flat_map(Hunk::added)
     }
@@ -79,7 +84,8 @@ impl Hunk {
         self.lines.iter().filter_map(move |line| {
             let here = number;
             number += u32::from(line.kind != LineKind::Removed);
-            (line.kind == LineKind::Added).then_some((here, line.text.as_str()))
+            let text = line.text.strip_suffix('\r').unwrap_or(&line.text);
+            (line.kind == LineKind::Added).then_some((here, text))
         })
     }
 }
@@ -88,8 +94,7 @@ impl Hunk {
 pub fn changed_lines(files: &[FileDiff]) -> ChangedLines {
     let mut changed = ChangedLines::default();
     for file in files {
-        let Some(path) = file.new_path.as_deref().and_then(|p| RepoPath::parse(p, None).ok())
-        else {
+        let Some(path) = file.new_path.as_deref().and_then(|p| RepoPath::exact(p).ok()) else {
             continue;
         };
         let mut lines: Vec<Lines> = Vec::new();
@@ -178,10 +183,14 @@ impl Parser {
             self.file().old_path = Some(unquoted(name));
         } else if let Some(name) = line.strip_prefix("rename to ") {
             self.file().new_path = Some(unquoted(name));
-        } else if line.starts_with("new file mode") {
+        } else if let Some(mode) = line.strip_prefix("new file mode ") {
             self.file().old_path = None;
-        } else if line.starts_with("deleted file mode") {
+            self.file().is_submodule = mode == SUBMODULE;
+        } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
             self.file().new_path = None;
+            self.file().is_submodule = mode == SUBMODULE;
+        } else if line.starts_with("index ") {
+            self.file().is_submodule |= line.ends_with(SUBMODULE);
         } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
             self.file().is_binary = true;
         } else if let Some((old, new)) = hunk_header(line) {

@@ -22,6 +22,20 @@ pub enum GitError {
         /// What was asked for.
         name: String,
     },
+    /// There is no such file or folder.
+    #[error("`{path}` is no file or folder of this repository")]
+    UnknownPath {
+        /// What was asked for.
+        path: String,
+    },
+    /// The history ends too early to compare with.
+    #[error(
+        "this clone ends at `{commit}`: its parent is not there; `git fetch --deepen 1` gets it"
+    )]
+    CutOff {
+        /// The commit whose parent is not there.
+        commit: String,
+    },
     /// Git could not be run.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -39,6 +53,10 @@ pub enum GitError {
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     pub(crate) root: PathBuf,
+    /// The tree without files.
+    pub(crate) empty_tree: String,
+    /// Where git is run, so that paths mean what they mean there.
+    folder: PathBuf,
     /// Settings that keep git from running the repository's filters.
     quiet_filters: Vec<(String, &'static str)>,
 }
@@ -46,7 +64,12 @@ pub(crate) struct Git {
 impl Git {
     /// Finds the repository around a folder.
     pub(crate) fn find(folder: &Path) -> Result<Git, GitError> {
-        let mut git = Git { root: folder.to_owned(), quiet_filters: Vec::new() };
+        let mut git = Git {
+            root: folder.to_owned(),
+            empty_tree: String::new(),
+            folder: folder.to_owned(),
+            quiet_filters: Vec::new(),
+        };
         git.root = match git.run(&["rev-parse", "--show-toplevel"]) {
             Ok(root) => PathBuf::from(text(&root).trim_end_matches('\n')),
             Err(GitError::Failed { .. }) => {
@@ -54,6 +77,7 @@ impl Git {
             }
             Err(other) => return Err(other),
         };
+        git.empty_tree = git.line(&["hash-object", "-t", "tree", "/dev/null"])?;
         git.quiet_filters = git.filters().iter().flat_map(|name| quieted(name)).collect();
         Ok(git)
     }
@@ -72,13 +96,13 @@ impl Git {
             .args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"])
             .args(["-c", "core.quotePath=true", "--no-pager", "--literal-pathspecs"])
             .args(args)
-            .folder(&self.root)
+            .folder(&self.folder)
             .env("LC_ALL", "C")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
             // What is missing from a partial clone is not fetched: that would run its remote.
             .env("GIT_NO_LAZY_FETCH", "1");
-        let finished = self.with_quiet_filters(command).run()?;
+        let finished = self.without_attributes(self.with_quiet_filters(command)).run()?;
         if finished.status.success() {
             return Ok(finished.stdout);
         }
@@ -99,26 +123,25 @@ impl Git {
         })
     }
 
+    /// Keeps git from reading attributes, which could call code binary and so hide it.
+    fn without_attributes(&self, command: Command) -> Command {
+        match self.empty_tree.as_str() {
+            "" => command,
+            tree => command.env("GIT_ATTR_SOURCE", tree).env("GIT_ATTR_NOSYSTEM", "1"),
+        }
+    }
+
     fn line(&self, args: &[&str]) -> Result<String, GitError> {
         Ok(text(&self.run(args)?).trim().to_owned())
     }
 
     /// Gives the commit that a name stands for.
     pub(crate) fn resolve(&self, name: &str) -> Result<String, GitError> {
-        self.peel(name, "commit")
-    }
-
-    /// Gives the commit or tree that a name stands for.
-    pub(crate) fn resolve_tree(&self, name: &str) -> Result<String, GitError> {
-        self.peel(name, "tree")
-    }
-
-    fn peel(&self, name: &str, kind: &str) -> Result<String, GitError> {
         let unknown = || GitError::UnknownRevision { name: name.to_owned() };
         if name.starts_with('-') {
             return Err(unknown());
         }
-        let peeled = format!("{name}^{{{kind}}}");
+        let peeled = format!("{name}^{{commit}}");
         match self.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
             Ok(id) if !id.is_empty() => Ok(id),
             Ok(_) | Err(GitError::Failed { .. }) => Err(unknown()),
@@ -126,10 +149,29 @@ impl Git {
         }
     }
 
+    /// Checks that each path leads to something, now or in the last commit.
+    pub(crate) fn check_paths(&self, paths: &[String]) -> Result<(), GitError> {
+        for path in paths {
+            let tracked = || {
+                let listed = self.run(&["ls-tree", "--name-only", "HEAD", "--", path]);
+                listed.is_ok_and(|names| !names.is_empty())
+            };
+            if !self.folder.join(path).exists() && !tracked() {
+                return Err(GitError::UnknownPath { path: path.clone() });
+            }
+        }
+        Ok(())
+    }
+
     /// Gives the commit at which this branch left another.
     pub(crate) fn fork_point(&self, base: &str) -> Result<String, GitError> {
+        self.merge_base(base, "HEAD")
+    }
+
+    /// Gives the commit at which two histories parted.
+    pub(crate) fn merge_base(&self, base: &str, tip: &str) -> Result<String, GitError> {
         let base = self.resolve(base)?;
-        match self.line(&["merge-base", &base, "HEAD"]) {
+        match self.line(&["merge-base", &base, tip]) {
             Ok(fork) if !fork.is_empty() => Ok(fork),
             // Histories that never met are compared as they are.
             Ok(_) | Err(GitError::Failed { .. }) => Ok(base),
@@ -147,8 +189,8 @@ impl Git {
         (current.as_deref() != Some(branch.as_str())).then_some(branch)
     }
 
-    pub(crate) fn empty_tree(&self) -> Result<String, GitError> {
-        self.line(&["hash-object", "-t", "tree", "/dev/null"])
+    fn is_shallow(&self) -> bool {
+        self.line(&["rev-parse", "--is-shallow-repository"]).is_ok_and(|answer| answer == "true")
     }
 
     /// Gives a commit's first parent, or the empty tree for the first commit of all.
@@ -156,14 +198,18 @@ impl Git {
         let commit = self.resolve(commit)?;
         match self.resolve(&format!("{commit}^")) {
             Ok(parent) => Ok(parent),
-            Err(GitError::UnknownRevision { .. }) => self.empty_tree(),
+            Err(GitError::UnknownRevision { .. }) if self.is_shallow() => {
+                Err(GitError::CutOff { commit })
+            }
+            Err(GitError::UnknownRevision { .. }) => Ok(self.empty_tree.clone()),
             Err(other) => Err(other),
         }
     }
 
     /// Gives the files that git neither tracks nor ignores.
     pub(crate) fn untracked(&self, paths: &[String]) -> Result<Vec<String>, GitError> {
-        let mut args = vec!["ls-files", "--others", "--exclude-standard", "-z", "--"];
+        let mut args =
+            vec!["ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--"];
         args.extend(paths.iter().map(String::as_str));
         let listed = self.run(&args)?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());

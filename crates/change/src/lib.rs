@@ -77,6 +77,7 @@ pub struct Selection {
 /// Opens a change of the repository around a folder.
 pub fn open(folder: &Path, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
     let git = Git::find(folder)?;
+    git.check_paths(&selection.paths)?;
     match scope {
         Scope::Automatic => open_automatic(git, selection),
         Scope::Against(base) => {
@@ -103,7 +104,7 @@ fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
     }
     if git.resolve("HEAD").is_err() {
         // Nothing is committed yet: all that git knows of is new.
-        let empty = git.empty_tree()?;
+        let empty = git.empty_tree.clone();
         return against_worktree(
             git,
             &empty,
@@ -118,6 +119,7 @@ fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
     }
     let mut last = commits(git, "HEAD", &selection.paths)?;
     last.title = "the last commit".to_owned();
+    last.untracked = uncommitted.untracked;
     Ok(last)
 }
 
@@ -138,7 +140,7 @@ fn against_worktree(
 
 /// Shows a file that git does not know as all new.
 fn new_file(tree: &DirTree, path: String) -> FileDiff {
-    let text = RepoPath::parse(&path, None).ok().and_then(|path| tree.read(&path));
+    let text = RepoPath::exact(&path).ok().and_then(|path| tree.read(&path));
     match text {
         Some(text) => FileDiff::all_new(path, &text),
         None => FileDiff { new_path: Some(path), is_binary: true, ..FileDiff::default() },
@@ -149,11 +151,12 @@ fn commits(git: Git, range: &str, paths: &[String]) -> Result<Change, GitError> 
     let (from, to) = match range.split_once("..") {
         Some((from, to)) => {
             let to = to.trim_start_matches('.');
-            (from.to_owned(), if to.is_empty() { "HEAD" } else { to }.to_owned())
+            let to = git.resolve(if to.is_empty() { "HEAD" } else { to })?;
+            // What came on the other side since is no part of the range.
+            (git.merge_base(from, &to)?, to)
         }
-        None => (git.parent_or_empty(range)?, range.to_owned()),
+        None => (git.parent_or_empty(range)?, git.resolve(range)?),
     };
-    let (from, to) = (git.resolve_tree(&from)?, git.resolve(&to)?);
     let files = git.diff(&[&from, &to], paths)?;
     let tree = TreeKind::Git(GitTree::revision(git.clone(), to));
     Ok(Change::new(git, format!("commits {range}"), files, tree))

@@ -77,7 +77,7 @@ impl Tree for DirTree {
 
 fn relative(root: &Path, path: &Path) -> Option<RepoPath> {
     let path = path.strip_prefix(root).ok()?;
-    RepoPath::parse(path.to_str()?, None).ok()
+    RepoPath::exact(path.to_str()?).ok()
 }
 
 fn as_text(bytes: Vec<u8>) -> Option<String> {
@@ -127,6 +127,6 @@ impl Tree for GitTree {
         };
         let listed = listed.unwrap_or_default();
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        names.filter_map(|name| RepoPath::parse(&text(name), None).ok()).collect()
+        names.filter_map(|name| RepoPath::exact(&text(name)).ok()).collect()
     }
 }

@@ -13,12 +13,16 @@ pub struct Coverage {
     pub text_only: usize,
     /// Hunks that nobody looked at, by the rule that left them out.
     pub left_out: BTreeMap<String, usize>,
+    /// Hunks at which somebody had to look and could not, by the reason.
+    #[serde(default)]
+    pub failed: BTreeMap<String, usize>,
 }
 
 impl Coverage {
     /// Gives the number of hunks.
     pub fn hunks(&self) -> usize {
-        self.text_only + self.left_out.values().sum::<usize>()
+        let others = self.left_out.values().chain(self.failed.values());
+        self.text_only + others.sum::<usize>()
     }
 
     /// Says whether anybody looked at anything.
@@ -33,7 +37,8 @@ impl fmt::Display for Coverage {
         write!(f, "{hunks} {}", if hunks == 1 { "hunk" } else { "hunks" })?;
         let text_only = (self.text_only > 0).then(|| format!("{} text only", self.text_only));
         let left_out = self.left_out.iter().map(|(rule, n)| format!("{n} left out ({rule})"));
-        let parts: Vec<String> = text_only.into_iter().chain(left_out).collect();
+        let failed = self.failed.iter().map(|(why, n)| format!("{n} failed ({why})"));
+        let parts: Vec<String> = text_only.into_iter().chain(left_out).chain(failed).collect();
         if parts.is_empty() { Ok(()) } else { write!(f, ": {}", parts.join(", ")) }
     }
 }

@@ -212,8 +212,25 @@ impl Grade {
         });
         match prose.and_then(|p| Grade::in_scheme(Scheme::P, p)) {
             Some(grade) => grade,
-            None => Grade::unknown(text),
+            None => Grade::dressed_up(text).unwrap_or_else(|| Grade::unknown(text)),
         }
+    }
+
+    /// Reads a known word that stands between others or marks, as in `**HIGH**` or `P1 - High`.
+    fn dressed_up(text: &str) -> Option<Grade> {
+        let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let is_denied =
+            words().any(|word| matches!(word.to_ascii_lowercase().as_str(), "not" | "non" | "no"));
+        if is_denied || words().count() > 4 {
+            return None;
+        }
+        let known = |word: &str| WORDS.iter().find(|known| known.word.eq_ignore_ascii_case(word));
+        words().find_map(known).map(Word::grade)
+    }
+
+    /// Says whether a text is a severity word and nothing else.
+    pub fn is_word(text: &str) -> bool {
+        WORDS.iter().any(|known| known.word.eq_ignore_ascii_case(text.trim()))
     }
 
     /// Reads a word of one vocabulary, in any case.

@@ -110,6 +110,10 @@ pub struct Grounded<'a> {
     pub marks: Vec<Mark>,
     /// The quoted line without its blanks; where the evidence holds, as it stands in the file.
     pub quote: Option<String>,
+    /// All lines of that quote.
+    pub quoted: Option<String>,
+    /// Where the quotes stand; `None` where one of them was not found, or there is none.
+    pub(crate) quoted_lines: Option<Vec<Lines>>,
     /// The lines around it without their blanks.
     pub surroundings: Option<String>,
     /// The thing it is in.
@@ -180,6 +184,17 @@ impl FileView {
         })
     }
 
+    /// Gives the line on which a quote that starts at a line ends.
+    fn last_line(&self, quote: &[String], at: u32) -> u32 {
+        let after = self.squeezed.iter().zip(1u32..).skip(at as usize);
+        let more = after.filter(|(line, _)| !line.is_empty()).take(quote.len() - 1);
+        more.last().map_or(at, |(_, number)| number)
+    }
+
+    fn text_between(&self, first: u32, last: u32) -> String {
+        (first..=last).filter_map(|number| self.line(number)).collect::<Vec<_>>().join("\n")
+    }
+
     /// Says whether the further lines of a quote stand after its first, blank lines apart.
     fn follows(&self, quote: &[String], at: u32) -> bool {
         let after = self.squeezed.get(at as usize..).unwrap_or_default();
@@ -217,6 +232,8 @@ impl<'t> Ground<'t> {
             pre_existing: vote.pre_existing,
             marks: Vec::new(),
             quote: quotes.first().and_then(|quote| quote.first()).cloned(),
+            quoted: quotes.first().map(|quote| quote.join("\n")),
+            quoted_lines: None,
             surroundings: None,
             symbol: None,
             line_hash: None,
@@ -238,12 +255,16 @@ impl<'t> Ground<'t> {
             }
             grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
         }
+        if grounded.file.is_none() && !quotes.is_empty() && personal {
+            // A quote from nowhere proves nothing.
+            grounded.marks.push(Mark::QuoteNotFound);
+            grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
+        }
         let Some(path) = self.locate(tree, grounded) else { return };
         let Some(view) = self.view(tree, &path) else { return };
         self.check_quotes(quotes, &view, grounded);
-        if let Some(lines) = grounded.lines.filter(|lines| lines.start() > view.len()) {
+        if grounded.lines.is_some_and(|lines| lines.start() > view.len()) {
             // A quote would have moved it; without one the file is all that is left.
-            debug_assert!(lines.start() > 0);
             grounded.marks.push(Mark::LineBeyondEnd);
             grounded.lines = None;
         }
@@ -274,7 +295,10 @@ impl<'t> Ground<'t> {
             }
             _ => {
                 grounded.marks.push(Mark::FileNotFound);
-                grounded.confidence = grounded.confidence.min(Anchor::LOW);
+                // A rule looked at the file itself, whatever its name is made of.
+                if grounded.reviewer.kind != ReviewerKind::Rules {
+                    grounded.confidence = grounded.confidence.min(Anchor::LOW);
+                }
                 None
             }
         }
@@ -295,16 +319,23 @@ impl<'t> Ground<'t> {
         }
         let stated = grounded.lines;
         let near = stated.map_or(1, Lines::start);
-        let found = quotes
+        let places: Vec<Option<(u32, &Vec<String>)>> =
+            quotes.iter().map(|quote| Some((view.find(quote, near)?, quote))).collect();
+        grounded.quoted_lines = places
             .iter()
-            .filter_map(|quote| view.find(quote, near))
-            .min_by_key(|at| at.abs_diff(near));
-        let Some(at) = found else {
+            .map(|place| {
+                let (at, quote) = (*place)?;
+                Lines::range(at, view.last_line(quote, at))
+            })
+            .collect();
+        let found = places.into_iter().flatten().min_by_key(|(at, _)| at.abs_diff(near));
+        let Some((at, quote)) = found else {
             grounded.marks.push(Mark::QuoteNotFound);
             grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
             return;
         };
         grounded.quote = view.line(at).map(str::to_owned);
+        grounded.quoted = Some(view.text_between(at, view.last_line(quote, at)));
         let kept = stated.is_some_and(|lines| lines.start() <= at && at <= lines.end());
         if !kept {
             grounded.marks.push(Mark::LineMoved);
@@ -314,7 +345,12 @@ impl<'t> Ground<'t> {
 
     /// Decides whether the vote is about something that this change brought.
     fn check_change(&self, changed: &ChangedLines, grounded: &mut Grounded<'_>) {
-        let Some(path) = &grounded.file else { return };
+        let Some(path) = &grounded.file else {
+            if std::mem::take(&mut grounded.pre_existing) {
+                grounded.marks.push(Mark::OutsideTheHunks);
+            }
+            return;
+        };
         let on_changed_line = match grounded.lines {
             Some(lines) => changed.touches(path, lines),
             None => changed.has_file(path),
@@ -334,13 +370,16 @@ impl<'t> Ground<'t> {
         }
     }
 
-    /// Says whether what a vote calls old really is: its quote stands, on unchanged lines, in a
-    /// thing that the change did not touch.
+    /// Says whether what a vote calls old really is: every quote of it stands, on unchanged lines,
+    /// in a thing that the change did not touch. Without a tree only the line itself can be told.
     fn is_unchanged(&self, changed: &ChangedLines, grounded: &Grounded<'_>) -> bool {
-        let Some((path, lines)) = grounded.file.as_ref().zip(grounded.lines) else { return true };
-        let symbol = self.tree.and_then(|tree| tree.symbol_at(path, lines.start()));
-        let symbol_is_old = symbol.is_none_or(|symbol| !changed.touches(path, symbol.lines));
-        symbol_is_old && !grounded.marks.contains(&Mark::QuoteNotFound)
+        let Some((path, lines)) = grounded.file.as_ref().zip(grounded.lines) else { return false };
+        let Some(tree) = self.tree else { return true };
+        let quotes_are_old = grounded.quoted_lines.as_ref().is_some_and(|quoted| {
+            !quoted.is_empty() && !quoted.iter().any(|lines| changed.touches(path, *lines))
+        });
+        let symbol = tree.symbol_at(path, lines.start());
+        quotes_are_old && symbol.is_none_or(|symbol| !changed.touches(path, symbol.lines))
     }
 }
 

@@ -323,7 +323,7 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         rule: votes.iter().find_map(|vote| vote.vote.rule.as_deref()),
         category: best.vote.category.as_deref().unwrap_or(NO_CATEGORY),
         title: &best.vote.title,
-        quote: best.quote.as_deref(),
+        quote: best.quoted.as_deref(),
         surroundings: best.surroundings.as_deref(),
     };
     (finding, features)

@@ -64,6 +64,20 @@ impl RepoPath {
         if parts.is_empty() { Err(PathError::Empty) } else { Ok(RepoPath(parts.join("/"))) }
     }
 
+    /// Takes a path as a tree knows it: any name that a file can have, and not folded in any way.
+    pub fn exact(path: &str) -> Result<RepoPath, PathError> {
+        if path.is_empty() {
+            return Err(PathError::Empty);
+        }
+        if path.starts_with('/') {
+            return Err(PathError::Outside);
+        }
+        if path.split('/').any(|part| part == "..") {
+            return Err(PathError::Escapes);
+        }
+        Ok(RepoPath(path.to_owned()))
+    }
+
     /// Gives the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -95,7 +109,7 @@ impl TryFrom<String> for RepoPath {
     type Error = PathError;
 
     fn try_from(text: String) -> Result<Self, PathError> {
-        RepoPath::parse(&text, None)
+        RepoPath::exact(&text)
     }
 }
 
@@ -131,6 +145,14 @@ mod tests {
         check("/home/me/repo/src/a.rs", "src/a.rs");
         check("src/x/../a.rs", "src/a.rs");
         check("`src/a.rs`", "src/a.rs");
+    }
+
+    #[test]
+    fn a_name_that_a_tree_knows_is_taken_as_it_is() {
+        for name in ["a\nb.py", " a", "`tick`.py", "a\\b.py", "x//y"] {
+            assert_eq!(RepoPath::exact(name).map(String::from), Ok(name.to_owned()));
+        }
+        assert_eq!(RepoPath::exact("../up"), Err(PathError::Escapes));
     }
 
     #[test]

@@ -14,17 +14,6 @@ pub enum ReviewerKind {
     Command,
 }
 
-impl ReviewerKind {
-    /// Reads a kind by its word; a reviewer that does not say is a persona.
-    pub fn from_word(word: Option<&str>) -> ReviewerKind {
-        match word {
-            Some("rules") => ReviewerKind::Rules,
-            Some("command") => ReviewerKind::Command,
-            _ => ReviewerKind::Persona,
-        }
-    }
-}
-
 /// Who wrote a report.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reviewer {
@@ -92,6 +81,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What of it could not be read.
     pub rejected: Vec<Rejected>,
+    /// How many findings of it could not be read.
+    pub lost: usize,
     /// Why it says nothing, where it does: such a report covered nothing.
     pub unusable: Option<String>,
 }
@@ -109,6 +100,7 @@ impl Report {
             not_covered: Vec::new(),
             notes: Vec::new(),
             rejected: Vec::new(),
+            lost: 0,
             unusable: None,
         }
     }
@@ -132,6 +124,7 @@ impl Report {
         let reading = read::read(text, root);
         let mut report = Report::from_envelope(reading.envelope, name);
         report.rejected = reading.rejected;
+        report.lost = reading.lost;
         report.notes.extend(reading.repairs.iter().map(note));
         match reading.votes {
             Some(votes) => report.votes = votes,
@@ -146,6 +139,12 @@ impl Report {
         let mut report = Report::from_text(&text, name, root);
         report.notes.extend(repair.as_ref().map(note));
         report
+    }
+
+    /// Takes the report for one of another kind of reviewer.
+    pub fn of_kind(mut self, kind: ReviewerKind) -> Report {
+        self.reviewer.kind = kind;
+        self
     }
 
     /// Reads a list of reports from JSON, which may be broken; anything but a list is one report.
@@ -165,8 +164,9 @@ impl Report {
     fn from_envelope(envelope: Envelope, name: &str) -> Report {
         let stated = envelope.reviewer.filter(|stated| !stated.trim().is_empty());
         let name = stated.unwrap_or_else(|| name.to_owned());
-        let kind = ReviewerKind::from_word(envelope.kind.as_deref());
-        let mut reviewer = Reviewer::new(name, kind);
+        // What kind of reviewer it is decides how far it is believed, so it is not taken from what
+        // it says of itself.
+        let mut reviewer = Reviewer::new(name, ReviewerKind::Persona);
         reviewer.family = envelope.family;
         reviewer.attested = envelope.independence_verified;
         Report {

@@ -52,6 +52,10 @@ pub enum Rule {
     NoReport,
     /// Nobody reviewed anything.
     NothingReviewed,
+    /// Somebody had to look at a part of the change and could not.
+    NotCovered,
+    /// A part of a report could not be read.
+    Unreadable,
     /// An open finding that should be fixed.
     Should,
     /// An open finding that can be acted on.
@@ -150,26 +154,32 @@ fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
 }
 
 fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let nothing =
-        |text: String| vec![Reason { rule: Rule::NothingReviewed, text, findings: Vec::new() }];
+    let reason = |rule, text| Reason { rule, text, findings: Vec::new() };
     if evidence.reports.is_empty() {
-        return nothing("there is no report at all".to_owned());
+        return vec![reason(Rule::NothingReviewed, "there is no report at all".to_owned())];
     }
-    if let Some(coverage) = evidence.coverage.filter(|coverage| coverage.is_empty()) {
-        return nothing(match coverage.hunks() {
-            0 => "the change is empty".to_owned(),
-            _ => format!("nobody looked at any of it: {coverage}"),
-        });
+    let mut reasons = Vec::new();
+    if let Some(coverage) = evidence.coverage {
+        if coverage.hunks() == 0 {
+            reasons.push(reason(Rule::NothingReviewed, "the change is empty".to_owned()));
+        } else if coverage.is_empty() {
+            let text = format!("nobody looked at any of it: {coverage}");
+            reasons.push(reason(Rule::NothingReviewed, text));
+        } else if !coverage.failed.is_empty() {
+            let text = format!("not all of it could be looked at: {coverage}");
+            reasons.push(reason(Rule::NotCovered, text));
+        }
     }
-    let unusable = |report: &Report| {
-        let why = report.unusable.as_ref()?;
-        Some(Reason {
-            rule: Rule::NoReport,
-            text: format!("`{}` gave nothing usable: {why}", report.reviewer.name),
-            findings: Vec::new(),
-        })
-    };
-    evidence.reports.iter().filter_map(unusable).collect()
+    for report in evidence.reports {
+        let name = &report.reviewer.name;
+        if let Some(why) = &report.unusable {
+            reasons.push(reason(Rule::NoReport, format!("`{name}` gave nothing usable: {why}")));
+        } else if report.lost > 0 {
+            let text = format!("{} of what `{name}` found could not be read", report.lost);
+            reasons.push(reason(Rule::Unreadable, text));
+        }
+    }
+    reasons
 }
 
 fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {

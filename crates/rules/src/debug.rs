@@ -8,14 +8,18 @@ use regex::Regex;
 use crate::{Hit, Language, is_comment, language};
 
 /// Output that names itself as debugging, in any language.
-const DEBUG_WORDS: &str = r"(?i:\b(?:debug|debugging|here|xxx|todo remove)\b)";
+const DEBUG_WORDS: &str = r"(?i:\b(?:debug|debugging|xxx|todo remove)\b)";
 
 static PYTHON_BREAK: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^\s*(?:import i?pdb\s*;\s*)?(?:breakpoint\(\)|i?pdb\.set_trace\(\))\s*(?:#.*)?$")
+    pattern(
+        r#"^\s*(?:if\b[^#"']*:\s*)?(?:import i?pdb\s*;\s*)?(?:breakpoint\(\)|i?pdb\.set_trace\(\))\s*(?:#.*)?$"#,
+    )
 });
-static SCRIPT_BREAK: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*debugger\s*;?\s*$"));
-static RUBY_BREAK: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^\s*(?:binding\.(?:pry|irb|break)|byebug)\s*$"));
+static SCRIPT_BREAK: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"^\s*(?:if\s*\([^"'`]*\)\s*)?debugger\s*;?\s*$"#));
+static RUBY_BREAK: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^\s*(?:binding\.(?:pry|irb|break)|byebug)(?:\s+(?:if|unless)\b.*)?\s*$")
+});
 static PYTHON_PRINT: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r#"^\s*print\(\s*[rbf]?["'][^"']*{DEBUG_WORDS}.*\)\s*$"#)));
 static SCRIPT_PRINT: LazyLock<Regex> = LazyLock::new(|| {
@@ -23,7 +27,7 @@ static SCRIPT_PRINT: LazyLock<Regex> = LazyLock::new(|| {
         r#"^\s*console\.(?:debug\(.*|log\(\s*["'`][^"'`]*{DEBUG_WORDS}.*)\)\s*;?\s*$"#
     ))
 });
-static RUST_PRINT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:^|[\s=(,&])dbg!\s*\("));
+static RUST_PRINT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:^|[\s=(,&:])dbg!\s*\("));
 static RUST_STATEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*dbg!\([&\w.\s]*\);\s*$"));
 static PHP_PRINT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^\s*(?:var_dump|dd|print_r)\(.*\)\s*;\s*$"));
@@ -39,10 +43,8 @@ pub(crate) fn look_for_breakpoints(file: &FileDiff) -> Vec<Hit> {
         Language::Ruby => &RUBY_BREAK,
         Language::Rust | Language::Php | Language::Other => return Vec::new(),
     };
-    // Nothing else stands on such a line, so deleting it changes nothing else; but a block that
-    // holds only this line would be left empty, which Python does not allow.
-    let alone_is_fine = language(file.path()) != Language::Python;
-    matching(file, pattern, |_| alone_is_fine)
+    // Such a line may stand inside a longer string, so deleting it is not always right.
+    matching(file, pattern, |_| false)
 }
 
 pub(crate) fn look_for_prints(file: &FileDiff) -> Vec<Hit> {

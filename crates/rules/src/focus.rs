@@ -8,12 +8,12 @@ use regex::Regex;
 use crate::{Hit, Language, is_comment, language};
 
 static FOCUSED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:^|[\s;({])(?:(?:describe|context|suite|it|test|specify)\.only|fdescribe|fcontext|fit)\s*(?:\(|\.each\b)")
+    Regex::new(r"(?:^|[\s;({])(?:(?:test\.)?(?:describe|context|suite|it|test|specify)(?:\.(?:concurrent|parallel|serial))?\.only|fdescribe|fcontext|fit)\s*(?:\(|\.each\b)")
         .expect("the pattern is valid")
 });
 
 pub(crate) fn look(file: &FileDiff) -> Vec<Hit> {
-    if language(file.path()) != Language::JavaScript {
+    if language(file.path()) != Language::JavaScript || !is_test(file.path()) {
         return Vec::new();
     }
     file.added()
@@ -25,4 +25,14 @@ pub(crate) fn look(file: &FileDiff) -> Vec<Hit> {
             deletable: false,
         })
         .collect()
+}
+
+/// Says whether a file holds tests, by the customs of the runners: `fit` means something else
+/// elsewhere.
+fn is_test(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    let folders = ["test", "tests", "__tests__", "spec", "specs", "e2e", "cypress"];
+    [".test.", ".spec.", "_test.", "_spec.", ".cy."].iter().any(|part| name.contains(part))
+        || path.split('/').any(|part| folders.contains(&part))
 }

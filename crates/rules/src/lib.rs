@@ -9,14 +9,17 @@ mod debug;
 mod focus;
 mod secret;
 
+use std::borrow::Cow;
+
 use assay_change::Change;
 use assay_change::diff::FileDiff;
+use assay_findings::coverage::Coverage;
 use assay_findings::grade::{Grade, Scheme};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::vote::{AutofixClass, Lines, Owner, Replacement, Vote};
 
-pub use secret::redact;
+pub use secret::{redact, redacted_lines};
 
 /// The name under which the rules report.
 pub const REVIEWER: &str = "rules";
@@ -102,23 +105,55 @@ struct Hit {
     deletable: bool,
 }
 
-/// Reviews a change with every rule.
-pub fn review(change: &Change) -> Report {
+/// Reviews a change with every rule, and counts what they looked at.
+pub fn review(change: &Change) -> (Report, Coverage) {
     let mut report = Report::new(Reviewer::new(REVIEWER, ReviewerKind::Rules));
+    let mut coverage = Coverage::default();
     for file in &change.files {
-        if file.is_binary {
-            report.not_covered.push(format!("{} (binary)", file.path()));
-            continue;
+        match passed_over(file) {
+            Passed::Over(why) => {
+                report.not_covered.push(format!("{} ({why})", file.path()));
+                *coverage.left_out.entry(why.to_owned()).or_default() += 1;
+                continue;
+            }
+            Passed::Hidden(why) => {
+                report.not_covered.push(format!("{} ({why})", file.path()));
+                *coverage.failed.entry(why.to_owned()).or_default() += 1;
+                continue;
+            }
+            // A file that was only renamed or emptied counts as one hunk.
+            Passed::Not => coverage.text_only += file.hunks.len().max(1),
         }
-        let Some(path) = file.new_path.as_deref().and_then(|p| RepoPath::parse(p, None).ok())
-        else {
+        let Some(path) = file.new_path.as_deref().and_then(|p| RepoPath::exact(p).ok()) else {
+            // What is deleted has no lines left to look at.
             continue;
         };
         for rule in RULES {
             report.votes.extend((rule.look)(file).into_iter().map(|hit| rule.vote(&path, hit)));
         }
     }
-    report
+    (report, coverage)
+}
+
+/// Whether a file is looked at.
+enum Passed {
+    Not,
+    /// There is nothing in it that a rule could read.
+    Over(&'static str),
+    /// It should be readable, and is not.
+    Hidden(&'static str),
+}
+
+fn passed_over(file: &FileDiff) -> Passed {
+    if file.is_submodule {
+        Passed::Over("submodule")
+    } else if file.is_binary && language(file.path()) != Language::Other {
+        Passed::Hidden("source that is not text")
+    } else if file.is_binary {
+        Passed::Over("binary")
+    } else {
+        Passed::Not
+    }
 }
 
 impl Rule {
@@ -135,7 +170,9 @@ impl Rule {
         vote.lines = Lines::at(hit.line);
         vote.category = Some(self.category.to_owned());
         vote.suggested_fix = Some(self.fix.to_owned());
-        vote.evidence = hit.quote.map(|quote| format!("`{quote}`")).into_iter().collect();
+        // A quote that would carry a secret along is not made.
+        let quote = hit.quote.filter(|quote| matches!(redact(quote), Cow::Borrowed(_)));
+        vote.evidence = quote.map(|quote| format!("`{quote}`")).into_iter().collect();
         if hit.deletable {
             vote.autofix_class = Some(AutofixClass::SafeAuto);
             vote.owner = Some(Owner::ReviewFixer);
@@ -238,7 +275,7 @@ mod tests {
         );
         check(
             "a.js",
-            "debugger;\nconsole.log('here', x)\nlogger.log('x')",
+            "debugger;\nconsole.log('DEBUG', x)\nconsole.log('click here')",
             expect![[r#"
             1 debug/breakpoint
             2 debug/print"#]],

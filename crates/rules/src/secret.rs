@@ -9,6 +9,8 @@ use regex::{Regex, RegexSet};
 
 use crate::Hit;
 
+const KEY: &str = "a private key";
+
 /// A kind of credential: its name, and its pattern.
 const KINDS: &[(&str, &str)] = &[
     ("an AWS access key", r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b"),
@@ -22,7 +24,7 @@ const KINDS: &[(&str, &str)] = &[
     ("an OpenAI key", r"\bsk-proj-[A-Za-z0-9_-]{30,}\b"),
     ("an npm token", r"\bnpm_[A-Za-z0-9]{36}\b"),
     ("a PyPI token", r"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{40,}\b"),
-    ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"),
+    (KEY, r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"),
 ];
 
 /// Bits for each character below which a text is no random token.
@@ -38,15 +40,31 @@ static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 
 pub(crate) fn look(file: &FileDiff) -> Vec<Hit> {
     let mut hits = Vec::new();
-    for (line, text) in file.added() {
-        let kinds: Vec<&str> = found(text).map(|(kind, _)| kind).collect();
-        if let Some(kind) = kinds.first() {
+    let lines: Vec<(u32, &str)> = file.added().collect();
+    for (at, (line, text)) in lines.iter().enumerate() {
+        let next = lines.get(at + 1).map_or("", |(_, next)| *next);
+        let real =
+            found(text).map(|(kind, _)| kind).find(|kind| *kind != KEY || has_body(text, next));
+        if let Some(kind) = real {
             // The line is not quoted: it would carry the secret along.
             let note = Some(format!("This is {kind}."));
-            hits.push(Hit { line, note, quote: None, deletable: false });
+            hits.push(Hit { line: *line, note, quote: None, deletable: false });
         }
     }
     hits
+}
+
+/// Says whether a key follows its header, here or on the next line, and not just talk of one.
+fn has_body(line: &str, next: &str) -> bool {
+    let after = line.split("-----").last().unwrap_or("").trim_start_matches(['\\', 'n', '"', '\'']);
+    is_key_text(after) || is_key_text(next)
+}
+
+fn is_key_text(text: &str) -> bool {
+    let text = text.trim().trim_matches(|c: char| matches!(c, '"' | '\'' | '+' | ',' | ' '));
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
+    let length = text.chars().take_while(|c| is_base64(*c)).count();
+    length >= 40 || text.starts_with("Proc-Type:")
 }
 
 /// Finds the credentials of a text, with their kinds.
@@ -101,4 +119,21 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
     out.push_str(&text[from..]);
     Cow::Owned(out)
+}
+
+/// Takes credentials out of a text's lines, the bodies of private keys among them.
+pub fn redacted_lines(text: &str) -> Vec<String> {
+    let mut inside = false;
+    text.lines()
+        .map(|line| {
+            let opens = line.contains("PRIVATE KEY-----");
+            let closes = line.contains("-----END ");
+            let body = inside && !closes;
+            inside = (inside || opens) && !closes;
+            if body || (opens && line.len() > 60) {
+                return "[redacted]".to_owned();
+            }
+            redact(line).into_owned()
+        })
+        .collect()
 }

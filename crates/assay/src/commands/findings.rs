@@ -102,8 +102,11 @@ pub(crate) struct SynthesizeArgs {
     /// Findings that were dismissed: `[{"fingerprint", "by", "reason", "until"}]`
     #[arg(long, value_name = "FILE")]
     dismissals: Option<PathBuf>,
-    /// Reports to read; `-` takes a JSON array of them from stdin
-    #[arg(required = true, value_name = "REPORT")]
+    /// A report of an analyser or a rule engine: what it states is certain unless it says otherwise
+    #[arg(long, value_name = "REPORT")]
+    analyser: Vec<PathBuf>,
+    /// Reports of reviewers; `-` takes a JSON array of them from stdin
+    #[arg(required_unless_present = "analyser", value_name = "REPORT")]
     reports: Vec<PathBuf>,
 }
 
@@ -272,10 +275,17 @@ fn read_reports(args: &SynthesizeArgs) -> anyhow::Result<Vec<Report>> {
             reports.extend(Report::list_from_text(&read::decode(&read_stdin()?).0, root));
             continue;
         }
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        reports.push(Report::from_bytes(&read_file(path)?, &name.unwrap_or_default(), root));
+        reports.push(read_report(path, root)?);
+    }
+    for path in &args.analyser {
+        reports.push(read_report(path, root)?.of_kind(ReviewerKind::Command));
     }
     Ok(reports)
+}
+
+fn read_report(path: &Path, root: Option<&str>) -> anyhow::Result<Report> {
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    Ok(Report::from_bytes(&read_file(path)?, &name.unwrap_or_default(), root))
 }
 
 /// What `render` takes besides findings, from whatever wraps them.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use assay_change::{Change, Scope, Selection};
-use assay_findings::coverage::Coverage;
 use assay_findings::grade::Grade;
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::write::{self, Document, Form};
@@ -98,7 +97,8 @@ pub(crate) fn review(
     fail_on: Option<Grade>,
 ) -> anyhow::Result<(Change, Synthesis)> {
     let change = assay_change::open(folder, scope, selection)?;
-    let reports = [assay_rules::review(&change)];
+    let (report, coverage) = assay_rules::review(&change);
+    let reports = [report];
     let changed = change.changed_lines();
     let synthesis = synthesize(
         &reports,
@@ -106,23 +106,10 @@ pub(crate) fn review(
             tree: Some(change.tree()),
             changed: Some(&changed),
             fail_on,
-            coverage: Some(coverage(&change)),
+            coverage: Some(coverage),
             today: &today(),
             ..Circumstances::default()
         },
     );
     Ok((change, synthesis))
-}
-
-/// Counts what the rules looked at. A file that was only renamed or emptied counts as one hunk.
-fn coverage(change: &Change) -> Coverage {
-    let mut coverage = Coverage::default();
-    for file in &change.files {
-        if file.is_binary {
-            *coverage.left_out.entry("binary".to_owned()).or_default() += 1;
-        } else {
-            coverage.text_only += file.hunks.len().max(1);
-        }
-    }
-    coverage
 }

@@ -168,3 +168,75 @@ fn escapes_in_names_and_code_do_not_reach_the_terminal() {
     let ran = review(&repository, &[]);
     assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
 }
+
+#[test]
+fn a_file_is_reviewed_whatever_its_name_is() {
+    for name in ["a\nb.py", "a\tb.py", " lead.py", "tick`.py", "back\\slash.py", "ünï.py"] {
+        let repository = Repository::new();
+        repository.write(name, &format!("TOKEN = \"{}\"\n", token()));
+        repository.commit("second");
+        let ran = review(&repository, &["--format", "json"]);
+        assert_eq!(ran.code, 1, "{name:?}: {}", ran.stdout);
+        assert_eq!(ran.json()["findings"][0]["file"], name);
+    }
+}
+
+#[test]
+fn attributes_and_nul_bytes_do_not_hide_code() {
+    let repository = Repository::new();
+    repository.write(".gitattributes", "*.py binary\n");
+    repository.write("a.py", &format!("TOKEN = \"{}\"\n", token()));
+    repository.write("b.txt", "fine\n");
+    repository.commit("second");
+    assert_eq!(review(&repository, &[]).code, 1);
+    repository.write("a.py", "x = 1 # \0\n");
+    repository.write("b.txt", "still fine\n");
+    let ran = review(&repository, &[]);
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 failed (source that is not text)"), "{}", ran.stdout);
+}
+
+#[test]
+fn paths_mean_what_they_mean_in_the_folder_that_is_given() {
+    let repository = Repository::new();
+    repository.write("sub/a.rs", "dbg!(1);\n");
+    repository.write("b.rs", "dbg!(2);\n");
+    repository.commit("second");
+    let inside = repository.path().join("sub");
+    let ran = assay_in(&inside, &["review", "--format", "json", "a.rs"], b"");
+    assert_eq!(told(&ran), ["sub/a.rs:1 LOW debug/print"]);
+    let ran = assay_in(&inside, &["review", "nothing.rs"], b"");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("`nothing.rs` is no file or folder"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_range_leaves_out_what_came_on_the_other_side() {
+    let repository = Repository::new();
+    repository.git(&["branch", "topic"]);
+    repository.write("main.rs", "dbg!(1);\n");
+    repository.commit("on main");
+    repository.git(&["switch", "--quiet", "topic"]);
+    repository.write("topic.rs", "dbg!(2);\n");
+    repository.commit("on topic");
+    for range in ["main..topic", "main...topic"] {
+        let ran = review(&repository, &["--commit", range, "--format", "json"]);
+        assert_eq!(told(&ran), ["topic.rs:1 LOW debug/print"], "{range}");
+        assert_eq!(ran.json()["coverage"]["text_only"], 1, "{range}");
+    }
+}
+
+#[test]
+fn a_secret_in_another_finding_or_a_key_is_not_shown() {
+    let repository = Repository::new();
+    let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKB";
+    let key = format!("-----BEGIN {} KEY-----\n{body}\n", "PRIVATE");
+    repository.write("key.pem", &key);
+    repository.write("a.js", &format!("console.debug('{}');\n", token()));
+    repository.commit("second");
+    for format in ["terminal", "json", "sarif", "markdown", "checklist"] {
+        let ran = review(&repository, &["--format", format]);
+        assert_eq!(ran.code, 1, "{format}");
+        assert!(!ran.stdout.contains(&token()) && !ran.stdout.contains(body), "{format}");
+    }
+}

@@ -56,10 +56,17 @@ pub(super) fn has_place(item: &Json<'_>) -> bool {
 }
 
 fn severity_word<'j>(item: &'j Json<'_>) -> Option<&'j str> {
-    let word = |key: &&str| item.get(key).and_then(Json::as_text).filter(|w| !w.trim().is_empty());
+    let word = |key: &&str| {
+        let text = match item.get(key)? {
+            // A list of one is that one.
+            Json::Array(items) => items.first()?.as_text(),
+            other => other.as_text(),
+        };
+        text.filter(|text| !text.trim().is_empty())
+    };
     SEVERITIES.iter().find_map(word).or_else(|| {
         // `type` holds an issue type in one form and a severity in another.
-        word(&"type").filter(|word| !Grade::from_word(word).is_unmapped())
+        word(&"type").filter(|word| Grade::is_word(word))
     })
 }
 
@@ -85,6 +92,17 @@ pub(super) fn vote(item: &Json<'_>, group: Option<&str>, root: Option<&str>) -> 
         }
     };
     Taken { vote, refused: reader.refused }
+}
+
+/// Makes a vote of a text that names no severity.
+pub(super) fn bare_text(text: &str) -> Option<Vote> {
+    if text.trim().is_empty() {
+        return None;
+    }
+    let mut vote = Vote::new(prose::title_of(text, TITLE_CHARS), Grade::from_word("UNKNOWN"));
+    vote.description = text.trim().to_owned();
+    vote.faults.push("no severity".to_owned());
+    Some(vote)
 }
 
 fn raw(item: &Json<'_>) -> String {
@@ -229,9 +247,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
 
     fn category(&mut self) -> Option<String> {
         self.first_text(&["category", "kind"]).or_else(|| {
-            self.text_of("type")
-                .filter(|word| Grade::from_word(word).is_unmapped())
-                .map(str::to_owned)
+            self.text_of("type").filter(|word| !Grade::is_word(word)).map(str::to_owned)
         })
     }
 
@@ -369,7 +385,6 @@ pub(super) fn envelope(review: &Json<'_>, envelope: &mut Envelope) {
         }
     };
     fill(&mut envelope.reviewer, "reviewer");
-    fill(&mut envelope.kind, "kind");
     fill(&mut envelope.family, "model_family");
     fill(&mut envelope.summary, "summary");
     envelope.independence_verified |=

@@ -1,5 +1,7 @@
 //! Looking for findings in a text: [`find`] parses every piece of JSON and takes what is one.
 
+use std::borrow::Cow;
+
 use super::fields::{self, Taken};
 use super::json::{self, Allowance, Json};
 use super::{Envelope, MAX_FINDINGS, Rejected, Repair, scan};
@@ -7,6 +9,12 @@ use crate::vote::Vote;
 
 /// The keys that hold a list of findings, by rank.
 const LIST_KEYS: [&str; 3] = ["findings", "issues", "issues_found"];
+
+/// Lists of a review that hold something else, or what was set apart on purpose.
+const OTHER_LISTS: [&str; 12] = [
+    "evidence", "residual_risks", "testing_gaps", "pre_existing", "held_back", "dismissed",
+    "resolved", "unseen", "merges", "reports", "verdict", "repairs",
+];
 
 /// How deep a list may be wrapped.
 const MAX_WRAPPING: usize = 16;
@@ -18,6 +26,8 @@ pub(super) struct Found {
     pub(super) envelope: Envelope,
     pub(super) repairs: Vec<Repair>,
     pub(super) rejected: Vec<Rejected>,
+    /// Items that may be findings and could not be taken.
+    pub(super) lost: usize,
     pub(super) json_spans: Vec<(usize, usize)>,
 }
 
@@ -84,9 +94,12 @@ impl Gatherer<'_> {
         while let Some((value, depth)) = waiting.pop() {
             match value {
                 Json::Object(entries) => {
-                    if let Some(list) = LIST_KEYS.iter().find_map(|key| value.get(key)) {
+                    if LIST_KEYS.iter().any(|key| value.get(key).is_some()) {
                         self.envelope_of(value);
-                        held |= self.list(list);
+                        held |= self.review(entries);
+                        // What a review lists under names of its own counts as well.
+                        let others = entries.iter().rev().filter(|(key, _)| !is_known_list(key));
+                        waiting.extend(others.map(|(_, inner)| (inner, depth + 1)));
                     } else if is_bare_finding(value) {
                         held |= self.item(value, None);
                     } else if depth < MAX_WRAPPING {
@@ -114,6 +127,12 @@ impl Gatherer<'_> {
         held
     }
 
+    /// Takes every list of findings that a review has.
+    fn review(&mut self, entries: &[(Cow<'_, str>, Json<'_>)]) -> bool {
+        let lists = entries.iter().filter(|(key, _)| LIST_KEYS.contains(&key.as_ref()));
+        lists.fold(false, |held, (_, list)| self.list(list) || held)
+    }
+
     /// Takes what stands under a list's key, which may be a list of any make.
     fn list(&mut self, list: &Json<'_>) -> bool {
         match list {
@@ -121,7 +140,9 @@ impl Gatherer<'_> {
                 self.found.votes.get_or_insert_default();
                 true
             }
-            Json::Array(items) => self.items(items, None),
+            Json::Array(items) => {
+                items.iter().fold(false, |held, item| self.listed_item(item) || held)
+            }
             Json::Object(_) if fields::is_finding(list) => self.item(list, None),
             Json::Object(groups) => {
                 let mut held = false;
@@ -134,11 +155,26 @@ impl Gatherer<'_> {
                 }
                 held
             }
+            Json::Text(text) if text.trim().is_empty() => false,
             Json::Text(text) => {
                 self.reject("the list of findings is a text", text);
+                self.found.lost += 1;
                 false
             }
             Json::Null | Json::Bool(_) | Json::Number(_) => false,
+        }
+    }
+
+    /// Takes an item of a list that is named one of findings: there even a bare text is one.
+    fn listed_item(&mut self, item: &Json<'_>) -> bool {
+        match item {
+            Json::Text(text) if fields::vote(item, None, self.root).vote.is_none() => {
+                let Some(vote) = fields::bare_text(text) else { return false };
+                self.found.votes.get_or_insert_default().push(vote);
+                true
+            }
+            Json::Array(inner) => self.flat_items(inner, None),
+            item => self.item(item, None),
         }
     }
 
@@ -165,7 +201,10 @@ impl Gatherer<'_> {
         for (reason, raw) in refused {
             self.reject(reason, &raw);
         }
-        let Some(vote) = vote else { return false };
+        let Some(vote) = vote else {
+            self.found.lost += usize::from(matches!(item, Json::Object(_) | Json::Text(_)));
+            return false;
+        };
         let votes = self.found.votes.get_or_insert_default();
         if votes.len() < MAX_FINDINGS {
             votes.push(vote);
@@ -202,6 +241,10 @@ impl Gatherer<'_> {
         }
         self.found
     }
+}
+
+fn is_known_list(key: &str) -> bool {
+    LIST_KEYS.contains(&key) || OTHER_LISTS.contains(&key)
 }
 
 /// Says whether a lone object is a finding: it has a text, and a severity or a place.

@@ -120,8 +120,6 @@ pub enum Fallback {
 pub struct Envelope {
     /// Who wrote it.
     pub reviewer: Option<String>,
-    /// What kind of reviewer that is, in its own word.
-    pub kind: Option<String>,
     /// The family of the model behind it.
     pub family: Option<String>,
     /// Whether its independence is vouched for.
@@ -160,6 +158,8 @@ pub struct Reading {
     pub repairs: Vec<Repair>,
     /// What could not be taken.
     pub rejected: Vec<Rejected>,
+    /// How many items that may be findings could not be taken.
+    pub lost: usize,
     /// The parts of the text that were read as JSON, as byte ranges in order.
     pub json_spans: Vec<(usize, usize)>,
     /// Whether there was anything to read.
@@ -295,6 +295,7 @@ impl Reading {
             summary: String::new(),
             repairs: found.repairs,
             rejected: found.rejected,
+            lost: found.lost,
             json_spans: found.json_spans,
             usable: true,
         }

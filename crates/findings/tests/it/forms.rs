@@ -1,6 +1,6 @@
 //! The output forms, held against the schemas of those who read them, and shown.
 
-use assay_findings::report::Report;
+use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::write::{self, Document, Form};
 use expect_test::{Expect, expect};
@@ -21,7 +21,7 @@ fn synthesis() -> Synthesis {
          "owner": "downstream-resolver", "requires_verification": true,
          "suggested_fix": "bind:\n    db.run(sql, args)", "confidence": 100, "category": "security",
          "evidence": ["`rows = db.run(sql)`"], "pre_existing": false}]});
-    let rules = json!({"reviewer": "rules", "kind": "rules", "residual_risks": [],
+    let rules = json!({"reviewer": "rules", "residual_risks": [],
         "testing_gaps": [], "findings": [
         {"title": "Debug output", "severity": "LOW", "file": "src/ünï.rs", "line": 2,
          "description": "It ends up in the logs.", "rule": "debug/print", "category": "best_practices",
@@ -29,7 +29,10 @@ fn synthesis() -> Synthesis {
          "replacement": {"start_line": 2, "end_line": 2, "text": ""}},
         {"title": "No changelog entry", "severity": "MINOR", "rule": "change/no-changelog",
          "description": "<img src=x> @everybody, `**bold**`"}]});
-    let reports = Report::list_from_text(&json!([security, rules]).to_string(), None);
+    let reports = [
+        Report::from_text(&security.to_string(), "security", None),
+        Report::from_text(&rules.to_string(), "rules", None).of_kind(ReviewerKind::Rules),
+    ];
     synthesize(&reports, &Circumstances { tree: Some(&tree), ..Circumstances::default() })
 }
 

@@ -2,7 +2,7 @@
 
 use assay_findings::ground::{ChangedLines, Ground, Grounded};
 use assay_findings::path::RepoPath;
-use assay_findings::report::{Report, Reviewer};
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::vote::{Lines, Vote};
 use expect_test::{Expect, expect};
 
@@ -26,11 +26,16 @@ fn changed() -> ChangedLines {
 
 /// Grounds one finding given as JSON fields, and shows where it is, how sure, and the marks.
 fn check(kind: &str, fields: &str, expected: Expect) {
+    let kind = match kind {
+        "rules" => ReviewerKind::Rules,
+        "command" => ReviewerKind::Command,
+        _ => ReviewerKind::Persona,
+    };
     let text = format!(
-        r#"{{"reviewer": "x", "kind": "{kind}", "residual_risks": [], "testing_gaps": [],
+        r#"{{"reviewer": "x", "residual_risks": [], "testing_gaps": [],
             "findings": [{{"title": "t", "severity": "P1", {fields}}}]}}"#
     );
-    let report = Report::from_text(&text, "x", None);
+    let report = Report::from_text(&text, "x", None).of_kind(kind);
     let (tree, changed) = (tree(), changed());
     let ground = Ground::new(Some(&tree), Some(&changed));
     expected.assert_eq(&shown(&ground.check(&report.votes[0], &report.reviewer, (0, 0))));
@@ -149,6 +154,27 @@ fn what_is_called_old_is_old_only_where_nothing_around_it_changed() {
 }
 
 #[test]
+fn old_is_believed_of_nothing_that_cannot_be_looked_up() {
+    // A quote of two lines, the second of which is new; a second quote on a new line; no quote; no
+    // such file; no file at all.
+    for fields in [
+        r#""file": "src/orders.rs", "line": 4, "evidence": ["```\n}\n\nfn save(order: Order) {\n```"]"#,
+        r#""file": "src/orders.rs", "line": 2, "evidence": ["`let order = find(id)?;`", "`store.put(order);`"]"#,
+        r#""file": "src/orders.rs", "line": 2, "evidence": []"#,
+        r#""file": "gone.rs", "line": 2, "evidence": ["`let order = find(id)?;`"]"#,
+        r#""evidence": ["`let order = find(id)?;`"]"#,
+    ] {
+        let text = format!(
+            r#"{{"reviewer": "x", "findings": [{{"title": "t", "severity": "P0", "confidence": 100, "pre_existing": true, {fields}}}]}}"#
+        );
+        let report = Report::from_text(&text, "x", None);
+        let (tree, changed) = (tree(), changed());
+        let ground = Ground::new(Some(&tree), Some(&changed));
+        assert!(!ground.check(&report.votes[0], &report.reviewer, (0, 0)).pre_existing, "{fields}");
+    }
+}
+
+#[test]
 fn a_rule_is_old_only_where_it_fires_on_the_base() {
     check(
         "rules",
@@ -168,7 +194,7 @@ fn without_a_tree_nothing_is_capped() {
         confidence: assay_findings::vote::Anchor::try_from(100).ok(),
         ..Vote::new("t", assay_findings::grade::Grade::from_word("P1"))
     };
-    let reviewer = Reviewer::new("x", assay_findings::report::ReviewerKind::Persona);
+    let reviewer = Reviewer::new("x", ReviewerKind::Persona);
     let grounded = Ground::new(None, None).check(&vote, &reviewer, (0, 0));
     assert_eq!(shown(&grounded), "-:- at 100 []");
 }
