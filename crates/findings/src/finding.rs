@@ -108,14 +108,6 @@ impl Finding {
         format!("{title}. {}", self.description)
     }
 
-    pub(crate) fn is_in_same_file(&self, other: &Finding) -> bool {
-        self.file == other.file
-    }
-
-    pub(crate) fn is_in_same_symbol(&self, other: &Finding) -> bool {
-        self.is_in_same_file(other) && self.symbol == other.symbol
-    }
-
     /// Says whether something is to be done about it.
     pub fn is_actionable(&self) -> bool {
         self.autofix_class != AutofixClass::Advisory && self.owner != Owner::Release

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
-use crate::identity::Dismissal;
 use crate::vote::{Anchor, AutofixClass, Owner};
 
 /// How a review is run; it decides what may be done with what was found.
@@ -52,17 +51,13 @@ pub(crate) struct Gated {
 pub(crate) fn gate(
     findings: Vec<Finding>,
     mode: Mode,
-    dismissals: &[Dismissal],
-    today: &str,
+    is_dismissed: impl Fn(&Finding) -> bool,
 ) -> Gated {
     let mut gated = Gated::default();
     for mut finding in findings {
         if finding.pre_existing {
             gated.pre_existing.push(finding);
-        } else if dismissals
-            .iter()
-            .any(|d| d.fingerprint == finding.fingerprint && d.holds_on(today))
-        {
+        } else if is_dismissed(&finding) {
             gated.dismissed.push(finding);
         } else if is_soft(&finding) {
             gated.demote(&finding, mode);

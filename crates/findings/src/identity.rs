@@ -22,15 +22,18 @@ pub enum Status {
     Regressed,
 }
 
-/// A finding of an earlier round that is gone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A finding of an earlier round that was not found again.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Resolved {
-    /// Its fingerprint.
-    pub fingerprint: String,
-    /// Its title.
-    pub title: String,
     /// The file it stood in.
     pub file: Option<RepoPath>,
+    /// The thing it was in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+    /// Its title.
+    pub title: String,
+    /// Its fingerprint.
+    pub fingerprint: String,
 }
 
 /// Somebody's decision that a finding is not to be dealt with.
@@ -41,19 +44,63 @@ pub struct Resolved {
 pub struct Dismissal {
     /// The finding's fingerprint.
     pub fingerprint: String,
+    /// The file it stood in. Where that file is still there, the same code in another one is not
+    /// covered.
+    #[serde(default)]
+    pub file: Option<RepoPath>,
     /// Who decided.
     pub by: String,
     /// Why.
     pub reason: String,
-    /// The last day on which it holds, as `2026-12-31`; for good where there is none.
+    /// The last day on which it holds; for good where there is none.
     #[serde(default)]
-    pub until: Option<String>,
+    pub until: Option<Day>,
+}
+
+/// A day, as `2026-12-31`.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+pub struct Day(String);
+
+impl TryFrom<String> for Day {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split('-').collect();
+        let number = |part: &str, digits: usize| -> Option<u32> {
+            (part.len() == digits).then(|| part.parse().ok())?
+        };
+        let valid = match parts[..] {
+            [year, month, day] => {
+                number(year, 4).is_some()
+                    && number(month, 2).is_some_and(|month| (1..=12).contains(&month))
+                    && number(day, 2).is_some_and(|day| (1..=31).contains(&day))
+            }
+            _ => false,
+        };
+        if valid { Ok(Day(text)) } else { Err(format!("`{text}` is no day such as 2026-12-31")) }
+    }
+}
+
+impl From<Day> for String {
+    fn from(day: Day) -> String {
+        day.0
+    }
 }
 
 impl Dismissal {
     /// Says whether it holds on a day.
-    pub fn holds_on(&self, today: &str) -> bool {
-        self.until.as_deref().is_none_or(|until| today <= until)
+    pub fn holds_on(&self, today: &Day) -> bool {
+        self.until.as_ref().is_none_or(|until| today <= until)
+    }
+
+    /// Says whether it is about a finding. `exists` tells which files there still are: the code of
+    /// one that is gone may have moved.
+    pub(crate) fn covers(&self, finding: &Finding, exists: impl Fn(&RepoPath) -> bool) -> bool {
+        let moved = |file: &RepoPath| finding.file.as_ref() != Some(file) && exists(file);
+        self.fingerprint == finding.fingerprint && !self.file.as_ref().is_some_and(moved)
     }
 }
 
@@ -102,26 +149,39 @@ pub(crate) fn id(fingerprint: &str, file: Option<&RepoPath>) -> String {
 pub struct Memory<'a> {
     /// The findings of the last round, whatever was done with them.
     pub findings: Vec<&'a Finding>,
+    /// Those that nobody could look for then, so that they count as open.
+    pub unseen: &'a [Resolved],
     /// Those that were gone by then.
     pub resolved: &'a [Resolved],
 }
 
+/// What became of the findings of the round before.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    /// They are gone.
+    pub(crate) resolved: Vec<Resolved>,
+    /// Nobody could look for them.
+    pub(crate) unseen: Vec<Resolved>,
+}
+
 impl Memory<'_> {
-    /// Sets each finding's status, and gives what is gone, along with what had gone before and
-    /// has stayed away.
-    pub(crate) fn compare(&self, current: &mut [Finding]) -> Vec<Resolved> {
-        let mut known: HashMap<&str, Vec<&Finding>> = HashMap::new();
-        for finding in &self.findings {
-            known.entry(&finding.fingerprint).or_default().push(finding);
+    /// Sets each finding's status, and gives what became of the others. They are gone only if
+    /// everybody who had to look did.
+    pub(crate) fn compare(&self, current: &mut [Finding], everybody_looked: bool) -> Past {
+        let mut known: HashMap<&str, Vec<Resolved>> = HashMap::new();
+        let open = self.findings.iter().map(|finding| Resolved::from(*finding));
+        let open: Vec<Resolved> = open.chain(self.unseen.iter().cloned()).collect();
+        for finding in &open {
+            known.entry(&finding.fingerprint).or_default().push(finding.clone());
         }
         // Where several findings share a fingerprint, those in the same place belong together,
         // whatever else may match.
-        for tie in [Finding::is_in_same_symbol, Finding::is_in_same_file, |_: &_, _: &_| true] {
+        for tie in [Resolved::is_in_symbol_of, Resolved::is_in_file_of, |_: &_, _: &_| true] {
             for finding in current.iter_mut().filter(|finding| finding.status.is_none()) {
                 let Some(candidates) = known.get_mut(finding.fingerprint.as_str()) else {
                     continue;
                 };
-                if let Some(at) = candidates.iter().position(|other| tie(finding, other)) {
+                if let Some(at) = candidates.iter().position(|other| tie(other, finding)) {
                     candidates.swap_remove(at);
                     finding.status = Some(Status::StillOpen);
                 }
@@ -132,26 +192,35 @@ impl Memory<'_> {
             let was_gone = gone.contains(finding.fingerprint.as_str());
             finding.status = Some(if was_gone { Status::Regressed } else { Status::New });
         }
-        self.resolved_since(&known, current)
+        let missing: Vec<Resolved> = known.into_values().flatten().collect();
+        let there: HashSet<&str> = current.iter().map(|f| f.fingerprint.as_str()).collect();
+        let before = self.resolved.iter().filter(|r| !there.contains(r.fingerprint.as_str()));
+        let mut past = Past { resolved: before.cloned().collect(), unseen: Vec::new() };
+        if everybody_looked { &mut past.resolved } else { &mut past.unseen }.extend(missing);
+        past.resolved.sort();
+        past.unseen.sort();
+        past
+    }
+}
+
+impl From<&Finding> for Resolved {
+    fn from(finding: &Finding) -> Resolved {
+        Resolved {
+            file: finding.file.clone(),
+            symbol: finding.symbol.clone(),
+            title: finding.title.clone(),
+            fingerprint: finding.fingerprint.clone(),
+        }
+    }
+}
+
+impl Resolved {
+    fn is_in_file_of(&self, finding: &Finding) -> bool {
+        self.file == finding.file
     }
 
-    fn resolved_since(
-        &self,
-        unmatched: &HashMap<&str, Vec<&Finding>>,
-        current: &[Finding],
-    ) -> Vec<Resolved> {
-        let there: HashSet<&str> = current.iter().map(|f| f.fingerprint.as_str()).collect();
-        let newly = unmatched.values().flatten().map(|finding| Resolved {
-            fingerprint: finding.fingerprint.clone(),
-            title: finding.title.clone(),
-            file: finding.file.clone(),
-        });
-        let before = self.resolved.iter().filter(|r| !there.contains(r.fingerprint.as_str()));
-        let mut resolved: Vec<Resolved> = newly.chain(before.cloned()).collect();
-        resolved.sort_by(|a, b| {
-            (&a.file, &a.title, &a.fingerprint).cmp(&(&b.file, &b.title, &b.fingerprint))
-        });
-        resolved
+    fn is_in_symbol_of(&self, finding: &Finding) -> bool {
+        self.is_in_file_of(finding) && self.symbol == finding.symbol
     }
 }
 
@@ -247,15 +316,23 @@ mod tests {
         assert_eq!(line_hashes("a\r\nb\rc\n"), line_hashes("a\nb\nc\n"));
     }
 
+    fn day(text: &str) -> Result<Day, String> {
+        Day::try_from(text.to_owned())
+    }
+
     #[test]
     fn a_dismissal_holds_through_its_last_day() {
         let dismissal = Dismissal {
             fingerprint: "f".into(),
+            file: None,
             by: "ada".into(),
             reason: "fixture".into(),
-            until: Some("2026-12-31".into()),
+            until: Some(day("2026-12-31").unwrap()),
         };
-        assert!(dismissal.holds_on("2026-12-31"));
-        assert!(!dismissal.holds_on("2027-01-01"));
+        assert!(dismissal.holds_on(&day("2026-12-31").unwrap()));
+        assert!(!dismissal.holds_on(&day("2027-01-01").unwrap()));
+        for text in ["31.12.2020", "never", "2026-13-01", "2026-1-1", ""] {
+            assert!(day(text).is_err(), "{text}");
+        }
     }
 }

@@ -141,6 +141,11 @@ impl Report {
         report
     }
 
+    /// Says whether all of it could be read.
+    pub fn is_whole(&self) -> bool {
+        self.unusable.is_none() && self.lost == 0
+    }
+
     /// Takes the report for one of another kind of reviewer.
     pub fn of_kind(mut self, kind: ReviewerKind) -> Report {
         self.reviewer.kind = kind;

@@ -10,8 +10,9 @@ use crate::finding::Finding;
 use crate::gate::{self, Mode, Route};
 use crate::grade::{Grade, Scheme};
 use crate::ground::{ChangedLines, Ground, Tree};
-use crate::identity::{Dismissal, Memory, Resolved};
+use crate::identity::{Day, Dismissal, Memory, Past, Resolved};
 use crate::merge::{self, Merge};
+use crate::path::RepoPath;
 use crate::read::Rejected;
 use crate::report::{Report, Reviewer, ReviewerKind};
 use crate::verdict::{self, Evidence, Verdict};
@@ -37,8 +38,21 @@ pub struct Circumstances<'a> {
     pub dismissals: &'a [Dismissal],
     /// How much of the change somebody looked at, where that is known.
     pub coverage: Option<Coverage>,
-    /// Today, as `2026-11-15`, for dismissals that end.
-    pub today: &'a str,
+    /// Today, for dismissals that end; without it, none of those holds.
+    pub today: Option<Day>,
+}
+
+impl Circumstances<'_> {
+    fn is_dismissed(&self, finding: &Finding) -> bool {
+        let exists = |file: &RepoPath| self.tree.is_some_and(|tree| tree.exists(file));
+        self.dismissals.iter().any(|dismissal| {
+            let holds = match &self.today {
+                Some(today) => dismissal.holds_on(today),
+                None => dismissal.until.is_none(),
+            };
+            holds && dismissal.covers(finding, exists)
+        })
+    }
 }
 
 /// All reports merged, grounded, gated and routed.
@@ -60,6 +74,9 @@ pub struct Synthesis {
     /// What was there the last time and is gone.
     #[serde(default)]
     pub resolved: Vec<Resolved>,
+    /// What was there the last time and nobody could look for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Resolved>,
     /// Risks that nobody could confirm.
     pub residual_risks: Vec<String>,
     /// Tests that are missing.
@@ -159,11 +176,12 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
             .map(move |(at, vote)| ground.check(vote, &report.reviewer, (number, at)))
     });
     let (mut findings, merges) = merge::merge(votes.collect());
-    let resolved = match &around.memory {
-        Some(memory) => memory.compare(&mut findings),
-        None => Vec::new(),
+    let everybody_looked = !reports.is_empty() && reports.iter().all(Report::is_whole);
+    let past = match &around.memory {
+        Some(memory) => memory.compare(&mut findings, everybody_looked),
+        None => Past::default(),
     };
-    let gated = gate::gate(findings, around.mode, around.dismissals, around.today);
+    let gated = gate::gate(findings, around.mode, |finding| around.is_dismissed(finding));
     let verdict = verdict::decide(&Evidence {
         open: &gated.open,
         held_back: &gated.held_back,
@@ -191,7 +209,8 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
         pre_existing: gated.pre_existing,
         held_back: gated.held_back,
         dismissed: gated.dismissed,
-        resolved,
+        resolved: past.resolved,
+        unseen: past.unseen,
     }
 }
 

@@ -32,7 +32,7 @@ const OBJECTS: [&str; 10] = [
 /// Times merging few and many votes.
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let (few, many) = (reports(FEW)?, reports(MANY)?);
-    let circumstances = Circumstances { today: "2026-01-01", ..Circumstances::default() };
+    let circumstances = Circumstances::default();
     let short = median(51, || synthesize(&few, &circumstances));
     let long = median(5, || synthesize(&many, &circumstances));
     let merged = synthesize(&many, &circumstances);

@@ -239,7 +239,7 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
             memory: previous.as_ref().map(memory),
             dismissals: &dismissals,
             coverage: None,
-            today: &today(),
+            today: today(),
         },
     );
     print_json(&synthesis)?;
@@ -263,7 +263,11 @@ fn json_file<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
 fn memory(previous: &Synthesis) -> Memory<'_> {
     let lists =
         [&previous.findings, &previous.pre_existing, &previous.held_back, &previous.dismissed];
-    Memory { findings: lists.into_iter().flatten().collect(), resolved: &previous.resolved }
+    Memory {
+        findings: lists.into_iter().flatten().collect(),
+        unseen: &previous.unseen,
+        resolved: &previous.resolved,
+    }
 }
 
 fn read_reports(args: &SynthesizeArgs) -> anyhow::Result<Vec<Report>> {

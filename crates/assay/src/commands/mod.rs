@@ -10,6 +10,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use assay_findings::identity::Day;
 
 /// Prints to stdout as it is: what a program reads.
 fn print(text: &str) -> anyhow::Result<()> {
@@ -35,6 +36,6 @@ fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Gives today's date, as dismissals are written.
-fn today() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+fn today() -> Option<Day> {
+    Day::try_from(jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()).ok()
 }

@@ -107,7 +107,7 @@ pub(crate) fn review(
             changed: Some(&changed),
             fail_on,
             coverage: Some(coverage),
-            today: &today(),
+            today: today(),
             ..Circumstances::default()
         },
     );

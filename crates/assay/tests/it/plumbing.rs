@@ -324,3 +324,65 @@ fn every_schema_is_listed_and_valid() {
     }
     assert_eq!(assay(&["schema", "nothing"], "").code, 2);
 }
+
+#[test]
+fn what_nobody_could_look_for_is_not_resolved() {
+    let folder = tempfile::tempdir().unwrap();
+    let synthesize = |input: &str, name: &str, more: &[&str]| {
+        let args = [&["findings", "synthesize"], more, &["-"]].concat();
+        let ran = assay_in(folder.path(), &args, input.as_bytes());
+        fs::write(folder.path().join(name), &ran.stdout).unwrap();
+        ran.json()
+    };
+    let found = json!([persona("x", json!([finding("alpha", "P2", 5)]))]).to_string();
+    synthesize(&found, "1.json", &[]);
+    let broken = synthesize("[null]", "2.json", &["--previous", "1.json"]);
+    assert_eq!(broken["resolved"], json!([]));
+    assert_eq!(broken["unseen"][0]["title"], "alpha");
+    let again = synthesize(&found, "3.json", &["--previous", "2.json"]);
+    assert_eq!(again["findings"][0]["status"], "still_open");
+}
+
+#[test]
+fn a_dismissal_covers_its_file_and_what_becomes_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("src/a.py"), "rows = db.run(sql)\n").unwrap();
+    let reports = json!([persona("x", json!([finding("t", "P1", 1)]))]).to_string();
+    let verdict = |file: &str| {
+        let args = ["findings", "synthesize", "--tree", ".", "-"];
+        let plain = assay_in(folder.path(), &args, reports.as_bytes()).json();
+        let dismissal = json!([{"fingerprint": plain["findings"][0]["fingerprint"], "file": file,
+            "by": "ada", "reason": "known"}]);
+        fs::write(folder.path().join("dismissed.json"), dismissal.to_string()).unwrap();
+        let args = [&args[..4], &["--dismissals", "dismissed.json", "-"]].concat();
+        assay_in(folder.path(), &args, reports.as_bytes()).json()["verdict"]["state"].clone()
+    };
+    assert_eq!(verdict("src/a.py"), "ready");
+    assert_eq!(verdict("src/old_name.py"), "ready");
+    fs::write(folder.path().join("src/b.py"), "rows = db.run(sql)\n").unwrap();
+    assert_eq!(verdict("src/b.py"), "not_ready");
+}
+
+#[test]
+fn what_cannot_be_read_counts_against_a_pass() {
+    let partly = json!([{"reviewer": "x", "findings": [{"file": "a.py", "oops": 1}],
+        "residual_risks": [], "testing_gaps": []}]);
+    let some = json!([{"reviewer": "x", "findings": [finding("t", "P3", 5), {"file": "a.py"}],
+        "residual_risks": [], "testing_gaps": []}]);
+    for reports in [partly, some] {
+        let answer = assay(&["findings", "synthesize", "-"], &reports.to_string()).json();
+        assert_eq!(answer["verdict"]["state"], "incomplete", "{answer:#}");
+    }
+    let named = r#"{"findings": [], "comments": [{"severity": "HIGH", "description": "leak"}]}"#;
+    let texts = r#"{"findings": ["SQL injection in login at a.py:3"]}"#;
+    for text in [named, texts] {
+        let answer = assay(&["findings", "parse"], text).json();
+        assert_eq!(answer["findings"].as_array().map(Vec::len), Some(1), "{text}");
+    }
+    for severity in ["**HIGH**", "P1 - High", "🔴 Critical", "High severity"] {
+        let text = json!([{"severity": severity, "description": "d"}]).to_string();
+        let answer = assay(&["findings", "parse"], &(text + "\nAPPROVE")).json();
+        assert_eq!(answer["outcome"]["needs_fix"], true, "{severity}");
+    }
+}

@@ -141,7 +141,8 @@ impl Gatherer<'_> {
                 true
             }
             Json::Array(items) => {
-                items.iter().fold(false, |held, item| self.listed_item(item) || held)
+                // Every item is taken, whether or not one before it was.
+                items.iter().filter(|item| self.listed_item(item)).count() > 0
             }
             Json::Object(_) if fields::is_finding(list) => self.item(list, None),
             Json::Object(groups) => {

@@ -34,10 +34,9 @@ fn item(document: &Document<'_>, finding: &Finding, number: usize) -> String {
 
 fn place(document: &Document<'_>, finding: &Finding) -> String {
     let Some(place) = finding.place() else { return String::new() };
-    let place = plain::one_line(&place);
     match document.link(finding) {
-        Some(link) => format!(" ([{place}]({link}))"),
-        None => format!(" ({place})"),
+        Some(link) => format!(" ([{}]({link}))", plain::markdown(&place)),
+        None => format!(" ({})", plain::without_links(&plain::one_line(&place))),
     }
 }
 

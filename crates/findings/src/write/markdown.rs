@@ -45,7 +45,7 @@ fn section(document: &Document<'_>, finding: &Finding) -> String {
     let severity = plain::markdown(seven_level(&finding.grade));
     let title = plain::markdown(&finding.title);
     let mut lines = vec![format!("### {} {severity}: {title}", sign(&finding.grade))];
-    let place = finding.place().map(|place| format!("`{}`", place.replace('`', "'")));
+    let place = finding.place().map(|place| code(&place));
     let place = place.map(|place| match document.link(finding) {
         Some(link) => format!("[{place}]({link}) · "),
         None => format!("{place} · "),
@@ -72,11 +72,16 @@ fn section(document: &Document<'_>, finding: &Finding) -> String {
     lines.join("\n\n")
 }
 
+/// Shows a place as code.
+fn code(place: &str) -> String {
+    format!("`{}`", plain::one_line(place).replace('`', "'"))
+}
+
 fn named(findings: &[Finding]) -> Vec<String> {
     findings
         .iter()
         .map(|finding| {
-            let place = finding.place().map(|place| format!(" (`{}`)", place.replace('`', "'")));
+            let place = finding.place().map(|place| format!(" ({})", code(&place)));
             format!(
                 "{} {}{}, confidence {}",
                 plain::markdown(seven_level(&finding.grade)),

@@ -92,7 +92,7 @@ fn escape_tags(text: &str) -> String {
 
 /// Escapes everything that Markdown gives a meaning, on one line; code in back-ticks stays code.
 pub fn markdown(text: &str) -> String {
-    outside_code(&one_line(text), |part| {
+    let escaped = outside_code(&one_line(text), |part| {
         let mut out = String::with_capacity(part.len());
         for c in part.chars() {
             match c {
@@ -106,22 +106,52 @@ pub fn markdown(text: &str) -> String {
             }
         }
         out
-    })
+    });
+    without_block_mark(escaped)
 }
 
-/// Changes what stands outside back-ticks.
-fn outside_code(text: &str, change: impl Fn(&str) -> String) -> String {
-    let parts: Vec<&str> = text.split('`').collect();
-    // An odd number of back-ticks leaves the last one without its partner.
-    let paired = parts.len() - usize::from(parts.len().is_multiple_of(2));
-    let mut out = String::with_capacity(text.len() + 8);
-    for (at, part) in parts.iter().enumerate() {
-        if at > 0 {
-            out.push_str(if at < paired { "`" } else { "\\`" });
-        }
-        if at % 2 == 1 && at < paired { out.push_str(part) } else { out.push_str(&change(part)) }
+/// Keeps a text from starting a quote, a list or a rule, wherever it is put.
+fn without_block_mark(text: String) -> String {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let after = &text[digits..];
+    if digits > 0 && after.starts_with(['.', ')']) {
+        return format!("{}\\{after}", &text[..digits]);
     }
+    if text.starts_with(['>', '-', '+', '=']) { format!("\\{text}") } else { text }
+}
+
+/// Changes what stands outside code. Code is what single back-ticks enclose, with none in between;
+/// any other back-tick is escaped, since readers of Markdown pair them in ways of their own.
+fn outside_code(text: &str, change: impl Fn(&str) -> String) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some(at) = rest.find('`') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(&change(before));
+        let escaped = before.ends_with('\\');
+        match code_span(from).filter(|_| !escaped) {
+            Some(span) => {
+                out.push_str(span);
+                rest = &from[span.len()..];
+            }
+            None => {
+                // A run is escaped as a whole: none of it opens anything.
+                let run = from.len() - from.trim_start_matches('`').len();
+                out.push_str(&"\\`".repeat(run));
+                rest = &from[run..];
+            }
+        }
+    }
+    out.push_str(&change(rest));
     out
+}
+
+/// Gives the code that a text starts with, between two single back-ticks.
+fn code_span(text: &str) -> Option<&str> {
+    let inner = &text[1..];
+    let end = inner.find('`').filter(|end| *end > 0)?;
+    let single = !inner[end + 1..].starts_with('`');
+    single.then(|| &text[..end + 2])
 }
 
 /// Fences code so that nothing in it ends the fence.
@@ -182,6 +212,11 @@ mod tests {
             "!\\[x]\\(u) \\<img> Vec\\<T> `<b>`"
         );
         assert_eq!(markdown("one ` tick"), "one \\` tick");
+        assert_eq!(markdown("``` <img src=x> ` y"), "\\`\\`\\` &lt;img src=x> \\` y");
+        assert_eq!(without_links("\\` <img> `"), "\\\\` \\<img> \\`");
+        assert_eq!(markdown("- x"), "\\- x");
+        assert_eq!(markdown("> x"), "\\> x");
+        assert_eq!(markdown("12. x"), "12\\. x");
     }
 
     #[test]

@@ -13,7 +13,9 @@ pub(super) fn write(document: &Document<'_>) -> String {
 }
 
 fn item(finding: &Finding, number: usize) -> String {
-    let place = finding.place().map(|place| format!(": {}", plain::one_line(&place)));
+    let place = finding
+        .place()
+        .map(|place| format!(": {}", plain::without_links(&plain::one_line(&place))));
     let mut out = format!(
         "{number}. [ ] **{}** ({}){}{}\n",
         plain::one_line(seven_level(&finding.grade)),
