@@ -42,12 +42,18 @@ pub fn severity_tag(line: &str) -> Option<Tag<'_>> {
     if !is_tag {
         return None;
     }
-    Some(Tag {
-        grade,
-        rest: rest.trim_start_matches([':', '-', '–', '—', '|', '*', ' ', '\t']).trim(),
-        set_off,
-        at_margin: opened == 0,
-    })
+    let rest = rest.trim_start_matches([':', '-', '–', '—', '|', '*', ' ', '\t']).trim();
+    if is_count(rest) {
+        return None;
+    }
+    Some(Tag { grade, rest, set_off, at_margin: opened == 0 })
+}
+
+/// Says whether a severity is only followed by how often it was found: `CRITICAL: 0`, `Low: none`.
+fn is_count(rest: &str) -> bool {
+    let rest = rest.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
+    !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
+        || matches!(rest.as_str(), "none" | "n/a" | "nil" | "zero" | "nothing" | "no")
 }
 
 /// Takes `(security)` off the front of `(security): …`.

@@ -1,0 +1,212 @@
+//! The lines in which a reviewer speaks for itself: [`lines`].
+//!
+//! What stands in fences, quotes, comments, diffs or JSON is somebody else's text and is left out.
+
+use crate::read;
+
+/// A line of the reviewer's own.
+pub(super) struct Line<'t> {
+    /// Its number, counted from 1.
+    pub(super) number: usize,
+    /// The line as it stands.
+    pub(super) raw: &'t str,
+    /// What it says, without quotes and without the label of a conclusion.
+    pub(super) said: String,
+    /// Whether the reviewer's conclusion stands here: behind `Verdict:` or below such a heading.
+    pub(super) is_conclusion: bool,
+    /// Whether it is an empty box, and so a choice that was not made.
+    pub(super) is_unchecked: bool,
+    /// The end of the sentence that the line before left open.
+    pub(super) before: String,
+    /// Whether it is a heading that the next line says nothing stands under.
+    pub(super) is_empty_heading: bool,
+}
+
+impl Line<'_> {
+    /// Says whether it is a heading.
+    pub(super) fn is_heading(&self) -> bool {
+        is_heading(self.raw)
+    }
+}
+
+/// Gives the reviewer's own lines.
+pub(super) fn lines<'t>(text: &'t str, json_spans: &[(usize, usize)]) -> Vec<Line<'t>> {
+    let spoken = spoken(text, json_spans);
+    let mut lines: Vec<Line<'t>> = Vec::with_capacity(spoken.len());
+    let mut concludes_next = false;
+    for (at, (number, raw)) in spoken.iter().enumerate() {
+        let label = Label::of(raw);
+        let body = label.as_ref().map_or(*raw, |label| label.rest);
+        let checkbox = checkbox(raw);
+        let next = spoken.get(at + 1).map_or("", |(_, next)| *next);
+        lines.push(Line {
+            number: *number,
+            raw,
+            said: without_quotes(body, label.is_some() || concludes_next),
+            is_conclusion: label.is_some() || concludes_next || checkbox == Some(true),
+            is_unchecked: checkbox == Some(false),
+            before: lines.last().map(open_sentence).unwrap_or_default(),
+            is_empty_heading: is_heading(raw) && says_nothing(next),
+        });
+        concludes_next =
+            label.is_some_and(|label| label.rest.trim_matches(['*', '_', ' ']).is_empty());
+    }
+    lines
+}
+
+/// Gives the lines that are not somebody else's, with their numbers.
+fn spoken<'t>(text: &'t str, json_spans: &[(usize, usize)]) -> Vec<(usize, &'t str)> {
+    let base = text.as_ptr() as usize;
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    let mut spans = json_spans.iter().peekable();
+    let (mut number, mut last) = (1, 0);
+    let (mut in_comment, mut in_diff, mut after_blank) = (false, false, true);
+    for line in read::unfenced(text) {
+        let start = line.as_ptr() as usize - base;
+        number += text[last..start].matches('\n').count();
+        last = start;
+        while spans.next_if(|(_, end)| *end <= start).is_some() {}
+        let line = match spans.peek() {
+            Some((from, _)) if *from <= start => "",
+            Some((from, _)) if *from < start + line.len() => &line[..from - start],
+            _ => line,
+        };
+        let opens = line.find("<!--");
+        let hidden = in_comment || opens.is_some();
+        in_comment = (in_comment || opens.is_some()) && !line.contains("-->");
+        let starts_diff = line.starts_with("diff --git ") || line.starts_with("@@ ");
+        in_diff = starts_diff || (in_diff && line.starts_with([' ', '+', '-', '\\', '@', 'i']));
+        let in_list = found.last().is_some_and(|(_, line)| is_list_item(line));
+        let is_code =
+            after_blank && !in_list && (line.starts_with("    ") || line.starts_with('\t'));
+        after_blank = line.trim().is_empty();
+        if !hidden && !in_diff && !is_code && !is_quoted(line) && !line.trim().is_empty() {
+            found.push((number, line));
+        }
+    }
+    found
+}
+
+fn is_quoted(line: &str) -> bool {
+    line.trim_start().starts_with('>')
+        || line.starts_with('+')
+        || line.starts_with("@@")
+        || (line.starts_with('-') && !line.starts_with("- ") && !line.starts_with("---"))
+}
+
+fn is_list_item(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("- ")
+        || line.starts_with("* ")
+        || line.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn is_heading(line: &str) -> bool {
+    line.trim_start().starts_with('#')
+}
+
+/// Says whether a line denies that there is anything.
+pub(super) fn says_nothing(line: &str) -> bool {
+    let start: String = line.chars().take(40).collect();
+    let word = start.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
+    let first = word.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+    matches!(first, "none" | "no" | "nothing" | "nil" | "0" | "zero") || word == "n/a"
+}
+
+/// Reads `[x]` and `[ ]` at the start of a line.
+fn checkbox(line: &str) -> Option<bool> {
+    let line = line.trim_start().trim_start_matches(['-', '*', '+', ' ']);
+    match line.get(..3)? {
+        "[x]" | "[X]" => Some(true),
+        "[ ]" => Some(false),
+        _ => None,
+    }
+}
+
+/// The label of a conclusion, and what comes after it.
+struct Label<'t> {
+    rest: &'t str,
+}
+
+impl<'t> Label<'t> {
+    fn of(line: &'t str) -> Option<Label<'t>> {
+        let separator = line.find([':', '=']).or_else(|| line.find(" - ").map(|at| at + 1));
+        let (name, rest) = match separator {
+            Some(at) => (&line[..at], &line[at + 1..]),
+            None if is_heading(line) || line.trim().starts_with("**") => (line, ""),
+            None => return None,
+        };
+        names_a_conclusion(name).then_some(Label { rest })
+    }
+}
+
+fn names_a_conclusion(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let own = ["final", "overall", "my", "review", "reviewer", "approval", "the", "1", "2", "3"];
+    let Some((last, before)) = words.split_last() else { return false };
+    let is_own = before.iter().all(|word| own.contains(word));
+    match *last {
+        "verdict" | "decision" | "conclusion" | "recommendation" | "overall" => is_own,
+        "status" | "result" | "outcome" | "assessment" => is_own && !before.is_empty(),
+        _ => false,
+    }
+}
+
+/// Blanks what stands in quotation marks, back-ticks or under a stroke. In a conclusion the word is
+/// often set in marks itself, and they are only taken off.
+fn without_quotes(line: &str, is_conclusion: bool) -> String {
+    let line = without_strokes(line);
+    if is_conclusion {
+        return line.replace(['"', '`', '“', '”'], " ");
+    }
+    let mut out = String::with_capacity(line.len());
+    let mut closing: Option<char> = None;
+    let mut before = ' ';
+    let last_mark = |mark: char| line.rfind(mark).unwrap_or(0);
+    let (last_single, last_curly) = (last_mark('\''), last_mark('’'));
+    for (at, c) in line.char_indices() {
+        let opens = match c {
+            '"' | '`' => Some(c),
+            '“' => Some('”'),
+            '«' => Some('»'),
+            '‘' if at < last_curly => Some('’'),
+            // An apostrophe stands inside a word.
+            '\'' if !before.is_alphanumeric() && at < last_single => Some(c),
+            _ => None,
+        };
+        before = c;
+        match (closing, opens) {
+            (Some(close), _) if c == close => closing = None,
+            (Some(_), _) => {}
+            (None, Some(close)) => closing = Some(close),
+            (None, None) => {
+                out.push(c);
+                continue;
+            }
+        }
+        out.push(' ');
+    }
+    // A mark that nothing closes quotes nothing.
+    if closing.is_some() { line.replace(['"', '`', '“'], " ") } else { out }
+}
+
+fn without_strokes(line: &str) -> String {
+    let parts: Vec<&str> = line.split("~~").collect();
+    if parts.len() < 3 {
+        return line.to_owned();
+    }
+    parts.into_iter().step_by(2).collect::<Vec<_>>().join(" ")
+}
+
+/// Gives the sentence that a line leaves open, if it does.
+fn open_sentence(line: &Line<'_>) -> String {
+    let said = line.said.trim_end();
+    let closed = said.ends_with(['.', '!', '?', ':', ';', '*', '|']);
+    if closed || is_heading(line.raw) || is_list_item(line.raw) {
+        return String::new();
+    }
+    let start = said.rfind(['.', '!', '?', ';']).map_or(0, |at| at + 1);
+    said[start..].trim().chars().take(200).collect()
+}

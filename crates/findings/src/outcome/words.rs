@@ -1,0 +1,513 @@
+//! What a line says: severities, failed tests, and whether it approves.
+//!
+//! Each is looked for clause by clause, so that a negation reaches no further than its thought.
+
+use super::Meaning;
+use super::speech::{Line, says_nothing};
+use crate::grade::Grade;
+
+/// Something that decides, and the clause it was seen in.
+pub(super) struct Seen<'l> {
+    pub(super) clause: &'l str,
+    pub(super) meaning: Meaning,
+}
+
+/// Finds the severities that a line names: in capitals with a colon after them or in brackets, or
+/// as a number of issues, or as what a heading is about.
+pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
+    let mut seen = Vec::new();
+    let last_colon = line.said.rfind(':');
+    let in_table = line.raw.contains('|');
+    let starts_as_title = line.raw.trim_start().starts_with(['#', '*']);
+    for clause in clauses(&line.said, &[" - ", " – ", " — "]) {
+        let words = Words::of(clause.text);
+        for (at, word) in words.all.iter().enumerate() {
+            let meaning = match word.text.to_ascii_uppercase().as_str() {
+                "CRITICAL" => Meaning::Critical,
+                "HIGH" | "MAJOR" => Meaning::Major,
+                _ => continue,
+            };
+            let colon_after = last_colon.is_some_and(|colon| colon > clause.at + word.at);
+            let shouted = word.is_shouted() && (colon_after || words.is_enclosed(at));
+            let labelled = words.lower(at.wrapping_sub(1)) == "severity";
+            let named = at == 0
+                && (starts_as_title && words.issues_after(at)
+                    || line.is_heading() && words.is_topic(at));
+            let tabled = in_table && words.count(at + 1).is_some_and(|count| count > 0);
+            if !(shouted || labelled || named || tabled || words.counts_issues(at)) {
+                continue;
+            }
+            let denied = words.is_denied(at)
+                || says_nothing(words.after_issues(at))
+                || (named && line.is_empty_heading);
+            let meaning = if denied { Meaning::Ignored } else { meaning };
+            seen.push(Seen { clause: clause.text, meaning });
+        }
+    }
+    seen
+}
+
+/// Finds what a line says of failed tests.
+pub(super) fn test_failures<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
+    let mut seen = Vec::new();
+    for sentence in line.said.split_inclusive(['.', ';', '!', '?']) {
+        let words = Words::of(sentence);
+        let Some(at) = words.failed_tests() else { continue };
+        let counted =
+            words.count(at.wrapping_sub(2)).is_some() || words.count(at.wrapping_sub(1)).is_some();
+        let supposed = words.any(&["if", "would", "unless", "whenever"])
+            || !counted && words.any(&["when", "could", "might"]);
+        let denied = supposed || words.is_denied(at) || words.is_past();
+        let meaning = if denied { Meaning::Ignored } else { Meaning::TestFailure };
+        seen.push(Seen { clause: sentence, meaning });
+    }
+    seen
+}
+
+/// Finds what a line says of approving.
+pub(super) fn verdicts<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
+    let mut seen = Vec::new();
+    let separators = [" - ", " – ", " — ", ": ", " → ", " so ", " and ", " therefore "];
+    for clause in clauses(&line.said, &separators) {
+        let words = Words::of(clause.text);
+        let meaning = match (words.approval(), words.changes(line.is_conclusion)) {
+            (None, None) => continue,
+            _ if line.is_unchecked || clause.is_question => Meaning::Ignored,
+            _ if Words::of(clause.sentence).is_past() => Meaning::Ignored,
+            // "APPROVE or REQUEST_CHANGES" names the choice and makes none.
+            (Some(at), Some(_)) if words.any(&["or"]) || at == 0 => Meaning::Ignored,
+            (_, Some(at)) => changes_meaning(&words, at),
+            (Some(at), None) => approval_meaning(line, &clause, &words, at),
+        };
+        seen.push(Seen { clause: clause.text, meaning });
+    }
+    seen
+}
+
+fn approval_meaning(line: &Line<'_>, clause: &Clause<'_>, words: &Words<'_>, at: usize) -> Meaning {
+    let small = words.all[at].text.starts_with(|c: char| c.is_lowercase());
+    let refused_before = small && Words::of(clause.thought_before).any(&REFUSALS);
+    let carried_over = small && clause.at == 0 && Words::of(&line.before).any(&REFUSALS);
+    let taken_back = words.is_negated_after(at) || is_taken_back(clause.after);
+    if words.is_refused(at) || taken_back || refused_before || carried_over {
+        return Meaning::RequestChanges;
+    }
+    let about_something_else = clause.follows_colon && !words.all[at].is_shouted();
+    if words.is_conditional(at)
+        || asks_for_fixes(clause.after)
+        || (about_something_else && !line.is_conclusion)
+        || !words.approves(at, line.is_conclusion)
+    {
+        return Meaning::Ignored;
+    }
+    Meaning::Approve
+}
+
+/// Says whether what comes behind an approval denies it: `Approved: no`.
+fn is_taken_back(after: &str) -> bool {
+    let Some(answer) = after.strip_prefix(':') else { return false };
+    let answer: String = answer.trim_start().chars().take(40).collect();
+    let answer = answer.trim_end();
+    answer.starts_with('❌')
+        || says_nothing(answer) && answer.split_whitespace().count() == 1
+        || ["false", "denied", "not "].iter().any(|word| answer.to_lowercase().starts_with(word))
+}
+
+/// Says whether what comes behind an approval makes it wait for something.
+fn asks_for_fixes(after: &str) -> bool {
+    let after: String = after.chars().take(400).collect::<String>().to_lowercase();
+    let asks = ["must be fixed", "before merg", "to be fixed", "please fix", "must fix"];
+    asks.iter().any(|ask| after.contains(ask))
+}
+
+fn changes_meaning(words: &Words<'_>, at: usize) -> Meaning {
+    let supposed = words.any(&["if", "could", "might", "unless", "whether", "when"])
+        || words.lower[..at].iter().any(|word| word == "would");
+    if supposed || words.is_denied(at) { Meaning::Ignored } else { Meaning::RequestChanges }
+}
+
+/// Reads the word of a verdict field.
+pub(super) fn structured_verdict(word: &str) -> Option<Meaning> {
+    let words = Words::of(word);
+    let refused = words.changes(true).is_some()
+        || words.any(&["fail", "failed", "block", "blocked", "reject", "rejected", "no"])
+        || words.any(&NEGATIONS);
+    if refused {
+        return Some(Meaning::RequestChanges);
+    }
+    let at = words.approval().or_else(|| words.position(&["pass", "passed"]))?;
+    (!words.is_conditional(at)).then_some(Meaning::Approve)
+}
+
+const NEGATIONS: [&str; 11] =
+    ["no", "not", "none", "never", "without", "zero", "0", "cannot", "neither", "nor", "nothing"];
+
+/// Words that refuse whatever comes after them in the sentence.
+const REFUSALS: [&str; 18] = [
+    "cannot", "can't", "won't", "unable", "refuse", "not", "never", "dont", "cant", "wont",
+    "don't", "decline", "hesitant", "against", "hardly", "far", "nothing", "neither",
+];
+
+/// The most bytes of a sentence that are looked at before a clause.
+const LOOK_BACK: usize = 400;
+
+/// The most words that are looked at before a word.
+const WORDS_BACK: usize = 16;
+
+/// A part of a line that is one thought.
+struct Clause<'l> {
+    text: &'l str,
+    /// Where it starts in the line.
+    at: usize,
+    is_question: bool,
+    /// Whether it stands behind a colon.
+    follows_colon: bool,
+    /// Its sentence, up to its own end.
+    sentence: &'l str,
+    /// What its sentence says before it, since the last turn of thought.
+    thought_before: &'l str,
+    /// What the line says behind it.
+    after: &'l str,
+}
+
+/// Splits a line where one thought ends: at the end of sentences, at commas that separate no list,
+/// before "but", and at the given separators.
+fn clauses<'l>(line: &'l str, separators: &[&str]) -> Vec<Clause<'l>> {
+    let mut found = Vec::new();
+    let mut here = Position::default();
+    let mut at = 0;
+    while let Some(&byte) = line.as_bytes().get(at) {
+        let Some(border) = Border::at(line, at, separators) else {
+            at += 1;
+            continue;
+        };
+        found.push(here.clause(line, at, byte == b'?'));
+        at += border.width;
+        here.step(at, &border);
+    }
+    found.push(here.clause(line, line.len(), false));
+    found
+}
+
+/// Where a clause, its thought and its sentence start.
+#[derive(Default)]
+struct Position {
+    clause: usize,
+    thought: usize,
+    sentence: usize,
+    follows_colon: bool,
+}
+
+impl Position {
+    fn clause<'l>(&self, line: &'l str, end: usize, is_question: bool) -> Clause<'l> {
+        Clause {
+            text: &line[self.clause..end],
+            at: self.clause,
+            is_question,
+            follows_colon: self.follows_colon,
+            sentence: &line[self.no_further_than(line, self.sentence)..end],
+            thought_before: &line[self.no_further_than(line, self.thought)..self.clause],
+            after: &line[end..],
+        }
+    }
+
+    /// Bounds how far back from the clause anything is looked at, so that the work stays linear.
+    fn no_further_than(&self, line: &str, start: usize) -> usize {
+        start.max(line.floor_char_boundary(self.clause.saturating_sub(LOOK_BACK)))
+    }
+
+    fn step(&mut self, at: usize, border: &Border) {
+        self.clause = at;
+        self.follows_colon = border.is_colon;
+        if border.turns {
+            self.thought = at;
+        }
+        if border.ends_sentence {
+            self.sentence = at;
+        }
+    }
+}
+
+/// What separates two clauses.
+struct Border {
+    width: usize,
+    ends_sentence: bool,
+    /// Whether what was denied before may be said now.
+    turns: bool,
+    is_colon: bool,
+}
+
+impl Border {
+    fn at(line: &str, at: usize, separators: &[&str]) -> Option<Border> {
+        let bytes = line.as_bytes();
+        let spaced = bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace);
+        let ends = matches!(bytes[at], b';' | b'!' | b'?') || (bytes[at] == b'.' && spaced);
+        let parts = bytes[at] == b',' && spaced && !goes_on(&line[at + 1..]);
+        if ends || parts {
+            return Some(Border { width: 1, ends_sentence: ends, turns: ends, is_colon: false });
+        }
+        let separator = separators.iter().chain(&[" but "]).find(|separator| {
+            bytes[at] == separator.as_bytes()[0] && line[at..].starts_with(**separator)
+        })?;
+        Some(Border {
+            width: separator.len(),
+            ends_sentence: false,
+            turns: !matches!(*separator, " and " | " so " | " therefore "),
+            is_colon: *separator == ": ",
+        })
+    }
+}
+
+/// Says whether a comma only separates the members of one list: `no CRITICAL, HIGH or MAJOR`.
+fn goes_on(rest: &str) -> bool {
+    let next = rest.split_whitespace().next().unwrap_or("");
+    let next = next.trim_matches(|c: char| !c.is_alphanumeric());
+    matches!(next, "or" | "and" | "nor" | "failed") || Grade::is_word(next)
+}
+
+/// A word and where it starts in its clause.
+struct Place<'c> {
+    text: &'c str,
+    at: usize,
+}
+
+impl Place<'_> {
+    fn is_shouted(&self) -> bool {
+        !self.text.bytes().any(|byte| byte.is_ascii_lowercase())
+    }
+}
+
+/// The words of one clause.
+struct Words<'c> {
+    clause: &'c str,
+    all: Vec<Place<'c>>,
+    lower: Vec<String>,
+}
+
+impl<'c> Words<'c> {
+    fn of(clause: &'c str) -> Words<'c> {
+        let between = |c: char| {
+            c.is_whitespace() || matches!(c, ':' | '*' | '(' | ')' | '[' | ']' | '/' | '|')
+        };
+        let all: Vec<Place<'c>> = clause
+            .split(between)
+            .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'))
+            .filter(|word| !word.is_empty())
+            .map(|text| Place { text, at: text.as_ptr() as usize - clause.as_ptr() as usize })
+            .collect();
+        let lower: Vec<String> =
+            all.iter().map(|word| word.text.to_lowercase().replace('’', "'")).collect();
+        Words { clause, all, lower }
+    }
+
+    /// Gives a word in small letters, or nothing where there is none.
+    fn lower(&self, at: usize) -> &str {
+        self.lower.get(at).map_or("", String::as_str)
+    }
+
+    fn any(&self, of: &[&str]) -> bool {
+        self.lower.iter().any(|word| of.contains(&word.as_str()))
+    }
+
+    fn position(&self, of: &[&str]) -> Option<usize> {
+        self.lower.iter().position(|word| of.contains(&word.as_str()))
+    }
+
+    fn count(&self, at: usize) -> Option<u64> {
+        self.lower(at).parse().ok()
+    }
+
+    /// Says whether a word is denied by one close before it: "no known CRITICAL issues". Further
+    /// back, or beyond a colon or a bracket, a denial is about something else.
+    fn is_denied(&self, at: usize) -> bool {
+        const PASSED: [&str; 9] = ["or", "and", "nor", "of", "the", "our", "any", "a", "to"];
+        let mut others = 0;
+        for before in (at.saturating_sub(WORDS_BACK)..at).rev() {
+            let gap = &self.clause
+                [self.all[before].at + self.all[before].text.len()..self.all[before + 1].at];
+            if gap.contains([':', '(', '[']) {
+                return false;
+            }
+            let word = self.lower(before);
+            if NEGATIONS.contains(&word) || word.ends_with("n't") {
+                return true;
+            }
+            others += usize::from(!PASSED.contains(&word) && !Grade::is_word(word));
+            if others > 2 {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Says whether an approval is refused by what comes before it.
+    fn is_refused(&self, at: usize) -> bool {
+        let refuses = |word: &String| REFUSALS.contains(&word.as_str()) || word.ends_with("n't");
+        self.lower[..at].iter().any(refuses)
+            || matches!(self.lower(at.wrapping_sub(1)), "no" | "without" | "zero")
+    }
+
+    /// Says whether it is told of what was before, or of what somebody else says.
+    fn is_past(&self) -> bool {
+        self.any(&[
+            "previous", "previously", "prior", "earlier", "formerly", "originally", "said", "says",
+            "message", "titled", "claims", "returns", "expected", "first",
+        ])
+    }
+
+    /// Says whether the severity is what a heading is about, and all of it.
+    fn is_topic(&self, at: usize) -> bool {
+        matches!(self.lower(at + 1), "" | "priority" | "severity" | "risk")
+    }
+
+    /// Says whether the words right behind take back what is said: "APPROVE is not possible".
+    fn is_negated_after(&self, at: usize) -> bool {
+        let (next, second) = (self.lower(at + 1), self.lower(at + 2));
+        let is_last = at + 2 == self.lower.len();
+        let ends_in_not = self.lower.last().is_some_and(|word| word == "not");
+        matches!(next, "not" | "never" | "isn't" | "denied" | "withheld")
+            || ends_in_not
+            || (matches!(next, "no" | "false") && is_last)
+            || (next == "is" && matches!(second, "not" | "never" | "denied" | "withheld" | "no"))
+    }
+
+    fn is_conditional(&self, at: usize) -> bool {
+        let by_another = self.lower(at + 1) == "by" && self.lower(at + 2) != "me";
+        by_another
+            || self.any(&[
+                "if", "when", "once", "after", "unless", "until", "would", "could", "might",
+                "will", "before", "should", "whether", "i'll", "i'd", "can", "pending", "provided",
+                "subject", "except", "only",
+            ])
+    }
+
+    /// Says whether the word stands in brackets of its own: `(HIGH)`.
+    fn is_enclosed(&self, at: usize) -> bool {
+        let word = &self.all[at];
+        let before = self.clause[..word.at].ends_with(['(', '[']);
+        before && self.clause[word.at + word.text.len()..].starts_with([')', ']'])
+    }
+
+    fn is_issue(word: &str) -> bool {
+        ["issue", "finding", "bug", "problem", "defect", "vulnerabilit"]
+            .iter()
+            .any(|noun| word.starts_with(noun))
+    }
+
+    fn issues_after(&self, at: usize) -> bool {
+        Words::is_issue(self.lower(at + 1))
+    }
+
+    /// Gives what the clause says behind a severity and the noun it belongs to.
+    fn after_issues(&self, at: usize) -> &'c str {
+        let next = at + 1 + usize::from(self.issues_after(at));
+        self.all.get(next).map_or("", |word| &self.clause[word.at..])
+    }
+
+    /// Says whether the severity at `at` is counted: `3 critical issues`.
+    fn counts_issues(&self, at: usize) -> bool {
+        let numbers = [
+            "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+            "several",
+        ];
+        let before = self.lower(at.wrapping_sub(1));
+        let counted = before.parse::<u64>().is_ok() || numbers.contains(&before);
+        let end = self.lower.len().min(at + 4);
+        counted && self.lower[at + 1..end].iter().any(|word| Words::is_issue(word))
+    }
+
+    /// Finds the word by which tests are said to fail.
+    fn failed_tests(&self) -> Option<usize> {
+        let passes = self.any(&["pass", "passes"]);
+        (0..self.lower.len())
+            .find(|at| {
+                let at = *at;
+                let before = self.count(at.wrapping_sub(1));
+                match self.lower(at) {
+                    "failed" | "fail" | "fails" | "failing" => match (before, self.count(at + 1)) {
+                        (_, Some(count)) | (Some(count), None) => count > 0,
+                        (None, None) => !passes && self.are_tests(at),
+                    },
+                    "broken" | "red" => self.tests_before(at),
+                    "failure" | "failures" => match before {
+                        Some(count) => count > 0,
+                        None => matches!(self.lower(at.wrapping_sub(1)), "test" | "tests"),
+                    },
+                    // "Not all tests pass", "the tests did not pass".
+                    "pass" => {
+                        let from = at.saturating_sub(WORDS_BACK);
+                        let denies = |word: &String| word == "not" || word.ends_with("n't");
+                        let denied = self.lower[from..at].iter().any(denies);
+                        denied && self.tests_before(at)
+                    }
+                    _ => false,
+                }
+            })
+            // The denial of a pass is the failure itself, so it is not denied again.
+            .map(|at| if self.lower(at) == "pass" { 0 } else { at })
+    }
+
+    /// Says whether it is tests that the word at `at` is about.
+    fn are_tests(&self, at: usize) -> bool {
+        let about = matches!(self.lower(at.wrapping_sub(1)), "for" | "of" | "on" | "about");
+        let passes = self.any(&["pass", "passes"]);
+        !about
+            && !passes
+            && (self.tests_before(at) || matches!(self.lower(at + 1), "test" | "tests"))
+    }
+
+    fn tests_before(&self, at: usize) -> bool {
+        let from = at.saturating_sub(5);
+        self.lower[from..at].iter().any(|word| {
+            matches!(word.as_str(), "test" | "tests" | "suite") || word.starts_with("test_")
+        })
+    }
+
+    fn approval(&self) -> Option<usize> {
+        self.position(&["approve", "approved", "approves", "approving", "lgtm"])
+    }
+
+    fn changes(&self, is_conclusion: bool) -> Option<usize> {
+        const WORDS: [&str; 10] = [
+            "request_changes", "request-changes", "changes_requested", "needs_changes",
+            "needs_fix", "not_approved", "do_not_approve", "unapproved", "disapprove",
+            "disapproved",
+        ];
+        const PAIRS: [(&str, &str); 6] = [
+            ("request", "changes"),
+            ("requesting", "changes"),
+            ("changes", "requested"),
+            ("changes", "required"),
+            ("changes", "needed"),
+            ("needs", "changes"),
+        ];
+        // Words that refuse where a conclusion is due, or in capitals.
+        const REJECTIONS: [&str; 6] = ["reject", "rejected", "block", "blocked", "no-go", "denied"];
+        (0..self.lower.len()).find(|at| {
+            let (word, next) = (self.lower(*at), self.lower(at + 1));
+            let concluded = matches!((word, next), ("fail" | "failed", _) | ("needs", "work"));
+            WORDS.contains(&word)
+                || PAIRS.contains(&(word, next))
+                || is_conclusion && concluded
+                || REJECTIONS.contains(&word) && (is_conclusion || self.all[*at].is_shouted())
+        })
+    }
+
+    /// Says whether the approval at `at` is one, and not a word that is only mentioned.
+    fn approves(&self, at: usize, is_conclusion: bool) -> bool {
+        if is_conclusion {
+            return true;
+        }
+        let is_speaker = |word: &str| matches!(word, "i" | "we");
+        let leads = at == 0 || (at == 1 && is_speaker(self.lower(0)));
+        if self.all[at].is_shouted() || self.lower(at) == "lgtm" {
+            let led_to = ["i", "we", "thus", "is", "overall", "verdict", "decision"];
+            let is_last = at + 1 == self.lower.len();
+            let ends = is_last && led_to.contains(&self.lower(at.wrapping_sub(1)));
+            let spoken = self.lower.len() <= 6 && self.lower[..at].iter().any(|w| is_speaker(w));
+            return leads || ends || spoken || self.lower.len() <= 3;
+        }
+        let is_short = self.lower.len() <= 3;
+        leads && (is_short || matches!(self.lower(at + 1), "with" | "this" | "as" | "it"))
+    }
+}
