@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use assay_findings::read;
+use assay_findings::answer::{Format, parse};
 use serde_json::{Value, json};
 
 use super::{Bar, Row, median};
@@ -19,7 +19,7 @@ const HUGE: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The texts: what they begin with, and what is repeated behind it.
-const KINDS: [(&str, &str, &str); 13] = [
+const KINDS: [(&str, &str, &str); 16] = [
     ("keys-without-values", "", "{\"a\" "),
     ("opening-brackets", "", "["),
     ("opening-braces", "", "{"),
@@ -33,6 +33,9 @@ const KINDS: [(&str, &str, &str); 13] = [
     ("open-fences", "", "```json\n{\n"),
     ("escaped-openings", "", "{\\\"a\\\":"),
     ("tagged-lines", "", "[HIGH] a.rs:1 x\n"),
+    ("severities-on-one-line", "", "CRITICAL: "),
+    ("approvals-on-one-line", "", "Verdict: APPROVE and "),
+    ("failed-tests-on-one-line", "", "3 tests failed, not pass "),
 ];
 
 fn text(kind: &str, bytes: usize) -> anyhow::Result<String> {
@@ -98,12 +101,13 @@ pub(crate) fn child(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<boo
     });
     let before = memory("VmRSS:")?;
     let start = Instant::now();
-    std::hint::black_box(read::read(&text, None));
+    let read = || parse(text.as_bytes(), Format::Auto, None);
+    std::hint::black_box(read());
     let first = start.elapsed();
     let peak = memory("VmHWM:")?.saturating_sub(before);
     // A slow reading is timed once; its noise does not matter.
     let slow = first > Duration::from_secs(5);
-    let time = if slow { first } else { median(runs, || read::read(&text, None)) };
+    let time = if slow { first } else { median(runs, read) };
     drop(done);
     println!("{}", json!({ "seconds": time.as_secs_f64(), "peak": peak }));
     Ok(true)

@@ -4,8 +4,10 @@
 //! its conclusion and never from code, quotes or the diff; and where nothing was said, nothing was
 //! approved. The [`Audit`] says which words were seen and which rule decided.
 //!
-//! [`speech`] finds the lines in which the reviewer speaks for itself, [`words`] what they say.
+//! [`speech`] finds the lines in which the reviewer speaks for itself, [`clauses`] takes them
+//! apart, and [`words`] knows what they say.
 
+mod clauses;
 mod speech;
 mod words;
 

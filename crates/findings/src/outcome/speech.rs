@@ -4,6 +4,9 @@
 
 use crate::read;
 
+/// The most bytes of a line that are taken together.
+const LONGEST_LINE: usize = 8 << 10;
+
 /// A line of the reviewer's own.
 pub(super) struct Line<'t> {
     /// Its number, counted from 1.
@@ -81,10 +84,23 @@ fn spoken<'t>(text: &'t str, json_spans: &[(usize, usize)]) -> Vec<(usize, &'t s
             after_blank && !in_list && (line.starts_with("    ") || line.starts_with('\t'));
         after_blank = line.trim().is_empty();
         if !hidden && !in_diff && !is_code && !is_quoted(line) && !line.trim().is_empty() {
-            found.push((number, line));
+            found.extend(pieces(line).map(|piece| (number, piece)));
         }
     }
     found
+}
+
+/// Cuts a line that nobody would read in one into pieces, so that no work grows with its length.
+fn pieces(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let end = rest.floor_char_boundary(LONGEST_LINE);
+        let end = if end < rest.len() { rest[..end].rfind(' ').unwrap_or(end).max(1) } else { end };
+        let end = rest.ceil_char_boundary(end);
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 fn is_quoted(line: &str) -> bool {

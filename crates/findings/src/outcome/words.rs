@@ -3,6 +3,7 @@
 //! Each is looked for clause by clause, so that a negation reaches no further than its thought.
 
 use super::Meaning;
+use super::clauses::{Clause, clauses};
 use super::speech::{Line, says_nothing};
 use crate::grade::Grade;
 
@@ -148,122 +149,8 @@ const REFUSALS: [&str; 18] = [
     "don't", "decline", "hesitant", "against", "hardly", "far", "nothing", "neither",
 ];
 
-/// The most bytes of a sentence that are looked at before a clause.
-const LOOK_BACK: usize = 400;
-
 /// The most words that are looked at before a word.
 const WORDS_BACK: usize = 16;
-
-/// A part of a line that is one thought.
-struct Clause<'l> {
-    text: &'l str,
-    /// Where it starts in the line.
-    at: usize,
-    is_question: bool,
-    /// Whether it stands behind a colon.
-    follows_colon: bool,
-    /// Its sentence, up to its own end.
-    sentence: &'l str,
-    /// What its sentence says before it, since the last turn of thought.
-    thought_before: &'l str,
-    /// What the line says behind it.
-    after: &'l str,
-}
-
-/// Splits a line where one thought ends: at the end of sentences, at commas that separate no list,
-/// before "but", and at the given separators.
-fn clauses<'l>(line: &'l str, separators: &[&str]) -> Vec<Clause<'l>> {
-    let mut found = Vec::new();
-    let mut here = Position::default();
-    let mut at = 0;
-    while let Some(&byte) = line.as_bytes().get(at) {
-        let Some(border) = Border::at(line, at, separators) else {
-            at += 1;
-            continue;
-        };
-        found.push(here.clause(line, at, byte == b'?'));
-        at += border.width;
-        here.step(at, &border);
-    }
-    found.push(here.clause(line, line.len(), false));
-    found
-}
-
-/// Where a clause, its thought and its sentence start.
-#[derive(Default)]
-struct Position {
-    clause: usize,
-    thought: usize,
-    sentence: usize,
-    follows_colon: bool,
-}
-
-impl Position {
-    fn clause<'l>(&self, line: &'l str, end: usize, is_question: bool) -> Clause<'l> {
-        Clause {
-            text: &line[self.clause..end],
-            at: self.clause,
-            is_question,
-            follows_colon: self.follows_colon,
-            sentence: &line[self.no_further_than(line, self.sentence)..end],
-            thought_before: &line[self.no_further_than(line, self.thought)..self.clause],
-            after: &line[end..],
-        }
-    }
-
-    /// Bounds how far back from the clause anything is looked at, so that the work stays linear.
-    fn no_further_than(&self, line: &str, start: usize) -> usize {
-        start.max(line.floor_char_boundary(self.clause.saturating_sub(LOOK_BACK)))
-    }
-
-    fn step(&mut self, at: usize, border: &Border) {
-        self.clause = at;
-        self.follows_colon = border.is_colon;
-        if border.turns {
-            self.thought = at;
-        }
-        if border.ends_sentence {
-            self.sentence = at;
-        }
-    }
-}
-
-/// What separates two clauses.
-struct Border {
-    width: usize,
-    ends_sentence: bool,
-    /// Whether what was denied before may be said now.
-    turns: bool,
-    is_colon: bool,
-}
-
-impl Border {
-    fn at(line: &str, at: usize, separators: &[&str]) -> Option<Border> {
-        let bytes = line.as_bytes();
-        let spaced = bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace);
-        let ends = matches!(bytes[at], b';' | b'!' | b'?') || (bytes[at] == b'.' && spaced);
-        let parts = bytes[at] == b',' && spaced && !goes_on(&line[at + 1..]);
-        if ends || parts {
-            return Some(Border { width: 1, ends_sentence: ends, turns: ends, is_colon: false });
-        }
-        let separator = separators.iter().chain(&[" but "]).find(|separator| {
-            bytes[at] == separator.as_bytes()[0] && line[at..].starts_with(**separator)
-        })?;
-        Some(Border {
-            width: separator.len(),
-            ends_sentence: false,
-            turns: !matches!(*separator, " and " | " so " | " therefore "),
-            is_colon: *separator == ": ",
-        })
-    }
-}
-
-/// Says whether a comma only separates the members of one list: `no CRITICAL, HIGH or MAJOR`.
-fn goes_on(rest: &str) -> bool {
-    let next = rest.split_whitespace().next().unwrap_or("");
-    let next = next.trim_matches(|c: char| !c.is_alphanumeric());
-    matches!(next, "or" | "and" | "nor" | "failed") || Grade::is_word(next)
-}
 
 /// A word and where it starts in its clause.
 struct Place<'c> {
