@@ -1,10 +1,14 @@
 //! Whether two titles name one defect: [`alike`], the one measure that merging, memory and
 //! recurring issues share, and [`AlikeIndex`], which finds the candidates without trying all pairs.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// Titles are alike from here on.
 pub const THRESHOLD: f64 = 0.8;
+
+/// So many subjects at one place are looked up by their words, and fewer just compared.
+const FEW: usize = 24;
 
 /// Lines at most this far apart count as one place.
 const NEAR_LINES: u32 = 10;
@@ -83,9 +87,9 @@ fn shared(a: &[String], b: &[String]) -> usize {
     let (mut i, mut j, mut count) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
+            Ordering::Less => i += 1,
+            Ordering::Greater => j += 1,
+            Ordering::Equal => {
                 count += 1;
                 i += 1;
                 j += 1;
@@ -284,7 +288,9 @@ pub struct AlikeIndex {
     signatures: Vec<Signature>,
     /// Each signature's words as numbers, the rarest word of all subjects being the lowest.
     words: Vec<Vec<u32>>,
-    /// (place, word) of all inserted subjects' words.
+    /// All that were inserted at a place, in order.
+    by_place: HashMap<u32, Vec<u32>>,
+    /// (place, word) of all inserted subjects' words, at places with many of them.
     by_word: HashMap<(u32, u32), Vec<u32>>,
     /// The same, for the words of which one must be shared.
     by_rare_word: HashMap<(u32, u32), Vec<u32>>,
@@ -316,6 +322,7 @@ impl AlikeIndex {
         AlikeIndex {
             signatures,
             words,
+            by_place: HashMap::new(),
             by_word: HashMap::new(),
             by_rare_word: HashMap::new(),
             by_title: HashMap::new(),
@@ -324,6 +331,21 @@ impl AlikeIndex {
 
     /// Inserts the `id`-th title at a place; only subjects at one place are compared.
     pub fn insert(&mut self, id: u32, place: u32) {
+        let here = self.by_place.entry(place).or_default();
+        here.push(id);
+        match here.len().cmp(&FEW) {
+            Ordering::Less => {}
+            // Now there are enough of them for looking up words to pay.
+            Ordering::Equal => {
+                for id in here.clone() {
+                    self.insert_words(id, place);
+                }
+            }
+            Ordering::Greater => self.insert_words(id, place),
+        }
+    }
+
+    fn insert_words(&mut self, id: u32, place: u32) {
         let words = &self.words[id as usize];
         for word in words {
             self.by_word.entry((place, *word)).or_default().push(id);
@@ -339,6 +361,10 @@ impl AlikeIndex {
 
     /// Gives those inserted at a place that may be alike to the `id`-th title, in order.
     pub fn candidates(&self, id: u32, place: u32) -> Vec<u32> {
+        let here = self.by_place.get(&place).map(Vec::as_slice).unwrap_or_default();
+        if here.len() < FEW {
+            return here.to_vec();
+        }
         let words = &self.words[id as usize];
         let mut found: Vec<u32> = Vec::new();
         for word in rarest(words) {

@@ -32,29 +32,35 @@ impl Line<'_> {
     }
 }
 
-/// Gives the reviewer's own lines.
-pub(super) fn lines<'t>(text: &'t str, json_spans: &[(usize, usize)]) -> Vec<Line<'t>> {
-    let spoken = spoken(text, json_spans);
-    let mut lines: Vec<Line<'t>> = Vec::with_capacity(spoken.len());
-    let mut concludes_next = false;
-    for (at, (number, raw)) in spoken.iter().enumerate() {
+/// Gives the reviewer's own lines, one at a time.
+pub(super) fn lines<'t>(
+    text: &'t str,
+    json_spans: &[(usize, usize)],
+) -> impl Iterator<Item = Line<'t>> {
+    let mut spoken = spoken(text, json_spans).into_iter().peekable();
+    let mut concludes = false;
+    let mut open = String::new();
+    std::iter::from_fn(move || {
+        let (number, raw) = spoken.next()?;
+        let next = spoken.peek().map_or("", |(_, next)| *next);
         let label = Label::of(raw);
-        let body = label.as_ref().map_or(*raw, |label| label.rest);
         let checkbox = checkbox(raw);
-        let next = spoken.get(at + 1).map_or("", |(_, next)| *next);
-        lines.push(Line {
-            number: *number,
+        let is_conclusion = label.is_some() || concludes || checkbox == Some(true);
+        let body = label.as_ref().map_or(raw, |label| label.rest);
+        let line = Line {
+            number,
             raw,
-            said: without_quotes(body, label.is_some() || concludes_next),
-            is_conclusion: label.is_some() || concludes_next || checkbox == Some(true),
+            said: without_quotes(body, label.is_some() || concludes),
+            is_conclusion,
             is_unchecked: checkbox == Some(false),
-            before: lines.last().map(open_sentence).unwrap_or_default(),
+            before: std::mem::take(&mut open),
             is_empty_heading: is_heading(raw) && says_nothing(next),
-        });
-        concludes_next =
-            label.is_some_and(|label| label.rest.trim_matches(['*', '_', ' ']).is_empty());
-    }
-    lines
+        };
+        // A label with nothing behind it is that of the next line.
+        concludes = label.is_some_and(|label| label.rest.trim_matches(['*', '_', ' ']).is_empty());
+        open = open_sentence(&line);
+        Some(line)
+    })
 }
 
 /// Gives the lines that are not somebody else's, with their numbers.
