@@ -31,6 +31,8 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
 fn readers(what: &str, text: &str) -> anyhow::Result<Vec<Row>> {
     let path = target_folder("bench")?.join("review.md");
     std::fs::write(&path, text)?;
+    // The first runs find the machine cold.
+    median(RUNS, || read::read(text, None));
     let own = median(RUNS, || read::read(text, None));
     let mut rows = vec![Row::time(format!("reading a {what} of {} bytes", text.len()), own)];
     for (name, time, least) in
