@@ -1,5 +1,6 @@
 //! What one reviewer returns: [`Report`].
 
+use crate::outcome;
 use crate::read::{self, Envelope, Rejected, Repair};
 use crate::vote::Vote;
 
@@ -83,6 +84,8 @@ pub struct Report {
     pub rejected: Vec<Rejected>,
     /// How many findings of it could not be read.
     pub lost: usize,
+    /// Whether its own verdict asks for changes.
+    pub refuses: bool,
     /// Why it says nothing, where it does: such a report covered nothing.
     pub unusable: Option<String>,
 }
@@ -101,6 +104,7 @@ impl Report {
             notes: Vec::new(),
             rejected: Vec::new(),
             lost: 0,
+            refuses: false,
             unusable: None,
         }
     }
@@ -181,6 +185,7 @@ impl Report {
             failed_checks: envelope.failed_checks,
             not_covered: envelope.not_covered,
             notes: envelope.notes,
+            refuses: envelope.verdict.as_deref().is_some_and(outcome::refuses),
             ..Report::new(reviewer)
         }
     }

@@ -177,6 +177,9 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
         } else if report.lost > 0 {
             let text = format!("{} of what `{name}` found could not be read", report.lost);
             reasons.push(reason(Rule::Unreadable, text));
+        } else if report.refuses && report.votes.is_empty() {
+            let text = format!("`{name}` asks for changes and names none");
+            reasons.push(reason(Rule::Unreadable, text));
         }
     }
     reasons
@@ -191,11 +194,13 @@ fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
     let (should, rest): (Vec<&Finding>, Vec<&Finding>) =
         rest.into_iter().partition(|f| f.grade.obligation() != Obligation::May);
     let actionable: Vec<&Finding> = rest.into_iter().filter(|f| f.is_actionable()).collect();
-    let held: Vec<&Finding> = evidence.held_back.iter().filter(blocks).collect();
+    // What came without a severity that anybody knows may be anything.
+    let may_block = |f: &&Finding| f.grade.is_unmapped() || blocks(f);
+    let held: Vec<&Finding> = evidence.held_back.iter().filter(may_block).collect();
     let mut reasons = Vec::new();
     reasons.extend(reason(Rule::Should, "should be fixed", &should));
     reasons.extend(reason(Rule::Actionable, "can be acted on", &actionable));
-    reasons.extend(reason(Rule::HeldBack, "held back as unsure, would have blocked", &held));
+    reasons.extend(reason(Rule::HeldBack, "held back as unsure, may have blocked", &held));
     reasons
 }
 

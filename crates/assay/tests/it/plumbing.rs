@@ -374,6 +374,12 @@ fn what_cannot_be_read_counts_against_a_pass() {
         let answer = assay(&["findings", "synthesize", "-"], &reports.to_string()).json();
         assert_eq!(answer["verdict"]["state"], "incomplete", "{answer:#}");
     }
+    let refusing = json!([{"reviewer": "x", "findings": [], "verdict": "REQUEST_CHANGES"}]);
+    let answer = assay(&["findings", "synthesize", "-"], &refusing.to_string()).json();
+    assert_eq!(answer["verdict"]["state"], "incomplete", "{answer:#}");
+    let bare = json!([{"reviewer": "x", "findings": ["SQL injection in login"]}]);
+    let answer = assay(&["findings", "synthesize", "-"], &bare.to_string()).json();
+    assert_eq!(answer["verdict"]["state"], "ready_with_fixes", "{answer:#}");
     let named = r#"{"findings": [], "comments": [{"severity": "HIGH", "description": "leak"}]}"#;
     let texts = r#"{"findings": ["SQL injection in login at a.py:3"]}"#;
     for text in [named, texts] {

@@ -160,6 +160,11 @@ pub fn judge(text: &str, reading: &Reading) -> (Outcome, Audit) {
     (outcome, Audit { word, decided_by, overruled, matches: prose.matches })
 }
 
+/// Says whether the word of a verdict field asks for changes.
+pub(crate) fn refuses(word: &str) -> bool {
+    words::structured_verdict(word) == Some(Meaning::RequestChanges)
+}
+
 /// What the prose of a review says.
 #[derive(Default)]
 struct Prose {
