@@ -163,9 +163,9 @@ pub fn parse(bytes: &[u8], format: Format, root: Option<&str>) -> (Parsed, bool)
         rejected: reading.rejected,
         audit,
         reviewer: reading.envelope.reviewer,
-        residual_risks: reading.envelope.residual_risks,
-        testing_gaps: reading.envelope.testing_gaps,
-        notes: reading.envelope.notes,
+        residual_risks: reading.envelope.remarks.residual_risks,
+        testing_gaps: reading.envelope.remarks.testing_gaps,
+        notes: reading.envelope.remarks.notes,
     };
     (parsed, usable)
 }

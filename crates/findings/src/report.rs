@@ -1,7 +1,7 @@
 //! What one reviewer returns: [`Report`].
 
 use crate::outcome;
-use crate::read::{self, Envelope, Rejected, Repair};
+use crate::read::{self, Envelope, Rejected, Remarks, Repair};
 use crate::vote::Vote;
 
 /// What kind of reviewer casts votes; it decides what an unstated confidence counts.
@@ -68,18 +68,8 @@ pub struct Report {
     pub reviewer: Reviewer,
     /// What it claims.
     pub votes: Vec<Vote>,
-    /// Risks that it could not confirm.
-    pub residual_risks: Vec<String>,
-    /// Tests that it found missing.
-    pub testing_gaps: Vec<String>,
-    /// Explicit requirements that it found unmet.
-    pub unmet_requirements: Vec<String>,
-    /// Required checks that failed.
-    pub failed_checks: Vec<String>,
-    /// What it did not look at.
-    pub not_covered: Vec<String>,
-    /// What was mended or missing in its form.
-    pub notes: Vec<String>,
+    /// What it says besides.
+    pub remarks: Remarks,
     /// What of it could not be read.
     pub rejected: Vec<Rejected>,
     /// How many findings of it could not be read.
@@ -96,12 +86,7 @@ impl Report {
         Report {
             reviewer,
             votes: Vec::new(),
-            residual_risks: Vec::new(),
-            testing_gaps: Vec::new(),
-            unmet_requirements: Vec::new(),
-            failed_checks: Vec::new(),
-            not_covered: Vec::new(),
-            notes: Vec::new(),
+            remarks: Remarks::default(),
             rejected: Vec::new(),
             lost: 0,
             refuses: false,
@@ -129,7 +114,7 @@ impl Report {
         let mut report = Report::from_envelope(reading.envelope, name);
         report.rejected = reading.rejected;
         report.lost = reading.lost;
-        report.notes.extend(reading.repairs.iter().map(note));
+        report.remarks.notes.extend(reading.repairs.iter().map(note));
         match reading.votes {
             Some(votes) => report.votes = votes,
             None => report.unusable = Some("no findings could be read from it".to_owned()),
@@ -141,7 +126,7 @@ impl Report {
     pub fn from_bytes(bytes: &[u8], name: &str, root: Option<&str>) -> Report {
         let (text, repair) = read::decode(bytes);
         let mut report = Report::from_text(&text, name, root);
-        report.notes.extend(repair.as_ref().map(note));
+        report.remarks.notes.extend(repair.as_ref().map(note));
         report
     }
 
@@ -179,12 +164,7 @@ impl Report {
         reviewer.family = envelope.family;
         reviewer.attested = envelope.independence_verified;
         Report {
-            residual_risks: envelope.residual_risks,
-            testing_gaps: envelope.testing_gaps,
-            unmet_requirements: envelope.unmet_requirements,
-            failed_checks: envelope.failed_checks,
-            not_covered: envelope.not_covered,
-            notes: envelope.notes,
+            remarks: envelope.remarks,
             refuses: envelope.verdict.as_deref().is_some_and(outcome::refuses),
             ..Report::new(reviewer)
         }

@@ -198,8 +198,8 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
     Synthesis {
         version: VERSION,
         verdict,
-        residual_risks: collect(|r| &r.residual_risks, &gated.residual_risks),
-        testing_gaps: collect(|r| &r.testing_gaps, &gated.testing_gaps),
+        residual_risks: collect(|r| &r.remarks.residual_risks, &gated.residual_risks),
+        testing_gaps: collect(|r| &r.remarks.testing_gaps, &gated.testing_gaps),
         queues: queues(&gated.open),
         merges,
         counts: counts(reports, &gated),
@@ -217,7 +217,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
 /// Makes findings of the explicit requirements that reviewers found unmet.
 fn unmet_requirements(reports: &[Report]) -> Option<Report> {
     let unmet: std::collections::BTreeSet<&String> =
-        reports.iter().flat_map(|report| &report.unmet_requirements).collect();
+        reports.iter().flat_map(|report| &report.remarks.unmet_requirements).collect();
     if unmet.is_empty() {
         return None;
     }
@@ -273,10 +273,10 @@ fn summaries(reports: &[Report]) -> Vec<ReportSummary> {
             reviewer: report.reviewer.name.clone(),
             votes: report.votes.len(),
             unusable: report.unusable.clone(),
-            notes: report.notes.clone(),
+            notes: report.remarks.notes.clone(),
             faults: faults(report),
             rejected: report.rejected.clone(),
-            not_covered: report.not_covered.clone(),
+            not_covered: report.remarks.not_covered.clone(),
         })
         .collect();
     summaries.sort_by(|a, b| a.reviewer.cmp(&b.reviewer));

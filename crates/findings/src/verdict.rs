@@ -139,12 +139,12 @@ fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
     }
     for report in evidence.reports {
         let name = &report.reviewer.name;
-        reasons.extend(report.unmet_requirements.iter().map(|requirement| Reason {
+        reasons.extend(report.remarks.unmet_requirements.iter().map(|requirement| Reason {
             rule: Rule::UnmetRequirement,
             text: format!("`{name}` found a requirement unmet: {requirement}"),
             findings: Vec::new(),
         }));
-        reasons.extend(report.failed_checks.iter().map(|check| Reason {
+        reasons.extend(report.remarks.failed_checks.iter().map(|check| Reason {
             rule: Rule::FailedCheck,
             text: format!("a required check failed: {check}"),
             findings: Vec::new(),

@@ -112,12 +112,12 @@ pub fn review(change: &Change) -> (Report, Coverage) {
     for file in &change.files {
         match passed_over(file) {
             Passed::Over(why) => {
-                report.not_covered.push(format!("{} ({why})", file.path()));
+                report.remarks.not_covered.push(format!("{} ({why})", file.path()));
                 *coverage.left_out.entry(why.to_owned()).or_default() += 1;
                 continue;
             }
             Passed::Hidden(why) => {
-                report.not_covered.push(format!("{} ({why})", file.path()));
+                report.remarks.not_covered.push(format!("{} ({why})", file.path()));
                 *coverage.failed.entry(why.to_owned()).or_default() += 1;
                 continue;
             }

@@ -390,18 +390,18 @@ pub(super) fn envelope(review: &Json<'_>, envelope: &mut Envelope) {
     envelope.independence_verified |=
         review.get("independence_verified") == Some(&Json::Bool(true));
     for (list, key) in [
-        (&mut envelope.residual_risks, "residual_risks"),
-        (&mut envelope.testing_gaps, "testing_gaps"),
-        (&mut envelope.unmet_requirements, "unmet_requirements"),
-        (&mut envelope.failed_checks, "failed_checks"),
-        (&mut envelope.not_covered, "not_covered"),
+        (&mut envelope.remarks.residual_risks, "residual_risks"),
+        (&mut envelope.remarks.testing_gaps, "testing_gaps"),
+        (&mut envelope.remarks.unmet_requirements, "unmet_requirements"),
+        (&mut envelope.remarks.failed_checks, "failed_checks"),
+        (&mut envelope.remarks.not_covered, "not_covered"),
     ] {
         list.extend(text_list(review.get(key)));
     }
     if envelope.reviewer.is_some() {
         for key in ["residual_risks", "testing_gaps"] {
             if !matches!(review.get(key), Some(Json::Array(_))) {
-                envelope.notes.push(format!("`{key}` is missing and taken as empty"));
+                envelope.remarks.notes.push(format!("`{key}` is missing and taken as empty"));
             }
         }
     }

@@ -115,6 +115,23 @@ pub enum Fallback {
     Text,
 }
 
+/// What a reviewer says besides its findings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Risks that it could not confirm.
+    pub residual_risks: Vec<String>,
+    /// Tests that it found missing.
+    pub testing_gaps: Vec<String>,
+    /// Explicit requirements that it found unmet.
+    pub unmet_requirements: Vec<String>,
+    /// Required checks that failed.
+    pub failed_checks: Vec<String>,
+    /// What it did not look at.
+    pub not_covered: Vec<String>,
+    /// What is missing in its form.
+    pub notes: Vec<String>,
+}
+
 /// What stands around the findings of a report.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Envelope {
@@ -128,18 +145,8 @@ pub struct Envelope {
     pub summary: Option<String>,
     /// Its verdict, in its own word.
     pub verdict: Option<String>,
-    /// Risks that it could not confirm.
-    pub residual_risks: Vec<String>,
-    /// Tests that it found missing.
-    pub testing_gaps: Vec<String>,
-    /// Explicit requirements that it found unmet.
-    pub unmet_requirements: Vec<String>,
-    /// Required checks that failed.
-    pub failed_checks: Vec<String>,
-    /// What it did not look at.
-    pub not_covered: Vec<String>,
-    /// What is missing in its form.
-    pub notes: Vec<String>,
+    /// What it says besides.
+    pub remarks: Remarks,
 }
 
 /// A reviewer's text, read.
