@@ -25,7 +25,7 @@ pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
         for (at, word) in words.all.iter().enumerate() {
             let meaning = match word.text.to_ascii_uppercase().as_str() {
                 "CRITICAL" => Meaning::Critical,
-                "HIGH" | "MAJOR" => Meaning::Major,
+                "HIGH" | "MAJOR" | "BLOCKER" | "BLOCKING" => Meaning::Major,
                 _ => continue,
             };
             let colon_after = last_colon.is_some_and(|colon| colon > clause.at + word.at);
@@ -35,7 +35,11 @@ pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
                 && (starts_as_title && words.issues_after(at)
                     || line.is_heading() && words.is_topic(at));
             let tabled = in_table && words.count(at + 1).is_some_and(|count| count > 0);
-            if !(shouted || labelled || named || tabled || words.counts_issues(at)) {
+            let leading = at == 0
+                && word.text.to_ascii_lowercase().starts_with("block")
+                && line.said[clause.at + word.at + word.text.len()..].starts_with(':');
+            let meant = shouted || labelled || named || tabled || leading;
+            if !(meant || words.counts_issues(at)) {
                 continue;
             }
             let denied = words.is_denied(at)
