@@ -241,12 +241,11 @@ pub fn same(pair: &Pair, measure: Measure) -> Same {
                 let same = a == b;
                 return Same { same, score: f64::from(u8::from(same)), why: "keys".to_owned() };
             }
-            let subject = |issue| Subject {
-                title: Issue::words(issue),
-                file: issue.file.as_deref(),
-                line: issue.line,
-            };
-            let likeness = alike::alike(subject(a), subject(b));
+            let (a_file, b_file) = (a.path(), b.path());
+            let likeness = alike::alike(
+                Subject { title: a.words(), file: a_file.as_deref(), line: a.line },
+                Subject { title: b.words(), file: b_file.as_deref(), line: b.line },
+            );
             Same { same: likeness.is_same(), score: likeness.score, why: likeness.why.to_owned() }
         }
     }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::alike::AlikeIndex;
+use crate::path::RepoPath;
 
 /// An issue of one round, as far as telling it again needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -40,6 +41,12 @@ impl Issue {
     pub(crate) fn words(&self) -> &str {
         let named = self.title.as_deref().filter(|title| !title.trim().is_empty());
         named.or(self.description.as_deref()).unwrap_or("")
+    }
+
+    /// Gives the file in one spelling; one without a name is none.
+    pub(crate) fn path(&self) -> Option<String> {
+        let file = self.file.as_deref().filter(|file| !file.trim().is_empty())?;
+        Some(RepoPath::parse(file, None).map_or_else(|_| file.to_owned(), String::from))
     }
 
     /// Where it is compared: with its like in the same file, or by its key.

@@ -264,7 +264,14 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
     fn confidence(&mut self) -> Option<Anchor> {
         let (percent, shown) = match self.item.get("confidence")? {
             Json::Number(text) => (as_percent(text.parse().ok()?), (*text).to_owned()),
-            Json::Text(text) => (confidence_word(text)?, text.to_string()),
+            Json::Text(text) => match confidence_word(text) {
+                Some(percent) => (percent, text.to_string()),
+                None => {
+                    self.faults.push(format!("confidence `{text}` is no number"));
+                    return None;
+                }
+            },
+            Json::Null => return None,
             _ => {
                 self.faults.push("confidence is no number".to_owned());
                 return None;

@@ -129,7 +129,7 @@ impl Gatherer<'_> {
 
     /// Takes every list of findings that a review has.
     fn review(&mut self, entries: &[(Cow<'_, str>, Json<'_>)]) -> bool {
-        let lists = entries.iter().filter(|(key, _)| LIST_KEYS.contains(&key.as_ref()));
+        let lists = entries.iter().filter(|(key, _)| is_one_of(&LIST_KEYS, key));
         lists.fold(false, |held, (_, list)| self.list(list) || held)
     }
 
@@ -245,7 +245,11 @@ impl Gatherer<'_> {
 }
 
 fn is_known_list(key: &str) -> bool {
-    LIST_KEYS.contains(&key) || OTHER_LISTS.contains(&key)
+    is_one_of(&LIST_KEYS, key) || is_one_of(&OTHER_LISTS, key)
+}
+
+fn is_one_of(names: &[&str], key: &str) -> bool {
+    names.iter().any(|name| name.eq_ignore_ascii_case(key))
 }
 
 /// Says whether a lone object is a finding: it has a text, and a severity or a place.

@@ -198,7 +198,11 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
     if found.votes.is_none() {
         retry_unescaped(text, root, &mut found);
     }
-    drop_repeated(&mut found);
+    if let Some(votes) = &mut found.votes
+        && drop_repeated(votes)
+    {
+        found.repairs.push(Repair { kind: RepairKind::Duplicate, at: 0 });
+    }
     match found.votes.take() {
         Some(votes) => from_json(text, votes, found),
         None => from_prose(text, root, found),
@@ -244,15 +248,15 @@ fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) {
     }
 }
 
-fn drop_repeated(found: &mut find::Found) {
-    let Some(votes) = &mut found.votes else { return };
+/// Takes out what stands there twice; says whether anything did.
+fn drop_repeated(votes: &mut Vec<Vote>) -> bool {
     let mut order: Vec<usize> = (0..votes.len()).collect();
     order.sort_by(|a, b| by_content(&votes[*a], &votes[*b]));
     let repeats = |pair: &[usize]| by_content(&votes[pair[0]], &votes[pair[1]]).is_eq();
     let mut repeated: Vec<usize> =
         order.windows(2).filter(|pair| repeats(pair)).map(|pair| pair[1]).collect();
     if repeated.is_empty() {
-        return;
+        return false;
     }
     repeated.sort_unstable();
     let mut number = 0;
@@ -260,7 +264,7 @@ fn drop_repeated(found: &mut find::Found) {
         number += 1;
         repeated.binary_search(&(number - 1)).is_err()
     });
-    found.repairs.push(Repair { kind: RepairKind::Duplicate, at: 0 });
+    true
 }
 
 /// Orders votes by what makes two of them the same finding said twice.
@@ -283,7 +287,10 @@ fn from_json(text: &str, votes: Vec<Vote>, found: find::Found) -> Reading {
 }
 
 fn from_prose(text: &str, root: Option<&str>, mut found: find::Found) -> Reading {
-    let lines = prose::tagged_lines(text, root, &mut found.rejected);
+    let mut lines = prose::tagged_lines(text, root, &mut found.rejected);
+    if drop_repeated(&mut lines.votes) {
+        found.repairs.push(Repair { kind: RepairKind::Duplicate, at: 0 });
+    }
     if lines.votes.is_empty() {
         let summary = prose::opening(text, SUMMARY_CHARS);
         return Reading { summary, ..Reading::of(found) };

@@ -227,7 +227,9 @@ fn find_place(text: &str) -> Option<Place<'_>> {
     for word in text.split_whitespace() {
         let start = from + text[from..].find(word)?;
         from = start + word.len();
-        let core = word.trim_matches(noise).trim_end_matches(['.', ':']);
+        let core = word
+            .trim_start_matches(noise)
+            .trim_end_matches(|c: char| noise(c) || matches!(c, '.' | ':'));
         let (path, lines) = split_place(core);
         if !is_path(path, lines.is_some()) {
             continue;

@@ -51,7 +51,8 @@ fn id(document: &Document<'_>) -> String {
     let review = root.or(document.review_id).map(str::to_owned).unwrap_or_else(|| {
         // A review without an id is known by what it found.
         let found: String = document.findings().iter().map(|f| f.id.as_str()).collect();
-        let seed = found + document.summary.unwrap_or("");
+        let about = ["github_repo", "pr_number", "jira_key"].map(|key| document.context.get(key));
+        let seed = format!("{found}{}{about:?}", document.summary.unwrap_or(""));
         blake3::hash(seed.as_bytes()).to_hex()[..16].to_owned()
     });
     let safe = plain::uri(&review).replace('/', "%2F");

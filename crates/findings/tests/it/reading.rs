@@ -219,6 +219,26 @@ fn lines_that_begin_with_a_severity_are_findings() {
 }
 
 #[test]
+fn a_line_may_name_its_place_first_and_counts_once() {
+    check(
+        "- HIGH (src/a.rs:12): bug\n- HIGH (src/a.rs:12): bug",
+        expect![[r#"
+            src/a.rs:12 HIGH bug
+            (from lines)
+            repaired: Duplicate
+        "#]],
+    );
+}
+
+#[test]
+fn keys_in_capitals_are_keys() {
+    check(
+        r#"{"FINDINGS": [{"File": "a.rs", "Severity": "LOW", "Description": "d"}]}"#,
+        expect!["a.rs:- LOW d\n"],
+    );
+}
+
+#[test]
 fn a_review_in_one_fence_is_unwrapped() {
     check(
         "```markdown\nHIGH: leak (a.rs:3)\n```",

@@ -40,10 +40,13 @@ pub(crate) enum Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// Gives the last entry of that name: as with every JSON reader, a later one replaces it.
+    /// Gives the last entry of that name, in small letters or not: as with every JSON reader, a
+    /// later one replaces it.
     pub(crate) fn get(&self, key: &str) -> Option<&Json<'a>> {
         match self {
-            Json::Object(entries) => entries.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v),
+            Json::Object(entries) => {
+                entries.iter().rev().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v)
+            }
             _ => None,
         }
     }
