@@ -242,11 +242,6 @@ impl Grade {
             .map(Word::grade)
     }
 
-    /// Gives the grade of one of the seven levels.
-    pub fn of_impact(impact: Impact) -> Grade {
-        Grade { impact: Some(impact), obligation: None, native: None }
-    }
-
     fn unknown(text: &str) -> Grade {
         Grade {
             impact: None,

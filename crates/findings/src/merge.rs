@@ -312,9 +312,7 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         votes: sorted(votes.iter().map(|vote| reference(vote))),
         marks: marks.into_iter().collect(),
         line_hash: best.line_hash.clone(),
-        settled_conflict: votes.iter().find_map(|vote| {
-            vote.vote.extensions.get("settled_conflict")?.as_str().map(str::to_owned)
-        }),
+        settled_conflict: votes.iter().find_map(|vote| vote.vote.settled_conflict.clone()),
         route: None,
         status: None,
         grade,

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::grade::Grade;
 use crate::path::RepoPath;
@@ -262,8 +261,8 @@ pub struct Vote {
     pub rule: Option<String>,
     /// Whether that rule fires on the tree before the change as well.
     pub fires_on_base: bool,
-    /// Fields that assay has no word for, kept as they came.
-    pub extensions: Map<String, Value>,
+    /// The recorded decision that it runs against.
+    pub settled_conflict: Option<String>,
     /// What was wrong with the vote's form.
     pub faults: Vec<String>,
 }
@@ -289,7 +288,7 @@ impl Vote {
             pre_existing: false,
             rule: None,
             fires_on_base: false,
-            extensions: Map::new(),
+            settled_conflict: None,
             faults: Vec::new(),
         }
     }

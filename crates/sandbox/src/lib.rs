@@ -1,11 +1,11 @@
-//! Runs a command with limits: [`Command`] and what it [`Finished`] with.
+//! Runs a command with limits: [`Command`] and what it [`Finished`] with. It gets nothing to read.
 //!
 //! This is the only room that starts processes. A command gets a cleaned environment, a process
 //! group of its own, a time after which the whole group is killed, and a bound on what is kept of
 //! its output. What the output means is the caller's business.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
@@ -31,7 +31,6 @@ pub struct Command {
     args: Vec<OsString>,
     folder: Option<PathBuf>,
     env: Vec<(OsString, OsString)>,
-    input: Vec<u8>,
     time: Duration,
     output: usize,
 }
@@ -92,7 +91,6 @@ impl Command {
             args: Vec::new(),
             folder: None,
             env: Vec::new(),
-            input: Vec::new(),
             time: DEFAULT_TIME,
             output: DEFAULT_OUTPUT,
         }
@@ -113,12 +111,6 @@ impl Command {
     /// Sets a variable.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Command {
         self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
-        self
-    }
-
-    /// Gives it something to read.
-    pub fn input(mut self, input: impl Into<Vec<u8>>) -> Command {
-        self.input = input.into();
         self
     }
 
@@ -143,7 +135,6 @@ impl Command {
         let mut child =
             self.start().map_err(|source| RunError::Start { program: self.name(), source })?;
         let group = Pid::from_child(&child);
-        feed(&mut child, self.input.clone());
         let (events, inbox) = mpsc::channel();
         let limit = self.output;
         let stdout = child.stdout.take().expect("stdout is piped");
@@ -177,7 +168,7 @@ impl Command {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
     }
 
     fn await_end(&self, inbox: &mpsc::Receiver<Event>) -> Result<Finished, RunError> {
@@ -232,15 +223,6 @@ enum Output {
     TooMuch,
 }
 
-fn feed(child: &mut Child, input: Vec<u8>) {
-    if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read its input ends the pipe, which is its right.
-        thread::spawn(move || {
-            let _ = stdin.write_all(&input);
-        });
-    }
-}
-
 fn read_up_to(source: impl Read, limit: usize) -> Output {
     let mut bytes = Vec::new();
     // One byte more than the limit tells that there is more.
@@ -262,7 +244,7 @@ mod tests {
 
     #[test]
     fn output_and_status_come_back() {
-        let finished = shell("cat; echo oops >&2; exit 3").input("hello").run().unwrap();
+        let finished = shell("printf hello; echo oops >&2; exit 3").run().unwrap();
         assert_eq!(finished.stdout, b"hello");
         assert_eq!(finished.stderr, b"oops\n");
         assert_eq!(finished.status.code(), Some(3));

@@ -137,9 +137,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
         vote.pre_existing = self.flag("pre_existing");
         vote.fires_on_base = self.flag("fires_on_base");
         vote.rule = self.first_text(&["rule", "rule_id", "ruleId"]);
-        if let Some(settled @ Json::Text(_)) = self.item.get("settled_conflict") {
-            vote.extensions.insert("settled_conflict".to_owned(), settled.to_value());
-        }
+        vote.settled_conflict = self.first_text(&["settled_conflict"]);
         vote.faults = std::mem::take(&mut self.faults);
         vote
     }

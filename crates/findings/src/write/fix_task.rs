@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Document, checklist, plain, qa};
-use crate::grade::Scheme;
+use crate::grade::{SEVEN_LEVELS, Scheme};
 
 const INSTRUCTIONS: &str = "## Instructions
 1. Review each finding above
@@ -88,8 +88,7 @@ fn description(document: &Document<'_>) -> String {
 }
 
 fn counted(document: &Document<'_>) -> String {
-    let levels = ["CRITICAL", "HIGH", "MAJOR", "MEDIUM", "LOW", "MINOR", "SUGGESTION"];
-    let parts: Vec<String> = levels
+    let parts: Vec<String> = SEVEN_LEVELS
         .iter()
         .map(|level| (count(document, level), level))
         .filter(|(count, _)| *count > 0)

@@ -76,14 +76,6 @@ fn alike_titles_on_one_quoted_line_are_one_defect() {
             merged: SameQuote
         "#]],
     );
-    check(
-        "security a.rs:10 P1@50 Missing error handling | let rows = db.run(sql);
-         reliability a.rs:12 P1@50 No error handling for the query | let rows = db.run(sql);",
-        expect![[r#"
-            a.rs:12 P1@75 No error handling for the query ["reliability", "security"]
-            merged: SameQuote
-        "#]],
-    );
 }
 
 #[test]
