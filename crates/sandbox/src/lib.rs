@@ -1,28 +1,32 @@
-//! Runs a command with limits: [`Command`] and what it [`Finished`] with. It gets nothing to read.
+//! Runs a command with limits: [`Command`] and what it [`Finished`] with.
 //!
 //! This is the only room that starts processes. A command gets a cleaned environment, a process
-//! group of its own, a time after which the whole group is killed, and a bound on what is kept of
-//! its output. What the output means is the caller's business.
+//! group of its own, a time after which the whole group is killed, a bound on what is kept of its
+//! output and, where the kernel offers it ([`limits`]), on the files and the network it reaches.
+//! What it prints is collected ([`Command::run`]), handed on piece by piece ([`Command::stream`])
+//! or read in answer to what is written to it ([`Command::converse`]). What that means is the
+//! caller's business.
+
+mod conversation;
+mod limits;
+mod process;
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
+use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+pub use crate::conversation::Conversation;
+use crate::limits::Reach;
+pub use crate::limits::{Held, Limits, limits};
 
 /// How long a command may run unless told otherwise.
 const DEFAULT_TIME: Duration = Duration::from_secs(120);
 
 /// How much of its output is kept unless told otherwise.
 const DEFAULT_OUTPUT: usize = 256 << 20;
-
-/// The variables that every command needs to find its programs, home and time zone.
-const PASSED_ON: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
 
 /// A command to run, with its limits.
 #[derive(Debug, Clone)]
@@ -31,8 +35,10 @@ pub struct Command {
     args: Vec<OsString>,
     folder: Option<PathBuf>,
     env: Vec<(OsString, OsString)>,
+    passed_on: Vec<&'static str>,
     time: Duration,
     output: usize,
+    reach: Reach,
 }
 
 /// What a command that came to its end printed, and how it ended.
@@ -42,6 +48,15 @@ pub struct Finished {
     pub status: ExitStatus,
     /// What it printed.
     pub stdout: Vec<u8>,
+    /// What it complained about.
+    pub stderr: Vec<u8>,
+}
+
+/// How a command ended whose output was handed on.
+#[derive(Debug)]
+pub struct Ended {
+    /// How it ended.
+    pub status: ExitStatus,
     /// What it complained about.
     pub stderr: Vec<u8>,
 }
@@ -91,8 +106,10 @@ impl Command {
             args: Vec::new(),
             folder: None,
             env: Vec::new(),
+            passed_on: Vec::new(),
             time: DEFAULT_TIME,
             output: DEFAULT_OUTPUT,
+            reach: Reach::default(),
         }
     }
 
@@ -114,7 +131,13 @@ impl Command {
         self
     }
 
-    /// Limits its time.
+    /// Passes on variables of our own environment, where they are set.
+    pub fn pass_on(mut self, names: impl IntoIterator<Item = &'static str>) -> Command {
+        self.passed_on.extend(names);
+        self
+    }
+
+    /// Limits its time; in a conversation, the time for each answer.
     pub fn time(mut self, time: Duration) -> Command {
         self.time = time;
         self
@@ -126,119 +149,66 @@ impl Command {
         self
     }
 
-    fn name(&self) -> String {
-        self.program.to_string_lossy().into_owned()
+    /// Lets it read nothing but these files and folders, and what it may write, where the kernel
+    /// offers that. Its program and what that needs must be among them.
+    pub fn readable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Command {
+        self.reach.readable = Some(owned(paths));
+        self
+    }
+
+    /// Lets it write nowhere but in these files and folders, where the kernel offers that.
+    pub fn writable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Command {
+        self.reach.writable = Some(owned(paths));
+        self
+    }
+
+    /// Keeps it from connecting or listening over TCP, where the kernel offers that.
+    pub fn offline(mut self) -> Command {
+        self.reach.offline = true;
+        self
     }
 
     /// Runs it to its end, or to its limits.
     pub fn run(&self) -> Result<Finished, RunError> {
-        let mut child =
-            self.start().map_err(|source| RunError::Start { program: self.name(), source })?;
-        let group = Pid::from_child(&child);
-        let (events, inbox) = mpsc::channel();
-        let limit = self.output;
-        let stdout = child.stdout.take().expect("stdout is piped");
-        let stderr = child.stderr.take().expect("stderr is piped");
-        // The channel holds three events at most: two outputs and one end.
-        let sender = events.clone();
-        thread::spawn(move || sender.send(Event::Stdout(read_up_to(stdout, limit))));
-        let sender = events.clone();
-        thread::spawn(move || sender.send(Event::Stderr(read_up_to(stderr, limit))));
-        thread::spawn(move || events.send(Event::Ended(child.wait())));
-        let finished = self.await_end(&inbox);
-        if finished.is_err() {
-            // The group may be gone already, which is as good.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        finished
+        let mut stdout: Vec<u8> = Vec::new();
+        let ended = self.supervise(&mut |piece| {
+            if stdout.len() + piece.len() > self.output {
+                return ControlFlow::Break(self.too_much());
+            }
+            stdout.extend(piece);
+            ControlFlow::Continue(())
+        })?;
+        Ok(Finished { status: ended.status, stdout, stderr: ended.stderr })
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
-    fn start(&self) -> io::Result<Child> {
-        let mut command = std::process::Command::new(&self.program);
-        command.args(&self.args).env_clear().process_group(0);
-        for name in PASSED_ON {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
-        for (name, value) in &self.env {
-            command.env(name, value);
-        }
-        if let Some(folder) = &self.folder {
-            command.current_dir(folder);
-        }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
-    }
-
-    fn await_end(&self, inbox: &mpsc::Receiver<Event>) -> Result<Finished, RunError> {
-        let deadline = std::time::Instant::now() + self.time;
-        let (mut status, mut stdout, mut stderr) = (None, None, None);
-        loop {
-            if let (Some(_), Some(_), Some(_)) = (&status, &stdout, &stderr) {
-                break;
-            }
-            let left = deadline.saturating_duration_since(std::time::Instant::now());
-            match inbox.recv_timeout(left) {
-                Ok(Event::Stdout(output)) => stdout = Some(self.within_limit(output)?),
-                Ok(Event::Stderr(output)) => stderr = Some(self.within_limit(output)?),
-                Ok(Event::Ended(end)) => {
-                    status = Some(
-                        end.map_err(|source| RunError::Lost { program: self.name(), source })?,
-                    );
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    return Err(RunError::TimedOut {
-                        program: self.name(),
-                        seconds: self.time.as_secs(),
-                    });
-                }
-            }
-        }
-        Ok(Finished {
-            status: status.expect("the loop ends with a status"),
-            stdout: stdout.expect("the loop ends with an output"),
-            stderr: stderr.expect("the loop ends with an output"),
+    /// Runs it to its end, or to its time, and hands on what it prints, of any length. What was
+    /// handed on is not kept; the command waits while it is taken.
+    pub fn stream(&self, mut take: impl FnMut(&[u8])) -> Result<Ended, RunError> {
+        self.supervise(&mut |piece| {
+            take(&piece);
+            ControlFlow::Continue(())
         })
     }
 
-    fn within_limit(&self, output: Output) -> Result<Vec<u8>, RunError> {
-        match output {
-            Output::Whole(bytes) => Ok(bytes),
-            Output::TooMuch => {
-                Err(RunError::TooMuchOutput { program: self.name(), bytes: self.output })
-            }
-        }
+    /// Starts it to be written to and read from. What it complains about is not kept.
+    pub fn converse(&self) -> Result<Conversation, RunError> {
+        Ok(Conversation::new(self.start(Stdio::piped(), Stdio::null())?, self.time))
+    }
+
+    fn name(&self) -> String {
+        self.program.to_string_lossy().into_owned()
     }
 }
 
-enum Event {
-    Stdout(Output),
-    Stderr(Output),
-    Ended(io::Result<ExitStatus>),
-}
-
-enum Output {
-    Whole(Vec<u8>),
-    TooMuch,
-}
-
-fn read_up_to(source: impl Read, limit: usize) -> Output {
-    let mut bytes = Vec::new();
-    // One byte more than the limit tells that there is more.
-    let read = source.take(limit as u64 + 1).read_to_end(&mut bytes);
-    match read {
-        Ok(_) if bytes.len() > limit => Output::TooMuch,
-        _ => Output::Whole(bytes),
-    }
+fn owned<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<PathBuf> {
+    paths.into_iter().map(|path| path.as_ref().to_owned()).collect()
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Command {
+    pub(crate) fn shell(script: &str) -> Command {
         Command::new("sh").args(["-c", script])
     }
 
@@ -268,5 +238,30 @@ mod tests {
     fn a_program_that_is_not_there_is_named() {
         let error = Command::new("no-such-program").run().unwrap_err();
         assert_eq!(error.to_string(), "could not start `no-such-program`");
+    }
+
+    #[test]
+    fn output_of_any_length_is_handed_on() {
+        let mut count = 0;
+        let flood = shell("head -c 10000000 /dev/zero; exit 3").output(1_000);
+        let ended = flood.stream(|piece| count += piece.len()).unwrap();
+        assert_eq!((count, ended.status.code()), (10_000_000, Some(3)));
+    }
+
+    #[test]
+    fn a_stream_that_never_ends_is_stopped() {
+        let error = shell("yes").time(Duration::from_millis(50)).stream(|_| {}).unwrap_err();
+        assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
+    }
+
+    #[test]
+    fn variables_are_passed_on_by_name_alone() {
+        let shown = |command: Command| command.run().unwrap().stdout;
+        let print = shell("printf %s \"$CARGO_MANIFEST_DIR\"");
+        assert_eq!(shown(print.clone()), b"");
+        assert_eq!(
+            shown(print.pass_on(["CARGO_MANIFEST_DIR"])),
+            env!("CARGO_MANIFEST_DIR").as_bytes()
+        );
     }
 }

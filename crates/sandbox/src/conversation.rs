@@ -1,0 +1,135 @@
+//! A command that is asked again and again: [`Conversation`].
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::process::{Child, ChildStdin, ChildStdout};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::process::Group;
+
+/// A pipe takes this much at once without keeping its writer waiting.
+const PIECE: usize = rustix::pipe::PIPE_BUF;
+
+/// A running command that is written to and read from. It is killed, with its children, when this
+/// is dropped. Neither writing nor reading waits longer than the command's time.
+#[derive(Debug)]
+pub struct Conversation {
+    child: Child,
+    group: Group,
+    stdin: ChildStdin,
+    stdout: BufReader<Patient>,
+    time: Duration,
+}
+
+impl Conversation {
+    pub(crate) fn new(mut child: Child, time: Duration) -> Conversation {
+        let stdin = child.stdin.take().expect("stdin is piped");
+        let stdout = child.stdout.take().expect("stdout is piped");
+        let group = Group::of(&child);
+        let stdout = BufReader::new(Patient { stdout, time });
+        Conversation { child, group, stdin, stdout, time }
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        self.group.kill();
+        // Nobody is left to tell how it ended.
+        let _ = self.child.wait();
+    }
+}
+
+impl Write for Conversation {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        wait_for(self.stdin.as_fd(), PollFlags::OUT, self.time)?;
+        self.stdin.write(&bytes[..bytes.len().min(PIECE)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stdin.flush()
+    }
+}
+
+impl Read for Conversation {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stdout.read(buffer)
+    }
+}
+
+impl BufRead for Conversation {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.stdout.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.stdout.consume(amount);
+    }
+}
+
+/// An output that is not waited for longer than some time.
+#[derive(Debug)]
+struct Patient {
+    stdout: ChildStdout,
+    time: Duration,
+}
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        wait_for(self.stdout.as_fd(), PollFlags::IN, self.time)?;
+        self.stdout.read(buffer)
+    }
+}
+
+fn wait_for(pipe: BorrowedFd<'_>, what: PollFlags, time: Duration) -> io::Result<()> {
+    let time = Timespec::try_from(time).map_err(io::Error::other)?;
+    match poll(&mut [PollFd::new(&pipe, what)], Some(&time))? {
+        0 => Err(io::ErrorKind::TimedOut.into()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::shell;
+
+    #[test]
+    fn a_command_answers_as_often_as_it_is_asked() {
+        let mut echo = shell("while read -r line; do echo \"<$line>\"; done").converse().unwrap();
+        for _ in 0..3 {
+            echo.write_all(b"hello\n").unwrap();
+            let mut answer = String::new();
+            echo.read_line(&mut answer).unwrap();
+            assert_eq!(answer, "<hello>\n");
+        }
+    }
+
+    #[test]
+    fn a_command_that_does_not_answer_is_not_waited_for() {
+        let silent = shell("sleep 600").time(Duration::from_millis(20));
+        let error = silent.converse().unwrap().read_line(&mut String::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn a_command_that_does_not_listen_is_not_waited_for() {
+        let deaf = shell("sleep 600").time(Duration::from_millis(20));
+        let error = deaf.converse().unwrap().write_all(&[b'x'; 1 << 20]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn a_dropped_conversation_leaves_no_process_behind() {
+        let mut family = shell("sleep 600 & echo $!; wait").converse().unwrap();
+        let mut child = String::new();
+        family.read_line(&mut child).unwrap();
+        // A pipe held by both tells when both are gone: its reader sees the end.
+        let stdout = family.stdout.get_ref().stdout.as_fd().try_clone_to_owned().unwrap();
+        drop(family);
+        let mut rest = Vec::new();
+        std::fs::File::from(stdout).read_to_end(&mut rest).unwrap();
+        assert!(rest.is_empty());
+    }
+}

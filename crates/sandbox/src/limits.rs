@@ -1,0 +1,257 @@
+//! Limits on files and network, where the kernel offers them: [`limits`] says how far it does.
+//!
+//! They are Landlock's. It restricts a thread and what that thread starts, so a limited command is
+//! started from a thread of its own and the rest of the program stays as free as it was.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+
+/// How far this machine can limit what a command reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// What [`readable`](crate::Command::readable) and [`writable`](crate::Command::writable) do.
+    pub files: Held,
+    /// What [`offline`](crate::Command::offline) does.
+    pub network: Held,
+}
+
+/// How far a limit holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// It holds.
+    Wholly,
+    /// It holds, with gaps that the kernel leaves open.
+    Partly,
+    /// The kernel does not offer it: a command runs without it.
+    Unsupported,
+}
+
+/// What a command may reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Reach {
+    /// All there is, unless named.
+    pub(crate) readable: Option<Vec<PathBuf>>,
+    /// All there is, unless named.
+    pub(crate) writable: Option<Vec<PathBuf>>,
+    pub(crate) offline: bool,
+}
+
+impl Reach {
+    /// Starts a command that reaches no further.
+    pub(crate) fn start(&self, command: &mut Command) -> io::Result<Child> {
+        if *self == Reach::default() {
+            return command.spawn();
+        }
+        std::thread::scope(|scope| {
+            let start = || {
+                kernel::restrict(self)?;
+                command.spawn()
+            };
+            let thread = std::thread::Builder::new().spawn_scoped(scope, start)?;
+            thread.join().map_err(|_| io::Error::other("the starting thread broke down"))?
+        })
+    }
+}
+
+/// Says how far this machine can limit what a command reaches.
+pub fn limits() -> Limits {
+    kernel::limits()
+}
+
+#[cfg(target_os = "linux")]
+mod kernel {
+    use std::io;
+    use std::path::{Path, PathBuf};
+
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+        Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+    };
+
+    use super::{Held, Limits, Reach};
+
+    /// The newest rules that are known here; an older kernel applies those that it knows.
+    const NEWEST: ABI = ABI::V7;
+
+    /// The first rules that also cover cutting a file short.
+    const WHOLE_FILES: ABI = ABI::V3;
+
+    /// What even a command that writes nowhere needs.
+    const SINKS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
+
+    pub(super) fn limits() -> Limits {
+        let offers =
+            |ruleset: Result<Ruleset, RulesetError>| ruleset.and_then(Ruleset::create).is_ok();
+        let files = |abi| offers(strict().handle_access(AccessFs::from_write(abi)));
+        Limits {
+            files: match (files(WHOLE_FILES), files(ABI::V1)) {
+                (true, _) => Held::Wholly,
+                (false, true) => Held::Partly,
+                (false, false) => Held::Unsupported,
+            },
+            // There are rules for TCP, and none for UDP.
+            network: match offers(strict().handle_access(AccessNet::from_all(NEWEST))) {
+                true => Held::Partly,
+                false => Held::Unsupported,
+            },
+        }
+    }
+
+    fn strict() -> Ruleset {
+        Ruleset::default().set_compatibility(CompatLevel::HardRequirement)
+    }
+
+    /// Takes from this thread, for good, what lies beyond a reach.
+    pub(super) fn restrict(reach: &Reach) -> io::Result<()> {
+        let mut ruleset = Ruleset::default();
+        let (reading, writing) = (AccessFs::from_read(NEWEST), AccessFs::from_write(NEWEST));
+        if reach.readable.is_some() {
+            ruleset = ruleset.handle_access(reading).map_err(io::Error::other)?;
+        }
+        if reach.writable.is_some() {
+            ruleset = ruleset.handle_access(writing).map_err(io::Error::other)?;
+        }
+        if reach.offline {
+            ruleset = offline(ruleset).map_err(io::Error::other)?;
+        }
+        let mut rules = ruleset.create().map_err(io::Error::other)?;
+        if let Some(readable) = &reach.readable {
+            rules = allow(rules, readable, reading)?;
+            rules = allow(rules, reach.writable.as_deref().unwrap_or_default(), reading)?;
+        }
+        if let Some(writable) = &reach.writable {
+            rules = allow(rules, writable, writing)?;
+            rules = allow(rules, &sinks(), writing)?;
+        }
+        rules.restrict_self().map_err(io::Error::other)?;
+        Ok(())
+    }
+
+    fn offline(ruleset: Ruleset) -> Result<Ruleset, RulesetError> {
+        ruleset.handle_access(AccessNet::from_all(NEWEST))?.scope(Scope::AbstractUnixSocket)
+    }
+
+    fn sinks() -> Vec<PathBuf> {
+        SINKS.iter().map(PathBuf::from).filter(|path| path.exists()).collect()
+    }
+
+    /// Allows something below each of some paths.
+    fn allow(
+        mut rules: RulesetCreated,
+        paths: &[PathBuf],
+        access: BitFlags<AccessFs>,
+    ) -> io::Result<RulesetCreated> {
+        for path in paths {
+            // What folders alone have cannot be allowed on a file.
+            let fits = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
+            let rule = PathBeneath::new(opened(path)?, fits);
+            rules = rules.add_rule(rule).map_err(io::Error::other)?;
+        }
+        Ok(rules)
+    }
+
+    fn opened(path: &Path) -> io::Result<PathFd> {
+        PathFd::new(path).map_err(|error| {
+            io::Error::new(io::ErrorKind::NotFound, format!("`{}`: {error}", path.display()))
+        })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod kernel {
+    use std::io;
+
+    use super::{Held, Limits, Reach};
+
+    pub(super) fn limits() -> Limits {
+        Limits { files: Held::Unsupported, network: Held::Unsupported }
+    }
+
+    pub(super) fn restrict(_reach: &Reach) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::shell;
+    use std::net::TcpListener;
+
+    /// Runs a script within limits and says whether it came through.
+    fn succeeds(command: crate::Command) -> bool {
+        command.run().unwrap().status.success()
+    }
+
+    #[test]
+    fn a_command_writes_only_into_its_folders() {
+        let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let write = |folder: &tempfile::TempDir| {
+            shell(&format!("echo x > {}/file", folder.path().display()))
+        };
+        assert!(succeeds(write(&outside)), "without limits it may");
+        assert!(succeeds(write(&inside).writable([inside.path()])));
+        assert!(succeeds(shell("echo x > /dev/null").writable([inside.path()])));
+        if limits().files == Held::Unsupported {
+            println!("this kernel limits no files");
+            return;
+        }
+        assert!(!succeeds(write(&outside).writable([inside.path()])));
+        let none: [PathBuf; 0] = [];
+        assert!(!succeeds(write(&inside).writable(none)));
+    }
+
+    #[test]
+    fn a_command_reads_only_what_it_is_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        std::fs::write(&secret, "x").unwrap();
+        let read = shell(&format!("cat {}", secret.display()));
+        let system = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/nix"];
+        let system = system.iter().map(PathBuf::from).filter(|path| path.exists());
+        let system: Vec<PathBuf> = system.collect();
+        assert!(succeeds(read.clone().readable(system.iter().chain([&secret]))));
+        assert!(succeeds(read.clone().readable(&system).writable([folder.path()])));
+        if limits().files == Held::Unsupported {
+            println!("this kernel limits no files");
+            return;
+        }
+        assert!(!succeeds(read.readable(&system)));
+    }
+
+    #[test]
+    fn an_offline_command_connects_to_nobody() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let script =
+            format!("exec 3<>/dev/tcp/127.0.0.1/{}", listener.local_addr().unwrap().port());
+        let connect = crate::Command::new("bash").args(["-c", &script]);
+        assert!(succeeds(connect.clone()), "without limits it may");
+        if limits().network == Held::Unsupported {
+            println!("this kernel limits no network");
+            return;
+        }
+        assert!(!succeeds(connect.offline()));
+    }
+
+    #[test]
+    fn limits_hold_for_the_command_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let none: [PathBuf; 0] = [];
+        assert!(succeeds(shell("true").writable(none).offline()));
+        std::fs::write(folder.path().join("file"), "x").unwrap();
+        TcpListener::bind("127.0.0.1:0").unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = shell("true").writable(["/no/such/folder"]).run();
+        match limits().files {
+            Held::Unsupported => {}
+            Held::Wholly | Held::Partly => {
+                let source = std::error::Error::source(&error.unwrap_err()).unwrap().to_string();
+                assert!(source.contains("`/no/such/folder`"), "{source}");
+            }
+        }
+    }
+}

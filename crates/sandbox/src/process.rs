@@ -1,0 +1,179 @@
+//! Starting a command and seeing it to its end.
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::thread;
+use std::time::Instant;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::{Command, Ended, RunError};
+
+/// The variables that every command needs to find its programs, home and time zone.
+const PASSED_ON: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
+
+/// How much output is handed on at once.
+const PIECE: usize = 64 << 10;
+
+/// How many pieces may wait to be taken.
+const WAITING: usize = 4;
+
+/// A process group.
+#[derive(Debug)]
+pub(crate) struct Group(Pid);
+
+impl Group {
+    /// Gives the group that a child leads.
+    pub(crate) fn of(child: &Child) -> Group {
+        Group(Pid::from_child(child))
+    }
+
+    pub(crate) fn kill(&self) {
+        // The group may be gone already, which is as good.
+        let _ = kill_process_group(self.0, Signal::KILL);
+    }
+}
+
+/// Kills a group unless it came to its own end, whichever way the watch over it ends.
+struct Watch {
+    group: Group,
+    ended: bool,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.group.kill();
+        }
+    }
+}
+
+enum Event {
+    Printed(Vec<u8>),
+    PrintedAll,
+    Complained(Output),
+    Ended(io::Result<ExitStatus>),
+}
+
+enum Output {
+    Whole(Vec<u8>),
+    TooMuch,
+}
+
+impl Command {
+    /// Runs it and hands on what it prints, until it ends, is told to break off, or is at a limit.
+    pub(crate) fn supervise(
+        &self,
+        take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
+    ) -> Result<Ended, RunError> {
+        let child = self.start(Stdio::null(), Stdio::piped())?;
+        let mut watch = Watch { group: Group::of(&child), ended: false };
+        let inbox = self.listen(child);
+        let ended = self.await_end(&inbox, take)?;
+        watch.ended = true;
+        Ok(ended)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
+    pub(crate) fn start(&self, stdin: Stdio, stderr: Stdio) -> Result<Child, RunError> {
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.args).env_clear().process_group(0);
+        for name in PASSED_ON.iter().chain(&self.passed_on) {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        for (name, value) in &self.env {
+            command.env(name, value);
+        }
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(stderr);
+        let child = self.reach.start(&mut command);
+        child.map_err(|source| RunError::Start { program: self.name(), source })
+    }
+
+    /// Collects a child's events, as fast as they are taken.
+    fn listen(&self, mut child: Child) -> Receiver<Event> {
+        let (events, inbox) = mpsc::sync_channel(WAITING);
+        let stdout = child.stdout.take().expect("stdout is piped");
+        let stderr = child.stderr.take().expect("stderr is piped");
+        let limit = self.output;
+        let sender = events.clone();
+        thread::spawn(move || hand_on(stdout, &sender));
+        let sender = events.clone();
+        thread::spawn(move || sender.send(Event::Complained(read_up_to(stderr, limit))));
+        thread::spawn(move || events.send(Event::Ended(child.wait())));
+        inbox
+    }
+
+    fn await_end(
+        &self,
+        inbox: &Receiver<Event>,
+        take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
+    ) -> Result<Ended, RunError> {
+        let deadline = Instant::now() + self.time;
+        let (mut status, mut stderr, mut printed_all) = (None, None, false);
+        loop {
+            if let (Some(status), Some(_), true) = (status, &stderr, printed_all) {
+                return Ok(Ended { status, stderr: stderr.unwrap_or_default() });
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match inbox.recv_timeout(left) {
+                Ok(Event::Printed(piece)) => {
+                    if let ControlFlow::Break(error) = take(piece) {
+                        return Err(error);
+                    }
+                }
+                Ok(Event::PrintedAll) => printed_all = true,
+                Ok(Event::Complained(Output::Whole(bytes))) => stderr = Some(bytes),
+                Ok(Event::Complained(Output::TooMuch)) => return Err(self.too_much()),
+                Ok(Event::Ended(end)) => {
+                    let lost = |source| RunError::Lost { program: self.name(), source };
+                    status = Some(end.map_err(lost)?);
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    let seconds = self.time.as_secs();
+                    return Err(RunError::TimedOut { program: self.name(), seconds });
+                }
+            }
+        }
+    }
+
+    pub(crate) fn too_much(&self) -> RunError {
+        RunError::TooMuchOutput { program: self.name(), bytes: self.output }
+    }
+}
+
+/// Sends what is printed, until it ends or nobody listens any more.
+fn hand_on(mut source: impl Read, events: &SyncSender<Event>) {
+    let mut buffer = vec![0; PIECE];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => {
+                if events.send(Event::Printed(buffer[..count].to_vec())).is_err() {
+                    return;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    // Nobody listens any more once the command was given up.
+    let _ = events.send(Event::PrintedAll);
+}
+
+fn read_up_to(source: impl Read, limit: usize) -> Output {
+    let mut bytes = Vec::new();
+    // One byte more than the limit tells that there is more.
+    let read = source.take(limit as u64 + 1).read_to_end(&mut bytes);
+    match read {
+        Ok(_) if bytes.len() > limit => Output::TooMuch,
+        _ => Output::Whole(bytes),
+    }
+}
