@@ -41,7 +41,7 @@ enum Chore {
     },
     /// Holds what assay writes against other people's validators
     Conformance {
-        /// One suite instead of all: sarif
+        /// One suite instead of all: sarif, commands
         name: Option<String>,
     },
     /// Runs the property tests with many more cases

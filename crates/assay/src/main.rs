@@ -3,7 +3,12 @@
 //! One file for each command under [`commands`]; nothing is decided here.
 
 mod commands;
+mod environment;
 mod exit;
+mod interactive;
+mod link;
+mod progress;
+mod settings;
 mod terminal;
 
 use std::io::{self, Write};
@@ -25,6 +30,12 @@ struct Cli {
 enum Command {
     /// Reviews a change and says whether it is ready
     Review(commands::review::Args),
+    /// Applies the safe fixes of a review, and nothing else
+    Fix(commands::fix::Args),
+    /// Writes a commented configuration
+    Init(commands::init::Args),
+    /// Says what is there, what is missing, and how to get it
+    Doctor(commands::doctor::Args),
     /// Makes a small flawed change in a throw-away repository and reviews it
     Demo,
     /// Single steps over findings, for scripts: JSON in, JSON out
@@ -32,6 +43,10 @@ enum Command {
     Findings(commands::findings::Step),
     /// Prints the JSON Schema of what a plumbing command prints or reads
     Schema(commands::schema::Args),
+    /// Prints a completion script for a shell
+    Completions(commands::shell::CompletionArgs),
+    /// Prints the manual page
+    Man,
 }
 
 fn main() -> ExitCode {
@@ -39,9 +54,14 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = std::panic::catch_unwind(|| match cli.command {
         Command::Review(args) => commands::review::run(&args),
+        Command::Fix(args) => commands::fix::run(&args),
+        Command::Init(args) => commands::init::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
         Command::Demo => commands::demo::run(),
         Command::Findings(step) => commands::findings::run(step),
         Command::Schema(args) => commands::schema::run(&args),
+        Command::Completions(args) => commands::shell::completions(&args),
+        Command::Man => commands::shell::man(),
     });
     match result {
         Ok(Ok(exit)) => exit.into(),

@@ -1,5 +1,7 @@
 //! A review as people read it in a terminal.
 
+mod snippet;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -9,10 +11,14 @@ use assay_findings::finding::Finding;
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
+use assay_findings::vote::AutofixClass;
 use assay_findings::write::plain;
+use assay_review::Interest;
+use assay_review::fix::Plan;
+use assay_review::roster::{Depth, Roster};
 
-/// Lines shown around the one that is meant.
-const CONTEXT: u32 = 1;
+use self::snippet::Source;
+use crate::link;
 
 /// The most columns that are used: of a source line, or of a text before it goes on below.
 const WIDTH: usize = 96;
@@ -28,20 +34,39 @@ const fn colour(colour: AnsiColor) -> Style {
     Style::new().bold().fg_color(Some(Color::Ansi(colour)))
 }
 
-/// Prints a review: by file, the worst first, then the verdict and what was covered.
-pub(crate) fn print(change: &Change, synthesis: &Synthesis) -> anyhow::Result<()> {
+/// What is told besides the findings.
+#[derive(Default)]
+pub(crate) struct Told<'a> {
+    /// The run that was kept.
+    pub(crate) run: Option<&'a str>,
+    /// What the change touches and does not decide.
+    pub(crate) held_at_base: &'a [&'static str],
+}
+
+/// Prints a review: by file, the worst first, then the verdict, what was covered, and what to type
+/// next.
+pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     let files = count(change.files.len(), "file");
     writeln!(out, "{BOLD}Review of {}{BOLD:#} ({files})\n", plain::one_line(&change.title))?;
     for (file, findings) in by_file(&synthesis.findings) {
-        let lines = Source::open(change, file);
-        let name = file.map_or("the change as a whole", RepoPath::as_str);
-        writeln!(out, "{BOLD}{}{BOLD:#}", plain::one_line(name))?;
+        let source = Source::open(change, file);
+        let first = findings.iter().find_map(|finding| finding.line);
+        writeln!(out, "{BOLD}{}{BOLD:#}", heading(change, file, first))?;
         for finding in findings {
-            write_finding(&mut out, finding, &lines)?;
+            write_finding(&mut out, finding, &source)?;
         }
     }
-    write_verdict(&mut out, change, synthesis)
+    write_verdict(&mut out, synthesis)?;
+    write_asides(&mut out, change, synthesis, told)?;
+    write_next(&mut out, synthesis, told)
+}
+
+/// Names a file, as a link where the terminal takes them.
+fn heading(change: &Change, file: Option<&RepoPath>, line: Option<u32>) -> String {
+    let Some(file) = file else { return "the change as a whole".to_owned() };
+    let shown = plain::one_line(file.as_str());
+    link::to_file(&change.root.join(file.as_str()), line, &shown)
 }
 
 /// Groups findings by file; the file with the worst finding comes first.
@@ -58,22 +83,6 @@ fn by_file(findings: &[Finding]) -> Vec<(Option<&RepoPath>, Vec<&Finding>)> {
     order.into_iter().map(|file| (file, groups.remove(&file).unwrap_or_default())).collect()
 }
 
-/// A file's lines, fit to be shown: without secrets and control characters.
-struct Source(Vec<String>);
-
-impl Source {
-    fn open(change: &Change, file: Option<&RepoPath>) -> Source {
-        let text = file.and_then(|file| change.tree().read(file)).unwrap_or_default();
-        Source(assay_rules::redacted_lines(&text))
-    }
-
-    fn line(&self, number: u32) -> Option<String> {
-        let line = self.0.get((number as usize).checked_sub(1)?)?;
-        let line = line.replace('\t', "    ");
-        Some(plain::visible(&line).chars().take(WIDTH).collect())
-    }
-}
-
 fn style_of(finding: &Finding) -> Style {
     match finding.grade.impact().level() {
         0 | 1 => RED,
@@ -82,7 +91,12 @@ fn style_of(finding: &Finding) -> Style {
     }
 }
 
-fn write_finding(out: &mut impl Write, finding: &Finding, source: &Source) -> anyhow::Result<()> {
+/// Prints one finding: what, where, why it matters, and the fix.
+pub(crate) fn write_finding(
+    out: &mut impl Write,
+    finding: &Finding,
+    source: &Source,
+) -> anyhow::Result<()> {
     let style = style_of(finding);
     let severity = plain::one_line(&finding.severity);
     let title = assay_rules::redact(&finding.title).into_owned();
@@ -93,45 +107,21 @@ fn write_finding(out: &mut impl Write, finding: &Finding, source: &Source) -> an
         plain::one_line(&title),
         rule.unwrap_or_default(),
     )?;
-    if let Some(line) = finding.line {
-        write_snippet(out, source, line, style)?;
-    }
+    source.write(out, finding, style)?;
     let text =
         |text: &str, first| wrapped(&plain::one_line(&assay_rules::redact(text)), first, "     ");
-    writeln!(out, "     {}", text(&finding.description, 5))?;
+    if finding.description != finding.title {
+        writeln!(out, "     {}", text(&finding.description, 5))?;
+    }
     if let Some(fix) = &finding.suggested_fix {
         writeln!(out, "     {GREEN}fix:{GREEN:#} {}", text(fix, 10))?;
     }
+    source.write_replacement(out, finding)?;
     writeln!(out)?;
     Ok(())
 }
 
-fn write_snippet(
-    out: &mut impl Write,
-    source: &Source,
-    line: u32,
-    style: Style,
-) -> anyhow::Result<()> {
-    for number in line.saturating_sub(CONTEXT)..=line + CONTEXT {
-        let Some(text) = source.line(number) else { continue };
-        if number != line {
-            writeln!(out, "  {DIM}{number:>5} |{DIM:#} {DIM}{text}{DIM:#}")?;
-            continue;
-        }
-        writeln!(out, "  {DIM}{number:>5} |{DIM:#} {text}")?;
-        let indent = text.chars().take_while(|c| c.is_whitespace()).count();
-        let carets = "^".repeat(text.trim().chars().count().max(1));
-        let indent = " ".repeat(indent);
-        writeln!(out, "  {DIM}      |{DIM:#} {indent}{style}{carets}{style:#}")?;
-    }
-    Ok(())
-}
-
-fn write_verdict(
-    out: &mut impl Write,
-    change: &Change,
-    synthesis: &Synthesis,
-) -> anyhow::Result<()> {
+fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<()> {
     let verdict = &synthesis.verdict;
     let style = match verdict.state {
         State::Ready => GREEN,
@@ -139,16 +129,112 @@ fn write_verdict(
         State::NotReady | State::Incomplete => RED,
     };
     let state = verdict.state.in_words();
-    writeln!(out, "{style}{state}{style:#} (rules only: no model is configured)")?;
+    writeln!(out, "{style}{state}{style:#}{}", limits(synthesis))?;
     for reason in &verdict.because {
         writeln!(out, "  {}", wrapped(&plain::one_line(&reason.text), 2, "    "))?;
     }
     if let Some(coverage) = &synthesis.coverage {
-        writeln!(out, "{DIM}{coverage}{DIM:#}")?;
+        writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&coverage.to_string()))?;
+    }
+    Ok(())
+}
+
+/// Says in brackets how far the verdict goes, where no model has read the change.
+fn limits(synthesis: &Synthesis) -> String {
+    let Some(coverage) = synthesis.coverage.as_ref().filter(|coverage| coverage.by_model == 0)
+    else {
+        return String::new();
+    };
+    let readers = match coverage.reviewed.keys().all(|by| by == assay_rules::REVIEWER) {
+        true => "rules only",
+        false => "no model",
+    };
+    match coverage.text_only {
+        0 => format!(" ({readers})"),
+        hunks => format!(" ({readers}; {} text only)", count(hunks, "hunk")),
+    }
+}
+
+fn write_asides(
+    out: &mut impl Write,
+    change: &Change,
+    synthesis: &Synthesis,
+    told: &Told<'_>,
+) -> anyhow::Result<()> {
+    for finding in &synthesis.dismissed {
+        let why = finding.dismissal.as_deref().unwrap_or("no reason");
+        let place = finding.place().unwrap_or_else(|| "the change".to_owned());
+        let line = format!("left alone: {} at {place}: {why}", finding.title);
+        writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&line))?;
+    }
+    for report in &synthesis.reports {
+        if let Some(why) = &report.unusable {
+            let line = format!("{} gave nothing usable: {why}", report.reviewer);
+            writeln!(out, "{YELLOW}{}{YELLOW:#}", plain::one_line(&line))?;
+        }
+    }
+    for what in told.held_at_base {
+        writeln!(out, "{DIM}the change touches {what}; the version before it is used{DIM:#}")?;
     }
     if !change.untracked.is_empty() {
         let files = count(change.untracked.len(), "untracked file");
         writeln!(out, "{DIM}{files} not looked at; --untracked takes them in{DIM:#}")?;
+    }
+    Ok(())
+}
+
+/// Says what to type next.
+fn write_next(out: &mut impl Write, synthesis: &Synthesis, told: &Told<'_>) -> anyhow::Result<()> {
+    let is_safe =
+        |f: &&Finding| f.autofix_class == AutofixClass::SafeAuto && f.replacement.is_some();
+    let safe = synthesis.findings.iter().filter(is_safe).count();
+    if safe > 0 && told.run.is_some() {
+        let fixes = count(safe, "safe fix").replace("fixs", "fixes");
+        writeln!(out, "\nnext: {CYAN}assay fix{CYAN:#} applies {fixes}")?;
+    }
+    Ok(())
+}
+
+/// Prints who would read a change, and why.
+pub(crate) fn print_roster(roster: &Roster, with_cost: bool) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let depth = match roster.depth {
+        Depth::Lite => "lite",
+        Depth::Full => "full",
+    };
+    writeln!(out, "{BOLD}{depth} roster{BOLD:#}: {}", plain::one_line(&roster.because))?;
+    for (name, interest) in &roster.entries {
+        let (style, word, reason) = match interest {
+            Interest::Reads(reason) => (GREEN, "reads", reason),
+            Interest::Rests(reason) => (DIM, "rests", reason),
+        };
+        writeln!(out, "  {style}{word}{style:#}  {name}: {}", plain::one_line(reason))?;
+    }
+    if with_cost {
+        writeln!(out, "no model is configured: nothing is sent, and nothing is spent")?;
+    }
+    Ok(())
+}
+
+/// Prints what fixes did or would do.
+pub(crate) fn write_plan(out: &mut impl Write, plan: &Plan, check: bool) -> anyhow::Result<()> {
+    for file in &plan.files {
+        writeln!(out, "{BOLD}{}{BOLD:#}", plain::one_line(file.path.as_str()))?;
+        for fix in &file.fixes {
+            writeln!(out, "  {}", plain::one_line(&fix.title))?;
+            snippet::write_change(out, &file.before, &fix.replacement)?;
+        }
+    }
+    for (fix, why) in &plan.refused {
+        let line = format!("{}:{}", fix.file, fix.replacement.start_line());
+        writeln!(out, "{YELLOW}not applied{YELLOW:#}: {} at {}: {why}", fix.title, line)?;
+    }
+    let fixes: usize = plan.files.iter().map(|file| file.fixes.len()).sum();
+    let noun = count(fixes, "safe fix").replace("fixs", "fixes");
+    let verb = if check { "would be applied" } else { "applied" };
+    match fixes {
+        0 => writeln!(out, "there is no safe fix to apply")?,
+        _ => writeln!(out, "{GREEN}{noun}{GREEN:#} {verb}")?,
     }
     Ok(())
 }

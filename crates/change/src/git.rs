@@ -1,53 +1,50 @@
-//! Asking git: one place that knows its command line.
+//! Asking git: [`Git`] is the one place that knows its command line.
+//!
+//! A repository's settings can name programs to run. Whatever is asked here, none of them is:
+//! hooks, filters, monitors, external diffs and converters are switched off by settings of our own,
+//! which come after the repository's.
+
+mod error;
+mod generated;
+mod pull;
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
 
-use assay_sandbox::{Command, RunError};
+use assay_sandbox::Command;
 
-use crate::diff::{self, FileDiff};
+use crate::diff::{FileDiff, Parser};
+use crate::name::shown;
+pub use error::GitError;
 
-/// Why git gave no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum GitError {
-    /// The folder belongs to no repository.
-    #[error("`{folder}` is not in a git repository")]
-    NotARepository {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// There is no such commit or branch.
-    #[error("`{name}` is no commit or branch of this repository")]
-    UnknownRevision {
-        /// What was asked for.
-        name: String,
-    },
-    /// There is no such file or folder.
-    #[error("`{path}` is no file or folder of this repository")]
-    UnknownPath {
-        /// What was asked for.
-        path: String,
-    },
-    /// The history ends too early to compare with.
-    #[error(
-        "this clone ends at `{commit}`: its parent is not there; `git fetch --deepen 1` gets it"
-    )]
-    CutOff {
-        /// The commit whose parent is not there.
-        commit: String,
-    },
-    /// Git could not be run.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// Git refused.
-    #[error("git {command} failed: {message}")]
-    Failed {
-        /// The sub-command.
-        command: String,
-        /// What git said.
-        message: String,
-    },
-}
+/// Settings that keep the repository's own from running programs or hiding files.
+const SETTINGS: [(&str, &str); 8] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.alternateRefsCommand", "true"),
+    ("core.attributesFile", "/dev/null"),
+    // Larger files count as binary.
+    ("core.bigFileThreshold", "512m"),
+    ("core.quotePath", "true"),
+    ("submodule.recurse", "false"),
+    ("diff.suppressBlankEmpty", "false"),
+];
+
+/// How a diff is asked for.
+const DIFF: [&str; 16] = [
+    "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--find-copies",
+    "-l1000", "--no-relative",
+    // Whether a submodule's own files changed is for its own settings to find out.
+    "--ignore-submodules=dirty", "--submodule=short", "--unified=3", "--inter-hunk-context=0",
+    "--src-prefix=a/", "--dst-prefix=b/", "--indent-heuristic", "--diff-algorithm=myers",
+];
+
+/// How long a diff may take.
+const DIFF_TIME: Duration = Duration::from_secs(600);
 
 /// A repository.
 #[derive(Debug, Clone)]
@@ -57,9 +54,12 @@ pub(crate) struct Git {
     pub(crate) empty_tree: String,
     /// Where git is run, so that paths mean what they mean there.
     folder: PathBuf,
-    /// Settings that keep git from running the repository's filters.
-    quiet_filters: Vec<(String, &'static str)>,
+    /// Settings that come after the repository's.
+    settings: Vec<Setting>,
 }
+
+/// A setting's key, of any bytes, and its value.
+type Setting = (OsString, OsString);
 
 impl Git {
     /// Finds the repository around a folder.
@@ -68,59 +68,65 @@ impl Git {
             root: folder.to_owned(),
             empty_tree: String::new(),
             folder: folder.to_owned(),
-            quiet_filters: Vec::new(),
+            settings: SETTINGS.map(|(key, value)| (key.into(), value.into())).into(),
         };
-        git.root = match git.run(&["rev-parse", "--show-toplevel"]) {
-            Ok(root) => PathBuf::from(text(&root).trim_end_matches('\n')),
-            Err(GitError::Failed { .. }) => {
-                return Err(GitError::NotARepository { folder: folder.to_owned() });
-            }
-            Err(other) => return Err(other),
-        };
+        git.root = git.find_root()?;
         git.empty_tree = git.line(&["hash-object", "-t", "tree", "/dev/null"])?;
-        git.quiet_filters = git.filters().iter().flat_map(|name| quieted(name)).collect();
+        let filters = git.filters();
+        git.settings.extend(filters.iter().flat_map(|name| quieted(name)));
         Ok(git)
     }
 
-    /// Gives the names of the filters that are set up, wherever that may be.
-    fn filters(&self) -> BTreeSet<String> {
+    fn find_root(&self) -> Result<PathBuf, GitError> {
+        let folder = || self.folder.clone();
+        if !self.folder.is_dir() {
+            return Err(GitError::NotARepository { folder: folder() });
+        }
+        let mut root = match self.run(&["rev-parse", "--show-toplevel"]) {
+            Ok(root) => root,
+            Err(GitError::Failed { message, .. }) if message.contains("dubious ownership") => {
+                return Err(GitError::NotYours { folder: folder() });
+            }
+            Err(GitError::Failed { message, .. }) if message.contains("work tree") => {
+                return Err(GitError::NoWorkTree { folder: folder() });
+            }
+            Err(GitError::Failed { message, .. }) if message.contains("not a git repository") => {
+                return Err(GitError::NotARepository { folder: folder() });
+            }
+            Err(other) => return Err(other),
+        };
+        root.pop_if(|last| *last == b'\n');
+        let root = PathBuf::from(OsString::from_vec(root));
+        // A setting may put the work tree anywhere, and with it the files that are read.
+        match root.join(".git").exists() {
+            true => Ok(root),
+            false => Err(GitError::StrayWorkTree { folder: folder(), root }),
+        }
+    }
+
+    /// Gives the names of the filters that are set up, wherever that may be, as `filter.name`.
+    fn filters(&self) -> BTreeSet<Vec<u8>> {
         let args = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];
         // No filter at all is a failure to git.
         let listed = self.run(&args).unwrap_or_default();
-        let keys = listed.split(|byte| *byte == 0).map(text);
-        keys.filter_map(|key| Some(key.rsplit_once('.')?.0.to_owned())).collect()
+        let keys = listed.split(|byte| *byte == 0);
+        let dot = |key: &[u8]| key.iter().rposition(|byte| *byte == b'.');
+        keys.filter_map(|key| Some(key[..dot(key)?].to_vec())).collect()
     }
 
-    pub(crate) fn run(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
+    /// Prepares git.
+    pub(crate) fn command<A: AsRef<OsStr>>(&self, args: &[A]) -> Command {
         let command = Command::new("git")
-            .args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"])
-            .args(["-c", "core.quotePath=true", "--no-pager", "--literal-pathspecs"])
+            .args(["--no-pager", "--literal-pathspecs"])
             .args(args)
             .folder(&self.folder)
             .env("LC_ALL", "C")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
             // What is missing from a partial clone is not fetched: that would run its remote.
-            .env("GIT_NO_LAZY_FETCH", "1");
-        let finished = self.without_attributes(self.with_quiet_filters(command)).run()?;
-        if finished.status.success() {
-            return Ok(finished.stdout);
-        }
-        let message = text(&finished.stderr);
-        Err(GitError::Failed {
-            command: args.first().copied().unwrap_or_default().to_owned(),
-            message: message.lines().next().unwrap_or("no reason given").to_owned(),
-        })
-    }
-
-    fn with_quiet_filters(&self, command: Command) -> Command {
-        let count = self.quiet_filters.len().to_string();
-        let settings = self.quiet_filters.iter().enumerate();
-        settings.fold(command.env("GIT_CONFIG_COUNT", count), |command, (at, (key, value))| {
-            command
-                .env(format!("GIT_CONFIG_KEY_{at}"), key)
-                .env(format!("GIT_CONFIG_VALUE_{at}"), value)
-        })
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_ALLOW_PROTOCOL", "none");
+        with_settings(self.without_attributes(command), &self.settings)
     }
 
     /// Keeps git from reading attributes, which could call code binary and so hide it.
@@ -131,8 +137,36 @@ impl Git {
         }
     }
 
+    pub(crate) fn run(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
+        let finished = self.command(args).run()?;
+        check(args, finished.status, &finished.stderr)?;
+        Ok(finished.stdout)
+    }
+
+    /// Runs git on another index than the repository's.
+    pub(crate) fn run_with_index(&self, args: &[&str], index: &Path) -> Result<(), GitError> {
+        let command = self.command(args).env("GIT_INDEX_FILE", index).folder(&self.root);
+        let finished = command.run()?;
+        check(args, finished.status, &finished.stderr)
+    }
+
     fn line(&self, args: &[&str]) -> Result<String, GitError> {
         Ok(text(&self.run(args)?).trim().to_owned())
+    }
+
+    /// Gives the folder in which git looks for hooks when it is not kept from running them.
+    pub(crate) fn hooks_folder(&self) -> Result<PathBuf, GitError> {
+        let listed = self.line(&["config", "--show-scope", "--get-all", "core.hooksPath"]);
+        let listed = listed.unwrap_or_default();
+        let mut set = listed.lines().filter_map(|line| line.split_once('\t'));
+        // Our own setting comes from the command line.
+        match set.rfind(|(scope, _)| *scope != "command") {
+            Some((_, folder)) => Ok(self.root.join(folder)),
+            None => {
+                let shared = self.line(&["rev-parse", "--git-common-dir"])?;
+                Ok(self.folder.join(shared).join("hooks"))
+            }
+        }
     }
 
     /// Gives the commit that a name stands for.
@@ -146,6 +180,14 @@ impl Git {
             Ok(id) if !id.is_empty() => Ok(id),
             Ok(_) | Err(GitError::Failed { .. }) => Err(unknown()),
             Err(other) => Err(other),
+        }
+    }
+
+    /// Gives the last commit, or the empty tree where nothing is committed.
+    pub(crate) fn head_or_empty(&self) -> Result<String, GitError> {
+        match self.resolve("HEAD") {
+            Err(GitError::UnknownRevision { .. }) => Ok(self.empty_tree.clone()),
+            other => other,
         }
     }
 
@@ -170,11 +212,14 @@ impl Git {
 
     /// Gives the commit at which two histories parted.
     pub(crate) fn merge_base(&self, base: &str, tip: &str) -> Result<String, GitError> {
-        let base = self.resolve(base)?;
-        match self.line(&["merge-base", &base, tip]) {
+        let start = self.resolve(base)?;
+        match self.line(&["merge-base", &start, tip]) {
             Ok(fork) if !fork.is_empty() => Ok(fork),
+            Ok(_) | Err(GitError::Failed { .. }) if self.is_shallow() => {
+                Err(GitError::EndsTooEarly { base: base.to_owned(), tip: tip.to_owned() })
+            }
             // Histories that never met are compared as they are.
-            Ok(_) | Err(GitError::Failed { .. }) => Ok(base),
+            Ok(_) | Err(GitError::Failed { .. }) => Ok(start),
             Err(other) => Err(other),
         }
     }
@@ -213,25 +258,50 @@ impl Git {
         args.extend(paths.iter().map(String::as_str));
         let listed = self.run(&args)?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        Ok(names.map(text).collect())
+        Ok(names.map(shown).collect())
     }
 
+    /// Reads a diff as it comes.
     pub(crate) fn diff(&self, what: &[&str], paths: &[String]) -> Result<Vec<FileDiff>, GitError> {
-        let mut args = vec![
-            "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames",
-            "--submodule=short", "--unified=3", "--src-prefix=a/", "--dst-prefix=b/",
-        ];
-        args.extend(what);
-        args.push("--");
+        let mut args = [&DIFF, what, &["--"]].concat();
         args.extend(paths.iter().map(String::as_str));
-        Ok(diff::parse(&self.run(&args)?))
+        let mut parser = Parser::default();
+        let ended = self.command(&args).time(DIFF_TIME).stream(|piece| parser.feed(piece))?;
+        check(&args, ended.status, &ended.stderr)?;
+        Ok(parser.finish())
     }
 }
 
+/// Makes an argument of bytes.
+pub(crate) fn argument(bytes: &[u8]) -> &OsStr {
+    OsStr::from_bytes(bytes)
+}
+
+fn check(args: &[&str], status: ExitStatus, stderr: &[u8]) -> Result<(), GitError> {
+    if status.success() {
+        return Ok(());
+    }
+    Err(GitError::Failed {
+        command: args.first().copied().unwrap_or_default().to_owned(),
+        message: text(stderr).lines().next().unwrap_or("no reason given").to_owned(),
+    })
+}
+
+/// Hands settings over by the environment, where nobody else can read them.
+fn with_settings(command: Command, settings: &[Setting]) -> Command {
+    let count = settings.len().to_string();
+    let numbered = settings.iter().enumerate();
+    numbered.fold(command.env("GIT_CONFIG_COUNT", count), |command, (at, (key, value))| {
+        command
+            .env(format!("GIT_CONFIG_KEY_{at}"), key)
+            .env(format!("GIT_CONFIG_VALUE_{at}"), value)
+    })
+}
+
 /// Gives the settings that switch a filter off.
-fn quieted(filter: &str) -> [(String, &'static str); 4] {
-    [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")]
-        .map(|(key, value)| (format!("{filter}.{key}"), value))
+fn quieted(filter: &[u8]) -> [Setting; 4] {
+    [(".clean", ""), (".smudge", ""), (".process", ""), (".required", "false")]
+        .map(|(key, value)| (OsString::from_vec([filter, key.as_bytes()].concat()), value.into()))
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

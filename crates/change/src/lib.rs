@@ -1,21 +1,26 @@
 //! The change under review, read from git: [`open`] gives a [`Change`].
 //!
-//! [`diff`] reads unified diffs, [`git`] asks git for them, [`tree`] answers for the files as they
-//! are after the change. Nothing here judges; git's hooks, external diffs and text converters are
-//! never run.
+//! [`diff`] reads unified diffs, `git` asks git for them, [`tree`] answers for the files as they
+//! are before and after the change. Nothing here judges; git's hooks, filters, external diffs and
+//! text converters are never run.
 
 pub mod diff;
 mod git;
+mod left_out;
+mod name;
+mod on_disk;
 pub mod tree;
+mod untracked;
 
 use std::path::{Path, PathBuf};
 
 use assay_findings::ground::{ChangedLines, Tree};
-use assay_findings::path::RepoPath;
 
 use crate::diff::FileDiff;
 use crate::git::Git;
 pub use crate::git::GitError;
+pub use crate::left_out::{GlobError, LeaveOut};
+pub use crate::on_disk::OnDisk;
 use crate::tree::{DirTree, GitTree, TreeKind};
 
 /// Which change is meant.
@@ -30,9 +35,16 @@ pub enum Scope {
     Staged,
     /// A commit, or a range of them.
     Commits(String),
+    /// A pull request, fetched from the remote that its repository is.
+    Pull {
+        /// The repository it was made to, `OWNER/REPO`.
+        repository: String,
+        /// Its number.
+        number: u64,
+    },
 }
 
-/// A change: what it is called, its diff, and the tree after it.
+/// A change: what it is called, its diff, and the trees before and after it.
 #[derive(Debug)]
 pub struct Change {
     /// The repository's root.
@@ -43,20 +55,40 @@ pub struct Change {
     pub files: Vec<FileDiff>,
     /// New files that git does not track and that were not asked for.
     pub untracked: Vec<String>,
+    base: GitTree,
     tree: TreeKind,
 }
 
 impl Change {
-    fn new(git: Git, title: impl Into<String>, files: Vec<FileDiff>, tree: TreeKind) -> Change {
-        Change { root: git.root, title: title.into(), files, untracked: Vec::new(), tree }
+    fn new(
+        git: Git,
+        title: String,
+        base: String,
+        mut files: Vec<FileDiff>,
+        tree: TreeKind,
+    ) -> Change {
+        git.mark_generated(&mut files, &base);
+        let root = git.root.clone();
+        let base = GitTree::revision(git, base);
+        Change { root, title, files, untracked: Vec::new(), base, tree }
+    }
+
+    /// Gives the tree before the change: that of the commit it is held against.
+    pub fn base(&self) -> &(dyn Tree + Sync) {
+        &self.base
     }
 
     /// Gives the tree after the change.
-    pub fn tree(&self) -> &dyn Tree {
+    pub fn tree(&self) -> &(dyn Tree + Sync) {
         match &self.tree {
             TreeKind::Dir(tree) => tree,
-            TreeKind::Git(tree) => tree,
+            TreeKind::Git(tree) => &**tree,
         }
+    }
+
+    /// Counts its hunks. A file that was only renamed, emptied or is no text counts as one.
+    pub fn hunks(&self) -> usize {
+        self.files.iter().map(|file| file.hunks.len().max(1)).sum()
     }
 
     /// Gives the lines that it touches.
@@ -74,6 +106,16 @@ pub struct Selection {
     pub untracked: bool,
 }
 
+/// Gives the root of the repository around a folder.
+pub fn root(folder: &Path) -> Result<PathBuf, GitError> {
+    Ok(Git::find(folder)?.root)
+}
+
+/// Gives the folder in which git looks for the hooks of the repository around a folder.
+pub fn hooks_folder(folder: &Path) -> Result<PathBuf, GitError> {
+    Git::find(folder)?.hooks_folder()
+}
+
 /// Opens a change of the repository around a folder.
 pub fn open(folder: &Path, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
     let git = Git::find(folder)?;
@@ -85,11 +127,17 @@ pub fn open(folder: &Path, scope: &Scope, selection: &Selection) -> Result<Chang
             against_worktree(git, &from, format!("working tree against {base}"), selection)
         }
         Scope::Staged => {
+            let from = git.head_or_empty()?;
             let files = git.diff(&["--cached"], &selection.paths)?;
-            let tree = TreeKind::Git(GitTree::index(git.clone()));
-            Ok(Change::new(git, "staged changes", files, tree))
+            let tree = TreeKind::Git(Box::new(GitTree::index(git.clone())));
+            Ok(Change::new(git, "staged changes".to_owned(), from, files, tree))
         }
-        Scope::Commits(range) => commits(git, range, &selection.paths),
+        Scope::Commits(range) => open_commits(git, range, &selection.paths),
+        Scope::Pull { repository, number } => {
+            let pull = git.pull(repository, *number)?;
+            let title = format!("pull request {repository}#{number}");
+            between(git, pull.base, pull.head, title, &selection.paths)
+        }
     }
 }
 
@@ -102,22 +150,18 @@ fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
             return Ok(change);
         }
     }
-    if git.resolve("HEAD").is_err() {
-        // Nothing is committed yet: all that git knows of is new.
-        let empty = git.empty_tree.clone();
-        return against_worktree(
-            git,
-            &empty,
-            "everything, as nothing is committed".into(),
-            selection,
-        );
+    let head = git.head_or_empty()?;
+    if head == git.empty_tree {
+        // All that git knows of is new.
+        let title = "everything, as nothing is committed".to_owned();
+        return against_worktree(git, &head, title, selection);
     }
-    let uncommitted =
-        against_worktree(git.clone(), "HEAD", "uncommitted changes".into(), selection)?;
+    let title = "uncommitted changes".to_owned();
+    let uncommitted = against_worktree(git.clone(), &head, title, selection)?;
     if !uncommitted.files.is_empty() {
         return Ok(uncommitted);
     }
-    let mut last = commits(git, "HEAD", &selection.paths)?;
+    let mut last = open_commits(git, "HEAD", &selection.paths)?;
     last.title = "the last commit".to_owned();
     last.untracked = uncommitted.untracked;
     Ok(last)
@@ -130,24 +174,16 @@ fn against_worktree(
     selection: &Selection,
 ) -> Result<Change, GitError> {
     let mut files = git.diff(&[from], &selection.paths)?;
-    let tree = DirTree::new(git.root.clone());
     let mut untracked = git.untracked(&selection.paths)?;
     if selection.untracked {
-        files.extend(untracked.drain(..).map(|path| new_file(&tree, path)));
+        files.extend(untracked.drain(..).map(|path| untracked::new_file(&git.root, path)));
     }
-    Ok(Change { untracked, ..Change::new(git, title, files, TreeKind::Dir(tree)) })
+    let tree = TreeKind::Dir(DirTree::new(git.root.clone()));
+    let change = Change::new(git, title, from.to_owned(), files, tree);
+    Ok(Change { untracked, ..change })
 }
 
-/// Shows a file that git does not know as all new.
-fn new_file(tree: &DirTree, path: String) -> FileDiff {
-    let text = RepoPath::exact(&path).ok().and_then(|path| tree.read(&path));
-    match text {
-        Some(text) => FileDiff::all_new(path, &text),
-        None => FileDiff { new_path: Some(path), is_binary: true, ..FileDiff::default() },
-    }
-}
-
-fn commits(git: Git, range: &str, paths: &[String]) -> Result<Change, GitError> {
+fn open_commits(git: Git, range: &str, paths: &[String]) -> Result<Change, GitError> {
     let (from, to) = match range.split_once("..") {
         Some((from, to)) => {
             let to = to.trim_start_matches('.');
@@ -157,7 +193,17 @@ fn commits(git: Git, range: &str, paths: &[String]) -> Result<Change, GitError> 
         }
         None => (git.parent_or_empty(range)?, git.resolve(range)?),
     };
+    between(git, from, to, format!("commits {range}"), paths)
+}
+
+fn between(
+    git: Git,
+    from: String,
+    to: String,
+    title: String,
+    paths: &[String],
+) -> Result<Change, GitError> {
     let files = git.diff(&[&from, &to], paths)?;
-    let tree = TreeKind::Git(GitTree::revision(git.clone(), to));
-    Ok(Change::new(git, format!("commits {range}"), files, tree))
+    let tree = TreeKind::Git(Box::new(GitTree::revision(git.clone(), to)));
+    Ok(Change::new(git, title, from, files, tree))
 }

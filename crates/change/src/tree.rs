@@ -1,20 +1,43 @@
-//! The files after a change: [`DirTree`] on disk, [`GitTree`] in a commit or the index.
+//! The files before and after a change: [`DirTree`] on disk, `GitTree` in a commit or the index.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod objects;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
 
 use assay_findings::ground::{Symbol, Tree};
 use assay_findings::path::RepoPath;
 
-use crate::git::{Git, text};
+use crate::GitError;
+use crate::git::{Git, argument, text};
+use crate::name::{raw, shown};
+use crate::tree::objects::Objects;
 
 /// Larger files are not read.
 const MAX_FILE: u64 = 16 << 20;
 
+/// Git looks this far into a file for a NUL, which no text has.
+pub(crate) const PEEK: usize = 8_000;
+
+/// The mode of what is no file but a commit of another repository.
+const SUBMODULE: &[u8] = b"160000 ";
+
 #[derive(Debug)]
 pub(crate) enum TreeKind {
     Dir(DirTree),
-    Git(GitTree),
+    Git(Box<GitTree>),
+}
+
+impl TreeKind {
+    /// Gives a file's size, where there is such a file.
+    pub(crate) fn size(&self, path: &RepoPath) -> Option<u64> {
+        match self {
+            TreeKind::Dir(tree) => Some(fs::metadata(tree.inside(path)?).ok()?.len()),
+            TreeKind::Git(tree) => Some(tree.kinds.ask(&tree.object(path))?.size),
+        }
+    }
 }
 
 /// A folder. Links are followed only to what lies inside it.
@@ -34,18 +57,22 @@ impl DirTree {
 
     /// Gives the file's real path, if it is a file inside the tree.
     fn inside(&self, path: &RepoPath) -> Option<PathBuf> {
-        let real = self.root.join(path.as_str()).canonicalize().ok()?;
+        let name = raw(path.as_str());
+        let path = Path::new(argument(&name));
+        if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+            return None;
+        }
+        let real = self.root.join(path).canonicalize().ok()?;
         (real.starts_with(&self.real_root) && real.is_file()).then_some(real)
     }
 }
 
 impl Tree for DirTree {
     fn read(&self, path: &RepoPath) -> Option<String> {
-        let real = self.inside(path)?;
-        if fs::metadata(&real).ok()?.len() > MAX_FILE {
-            return None;
-        }
-        as_text(fs::read(real).ok()?)
+        let mut bytes = Vec::new();
+        let file = File::open(self.inside(path)?).ok()?;
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes).ok()?;
+        as_text(bytes)
     }
 
     fn exists(&self, path: &RepoPath) -> bool {
@@ -77,43 +104,72 @@ impl Tree for DirTree {
 
 fn relative(root: &Path, path: &Path) -> Option<RepoPath> {
     let path = path.strip_prefix(root).ok()?;
-    RepoPath::exact(path.to_str()?).ok()
+    RepoPath::exact(&shown(path.as_os_str().as_bytes())).ok()
 }
 
 fn as_text(bytes: Vec<u8>) -> Option<String> {
-    let is_binary = bytes[..bytes.len().min(8_000)].contains(&0);
-    (!is_binary).then(|| text(&bytes))
+    let is_binary = bytes[..bytes.len().min(PEEK)].contains(&0);
+    (!is_binary && bytes.len() as u64 <= MAX_FILE).then(|| text(&bytes))
 }
 
-/// The files of a commit, or of the index.
+/// The files of a commit, or of the index. Git is started once and asked for each.
 #[derive(Debug)]
-pub struct GitTree {
+pub(crate) struct GitTree {
     git: Git,
-    /// What stands before the path: a commit, or nothing for the index.
-    revision: String,
+    /// The commit or tree; `None` for the index.
+    revision: Option<String>,
+    contents: Objects,
+    kinds: Objects,
 }
 
 impl GitTree {
     pub(crate) fn revision(git: Git, revision: String) -> GitTree {
-        GitTree { git, revision }
+        GitTree::new(git, Some(revision))
     }
 
     pub(crate) fn index(git: Git) -> GitTree {
-        GitTree { git, revision: String::new() }
+        GitTree::new(git, None)
     }
 
-    fn object(&self, path: &RepoPath) -> String {
-        format!("{}:{path}", self.revision)
+    fn new(git: Git, revision: Option<String>) -> GitTree {
+        let objects = |what| Objects::new(&git, what);
+        let (contents, kinds) = (objects(objects::CONTENT), objects(objects::KIND));
+        GitTree { git, revision, contents, kinds }
+    }
+
+    /// Writes all files into a folder.
+    pub(crate) fn lay_out(&self, folder: &Path) -> Result<(), GitError> {
+        let prefix = format!("--prefix={}/", folder.display());
+        let out = ["checkout-index", "--all", "--quiet", prefix.as_str()];
+        let Some(revision) = &self.revision else {
+            return self.git.run(&out).map(|_| ());
+        };
+        // An index of its own, beside the files: the repository's stays as it is.
+        let index = tempfile::Builder::new().prefix("assay-index-").tempdir();
+        let index = index.map_err(|source| GitError::Layout { source })?;
+        let file = index.path().join("index");
+        self.git.run_with_index(&["read-tree", revision], &file)?;
+        self.git.run_with_index(&out, &file)
+    }
+
+    /// Gives git's name for a file.
+    fn object(&self, path: &RepoPath) -> Vec<u8> {
+        let tree = match &self.revision {
+            Some(revision) => format!("{revision}:"),
+            // Without its number a path such as `1:x` would be taken for another stage.
+            None => ":0:".to_owned(),
+        };
+        [tree.as_bytes(), &raw(path.as_str())].concat()
     }
 }
 
 impl Tree for GitTree {
     fn read(&self, path: &RepoPath) -> Option<String> {
-        as_text(self.git.run(&["cat-file", "blob", &self.object(path)]).ok()?)
+        as_text(self.contents.ask(&self.object(path))?.content)
     }
 
     fn exists(&self, path: &RepoPath) -> bool {
-        self.git.run(&["cat-file", "-e", &self.object(path)]).is_ok()
+        self.kinds.ask(&self.object(path)).is_some()
     }
 
     fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Option<Symbol> {
@@ -121,12 +177,23 @@ impl Tree for GitTree {
     }
 
     fn paths(&self) -> Vec<RepoPath> {
-        let listed = match self.revision.as_str() {
-            "" => self.git.run(&["ls-files", "-z"]),
-            revision => self.git.run(&["ls-tree", "-r", "-z", "--name-only", revision]),
+        let listed = match &self.revision {
+            None => self.git.run(&["ls-files", "--full-name", "--stage", "-z"]),
+            Some(revision) => self.git.run(&["ls-tree", "-r", "--full-tree", "-z", revision]),
         };
         let listed = listed.unwrap_or_default();
-        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        names.filter_map(|name| RepoPath::exact(&text(name)).ok()).collect()
+        listed.split(|byte| *byte == 0).filter_map(listed_file).collect()
     }
+}
+
+/// Reads the path of a listed file: mode, kind or id, id or stage, tab, path.
+fn listed_file(entry: &[u8]) -> Option<RepoPath> {
+    let tab = entry.iter().position(|byte| *byte == b'\t')?;
+    let (about, path) = (&entry[..tab], &entry[tab + 1..]);
+    // A stage of its own means that it is not merged; then there is no one file.
+    let is_staged = [&b" 1"[..], b" 2", b" 3"].iter().any(|stage| about.ends_with(stage));
+    if about.starts_with(SUBMODULE) || is_staged {
+        return None;
+    }
+    RepoPath::exact(&shown(path)).ok()
 }

@@ -1,4 +1,5 @@
-//! How much of a change somebody looked at: [`Coverage`].
+//! How much of a change somebody looked at: a [`Look`] for each hunk and reviewer, and the
+//! [`Coverage`] that they add up to.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,9 +7,42 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::report::ReviewerKind;
+
+/// What one reviewer made of one hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Look {
+    /// It read the hunk for what it means.
+    Reviewed,
+    /// It only held patterns against the text.
+    TextOnly,
+    /// It left the hunk out, by this rule.
+    LeftOut(String),
+    /// It should have looked and could not, for this reason.
+    Failed(String),
+    /// The hunk is none of its business.
+    NotConcerned,
+}
+
+/// What one reviewer made of every hunk of a change, in the order of the change.
+#[derive(Debug, Clone)]
+pub struct Looks {
+    /// Who looked.
+    pub reviewer: String,
+    /// Of which kind it is.
+    pub kind: ReviewerKind,
+    /// Whether the change cannot be ready where this reviewer failed.
+    pub required: bool,
+    /// Its looks, one for each hunk.
+    pub hunks: Vec<Look>,
+}
+
 /// What became of each hunk of a change. The parts add up to the change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
+    /// Hunks that somebody read, by who it was.
+    #[serde(default)]
+    pub reviewed: BTreeMap<String, usize>,
     /// Hunks that only patterns on text were held against.
     pub text_only: usize,
     /// Hunks that nobody looked at, by the rule that left them out.
@@ -16,29 +50,193 @@ pub struct Coverage {
     /// Hunks at which somebody had to look and could not, by the reason.
     #[serde(default)]
     pub failed: BTreeMap<String, usize>,
+    /// How many of the hunks that somebody read a model has read.
+    #[serde(default)]
+    pub by_model: usize,
+    /// How much has to be read for the change to be ready.
+    #[serde(default, skip_serializing_if = "Requirement::is_none")]
+    pub require: Requirement,
+}
+
+/// How much of a change has to be read for it to be ready.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Requirement {
+    /// Patterns on text will do.
+    #[default]
+    None,
+    /// Each hunk that is not left out is read by rules that know its language, or by more.
+    Structural,
+    /// Each hunk that is not left out is read by a model.
+    Model,
+}
+
+impl Requirement {
+    /// Gives the requirement its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Requirement::None => "none",
+            Requirement::Structural => "structural",
+            Requirement::Model => "model",
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        *self == Requirement::None
+    }
+}
+
+/// Where a hunk ends up once all reviewers are heard.
+enum Fate {
+    Failed(String),
+    Reviewed { by: String, model: bool },
+    TextOnly,
+    LeftOut(String),
 }
 
 impl Coverage {
+    /// Adds up what all reviewers made of a change with so many hunks.
+    pub fn of(hunks: usize, reviewers: &[Looks], require: Requirement) -> Coverage {
+        let mut coverage = Coverage { require, ..Coverage::default() };
+        for hunk in 0..hunks {
+            match fate(hunk, reviewers) {
+                Fate::Failed(why) => *coverage.failed.entry(why).or_default() += 1,
+                Fate::Reviewed { by, model } => {
+                    *coverage.reviewed.entry(by).or_default() += 1;
+                    coverage.by_model += usize::from(model);
+                }
+                Fate::TextOnly => coverage.text_only += 1,
+                Fate::LeftOut(rule) => *coverage.left_out.entry(rule).or_default() += 1,
+            }
+        }
+        coverage
+    }
+
     /// Gives the number of hunks.
     pub fn hunks(&self) -> usize {
         let others = self.left_out.values().chain(self.failed.values());
-        self.text_only + others.sum::<usize>()
+        self.text_only + others.chain(self.reviewed.values()).sum::<usize>()
     }
 
-    /// Says whether anybody looked at anything.
+    /// Says whether nobody looked at anything.
     pub fn is_empty(&self) -> bool {
-        self.text_only == 0
+        self.text_only == 0 && self.reviewed.is_empty()
     }
+
+    /// Gives the number of hunks that are read less than is required.
+    pub(crate) fn short_of_requirement(&self) -> usize {
+        match self.require {
+            Requirement::None => 0,
+            Requirement::Structural => self.text_only,
+            Requirement::Model => {
+                self.text_only + self.reviewed.values().sum::<usize>() - self.by_model
+            }
+        }
+    }
+}
+
+/// A hunk is failed if a required reviewer failed on it, else reviewed if anybody read it, else
+/// text only if patterns were held against it, else left out.
+fn fate(hunk: usize, reviewers: &[Looks]) -> Fate {
+    let looks = || reviewers.iter().filter_map(|by| Some((by, by.hunks.get(hunk)?)));
+    let failed = looks().find_map(|(by, look)| match look {
+        Look::Failed(why) if by.required => Some(why.clone()),
+        _ => None,
+    });
+    if let Some(why) = failed {
+        return Fate::Failed(why);
+    }
+    let readers: Vec<&Looks> =
+        looks().filter(|(_, look)| **look == Look::Reviewed).map(|(by, _)| by).collect();
+    if !readers.is_empty() {
+        let names: Vec<&str> = readers.iter().map(|by| by.reviewer.as_str()).collect();
+        let model = readers.iter().any(|by| by.kind == ReviewerKind::Persona);
+        return Fate::Reviewed { by: names.join(" and "), model };
+    }
+    if looks().any(|(_, look)| *look == Look::TextOnly) {
+        return Fate::TextOnly;
+    }
+    let reason = looks().find_map(|(_, look)| match look {
+        Look::LeftOut(rule) => Some(rule.clone()),
+        Look::Failed(why) => Some(why.clone()),
+        Look::Reviewed | Look::TextOnly | Look::NotConcerned => None,
+    });
+    Fate::LeftOut(reason.unwrap_or_else(|| "no reviewer for it".to_owned()))
 }
 
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hunks = self.hunks();
         write!(f, "{hunks} {}", if hunks == 1 { "hunk" } else { "hunks" })?;
+        let reviewed = self.reviewed.iter().map(|(by, n)| format!("{n} by {by}"));
         let text_only = (self.text_only > 0).then(|| format!("{} text only", self.text_only));
         let left_out = self.left_out.iter().map(|(rule, n)| format!("{n} left out ({rule})"));
         let failed = self.failed.iter().map(|(why, n)| format!("{n} failed ({why})"));
-        let parts: Vec<String> = text_only.into_iter().chain(left_out).chain(failed).collect();
+        let parts: Vec<String> = reviewed.chain(text_only).chain(left_out).chain(failed).collect();
         if parts.is_empty() { Ok(()) } else { write!(f, ": {}", parts.join(", ")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    /// Each line is a reviewer: its name, `!` if it is required, and a letter for each hunk.
+    fn check(reviewers: &str, expected: Expect) {
+        let looks: Vec<Looks> = reviewers
+            .lines()
+            .map(|line| {
+                let (name, letters) = line.trim().split_once(' ').unwrap();
+                let hunks = letters.chars().map(|letter| match letter {
+                    'r' => Look::Reviewed,
+                    't' => Look::TextOnly,
+                    'o' => Look::LeftOut("lock file".into()),
+                    'f' => Look::Failed("crashed".into()),
+                    _ => Look::NotConcerned,
+                });
+                Looks {
+                    reviewer: name.trim_end_matches('!').into(),
+                    kind: ReviewerKind::Rules,
+                    required: name.ends_with('!'),
+                    hunks: hunks.collect(),
+                }
+            })
+            .collect();
+        let hunks = looks.iter().map(|by| by.hunks.len()).max().unwrap_or(0);
+        let coverage = Coverage::of(hunks, &looks, Requirement::None);
+        assert_eq!(coverage.hunks(), hunks, "the parts add up to the change");
+        expected.assert_eq(&coverage.to_string());
+    }
+
+    #[test]
+    fn the_line_says_what_became_of_every_hunk() {
+        check(
+            "rules! rrrrrrrrrtto",
+            expect!["12 hunks: 9 by rules, 2 text only, 1 left out (lock file)"],
+        );
+    }
+
+    #[test]
+    fn a_hunk_on_which_a_required_reviewer_failed_is_failed_whoever_else_looked() {
+        check("rules! rr\nruff! .f", expect!["2 hunks: 1 by rules, 1 failed (crashed)"]);
+    }
+
+    #[test]
+    fn the_failure_of_a_reviewer_that_is_not_required_costs_nothing() {
+        check("rules! rt\nruff ff", expect!["2 hunks: 1 by rules, 1 text only"]);
+    }
+
+    #[test]
+    fn who_read_a_hunk_is_named() {
+        check(
+            "rules! rto\nruff rr.",
+            expect!["3 hunks: 1 by ruff, 1 by rules and ruff, 1 left out (lock file)"],
+        );
+    }
+
+    #[test]
+    fn a_hunk_that_concerns_nobody_is_left_out() {
+        check("ruff .", expect!["1 hunk: 1 left out (no reviewer for it)"]);
     }
 }

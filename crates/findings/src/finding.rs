@@ -29,6 +29,9 @@ pub struct Finding {
     pub line: Option<u32>,
     /// The last such line, where there are several.
     pub end_line: Option<u32>,
+    /// Where on its first line it starts, in bytes from 1, where somebody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
     /// Of which kind.
     pub category: String,
     /// What is wrong and what breaks.
@@ -69,6 +72,9 @@ pub struct Finding {
     /// The recorded decision that it runs against; such a conflict is always shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_conflict: Option<String>,
+    /// Why somebody decided to leave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dismissal: Option<String>,
     /// Where it goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,

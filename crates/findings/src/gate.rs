@@ -51,13 +51,14 @@ pub(crate) struct Gated {
 pub(crate) fn gate(
     findings: Vec<Finding>,
     mode: Mode,
-    is_dismissed: impl Fn(&Finding) -> bool,
+    why_dismissed: impl Fn(&Finding) -> Option<String>,
 ) -> Gated {
     let mut gated = Gated::default();
     for mut finding in findings {
         if finding.pre_existing {
             gated.pre_existing.push(finding);
-        } else if is_dismissed(&finding) {
+        } else if let Some(why) = why_dismissed(&finding) {
+            finding.dismissal = Some(why);
             gated.dismissed.push(finding);
         } else if is_soft(&finding) {
             gated.demote(&finding, mode);

@@ -56,13 +56,15 @@ impl ChangedLines {
         self.files.insert(path, lines);
     }
 
-    fn touches(&self, path: &RepoPath, lines: Lines) -> bool {
+    /// Says whether the change touched any of some lines.
+    pub fn touches(&self, path: &RepoPath, lines: Lines) -> bool {
         self.files.get(path).is_some_and(|changed| {
             changed.iter().any(|c| c.start() <= lines.end() && lines.start() <= c.end())
         })
     }
 
-    fn has_file(&self, path: &RepoPath) -> bool {
+    /// Says whether the change touched a file.
+    pub fn has_file(&self, path: &RepoPath) -> bool {
         self.files.contains_key(path)
     }
 }
@@ -405,8 +407,10 @@ fn quotes(evidence: &[String]) -> Vec<Vec<String>> {
         let ticks = entry.split('`').skip(1).step_by(2);
         let parts: Vec<&str> =
             if entry.contains("```") { fences.collect() } else { ticks.collect() };
+        let has_parts = parts.iter().any(|part| !part.trim().is_empty());
         found.extend(parts.into_iter().filter_map(as_quote));
-        if found.len() == before {
+        // What is marked as code and is too short to prove anything leaves the words around it.
+        if found.len() == before && !has_parts {
             found.extend(as_quote(without_place(entry)));
         }
     }

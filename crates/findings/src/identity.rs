@@ -57,6 +57,29 @@ pub struct Dismissal {
     pub until: Option<Day>,
 }
 
+/// A comment in the code that asks to leave what a rule finds on a line alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suppression {
+    /// The rule.
+    pub rule: String,
+    /// The file.
+    pub file: RepoPath,
+    /// The line that it is about.
+    pub line: u32,
+    /// Why; there is no suppression without a reason.
+    pub reason: String,
+}
+
+impl Suppression {
+    pub(crate) fn covers(&self, finding: &Finding) -> bool {
+        let last = finding.end_line.or(finding.line);
+        let here = finding.line.is_some_and(|first| first <= self.line) && last >= Some(self.line);
+        finding.rule.as_ref() == Some(&self.rule)
+            && finding.file.as_ref() == Some(&self.file)
+            && here
+    }
+}
+
 /// A day, as `2026-12-31`.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -109,6 +132,7 @@ pub(crate) struct Features<'a> {
     pub(crate) rule: Option<&'a str>,
     pub(crate) category: &'a str,
     pub(crate) title: &'a str,
+    pub(crate) subject: Option<&'a str>,
     pub(crate) quote: Option<&'a str>,
     pub(crate) surroundings: Option<&'a str>,
 }
@@ -131,7 +155,7 @@ pub(crate) fn fingerprint(features: &Features<'_>, ordinal: usize) -> String {
             part(&alike::fold_title(features.title));
         }
     }
-    part(features.quote.or(features.surroundings).unwrap_or(""));
+    part(features.subject.or(features.quote).or(features.surroundings).unwrap_or(""));
     part(&ordinal.to_string());
     hasher.finalize().to_hex()[..32].to_owned()
 }

@@ -297,6 +297,7 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         file: best.file.clone(),
         line: line(best),
         end_line: best.lines.map(Lines::end).filter(|end| Some(*end) != line(best)),
+        column: votes.iter().find_map(|vote| vote.vote.column),
         category: category.to_owned(),
         description: best.vote.description.clone(),
         suggested_fix: fix.and_then(|vote| vote.vote.suggested_fix.clone()),
@@ -313,6 +314,7 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         marks: marks.into_iter().collect(),
         line_hash: best.line_hash.clone(),
         settled_conflict: votes.iter().find_map(|vote| vote.vote.settled_conflict.clone()),
+        dismissal: None,
         route: None,
         status: None,
         grade,
@@ -321,6 +323,7 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         rule: votes.iter().find_map(|vote| vote.vote.rule.as_deref()),
         category: best.vote.category.as_deref().unwrap_or(NO_CATEGORY),
         title: &best.vote.title,
+        subject: votes.iter().find_map(|vote| vote.vote.subject.as_deref()),
         quote: best.quoted.as_deref(),
         surroundings: best.surroundings.as_deref(),
     };

@@ -78,6 +78,8 @@ pub struct Report {
     pub refuses: bool,
     /// Why it says nothing, where it does: such a report covered nothing.
     pub unusable: Option<String>,
+    /// Whether the change cannot be ready without it.
+    pub required: bool,
 }
 
 impl Report {
@@ -91,6 +93,7 @@ impl Report {
             lost: 0,
             refuses: false,
             unusable: None,
+            required: true,
         }
     }
 

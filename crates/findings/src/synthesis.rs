@@ -10,7 +10,7 @@ use crate::finding::Finding;
 use crate::gate::{self, Mode, Route};
 use crate::grade::{Grade, Scheme};
 use crate::ground::{ChangedLines, Ground, Tree};
-use crate::identity::{Day, Dismissal, Memory, Past, Resolved};
+use crate::identity::{Day, Dismissal, Memory, Past, Resolved, Suppression};
 use crate::merge::{self, Merge};
 use crate::path::RepoPath;
 use crate::read::Rejected;
@@ -36,6 +36,8 @@ pub struct Circumstances<'a> {
     pub memory: Option<Memory<'a>>,
     /// What was dismissed.
     pub dismissals: &'a [Dismissal],
+    /// Which findings comments in the code ask to leave alone.
+    pub suppressions: &'a [Suppression],
     /// How much of the change somebody looked at, where that is known.
     pub coverage: Option<Coverage>,
     /// Today, for dismissals that end; without it, none of those holds.
@@ -43,15 +45,20 @@ pub struct Circumstances<'a> {
 }
 
 impl Circumstances<'_> {
-    fn is_dismissed(&self, finding: &Finding) -> bool {
+    /// Says why a finding is not to be dealt with, if somebody decided so.
+    fn why_dismissed(&self, finding: &Finding) -> Option<String> {
         let exists = |file: &RepoPath| self.tree.is_some_and(|tree| tree.exists(file));
-        self.dismissals.iter().any(|dismissal| {
+        let dismissal = self.dismissals.iter().find(|dismissal| {
             let holds = match &self.today {
                 Some(today) => dismissal.holds_on(today),
                 None => dismissal.until.is_none(),
             };
             holds && dismissal.covers(finding, exists)
-        })
+        });
+        let suppression = || self.suppressions.iter().find(|comment| comment.covers(finding));
+        dismissal
+            .map(|dismissal| format!("{} (accepted by {})", dismissal.reason, dismissal.by))
+            .or_else(|| suppression().map(|comment| format!("{} (a comment)", comment.reason)))
     }
 }
 
@@ -181,7 +188,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
         Some(memory) => memory.compare(&mut findings, everybody_looked),
         None => Past::default(),
     };
-    let gated = gate::gate(findings, around.mode, |finding| around.is_dismissed(finding));
+    let gated = gate::gate(findings, around.mode, |finding| around.why_dismissed(finding));
     let verdict = verdict::decide(&Evidence {
         open: &gated.open,
         held_back: &gated.held_back,

@@ -168,9 +168,13 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
         } else if !coverage.failed.is_empty() {
             let text = format!("not all of it could be looked at: {coverage}");
             reasons.push(reason(Rule::NotCovered, text));
+        } else if coverage.short_of_requirement() > 0 {
+            let asked = coverage.require.as_str();
+            let text = format!("coverage.require is {asked}, and there is less: {coverage}");
+            reasons.push(reason(Rule::NotCovered, text));
         }
     }
-    for report in evidence.reports {
+    for report in evidence.reports.iter().filter(|report| report.required) {
         let name = &report.reviewer.name;
         if let Some(why) = &report.unusable {
             reasons.push(reason(Rule::NoReport, format!("`{name}` gave nothing usable: {why}")));

@@ -237,6 +237,11 @@ pub struct Vote {
     pub file: Option<RepoPath>,
     /// On which lines of it.
     pub lines: Option<Lines>,
+    /// Where on its first line it starts, in bytes from 1.
+    pub column: Option<u32>,
+    /// The code it is about, without blanks, or a hash of it where it must not be repeated: what
+    /// a rule's finding is told again by, however the file is formatted.
+    pub subject: Option<String>,
     /// How bad.
     pub grade: Grade,
     /// Of which kind, such as `security`.
@@ -276,6 +281,8 @@ impl Vote {
             title,
             file: None,
             lines: None,
+            column: None,
+            subject: None,
             grade,
             category: None,
             suggested_fix: None,

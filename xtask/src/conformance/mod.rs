@@ -1,5 +1,7 @@
-//! `cargo xtask conformance`: what assay writes, held against other people's validators.
+//! `cargo xtask conformance`: what assay writes, held against other people's validators, and what
+//! it reads, taken from other people's programs.
 
+mod commands;
 mod sarif;
 
 use anyhow::bail;
@@ -33,7 +35,7 @@ type Check = (&'static str, Outcome);
 /// A suite by its name.
 type Suite = (&'static str, fn() -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 1] = [("sarif", sarif::run)];
+const SUITES: [Suite; 2] = [("sarif", sarif::run), ("commands", commands::run)];
 
 /// Runs one suite or all; says whether nothing failed.
 pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {

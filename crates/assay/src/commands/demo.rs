@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use assay_change::{Scope, Selection};
+use assay_findings::gate::Mode;
 use assay_sandbox::Command;
 
 use super::print;
-use super::review::review;
+use super::review::Prepared;
 use crate::exit::Exit;
-use crate::terminal;
+use crate::terminal::{self, Told};
 
 /// A file of the throw-away repository: its path, what was there, and what the change makes of it.
 struct DemoFile {
@@ -55,12 +56,14 @@ fn rates() -> String {
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
     let folder = make_repository()?;
-    let (change, synthesis) = review(&folder, &Scope::Automatic, &Selection::default(), None)?;
-    terminal::print(&change, &synthesis)?;
+    let prepared = Prepared::open(&folder, &Scope::Automatic, &Selection::default())?;
+    let reviewed = prepared.review(Mode::ReportOnly, None);
+    reviewed.keep(&prepared.change)?;
+    terminal::print(&prepared.change, &reviewed.synthesis, &Told::default())?;
     let shown = folder.display();
     print(&format!(
         "\nThe repository is {shown}. What to type next:\n  \
-         cd {shown} && git diff main\n  \
+         assay fix -C {shown}       # takes the debug output out\n  \
          assay review -C {shown} --format markdown\n  \
          assay review                      # in a repository of your own\n"
     ))?;

@@ -6,7 +6,6 @@ use anyhow::{Context, bail};
 use assay_change::{diff, tree::DirTree};
 use assay_findings::answer::{self, Format, Measure, Pair, RecurringQuestion};
 use assay_findings::finding::Finding;
-use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::ground::{Ground, Tree};
 use assay_findings::identity::{Dismissal, Memory};
@@ -16,10 +15,11 @@ use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::validate::Tier;
 use assay_findings::write::{self, Document, Form};
+use assay_rules::WithSymbols;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
-use super::{print, print_json, read_file, read_stdin, today};
+use super::{ModeArg, known_severity, print, print_json, read_file, read_stdin, today};
 use crate::exit::{Exit, Unusable};
 
 /// One step.
@@ -71,14 +71,6 @@ pub(crate) enum TierArg {
 pub(crate) enum MeasureArg {
     Alike,
     Sequence,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum ModeArg {
-    Interactive,
-    ReportOnly,
-    Autofix,
-    Headless,
 }
 
 /// What to synthesize.
@@ -134,16 +126,6 @@ pub(crate) struct RenderArgs {
     /// The pull request that a fix task belongs to
     #[arg(long, value_name = "N")]
     pr: Option<u64>,
-}
-
-pub(crate) fn known_severity(word: &str) -> Result<Grade, String> {
-    let grade = Grade::from_word(word);
-    if grade.is_unmapped() {
-        return Err("expected one of CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR, SUGGESTION, \
-                    P0 to P3, MUST, SHOULD, MAY"
-            .to_owned());
-    }
-    Ok(grade)
 }
 
 fn form(name: &str) -> Result<Form, String> {
@@ -215,7 +197,8 @@ fn from_stdin<T: serde::de::DeserializeOwned>() -> anyhow::Result<T> {
 }
 
 fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
-    let tree = args.tree.as_deref().map(open_tree).transpose()?;
+    let folder = args.tree.as_deref().map(open_tree).transpose()?;
+    let tree = folder.as_ref().map(|folder| WithSymbols::new(folder));
     let changed = match &args.diff {
         Some(path) => Some(diff::changed_lines(&diff::parse(&read_file(path)?))),
         None => None,
@@ -229,17 +212,12 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
         &Circumstances {
             tree: tree.as_ref().map(|tree| tree as &dyn Tree),
             changed: changed.as_ref(),
-            mode: match args.mode {
-                ModeArg::Interactive => Mode::Interactive,
-                ModeArg::ReportOnly => Mode::ReportOnly,
-                ModeArg::Autofix => Mode::Autofix,
-                ModeArg::Headless => Mode::Headless,
-            },
+            mode: args.mode.into(),
             fail_on: args.fail_on.clone(),
             memory: previous.as_ref().map(memory),
             dismissals: &dismissals,
-            coverage: None,
             today: today(),
+            ..Circumstances::default()
         },
     );
     print_json(&synthesis)?;
@@ -341,6 +319,7 @@ fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
         cycle: args.cycle.or(wrapping.cycle),
         context: wrapping.context,
         version: env!("CARGO_PKG_VERSION"),
+        reviewer: None,
     };
     print(&write::write(args.form, &document))?;
     Ok(Exit::Ready)

@@ -1,16 +1,49 @@
 //! The commands, one file each, and what they share.
 
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod findings;
+pub(crate) mod fix;
+pub(crate) mod init;
 pub(crate) mod review;
 pub(crate) mod schema;
+pub(crate) mod shell;
 
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use assay_findings::gate::Mode;
+use assay_findings::grade::Grade;
 use assay_findings::identity::Day;
+use clap::ValueEnum;
+
+use crate::environment::variable;
+
+/// How a review is run, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// Ask what to do with each finding
+    Interactive,
+    /// Write nothing, not even the run
+    ReportOnly,
+    /// Apply the safe fixes and review once more
+    Autofix,
+    /// Print JSON, and at the end whether the review is complete
+    Headless,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Mode {
+        match mode {
+            ModeArg::Interactive => Mode::Interactive,
+            ModeArg::ReportOnly => Mode::ReportOnly,
+            ModeArg::Autofix => Mode::Autofix,
+            ModeArg::Headless => Mode::Headless,
+        }
+    }
+}
 
 /// Prints to stdout as it is: what a program reads.
 fn print(text: &str) -> anyhow::Result<()> {
@@ -38,4 +71,21 @@ fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
 /// Gives today's date, as dismissals are written.
 fn today() -> Option<Day> {
     Day::try_from(jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()).ok()
+}
+
+/// Reads a severity in any of the vocabularies.
+pub(crate) fn known_severity(word: &str) -> Result<Grade, String> {
+    let grade = Grade::from_word(word);
+    if grade.is_unmapped() {
+        return Err("expected one of CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR, SUGGESTION, \
+                    P0 to P3, MUST, SHOULD, MAY"
+            .to_owned());
+    }
+    Ok(grade)
+}
+
+/// Gives the name of whoever runs this, for the record of a decision.
+pub(crate) fn user_name() -> String {
+    let named = variable("USER").or_else(|| variable("LOGNAME"));
+    named.unwrap_or_else(|| "somebody".to_owned())
 }

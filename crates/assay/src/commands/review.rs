@@ -2,38 +2,68 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use assay_change::{Change, Scope, Selection};
+use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
+use assay_review::baseline::Baseline;
+use assay_review::runs::Record;
+use assay_review::{Review, Reviewer, Rules, Terms};
 use clap::ValueEnum;
 
-use super::findings::known_severity;
-use super::{print, print_json, today};
+use super::{ModeArg, known_severity, print, print_json, today};
 use crate::exit::Exit;
+use crate::interactive;
+use crate::progress::Progress;
+use crate::settings::Settings;
 use crate::terminal;
 
 /// What to review.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Compare the branch and the working tree with where they left this branch or commit
-    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit"])]
-    base: Option<String>,
-    /// Review what is staged
-    #[arg(long, conflicts_with = "commit")]
-    staged: bool,
-    /// Review a commit, or a range of them such as `main..topic`
-    #[arg(long, value_name = "RANGE")]
-    commit: Option<String>,
-    /// Take in new files that git does not track yet
-    #[arg(long, conflicts_with_all = ["staged", "commit"])]
-    untracked: bool,
+    #[command(flatten)]
+    what: What,
     /// The form of the output
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
     /// Block on findings of this severity or worse, and on no others
     #[arg(long, value_name = "SEVERITY", value_parser = known_severity)]
     fail_on: Option<Grade>,
+    /// What to do besides telling
+    #[arg(long, value_enum)]
+    mode: Option<ModeArg>,
+    /// Show who would read the change, and why, and read nothing
+    #[arg(long)]
+    roster: bool,
+    /// Show who would read the change and what it would cost, and call no one
+    #[arg(long)]
+    dry_run: bool,
+    /// Accept everything found into the baseline, for this reason
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["mode", "roster", "dry_run"])]
+    accept: Option<String>,
+}
+
+/// Which change is meant.
+#[derive(clap::Args)]
+struct What {
+    /// Compare the branch and the working tree with where they left this branch or commit
+    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit", "pr"])]
+    base: Option<String>,
+    /// Review what is staged
+    #[arg(long, conflicts_with_all = ["commit", "pr"])]
+    staged: bool,
+    /// Review a commit, or a range of them such as `main..topic`
+    #[arg(long, value_name = "RANGE", conflicts_with = "pr")]
+    commit: Option<String>,
+    /// Review a pull request, fetched from the remote that it is at
+    #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request)]
+    pr: Option<Scope>,
+    /// Take in new files that git does not track yet
+    #[arg(long, conflicts_with_all = ["staged", "commit", "pr"])]
+    untracked: bool,
     /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", default_value = ".")]
     folder: PathBuf,
@@ -54,24 +84,178 @@ enum Output {
     Checklist,
 }
 
+/// Reads `owner/repo#7`.
+fn pull_request(text: &str) -> Result<Scope, String> {
+    let parsed = text.split_once('#').and_then(|(repository, number)| {
+        let (owner, name) = repository.split_once('/')?;
+        let named = !owner.is_empty() && !name.is_empty() && !name.contains('/');
+        let number = number.parse().ok().filter(|_| named)?;
+        Some(Scope::Pull { repository: repository.to_owned(), number })
+    });
+    parsed.ok_or_else(|| format!("`{text}` is no pull request such as `owner/repo#7`"))
+}
+
+impl What {
+    fn scope(&self) -> Scope {
+        match (&self.base, self.staged, &self.commit, &self.pr) {
+            (Some(base), _, _, _) => Scope::Against(base.clone()),
+            (None, true, _, _) => Scope::Staged,
+            (None, false, Some(range), _) => Scope::Commits(range.clone()),
+            (None, false, None, Some(pull)) => pull.clone(),
+            (None, false, None, None) => Scope::Automatic,
+        }
+    }
+
+    fn selection(&self) -> Selection {
+        Selection { paths: self.paths.clone(), untracked: self.untracked }
+    }
+}
+
+/// A change with everything that is needed to review it.
+pub(crate) struct Prepared {
+    pub(crate) change: Change,
+    reviewers: Vec<Box<dyn Reviewer>>,
+    at_a_time: usize,
+    baseline: Baseline,
+    fail_on: Option<Grade>,
+    require: assay_findings::coverage::Requirement,
+    /// What the change touches and does not decide.
+    held_at_base: Vec<&'static str>,
+}
+
+impl Prepared {
+    /// Opens a change and reads what is configured for it.
+    pub(crate) fn open(
+        folder: &Path,
+        scope: &Scope,
+        selection: &Selection,
+    ) -> anyhow::Result<Prepared> {
+        let mut change = assay_change::open(folder, scope, selection)?;
+        let settings = Settings::of(&change)?;
+        change.leave_out(&settings.leave_out);
+        let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
+        let commands = settings.commands.into_iter();
+        reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
+        Ok(Prepared {
+            baseline: Baseline::open(&change.root)?,
+            change,
+            reviewers,
+            at_a_time: settings.at_a_time,
+            fail_on: settings.fail_on,
+            require: settings.require,
+            held_at_base: settings.held_at_base,
+        })
+    }
+
+    /// Has everybody who is concerned read the change, and decides.
+    pub(crate) fn review(&self, mode: Mode, fail_on: Option<&Grade>) -> Reviewed {
+        let progress = Progress::new();
+        let review = assay_review::run(&self.change, &self.reviewers, self.at_a_time, &progress);
+        let dismissals = self.baseline.dismissals();
+        let synthesis = review.synthesis(
+            &self.change,
+            &Terms {
+                mode,
+                fail_on: fail_on.or(self.fail_on.as_ref()).cloned(),
+                require: self.require,
+                dismissals: &dismissals,
+                today: today(),
+            },
+        );
+        Reviewed { review, synthesis, log: progress.log() }
+    }
+}
+
+/// What came of reviewing a change.
+pub(crate) struct Reviewed {
+    review: Review,
+    pub(crate) synthesis: Synthesis,
+    log: Vec<String>,
+}
+
+impl Reviewed {
+    /// Keeps the review as a run.
+    pub(crate) fn keep(&self, change: &Change) -> anyhow::Result<String> {
+        let id = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S-%3f").to_string();
+        let record = Record {
+            change,
+            reports: &self.review.reports,
+            synthesis: &self.synthesis,
+            log: &self.log,
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        record.save(&id)?;
+        Ok(id)
+    }
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let scope = match (&args.base, args.staged, &args.commit) {
-        (Some(base), _, _) => Scope::Against(base.clone()),
-        (None, true, _) => Scope::Staged,
-        (None, false, Some(range)) => Scope::Commits(range.clone()),
-        (None, false, None) => Scope::Automatic,
+    let (scope, selection) = (args.what.scope(), args.what.selection());
+    let mut prepared = Prepared::open(&args.what.folder, &scope, &selection)?;
+    if args.roster || args.dry_run {
+        terminal::print_roster(
+            &assay_review::roster::roster(&prepared.change, &prepared.reviewers),
+            args.dry_run,
+        )?;
+        return Ok(Exit::Ready);
+    }
+    // Without a mode the review tells and asks nothing, and is kept.
+    let mode = args.mode.map_or(Mode::ReportOnly, Mode::from);
+    if mode == Mode::Interactive {
+        interactive::check_terminal()?;
+    }
+    let mut reviewed = prepared.review(mode, args.fail_on.as_ref());
+    if mode == Mode::Autofix && super::fix::apply_safe(&prepared.change, &reviewed.synthesis)? {
+        prepared = Prepared::open(&args.what.folder, &scope, &selection)?;
+        reviewed = prepared.review(mode, args.fail_on.as_ref());
+    }
+    let run = match args.mode {
+        Some(ModeArg::ReportOnly) => None,
+        _ => Some(reviewed.keep(&prepared.change)?),
     };
-    let selection = Selection { paths: args.paths.clone(), untracked: args.untracked };
-    let (change, synthesis) = review(&args.folder, &scope, &selection, args.fail_on.clone())?;
+    if let Some(reason) = &args.accept {
+        return accept(prepared, &reviewed.synthesis, reason);
+    }
+    show(args, &prepared, &reviewed.synthesis, run.as_deref())?;
+    if mode == Mode::Interactive {
+        interactive::ask(&mut prepared.baseline, &prepared.change, &reviewed.synthesis)?;
+    }
+    Ok(reviewed.synthesis.verdict.state.into())
+}
+
+/// Puts everything that was found into the baseline.
+fn accept(mut prepared: Prepared, synthesis: &Synthesis, reason: &str) -> anyhow::Result<Exit> {
+    if reason.trim().is_empty() {
+        bail!("there is no reason; whoever reads the baseline later needs one");
+    }
+    if synthesis.verdict.incomplete {
+        bail!("the review is incomplete, so it cannot be accepted as a whole");
+    }
+    let by = super::user_name();
+    let new = prepared.baseline.accept(&synthesis.findings, &by, reason);
+    prepared.baseline.save(&prepared.change.root)?;
+    let path = assay_review::baseline::PATH;
+    print(&format!("accepted {new} findings into `{path}`; commit it, and they stay accepted\n"))?;
+    Ok(Exit::Ready)
+}
+
+fn show(
+    args: &Args,
+    prepared: &Prepared,
+    synthesis: &Synthesis,
+    run: Option<&str>,
+) -> anyhow::Result<()> {
+    if args.mode == Some(ModeArg::Headless) {
+        print_json(synthesis)?;
+        let degraded = synthesis.verdict.incomplete || synthesis.verdict.state == State::Incomplete;
+        return print(if degraded { "degraded\n" } else { "complete\n" });
+    }
     let form = match args.format {
         Output::Terminal => {
-            terminal::print(&change, &synthesis)?;
-            return Ok(synthesis.verdict.state.into());
+            let told = terminal::Told { run, held_at_base: &prepared.held_at_base };
+            return terminal::print(&prepared.change, synthesis, &told);
         }
-        Output::Json => {
-            print_json(&synthesis)?;
-            return Ok(synthesis.verdict.state.into());
-        }
+        Output::Json => return print_json(synthesis),
         Output::Sarif => Form::Sarif,
         Output::Rdjson => Form::Rdjson,
         Output::Rdjsonl => Form::Rdjsonl,
@@ -81,35 +265,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     };
     let document = Document {
         findings: Some(&synthesis.findings),
-        synthesis: Some(&synthesis),
+        synthesis: Some(synthesis),
         version: env!("CARGO_PKG_VERSION"),
         ..Document::default()
     };
-    print(&write::write(form, &document))?;
-    Ok(synthesis.verdict.state.into())
-}
-
-/// Opens a change and takes it all the way to a synthesis.
-pub(crate) fn review(
-    folder: &Path,
-    scope: &Scope,
-    selection: &Selection,
-    fail_on: Option<Grade>,
-) -> anyhow::Result<(Change, Synthesis)> {
-    let change = assay_change::open(folder, scope, selection)?;
-    let (report, coverage) = assay_rules::review(&change);
-    let reports = [report];
-    let changed = change.changed_lines();
-    let synthesis = synthesize(
-        &reports,
-        &Circumstances {
-            tree: Some(change.tree()),
-            changed: Some(&changed),
-            fail_on,
-            coverage: Some(coverage),
-            today: today(),
-            ..Circumstances::default()
-        },
-    );
-    Ok((change, synthesis))
+    print(&write::write(form, &document))
 }

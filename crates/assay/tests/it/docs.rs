@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::repository::Repository;
+use assay_fakes::Repository;
 
 #[test]
 fn the_manual_shows_what_happens() {

@@ -4,9 +4,9 @@
 
 mod demo;
 mod docs;
+mod gate;
 mod house;
 mod plumbing;
-mod repository;
 mod review;
 
 use std::io::Write;

@@ -1,6 +1,7 @@
 //! `assay review` on real repositories.
 
-use crate::repository::Repository;
+use assay_fakes::Repository;
+
 use crate::{Ran, assay_in};
 
 fn review(repository: &Repository, args: &[&str]) -> Ran {
@@ -39,8 +40,8 @@ fn a_flawed_change_is_not_ready_and_every_flaw_has_its_line() {
         [
             "a.py:2 CRITICAL secret/leaked-credential",
             "b.rs:1 CRITICAL change/conflict-marker",
-            "a.test.ts:1 HIGH test/focused",
-            "a.py:3 LOW debug/print",
+            "a.test.ts:1 HIGH javascript/focused-test",
+            "a.py:3 LOW python/debug-print",
         ]
     );
 }
@@ -81,12 +82,18 @@ fn each_scope_shows_its_own_change() {
     repository.write("committed.rs", "dbg!(1);\ndbg!(3);\n");
     repository.write("untracked.rs", "dbg!(4);\n");
     let told = |args: &[&str]| told(&review(&repository, &[args, &["--format", "json"]].concat()));
-    assert_eq!(told(&[]), ["committed.rs:2 LOW debug/print", "staged.rs:1 LOW debug/print"]);
-    assert_eq!(told(&["--staged"]), ["staged.rs:1 LOW debug/print"]);
-    assert_eq!(told(&["--commit", "HEAD"]), ["committed.rs:1 LOW debug/print"]);
-    assert_eq!(told(&["--commit", "HEAD^..HEAD"]), ["committed.rs:1 LOW debug/print"]);
-    assert_eq!(told(&["--base", "HEAD", "staged.rs"]), ["staged.rs:1 LOW debug/print"]);
-    assert_eq!(told(&["--untracked", "untracked.rs"]), ["untracked.rs:1 LOW debug/print"]);
+    assert_eq!(
+        told(&[]),
+        ["committed.rs:2 LOW rust/dbg-in-expression", "staged.rs:1 LOW rust/dbg-in-expression"]
+    );
+    assert_eq!(told(&["--staged"]), ["staged.rs:1 LOW rust/dbg-in-expression"]);
+    assert_eq!(told(&["--commit", "HEAD"]), ["committed.rs:1 LOW rust/dbg-in-expression"]);
+    assert_eq!(told(&["--commit", "HEAD^..HEAD"]), ["committed.rs:1 LOW rust/dbg-in-expression"]);
+    assert_eq!(told(&["--base", "HEAD", "staged.rs"]), ["staged.rs:1 LOW rust/dbg-in-expression"]);
+    assert_eq!(
+        told(&["--untracked", "untracked.rs"]),
+        ["untracked.rs:1 LOW rust/dbg-in-expression"]
+    );
 }
 
 #[test]
@@ -204,7 +211,7 @@ fn paths_mean_what_they_mean_in_the_folder_that_is_given() {
     repository.commit("second");
     let inside = repository.path().join("sub");
     let ran = assay_in(&inside, &["review", "--format", "json", "a.rs"], b"");
-    assert_eq!(told(&ran), ["sub/a.rs:1 LOW debug/print"]);
+    assert_eq!(told(&ran), ["sub/a.rs:1 LOW rust/dbg-in-expression"]);
     let ran = assay_in(&inside, &["review", "nothing.rs"], b"");
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("`nothing.rs` is no file or folder"), "{}", ran.stderr);
@@ -221,8 +228,8 @@ fn a_range_leaves_out_what_came_on_the_other_side() {
     repository.commit("on topic");
     for range in ["main..topic", "main...topic"] {
         let ran = review(&repository, &["--commit", range, "--format", "json"]);
-        assert_eq!(told(&ran), ["topic.rs:1 LOW debug/print"], "{range}");
-        assert_eq!(ran.json()["coverage"]["text_only"], 1, "{range}");
+        assert_eq!(told(&ran), ["topic.rs:1 LOW rust/dbg-in-expression"], "{range}");
+        assert_eq!(ran.json()["coverage"]["reviewed"]["rules"], 1, "{range}");
     }
 }
 

@@ -20,6 +20,7 @@ pub(super) fn write(document: &Document<'_>) -> String {
     if let Some(synthesis) = document.synthesis {
         page.extend(aside("Held back as unsure", &named(&synthesis.held_back)));
         page.extend(aside("There before this change", &named(&synthesis.pre_existing)));
+        page.extend(aside("Left alone on purpose", &dismissed(&synthesis.dismissed)));
         page.extend(aside("Testing gaps", &escaped(&synthesis.testing_gaps)));
         page.extend(aside("Residual risks", &escaped(&synthesis.residual_risks)));
     }
@@ -31,6 +32,9 @@ fn verdict(synthesis: &Synthesis) -> String {
     lines.push(String::new());
     for reason in &synthesis.verdict.because {
         lines.push(format!("- {}", plain::markdown(&reason.text)));
+    }
+    if let Some(coverage) = &synthesis.coverage {
+        lines.push(format!("- {}", plain::markdown(&coverage.to_string())));
     }
     lines.join("\n")
 }
@@ -91,6 +95,16 @@ fn named(findings: &[Finding]) -> Vec<String> {
             )
         })
         .collect()
+}
+
+fn dismissed(findings: &[Finding]) -> Vec<String> {
+    let reasons = findings.iter().map(|f| f.dismissal.as_deref().unwrap_or("no reason"));
+    let named = findings.iter().zip(reasons).map(|(finding, reason)| {
+        let place = finding.place().map(|place| format!(" ({})", code(&place)));
+        let title = plain::markdown(&finding.title);
+        format!("{title}{}: {}", place.unwrap_or_default(), plain::markdown(reason))
+    });
+    named.collect()
 }
 
 fn escaped(texts: &[String]) -> Vec<String> {

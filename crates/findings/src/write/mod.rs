@@ -88,6 +88,8 @@ pub struct Document<'a> {
     pub findings: Option<&'a [Finding]>,
     /// The synthesis they come from, if they come from one.
     pub synthesis: Option<&'a Synthesis>,
+    /// Whose report it is, where it is that of one reviewer.
+    pub reviewer: Option<&'a str>,
     /// The review's summary.
     pub summary: Option<&'a str>,
     /// The web address of the repository, such as `https://github.com/owner/repo`.

@@ -23,7 +23,7 @@ pub(super) enum Tier {
 
 #[derive(Serialize)]
 pub(super) struct PersonaReport<'a> {
-    reviewer: &'static str,
+    reviewer: &'a str,
     findings: Vec<PersonaFinding<'a>>,
     residual_risks: &'a [String],
     testing_gaps: &'a [String],
@@ -52,7 +52,7 @@ struct PersonaFinding<'a> {
 pub(super) fn write<'a>(document: &Document<'a>, tier: Tier) -> PersonaReport<'a> {
     let synthesis = document.synthesis;
     PersonaReport {
-        reviewer: SELF,
+        reviewer: document.reviewer.unwrap_or(SELF),
         findings: document.worst_first().into_iter().map(|f| finding(f, tier)).collect(),
         residual_risks: synthesis.map_or(&[], |s| &s.residual_risks),
         testing_gaps: synthesis.map_or(&[], |s| &s.testing_gaps),

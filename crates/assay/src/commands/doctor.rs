@@ -1,0 +1,170 @@
+//! `assay doctor`: what is there, what is missing, and how to get it.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Color, Style};
+use assay_findings::write::plain;
+use assay_review::command::known::KNOWN;
+use assay_rules::{Rulebook, examples};
+use assay_sandbox::{Command, Held};
+
+use crate::exit::Exit;
+use crate::settings::{self, Configuration};
+
+/// Where to look.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+/// What was found out about one thing.
+struct Line {
+    health: Health,
+    what: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Health {
+    /// It works.
+    Good,
+    /// It is not there, and need not be.
+    Missing,
+    /// It is there or asked for, and does not work.
+    Bad,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let mut lines = vec![git()];
+    let root = assay_change::root(&args.folder);
+    match &root {
+        Ok(root) => lines.extend(repository(root)),
+        Err(error) => lines.push(bad(format!("no repository: {error}"))),
+    }
+    lines.extend(limits());
+    let configured = root.as_deref().map(configured_names).unwrap_or_default();
+    lines.extend(KNOWN.iter().map(|known| {
+        let asked_for = configured.iter().any(|name| name == known.name);
+        analyser(known.name, known.program, known.how_to_get, asked_for)
+    }));
+    lines.push(missing("no model is configured: reviews are by rules and analysers alone".into()));
+    show(&lines)?;
+    let healthy = lines.iter().all(|line| line.health != Health::Bad);
+    Ok(if healthy { Exit::Ready } else { Exit::Usage })
+}
+
+fn good(what: String) -> Line {
+    Line { health: Health::Good, what }
+}
+
+fn missing(what: String) -> Line {
+    Line { health: Health::Missing, what }
+}
+
+fn bad(what: String) -> Line {
+    Line { health: Health::Bad, what }
+}
+
+fn show(lines: &[Line]) -> anyhow::Result<()> {
+    let colour = |colour| Style::new().bold().fg_color(Some(Color::Ansi(colour)));
+    let mut out = anstream::stdout().lock();
+    for line in lines {
+        let (style, sign) = match line.health {
+            Health::Good => (colour(AnsiColor::Green), "ok  "),
+            Health::Missing => (Style::new().dimmed(), "-   "),
+            Health::Bad => (colour(AnsiColor::Red), "bad "),
+        };
+        writeln!(out, "{style}{sign}{style:#} {}", plain::one_line(&line.what))?;
+    }
+    Ok(())
+}
+
+/// Gives the first line of what a program says of its version.
+fn version(program: &str) -> Option<String> {
+    let command = Command::new(program).args(["--version"]).time(Duration::from_secs(10));
+    let finished = command.run().ok().filter(|finished| finished.status.success())?;
+    String::from_utf8_lossy(&finished.stdout).lines().next().map(str::to_owned)
+}
+
+fn git() -> Line {
+    match version("git") {
+        Some(version) => good(version),
+        None => bad("git is not installed or not on PATH; assay cannot do without".into()),
+    }
+}
+
+fn repository(root: &Path) -> Vec<Line> {
+    let mut lines = vec![good(format!("repository {}", root.display()))];
+    lines.push(match Configuration::on_disk(root) {
+        Ok(Some(_)) => good(format!("{} is read", settings::PATH)),
+        Ok(None) => missing(format!("no {}; `assay init` writes one", settings::PATH)),
+        Err(error) => bad(first_line(&format!("{error:#}"))),
+    });
+    lines.push(rules(root));
+    lines.push(match assay_review::baseline::Baseline::open(root) {
+        Ok(baseline) if baseline.accepted.is_empty() => {
+            missing("nothing was accepted into a baseline".into())
+        }
+        Ok(baseline) => good(format!("the baseline has {} findings", baseline.accepted.len())),
+        Err(error) => bad(error.to_string()),
+    });
+    lines
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Reads the repository's own rules and holds them against their examples.
+fn rules(root: &Path) -> Line {
+    let rules = match settings::rules_on_disk(&root.join(settings::RULES)) {
+        Ok(rules) => rules,
+        Err(error) => return bad(format!("{error:#}")),
+    };
+    if rules.is_empty() {
+        return missing(format!("no rules of the repository's own in {}", settings::RULES));
+    }
+    let count = rules.len();
+    if let Err(error) = Rulebook::with_repository_rules(rules.clone()) {
+        return bad(error.to_string());
+    }
+    let mut held = 0;
+    for (name, rule) in &rules {
+        let beside = Path::new(name).with_extension("test.yml");
+        let Ok(beside) = fs::read_to_string(beside) else { continue };
+        match examples::hold(name, rule, &beside) {
+            Ok(_) => held += 1,
+            Err(error) => return bad(error.to_string()),
+        }
+    }
+    good(format!("{count} rules of the repository's own; {held} have examples, which hold"))
+}
+
+/// Says how far analysers can be kept in bounds on this system.
+fn limits() -> Vec<Line> {
+    let limits = assay_sandbox::limits();
+    let line = |what: &str, held: Held| match held {
+        Held::Wholly => good(format!("analysers can be kept from {what}")),
+        Held::Partly => good(format!("analysers can mostly be kept from {what}")),
+        Held::Unsupported => missing(format!("this system cannot keep analysers from {what}")),
+    };
+    vec![line("writing files", limits.files), line("the network", limits.network)]
+}
+
+fn configured_names(root: &Path) -> Vec<String> {
+    let configuration = Configuration::on_disk(root).ok().flatten();
+    configuration.map(|configuration| configuration.command_names()).unwrap_or_default()
+}
+
+fn analyser(name: &str, program: &str, how_to_get: &str, asked_for: bool) -> Line {
+    match (version(program), asked_for) {
+        (Some(version), true) => good(format!("{name} reads changes: {version}")),
+        (Some(version), false) => missing(format!("{name} is there and not configured: {version}")),
+        (None, true) => bad(format!("{name} is configured and not there; get it: {how_to_get}")),
+        (None, false) => missing(format!("{name} is not there; get it: {how_to_get}")),
+    }
+}

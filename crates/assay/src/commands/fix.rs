@@ -1,0 +1,55 @@
+//! `assay fix`: applies the safe fixes of a run, and nothing else.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use assay_change::Change;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::vote::AutofixClass;
+use assay_review::fix::Plan;
+use assay_review::runs::{self, StoredFix};
+
+use crate::exit::Exit;
+use crate::terminal;
+
+/// Which fixes, and whether to apply them.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The run whose fixes are meant; the newest where there is none
+    run: Option<String>,
+    /// Say what would be done, and do nothing; exits 1 if there is something to do
+    #[arg(long)]
+    check: bool,
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let root = assay_change::root(&args.folder)?;
+    let run = runs::find(&root, args.run.as_deref())?;
+    let (safe, others): (Vec<StoredFix>, Vec<StoredFix>) =
+        runs::fixes(&run)?.into_iter().partition(|fix| fix.class == AutofixClass::SafeAuto);
+    let plan = Plan::new(&root, safe);
+    if !args.check {
+        plan.carry_out(&root)?;
+    }
+    let mut out = anstream::stdout().lock();
+    terminal::write_plan(&mut out, &plan, args.check)?;
+    if !others.is_empty() {
+        let noun = if others.len() == 1 { "fix needs" } else { "fixes need" };
+        writeln!(out, "{} more {noun} somebody to agree; the review shows them", others.len())?;
+    }
+    let left = args.check && !plan.files.is_empty();
+    Ok(if left { Exit::NotReady } else { Exit::Ready })
+}
+
+/// Applies the safe fixes of a review that was just made. Says whether there were any.
+pub(crate) fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<bool> {
+    let fixes = runs::fixes_of(change, synthesis);
+    let is_safe = |fix: &StoredFix| fix.class == AutofixClass::SafeAuto;
+    let plan = Plan::new(&change.root, fixes.into_iter().filter(is_safe).collect());
+    plan.carry_out(&change.root).context("the safe fixes could not be applied")?;
+    Ok(!plan.files.is_empty())
+}

@@ -1,0 +1,73 @@
+//! `assay init`: writes a commented configuration.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::print;
+use crate::exit::Exit;
+use crate::settings;
+
+/// What to write.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Also have git review what is staged before each commit
+    #[arg(long)]
+    hook: bool,
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+/// The configuration with every key at its default, said in words.
+const CONFIGURATION: &str = include_str!("../../assets/agent-framework.yaml");
+
+/// What git runs before a commit.
+const HOOK: &str = include_str!("../../assets/pre-commit");
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let root = assay_change::root(&args.folder)?;
+    let mut done = Vec::new();
+    let path = root.join(settings::PATH);
+    if path.exists() {
+        done.push(format!("{} is there already and stays as it is", settings::PATH));
+    } else {
+        write(&path, CONFIGURATION)?;
+        done.push(format!("wrote {}", settings::PATH));
+    }
+    if args.hook {
+        done.push(install_hook(&args.folder, &root)?);
+    }
+    done.push("next: assay review".to_owned());
+    print(&(done.join("\n") + "\n"))?;
+    Ok(Exit::Ready)
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
+    fs::write(path, text).with_context(|| format!("could not write `{}`", path.display()))
+}
+
+/// Puts the hook where git looks for it. One that is there already is never written over.
+fn install_hook(folder: &Path, root: &Path) -> anyhow::Result<String> {
+    let path = assay_change::hooks_folder(folder)?.join("pre-commit");
+    let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+    match fs::read_to_string(&path) {
+        Ok(there) if there == HOOK => return Ok(format!("{shown} is there already")),
+        Ok(_) => bail!(
+            "`{shown}` is there already and is not assay's; add `assay review --staged` to it"
+        ),
+        Err(_) => write(&path, HOOK)?,
+    }
+    make_executable(&path)?;
+    Ok(format!("wrote {shown}: git reviews what is staged before each commit"))
+}
+
+fn make_executable(path: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let permissions = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(path, permissions)
+        .with_context(|| format!("could not make `{}` executable", path.display()))
+}

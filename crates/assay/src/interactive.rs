@@ -1,0 +1,171 @@
+//! Asking what to do with each finding.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anyhow::bail;
+use assay_change::Change;
+use assay_findings::finding::Finding;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::write::plain;
+use assay_review::baseline::Baseline;
+use assay_review::fix::Plan;
+use assay_review::runs;
+
+use crate::commands::user_name;
+
+/// What a person decides about a finding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Apply,
+    Dismiss,
+    Skip,
+    Quit,
+}
+
+/// Refuses to ask where nobody can answer.
+pub(crate) fn check_terminal() -> anyhow::Result<()> {
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        return Ok(());
+    }
+    bail!("`--mode interactive` needs a terminal to ask in; without one, leave it away")
+}
+
+/// Asks in the terminal about each finding, then does what was decided.
+pub(crate) fn ask(
+    baseline: &mut Baseline,
+    change: &Change,
+    synthesis: &Synthesis,
+) -> anyhow::Result<()> {
+    let mut talk = Talk { input: io::stdin().lock(), out: anstream::stdout().lock() };
+    talk.go_through(baseline, change, synthesis)
+}
+
+/// A conversation: what is typed, and where questions go.
+struct Talk<I, O> {
+    input: I,
+    out: O,
+}
+
+impl<I: BufRead, O: Write> Talk<I, O> {
+    /// Asks about each finding, then does what was decided, all fixes as one.
+    fn go_through(
+        &mut self,
+        baseline: &mut Baseline,
+        change: &Change,
+        synthesis: &Synthesis,
+    ) -> anyhow::Result<()> {
+        let mut apply: Vec<&Finding> = Vec::new();
+        let mut dismissed = 0;
+        let count = synthesis.findings.len();
+        for (finding, number) in synthesis.findings.iter().zip(1..) {
+            let place = finding.place().map(|place| format!(" ({place})")).unwrap_or_default();
+            let what = format!("{number} of {count}: {}{place}", finding.title);
+            writeln!(self.out, "\n{}", plain::one_line(&what))?;
+            match self.choose(finding)? {
+                Choice::Apply => apply.push(finding),
+                Choice::Dismiss => dismissed += self.dismiss(baseline, finding)?,
+                Choice::Skip => {}
+                Choice::Quit => break,
+            }
+        }
+        if dismissed > 0 {
+            baseline.save(&change.root)?;
+            writeln!(self.out, "{dismissed} accepted into `{}`", assay_review::baseline::PATH)?;
+        }
+        self.carry_out(change, synthesis, &apply)
+    }
+
+    fn dismiss(&mut self, baseline: &mut Baseline, finding: &Finding) -> anyhow::Result<usize> {
+        let reason = self.line("why? ")?;
+        if reason.is_empty() {
+            writeln!(self.out, "not dismissed: there is no reason")?;
+            return Ok(0);
+        }
+        Ok(baseline.accept([finding], &user_name(), &reason))
+    }
+
+    fn carry_out(
+        &mut self,
+        change: &Change,
+        synthesis: &Synthesis,
+        apply: &[&Finding],
+    ) -> anyhow::Result<()> {
+        if apply.is_empty() {
+            return Ok(());
+        }
+        let mut fixes = runs::fixes_of(change, synthesis);
+        fixes.retain(|fix| apply.iter().any(|finding| finding.id == fix.finding));
+        let plan = Plan::new(&change.root, fixes);
+        plan.carry_out(&change.root)?;
+        crate::terminal::write_plan(&mut self.out, &plan, false)
+    }
+
+    /// Asks until there is an answer; the end of the input is one as well.
+    fn choose(&mut self, finding: &Finding) -> anyhow::Result<Choice> {
+        let fixable = finding.replacement.is_some();
+        let question = match fixable {
+            true => "[a]pply the fix, [d]ismiss, [s]kip, [q]uit? ",
+            false => "[d]ismiss, [s]kip, [q]uit? ",
+        };
+        loop {
+            match self.line(question)?.as_str() {
+                "a" | "apply" if fixable => return Ok(Choice::Apply),
+                "d" | "dismiss" => return Ok(Choice::Dismiss),
+                "s" | "skip" => return Ok(Choice::Skip),
+                "q" | "quit" | "" => return Ok(Choice::Quit),
+                other => writeln!(self.out, "`{}` is none of these", plain::one_line(other))?,
+            }
+        }
+    }
+
+    fn line(&mut self, question: &str) -> anyhow::Result<String> {
+        write!(self.out, "{question}")?;
+        self.out.flush()?;
+        let mut answer = String::new();
+        self.input.read_line(&mut answer)?;
+        Ok(answer.trim().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::review::Prepared;
+    use assay_change::{Scope, Selection};
+    use assay_fakes::Repository;
+    use assay_findings::gate::Mode;
+
+    const CODE: &str = "fn f(a: u32, b: u32) {\n    dbg!(a);\n    dbg!(b);\n    g();\n}\n";
+
+    /// Answers the questions about a change that leaves two `dbg!` behind; gives what is left of
+    /// the file, how many findings were accepted, and what was shown.
+    fn answered(answers: &str) -> (String, usize, String) {
+        let repository = Repository::new();
+        repository.write("a.rs", "fn f() {}\n");
+        repository.commit("before");
+        repository.write("a.rs", CODE);
+        let prepared =
+            Prepared::open(repository.path(), &Scope::Automatic, &Selection::default()).unwrap();
+        let reviewed = prepared.review(Mode::Interactive, None);
+        let mut baseline = Baseline::default();
+        let mut talk = Talk { input: answers.as_bytes(), out: Vec::new() };
+        talk.go_through(&mut baseline, &prepared.change, &reviewed.synthesis).unwrap();
+        let text = std::fs::read_to_string(repository.path().join("a.rs")).unwrap();
+        (text, baseline.accepted.len(), String::from_utf8(talk.out).unwrap())
+    }
+
+    #[test]
+    fn what_is_applied_is_fixed_and_what_is_dismissed_is_accepted() {
+        let (text, accepted, shown) = answered("a\nd\nit stays for now\n");
+        assert_eq!(text, CODE.replace("    dbg!(a);\n", ""), "{shown}");
+        assert_eq!(accepted, 1, "{shown}");
+    }
+
+    #[test]
+    fn nothing_happens_without_an_answer_or_a_reason() {
+        for answers in ["", "q\n", "s\ns\n", "d\n\nd\n\n", "what?\n"] {
+            let (text, accepted, shown) = answered(answers);
+            assert_eq!((text.as_str(), accepted), (CODE, 0), "{answers}: {shown}");
+        }
+    }
+}

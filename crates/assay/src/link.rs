@@ -1,0 +1,47 @@
+//! Links in a terminal, where it takes them.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use crate::environment::variable;
+
+static SHOWN: LazyLock<bool> = LazyLock::new(|| match variable("FORCE_HYPERLINK") {
+    Some(force) => force != "0",
+    None => {
+        std::io::stdout().is_terminal() && variable("NO_COLOR").is_none() && terminal_takes_links()
+    }
+});
+
+/// Says whether the terminal is one of those that are known to show links.
+fn terminal_takes_links() -> bool {
+    let is_one_of = |name: &str, known: &[&str]| {
+        variable(name).is_some_and(|value| known.iter().any(|known| value.starts_with(known)))
+    };
+    let vte = variable("VTE_VERSION").and_then(|version| version.parse::<u32>().ok());
+    is_one_of("TERM_PROGRAM", &["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper"])
+        || is_one_of("TERM", &["xterm-kitty", "alacritty", "foot", "xterm-ghostty"])
+        || variable("WT_SESSION").is_some()
+        || variable("KONSOLE_VERSION").is_some()
+        || vte.is_some_and(|version| version >= 5000)
+}
+
+/// Shows a text as a link to a file, or as it is.
+pub(crate) fn to_file(path: &Path, line: Option<u32>, shown: &str) -> String {
+    if !*SHOWN {
+        return shown.to_owned();
+    }
+    let place = line.map(|line| format!("#{line}")).unwrap_or_default();
+    let address: String = path.to_string_lossy().bytes().map(encoded).collect();
+    format!("\x1b]8;;file://{address}{place}\x1b\\{shown}\x1b]8;;\x1b\\")
+}
+
+/// Writes a byte of a path as addresses do.
+fn encoded(byte: u8) -> String {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    }
+}

@@ -1,0 +1,69 @@
+//! Progress on stderr: a line for each reviewer, silent where nobody watches.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use assay_review::{Answer, Watch};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+/// Shows who is reading, and keeps the record of it.
+pub(crate) struct Progress {
+    screen: MultiProgress,
+    state: RefCell<State>,
+    started: Instant,
+}
+
+#[derive(Default)]
+struct State {
+    lines: Vec<(String, ProgressBar)>,
+    log: Vec<String>,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Progress {
+        // Drawn on stderr, and only if that is a terminal.
+        Progress {
+            screen: MultiProgress::new(),
+            state: RefCell::default(),
+            started: Instant::now(),
+        }
+    }
+
+    /// Gives what happened, a line each.
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.state.borrow().log.clone()
+    }
+
+    fn seconds(&self) -> String {
+        format!("{:.2} s", self.started.elapsed().as_secs_f64())
+    }
+}
+
+impl Watch for Progress {
+    fn started(&self, reviewers: &[&str]) {
+        let mut state = self.state.borrow_mut();
+        for name in reviewers {
+            let line = self.screen.add(ProgressBar::new_spinner());
+            let style = ProgressStyle::with_template("{spinner} {msg}");
+            line.set_style(style.expect("the template is valid"));
+            line.set_message(format!("{name} is reading"));
+            line.enable_steady_tick(std::time::Duration::from_millis(100));
+            state.lines.push(((*name).to_owned(), line));
+        }
+        state.log.push(format!("reviewers: {}", reviewers.join(", ")));
+    }
+
+    fn answered(&self, answer: &Answer) {
+        let mut state = self.state.borrow_mut();
+        let name = &answer.report.reviewer.name;
+        let said = match &answer.report.unusable {
+            Some(why) => format!("nothing usable: {why}"),
+            None => format!("{} findings", answer.report.votes.len()),
+        };
+        let text = format!("{name}: {said} after {}", self.seconds());
+        if let Some((_, line)) = state.lines.iter().find(|(reviewer, _)| reviewer == name) {
+            line.finish_and_clear();
+        }
+        state.log.push(text);
+    }
+}

@@ -1,0 +1,282 @@
+//! Configuration: the file `config/agent-framework.yaml`, of which every key is optional.
+//!
+//! A change under review gives no orders: where it touches the configuration or the repository's
+//! own rules, they are taken as they were before it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use assay_change::{Change, LeaveOut};
+use assay_findings::coverage::Requirement;
+use assay_findings::grade::Grade;
+use assay_findings::path::RepoPath;
+use assay_review::command::form::Form;
+use assay_review::command::{CommandReviewer, Globs, known};
+use assay_rules::Rulebook;
+use serde::Deserialize;
+
+use crate::commands::known_severity;
+use crate::environment::variable;
+
+/// Where the configuration lies in a repository.
+pub(crate) const PATH: &str = "config/agent-framework.yaml";
+
+/// Where a repository's own rules lie.
+pub(crate) const RULES: &str = ".assay/rules";
+
+/// The configuration, as far as reviews need it. Other keys belong to other parts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Configuration {
+    review: Review,
+    coverage: Coverage,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Review {
+    ignore: Vec<String>,
+    max_file_kib: u64,
+    at_a_time: usize,
+    fail_on: Option<String>,
+    commands: Vec<StoredCommand>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Coverage {
+    require: Requirement,
+}
+
+/// An analyser, as it is configured: by a well-known name, or in full.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum StoredCommand {
+    Known(String),
+    Own(OwnCommand),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnCommand {
+    name: String,
+    run: Option<Vec<String>>,
+    form: Option<String>,
+    files: Option<Vec<String>>,
+    #[serde(default)]
+    required: bool,
+    seconds: Option<u64>,
+}
+
+impl Default for Review {
+    fn default() -> Review {
+        Review {
+            ignore: Vec::new(),
+            max_file_kib: 1024,
+            at_a_time: 4,
+            fail_on: None,
+            commands: Vec::new(),
+        }
+    }
+}
+
+impl Configuration {
+    /// Reads the configuration in a work tree, if there is one.
+    pub(crate) fn on_disk(root: &Path) -> anyhow::Result<Option<Configuration>> {
+        let Some(text) = read_optional(&root.join(PATH))? else { return Ok(None) };
+        let configuration = Configuration::parse(&text)?;
+        configuration.leave_out()?;
+        configuration.fail_on()?;
+        configuration.commands()?;
+        Ok(Some(configuration))
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Configuration> {
+        // Comments alone are no document.
+        if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
+            return Ok(Configuration::default());
+        }
+        let text = expanded(text)?;
+        let named = |error: serde_saphyr::Error| error.to_string().replace("<input>", PATH);
+        serde_saphyr::from_str(&text)
+            .map_err(|error| anyhow!("`{PATH}` cannot be read: {}", named(error)))
+    }
+
+    fn leave_out(&self) -> anyhow::Result<LeaveOut> {
+        LeaveOut::new(&self.review.ignore, self.review.max_file_kib << 10)
+            .with_context(|| format!("`review.ignore` in `{PATH}` cannot be used"))
+    }
+
+    fn fail_on(&self) -> anyhow::Result<Option<Grade>> {
+        let grade = self.review.fail_on.as_deref().map(known_severity).transpose();
+        grade.map_err(|why| anyhow!("`review.fail_on` in `{PATH}`: {why}"))
+    }
+
+    /// Gives the names of the analysers that are configured.
+    pub(crate) fn command_names(&self) -> Vec<String> {
+        let name = |command: &StoredCommand| match command {
+            StoredCommand::Known(name) => name.clone(),
+            StoredCommand::Own(own) => own.name.clone(),
+        };
+        self.review.commands.iter().map(name).collect()
+    }
+
+    fn commands(&self) -> anyhow::Result<Vec<CommandReviewer>> {
+        self.review.commands.iter().map(StoredCommand::reviewer).collect()
+    }
+}
+
+impl StoredCommand {
+    fn reviewer(&self) -> anyhow::Result<CommandReviewer> {
+        match self {
+            StoredCommand::Known(name) => Ok(well_known(name)?.reviewer()),
+            StoredCommand::Own(own) => own.reviewer(),
+        }
+    }
+}
+
+impl OwnCommand {
+    fn reviewer(&self) -> anyhow::Result<CommandReviewer> {
+        let context = || format!("`review.commands`: `{}` cannot be used", self.name);
+        let mut reviewer = match (&self.run, &self.form) {
+            (None, None) => well_known(&self.name)?.reviewer(),
+            (Some(run), Some(form)) => {
+                let Some((program, args)) = run.split_first() else {
+                    bail!("{}: `run` is empty", context());
+                };
+                let form: Form = form.parse().with_context(context)?;
+                let mut reviewer = CommandReviewer::new(&self.name, program, form);
+                reviewer.args = args.to_vec();
+                reviewer
+            }
+            (Some(_), None) => bail!("{}: `form` says what it prints, and is missing", context()),
+            (None, Some(_)) => bail!("{}: `run` says how it is run, and is missing", context()),
+        };
+        if let Some(files) = &self.files {
+            reviewer.files = Globs::new(files).with_context(context)?;
+        }
+        reviewer.required = self.required;
+        reviewer.time = self.seconds.map_or(reviewer.time, Duration::from_secs);
+        Ok(reviewer)
+    }
+}
+
+fn well_known(name: &str) -> anyhow::Result<&'static known::Known> {
+    known::named(name).ok_or_else(|| {
+        let names: Vec<&str> = known::KNOWN.iter().map(|known| known.name).collect();
+        let names = names.join(", ");
+        anyhow!("`review.commands`: `{name}` is not well known ({names} are); say `run` and `form`")
+    })
+}
+
+/// Puts the environment's values in the place of `${NAME}`.
+fn expanded(text: &str) -> anyhow::Result<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        let Some(length) = rest[start..].find('}') else { break };
+        let name = &rest[start + 2..start + length];
+        let value = variable(name)
+            .ok_or_else(|| anyhow!("`{PATH}` has `${{{name}}}`, and `{name}` is not set"))?;
+        out.push_str(&rest[..start]);
+        out.push_str(&value);
+        rest = &rest[start + length + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// What is configured for reviews.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) leave_out: LeaveOut,
+    pub(crate) at_a_time: usize,
+    pub(crate) fail_on: Option<Grade>,
+    pub(crate) require: Requirement,
+    pub(crate) rules: Rulebook,
+    pub(crate) commands: Vec<CommandReviewer>,
+    /// What the change touches and does not decide, in words.
+    pub(crate) held_at_base: Vec<&'static str>,
+}
+
+impl Settings {
+    /// Reads the settings that hold for a change.
+    pub(crate) fn of(change: &Change) -> anyhow::Result<Settings> {
+        let mut held_at_base = Vec::new();
+        let touched = |start: &str| {
+            change.files.iter().any(|file| {
+                let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
+                paths.into_iter().flatten().any(|path| path.starts_with(start))
+            })
+        };
+        let text = if touched(PATH) {
+            held_at_base.push("the configuration");
+            change.base().read(&RepoPath::exact(PATH)?)
+        } else {
+            read_optional(&change.root.join(PATH))?
+        };
+        let rules = if touched(RULES) {
+            held_at_base.push("the repository's rules");
+            rules_at_base(change)
+        } else {
+            rules_on_disk(&change.root.join(RULES))?
+        };
+        let configuration = Configuration::parse(text.as_deref().unwrap_or(""))?;
+        Ok(Settings {
+            leave_out: configuration.leave_out()?,
+            at_a_time: configuration.review.at_a_time,
+            fail_on: configuration.fail_on()?,
+            require: configuration.coverage.require,
+            rules: Rulebook::with_repository_rules(rules)?,
+            commands: configuration.commands()?,
+            held_at_base,
+        })
+    }
+}
+
+fn read_optional(path: &Path) -> anyhow::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("could not read `{}`", path.display())),
+    }
+}
+
+fn is_rule_file(name: &str) -> bool {
+    (name.ends_with(".yml") || name.ends_with(".yaml")) && !is_example_file(name)
+}
+
+fn is_example_file(name: &str) -> bool {
+    name.ends_with(".test.yml") || name.ends_with(".test.yaml")
+}
+
+fn rules_at_base(change: &Change) -> Vec<(String, String)> {
+    let paths = change.base().paths();
+    let files = paths.iter().filter(|path| path.as_str().starts_with(RULES));
+    files
+        .filter(|path| is_rule_file(path.as_str()))
+        .filter_map(|path| Some((path.to_string(), change.base().read(path)?)))
+        .collect()
+}
+
+/// Reads the rules in a folder and the folders in it.
+pub(crate) fn rules_on_disk(folder: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let mut rules = Vec::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.to_string_lossy().into_owned();
+            if path.is_dir() && !path.is_symlink() {
+                waiting.push(path);
+            } else if is_rule_file(&name) {
+                rules.extend(read_optional(&path)?.map(|text| (name, text)));
+            }
+        }
+    }
+    rules.sort();
+    Ok(rules)
+}

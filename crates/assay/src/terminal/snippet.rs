@@ -1,0 +1,138 @@
+//! Code in a terminal: the lines around a finding with a caret, and a fix as a small diff.
+
+use std::io::Write;
+
+use anstyle::Style;
+use assay_change::Change;
+use assay_findings::finding::Finding;
+use assay_findings::path::RepoPath;
+use assay_findings::vote::Replacement;
+use assay_findings::write::plain;
+use unicode_width::UnicodeWidthStr;
+
+use super::{DIM, GREEN, RED, WIDTH};
+
+/// Lines shown around the one that is meant.
+const CONTEXT: u32 = 1;
+
+/// The most lines shown of each side of a fix.
+const MAX_FIX_LINES: usize = 6;
+
+/// A file's lines, as they are and fit to be shown: without secrets and control characters.
+pub(crate) struct Source {
+    text: String,
+    shown: Vec<String>,
+}
+
+impl Source {
+    /// Reads a file of a change; an empty one where there is none.
+    pub(crate) fn open(change: &Change, file: Option<&RepoPath>) -> Source {
+        let text = file.and_then(|file| change.tree().read(file)).unwrap_or_default();
+        Source { shown: assay_rules::redacted_lines(&text), text }
+    }
+
+    fn line(&self, number: u32) -> Option<String> {
+        self.shown.get((number as usize).checked_sub(1)?).map(|line| fit(line))
+    }
+
+    /// Prints the lines around a finding.
+    pub(super) fn write(
+        &self,
+        out: &mut impl Write,
+        finding: &Finding,
+        style: Style,
+    ) -> anyhow::Result<()> {
+        let Some(line) = finding.line else { return Ok(()) };
+        for number in line.saturating_sub(CONTEXT)..=line + CONTEXT {
+            let Some(text) = self.line(number) else { continue };
+            if number != line {
+                let text = cut(&text, 0);
+                writeln!(out, "  {DIM}{number:>5} |{DIM:#} {DIM}{text}{DIM:#}")?;
+                continue;
+            }
+            let (start, length) = self.mark(finding, line, &text);
+            let skipped = start.saturating_sub(WIDTH / 2) * usize::from(start + 8 > WIDTH);
+            let shown = cut(&text, skipped);
+            let length = length.clamp(1, WIDTH.saturating_sub(start - skipped).max(1));
+            let (indent, carets) = (" ".repeat(start - skipped), "^".repeat(length));
+            writeln!(out, "  {DIM}{number:>5} |{DIM:#} {shown}")?;
+            writeln!(out, "  {DIM}      |{DIM:#} {indent}{style}{carets}{style:#}")?;
+        }
+        Ok(())
+    }
+
+    /// Says where in a shown line the code stands that a finding is about, in columns.
+    fn mark(&self, finding: &Finding, line: u32, shown: &str) -> (usize, usize) {
+        let indent = shown.len() - shown.trim_start().len();
+        let whole = (indent, shown.trim().width());
+        let Some(column) = finding.column else { return whole };
+        let Some(raw) = self.text.lines().nth(line as usize - 1) else { return whole };
+        let Some(before) = raw.get(..column as usize - 1) else { return whole };
+        let start = fit(&assay_rules::redact(before)).width();
+        let quote = finding.evidence.first().map(|quote| quote.trim_matches('`'));
+        let length = match quote {
+            Some(quote) if raw[before.len()..].starts_with(quote) => fit(quote).width(),
+            _ => shown.trim_end().width().saturating_sub(start),
+        };
+        (start, length)
+    }
+
+    /// Prints the fix of a finding as a small diff, where it is exact.
+    pub(super) fn write_replacement(
+        &self,
+        out: &mut impl Write,
+        finding: &Finding,
+    ) -> anyhow::Result<()> {
+        match &finding.replacement {
+            Some(replacement) => write_change(out, &self.text, replacement),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Prints lines before and after a replacement.
+pub(super) fn write_change(
+    out: &mut impl Write,
+    before: &str,
+    replacement: &Replacement,
+) -> anyhow::Result<()> {
+    let first = replacement.start_line() as usize;
+    let gone = before.lines().skip(first - 1).take(replacement.end_line() as usize + 1 - first);
+    write_side(out, RED, '-', gone)?;
+    write_side(out, GREEN, '+', replacement.text().lines())
+}
+
+fn write_side<'t>(
+    out: &mut impl Write,
+    style: Style,
+    sign: char,
+    lines: impl Iterator<Item = &'t str>,
+) -> anyhow::Result<()> {
+    let lines: Vec<&str> = lines.collect();
+    for line in lines.iter().take(MAX_FIX_LINES) {
+        let line = cut(&fit(&assay_rules::redact(line)), 0);
+        writeln!(out, "       {style}{sign} {line}{style:#}")?;
+    }
+    if lines.len() > MAX_FIX_LINES {
+        let more = lines.len() - MAX_FIX_LINES;
+        writeln!(out, "       {DIM}{sign} and {more} more lines{DIM:#}")?;
+    }
+    Ok(())
+}
+
+/// Makes a line fit to be shown: tabs as blanks, control characters visible.
+fn fit(line: &str) -> String {
+    plain::visible(&line.replace('\t', "    ")).into_owned()
+}
+
+/// Takes the part of a line that is shown, saying where something is left away.
+fn cut(line: &str, skipped: usize) -> String {
+    let mut shown: String = line.chars().skip(skipped).take(WIDTH).collect();
+    if skipped > 0 {
+        shown.replace_range(..shown.chars().next().map_or(0, char::len_utf8), "…");
+    }
+    if line.chars().count() > skipped + WIDTH {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,367 @@
+//! Reading a diff line by line, in pieces of any size: [`Parser`].
+
+use assay_findings::vote::Lines;
+
+use super::names::{self, Names};
+use super::{Content, FileDiff, Hunk, Mode, Origin, Span, Unread};
+use crate::name::{raw, shown};
+
+/// No more of a line is kept. A header may name two paths of 4096 bytes, each byte as `\ooo`.
+const MAX_LINE: usize = 40 << 10;
+
+/// So many hunks and runs of lines are remembered over all files; what comes after is not read.
+const MAX_PLACES: usize = 1 << 20;
+
+/// Reads a diff that comes in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Parser {
+    files: Vec<FileDiff>,
+    place: Place,
+    /// The beginning of a line whose end has not come yet.
+    partial: Vec<u8>,
+    /// Whether that line was longer than is kept.
+    is_cut: bool,
+    /// The name on the `---` line just before, and whether it was cut off.
+    old_name: Option<(Vec<u8>, bool)>,
+    /// Lines that the current hunk still has to come: old ones and new ones.
+    left: (u32, u32),
+    /// The numbers of the next lines: the old one and the new one.
+    next: (u32, u32),
+    /// How many hunks and runs of lines there are.
+    places: usize,
+}
+
+/// Where in a diff a line stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Place {
+    /// In text that belongs to no file.
+    #[default]
+    Outside,
+    /// In the headers of a file, before its names.
+    Header,
+    /// Behind the names of a file.
+    Named,
+    /// In a diff with more than one old side.
+    Merge,
+}
+
+/// What became of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineKind {
+    Context,
+    Added,
+    Removed,
+}
+
+impl Parser {
+    /// Takes the next piece.
+    pub(crate) fn feed(&mut self, mut piece: &[u8]) {
+        while let Some(end) = piece.iter().position(|byte| *byte == b'\n') {
+            self.keep(&piece[..end]);
+            self.end_line();
+            piece = &piece[end + 1..];
+        }
+        self.keep(piece);
+    }
+
+    /// Gives the files once all has come.
+    pub(crate) fn finish(mut self) -> Vec<FileDiff> {
+        if !self.partial.is_empty() {
+            self.end_line();
+        }
+        if self.left != (0, 0) {
+            self.give_up(Unread::Broken);
+        }
+        self.check_named();
+        self.files
+    }
+
+    /// A file that no line named is one that could not be read.
+    fn check_named(&mut self) {
+        if self.files.last().is_some_and(|file| file.path().is_empty()) {
+            self.give_up(Unread::Broken);
+        }
+    }
+
+    fn keep(&mut self, piece: &[u8]) {
+        let room = MAX_LINE - self.partial.len();
+        self.is_cut |= piece.len() > room;
+        self.partial.extend_from_slice(&piece[..piece.len().min(room)]);
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.partial);
+        self.line(&line);
+        // The buffer is used again.
+        self.partial = line;
+        self.partial.clear();
+        self.is_cut = false;
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        if self.left != (0, 0) {
+            if self.hunk_line(line) {
+                return;
+            }
+            self.give_up(Unread::Broken);
+            self.left = (0, 0);
+        }
+        self.header(line.strip_suffix(b"\r").unwrap_or(line));
+    }
+
+    /// Takes a line of a hunk; says whether it was one.
+    fn hunk_line(&mut self, line: &[u8]) -> bool {
+        let kind = match line {
+            [b'+', ..] => LineKind::Added,
+            [b'-', ..] => LineKind::Removed,
+            // An empty line of context may have lost its blank on the way.
+            [b' ', ..] | [] | [b'\r'] => LineKind::Context,
+            // A note that the last line has no end.
+            [b'\\', ..] => return true,
+            _ => return false,
+        };
+        let takes_old = u32::from(kind != LineKind::Added);
+        let takes_new = u32::from(kind != LineKind::Removed);
+        let (Some(old), Some(new)) =
+            (self.left.0.checked_sub(takes_old), self.left.1.checked_sub(takes_new))
+        else {
+            return false;
+        };
+        self.left = (old, new);
+        let number = self.next;
+        self.next = (number.0.saturating_add(takes_old), number.1.saturating_add(takes_new));
+        match kind {
+            LineKind::Context => {}
+            LineKind::Added => self.remember(number.1, |hunk| &mut hunk.added),
+            LineKind::Removed => self.remember(number.0, |hunk| &mut hunk.removed),
+        }
+        true
+    }
+
+    /// Adds a line to the ones of the current hunk.
+    fn remember(&mut self, number: u32, lines: fn(&mut Hunk) -> &mut Vec<Lines>) {
+        let Some(hunk) = self.files.last_mut().and_then(|file| file.hunks.last_mut()) else {
+            return;
+        };
+        let lines = lines(hunk);
+        match lines.last_mut() {
+            Some(last) if last.end().saturating_add(1) == number => {
+                *last = Lines::range(last.start(), number).unwrap_or(*last);
+            }
+            _ => {
+                if lines.is_empty() {
+                    // Most hunks have one run of lines.
+                    lines.reserve_exact(1);
+                }
+                lines.extend(Lines::at(number));
+                self.count_place();
+            }
+        }
+    }
+
+    fn count_place(&mut self) {
+        self.places += 1;
+        if self.places > MAX_PLACES {
+            self.give_up(Unread::TooMany);
+        }
+    }
+
+    /// Marks the current file as one whose hunks could not be read.
+    fn give_up(&mut self, why: Unread) {
+        if let Some(file) = self.files.last_mut() {
+            file.content = Content::Unread(why);
+            file.hunks = Vec::new();
+        }
+    }
+
+    fn header(&mut self, line: &[u8]) {
+        let old_name = self.old_name.take();
+        // The hunks of a merge have a column for each old side, so any line may stand there.
+        if self.opens(line) || self.place == Place::Merge {
+            return;
+        }
+        if let Some(name) = line.strip_prefix(b"--- ") {
+            self.old_name = Some((name.to_vec(), self.is_cut));
+        } else if let (Some((old, is_cut)), Some(new)) = (old_name, line.strip_prefix(b"+++ ")) {
+            self.is_cut |= is_cut;
+            self.names(&old, new);
+        } else {
+            let taken = match self.place {
+                Place::Header => self.git_header(line),
+                Place::Named => self.hunk(line),
+                Place::Outside | Place::Merge => false,
+            };
+            if !taken && !line.starts_with(b"\\") {
+                self.outside(line);
+            }
+        }
+    }
+
+    /// Takes a line that opens a file; says whether it was one.
+    fn opens(&mut self, line: &[u8]) -> bool {
+        let unread = Content::Unread(Unread::Merge);
+        let (name, content, place) = if let Some(names) = line.strip_prefix(b"diff --git ") {
+            (names::of_git_line(names), Content::Text, Place::Header)
+        } else if let Some(name) = line.strip_prefix(b"diff --cc ") {
+            (Some(names::alone(name)), unread, Place::Merge)
+        } else if let Some(name) = line.strip_prefix(b"diff --combined ") {
+            (Some(names::alone(name)), unread, Place::Merge)
+        } else if let Some(name) = line.strip_prefix(b"* Unmerged path ") {
+            (Some(name.to_vec()), unread, Place::Outside)
+        } else {
+            return false;
+        };
+        self.open((name.clone(), name), content, place);
+        true
+    }
+
+    fn open(&mut self, (old, new): Names, content: Content, place: Place) {
+        self.check_named();
+        let [old_path, new_path] = [old, new].map(|name| name.as_deref().map(shown));
+        self.files.push(FileDiff { old_path, new_path, content, ..FileDiff::default() });
+        self.place = place;
+        self.check_whole();
+    }
+
+    /// Names that were cut off could be anybody's.
+    fn check_whole(&mut self) {
+        if self.is_cut {
+            self.give_up(Unread::Broken);
+        }
+    }
+
+    /// Takes a `---` and a `+++` line, which open a file of their own where no `diff --git` did.
+    fn names(&mut self, old: &[u8], new: &[u8]) {
+        let (old_name, new_name) = names::of_lines(old, new);
+        if self.place != Place::Header {
+            return self.open((old_name, new_name), Content::Text, Place::Named);
+        }
+        self.place = Place::Named;
+        self.check_whole();
+        let Some(file) = self.files.last_mut() else { return };
+        correct(&mut file.old_path, names::side(old), old_name);
+        correct(&mut file.new_path, names::side(new), new_name);
+    }
+
+    /// Takes a header of git's own; says whether it was one.
+    fn git_header(&mut self, line: &[u8]) -> bool {
+        let Some(file) = self.files.last_mut() else { return false };
+        if let Some(mode) = line.strip_prefix(b"new file mode ") {
+            file.old_path = None;
+            file.new_mode = Some(Mode::read(mode));
+        } else if let Some(mode) = line.strip_prefix(b"deleted file mode ") {
+            file.new_path = None;
+            file.old_mode = Some(Mode::read(mode));
+        } else if let Some(mode) = line.strip_prefix(b"old mode ") {
+            file.old_mode = Some(Mode::read(mode));
+        } else if let Some(mode) = line.strip_prefix(b"new mode ") {
+            file.new_mode = Some(Mode::read(mode));
+        } else if let Some(ids) = line.strip_prefix(b"index ") {
+            if let Some(blank) = ids.iter().position(|byte| *byte == b' ') {
+                let mode = Some(Mode::read(&ids[blank + 1..]));
+                (file.old_mode, file.new_mode) = (mode, mode);
+            }
+        } else if line == b"GIT binary patch" || binary_names(line).is_some() {
+            if !matches!(file.content, Content::Unread(_)) {
+                file.content = Content::Binary;
+            }
+            self.place = Place::Outside;
+            return true;
+        } else {
+            return self.move_header(line);
+        }
+        let mode = file.new_mode.or(file.old_mode);
+        if file.content == Content::Text {
+            file.content = mode.map_or(Content::Text, Mode::content);
+        }
+        true
+    }
+
+    /// Takes a header that tells where a file came from; says whether it was one.
+    fn move_header(&mut self, line: &[u8]) -> bool {
+        let Some(file) = self.files.last_mut() else { return false };
+        let name_after = |prefix: &[u8]| {
+            let name = line.strip_prefix(prefix)?;
+            Some(shown(&names::alone(name)))
+        };
+        if let Some(name) = name_after(b"rename from ") {
+            (file.old_path, file.origin) = (Some(name), Origin::Renamed);
+        } else if let Some(name) = name_after(b"copy from ") {
+            (file.old_path, file.origin) = (Some(name), Origin::Copied);
+        } else if let Some(name) = name_after(b"rename to ").or(name_after(b"copy to ")) {
+            file.new_path = Some(name);
+        } else {
+            return [&b"similarity index "[..], b"dissimilarity index "]
+                .iter()
+                .any(|prefix| line.starts_with(prefix));
+        }
+        self.check_whole();
+        true
+    }
+
+    /// Takes the header of a hunk; says whether it was one.
+    fn hunk(&mut self, line: &[u8]) -> bool {
+        let Some((old, new)) = hunk_header(line) else {
+            match line {
+                [b'@', b'@', b'@', ..] => self.give_up(Unread::Merge),
+                [b'@', b'@', ..] => self.give_up(Unread::Broken),
+                _ => return false,
+            }
+            return true;
+        };
+        self.left = (old.count, new.count);
+        self.next = (old.start, new.start);
+        let ends = [old, new].map(|side| side.start.checked_add(side.count));
+        if ends.contains(&None) {
+            self.give_up(Unread::Broken);
+        }
+        let Some(file) = self.files.last_mut() else { return false };
+        if matches!(file.content, Content::Text | Content::Link) {
+            file.hunks.push(Hunk { old, new, added: Vec::new(), removed: Vec::new() });
+            self.count_place();
+        }
+        true
+    }
+
+    /// Takes a line that belongs to no file, or is all there is of one.
+    fn outside(&mut self, line: &[u8]) {
+        self.place = Place::Outside;
+        let Some(names) = binary_names(line) else { return };
+        let between = names.windows(AND.len()).position(|window| window == AND);
+        if let Some(at) = between {
+            let names = names::of_lines(&names[..at], &names[at + AND.len()..]);
+            self.open(names, Content::Binary, Place::Outside);
+        }
+    }
+}
+
+/// What stands between the names of two binary files.
+const AND: &[u8] = b" and ";
+
+/// Gives both names out of a note that two binary files differ.
+fn binary_names(line: &[u8]) -> Option<&[u8]> {
+    line.strip_prefix(b"Binary files ")?.strip_suffix(b" differ")
+}
+
+/// Corrects the path that a `diff --git` line gave by the name on a later line.
+fn correct(path: &mut Option<String>, name: Option<Vec<u8>>, without_prefix: Option<Vec<u8>>) {
+    let agrees = |path: &String| name.as_ref().is_some_and(|name| name.ends_with(&raw(path)));
+    if !path.as_ref().is_some_and(agrees) {
+        *path = without_prefix.as_deref().map(shown);
+    }
+}
+
+/// Reads `@@ -1,2 +3,4 @@` as the lines of both sides.
+fn hunk_header(line: &[u8]) -> Option<(Span, Span)> {
+    let line = line.strip_prefix(b"@@ ")?;
+    let end = line.windows(3).position(|window| window == b" @@")?;
+    let (old, new) = std::str::from_utf8(&line[..end]).ok()?.split_once(' ')?;
+    let side = |text: &str| {
+        let (start, count) = text.split_once(',').unwrap_or((text, "1"));
+        Some(Span { start: start.parse().ok()?, count: count.parse().ok()? })
+    };
+    Some((side(old.strip_prefix('-')?)?, side(new.strip_prefix('+')?)?))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Why git gave no answer: [`GitError`].
+
+use std::path::PathBuf;
+
+use assay_sandbox::RunError;
+
+/// Why git gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// The folder belongs to no repository.
+    #[error("`{folder}` is not in a git repository")]
+    NotARepository {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The repository has no files outside of git.
+    #[error("`{folder}` has no work tree: it is a bare repository, or git's own folder")]
+    NoWorkTree {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The repository says that its files lie elsewhere.
+    #[error("the repository of `{folder}` takes `{root}` for its work tree, where it does not lie")]
+    StrayWorkTree {
+        /// The folder that was asked for.
+        folder: PathBuf,
+        /// What is set as the work tree.
+        root: PathBuf,
+    },
+    /// The repository belongs to another user, whose settings git would follow.
+    #[error(
+        "`{folder}` belongs to another user; `git config --global --add safe.directory {folder}` \
+         trusts it"
+    )]
+    NotYours {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is no such commit or branch.
+    #[error("`{name}` is no commit or branch of this repository")]
+    UnknownRevision {
+        /// What was asked for.
+        name: String,
+    },
+    /// There is no such file or folder.
+    #[error("`{path}` is no file or folder of this repository")]
+    UnknownPath {
+        /// What was asked for.
+        path: String,
+    },
+    /// The history ends too early to compare with.
+    #[error(
+        "this clone ends at `{commit}`: its parent is not there; `git fetch --deepen 1` gets it"
+    )]
+    CutOff {
+        /// The commit whose parent is not there.
+        commit: String,
+    },
+    /// The history ends before two branches meet.
+    #[error(
+        "this clone ends before `{base}` and `{tip}` meet; `git fetch --unshallow` gets the rest"
+    )]
+    EndsTooEarly {
+        /// What was to be compared with.
+        base: String,
+        /// What was to be compared.
+        tip: String,
+    },
+    /// No remote is this repository.
+    #[error("no remote of this repository is `{repository}`; there {remotes}")]
+    UnknownRemote {
+        /// What was asked for.
+        repository: String,
+        /// The remotes that there are, in words.
+        remotes: String,
+    },
+    /// There is no such pull request.
+    #[error("`{repository}` has no pull request {number}")]
+    UnknownPull {
+        /// Where it was looked for.
+        repository: String,
+        /// Its number.
+        number: u64,
+    },
+    /// Git could not be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Git refused.
+    #[error("git {command} failed: {message}")]
+    Failed {
+        /// The sub-command.
+        command: String,
+        /// What git said.
+        message: String,
+    },
+    /// A folder for the tree could not be made.
+    #[error("could not make a folder for the files of the change")]
+    Layout {
+        /// Why.
+        source: std::io::Error,
+    },
+}

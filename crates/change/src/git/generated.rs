@@ -1,0 +1,59 @@
+//! Which files a repository calls generated.
+
+use std::io::{self, BufRead, Write};
+
+use assay_sandbox::Conversation;
+
+use super::Git;
+use crate::diff::FileDiff;
+use crate::name::raw;
+
+/// The attribute by which a repository says so.
+const ATTRIBUTE: &str = "linguist-generated";
+
+impl Git {
+    /// Marks the files that the attributes in a commit call generated. Where git is too old to read
+    /// attributes from a commit, none is.
+    pub(crate) fn mark_generated(&self, files: &mut [FileDiff], commit: &str) {
+        if files.is_empty() {
+            return;
+        }
+        if let Ok(marks) = self.generated(files, commit) {
+            for (file, mark) in files.iter_mut().zip(marks) {
+                file.generated = mark;
+            }
+        }
+    }
+
+    fn generated(&self, files: &[FileDiff], commit: &str) -> io::Result<Vec<bool>> {
+        let source = format!("--source={commit}");
+        let command = self.command(&["check-attr", &source, "--stdin", "-z", ATTRIBUTE]);
+        // Names count from the folder that it runs in.
+        let mut git = command.folder(&self.root).converse().map_err(io::Error::other)?;
+        files
+            .iter()
+            .map(|file| {
+                // What was moved to where generated files lie was not generated there.
+                let paths = [&file.old_path, &file.new_path].into_iter().flatten();
+                paths
+                    .map(|path| is_generated(&mut git, path))
+                    .try_fold(true, |all, is| Ok(all & is?))
+            })
+            .collect()
+    }
+}
+
+fn is_generated(git: &mut Conversation, path: &str) -> io::Result<bool> {
+    git.write_all(&raw(path))?;
+    git.write_all(b"\0")?;
+    // It answers with the path, the attribute and its value.
+    let mut field = Vec::new();
+    for _ in 0..3 {
+        field.clear();
+        git.read_until(0, &mut field)?;
+        if field.pop() != Some(0) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(matches!(field.as_slice(), b"set" | b"true"))
+}

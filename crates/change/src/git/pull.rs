@@ -1,0 +1,189 @@
+//! Getting a pull request: [`Git::pull`] fetches it from the remote that its repository is.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::{Git, GitError, Setting, check, text, with_settings};
+
+/// How long a remote may take.
+const REMOTE_TIME: Duration = Duration::from_secs(600);
+
+/// What git needs to get at a remote as the user would: agents, helpers, proxies.
+const NEEDED: [&str; 24] = [
+    "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND",
+    "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "GH_TOKEN", "GITHUB_TOKEN",
+    "GH_CONFIG_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy",
+    "https_proxy", "no_proxy",
+];
+
+/// The ways to a remote that run nothing of the repository's choosing.
+const PROTOCOLS: &str = "file:http:https:ssh";
+
+/// The program at the other end, which a setting could replace by any other.
+const UPLOAD_PACK: &str = "--upload-pack=git-upload-pack";
+
+/// The settings that name programs which a fetch runs: only the user's own count.
+const PROGRAMS: &str = r"^(credential\..*|core\.(sshcommand|askpass))$";
+
+/// The two commits that a pull request is made of.
+#[derive(Debug)]
+pub(crate) struct Pull {
+    /// Where it left its base.
+    pub(crate) base: String,
+    /// Its last commit.
+    pub(crate) head: String,
+}
+
+impl Git {
+    /// Fetches a pull request into `refs/assay/pull/`.
+    pub(crate) fn pull(&self, repository: &str, number: u64) -> Result<Pull, GitError> {
+        let remote = self.remote_of(repository)?;
+        let pull = format!("refs/pull/{number}");
+        let (head, merge) = (format!("{pull}/head"), format!("{pull}/merge"));
+        let list = ["ls-remote", "--quiet", UPLOAD_PACK, "--", &remote, "HEAD", &head, &merge];
+        let listed = self.ask_remote(&list)?;
+        let listed = text(&listed);
+        let is_there = |name: &str| listed.lines().any(|line| line.ends_with(&format!("\t{name}")));
+        if !is_there(&head) {
+            return Err(GitError::UnknownPull { repository: repository.to_owned(), number });
+        }
+        // A pull request that cannot be merged is held against the default branch.
+        let against = if is_there(&merge) { merge.as_str() } else { "HEAD" };
+        let kept = format!("refs/assay/pull/{number}");
+        self.fetch(
+            &remote,
+            &[&format!("+{head}:{kept}/head"), &format!("+{against}:{kept}/against")],
+        )?;
+        let head = self.resolve(&format!("{kept}/head"))?;
+        let against = match against {
+            "HEAD" => self.resolve(&format!("{kept}/against"))?,
+            _ => self.parent_or_empty(&format!("{kept}/against"))?,
+        };
+        Ok(Pull { base: self.merge_base(&against, &head)?, head })
+    }
+
+    fn fetch(&self, remote: &str, refs: &[&str]) -> Result<(), GitError> {
+        let options = [
+            "fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules",
+            "--no-write-fetch-head", "--no-auto-maintenance", "--refmap=", UPLOAD_PACK, "--",
+            remote,
+        ];
+        self.ask_remote(&[&options, refs].concat()).map(|_| ())
+    }
+
+    fn ask_remote(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
+        let command = self.command(args).time(REMOTE_TIME).pass_on(NEEDED);
+        let command = command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS);
+        let settings = [self.settings.clone(), self.programs()].concat();
+        let finished = with_settings(command, &settings).run()?;
+        check(args, finished.status, &finished.stderr)?;
+        Ok(finished.stdout)
+    }
+
+    /// Gives the settings that put the user's programs in the place of the repository's.
+    fn programs(&self) -> Vec<Setting> {
+        let mut settings: Vec<Setting> =
+            [("core.sshCommand", "ssh"), ("core.askPass", ""), ("credential.helper", "")]
+                .map(|(key, value)| (key.into(), value.into()))
+                .into();
+        for whose in ["--system", "--global"] {
+            let args = ["config", whose, "--includes", "--null", "--get-regexp", PROGRAMS];
+            let command = self.command(&args).pass_on(["XDG_CONFIG_HOME"]);
+            // No such setting is a failure to git.
+            let listed = command.run().map(|finished| finished.stdout).unwrap_or_default();
+            let own = pairs(&listed).into_iter();
+            settings.extend(own.map(|(key, value)| (key.into(), value.into())));
+        }
+        settings
+    }
+
+    /// Finds the remote that a repository is.
+    fn remote_of(&self, repository: &str) -> Result<String, GitError> {
+        let listed = self.run(&["config", "--null", "--get-regexp", r"^remote\..*\.url$"]);
+        // A remote is fetched from its first address.
+        let mut remotes = BTreeMap::new();
+        for (key, address) in pairs(&listed.unwrap_or_default()) {
+            let name = key.strip_prefix("remote.").and_then(|key| key.strip_suffix(".url"));
+            remotes.entry(name.unwrap_or_default().to_owned()).or_insert(address);
+        }
+        let is_it = |address: &str| {
+            repository_of(address).is_some_and(|found| found.eq_ignore_ascii_case(repository))
+        };
+        match remotes.iter().find(|(_, address)| is_it(address)) {
+            Some((name, _)) => Ok(name.clone()),
+            None => Err(GitError::UnknownRemote {
+                repository: repository.to_owned(),
+                remotes: in_words(&remotes),
+            }),
+        }
+    }
+}
+
+/// Reads settings as git lists them: key, line break, value, NUL.
+fn pairs(listed: &[u8]) -> Vec<(String, String)> {
+    let entries = listed.split(|byte| *byte == 0).map(text);
+    let pairs = entries.filter_map(|entry| {
+        let (key, value) = entry.split_once('\n')?;
+        Some((key.to_owned(), value.to_owned()))
+    });
+    pairs.collect()
+}
+
+/// Takes `OWNER/REPO` out of a remote's address: `https://host/OWNER/REPO.git`, `git@host:OWNER/REPO`
+/// or a path.
+fn repository_of(address: &str) -> Option<&str> {
+    let address = address.trim_end_matches('/');
+    let address = address.strip_suffix(".git").unwrap_or(address);
+    let path = match address.split_once("://") {
+        Some((_, rest)) => rest.split_once('/')?.1,
+        // A colon before the first slash stands behind a host.
+        None => match address.split_once(':') {
+            Some((host, path)) if !host.contains('/') => path,
+            _ => address,
+        },
+    };
+    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at);
+    let last = slashes.next()?;
+    let start = slashes.next().map_or(0, |at| at + 1);
+    (start < last).then(|| &path[start..])
+}
+
+/// Says which remotes there are, without what their addresses may keep secret.
+fn in_words(remotes: &BTreeMap<String, String>) -> String {
+    let known = remotes.iter().map(|(name, address)| match repository_of(address) {
+        Some(repository) => format!("`{name}` ({repository})"),
+        None => format!("`{name}`"),
+    });
+    match remotes.len() {
+        0 => "are none".to_owned(),
+        1 => format!("is {}", known.collect::<String>()),
+        _ => format!("are {}", known.collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_tells_its_repository() {
+        for address in [
+            "https://github.com/o/r",
+            "https://github.com/o/r.git",
+            "https://token@github.com/o/r.git/",
+            "ssh://git@github.example:2222/o/r.git",
+            "git@github.com:o/r.git",
+            "github.com:o/r",
+            "gh:o/r",
+            "https://host/git/o/r",
+            "/srv/git/o/r.git",
+            "../o/r",
+        ] {
+            assert_eq!(repository_of(address), Some("o/r"), "{address}");
+        }
+        for address in ["", "r", "https://host/r", "host:r.git", "/r", "https://host"] {
+            assert_eq!(repository_of(address), None, "{address}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Files that nobody looks at, each by a rule with a name.
+
+use assay_findings::path::RepoPath;
+use globset::{Glob, GlobMatcher};
+
+use crate::Change;
+use crate::diff::FileDiff;
+
+/// The names of lock files: what is in them was decided elsewhere.
+const LOCK_FILES: [&str; 17] = [
+    "Cargo.lock", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml",
+    "bun.lock", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "Gemfile.lock",
+    "composer.lock", "go.sum", "flake.lock", "mix.lock", "pubspec.lock", "Podfile.lock",
+];
+
+/// A glob that is none.
+#[derive(Debug, thiserror::Error)]
+#[error("`{glob}` is no glob: {message}")]
+pub struct GlobError {
+    glob: String,
+    message: String,
+}
+
+/// What is left out of a review besides what always is.
+#[derive(Debug)]
+pub struct LeaveOut {
+    globs: Vec<GlobMatcher>,
+    max_bytes: u64,
+}
+
+impl LeaveOut {
+    /// Leaves out what matches a glob, and what is larger than so many bytes.
+    pub fn new(globs: &[String], max_bytes: u64) -> Result<LeaveOut, GlobError> {
+        let globs = globs.iter().map(|glob| {
+            let fail = |error: globset::Error| GlobError {
+                glob: glob.clone(),
+                message: error.kind().to_string(),
+            };
+            Ok(Glob::new(glob).map_err(fail)?.compile_matcher())
+        });
+        Ok(LeaveOut { globs: globs.collect::<Result<_, GlobError>>()?, max_bytes })
+    }
+
+    /// Names the rule by which a file is left out, if one does.
+    fn rule(&self, file: &FileDiff, bytes: Option<u64>) -> Option<String> {
+        let path = file.path();
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let glob = self.globs.iter().find(|glob| glob.is_match(path));
+        if let Some(glob) = glob {
+            return Some(format!("ignored by `{}`", glob.glob().glob()));
+        }
+        if LOCK_FILES.contains(&name) {
+            return Some("lock file".to_owned());
+        }
+        if file.generated {
+            return Some("generated".to_owned());
+        }
+        if name.ends_with(".min.js") || name.ends_with(".min.css") {
+            return Some("minified".to_owned());
+        }
+        let too_large = bytes.is_some_and(|bytes| bytes > self.max_bytes);
+        too_large.then(|| format!("larger than {} KiB", self.max_bytes >> 10))
+    }
+}
+
+impl Change {
+    /// Marks the files that nobody looks at.
+    pub fn leave_out(&mut self, rules: &LeaveOut) {
+        for at in 0..self.files.len() {
+            let path = self.files[at].new_path.as_deref();
+            let path = path.and_then(|path| RepoPath::exact(path).ok());
+            let bytes = path.and_then(|path| self.tree.size(&path));
+            self.files[at].left_out = rules.rule(&self.files[at], bytes);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The tree after a change as a folder, for programs that need one: [`OnDisk`].
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::tree::TreeKind;
+use crate::{Change, GitError};
+
+/// A folder with the tree after a change in it.
+#[derive(Debug)]
+pub enum OnDisk {
+    /// The work tree itself.
+    WorkTree(PathBuf),
+    /// A copy, which goes when this does.
+    Copy(TempDir),
+}
+
+impl OnDisk {
+    /// Gives the folder.
+    pub fn path(&self) -> &Path {
+        match self {
+            OnDisk::WorkTree(path) => path,
+            OnDisk::Copy(folder) => folder.path(),
+        }
+    }
+}
+
+impl Change {
+    /// Gives a folder with the tree after the change: the work tree where the change is in it, or
+    /// else a copy. No hook and no filter is run for it.
+    pub fn on_disk(&self) -> Result<OnDisk, GitError> {
+        let TreeKind::Git(tree) = &self.tree else {
+            return Ok(OnDisk::WorkTree(self.root.clone()));
+        };
+        let failed = |source: io::Error| GitError::Layout { source };
+        let folder = tempfile::Builder::new().prefix("assay-").tempdir().map_err(failed)?;
+        tree.lay_out(folder.path())?;
+        Ok(OnDisk::Copy(folder))
+    }
+}

@@ -1,0 +1,65 @@
+//! Files that git does not know, as if they were added as a whole.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::diff::{Content, FileDiff, Mode};
+use crate::git::argument;
+use crate::name::raw;
+use crate::tree::PEEK;
+
+/// Shows a file that git does not know as all new.
+pub(crate) fn new_file(root: &Path, path: String) -> FileDiff {
+    // Git names a repository inside the repository as a folder.
+    if let Some(path) = path.strip_suffix('/') {
+        return FileDiff::all_new(path.to_owned(), Mode::Submodule, 0);
+    }
+    let file = root.join(argument(&raw(&path)));
+    match fs::symlink_metadata(&file) {
+        Ok(metadata) if metadata.is_symlink() => FileDiff::all_new(path, Mode::Link, 1),
+        Ok(metadata) if metadata.is_file() => match lines(&file) {
+            Ok(Some(count)) => FileDiff::all_new(path, mode(&metadata), count),
+            Ok(None) | Err(_) => {
+                let binary = FileDiff::all_new(path, mode(&metadata), 0);
+                FileDiff { content: Content::Binary, ..binary }
+            }
+        },
+        Ok(_) | Err(_) => {
+            let gone = FileDiff::all_new(path, Mode::File, 0);
+            FileDiff { content: Content::Binary, ..gone }
+        }
+    }
+}
+
+fn mode(metadata: &Metadata) -> Mode {
+    match metadata.permissions().mode() & 0o100 {
+        0 => Mode::File,
+        _ => Mode::Executable,
+    }
+}
+
+/// Counts the lines of a file of any size; `None` if it is no text.
+fn lines(file: &Path) -> io::Result<Option<u32>> {
+    let mut reader = BufReader::with_capacity(64 << 10, File::open(file)?);
+    let mut count = 0u32;
+    let mut last = b'\n';
+    let mut seen = 0;
+    loop {
+        let piece = reader.fill_buf()?;
+        let Some(end) = piece.last() else { break };
+        let peeked = PEEK.saturating_sub(seen).min(piece.len());
+        if piece[..peeked].contains(&0) {
+            return Ok(None);
+        }
+        let ends = piece.iter().filter(|byte| **byte == b'\n').count();
+        count = count.saturating_add(u32::try_from(ends).unwrap_or(u32::MAX));
+        last = *end;
+        let length = piece.len();
+        seen += length;
+        reader.consume(length);
+    }
+    // The last line may have no end.
+    Ok(Some(count.saturating_add(u32::from(last != b'\n'))))
+}

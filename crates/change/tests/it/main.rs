@@ -1,0 +1,12 @@
+//! Changes of real repositories, opened through the crate's front door.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs)]
+#![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
+
+mod generated;
+mod hostile;
+mod kinds;
+mod numstat;
+mod pull;
+mod repository;
+mod traps;
+mod trees;

@@ -1,0 +1,101 @@
+//! Pull requests, fetched from a repository on disk that has them where a host would.
+
+use assay_change::{Scope, Selection};
+use expect_test::{Expect, expect};
+
+use crate::repository::{Repository, git, path, show};
+
+/// A clone, and the repository it was made from, which has a pull request.
+struct Pulled {
+    _host: tempfile::TempDir,
+    clone: Repository,
+}
+
+/// Makes a pull request 7 of one file onto `main`, which went on, with or without a merge of it.
+fn pulled(is_merged: bool) -> Pulled {
+    let host = tempfile::tempdir().unwrap();
+    let bare = host.path().join("Owner/repo.git");
+    let author = Repository::new();
+    author.git(&["clone", "--quiet", "--bare", ".", bare.to_str().unwrap()]);
+    author.git(&["checkout", "--quiet", "-b", "topic"]);
+    author.write("pulled", "1\n2\n");
+    author.commit("topic");
+    author.git(&["checkout", "--quiet", "main"]);
+    author.write("other", "1\n");
+    author.commit("main goes on");
+    author.git(&["push", "--quiet", bare.to_str().unwrap(), "main", "topic:refs/pull/7/head"]);
+    if is_merged {
+        author.git(&["merge", "--quiet", "--no-ff", "--no-edit", "topic"]);
+        author.git(&["push", "--quiet", bare.to_str().unwrap(), "HEAD:refs/pull/7/merge"]);
+    }
+    let clone = Repository::new();
+    clone.git(&["remote", "add", "fork", "git@host.example:somebody/fork.git"]);
+    clone.git(&["remote", "add", "upstream", bare.to_str().unwrap()]);
+    Pulled { _host: host, clone }
+}
+
+fn check(pulled: &Pulled, repository: &str, number: u64, expected: Expect) {
+    let scope = Scope::Pull { repository: repository.to_owned(), number };
+    let shown = match assay_change::open(pulled.clone.path(), &scope, &Selection::default()) {
+        Ok(change) => {
+            assert_eq!(change.tree().read(&path("pulled")).as_deref(), Some("1\n2\n"));
+            assert!(!change.base().exists(&path("pulled")));
+            show(&change)
+        }
+        Err(error) => error.to_string(),
+    };
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn a_pull_request_is_held_against_where_it_left_its_base() {
+    for is_merged in [true, false] {
+        let pulled = pulled(is_merged);
+        check(
+            &pulled,
+            "owner/repo",
+            7,
+            expect![[r#"
+            pull request owner/repo#7
+            "pulled" +2 -0
+        "#]],
+        );
+        let refs = pulled.clone.git(&[
+            "for-each-ref", "--format=%(refname)", "refs/assay", "refs/tags", "refs/remotes",
+        ]);
+        assert_eq!(refs, "refs/assay/pull/7/against\nrefs/assay/pull/7/head");
+        assert!(!pulled.clone.path().join(".git/FETCH_HEAD").exists());
+    }
+}
+
+#[test]
+fn a_pull_request_that_moved_on_is_fetched_again() {
+    let pulled = pulled(true);
+    let scope = Scope::Pull { repository: "Owner/repo".to_owned(), number: 7 };
+    pulled.clone.open(scope.clone());
+    let bare = pulled._host.path().join("Owner/repo.git");
+    git(&bare, &["update-ref", "refs/pull/7/head", "main"]);
+    assert_eq!(show(&pulled.clone.open(scope)), "pull request Owner/repo#7\n");
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let pulled = pulled(true);
+    check(&pulled, "owner/repo", 8, expect!["`owner/repo` has no pull request 8"]);
+    check(
+        &pulled,
+        "owner/other",
+        7,
+        expect![
+            "no remote of this repository is `owner/other`; there are `fork` (somebody/fork), `upstream` (Owner/repo)"
+        ],
+    );
+    pulled.clone.git(&["remote", "remove", "fork"]);
+    pulled.clone.git(&["remote", "remove", "upstream"]);
+    check(
+        &pulled,
+        "owner/repo",
+        7,
+        expect!["no remote of this repository is `owner/repo`; there are none"],
+    );
+}

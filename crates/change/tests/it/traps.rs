@@ -1,0 +1,346 @@
+//! Repositories whose settings name programs: whatever is opened, none of them is run.
+
+use std::fs::{self, Permissions};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use assay_change::diff::Content;
+use assay_change::{Scope, Selection};
+use expect_test::expect;
+
+use crate::repository::{Repository, against, commits, git, path, show};
+
+/// A repository with changes of every scope, and a program that leaves a mark when it is run.
+struct Trap {
+    outside: tempfile::TempDir,
+    repository: Repository,
+}
+
+impl Trap {
+    fn new() -> Trap {
+        let trap = Trap { outside: tempfile::tempdir().unwrap(), repository: Repository::new() };
+        let program = format!("#!/bin/sh\ntouch '{}'\nexit 1\n", trap.mark().display());
+        fs::write(trap.program(), program).unwrap();
+        fs::set_permissions(trap.program(), Permissions::from_mode(0o755)).unwrap();
+        let repository = &trap.repository;
+        let host = trap.outside.path().join("owner/repo");
+        repository.git(&["clone", "--quiet", "--bare", ".", host.to_str().unwrap()]);
+        repository.git(&["remote", "add", "upstream", host.to_str().unwrap()]);
+        repository.git(&["checkout", "--quiet", "-b", "topic"]);
+        repository.write("code", "1\n");
+        repository.commit("second");
+        repository.git(&["push", "--quiet", "upstream", "topic:refs/pull/1/head"]);
+        repository.write("code", "2\n");
+        repository.git(&["add", "code"]);
+        repository.write("README", "edited\n");
+        repository.write("new", "untracked\n");
+        trap
+    }
+
+    fn mark(&self) -> PathBuf {
+        self.outside.path().join("mark")
+    }
+
+    fn program(&self) -> PathBuf {
+        self.outside.path().join("program")
+    }
+
+    fn set(&self, key: &str, value: &str) {
+        let value = value.replace("PROGRAM", self.program().to_str().unwrap());
+        self.repository.git(&["config", key, &value]);
+    }
+
+    /// Puts the program in the place of a hook.
+    fn hook(&self, name: &str) {
+        let hook = self.repository.file(format!(".git/hooks/{name}"));
+        fs::copy(self.program(), hook).unwrap();
+    }
+
+    /// Checks that git as it is walks into the trap.
+    fn catches(&self, args: &[&str]) {
+        self.repository.try_git(args);
+        assert!(self.mark().exists(), "the trap does not work: {args:?}");
+        fs::remove_file(self.mark()).unwrap();
+    }
+
+    /// Opens every scope, reads all that is in it, and checks that nothing was run.
+    fn is_avoided(&self) {
+        let pull = Scope::Pull { repository: "owner/repo".to_owned(), number: 1 };
+        let scopes = [
+            Scope::Automatic,
+            against("main"),
+            Scope::Staged,
+            commits("HEAD"),
+            commits("main.."),
+            pull,
+        ];
+        for scope in scopes {
+            let selection = Selection { untracked: true, ..Selection::default() };
+            if let Ok(change) = assay_change::open(self.repository.path(), &scope, &selection) {
+                for tree in [change.base(), change.tree()] {
+                    for path in tree.paths() {
+                        assert!(tree.exists(&path));
+                        tree.read(&path);
+                    }
+                }
+            }
+            assert!(!self.mark().exists(), "{scope:?} ran a program");
+        }
+    }
+}
+
+#[test]
+fn a_trap_without_bait_is_opened_in_every_scope() {
+    let trap = Trap::new();
+    let mut shown = String::new();
+    let pull = Scope::Pull { repository: "owner/repo".to_owned(), number: 1 };
+    for scope in [against("main"), Scope::Staged, commits("HEAD"), pull] {
+        shown += &show(&trap.repository.open(scope));
+    }
+    expect![[r#"
+        working tree against main
+        "README" +1 -1
+        "code" +1 -0
+        staged changes
+        "code" +1 -1
+        commits HEAD
+        "code" +1 -0
+        pull request owner/repo#1
+        "code" +1 -0
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn a_monitor_is_not_run() {
+    let trap = Trap::new();
+    trap.set("core.fsmonitor", "PROGRAM");
+    trap.catches(&["status"]);
+    trap.is_avoided();
+}
+
+#[test]
+fn a_monitor_in_an_included_file_is_not_run() {
+    let trap = Trap::new();
+    trap.repository
+        .write(".git/more", format!("[core]\nfsmonitor = {}\n", trap.program().display()));
+    trap.set("include.path", "more");
+    trap.catches(&["status"]);
+    trap.is_avoided();
+}
+
+#[test]
+fn a_monitor_of_the_work_tree_is_not_run() {
+    let trap = Trap::new();
+    trap.set("extensions.worktreeConfig", "true");
+    trap.repository.git(&[
+        "config",
+        "--worktree",
+        "core.fsmonitor",
+        trap.program().to_str().unwrap(),
+    ]);
+    trap.catches(&["status"]);
+    trap.is_avoided();
+}
+
+#[test]
+fn a_monitor_of_a_submodule_is_not_run() {
+    let trap = Trap::new();
+    let repository = &trap.repository;
+    let other = Repository::new();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add"];
+    repository.git(&[&add[..], &[other.path().to_str().unwrap(), "sub"]].concat());
+    repository.commit("a submodule");
+    let sub = repository.path().join("sub");
+    git(&sub, &["config", "core.fsmonitor", trap.program().to_str().unwrap()]);
+    repository.write("sub/README", "edited\n");
+    trap.catches(&["diff"]);
+    trap.is_avoided();
+    let change = repository.open(against("HEAD"));
+    assert!(!change.tree().exists(&path("sub")));
+}
+
+#[test]
+fn filters_are_not_run() {
+    for attributes in [".gitattributes", ".git/info/attributes"] {
+        for key in ["clean", "process"] {
+            let trap = Trap::new();
+            trap.repository.write(attributes, "* filter=evil.er\n");
+            trap.set(&format!("filter.evil.er.{key}"), "PROGRAM");
+            trap.set("filter.evil.er.required", "true");
+            trap.catches(&["diff"]);
+            trap.is_avoided();
+        }
+        let trap = Trap::new();
+        trap.repository.write(attributes, "* filter=evil\n");
+        trap.set("filter.evil.smudge", "PROGRAM");
+        trap.is_avoided();
+    }
+}
+
+#[test]
+fn a_filter_whose_name_is_no_text_is_not_run() {
+    let trap = Trap::new();
+    trap.repository.write(".git/info/attributes", b"* filter=\xff\n");
+    let setting = format!("clean = {}\n", trap.program().display());
+    let filter = [b"[filter \"\xff\"]\n", setting.as_bytes()].concat();
+    let config = trap.repository.path().join(".git/config");
+    fs::write(&config, [fs::read(&config).unwrap(), filter].concat()).unwrap();
+    trap.catches(&["diff"]);
+    trap.is_avoided();
+}
+
+#[test]
+fn external_diffs_and_converters_are_not_run() {
+    for attributes in [".gitattributes", ".git/info/attributes"] {
+        for key in ["diff.external", "diff.evil.command", "diff.evil.textconv"] {
+            let trap = Trap::new();
+            trap.repository.write(attributes, "* diff=evil\n");
+            trap.set(key, "PROGRAM");
+            trap.catches(&["diff"]);
+            trap.is_avoided();
+        }
+    }
+}
+
+#[test]
+fn hooks_are_not_run() {
+    let trap = Trap::new();
+    for name in ["post-index-change", "reference-transaction", "post-checkout", "pre-auto-gc"] {
+        trap.hook(name);
+    }
+    trap.catches(&["update-ref", "refs/heads/other", "HEAD"]);
+    trap.catches(&["add", "--update"]);
+    trap.is_avoided();
+    trap.set("core.hooksPath", ".git/hooks");
+    trap.is_avoided();
+}
+
+#[test]
+fn pagers_editors_and_aliases_are_not_run() {
+    let trap = Trap::new();
+    for key in ["core.pager", "pager.diff", "core.editor", "sequence.editor"] {
+        trap.set(key, "PROGRAM");
+    }
+    for command in ["diff", "rev-parse", "cat-file", "ls-files", "ls-tree", "config", "fetch"] {
+        trap.set(&format!("alias.{command}"), "!PROGRAM");
+    }
+    trap.is_avoided();
+}
+
+#[test]
+fn a_repository_chooses_no_program_to_reach_its_remote() {
+    let trap = Trap::new();
+    trap.set("remote.upstream.url", "ssh://127.0.0.1:1/owner/repo");
+    trap.set("core.sshCommand", "PROGRAM");
+    trap.catches(&["ls-remote", "upstream"]);
+    trap.is_avoided();
+    trap.set("remote.upstream.url", "git://127.0.0.1:1/owner/repo");
+    trap.set("core.gitProxy", "PROGRAM");
+    trap.catches(&["ls-remote", "upstream"]);
+    trap.is_avoided();
+}
+
+#[test]
+fn a_repository_chooses_no_program_at_its_remote() {
+    let trap = Trap::new();
+    trap.set("remote.upstream.uploadpack", "PROGRAM");
+    trap.catches(&["ls-remote", "upstream"]);
+    trap.is_avoided();
+}
+
+#[test]
+fn a_remote_is_not_rewritten_into_a_program() {
+    let trap = Trap::new();
+    trap.set("remote.upstream.url", "https://host.example/owner/repo");
+    trap.set("protocol.ext.allow", "always");
+    let key = format!("url.ext::{} .insteadOf", trap.program().display());
+    trap.repository.git(&["config", &key, "https://host.example/"]);
+    trap.catches(&["ls-remote", "upstream"]);
+    trap.is_avoided();
+}
+
+#[test]
+fn a_repository_chooses_no_program_to_know_its_alternates() {
+    let trap = Trap::new();
+    let other = Repository::new();
+    let objects = other.path().join(".git/objects");
+    trap.repository.write(".git/objects/info/alternates", format!("{}\n", objects.display()));
+    trap.set("core.alternateRefsCommand", "PROGRAM");
+    trap.catches(&["fetch", "upstream", "refs/pull/1/head"]);
+    trap.is_avoided();
+}
+
+#[test]
+fn a_repository_chooses_no_program_that_knows_passwords() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = format!("http://{}", listener.local_addr().unwrap());
+    // It asks everybody for a password, as long as the test runs.
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(
+                b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\n\
+                  Content-Length: 0\r\nConnection: close\r\n\r\n",
+            );
+        }
+    });
+    for key in ["credential.helper", &format!("credential.{host}.helper"), "core.askPass"] {
+        let trap = Trap::new();
+        trap.set("remote.upstream.url", &format!("{host}/owner/repo"));
+        trap.set(key, "PROGRAM");
+        trap.catches(&["ls-remote", "upstream"]);
+        trap.is_avoided();
+    }
+}
+
+#[test]
+fn what_is_missing_is_not_fetched() {
+    let trap = Trap::new();
+    let missing = trap.repository.git(&["rev-parse", "main:README"]);
+    trap.set("remote.evil.url", "ext::PROGRAM x");
+    trap.set("remote.evil.promisor", "true");
+    trap.set("protocol.ext.allow", "always");
+    trap.set("extensions.partialClone", "evil");
+    let (folder, file) = missing.split_at(2);
+    fs::remove_file(trap.repository.file(format!(".git/objects/{folder}/{file}"))).unwrap();
+    trap.catches(&["cat-file", "-p", &missing]);
+    for scope in [Scope::Automatic, Scope::Staged, commits("main"), commits("main..")] {
+        let change = assay_change::open(trap.repository.path(), &scope, &Selection::default());
+        if let Ok(change) = change {
+            assert_eq!(change.base().read(&path("README")), None);
+        }
+        assert!(!trap.mark().exists(), "{scope:?} ran a program");
+    }
+}
+
+#[test]
+fn settings_hide_no_change() {
+    let trap = Trap::new();
+    let repository = &trap.repository;
+    let before = show(&repository.open(against("main")));
+    for (key, value) in [
+        ("core.bigFileThreshold", "1"),
+        ("core.attributesFile", ".git/attributes"),
+        ("diff.noprefix", "true"),
+        ("diff.mnemonicPrefix", "true"),
+        ("diff.relative", "true"),
+        ("diff.context", "0"),
+        ("diff.suppressBlankEmpty", "true"),
+        ("diff.ignoreSubmodules", "all"),
+        ("diff.submodule", "log"),
+        ("diff.orderFile", ".git/order"),
+        ("color.ui", "always"),
+        ("diff.colorMoved", "zebra"),
+        ("diff.wordRegex", "."),
+    ] {
+        trap.set(key, value);
+        repository.write(".git/attributes", "* -diff\n");
+        repository.write(".git/order", "x\n");
+        assert_eq!(show(&repository.open(against("main"))), before, "{key}");
+    }
+    let files = repository.open(against("main")).files;
+    assert!(files.iter().all(|file| file.content == Content::Text));
+}

@@ -1,0 +1,111 @@
+//! The files before and after a change.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use assay_change::{Change, Scope};
+use assay_findings::ground::Tree;
+
+use crate::repository::{Repository, against, commits, path};
+
+/// Names that are hard to ask for.
+const ODD: [&[u8]; 11] = [
+    b"a b",
+    b"tab\there",
+    b"line\nbreak",
+    b"return\r",
+    b"\"quoted\"",
+    b"back\\slash",
+    b"1:stage",
+    b"-option",
+    "\u{e4}\u{2603}".as_bytes(),
+    b"latin-\xe9",
+    b"latin-\xe8",
+];
+
+fn is_shared_by_threads<T: Sync>(_: &T) {}
+
+#[test]
+fn every_file_is_read_whatever_its_name() {
+    let repository = Repository::new();
+    for name in ODD {
+        repository.write(OsStr::from_bytes(name), name);
+    }
+    repository.commit("odd names");
+    for name in ODD {
+        repository.write(OsStr::from_bytes(name), [name, b"\nmore"].concat());
+    }
+    let change = repository.open(against("HEAD"));
+    assert_eq!(change.files.len(), ODD.len());
+    repository.git(&["add", "--all"]);
+    let staged = repository.open(Scope::Staged);
+    let text = |name: &[u8], more: &str| format!("{}{more}", String::from_utf8_lossy(name));
+    let mut found = BTreeSet::new();
+    for file in &change.files {
+        let at = path(file.path());
+        let before = change.base().read(&at).unwrap();
+        let name = ODD.into_iter().find(|name| text(name, "") == before).unwrap();
+        let after = text(name, "\nmore");
+        assert_eq!(change.tree().read(&at).as_deref(), Some(after.as_str()), "{at:?}");
+        assert_eq!(staged.tree().read(&at).as_deref(), Some(after.as_str()), "{at:?}");
+        for tree in [change.base(), change.tree(), staged.tree()] {
+            assert!(tree.exists(&at), "{at:?}");
+            assert!(tree.paths().contains(&at), "{at:?}");
+        }
+        found.insert(file.path());
+    }
+    assert_eq!(found.len(), ODD.len(), "no two names look alike");
+}
+
+#[test]
+fn what_is_no_file_of_the_tree_is_not_there() {
+    let repository = Repository::new();
+    repository.write("folder/x", "1\n");
+    repository.commit("folder");
+    let change = repository.open(commits("HEAD"));
+    for name in ["folder", "gone", "README/x", "x\0y", "README\0", "gone\nx", "folder\n", ".."] {
+        let Ok(at) = assay_findings::path::RepoPath::exact(name) else { continue };
+        assert!(!change.tree().exists(&at), "{name:?}");
+        assert_eq!(change.tree().read(&at), None, "{name:?}");
+    }
+    // It goes on answering.
+    assert_eq!(change.tree().read(&path("folder/x")).as_deref(), Some("1\n"));
+}
+
+#[test]
+fn a_file_that_is_too_large_is_not_read() {
+    let repository = Repository::new();
+    repository.write("large", vec![b'x'; (16 << 20) + 1]);
+    repository.write("largest", vec![b'x'; 16 << 20]);
+    repository.commit("large");
+    for change in [repository.open(commits("HEAD")), repository.open(against("HEAD^"))] {
+        assert_eq!(change.tree().read(&path("large")), None);
+        assert!(change.tree().exists(&path("large")));
+        assert_eq!(change.tree().read(&path("largest")).map(|text| text.len()), Some(16 << 20));
+        assert_eq!(change.tree().read(&path("README")).as_deref(), Some("nothing to see\n"));
+    }
+}
+
+#[test]
+fn trees_answer_several_threads_at_once() {
+    let repository = Repository::new();
+    for number in 0..20 {
+        repository.write(format!("{number}"), format!("{number}\n"));
+    }
+    repository.commit("many");
+    let change: Change = repository.open(commits("HEAD"));
+    is_shared_by_threads(&change);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let tree: &dyn Tree = change.tree();
+                for number in 0..20 {
+                    let at = path(&number.to_string());
+                    assert_eq!(tree.read(&at), Some(format!("{number}\n")));
+                    assert!(!change.base().exists(&at));
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,8 @@
+//! What tests and chores stand on; no part of the product.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+#![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
+
+mod repository;
+
+pub use repository::Repository;

@@ -1,0 +1,157 @@
+//! A finding as an analyser's form tells it: [`Draft`], before it is held against the checkout.
+
+use assay_findings::grade::Grade;
+use assay_findings::path::RepoPath;
+use assay_findings::vote::{Anchor, Lines};
+
+use super::edit::Edit;
+
+/// The most characters of a title.
+const TITLE_CHARS: usize = 120;
+
+/// The most characters of a description.
+const DESCRIPTION_CHARS: usize = 8_000;
+
+/// A finding in the terms that all forms share.
+pub(crate) struct Draft {
+    /// Who speaks, where that is not the reviewer itself.
+    pub(crate) tool: Option<String>,
+    /// The analyser's name for the rule.
+    pub(crate) code: Option<String>,
+    /// What it says.
+    pub(crate) message: String,
+    /// What it says besides, a paragraph each.
+    pub(crate) help: Vec<String>,
+    pub(crate) file: Option<RepoPath>,
+    pub(crate) lines: Option<Lines>,
+    pub(crate) grade: Grade,
+    pub(crate) category: String,
+    pub(crate) confidence: Option<Anchor>,
+    pub(crate) fix: Option<Fix>,
+    pub(crate) fires_on_base: bool,
+    /// What was wrong with its form.
+    pub(crate) faults: Vec<String>,
+}
+
+/// How an analyser would mend it.
+pub(crate) struct Fix {
+    /// In words.
+    pub(crate) words: Option<String>,
+    /// As edits of the file.
+    pub(crate) edits: Vec<Edit>,
+    /// Whether the analyser stands by its edits.
+    pub(crate) trusted: bool,
+}
+
+impl Draft {
+    /// Drafts a finding without a place.
+    pub(crate) fn new(message: impl Into<String>, grade: Grade, category: &str) -> Draft {
+        Draft {
+            tool: None,
+            code: None,
+            message: message.into(),
+            help: Vec::new(),
+            file: None,
+            lines: None,
+            grade,
+            category: category.to_owned(),
+            confidence: None,
+            fix: None,
+            fires_on_base: false,
+            faults: Vec::new(),
+        }
+    }
+
+    /// Gives its title: the first sentence of the message, on one line.
+    pub(crate) fn title(&self) -> String {
+        match title(&self.message) {
+            empty if empty.is_empty() => self.code.clone().unwrap_or_else(|| "finding".to_owned()),
+            title => title,
+        }
+    }
+
+    /// Gives the whole message and what is said besides.
+    pub(crate) fn description(&self) -> String {
+        let more = self.help.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
+        let mut paragraphs: Vec<&str> = vec![self.message.trim()];
+        for text in more {
+            if !paragraphs.contains(&text) {
+                paragraphs.push(text);
+            }
+        }
+        shortened(&paragraphs.join("\n\n"), DESCRIPTION_CHARS)
+    }
+
+    /// Says whether it is about a password, key or the like, which must not be repeated.
+    pub(crate) fn is_about_a_secret(&self) -> bool {
+        const WORDS: [&str; 8] = [
+            "password", "passwd", "secret", "credential", "api key", "api_key", "api-key",
+            "private key",
+        ];
+        let code = self.code.as_deref().unwrap_or_default();
+        let text = format!("{code} {}", self.message).to_lowercase();
+        // Parsers speak of tokens as well.
+        let is_token = self.category == "security" && text.contains("token");
+        is_token || WORDS.iter().any(|word| text.contains(word))
+    }
+
+    /// Takes out what may be a secret: what stands in quotation marks in the message, and the fix.
+    pub(crate) fn redact(&mut self) {
+        self.fix = None;
+        let quoted = self.message.split(['\'', '"']).count() - 1;
+        if quoted < 2 {
+            return;
+        }
+        let start = self.message.find(['\'', '"']);
+        let end = self.message.rfind(['\'', '"']);
+        if let Some((start, end)) = start.zip(end) {
+            self.message.replace_range(start + 1..end, "…");
+        }
+    }
+}
+
+/// Gives the first sentence of a text on one line, shortened at a word where it is long.
+pub(crate) fn title(message: &str) -> String {
+    let line: String = message.trim().lines().next().unwrap_or_default().to_owned();
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = &line[..sentence_end(&line)];
+    let sentence = sentence.trim_end_matches(['.', ':', ';']).trim_end();
+    shortened(if sentence.is_empty() { &line } else { sentence }, TITLE_CHARS)
+}
+
+/// Finds where the first sentence ends: at a full stop before a blank and a capital, outside of
+/// code.
+fn sentence_end(line: &str) -> usize {
+    let mut in_code = false;
+    for (at, c) in line.char_indices() {
+        match c {
+            '`' => in_code = !in_code,
+            '.' if !in_code => {
+                let mut after = line[at + 1..].chars();
+                let starts_sentence = |c: char| c.is_uppercase() || c == '`';
+                if after.next() == Some(' ') && after.next().is_some_and(starts_sentence) {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    line.len()
+}
+
+/// Cuts a text to a number of characters, at a blank where there is one near.
+pub(crate) fn shortened(text: &str, chars: usize) -> String {
+    let Some((cut, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
+    let (keep, _) = text[..cut].char_indices().next_back().unwrap_or((0, ' '));
+    let keep = match text[..keep].rfind(char::is_whitespace) {
+        Some(blank) if blank > keep / 2 => blank,
+        _ => keep,
+    };
+    format!("{}…", text[..keep].trim_end())
+}
+
+/// Makes a text that a program printed fit for one line of a message.
+pub(crate) fn one_line(text: &str, chars: usize) -> String {
+    let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    shortened(visible.trim(), chars)
+}

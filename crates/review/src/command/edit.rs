@@ -1,0 +1,252 @@
+//! An analyser's edits, applied to a file's text: [`replacement`] makes whole lines of them.
+
+use assay_findings::vote::{Lines, Replacement};
+
+/// Larger files are not edited.
+const MAX_FILE: usize = 1 << 20;
+
+/// Longer pieces of text are no fix that somebody would look at.
+const MAX_TEXT: usize = 64 << 10;
+
+/// What a column counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Bytes of UTF-8.
+    Byte,
+    /// Characters.
+    Char,
+    /// Units of UTF-16.
+    Utf16,
+    /// Nobody knows: tools do not agree on what their form says. Only a place with nothing but
+    /// ASCII before it on its line is certain.
+    Any,
+}
+
+/// A place in a text, as an analyser counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Point {
+    /// Units of UTF-16 from the text's start.
+    Utf16(usize),
+    /// A line and a column of it, both from 1.
+    At { line: u32, column: u32, unit: Unit },
+}
+
+/// One edit: what lies from one place up to another becomes a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edit {
+    pub(crate) start: Point,
+    pub(crate) end: Point,
+    pub(crate) text: String,
+}
+
+/// A file's text and where its lines start.
+#[derive(Debug)]
+pub(crate) struct FileText {
+    text: String,
+    /// Where each line starts; after a last line break that is the text's end.
+    starts: Vec<usize>,
+    /// Whether places in it can be trusted.
+    exact: bool,
+}
+
+impl FileText {
+    pub(crate) fn new(text: String) -> FileText {
+        let exact = is_exact(&text);
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
+        FileText { text, starts, exact }
+    }
+
+    /// Gives a line without its end.
+    pub(crate) fn line(&self, number: u32) -> Option<&str> {
+        let at = (number as usize).checked_sub(1)?;
+        let start = *self.starts.get(at)?;
+        Some(self.text[start..self.end_of(at)].trim_end_matches(['\n', '\r']))
+    }
+
+    /// Says whether it starts with a byte order mark.
+    pub(crate) fn has_mark(&self) -> bool {
+        self.text.starts_with('\u{feff}')
+    }
+
+    /// Gives where the line with an index ends, its line break included.
+    fn end_of(&self, at: usize) -> usize {
+        self.starts.get(at + 1).copied().unwrap_or(self.text.len())
+    }
+
+    /// Gives the index of the line that a byte is on.
+    fn line_of(&self, byte: usize) -> usize {
+        self.starts.partition_point(|start| *start <= byte).saturating_sub(1)
+    }
+
+    /// Gives how many lines there are, without the empty one after the last line break.
+    fn len(&self) -> usize {
+        let ends_with_break = self.starts.last() == Some(&self.text.len());
+        self.starts.len() - usize::from(ends_with_break)
+    }
+
+    fn byte_of(&self, point: Point) -> Option<usize> {
+        match point {
+            Point::Utf16(offset) => units(&self.text, offset, Unit::Utf16),
+            Point::At { line, column, unit } => {
+                let at = (line as usize).checked_sub(1)?;
+                let start = *self.starts.get(at)?;
+                let content = self.text[start..self.end_of(at)].trim_end_matches('\n');
+                Some(start + units(content, (column as usize).checked_sub(1)?, unit)?)
+            }
+        }
+    }
+}
+
+/// Says whether places in a text can be trusted: it is not too long to be counted through for each
+/// edit, nothing was replaced when it was decoded, and everybody agrees on where its lines end.
+fn is_exact(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let alone = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    text.len() <= MAX_FILE && !text.contains('\u{fffd}') && !(0..bytes.len()).any(alone)
+}
+
+/// Gives the byte that lies a number of units into a text; `None` beyond its end or inside a
+/// character.
+fn units(text: &str, count: usize, unit: Unit) -> Option<usize> {
+    match unit {
+        Unit::Byte => return text.is_char_boundary(count).then_some(count),
+        Unit::Any => return text.as_bytes().get(..count)?.is_ascii().then_some(count),
+        Unit::Char | Unit::Utf16 => {}
+    }
+    let mut left = count;
+    for (at, c) in text.char_indices() {
+        if left == 0 {
+            return Some(at);
+        }
+        let size = if unit == Unit::Utf16 { c.len_utf16() } else { 1 };
+        left = left.checked_sub(size)?;
+    }
+    (left == 0).then_some(text.len())
+}
+
+/// Applies edits to a text and gives the whole lines that they change; `None` where they do not
+/// fit the text, overlap, change nothing, or change too much.
+pub(crate) fn replacement(file: &FileText, edits: &[Edit]) -> Option<Replacement> {
+    let ranges = ranges(file, edits)?;
+    let (first, last) = touched(file, &ranges)?;
+    let from = file.starts[first];
+    let mut changed = String::new();
+    let mut at = from;
+    for (start, end, text) in &ranges {
+        changed.push_str(&file.text[at..*start]);
+        changed.push_str(text);
+        at = *end;
+    }
+    let mut last = last;
+    changed.push_str(&file.text[at..file.end_of(last)]);
+    if !changed.is_empty() && !changed.ends_with('\n') && last + 1 < file.len() {
+        // The line break went as well, so the next line belongs to it.
+        last += 1;
+        changed.push_str(&file.text[file.starts[last]..file.end_of(last)]);
+    }
+    if changed == file.text[from..file.end_of(last)] || changed.len() > MAX_TEXT {
+        return None;
+    }
+    let lines = Lines::range(u32::try_from(first + 1).ok()?, u32::try_from(last + 1).ok()?)?;
+    Some(Replacement::new(lines, changed))
+}
+
+/// Gives the edits as byte ranges in order, if they lie apart from each other.
+fn ranges<'e>(file: &FileText, edits: &'e [Edit]) -> Option<Vec<(usize, usize, &'e str)>> {
+    if edits.is_empty() || !file.exact {
+        return None;
+    }
+    let mut ranges = edits
+        .iter()
+        .map(|edit| {
+            let (start, end) = (file.byte_of(edit.start)?, file.byte_of(edit.end)?);
+            (start <= end).then_some((start, end, edit.text.as_str()))
+        })
+        .collect::<Option<Vec<_>>>()?;
+    ranges.sort_by_key(|(start, end, _)| (*start, *end));
+    let apart = ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0);
+    // Of two insertions at one place nobody knows which comes first.
+    let twice = ranges.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 == pair[1].1);
+    (apart && !twice).then_some(ranges)
+}
+
+/// Gives the indexes of the first and the last line that byte ranges touch.
+fn touched(file: &FileText, ranges: &[(usize, usize, &str)]) -> Option<(usize, usize)> {
+    let last_line = file.len().checked_sub(1)?;
+    let (start, _, _) = *ranges.first()?;
+    let (last_start, end, _) = *ranges.last()?;
+    let mut last = file.line_of(end);
+    if end > last_start && end == file.starts[last] && last > 0 {
+        // What ends where a line starts ends with the line before.
+        last -= 1;
+    }
+    Some((file.line_of(start).min(last_line), last.min(last_line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "one\nzwei ö 😀 x\nthree\nfour";
+
+    fn at(line: u32, column: u32, unit: Unit) -> Point {
+        Point::At { line, column, unit }
+    }
+
+    fn check(edits: &[(Point, Point, &str)], expected: &str) {
+        let edits: Vec<Edit> = edits
+            .iter()
+            .map(|(start, end, text)| Edit { start: *start, end: *end, text: (*text).to_owned() })
+            .collect();
+        let got = match replacement(&FileText::new(TEXT.to_owned()), &edits) {
+            Some(made) => {
+                format!("{}-{} {:?}", made.start_line(), made.end_line(), made.text())
+            }
+            None => "none".to_owned(),
+        };
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn an_edit_inside_a_line_becomes_the_line() {
+        let x = "2-2 \"zwei ö 😀 y\\n\"";
+        check(&[(at(2, 10, Unit::Char), at(2, 11, Unit::Char), "y")], x);
+        check(&[(at(2, 11, Unit::Utf16), at(2, 12, Unit::Utf16), "y")], x);
+        check(&[(at(2, 14, Unit::Byte), at(2, 15, Unit::Byte), "y")], x);
+        check(&[(Point::Utf16(14), Point::Utf16(15), "y")], x);
+    }
+
+    #[test]
+    fn a_line_goes_with_its_end() {
+        check(&[(at(1, 1, Unit::Char), at(2, 1, Unit::Char), "")], "1-1 \"\"");
+        check(&[(at(4, 1, Unit::Char), at(4, 5, Unit::Char), "")], "4-4 \"\"");
+    }
+
+    #[test]
+    fn a_line_that_loses_its_end_takes_the_next_along() {
+        check(&[(at(1, 1, Unit::Char), at(2, 1, Unit::Char), "x ")], "1-2 \"x zwei ö 😀 x\\n\"");
+        check(&[(at(3, 6, Unit::Char), at(4, 1, Unit::Char), "")], "3-4 \"threefour\"");
+    }
+
+    #[test]
+    fn several_edits_are_applied_together() {
+        let edits = [
+            (at(3, 1, Unit::Char), at(3, 2, Unit::Char), "T"),
+            (at(1, 1, Unit::Char), at(1, 1, Unit::Char), "zero\n"),
+        ];
+        check(&edits, "1-3 \"zero\\none\\nzwei ö 😀 x\\nThree\\n\"");
+    }
+
+    #[test]
+    fn edits_that_do_not_fit_are_refused() {
+        let end = at(9, 1, Unit::Char);
+        check(&[(at(1, 1, Unit::Char), end, "")], "none");
+        check(&[(at(1, 9, Unit::Char), at(1, 9, Unit::Char), "x")], "none");
+        check(&[(at(2, 7, Unit::Byte), at(2, 8, Unit::Byte), "x")], "none");
+        check(&[(at(2, 1, Unit::Any), at(2, 8, Unit::Any), "x")], "none");
+        check(&[(at(1, 1, Unit::Char), at(1, 2, Unit::Char), "o")], "none");
+        let twice = (at(1, 1, Unit::Char), at(1, 3, Unit::Char), "x");
+        check(&[twice, twice], "none");
+    }
+}

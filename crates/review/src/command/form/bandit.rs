@@ -1,0 +1,70 @@
+//! Bandit's JSON: what it found, and the files that it could not parse.
+
+use assay_findings::vote::Lines;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Unusable;
+use super::document::{document, entries};
+use crate::command::draft::Draft;
+use crate::command::severity;
+use crate::command::sheet::Sheet;
+
+#[derive(Deserialize)]
+struct Hit {
+    filename: String,
+    issue_text: String,
+    issue_severity: String,
+    issue_confidence: Option<String>,
+    issue_cwe: Option<Cwe>,
+    line_number: u32,
+    #[serde(default)]
+    line_range: Vec<u32>,
+    more_info: Option<String>,
+    test_id: String,
+    test_name: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Cwe {
+    id: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    filename: String,
+    reason: String,
+}
+
+pub(super) fn read(text: &str, sheet: &mut Sheet<'_>) -> Result<(), Unusable> {
+    let fits = |value: &Value| value.get("results").is_some_and(Value::is_array);
+    let document = document(text, fits, sheet)?;
+    for hit in entries(&document, "results") {
+        sheet.entry(hit, take);
+    }
+    for failure in entries(&document, "errors") {
+        sheet.entry(failure, |sheet, failure: Failure| {
+            sheet.not_covered(Some(&failure.filename), &failure.reason);
+            Ok(())
+        });
+    }
+    Ok(())
+}
+
+fn take(sheet: &mut Sheet<'_>, hit: Hit) -> Result<(), String> {
+    let file = sheet.checkout.path(&hit.filename)?;
+    let mut draft = Draft::new(hit.issue_text, severity::grade(&hit.issue_severity), "security");
+    draft.tool = Some("bandit".to_owned());
+    draft.code = Some(hit.test_id);
+    draft.file = Some(file);
+    // From the line that is named to the end of its statement.
+    let end = hit.line_range.iter().copied().max().unwrap_or(hit.line_number);
+    draft.lines = Lines::range(hit.line_number, end.max(hit.line_number));
+    draft.confidence = hit.issue_confidence.as_deref().and_then(severity::confidence);
+    let cwe = hit.issue_cwe.and_then(|cwe| cwe.id).map(|id| format!("CWE-{id}"));
+    draft.help.extend(hit.test_name.map(|name| format!("Rule: {name}")));
+    draft.help.extend(cwe);
+    draft.help.extend(hit.more_info);
+    sheet.take(draft);
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! One JSON document in what an analyser printed: [`document`].
+
+use assay_findings::read;
+use serde_json::Value;
+
+use super::Unusable;
+use crate::command::sheet::Sheet;
+
+/// In how many places a document is looked for.
+const MAX_STARTS: usize = 16;
+
+/// Finds the document that fits, past lines that somebody printed around it. One that ends in the
+/// middle is mended, and counted as one lost finding.
+pub(super) fn document(
+    text: &str,
+    fits: fn(&Value) -> bool,
+    sheet: &mut Sheet<'_>,
+) -> Result<Value, Unusable> {
+    let starts: Vec<usize> = starts(text).take(MAX_STARTS).collect();
+    for start in &starts {
+        let mut values = serde_json::Deserializer::from_str(&text[*start..]).into_iter::<Value>();
+        let Some(Ok(value)) = values.next() else { continue };
+        if fits(&value) {
+            let around = [&text[..*start], &text[start + values.byte_offset()..]];
+            if around.iter().any(|part| !part.trim().is_empty()) {
+                sheet.note("something else stands around the JSON");
+            }
+            return Ok(value);
+        }
+    }
+    let start = *starts.first().ok_or(Unusable::NotThisForm)?;
+    let broken = &text[start..];
+    let mended = read::mended_json(broken).filter(fits).ok_or(Unusable::NotThisForm)?;
+    let why = match serde_json::from_str::<Value>(broken) {
+        Err(error) => format!("the JSON is broken: {error}"),
+        Ok(_) => "the JSON is broken".to_owned(),
+    };
+    let tail = broken.char_indices().rev().nth(200).map_or(0, |(at, _)| at);
+    sheet.reject(why, &broken[tail..]);
+    Ok(mended)
+}
+
+/// Gives where lines start that may open a document.
+fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
+    let mut at = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        let start = at + (line.len() - line.trim_start().len());
+        at += line.len();
+        line.trim_start().starts_with(['{', '[']).then_some(start)
+    })
+}
+
+/// Gives the entries of a list below a key; none where there is no such list.
+pub(super) fn entries<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}

@@ -1,0 +1,187 @@
+//! Reviewdog's diagnostics, as one document or a line each.
+
+use assay_findings::vote::Lines;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Unusable;
+use super::document::{document, entries};
+use crate::command::draft::{Draft, Fix};
+use crate::command::edit::{Edit, Point, Unit};
+use crate::command::severity;
+use crate::command::sheet::Sheet;
+
+#[derive(Deserialize)]
+struct Diagnostic {
+    message: String,
+    location: Option<Location>,
+    severity: Option<SeverityWord>,
+    source: Option<Source>,
+    code: Option<Code>,
+    #[serde(default)]
+    suggestions: Option<Vec<Suggestion>>,
+}
+
+#[derive(Deserialize)]
+struct Location {
+    path: Option<String>,
+    range: Option<Range>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+struct Range {
+    start: Position,
+    end: Option<Position>,
+}
+
+/// A place. The column counts bytes of UTF-8 by the book; Ruff's, for one, counts characters.
+#[derive(Deserialize, Clone, Copy)]
+struct Position {
+    line: u32,
+    column: Option<u32>,
+}
+
+/// A severity by its name or by its number.
+#[derive(Deserialize, Clone)]
+#[serde(untagged)]
+enum SeverityWord {
+    Name(String),
+    Number(u8),
+}
+
+#[derive(Deserialize, Clone)]
+struct Source {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Code {
+    #[serde(default)]
+    value: String,
+    #[serde(default)]
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct Suggestion {
+    range: Range,
+    #[serde(default)]
+    text: String,
+}
+
+/// What a document says of all its diagnostics.
+#[derive(Default)]
+struct Defaults {
+    source: Option<Source>,
+    severity: Option<SeverityWord>,
+}
+
+pub(super) fn read(text: &str, sheet: &mut Sheet<'_>) -> Result<(), Unusable> {
+    let document = document(text, is_result, sheet)?;
+    let defaults = Defaults {
+        source: document.get("source").and_then(|source| Source::deserialize(source).ok()),
+        severity: document.get("severity").and_then(|word| SeverityWord::deserialize(word).ok()),
+    };
+    for diagnostic in entries(&document, "diagnostics") {
+        sheet.entry(diagnostic, |sheet, diagnostic| take(sheet, diagnostic, &defaults));
+    }
+    Ok(())
+}
+
+/// An empty list is left out by some who write this.
+fn is_result(value: &Value) -> bool {
+    match value.get("diagnostics") {
+        Some(diagnostics) => diagnostics.is_array(),
+        None => value.get("source").is_some_and(Value::is_object) && value.get("message").is_none(),
+    }
+}
+
+/// Reads a diagnostic from each line. Whether an empty output means that nothing was found is told
+/// by how the analyser ended.
+pub(super) fn read_lines(text: &str, sheet: &mut Sheet<'_>) -> Result<(), Unusable> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let first_is_json = lines.peek().is_none_or(|line| line.trim_start().starts_with('{'));
+    if !first_is_json {
+        return Err(Unusable::NotThisForm);
+    }
+    for line in lines {
+        match serde_json::from_str::<Value>(line) {
+            Ok(value) => sheet
+                .entry(&value, |sheet, diagnostic| take(sheet, diagnostic, &Defaults::default())),
+            Err(error) => sheet.reject(format!("the line is no JSON: {error}"), line),
+        }
+    }
+    Ok(())
+}
+
+fn take(sheet: &mut Sheet<'_>, diagnostic: Diagnostic, defaults: &Defaults) -> Result<(), String> {
+    if diagnostic.message.trim().is_empty() {
+        return Err("the message is empty".to_owned());
+    }
+    let severity = diagnostic.severity.or_else(|| defaults.severity.clone());
+    let word = match &severity {
+        Some(SeverityWord::Name(name)) => name.as_str(),
+        Some(SeverityWord::Number(1)) => "ERROR",
+        Some(SeverityWord::Number(2)) => "WARNING",
+        Some(SeverityWord::Number(3)) => "INFO",
+        Some(SeverityWord::Number(_)) | None => "",
+    };
+    let mut draft = Draft::new(diagnostic.message, severity::grade(word), "correctness");
+    let source = diagnostic.source.or_else(|| defaults.source.clone());
+    draft.tool = source.map(|source| source.name).filter(|name| !name.trim().is_empty());
+    if let Some(code) = diagnostic.code {
+        draft.help.push(code.url);
+        draft.code = Some(code.value).filter(|value| !value.trim().is_empty());
+    }
+    if let Some(location) = diagnostic.location {
+        let path = location.path.filter(|path| !path.is_empty());
+        draft.file = path.map(|path| sheet.checkout.path(&path)).transpose()?;
+        draft.lines = location.range.and_then(lines);
+    }
+    draft.fix = fix(diagnostic.suggestions.unwrap_or_default());
+    sheet.take(draft);
+    Ok(())
+}
+
+/// Gives the lines of a range. Its end is not included where it has columns, and is where it has
+/// none; without an end it is the place of its start.
+fn lines(range: Range) -> Option<Lines> {
+    let start = range.start.line;
+    let end = match range.end {
+        Some(end) if column(end) == Some(1) && end.line > start => end.line - 1,
+        Some(end) => end.line,
+        None => start,
+    };
+    Lines::range(start, end.max(start))
+}
+
+/// Gives the column, which is not there if it is 0.
+fn column(at: Position) -> Option<u32> {
+    at.column.filter(|column| *column > 0)
+}
+
+/// Takes the one suggestion for a fix. Of several nobody knows whether they are to be chosen from
+/// or to be taken together.
+fn fix(suggestions: Vec<Suggestion>) -> Option<Fix> {
+    let trusted = suggestions.len() == 1;
+    let suggestion = suggestions.into_iter().next()?;
+    let words = if trusted { None } else { Some(suggestion.text.clone()) };
+    Some(Fix { words, edits: edit(suggestion).into_iter().collect(), trusted })
+}
+
+fn edit(suggestion: Suggestion) -> Option<Edit> {
+    let Range { start, end } = suggestion.range;
+    let end = end.unwrap_or(start);
+    let at = |line, column| Point::At { line, column, unit: Unit::Any };
+    let mut text = suggestion.text;
+    if column(start).is_none() && column(end).is_none() {
+        // Whole lines; whether their text ends with a line break is not agreed on.
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        return Some(Edit { start: at(start.line, 1), end: at(end.line.checked_add(1)?, 1), text });
+    }
+    let start = at(start.line, column(start).unwrap_or(1));
+    Some(Edit { start, end: at(end.line, column(end)?), text })
+}

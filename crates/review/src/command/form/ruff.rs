@@ -1,0 +1,157 @@
+//! Ruff's JSON: a list of violations.
+
+use assay_findings::grade::Grade;
+use assay_findings::vote::Lines;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Unusable;
+use super::document::document;
+use crate::command::draft::{Draft, Fix};
+use crate::command::edit::{Edit, Point, Unit};
+use crate::command::severity;
+use crate::command::sheet::Sheet;
+
+#[derive(Deserialize)]
+struct Violation {
+    /// The cell of a notebook, whose rows count from the cell's start.
+    cell: Option<u32>,
+    /// None for a file that is no Python, in older versions.
+    code: Option<String>,
+    name: Option<String>,
+    message: String,
+    filename: String,
+    location: Location,
+    end_location: Option<Location>,
+    fix: Option<RuffFix>,
+    severity: Option<String>,
+    url: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+struct Location {
+    row: u32,
+    column: u32,
+}
+
+#[derive(Deserialize)]
+struct RuffFix {
+    applicability: Option<String>,
+    message: Option<String>,
+    #[serde(default)]
+    edits: Vec<RuffEdit>,
+}
+
+#[derive(Deserialize)]
+struct RuffEdit {
+    content: Option<String>,
+    location: Location,
+    end_location: Location,
+}
+
+/// What the first letters of a code say, the longest match counting: the severity word to grade
+/// by, and the category. Ruff itself calls everything an error, style and all.
+const FAMILIES: &[(&str, &str, &str)] = &[
+    ("", "info", "style"),
+    ("invalid-syntax", "error", "correctness"),
+    ("E9", "error", "correctness"),
+    ("F", "warning", "correctness"),
+    ("F401", "info", "style"),
+    ("F7", "error", "correctness"),
+    ("F82", "error", "correctness"),
+    ("FA", "info", "style"),
+    ("FBT", "info", "style"),
+    ("FIX", "info", "style"),
+    ("FLY", "info", "style"),
+    ("FURB", "info", "style"),
+    ("PLE", "error", "correctness"),
+    ("PLW", "warning", "correctness"),
+    ("S", "warning", "security"),
+    ("SIM", "info", "style"),
+    ("SLF", "info", "style"),
+    ("SLOT", "info", "performance"),
+    ("ASYNC", "warning", "correctness"),
+    ("B", "warning", "correctness"),
+    ("BLE", "warning", "correctness"),
+    ("DTZ", "warning", "correctness"),
+    ("PERF", "info", "performance"),
+    ("T10", "warning", "correctness"),
+    ("TRY", "info", "style"),
+    ("W6", "warning", "correctness"),
+];
+
+pub(super) fn read(text: &str, sheet: &mut Sheet<'_>) -> Result<(), Unusable> {
+    let violations = document(text, is_list, sheet)?;
+    for violation in violations.as_array().into_iter().flatten() {
+        sheet.entry(violation, take);
+    }
+    Ok(())
+}
+
+fn is_list(value: &Value) -> bool {
+    value
+        .as_array()
+        .is_some_and(|list| list.is_empty() || list.iter().any(|one| one.get("filename").is_some()))
+}
+
+fn take(sheet: &mut Sheet<'_>, violation: Violation) -> Result<(), String> {
+    let file = sheet.checkout.path(&violation.filename)?;
+    let code = violation.code.as_deref().unwrap_or("invalid-syntax").to_owned();
+    let (grade, category) = judge(&code, violation.severity.as_deref());
+    if code == "invalid-syntax" {
+        sheet.not_covered(Some(&violation.filename), "ruff cannot parse it");
+    }
+    let mut draft = Draft::new(violation.message, grade, category);
+    draft.tool = Some("ruff".to_owned());
+    draft.code = Some(code);
+    draft.file = Some(file);
+    draft.help.extend(violation.name.map(|name| format!("Rule: {name}")));
+    draft.help.extend(violation.url);
+    match violation.cell {
+        // A row of a cell is no line of the file.
+        Some(cell) => draft.faults.push(format!("the line is one of cell {cell}")),
+        None => {
+            draft.lines = lines(violation.location, violation.end_location);
+            draft.fix = violation.fix.map(fix);
+        }
+    }
+    sheet.take(draft);
+    Ok(())
+}
+
+fn judge(code: &str, severity: Option<&str>) -> (Grade, &'static str) {
+    let fits = |family: &&(&str, &str, &str)| code.starts_with(family.0);
+    let family = FAMILIES.iter().filter(fits).max_by_key(|(letters, ..)| letters.len());
+    let (_, word, category) = *family.expect("the empty family fits every code");
+    let grade = severity::grade(word);
+    let stated = severity.map(severity::grade);
+    match stated {
+        // A word below `error` is one that somebody chose.
+        Some(stated) if grade.worst_first(&stated).is_lt() => (stated, category),
+        _ => (grade, category),
+    }
+}
+
+/// Gives the lines up to an end that is not included.
+fn lines(start: Location, end: Option<Location>) -> Option<Lines> {
+    let end = match end {
+        Some(end) if end.column <= 1 && end.row > start.row => end.row - 1,
+        Some(end) => end.row,
+        None => start.row,
+    };
+    Lines::range(start.row, end.max(start.row))
+}
+
+fn fix(fix: RuffFix) -> Fix {
+    let point = |at: Location| Point::At { line: at.row, column: at.column, unit: Unit::Char };
+    let edit = |edit: RuffEdit| Edit {
+        start: point(edit.location),
+        end: point(edit.end_location),
+        text: edit.content.unwrap_or_default(),
+    };
+    Fix {
+        words: fix.message,
+        trusted: fix.applicability.as_deref() == Some("safe"),
+        edits: fix.edits.into_iter().map(edit).collect(),
+    }
+}

@@ -1,0 +1,109 @@
+//! Where a SARIF result stands, and what its fix would change.
+
+use assay_findings::path::RepoPath;
+use assay_findings::vote::Lines;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::log::{ArtifactLocation, Fix as SarifFix, Outcome, Region, Run};
+use crate::command::draft::Fix;
+use crate::command::edit::{Edit, Point, Unit};
+use crate::command::sheet::Sheet;
+
+/// How many bases may stand on each other.
+const MAX_BASES: usize = 8;
+
+/// Reads a location's file. A base that says nothing of itself is the root.
+pub(super) fn file(
+    sheet: &Sheet<'_>,
+    run: &Run,
+    location: &ArtifactLocation,
+) -> Result<RepoPath, String> {
+    let artifact = at(&run.artifacts, location.index).and_then(|known| known.location.as_ref());
+    let location = match (&location.uri, artifact) {
+        (None, Some(artifact)) => artifact,
+        _ => location,
+    };
+    let uri = location.uri.as_deref().ok_or("the location has no file")?;
+    sheet.checkout.uri(uri, base(run, location.uri_base_id.as_deref()).as_deref())
+}
+
+/// Gives the URI that a base stands for, itself below others.
+fn base(run: &Run, id: Option<&str>) -> Option<String> {
+    let mut joined: Option<String> = None;
+    let mut id = id.map(str::to_owned);
+    for _ in 0..MAX_BASES {
+        let Some(known) = id.take().and_then(|id| run.original_uri_base_ids.get(&id)) else {
+            break;
+        };
+        if let Some(uri) = &known.uri {
+            joined = Some(match joined {
+                Some(below) => format!("{}/{below}", uri.trim_end_matches('/')),
+                None => uri.clone(),
+            });
+        }
+        id = known.uri_base_id.clone();
+    }
+    joined
+}
+
+/// Gives the entry with an index, which is `-1` where there is none.
+pub(super) fn at<T>(list: &[T], index: Option<i64>) -> Option<&T> {
+    list.get(usize::try_from(index?).ok()?)
+}
+
+/// Gives the lines of a region, whose end column is not included.
+pub(super) fn lines(region: Region) -> Option<Lines> {
+    let start = region.start_line?;
+    let end = match (region.end_line, region.end_column) {
+        (Some(end), Some(1)) if end > start => end - 1,
+        (end, _) => end.unwrap_or(start),
+    };
+    Lines::range(start, end.max(start))
+}
+
+/// Takes the one fix of a result, if it changes only the file that the result is about.
+pub(super) fn fix(
+    sheet: &Sheet<'_>,
+    run: &Run,
+    outcome: &Outcome,
+    about: &RepoPath,
+) -> Option<Fix> {
+    let fixes: &[Value] = &outcome.fixes;
+    let first = SarifFix::deserialize(fixes.first()?).ok()?;
+    // Without a word on it UTF-16 is meant, by the book alone: Ruff counts characters and Semgrep
+    // bytes.
+    let unit = match run.column_kind.as_deref() {
+        Some("unicodeCodePoints") => Unit::Char,
+        Some("utf16CodeUnits") => Unit::Utf16,
+        _ => Unit::Any,
+    };
+    let in_this_file = first
+        .artifact_changes
+        .iter()
+        .all(|change| file(sheet, run, &change.artifact_location).as_ref() == Ok(about));
+    let edits: Option<Vec<Edit>> = first
+        .artifact_changes
+        .iter()
+        .flat_map(|change| &change.replacements)
+        .map(|replacement| {
+            let (start, end) = points(replacement.deleted_region, unit)?;
+            let text = replacement.inserted_content.as_ref().and_then(|text| text.text.clone());
+            Some(Edit { start, end, text: text.unwrap_or_default() })
+        })
+        .collect();
+    Some(Fix {
+        words: first.description.and_then(|text| text.text),
+        trusted: in_this_file && fixes.len() == 1 && edits.is_some(),
+        edits: edits.unwrap_or_default(),
+    })
+}
+
+/// Gives where a region starts and ends. One without an end column goes to the end of its line,
+/// which is nowhere to be seen here, so it has to have one.
+fn points(region: Region, unit: Unit) -> Option<(Point, Point)> {
+    let line = region.start_line?;
+    let start = Point::At { line, column: region.start_column.unwrap_or(1), unit };
+    let end_line = region.end_line.unwrap_or(line);
+    Some((start, Point::At { line: end_line, column: region.end_column?, unit }))
+}

@@ -1,0 +1,87 @@
+//! An analyser among the other reviewers.
+
+use std::borrow::Cow;
+
+use assay_change::Change;
+use assay_findings::coverage::Look;
+use assay_findings::path::RepoPath;
+use assay_findings::report::{Report, ReviewerKind};
+use assay_rules::redact;
+
+use super::CommandReviewer;
+use crate::reviewer::{Answer, Interest, Reviewer, looks_of};
+
+impl Reviewer for CommandReviewer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn kind(&self) -> ReviewerKind {
+        ReviewerKind::Command
+    }
+
+    fn is_required(&self) -> bool {
+        self.required
+    }
+
+    fn interest(&self, change: &Change) -> Interest {
+        let taken = paths(change).iter().flatten().filter(|path| self.files.matches(path)).count();
+        match taken {
+            0 => Interest::Rests("no changed file is one for it".to_owned()),
+            1 => Interest::Reads("1 changed file is one for it".to_owned()),
+            _ => Interest::Reads(format!("{taken} changed files are some for it")),
+        }
+    }
+
+    fn review(&self, change: &Change) -> Answer {
+        let folder = match change.on_disk() {
+            Ok(folder) => folder,
+            Err(error) => {
+                let why = format!("the change could not be laid out for it: {error}");
+                return Answer::failed(self, change, &why);
+            }
+        };
+        let files: Vec<RepoPath> = paths(change).into_iter().flatten().collect();
+        let mut report =
+            self.review_in(folder.path(), &files, change.tree(), &change.changed_lines());
+        report.required = self.required;
+        keep_secrets(&mut report);
+        let looks = looks_of(self, self.looks(change, &report));
+        Answer { report, looks, suppressions: Vec::new() }
+    }
+}
+
+impl CommandReviewer {
+    /// Says what became of each hunk: the files it takes are read, unless it broke down.
+    fn looks(&self, change: &Change, report: &Report) -> Vec<Look> {
+        let look = |path: &Option<RepoPath>| match (path, &report.unusable) {
+            (Some(path), None) if self.files.matches(path) => Look::Reviewed,
+            (Some(path), Some(why)) if self.files.matches(path) => Look::Failed(why.clone()),
+            _ => Look::NotConcerned,
+        };
+        let files = change.files.iter().zip(paths(change));
+        files.flat_map(|(file, path)| vec![look(&path); file.hunks.len().max(1)]).collect()
+    }
+}
+
+/// Gives the path of each changed file that is there after the change and that is looked at.
+fn paths(change: &Change) -> Vec<Option<RepoPath>> {
+    let path = |file: &assay_change::diff::FileDiff| {
+        let path = file.new_path.as_deref().filter(|_| file.left_out.is_none())?;
+        RepoPath::exact(path).ok()
+    };
+    change.files.iter().map(path).collect()
+}
+
+/// Takes secrets out of what an analyser quotes.
+fn keep_secrets(report: &mut Report) {
+    let votes = report.votes.iter_mut().flat_map(|vote| {
+        let texts = [&mut vote.title, &mut vote.description].into_iter();
+        texts.chain(&mut vote.suggested_fix).chain(&mut vote.evidence)
+    });
+    for text in votes.chain(report.rejected.iter_mut().map(|rejected| &mut rejected.raw)) {
+        if let Cow::Owned(redacted) = redact(text) {
+            *text = redacted;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! One run of an analyser: whether it worked, and what it said.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use assay_findings::path::RepoPath;
+use assay_findings::report::Report;
+use assay_sandbox::{Command, Finished, RunError};
+
+use super::checkout::Checkout;
+use super::draft::one_line;
+use super::form::{Form, Reading};
+use super::{CommandReviewer, FILES, known};
+
+/// How much an analyser may print.
+const MAX_OUTPUT: usize = 64 << 20;
+
+/// How much is shown of what an analyser complained about.
+const COMPLAINT_CHARS: usize = 200;
+
+/// An analyser about to be run on some files.
+pub(super) struct Run<'a> {
+    pub(super) reviewer: &'a CommandReviewer,
+    pub(super) root: &'a Path,
+    pub(super) names: &'a [&'a RepoPath],
+    pub(super) time: Duration,
+}
+
+impl Run<'_> {
+    /// Runs it, and reads what it prints.
+    pub(super) fn report(&self, checkout: &Checkout<'_>) -> Report {
+        match self.command().run() {
+            Ok(finished) => self.read(&finished, checkout),
+            Err(error) => Report::unusable(self.reviewer.reviewer(), self.explain(&error)),
+        }
+    }
+
+    fn command(&self) -> Command {
+        let command = Command::new(self.program())
+            .args(self.args())
+            .folder(self.root)
+            .time(self.time)
+            .output(MAX_OUTPUT);
+        let command = match self.reviewer.runs_code {
+            true => command,
+            false => command.offline().writable([std::env::temp_dir()]),
+        };
+        let vars = self.reviewer.env.iter();
+        vars.fold(command, |command, (name, value)| command.env(name, value))
+    }
+
+    fn program(&self) -> PathBuf {
+        let program = &self.reviewer.program;
+        let own = self.reviewer.own_folder.as_ref().map(|own| self.root.join(own).join(program));
+        own.filter(|own| own.is_file())
+            .and_then(|own| std::path::absolute(own).ok())
+            .unwrap_or_else(|| program.into())
+    }
+
+    fn args(&self) -> Vec<String> {
+        let mut args = Vec::new();
+        for arg in &self.reviewer.args {
+            match arg == FILES {
+                true => args.extend(self.names.iter().map(|name| as_argument(name))),
+                false => args.push(arg.clone()),
+            }
+        }
+        args
+    }
+
+    /// Says in a person's words why it did not come to its end.
+    fn explain(&self, error: &RunError) -> String {
+        let CommandReviewer { name, program, .. } = self.reviewer;
+        match error {
+            RunError::Start { source, .. } if source.kind() == ErrorKind::NotFound => {
+                let how = known::named(name).map(|known| known.how_to_get);
+                let how = how.map(|how| format!("; get it with {how}")).unwrap_or_default();
+                format!("{program} is not installed or not on PATH{how}")
+            }
+            RunError::Start { source, .. } => format!("{program} cannot be started: {source}"),
+            RunError::TimedOut { .. } => {
+                format!("{name} ran longer than {:?} and was stopped", self.reviewer.time)
+            }
+            RunError::TooMuchOutput { bytes, .. } => {
+                format!("{name} printed more than {} MiB and was stopped", bytes >> 20)
+            }
+            RunError::Lost { source, .. } => format!("lost sight of {name}: {source}"),
+        }
+    }
+
+    fn read(&self, finished: &Finished, checkout: &Checkout<'_>) -> Report {
+        let form = self.reviewer.form;
+        let reading = form.read_output(&finished.stdout, &self.reviewer.name, checkout);
+        let failure = failure(form, finished, &reading).or_else(|| self.saw_nothing(&reading));
+        let mut report = reading.report;
+        if let Some(failure) = failure {
+            report.unusable = Some(format!("{} {failure}", self.reviewer.name));
+        }
+        let stderr = String::from_utf8_lossy(&finished.stderr);
+        if form == Form::Ruff && stderr.contains("No Python files found") {
+            let why = "ruff found none of its files: its configuration leaves them out";
+            report.remarks.not_covered.push(why.to_owned());
+        }
+        report
+    }
+
+    /// Says that it could look at none of the files that it was given, and found nothing.
+    fn saw_nothing(&self, reading: &Reading) -> Option<String> {
+        let saw_none = |name: &&RepoPath| reading.uncovered.contains(*name);
+        let found = !reading.report.votes.is_empty();
+        if found || self.names.is_empty() || !self.names.iter().all(saw_none) {
+            return None;
+        }
+        let why = reading.report.remarks.not_covered.first().map_or("", String::as_str);
+        Some(format!("could look at none of its files ({why})"))
+    }
+}
+
+/// Gives a file's name as an argument that nobody takes for an option.
+fn as_argument(name: &RepoPath) -> String {
+    let name = name.as_str();
+    if name.starts_with(['-', '@', '+']) { format!("./{name}") } else { name.to_owned() }
+}
+
+/// From here on a shell says that a program could not be started or was killed.
+const SHELLS_OWN: i32 = 126;
+
+/// How a form's analysers end when they worked.
+enum Ending {
+    /// With 0, or with 1 where they found something.
+    OneWithFindings,
+    /// With 0, or with any code of their own where they found something.
+    AnyWithFindings,
+    /// With 0, or with 101 where something does not compile.
+    Cargo,
+}
+
+fn ending(form: Form) -> Ending {
+    match form {
+        Form::Ruff | Form::Eslint | Form::Semgrep | Form::Bandit | Form::GolangciLint => {
+            Ending::OneWithFindings
+        }
+        Form::Sarif | Form::Rdjson | Form::Rdjsonl | Form::Checkstyle => Ending::AnyWithFindings,
+        Form::Clippy => Ending::Cargo,
+    }
+}
+
+/// Says why a run did not work, where it did not.
+fn failure(form: Form, finished: &Finished, reading: &Reading) -> Option<String> {
+    let report = &reading.report;
+    let found = !report.votes.is_empty() || report.lost > 0;
+    let said_why = !report.remarks.not_covered.is_empty();
+    let worked = match (ending(form), finished.status.code()) {
+        (_, Some(0)) => true,
+        (Ending::OneWithFindings, Some(1)) => found || said_why,
+        (Ending::AnyWithFindings, Some(..SHELLS_OWN)) => found || said_why,
+        (Ending::Cargo, Some(101)) => report.votes.iter().any(|vote| vote.grade.blocks()),
+        (_, _) => false,
+    };
+    match &report.unusable {
+        Some(why) if worked || reading.says_it_failed => Some(why.clone()),
+        unusable if !worked => Some(explain_end(form, finished, unusable.as_deref())),
+        _ => None,
+    }
+}
+
+/// Says how it ended and what it complained about; what it printed, where it did not complain.
+fn explain_end(form: Form, finished: &Finished, printed: Option<&str>) -> String {
+    let end = in_words(finished.status);
+    let complaint = complaint(form, &String::from_utf8_lossy(&finished.stderr));
+    match (complaint, printed) {
+        (Some(complaint), _) => format!("{end}: {complaint}"),
+        (None, Some(printed)) => format!("{end} and {printed}"),
+        (None, None) => format!("{end} and names no finding"),
+    }
+}
+
+fn in_words(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("ended with exit code {code}"),
+        None => "was ended by a signal".to_owned(),
+    }
+}
+
+/// Gives the line of stderr that tells most: the first that calls itself an error, else the last.
+/// ESLint's comes after its version and before advice.
+fn complaint(form: Form, stderr: &str) -> Option<String> {
+    let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_error = |line: &&str| {
+        let word = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
+        line.contains(':') && matches!(word.as_str(), "error" | "fatal" | "cause")
+    };
+    let after_version = || lines().skip_while(|line| !line.starts_with("ESLint:")).nth(1);
+    let telling = match form {
+        Form::Eslint => after_version(),
+        _ => lines().find(is_error),
+    };
+    telling.or_else(|| lines().next_back()).map(|line| one_line(line, COMPLAINT_CHARS))
+}

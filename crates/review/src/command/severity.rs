@@ -1,0 +1,77 @@
+//! What the severity words of analysers stand for: one table.
+
+use assay_findings::grade::{Grade, Scheme};
+use assay_findings::vote::Anchor;
+
+/// The words of analysers, in any case, and the level that each is taken for.
+///
+/// | the analyser's word | its level | blocks |
+/// |---|---|---|
+/// | critical, blocker; a security score of 9.0 and up | `CRITICAL` | yes |
+/// | error, fatal, high; a security score of 7.0 and up | `HIGH` | yes |
+/// | major | `MAJOR` | yes |
+/// | warning, medium, moderate; a security score of 4.0 and up; nothing said | `MEDIUM` | no |
+/// | note, info, low, style, none, recommendation; a lower security score | `LOW` | no |
+/// | minor | `MINOR` | no |
+/// | help, hint, inventory, experiment | `SUGGESTION` | no |
+const WORDS: &[(&str, &str)] = &[
+    ("critical", "CRITICAL"),
+    ("blocker", "CRITICAL"),
+    ("error", "HIGH"),
+    ("fatal", "HIGH"),
+    ("high", "HIGH"),
+    ("major", "MAJOR"),
+    ("warning", "MEDIUM"),
+    ("warn", "MEDIUM"),
+    ("medium", "MEDIUM"),
+    ("moderate", "MEDIUM"),
+    ("", "MEDIUM"),
+    ("unknown_severity", "MEDIUM"),
+    ("undefined", "LOW"),
+    ("note", "LOW"),
+    ("info", "LOW"),
+    ("information", "LOW"),
+    ("low", "LOW"),
+    ("style", "LOW"),
+    ("none", "LOW"),
+    ("recommendation", "LOW"),
+    ("minor", "MINOR"),
+    ("help", "SUGGESTION"),
+    ("hint", "SUGGESTION"),
+    ("inventory", "SUGGESTION"),
+    ("experiment", "SUGGESTION"),
+];
+
+/// Grades by an analyser's severity word. A word that is not in the table is kept as it is and
+/// obliges `should`.
+pub(crate) fn grade(word: &str) -> Grade {
+    let word = word.trim();
+    let known = WORDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+    known
+        .and_then(|(_, level)| Grade::in_scheme(Scheme::Qa7, level))
+        .unwrap_or_else(|| Grade::from_word(word))
+}
+
+/// Grades by a security score from 0.1 to 10.0; there is none outside of that.
+pub(crate) fn grade_of_score(score: f64) -> Option<Grade> {
+    let word = match score {
+        s if s > 10.0 => return None,
+        s if s >= 9.0 => "critical",
+        s if s >= 7.0 => "high",
+        s if s >= 4.0 => "medium",
+        s if s > 0.0 => "low",
+        _ => return None,
+    };
+    Some(grade(word))
+}
+
+/// Reads how sure an analyser says that it is.
+pub(crate) fn confidence(word: &str) -> Option<Anchor> {
+    match word.trim().to_ascii_lowercase().as_str() {
+        "very-high" => Some(Anchor::CERTAIN),
+        "high" => Some(Anchor::HIGH),
+        "medium" => Some(Anchor::MODERATE),
+        "low" => Some(Anchor::LOW),
+        _ => None,
+    }
+}

@@ -1,0 +1,191 @@
+//! What is gathered while an analyser's output is read: [`Sheet`].
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use assay_findings::path::RepoPath;
+use assay_findings::read::Rejected;
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::vote::{AutofixClass, Lines, Vote};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::checkout::Checkout;
+use super::draft::{Draft, Fix, one_line};
+use super::edit::{self, FileText};
+
+/// The most findings that one output may hold.
+const MAX_VOTES: usize = 20_000;
+
+/// The most refused pieces that are kept; all are counted.
+const MAX_REJECTED: usize = 200;
+
+/// How much of a refused piece is kept.
+const RAW_CHARS: usize = 2_000;
+
+/// The most notes, and files that were not covered, that are named.
+const MAX_REMARKS: usize = 200;
+
+/// The most fixes that are worked out.
+const MAX_FIXES: usize = 2_000;
+
+/// A longer line is not quoted.
+const QUOTE_CHARS: usize = 400;
+
+/// What makes two findings the same one said twice: file, lines, rule and description.
+type Said = (Option<RepoPath>, Option<Lines>, Option<String>, String);
+
+/// A report in the making, and the checkout that it is held against.
+pub(crate) struct Sheet<'a> {
+    pub(crate) checkout: &'a Checkout<'a>,
+    report: Report,
+    /// Files that the analyser says it could not look at.
+    uncovered: BTreeSet<RepoPath>,
+    files: HashMap<RepoPath, Option<Rc<FileText>>>,
+    seen: HashSet<Said>,
+    fixes: usize,
+}
+
+impl<'a> Sheet<'a> {
+    pub(crate) fn new(reviewer: &str, checkout: &'a Checkout<'a>) -> Sheet<'a> {
+        Sheet {
+            checkout,
+            report: Report::new(Reviewer::new(reviewer, ReviewerKind::Command)),
+            uncovered: BTreeSet::new(),
+            files: HashMap::new(),
+            seen: HashSet::new(),
+            fixes: 0,
+        }
+    }
+
+    /// Ends with the report and the files that were not covered.
+    pub(crate) fn finish(self) -> (Report, BTreeSet<RepoPath>) {
+        (self.report, self.uncovered)
+    }
+
+    /// Gives the reviewer's name.
+    pub(crate) fn reviewer(&self) -> &str {
+        &self.report.reviewer.name
+    }
+
+    /// Reads one entry of a list; one that does not fit costs only itself.
+    pub(crate) fn entry<T, F>(&mut self, raw: &Value, read: F)
+    where
+        T: for<'v> Deserialize<'v>,
+        F: FnOnce(&mut Self, T) -> Result<(), String>,
+    {
+        let entry = T::deserialize(raw).map_err(|error| error.to_string());
+        if let Err(reason) = entry.and_then(|entry| read(self, entry)) {
+            self.reject(reason, &raw.to_string());
+        }
+    }
+
+    /// Puts a piece aside that may be a finding and could not be taken.
+    pub(crate) fn reject(&mut self, reason: impl Into<String>, raw: &str) {
+        self.report.lost += 1;
+        if self.report.rejected.len() < MAX_REJECTED {
+            let raw = raw.chars().take(RAW_CHARS).collect();
+            self.report.rejected.push(Rejected { reason: reason.into(), raw });
+        }
+    }
+
+    /// Notes something about the output.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        push_capped(&mut self.report.remarks.notes, note.into());
+    }
+
+    /// Notes what the analyser could not look at, and why.
+    pub(crate) fn not_covered(&mut self, path: Option<&str>, why: &str) {
+        self.partly_covered(path, why);
+        self.uncovered.extend(path.and_then(|path| self.checkout.path(path).ok()));
+    }
+
+    /// Notes what the analyser looked at in part, or was told to leave out, and why.
+    pub(crate) fn partly_covered(&mut self, path: Option<&str>, why: &str) {
+        let why = one_line(why, 300);
+        let text = match path.map(|path| (path, self.checkout.path(path))) {
+            Some((_, Ok(file))) => format!("{file}: {why}"),
+            Some((path, Err(_))) => format!("{}: {why}", one_line(path, 300)),
+            None => why,
+        };
+        push_capped(&mut self.report.remarks.not_covered, text);
+    }
+
+    /// Gives a file's text, where the tree has it.
+    pub(crate) fn text(&mut self, path: &RepoPath) -> Option<Rc<FileText>> {
+        if let Some(known) = self.files.get(path) {
+            return known.clone();
+        }
+        let text = self.checkout.read(path).map(|text| Rc::new(FileText::new(text)));
+        self.files.insert(path.clone(), text.clone());
+        text
+    }
+
+    /// Makes a vote of a draft. What was said before is not said again.
+    pub(crate) fn take(&mut self, mut draft: Draft) {
+        let text = draft.file.clone().and_then(|file| self.text(&file));
+        let is_secret = draft.is_about_a_secret();
+        if is_secret {
+            draft.redact();
+        }
+        let mut vote = Vote::new(draft.title(), draft.grade.clone());
+        vote.description = draft.description();
+        vote.rule = draft.code.as_ref().map(|code| {
+            format!("{}/{code}", draft.tool.as_deref().unwrap_or(&self.report.reviewer.name))
+        });
+        let key = (draft.file.clone(), draft.lines, vote.rule.clone(), vote.description.clone());
+        if !self.seen.insert(key) {
+            return;
+        }
+        if self.report.votes.len() >= MAX_VOTES {
+            return self.reject(format!("there are more than {MAX_VOTES} findings"), &vote.title);
+        }
+        if !is_secret {
+            vote.evidence =
+                text.as_deref().and_then(|text| quote(text, draft.lines?)).into_iter().collect();
+        }
+        if let Some(fix) = draft.fix.take() {
+            self.fixes += 1;
+            mend(&mut vote, fix, text.as_deref().filter(|_| self.fixes <= MAX_FIXES));
+        }
+        vote.file = draft.file;
+        vote.lines = draft.lines;
+        vote.category = Some(draft.category);
+        vote.confidence = draft.confidence;
+        vote.fires_on_base = draft.fires_on_base;
+        vote.faults = draft.faults;
+        self.report.votes.push(vote);
+    }
+}
+
+/// Puts an analyser's fix into a vote. It is never one to apply unseen, since nobody here has
+/// judged it.
+fn mend(vote: &mut Vote, fix: Fix, text: Option<&FileText>) {
+    let made = text.and_then(|text| edit::replacement(text, &fix.edits));
+    if let Some(made) = made.filter(|_| fix.trusted) {
+        vote.autofix_class = Some(AutofixClass::GatedAuto);
+        vote.requires_verification = true;
+        vote.replacement = Some(made);
+    }
+    vote.suggested_fix = fix.words.filter(|words| !words.trim().is_empty());
+}
+
+/// Quotes the first of some lines.
+fn quote(text: &FileText, lines: Lines) -> Option<String> {
+    let line = text.line(lines.start())?.trim();
+    let is_long = line.chars().nth(QUOTE_CHARS).is_some();
+    match line {
+        "" => None,
+        _ if is_long => None,
+        _ if line.contains('`') => Some(format!("```\n{line}\n```")),
+        _ => Some(format!("`{line}`")),
+    }
+}
+
+fn push_capped(list: &mut Vec<String>, text: String) {
+    match list.len() {
+        MAX_REMARKS => list.push("and more".to_owned()),
+        n if n < MAX_REMARKS && !list.contains(&text) => list.push(text),
+        _ => {}
+    }
+}

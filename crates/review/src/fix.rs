@@ -1,0 +1,173 @@
+//! Applying fixes: [`Plan`], made and checked in memory, then written whole or not at all.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use assay_findings::path::RepoPath;
+use assay_findings::vote::Replacement;
+use tempfile::NamedTempFile;
+
+use crate::runs::{StoredFix, content_hash};
+
+/// Why fixes could not be written. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[error("could not write `{path}`, so nothing was changed")]
+pub struct FixError {
+    /// The file.
+    path: PathBuf,
+    /// Why.
+    source: io::Error,
+}
+
+/// What fixes would do to the files of a work tree.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The files that change.
+    pub files: Vec<FileFix>,
+    /// The fixes that are not applied, each with the reason.
+    pub refused: Vec<(StoredFix, String)>,
+}
+
+/// What fixes would do to one file.
+#[derive(Debug)]
+pub struct FileFix {
+    /// Which file.
+    pub path: RepoPath,
+    /// Its text before.
+    pub before: String,
+    /// Its text after.
+    pub after: String,
+    /// The fixes that are applied, from the top of the file down.
+    pub fixes: Vec<StoredFix>,
+}
+
+impl Plan {
+    /// Works out what fixes do to the files under a root. A fix is refused where its file is not
+    /// the one it was made for, where it meets another, or where the file would not parse after.
+    pub fn new(root: &Path, fixes: Vec<StoredFix>) -> Plan {
+        let mut plan = Plan::default();
+        let mut by_file: BTreeMap<RepoPath, Vec<StoredFix>> = BTreeMap::new();
+        for fix in fixes {
+            by_file.entry(fix.file.clone()).or_default().push(fix);
+        }
+        for (path, fixes) in by_file {
+            match read(root, &path) {
+                Ok(text) => plan.add(path, &text, fixes),
+                Err(why) => plan.refuse(fixes, &why),
+            }
+        }
+        plan
+    }
+
+    fn refuse(&mut self, fixes: Vec<StoredFix>, why: &str) {
+        self.refused.extend(fixes.into_iter().map(|fix| (fix, why.to_owned())));
+    }
+
+    fn add(&mut self, path: RepoPath, text: &str, mut fixes: Vec<StoredFix>) {
+        let content = content_hash(text.as_bytes());
+        let (current, stale) = fixes.drain(..).partition(|fix| fix.content == content);
+        self.refuse(stale, "the file has changed since the review; review it again");
+        let mut applied: Vec<StoredFix> = Vec::new();
+        let mut after = text.to_owned();
+        for fix in in_order(current) {
+            if applied.last().is_some_and(|last| meets(&last.replacement, &fix.replacement)) {
+                self.refuse(vec![fix], "it meets another fix; review again after that one");
+                continue;
+            }
+            applied.push(fix);
+            let tried = apply(text, &applied);
+            if assay_rules::parses_as_well(path.as_str(), text, &tried) {
+                after = tried;
+            } else {
+                let last = applied.pop().into_iter().collect();
+                self.refuse(last, "the file would not parse after it");
+            }
+        }
+        if !applied.is_empty() {
+            self.files.push(FileFix { path, before: text.to_owned(), after, fixes: applied });
+        }
+    }
+
+    /// Writes all files. If one cannot be written, those before it are put back.
+    pub fn carry_out(&self, root: &Path) -> Result<(), FixError> {
+        let fail = |path: &Path, source| FixError { path: path.to_owned(), source };
+        let mut drafts = Vec::new();
+        for file in &self.files {
+            let path = root.join(file.path.as_str());
+            let draft = draft(&path, &file.after).map_err(|source| fail(&path, source))?;
+            drafts.push((path, draft, &file.before));
+        }
+        let mut done: Vec<(PathBuf, &str)> = Vec::new();
+        for (path, draft, before) in drafts {
+            if let Err(error) = draft.persist(&path) {
+                put_back(&done);
+                return Err(fail(&path, error.error));
+            }
+            done.push((path, before));
+        }
+        Ok(())
+    }
+}
+
+fn put_back(done: &[(PathBuf, &str)]) {
+    for (path, before) in done {
+        // What could be written a moment ago can be written again; if not, git has it still.
+        let _ = draft(path, before).and_then(|draft| draft.persist(path).map_err(|e| e.error));
+    }
+}
+
+/// Writes a text beside a file, with the file's own permissions.
+fn draft(path: &Path, text: &str) -> io::Result<NamedTempFile> {
+    let permissions = fs::metadata(path)?.permissions();
+    let mut draft = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
+    draft.write_all(text.as_bytes())?;
+    draft.as_file().set_permissions(permissions)?;
+    draft.as_file().sync_all()?;
+    Ok(draft)
+}
+
+/// Reads a file that may be written to: a regular one, with no link on the way to it.
+fn read(root: &Path, path: &RepoPath) -> Result<String, String> {
+    let file = root.join(path.as_str());
+    let kind = fs::symlink_metadata(&file).map(|metadata| metadata.file_type());
+    let real = file.canonicalize().ok().zip(root.canonicalize().ok());
+    match (kind, real) {
+        (Ok(kind), Some((real, root))) if kind.is_file() && real == root.join(path.as_str()) => {
+            let bytes = fs::read(&file).map_err(|error| error.to_string())?;
+            String::from_utf8(bytes).map_err(|_| "the file is not UTF-8".to_owned())
+        }
+        (Ok(_), _) => Err("the file is reached through a link".to_owned()),
+        (Err(error), _) => Err(format!("the file cannot be read: {error}")),
+    }
+}
+
+fn in_order(mut fixes: Vec<StoredFix>) -> Vec<StoredFix> {
+    fixes.sort_by_key(|fix| (fix.replacement.start_line(), fix.replacement.end_line()));
+    fixes
+}
+
+fn meets(first: &Replacement, second: &Replacement) -> bool {
+    second.start_line() <= first.end_line()
+}
+
+/// Applies fixes that are in order and do not meet. Line ends stay those of the file.
+fn apply(text: &str, fixes: &[StoredFix]) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut texts: Vec<String> = Vec::new();
+    let ends_in_crlf = lines.first().is_some_and(|line| line.ends_with("\r\n"));
+    for fix in fixes {
+        let new = fix.replacement.text();
+        let plain = new.replace("\r\n", "\n");
+        texts.push(if ends_in_crlf { plain.replace('\n', "\r\n") } else { new.to_owned() });
+    }
+    for (fix, new) in fixes.iter().zip(&texts).rev() {
+        let from = fix.replacement.start_line() as usize - 1;
+        let to = (fix.replacement.end_line() as usize).min(lines.len());
+        if from <= to {
+            lines.splice(from..to, [new.as_str()]);
+        }
+    }
+    lines.concat()
+}

@@ -1,0 +1,92 @@
+//! Which reviewers read a change, and why: [`roster`].
+
+use assay_change::Change;
+use assay_change::diff::Content;
+
+use crate::reviewer::{Interest, Reviewer};
+
+/// A change with fewer lines that do something is small.
+const SMALL: usize = 40;
+
+/// Words in paths that make a change a risk, whatever its size, by what they stand for.
+const RISKS: &[(&str, &[&str])] = &[
+    (
+        "authentication",
+        &[
+            "auth", "authentication", "authorization", "login", "session", "oauth", "jwt",
+            "password", "permissions",
+        ],
+    ),
+    ("cryptography", &["crypto", "cipher", "encryption", "signature", "tls"]),
+    ("data migration", &["migration", "migrations", "migrate", "alembic"]),
+    ("money", &["payment", "payments", "billing", "invoice", "invoices", "checkout"]),
+    ("build and release", &["workflows", "dockerfile", "deploy", "release"]),
+    ("concurrency", &["mutex", "lock", "thread", "threads", "scheduler", "queue"]),
+];
+
+/// How closely a change has to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// It is small and touches nothing that is a risk.
+    Lite,
+    /// Anything else, and whatever cannot be told.
+    Full,
+}
+
+/// Who reads a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roster {
+    /// How closely it has to be read.
+    pub depth: Depth,
+    /// Why so closely.
+    pub because: String,
+    /// The reviewers, each with whether it reads the change and why.
+    pub entries: Vec<(String, Interest)>,
+}
+
+/// Decides who reads a change.
+pub fn roster(change: &Change, reviewers: &[Box<dyn Reviewer>]) -> Roster {
+    let (depth, because) = depth(change);
+    let entries = reviewers.iter().map(|by| (by.name().to_owned(), by.interest(change))).collect();
+    Roster { depth, because, entries }
+}
+
+fn depth(change: &Change) -> (Depth, String) {
+    let lines: usize = assay_rules::executable_lines(change).into_iter().map(|(_, n)| n).sum();
+    let counted = format!("{lines} executable {}", if lines == 1 { "line" } else { "lines" });
+    if let Some((risk, path)) = risk(change) {
+        return (Depth::Full, format!("{counted}; {path} touches {risk}"));
+    }
+    if let Some(file) = change.files.iter().find(|file| file.content != Content::Text) {
+        return (Depth::Full, format!("{counted}; nobody can count {}", file.path()));
+    }
+    let depth = if lines < SMALL { Depth::Lite } else { Depth::Full };
+    (depth, format!("{counted}, no risk signal"))
+}
+
+/// Gives the first risk that a change's paths name.
+fn risk(change: &Change) -> Option<(&'static str, &str)> {
+    change.files.iter().map(|file| file.path()).find_map(|path| {
+        let words = words(path);
+        let named = |signs: &&[&str]| signs.iter().any(|sign| words.iter().any(|w| w == sign));
+        RISKS.iter().find(|(_, signs)| named(signs)).map(|(risk, _)| (*risk, path))
+    })
+}
+
+/// Splits a path into its words: `src/userLogin_test.py` has `user` and `login`.
+fn words(path: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before_is_lower = false;
+    for c in path.chars() {
+        let starts = c.is_uppercase() && before_is_lower;
+        if !c.is_alphanumeric() || starts {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            words.last_mut().expect("there is a word").extend(c.to_lowercase());
+        }
+        before_is_lower = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}

@@ -1,0 +1,224 @@
+//! A review on disk: the folder `.assay/runs/<id>/`, written whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use assay_change::Change;
+use assay_findings::finding::Finding;
+use assay_findings::ground::Ground;
+use assay_findings::merge;
+use assay_findings::path::RepoPath;
+use assay_findings::report::Report;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::vote::{AutofixClass, Replacement};
+use assay_findings::write::{self, Document, Form};
+use serde::{Deserialize, Serialize};
+
+/// The folder for what assay keeps in a repository.
+const STATE: &str = ".assay";
+
+/// What of it is not meant for git.
+const IGNORED: &str =
+    "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/ledger.db*\n*.tmp\n";
+
+/// Why a run could not be kept or found.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A file cannot be read or written.
+    #[error("could not use `{path}`")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no such run.
+    #[error("there is no run `{id}`; `.assay/runs/` has: {known}")]
+    Unknown {
+        /// What was asked for.
+        id: String,
+        /// The runs that there are.
+        known: String,
+    },
+    /// There is no run at all.
+    #[error("there is no run yet; `assay review` makes one")]
+    NoneYet,
+    /// A file of it is not what it should be.
+    #[error("`{path}` is damaged: {message}; review again")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// A fix that a run can apply, and the file that it was made for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredFix {
+    /// The finding that it is for.
+    pub finding: String,
+    /// What the finding is called.
+    pub title: String,
+    /// The file.
+    pub file: RepoPath,
+    /// The hash of the file's bytes: with any other content the fix is void.
+    pub content: String,
+    /// What may be done with it.
+    pub class: AutofixClass,
+    /// Which lines become what.
+    pub replacement: Replacement,
+}
+
+/// What is kept of a review.
+pub struct Record<'a> {
+    /// The change that was reviewed.
+    pub change: &'a Change,
+    /// What each reviewer reported.
+    pub reports: &'a [Report],
+    /// What came of it.
+    pub synthesis: &'a Synthesis,
+    /// What happened, a line each.
+    pub log: &'a [String],
+    /// The version of assay.
+    pub version: &'a str,
+}
+
+impl Record<'_> {
+    /// Keeps the review under an id.
+    pub fn save(&self, id: &str) -> Result<PathBuf, RunError> {
+        let folder = self.change.root.join(STATE).join("runs").join(id);
+        let fail = |source| RunError::File { path: folder.clone(), source };
+        make_state_folder(&self.change.root).map_err(fail)?;
+        let parent = self.change.root.join(STATE).join("runs");
+        fs::create_dir_all(&parent).map_err(fail)?;
+        // Until it is renamed, the folder has a name that no run has, and goes if anything fails.
+        let draft = tempfile::Builder::new().prefix(".draft-").tempdir_in(&parent).map_err(fail)?;
+        self.fill(draft.path()).map_err(fail)?;
+        sync_folder(draft.path()).map_err(fail)?;
+        fs::rename(draft.path(), &folder).map_err(fail)?;
+        // It has its name now; nothing is left to clean up.
+        let _ = draft.keep();
+        sync_folder(&parent).map_err(fail)?;
+        Ok(folder)
+    }
+
+    fn fill(&self, folder: &Path) -> io::Result<()> {
+        let put = |name: &str, text: &str| write_synced(&folder.join(name), text.as_bytes());
+        for report in self.reports {
+            let name: String = report.reviewer.name.chars().map(file_char).collect();
+            put(&format!("reviewer-{name}.json"), &self.report(report))?;
+        }
+        put("synthesis.json", &write::pretty(self.synthesis))?;
+        put("verdict.json", &write::pretty(&self.synthesis.verdict))?;
+        put("fixes.json", &write::pretty(&fixes_of(self.change, self.synthesis)))?;
+        put("log", &(self.log.join("\n") + "\n"))
+    }
+
+    /// Writes one reviewer's report in full.
+    fn report(&self, report: &Report) -> String {
+        if let Some(why) = &report.unusable {
+            let reviewer = &report.reviewer.name;
+            return write::pretty(&serde_json::json!({ "reviewer": reviewer, "unusable": why }));
+        }
+        let changed = self.change.changed_lines();
+        let ground = Ground::new(Some(self.change.tree()), Some(&changed));
+        let votes = report.votes.iter().enumerate();
+        let votes: Vec<_> =
+            votes.map(|(at, vote)| ground.check(vote, &report.reviewer, (0, at))).collect();
+        let findings = merge::each_alone(&votes);
+        let document = Document {
+            findings: Some(&findings),
+            reviewer: Some(&report.reviewer.name),
+            version: self.version,
+            ..Document::default()
+        };
+        write::write(Form::Persona, &document)
+    }
+}
+
+/// Gives the exact fixes of a review's findings.
+pub fn fixes_of(change: &Change, synthesis: &Synthesis) -> Vec<StoredFix> {
+    synthesis.findings.iter().filter_map(|finding| fix_of(change, finding)).collect()
+}
+
+fn fix_of(change: &Change, finding: &Finding) -> Option<StoredFix> {
+    let (file, replacement) = (finding.file.clone()?, finding.replacement.clone()?);
+    let content = content_hash(change.tree().read(&file)?.as_bytes());
+    Some(StoredFix {
+        finding: finding.id.clone(),
+        title: finding.title.clone(),
+        file,
+        content,
+        class: finding.autofix_class,
+        replacement,
+    })
+}
+
+/// Gives the hash by which a file's content is told.
+pub(crate) fn content_hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// Gives a run's id: the one that was asked for, or the newest.
+pub fn find(root: &Path, id: Option<&str>) -> Result<PathBuf, RunError> {
+    let parent = root.join(STATE).join("runs");
+    let mut known: Vec<String> = match fs::read_dir(&parent) {
+        Ok(entries) => entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(source) => return Err(RunError::File { path: parent, source }),
+    };
+    known.retain(|name| !name.starts_with('.'));
+    known.sort();
+    let newest = known.last().ok_or(RunError::NoneYet)?;
+    match id {
+        None => Ok(parent.join(newest)),
+        Some(id) if known.iter().any(|name| name == id) => Ok(parent.join(id)),
+        Some(id) => {
+            let last: Vec<&str> = known.iter().rev().take(3).map(String::as_str).collect();
+            Err(RunError::Unknown { id: id.to_owned(), known: last.join(", ") })
+        }
+    }
+}
+
+/// Reads the fixes of a run.
+pub fn fixes(run: &Path) -> Result<Vec<StoredFix>, RunError> {
+    let path = run.join("fixes.json");
+    let text = fs::read_to_string(&path)
+        .map_err(|source| RunError::File { path: path.clone(), source })?;
+    serde_json::from_str(&text)
+        .map_err(|error| RunError::Damaged { path, message: error.to_string() })
+}
+
+fn file_char(c: char) -> char {
+    if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }
+}
+
+/// Makes the state folder, with a `.gitignore` for what is not meant for git.
+pub(crate) fn make_state_folder(root: &Path) -> io::Result<()> {
+    let folder = root.join(STATE);
+    fs::create_dir_all(&folder)?;
+    let ignore = folder.join(".gitignore");
+    if ignore.exists() { Ok(()) } else { write_whole(&ignore, IGNORED.as_bytes()) }
+}
+
+/// Writes a file whole or not at all.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    sync_folder(folder)
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}

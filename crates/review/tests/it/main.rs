@@ -1,0 +1,12 @@
+//! The room's tests, through its public interface.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod fixing;
+mod flawed;
+mod forms;
+mod known;
+mod properties;
+mod reviewer;
+mod running;
+mod salvage;
+mod sarif;

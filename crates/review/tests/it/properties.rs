@@ -1,0 +1,85 @@
+//! Whatever an analyser prints gives an answer.
+
+use std::path::Path;
+
+use assay_review::command::Checkout;
+use assay_review::command::form::Form;
+use proptest::prelude::*;
+
+use crate::flawed::{MemoryTree, ROOT};
+
+const FIXTURES: [(Form, &str); 11] = [
+    (Form::Ruff, include_str!("../fixtures/ruff.json")),
+    (Form::Bandit, include_str!("../fixtures/bandit.json")),
+    (Form::Semgrep, include_str!("../fixtures/semgrep.json")),
+    (Form::Eslint, include_str!("../fixtures/eslint.json")),
+    (Form::Checkstyle, include_str!("../fixtures/shellcheck.xml")),
+    (Form::Clippy, include_str!("../fixtures/clippy.jsonl")),
+    (Form::GolangciLint, include_str!("../fixtures/golangci-lint.json")),
+    (Form::Rdjson, include_str!("../fixtures/ruff.rdjson")),
+    (Form::Rdjsonl, include_str!("../fixtures/ruff.rdjsonl")),
+    (Form::Sarif, include_str!("../fixtures/ruff.sarif")),
+    (Form::Sarif, include_str!("../fixtures/semgrep.sarif")),
+];
+
+/// Gives how many votes are read, and whether the report says that it is not whole.
+fn answer(form: Form, output: &[u8]) -> (usize, bool) {
+    let tree = MemoryTree::flawed();
+    let report = form.read(output, "tool", &Checkout::new(Path::new(ROOT), &tree));
+    assert!(report.rejected.len() <= report.lost);
+    for vote in &report.votes {
+        assert!(!vote.title.contains('\n') && vote.title.chars().count() <= 120, "{}", vote.title);
+    }
+    (report.votes.len(), !report.is_whole())
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_give_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let _ = Form::recognise(&bytes);
+        for form in Form::ALL {
+            answer(form, &bytes);
+        }
+    }
+
+    #[test]
+    fn any_text_of_json_and_xml_gives_an_answer(
+        text in "([\\[\\]{}<>:,\"'/&;=\\n ]|results|runs|Issues|null|-1|1e9|message|checkstyle|file|error|reason|\\u{feff}|é){0,60}"
+    ) {
+        let _ = Form::recognise(text.as_bytes());
+        for form in Form::ALL {
+            answer(form, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_real_output_with_bytes_exchanged_gives_an_answer(
+        which in 0..FIXTURES.len(),
+        at in any::<proptest::sample::Index>(),
+        bytes in proptest::collection::vec(any::<u8>(), 0..6),
+    ) {
+        let (form, text) = FIXTURES[which];
+        let mut output = text.as_bytes().to_vec();
+        let start = at.index(output.len());
+        let end = (start + bytes.len()).min(output.len());
+        output.splice(start..end, bytes);
+        answer(form, &output);
+    }
+
+    #[test]
+    fn a_real_output_that_is_cut_off_says_so(
+        which in 0..FIXTURES.len(),
+        at in any::<proptest::sample::Index>(),
+    ) {
+        let (form, text) = FIXTURES[which];
+        let whole = text.trim_end();
+        let cut = at.index(whole.len());
+        let (votes, says_so) = answer(form, &whole.as_bytes()[..cut]);
+        let (all, _) = answer(form, text.as_bytes());
+        prop_assert!(votes <= all);
+        // Of lines that each stand alone, a whole one less cannot be told.
+        let at_line_end = matches!(whole.as_bytes()[cut], b'\n') || cut == 0
+            || whole.as_bytes()[cut - 1] == b'\n';
+        prop_assert!(says_so || form == Form::Rdjsonl && at_line_end, "cut at {cut}");
+    }
+}

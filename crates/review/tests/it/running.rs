@@ -1,0 +1,179 @@
+//! Reviewers side by side, and what is kept of a review.
+
+use std::fs;
+
+use assay_change::{Change, Scope, Selection};
+use assay_fakes::Repository;
+use assay_findings::coverage::{Look, Looks};
+use assay_findings::report::{self, Report, ReviewerKind};
+use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::State;
+use assay_review::runs::{self, Record};
+use assay_review::{Answer, Interest, Review, Reviewer, Rules, Terms, Watch, run};
+use assay_rules::Rulebook;
+
+/// A reviewer that does as it is told.
+struct Stub {
+    name: &'static str,
+    required: bool,
+    does: Does,
+}
+
+#[derive(PartialEq)]
+enum Does {
+    Read,
+    Rest,
+    Crash,
+}
+
+impl Reviewer for Stub {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn kind(&self) -> ReviewerKind {
+        ReviewerKind::Command
+    }
+
+    fn is_required(&self) -> bool {
+        self.required
+    }
+
+    fn interest(&self, _change: &Change) -> Interest {
+        match self.does {
+            Does::Rest => Interest::Rests("it is tired".into()),
+            Does::Read | Does::Crash => Interest::Reads("it is told to".into()),
+        }
+    }
+
+    fn review(&self, change: &Change) -> Answer {
+        assert!(self.does != Does::Crash, "as told");
+        Answer {
+            report: Report::new(report::Reviewer::new(self.name, self.kind())),
+            looks: Looks {
+                reviewer: self.name.to_owned(),
+                kind: self.kind(),
+                required: self.required,
+                hunks: vec![Look::Reviewed; change.hunks()],
+            },
+            suppressions: Vec::new(),
+        }
+    }
+}
+
+struct Nobody;
+
+impl Watch for Nobody {
+    fn started(&self, _reviewers: &[&str]) {}
+    fn answered(&self, _answer: &Answer) {}
+}
+
+/// A repository with a small change in its work tree.
+fn repository() -> (Repository, Change) {
+    let repository = Repository::new();
+    repository.write("a.py", "a = 1\n");
+    repository.commit("before");
+    repository.write("a.py", "a = 2\n");
+    let change =
+        assay_change::open(repository.path(), &Scope::Automatic, &Selection::default()).unwrap();
+    (repository, change)
+}
+
+fn review(change: &Change, stubs: Vec<Stub>) -> (Review, Synthesis) {
+    let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(Rulebook::builtin()))];
+    reviewers.extend(stubs.into_iter().map(|stub| Box::new(stub) as Box<dyn Reviewer>));
+    let review = run(change, &reviewers, 2, &Nobody);
+    let synthesis = review.synthesis(change, &Terms::default());
+    (review, synthesis)
+}
+
+fn told(synthesis: &Synthesis) -> String {
+    let coverage = synthesis.coverage.as_ref().unwrap();
+    format!("{}; {coverage}", synthesis.verdict.state.in_words())
+}
+
+#[test]
+fn everybody_who_reads_is_named_and_who_rests_is_not() {
+    let (_repository, change) = repository();
+    let reads = Stub { name: "lint", required: false, does: Does::Read };
+    let rests = Stub { name: "sleeper", required: true, does: Does::Rest };
+    let (review, synthesis) = review(&change, vec![rests, reads]);
+    let names: Vec<&str> = review.reports.iter().map(|r| r.reviewer.name.as_str()).collect();
+    assert_eq!(names, ["rules", "lint"]);
+    assert_eq!(told(&synthesis), "ready; 1 hunk: 1 by rules and lint");
+}
+
+#[test]
+fn a_crash_costs_only_the_reviewer_that_crashed() {
+    let (_repository, change) = repository();
+    let crashes = Stub { name: "lint", required: false, does: Does::Crash };
+    let (_, synthesis) = review(&change, vec![crashes]);
+    assert_eq!(told(&synthesis), "ready; 1 hunk: 1 by rules");
+    let report = synthesis.reports.iter().find(|report| report.reviewer == "lint").unwrap();
+    assert!(report.unusable.is_some(), "it is told all the same");
+}
+
+#[test]
+fn without_a_required_reviewer_nothing_is_ready() {
+    let (_repository, change) = repository();
+    let crashes = Stub { name: "lint", required: true, does: Does::Crash };
+    let (_, synthesis) = review(&change, vec![crashes]);
+    assert_eq!(synthesis.verdict.state, State::Incomplete);
+    assert!(told(&synthesis).contains("1 failed (lint: it crashed"), "{}", told(&synthesis));
+}
+
+#[test]
+fn a_run_is_kept_whole_or_not_at_all() {
+    let (repository, change) = repository();
+    let (review, synthesis) = review(&change, Vec::new());
+    let record = Record {
+        change: &change,
+        reports: &review.reports,
+        synthesis: &synthesis,
+        log: &["one line".to_owned()],
+        version: "0",
+    };
+    let folder = record.save("1").unwrap();
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["fixes.json", "log", "reviewer-rules.json", "synthesis.json", "verdict.json"]
+    );
+    assert_eq!(runs::find(repository.path(), None).unwrap(), folder);
+    // The same name again: the run that is there stays, and no draft is left beside it.
+    record.save("1").unwrap_err();
+    let kept = fs::read_dir(folder.parent().unwrap()).unwrap().count();
+    assert_eq!(kept, 1);
+    // What lies there is no business of git's.
+    repository.git(&["add", "--all"]);
+    let staged = assay_change::open(repository.path(), &Scope::Staged, &Selection::default());
+    let paths: Vec<String> =
+        staged.unwrap().files.iter().map(|file| file.path().to_owned()).collect();
+    assert_eq!(paths, ["a.py"]);
+}
+
+#[test]
+fn a_run_that_is_not_there_is_told_with_those_that_are() {
+    let (repository, change) = repository();
+    assert_eq!(
+        runs::find(repository.path(), None).unwrap_err().to_string(),
+        "there is no run yet; `assay review` makes one"
+    );
+    let (review, synthesis) = review(&change, Vec::new());
+    let record = Record {
+        change: &change,
+        reports: &review.reports,
+        synthesis: &synthesis,
+        log: &[],
+        version: "0",
+    };
+    record.save("1").unwrap();
+    assert_eq!(
+        runs::find(repository.path(), Some("2")).unwrap_err().to_string(),
+        "there is no run `2`; `.assay/runs/` has: 1"
+    );
+}

@@ -1,0 +1,316 @@
+//! What cannot be read costs only itself, and is never lost without a word.
+
+use assay_review::command::form::Form;
+use expect_test::{Expect, expect};
+
+use crate::flawed::{MemoryTree, read};
+
+fn check(form: Form, output: &str, expected: Expect) {
+    let tree = MemoryTree::new(&[
+        ("a.py", "import os\nx = 1\n"),
+        ("b.py", "password = 'hunter2-hunter2'\n"),
+        ("crate/src/lib.rs", "m!();\n"),
+    ]);
+    expected.assert_eq(&read(form, output, &tree));
+}
+
+#[test]
+fn a_broken_violation_of_ruff_costs_only_itself() {
+    let output = r#"[
+        {"code": "F401", "message": "`os` imported but unused", "filename": "/repo/a.py",
+         "location": {"row": 1, "column": 8}},
+        {"code": "F401", "message": "no place", "filename": "/repo/a.py"},
+        {"code": "F401", "message": "outside", "filename": "/etc/a.py",
+         "location": {"row": 1, "column": 8}},
+        {"code": "E501", "message": "in a notebook", "filename": "n.ipynb", "cell": 3,
+         "location": {"row": 2, "column": 8}}
+    ]"#;
+    check(
+        Form::Ruff,
+        output,
+        expect![[r#"
+        ruff/F401 a.py:1 LOW style | `os` imported but unused
+            quotes `import os`
+        ruff/E501 n.ipynb LOW style | in a notebook
+            fault: the line is one of cell 3
+        rejected: missing field `location` | {"code":"F401","message":"no place","filename":"/repo/a.py"}
+        rejected: the path is absolute and lies outside the repository: `/etc/a.py` | {"code":"F401","message":"outside","filename":"/etc/a.py","l
+        lost: 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_broken_message_of_eslint_costs_only_itself() {
+    let output = r#"[
+        {"filePath": "/repo/a.js", "messages": [
+            {"ruleId": "a", "severity": 3, "message": "x", "line": 1},
+            {"ruleId": "b", "severity": 1, "line": 1},
+            {"ruleId": "c", "severity": 1, "message": "kept", "line": 1},
+            {"ruleId": "d", "severity": 1, "message": "the mark goes", "line": 1,
+             "fix": {"range": [-1, 0], "text": ""}}
+        ]},
+        {"filePath": "/repo/b.js"}
+    ]"#;
+    check(
+        Form::Eslint,
+        output,
+        expect![[r#"
+        eslint/c a.js:1 MEDIUM style | kept
+        eslint/d a.js:1 MEDIUM style | the mark goes
+        rejected: severity 3 is neither 1 nor 2 | {"ruleId":"a","severity":3,"message":"x","line":1}
+        rejected: missing field `message` | {"ruleId":"b","severity":1,"line":1}
+        rejected: missing field `messages` | {"filePath":"/repo/b.js"}
+        lost: 3
+    "#]],
+    );
+}
+
+#[test]
+fn a_broken_hit_of_bandit_costs_only_itself() {
+    let output = r#"{"errors": [], "metrics": {}, "results": [
+        {"filename": "a.py", "issue_text": "kept", "issue_severity": "HIGH", "line_number": 1,
+         "test_id": "B1"},
+        {"filename": "a.py", "issue_severity": "HIGH", "line_number": 1, "test_id": "B2"}
+    ]}"#;
+    check(
+        Form::Bandit,
+        output,
+        expect![[r#"
+        bandit/B1 a.py:1 HIGH security | kept
+            quotes `import os`
+        rejected: missing field `issue_text` | {"filename":"a.py","issue_severity":"HIGH","line_number":1,"
+        lost: 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_broken_issue_of_golangci_lint_costs_only_itself() {
+    let output = r#"{"Issues": [
+        {"FromLinter": "errcheck", "Text": "kept", "Pos": {"Filename": "a.py", "Line": 1}},
+        {"FromLinter": "errcheck", "Text": "no place"}
+    ], "Report": {}}
+    2 issues."#;
+    check(
+        Form::GolangciLint,
+        output,
+        expect![[r#"
+        golangci-lint/errcheck a.py:1 MEDIUM correctness | kept
+            quotes `import os`
+        rejected: missing field `Pos` | {"FromLinter":"errcheck","Text":"no place"}
+        note: something else stands around the JSON
+        lost: 1
+    "#]],
+    );
+}
+
+#[test]
+fn golangci_lint_may_find_nothing_and_may_fail() {
+    check(Form::GolangciLint, r#"{"Issues": null, "Report": {}}"#, expect![[""]]);
+    let failed = r#"{"Issues": [], "Report": {"Error": "context loading failed: no go files"}}"#;
+    check(
+        Form::GolangciLint,
+        failed,
+        expect![[r#"
+        unusable: did not work: context loading failed: no go files
+    "#]],
+    );
+}
+
+#[test]
+fn semgrep_that_is_cut_off_keeps_what_it_said() {
+    let output = r#"{"version": "1", "results": [
+        {"check_id": "r.kept", "path": "a.py", "start": {"line": 1, "col": 1},
+         "end": {"line": 2, "col": 1}, "extra": {"message": "kept", "severity": "ERROR"}},
+        {"check_id": "r.cut", "path": "a.py", "start": {"line": 1, "co"#;
+    check(
+        Form::Semgrep,
+        output,
+        expect![[r#"
+        semgrep/r.kept a.py:1 HIGH correctness | kept
+            quotes `import os`
+        rejected: the JSON is broken: EOF while parsing a string at line 4 column 70 | "a.py", "start": {"line": 1, "col": 1}, "end": {"line": 2, "
+        rejected: missing field `col` | {"check_id":"r.cut","path":"a.py","start":{"line":1}}
+        lost: 2
+    "#]],
+    );
+}
+
+#[test]
+fn semgrep_that_could_not_read_its_rules_did_not_work() {
+    let output = r#"{"version": "1", "results": [], "errors": [{"code": 7, "level": "error",
+        "type": "SemgrepError", "message": "path `.semgrep` does not exist"}]}"#;
+    check(
+        Form::Semgrep,
+        output,
+        expect![[r#"
+        unusable: did not work: path `.semgrep` does not exist
+    "#]],
+    );
+}
+
+#[test]
+fn lines_of_rdjsonl_stand_alone() {
+    let output = "{\"message\": \"kept\", \"location\": {\"path\": \"./a.py\", \"range\": \
+                  {\"start\": {\"line\": 1, \"column\": 1}, \"end\": {\"line\": 2, \"column\": 1}}}}\n\
+                  {\"message\": \"no range\", \"location\": {\"path\": \"a.py\"}, \"severity\": 1}\n\
+                  {\"location\": {\"path\": \"a.py\"}}\n\
+                  \n\
+                  {\"message\": \"cut o";
+    check(
+        Form::Rdjsonl,
+        output,
+        expect![[r#"
+        - a.py:1 MEDIUM correctness | kept
+            quotes `import os`
+        - a.py HIGH correctness | no range
+        rejected: missing field `message` | {"location":{"path":"a.py"}}
+        rejected: the line is no JSON: EOF while parsing a string at line 1 column 18 | {"message": "cut o
+        lost: 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_suggestion_for_whole_lines_keeps_their_ends() {
+    let whole = |text: &str| {
+        format!(
+            r#"{{"message": "m", "location": {{"path": "a.py"}}, "suggestions": [
+                {{"range": {{"start": {{"line": 2}}, "end": {{"line": 2}}}}, "text": "{text}"}}]}}"#
+        )
+        .replace('\n', " ")
+    };
+    check(
+        Form::Rdjsonl,
+        &whole("y = 1"),
+        expect![[r#"
+        - a.py MEDIUM correctness | m
+            gated_auto 2-2: "y = 1\n"
+    "#]],
+    );
+    check(
+        Form::Rdjsonl,
+        &whole(""),
+        expect![[r#"
+        - a.py MEDIUM correctness | m
+            gated_auto 2-2: ""
+    "#]],
+    );
+}
+
+#[test]
+fn checkstyle_that_is_cut_off_keeps_what_it_said() {
+    let output = "<?xml version='1.0'?><!DOCTYPE checkstyle [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>\n\
+                  <checkstyle><file name='a.py'>\
+                  <error line='1' severity='error' message='a &lt; b &#38; c' source='T.X'/>\
+                  <error line='1' severity='error' message='&x;' source='T.Y'/>\
+                  <error line='x' severity='error' message='no number' source='T.Z'/>\
+                  <error line='2' severity='ignore' message='not meant' source='T.I'/>\
+                  </file><file name='/elsewhere/b.py'><error line='1' message='outside'/></file>\
+                  <file name='c.py'><exception/></file><file name='a.py'><error line='2' mess";
+    check(
+        Form::Checkstyle,
+        output,
+        expect![[r#"
+        checkstyle/T.X a.py:1 HIGH correctness | a < b & c
+            quotes `import os`
+        rejected: at 1..2: unrecognized entity `x` | <error line='1' severity='error' message='&x;' source='T.Y'/
+        rejected: the line is no number: invalid digit found in string | <error line='x' severity='error' message='no number' source=
+        rejected: the path is absolute and lies outside the repository: `/elsewhere/b.py` | <error line='1' message='outside'/>
+        rejected: the XML is broken: syntax error: tag not closed: `>` not found before end of input | <error line='2' mess
+        not covered: c.py: the analyser could not read it
+        lost: 4
+    "#]],
+    );
+}
+
+#[test]
+fn clippy_prints_other_things_as_well() {
+    let output = r#"   Compiling a v0.1.0
+{"reason":"compiler-artifact","package_id":"a"}
+{"reason":"compiler-message","message":{"message":"from a macro","level":"warning","code":{"code":"clippy::x"},"spans":[{"file_name":"/elsewhere/m.rs","line_start":9,"line_end":9,"column_start":1,"column_end":2,"is_primary":true,"expansion":{"span":{"file_name":"src/lib.rs","line_start":1,"line_end":1,"column_start":1,"column_end":2,"is_primary":false}}}]},"manifest_path":"/repo/crate/Cargo.toml"}
+{"reason":"compiler-message","message":{"message":"2 warnings emitted","level":"warning","code":null,"spans":[]}}
+{"reason":"compiler-message","message":{"level":"warning"}}
+{"reason":"compiler-message","message":{"mess
+{"reason":"build-finished","success":true}"#;
+    check(
+        Form::Clippy,
+        output,
+        expect![[r#"
+        clippy/x crate/src/lib.rs:1 MEDIUM best_practices | from a macro
+            quotes `m!();`
+        rejected: missing field `message` | {"reason":"compiler-message","message":{"level":"warning"}}
+        rejected: the line is no JSON: EOF while parsing a string at line 1 column 45 | {"reason":"compiler-message","message":{"mess
+        lost: 2
+    "#]],
+    );
+    check(
+        Form::Clippy,
+        "{\"reason\":\"compiler-artifact\"}\n",
+        expect![[r#"
+        rejected: cargo does not say that the build is finished | 
+        lost: 1
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_said_of_a_secret_does_not_repeat_it() {
+    let output = r#"{"message": "Hardcoded password: 'hunter2-hunter2'", "location": {"path":
+        "b.py", "range": {"start": {"line": 1}}}}"#
+        .replace('\n', " ");
+    check(
+        Form::Rdjsonl,
+        &output,
+        expect![[r#"
+        - b.py:1 MEDIUM correctness | Hardcoded password: '…'
+    "#]],
+    );
+}
+
+#[test]
+fn nothing_and_nonsense_are_no_clean_reports() {
+    let all = |output: &str| {
+        let tree = MemoryTree::new(&[]);
+        let lines = Form::ALL.map(|form| format!("{form}: {}\n", read(form, output, &tree).trim()));
+        lines.concat()
+    };
+    expect![[r#"
+        sarif: unusable: printed nothing, which is not SARIF
+        rdjson: unusable: printed nothing, which is not rdjson
+        rdjsonl: 
+        checkstyle: unusable: printed nothing, which is not checkstyle XML
+        clippy: unusable: printed nothing, which is not clippy JSON
+        ruff: unusable: printed nothing, which is not ruff JSON
+        eslint: unusable: printed nothing, which is not eslint JSON
+        semgrep: unusable: printed nothing, which is not semgrep JSON
+        bandit: unusable: printed nothing, which is not bandit JSON
+        golangci-lint: unusable: printed nothing, which is not golangci-lint JSON
+    "#]]
+    .assert_eq(&all(""));
+    expect![[r#"
+        sarif: unusable: printed something that is not SARIF: `[31mTraceback (most recent call last):`
+        rdjson: unusable: printed something that is not rdjson: `[31mTraceback (most recent call last):`
+        rdjsonl: unusable: printed something that is not rdjsonl: `[31mTraceback (most recent call last):`
+        checkstyle: unusable: printed something that is not checkstyle XML: `[31mTraceback (most recent call last):`
+        clippy: unusable: printed something that is not clippy JSON: `[31mTraceback (most recent call last):`
+        ruff: unusable: printed something that is not ruff JSON: `[31mTraceback (most recent call last):`
+        eslint: unusable: printed something that is not eslint JSON: `[31mTraceback (most recent call last):`
+        semgrep: unusable: printed something that is not semgrep JSON: `[31mTraceback (most recent call last):`
+        bandit: unusable: printed something that is not bandit JSON: `[31mTraceback (most recent call last):`
+        golangci-lint: unusable: printed something that is not golangci-lint JSON: `[31mTraceback (most recent call last):`
+    "#]].assert_eq(&all("\u{1b}[31mTraceback (most recent call last):\n  boom\n"));
+    expect![[r#"
+        sarif: unusable: printed something that is not SARIF: `{"message": "not found"}`
+        rdjson: unusable: printed something that is not rdjson: `{"message": "not found"}`
+        rdjsonl: - - MEDIUM correctness | not found
+        checkstyle: unusable: printed something that is not checkstyle XML: `{"message": "not found"}`
+        clippy: unusable: printed something that is not clippy JSON: `{"message": "not found"}`
+        ruff: unusable: printed something that is not ruff JSON: `{"message": "not found"}`
+        eslint: unusable: printed something that is not eslint JSON: `{"message": "not found"}`
+        semgrep: unusable: printed something that is not semgrep JSON: `{"message": "not found"}`
+        bandit: unusable: printed something that is not bandit JSON: `{"message": "not found"}`
+        golangci-lint: unusable: printed something that is not golangci-lint JSON: `{"message": "not found"}`
+    "#]].assert_eq(&all("{\"message\": \"not found\"}"));
+}

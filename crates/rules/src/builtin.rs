@@ -1,0 +1,281 @@
+//! The list of the built-in rules. A new rule is its file under `rules/` and a line here.
+
+use crate::language::Language;
+
+macro_rules! rules {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../rules/", $name, ".yml")))),*]
+    };
+}
+
+/// Every built-in structural rule: its name, and its file.
+const RULES: &[(&str, &str)] = rules![
+    "c/assignment-as-condition",
+    "c/catch-by-value",
+    "c/char-against-eof",
+    "c/dangling-c-str",
+    "c/delete-mismatch",
+    "c/double-free",
+    "c/empty-catch-all",
+    "c/format-string",
+    "c/malloc-without-terminator",
+    "c/memset-swapped",
+    "c/predictable-temp-file",
+    "c/returns-local",
+    "c/shell-command",
+    "c/sizeof-pointer",
+    "c/strncat-size",
+    "c/unbounded-input",
+    "go/busy-loop",
+    "go/close-before-error-check",
+    "go/defer-in-loop",
+    "go/http-error-without-return",
+    "go/ignored-result",
+    "go/lock-by-value",
+    "go/path-traversal",
+    "go/predictable-secret",
+    "go/query-in-loop",
+    "go/shell-injection",
+    "go/skipped-test",
+    "go/sql-injection",
+    "go/swallowed-error",
+    "go/tls-verify-off",
+    "go/unescaped-html",
+    "go/waitgroup-add-in-goroutine",
+    "go/weak-password-hash",
+    "java/annotation-on-private-method",
+    "java/bigdecimal-from-double",
+    "java/command-injection",
+    "java/empty-assertion",
+    "java/equals-without-hashcode",
+    "java/exception-not-thrown",
+    "java/ignored-result",
+    "java/lost-interrupt",
+    "java/predictable-secret",
+    "java/query-in-loop",
+    "java/return-in-finally",
+    "java/skipped-test",
+    "java/sql-injection",
+    "java/string-identity",
+    "java/swallowed-exception",
+    "java/tls-trust-all",
+    "java/unsafe-deserialization",
+    "java/upload-path",
+    "java/weak-cipher",
+    "java/weak-password-hash",
+    "javascript/assignment-as-condition",
+    "javascript/async-effect",
+    "javascript/async-foreach",
+    "javascript/async-predicate",
+    "javascript/async-promise-executor",
+    "javascript/command-injection",
+    "javascript/comparison-with-new-object",
+    "javascript/conditional-hook",
+    "javascript/constant-expectation",
+    "javascript/cors-any-origin",
+    "javascript/debug-print",
+    "javascript/debugger",
+    "javascript/default-secret",
+    "javascript/empty-catch",
+    "javascript/empty-test",
+    "javascript/eval",
+    "javascript/expect-without-matcher",
+    "javascript/fast-password-hash",
+    "javascript/floating-promise-all",
+    "javascript/focused-test",
+    "javascript/html-injection",
+    "javascript/index-as-condition",
+    "javascript/invalid-typeof",
+    "javascript/length-below-zero",
+    "javascript/map-parse-int",
+    "javascript/map-without-return",
+    "javascript/mass-assignment",
+    "javascript/nan-comparison",
+    "javascript/negated-left-operand",
+    "javascript/nosql-injection",
+    "javascript/open-redirect",
+    "javascript/path-traversal",
+    "javascript/predictable-secret",
+    "javascript/query-in-loop",
+    "javascript/readable-session-cookie",
+    "javascript/reflected-html",
+    "javascript/repeated-condition",
+    "javascript/secret-to-any-window",
+    "javascript/setter-in-render",
+    "javascript/shell-string",
+    "javascript/skipped-test",
+    "javascript/sql-injection",
+    "javascript/ssrf",
+    "javascript/state-mutation",
+    "javascript/thrown-string",
+    "javascript/tls-verification-off",
+    "javascript/unawaited-expect",
+    "javascript/unexplained-ts-ignore",
+    "javascript/unsanitised-react-html",
+    "javascript/unverified-jwt",
+    "json/dependency-any-version",
+    "json/dependency-from-git",
+    "json/install-script-downloads",
+    "php/debug-output-left",
+    "php/dump-and-die-left",
+    "php/object-injection",
+    "php/open-redirect",
+    "php/password-hash",
+    "php/request-echoed",
+    "php/request-extracted",
+    "php/request-included",
+    "php/shell-command",
+    "php/sql-injection",
+    "php/tls-unchecked",
+    "php/upload-name",
+    "php/weak-token",
+    "python/assert-guards-access",
+    "python/assert-tuple",
+    "python/blocking-io-in-async",
+    "python/changed-while-iterated",
+    "python/coroutine-not-awaited",
+    "python/cors-any-origin-with-credentials",
+    "python/debug-print",
+    "python/debugger",
+    "python/default-evaluated-once",
+    "python/digest-compared-plainly",
+    "python/eval-of-input",
+    "python/eval-of-parameter",
+    "python/except-or",
+    "python/flask-debugger-exposed",
+    "python/format-html-interpolated",
+    "python/is-literal",
+    "python/jwt-unverified",
+    "python/late-bound-lambda",
+    "python/missing-f-prefix",
+    "python/mktemp",
+    "python/mutated-default",
+    "python/nan-comparison",
+    "python/path-from-request",
+    "python/predictable-secret",
+    "python/query-in-loop",
+    "python/raise-not-implemented",
+    "python/request-url-fetched",
+    "python/request-without-timeout",
+    "python/return-in-finally",
+    "python/shell-injection",
+    "python/sleep-in-async",
+    "python/sql-injection",
+    "python/strip-takes-characters",
+    "python/swallowed-exception",
+    "python/tar-unfiltered",
+    "python/task-dropped",
+    "python/template-from-value",
+    "python/test-checks-nothing",
+    "python/test-skipped-without-reason",
+    "python/tls-unverified",
+    "python/unsafe-unpickling",
+    "python/unsafe-yaml-load",
+    "python/utcnow-timestamp",
+    "python/weak-password-hash",
+    "python/world-writable",
+    "ruby/code-from-request",
+    "ruby/command-injection",
+    "ruby/conditional-debugger",
+    "ruby/debugger",
+    "ruby/focused-test",
+    "ruby/job-in-transaction",
+    "ruby/open-redirect",
+    "ruby/permit-everything",
+    "ruby/query-in-loop",
+    "ruby/skipped-test",
+    "ruby/sql-injection",
+    "ruby/swallowed-exception",
+    "ruby/tls-verify-off",
+    "ruby/unchecked-save-in-transaction",
+    "ruby/unescaped-html",
+    "rust/blocking-in-async",
+    "rust/credentialed-cors",
+    "rust/dbg-in-expression",
+    "rust/dbg-left",
+    "rust/empty-assertion",
+    "rust/jwt-unchecked",
+    "rust/lock-dropped-at-once",
+    "rust/nan-comparison",
+    "rust/shell-command",
+    "rust/sql-injection",
+    "rust/tls-unchecked",
+    "rust/todo-left",
+    "rust/uninitialized-memory",
+    "shell/cd-unchecked-before-delete",
+    "shell/download-piped-to-shell",
+    "shell/host-key-unchecked",
+    "shell/password-on-command-line",
+    "shell/rm-rf-empty-variable",
+    "shell/tls-unchecked",
+    "shell/unquoted-arguments",
+    "shell/world-writable",
+    "yaml/action-from-branch",
+    "yaml/action-not-pinned",
+    "yaml/compose-privileged",
+    "yaml/kubernetes-privileged",
+    "yaml/pull-request-target-checkout",
+    "yaml/workflow-ignores-test-failure",
+    "yaml/workflow-script-injection",
+    "yaml/workflow-write-all",
+];
+
+/// Gives the built-in rules that may be of a language: those of its folder, and of the folders
+/// whose rules are shared with it.
+pub(crate) fn for_language(
+    language: Language,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let folders: &[&str] = match language {
+        Language::JavaScript | Language::TypeScript | Language::Tsx => &["javascript"],
+        Language::C | Language::Cpp => &["c"],
+        Language::Python => &["python"],
+        Language::Rust => &["rust"],
+        Language::Go => &["go"],
+        Language::Java => &["java"],
+        Language::Ruby => &["ruby"],
+        Language::Php => &["php"],
+        Language::Bash => &["shell"],
+        Language::Yaml => &["yaml"],
+        Language::Json => &["json"],
+        _ => &[],
+    };
+    RULES.iter().copied().filter(|(name, _)| {
+        let folder = name.split('/').next().unwrap_or(name);
+        folders.contains(&folder)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::WITH_GRAMMAR;
+    use crate::rulebook::Rulebook;
+    use std::collections::BTreeSet;
+
+    /// The least number of structural rules.
+    const MIN_RULES: usize = 80;
+
+    #[test]
+    fn every_rule_file_is_listed_and_read() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
+        let mut on_disk = BTreeSet::new();
+        for folder in std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap()) {
+            for file in std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap()) {
+                let folder = folder.file_name().into_string().unwrap();
+                let file = file.file_name().into_string().unwrap();
+                if let Some(stem) = file.strip_suffix(".yml").filter(|s| !s.ends_with(".test")) {
+                    on_disk.insert(format!("{folder}/{stem}"));
+                }
+            }
+        }
+        let listed: BTreeSet<String> = RULES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(on_disk, listed);
+        let rulebook = Rulebook::builtin();
+        let languages = WITH_GRAMMAR.iter().map(|language| rulebook.rules(*language));
+        let read: BTreeSet<&str> = languages
+            .flat_map(|rules| rules.rules.iter().map(|rule| rule.about.id.as_str()))
+            .collect();
+        assert_eq!(read.len(), listed.len());
+        assert!(read.len() >= MIN_RULES, "{}", read.len());
+    }
+}

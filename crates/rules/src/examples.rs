@@ -1,0 +1,116 @@
+//! A rule's examples, which are its test: code that it must find and code that it must leave
+//! alone, in ast-grep's own form.
+
+use assay_findings::vote::Replacement;
+use serde::Deserialize;
+
+use crate::language::Language;
+use crate::rule::{Rule, RuleError};
+use crate::rulebook::LanguageRules;
+use crate::scan::scan;
+use crate::syntax::{Syntax, Touched};
+
+/// The examples of one rule.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Examples {
+    /// The rule that they belong to.
+    id: String,
+    /// The file they stand in, for rules that look at some files only.
+    path: Option<String>,
+    /// Code in which the rule finds nothing.
+    #[serde(default)]
+    valid: Vec<String>,
+    /// Code in which the rule finds something.
+    #[serde(default)]
+    invalid: Vec<String>,
+    /// What the rule's rewrite makes of the first such codes, in order.
+    #[serde(default)]
+    fixed: Vec<String>,
+}
+
+/// How many examples a rule was held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// Those in which it has to find something.
+    pub invalid: usize,
+    /// Those in which it has to find nothing.
+    pub valid: usize,
+}
+
+/// Holds a rule against its examples, in each of its languages. Both come as YAML, the rule with
+/// the name of its file.
+pub fn hold(name: &str, rule: &str, examples: &str) -> Result<Held, RuleError> {
+    let fail = |message: String| RuleError { name: name.to_owned(), message };
+    let examples: Examples =
+        ast_grep_config::from_str(examples).map_err(|error| fail(format!("examples: {error}")))?;
+    let held = Held { invalid: examples.invalid.len(), valid: examples.valid.len() };
+    for rule in Rule::read(name, rule)? {
+        let language = rule.language;
+        if rule.about.id != examples.id {
+            return Err(fail(format!("its examples are of `{}`", examples.id)));
+        }
+        let rules = LanguageRules::new(vec![rule]);
+        examples.hold(&rules, language).map_err(|why| fail(format!("{language}: {why}")))?;
+    }
+    Ok(held)
+}
+
+impl Examples {
+    fn hold(&self, rules: &LanguageRules, language: Language) -> Result<(), String> {
+        let path = self.path.as_deref().unwrap_or("src/example");
+        if self.path.is_some() && !rules.rules[0].concerns(path) {
+            return Err(format!("it does not concern its examples' path `{path}`"));
+        }
+        for code in &self.valid {
+            if !hits(rules, language, code)?.is_empty() {
+                return Err(format!("it finds something in valid code:\n{code}"));
+            }
+        }
+        for (at, code) in self.invalid.iter().enumerate() {
+            let found = hits(rules, language, code)?;
+            if found.is_empty() {
+                return Err(format!("it finds nothing in invalid code:\n{code}"));
+            }
+            if let Some(fixed) = self.fixed.get(at) {
+                hold_rewrite(language, code, fixed, &found)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives the rewrite at each place where the rule fires.
+fn hits(
+    rules: &LanguageRules,
+    language: Language,
+    code: &str,
+) -> Result<Vec<Option<Replacement>>, String> {
+    let syntax = Syntax::parse(language, code).ok_or("an example cannot be parsed")?;
+    if syntax.errors() > 0 {
+        return Err(format!("an example has a syntax error:\n{code}"));
+    }
+    let found = scan(&syntax, code, rules, &[true], &Touched::everything());
+    Ok(found.into_iter().map(|(_, hit)| hit.replacement).collect())
+}
+
+fn hold_rewrite(
+    language: Language,
+    code: &str,
+    fixed: &str,
+    found: &[Option<Replacement>],
+) -> Result<(), String> {
+    let mut lines: Vec<String> = code.split_inclusive('\n').map(str::to_owned).collect();
+    for replacement in found.iter().flatten().rev() {
+        let range = replacement.start_line() as usize - 1..replacement.end_line() as usize;
+        lines.splice(range, [replacement.text().to_owned()]);
+    }
+    let result = lines.concat();
+    if result.trim_end() != fixed.trim_end() {
+        return Err(format!("its rewrite makes this:\n{result}\nand not this:\n{fixed}"));
+    }
+    match Syntax::parse(language, &result) {
+        Some(syntax) if syntax.errors() == 0 => Ok(()),
+        _ => Err(format!("its rewrite does not parse:\n{result}")),
+    }
+}

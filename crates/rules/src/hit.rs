@@ -1,0 +1,88 @@
+//! A place where a rule fires: [`Hit`], and the vote it becomes.
+
+use std::borrow::Cow;
+
+use assay_findings::path::RepoPath;
+use assay_findings::vote::{AutofixClass, Lines, Owner, Replacement, Vote};
+
+use crate::redact;
+use crate::rule::About;
+
+/// Longer code is quoted up to here.
+const MAX_QUOTE: usize = 300;
+
+/// A place where a rule fires.
+#[derive(Debug)]
+pub(crate) struct Hit {
+    pub(crate) lines: Lines,
+    pub(crate) column: Option<u32>,
+    /// What is said besides the rule's message.
+    pub(crate) note: Option<String>,
+    /// The code that it is about.
+    pub(crate) code: Option<String>,
+    /// Whether that code must not be repeated.
+    pub(crate) is_secret: bool,
+    /// Whether the replacement may be applied unseen.
+    pub(crate) is_safe: bool,
+    pub(crate) replacement: Option<Replacement>,
+}
+
+impl Hit {
+    /// Makes a hit on a line that nobody can rewrite.
+    pub(crate) fn on_line(line: u32, code: &str) -> Option<Hit> {
+        Some(Hit {
+            lines: Lines::at(line)?,
+            column: None,
+            note: None,
+            code: Some(code.trim().to_owned()),
+            is_secret: false,
+            is_safe: false,
+            replacement: None,
+        })
+    }
+
+    /// Casts the vote of a rule that fires here.
+    pub(crate) fn vote(self, about: &About, path: &RepoPath) -> Vote {
+        let mut vote = Vote::new(about.title.clone(), about.grade.clone());
+        vote.description = match &self.note {
+            Some(note) => format!("{note} {}", about.message),
+            None => about.message.clone(),
+        };
+        vote.rule = Some(about.id.clone());
+        vote.file = Some(path.clone());
+        vote.lines = Some(self.lines);
+        vote.column = self.column;
+        vote.category = Some(about.category.clone());
+        vote.suggested_fix = about.advice.clone();
+        vote.subject = self.code.as_deref().map(|code| self.subject(code));
+        vote.evidence = self.quote().into_iter().collect();
+        (vote.autofix_class, vote.owner) = match (&self.replacement, self.is_safe) {
+            (Some(_), true) => (Some(AutofixClass::SafeAuto), Some(Owner::ReviewFixer)),
+            (Some(_), false) => (Some(AutofixClass::GatedAuto), Some(Owner::DownstreamResolver)),
+            (None, _) => (Some(AutofixClass::Manual), Some(Owner::DownstreamResolver)),
+        };
+        vote.replacement = self.replacement;
+        vote
+    }
+
+    /// Gives what the code is told again by: itself without blanks, or a hash of that.
+    fn subject(&self, code: &str) -> String {
+        let squeezed: String = code.split_whitespace().collect();
+        // Formatters add a comma behind the last of several lines.
+        let squeezed = squeezed.replace(",)", ")").replace(",]", "]").replace(",}", "}");
+        if !self.is_secret && matches!(redact(&squeezed), Cow::Borrowed(_)) {
+            return squeezed;
+        }
+        blake3::hash(squeezed.as_bytes()).to_hex().to_string()
+    }
+
+    /// Quotes the first line of the code, unless that would carry a secret along.
+    fn quote(&self) -> Option<String> {
+        let line = self.code.as_deref()?.lines().next()?.trim();
+        let quotable = !self.is_secret
+            && !line.is_empty()
+            && !line.contains('`')
+            && matches!(redact(line), Cow::Borrowed(_));
+        quotable.then(|| format!("`{}`", line.chars().take(MAX_QUOTE).collect::<String>()))
+    }
+}

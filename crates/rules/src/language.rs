@@ -1,0 +1,152 @@
+//! Which language a file is in, and whether it holds tests.
+
+pub(crate) use ast_grep_language::SupportLang as Language;
+
+/// The languages that rules can be written for.
+pub(crate) const WITH_GRAMMAR: [Language; 14] = [
+    Language::Rust,
+    Language::Python,
+    Language::JavaScript,
+    Language::TypeScript,
+    Language::Tsx,
+    Language::Go,
+    Language::Java,
+    Language::C,
+    Language::Cpp,
+    Language::Ruby,
+    Language::Php,
+    Language::Bash,
+    Language::Yaml,
+    Language::Json,
+];
+
+/// Says whether rules can be written for a language.
+pub(crate) fn has_grammar(language: Language) -> bool {
+    WITH_GRAMMAR.contains(&language)
+}
+
+/// Gives the language of a file that rules can read, by its name or its first line.
+pub(crate) fn of(path: &str, text: &str) -> Option<Language> {
+    by_name(path).or_else(|| by_first_line(text))
+}
+
+/// Gives the language that a file's name stands for.
+pub(crate) fn by_name(path: &str) -> Option<Language> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "rs" => Language::Rust,
+        "py" | "pyi" | "pyw" => Language::Python,
+        "js" | "jsx" | "mjs" | "cjs" => Language::JavaScript,
+        "ts" | "mts" | "cts" => Language::TypeScript,
+        "tsx" => Language::Tsx,
+        "go" => Language::Go,
+        "java" => Language::Java,
+        "c" | "h" => Language::C,
+        "cc" | "cpp" | "cxx" | "c++" | "hh" | "hpp" | "hxx" | "h++" | "ipp" | "tpp" => {
+            Language::Cpp
+        }
+        "rb" | "rake" | "gemspec" => Language::Ruby,
+        "php" | "phtml" => Language::Php,
+        "sh" | "bash" => Language::Bash,
+        "yml" | "yaml" => Language::Yaml,
+        "json" => Language::Json,
+        _ => match name {
+            "Gemfile" | "Rakefile" => Language::Ruby,
+            ".bashrc" | ".bash_profile" | ".profile" => Language::Bash,
+            _ => return None,
+        },
+    })
+}
+
+/// Reads the interpreter off a script's first line.
+fn by_first_line(text: &str) -> Option<Language> {
+    let line = text.lines().next()?.strip_prefix("#!")?;
+    let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+    let program = words.find(|word| *word != "env" && !word.starts_with('-'))?;
+    match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+        "sh" | "bash" | "dash" => Some(Language::Bash),
+        "python" => Some(Language::Python),
+        "node" => Some(Language::JavaScript),
+        "ruby" => Some(Language::Ruby),
+        "php" => Some(Language::Php),
+        _ => None,
+    }
+}
+
+/// Says whether a file is source of some language, readable by rules or not: such a file has no
+/// reason to be binary.
+pub(crate) fn is_source(path: &str) -> bool {
+    const OTHERS: [&str; 18] = [
+        "cs", "kt", "kts", "swift", "scala", "ex", "exs", "hs", "lua", "dart", "zig", "html",
+        "css", "sql", "vue", "svelte", "tf", "toml",
+    ];
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    by_name(path).is_some() || OTHERS.contains(&extension)
+}
+
+/// Says whether a file is code in a language that rules can read, and no data.
+pub(crate) fn is_code(path: &str) -> bool {
+    by_name(path).is_some_and(|language| !matches!(language, Language::Yaml | Language::Json))
+}
+
+/// Says whether a file holds tests, by the customs of the common runners.
+pub(crate) fn is_test(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    let stem = name.split('.').next().unwrap_or(name);
+    let in_test_folder = folders.split('/').any(|folder| {
+        matches!(
+            folder,
+            "test"
+                | "tests"
+                | "testing"
+                | "__tests__"
+                | "spec"
+                | "specs"
+                | "e2e"
+                | "cypress"
+                | "testdata"
+                | "fixtures"
+                | "__mocks__"
+                | "integration-tests"
+        )
+    });
+    in_test_folder
+        || [".test.", ".spec.", ".cy.", ".e2e."].iter().any(|part| name.contains(part))
+        || stem.starts_with("test_")
+        || ["_test", "_tests", "_spec"].iter().any(|end| stem.ends_with(end))
+        || stem == "conftest"
+        || (path.ends_with(".java") && (stem.ends_with("test") || stem.ends_with("tests")))
+        || (path.ends_with(".php") && stem.ends_with("test"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_by_name_or_first_line() {
+        assert_eq!(of("src/A.PY", ""), Some(Language::Python));
+        assert_eq!(of("Gemfile", ""), Some(Language::Ruby));
+        assert_eq!(of("bin/deploy", "#!/usr/bin/env -S bash -e\n"), Some(Language::Bash));
+        assert_eq!(of("bin/run", "#!/usr/bin/python3.11\n"), Some(Language::Python));
+        assert_eq!(of("README", "hello"), None);
+    }
+
+    #[test]
+    fn tests_are_told_by_the_customs_of_their_runners() {
+        for path in [
+            "web/a.test.ts", "src/__tests__/a.js", "tests/it/main.rs", "pkg/a_test.go",
+            "test_shop.py", "src/test/java/CartTest.java", "spec/cart_spec.rb",
+            "tests/conftest.py",
+        ] {
+            assert!(is_test(path), "{path}");
+        }
+        for path in
+            ["src/latest.ts", "src/contest.py", "src/attest/mod.rs", "src/Contest.java/x.rs"]
+        {
+            assert!(!is_test(path), "{path}");
+        }
+    }
+}

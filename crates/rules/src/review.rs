@@ -1,0 +1,178 @@
+//! The rules as a reviewer: [`Rulebook::review`].
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use assay_change::Change;
+use assay_change::diff::{Content, FileDiff, Unread};
+use assay_findings::coverage::Look;
+use assay_findings::identity::Suppression;
+use assay_findings::path::RepoPath;
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::vote::Vote;
+
+use crate::language;
+use crate::rulebook::Rulebook;
+use crate::scan::scan;
+use crate::suppress;
+use crate::syntax::{Syntax, Touched};
+use crate::text::{self, Added};
+use crate::whole;
+
+/// The name under which the rules report.
+pub const REVIEWER: &str = "rules";
+
+/// What the rules make of a change.
+#[derive(Debug)]
+pub struct Reviewed {
+    /// What they found.
+    pub report: Report,
+    /// What they made of each hunk, in the order of the change.
+    pub looks: Vec<Look>,
+    /// Which findings comments ask to leave alone.
+    pub suppressions: Vec<Suppression>,
+}
+
+/// What the rules make of one file.
+struct FileReviewed {
+    votes: Vec<Vote>,
+    looks: Vec<Look>,
+    suppressions: Vec<Suppression>,
+}
+
+impl Rulebook {
+    /// Reviews a change with every rule, several files at a time.
+    pub fn review(&self, change: &Change) -> Reviewed {
+        let mut report = Report::new(Reviewer::new(REVIEWER, ReviewerKind::Rules));
+        let mut looks = Vec::new();
+        let mut suppressions = Vec::new();
+        for (file, reviewed) in change.files.iter().zip(self.review_files(change)) {
+            report.remarks.not_covered.extend(reviewed.looks.iter().find_map(|look| match look {
+                Look::LeftOut(why) | Look::Failed(why) => Some(format!("{} ({why})", file.path())),
+                Look::Reviewed | Look::TextOnly | Look::NotConcerned => None,
+            }));
+            report.votes.extend(reviewed.votes);
+            looks.extend(reviewed.looks);
+            suppressions.extend(reviewed.suppressions);
+        }
+        report.votes.extend(whole::look(change));
+        Reviewed { report, looks, suppressions }
+    }
+
+    fn review_files(&self, change: &Change) -> Vec<FileReviewed> {
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        let workers = workers.min(change.files.len());
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(file) = change.files.get(at) else { return done };
+                done.push((at, self.review_file(change, file)));
+            }
+        };
+        let mut all: Vec<(usize, FileReviewed)> = thread::scope(|scope| {
+            let helpers: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+            let mut all = work();
+            for helper in helpers {
+                all.extend(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            all
+        });
+        all.sort_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, reviewed)| reviewed).collect()
+    }
+
+    fn review_file(&self, change: &Change, file: &FileDiff) -> FileReviewed {
+        let same = |look: Look| FileReviewed {
+            votes: Vec::new(),
+            looks: vec![look; hunks(file)],
+            suppressions: Vec::new(),
+        };
+        if let Some(look) = not_looked_at(file) {
+            return same(look);
+        }
+        let Some(path) = &file.new_path else {
+            // What is deleted has no lines left to look at.
+            let known = language::by_name(file.path()).is_some();
+            return same(if known { Look::Reviewed } else { Look::TextOnly });
+        };
+        let text =
+            RepoPath::exact(path).ok().and_then(|path| Some((change.tree().read(&path)?, path)));
+        match text {
+            Some((text, path)) => self.review_text(file, &path, &text),
+            None => same(Look::Failed("could not be read".to_owned())),
+        }
+    }
+
+    fn review_text(&self, file: &FileDiff, path: &RepoPath, text: &str) -> FileReviewed {
+        let added = Added::new(path.as_str(), text, file.added());
+        let mut votes: Vec<Vote> = Vec::new();
+        for rule in text::RULES.iter() {
+            let about = rule.wording.about();
+            votes.extend((rule.look)(&added).into_iter().map(|hit| hit.vote(&about, path)));
+        }
+        let syntax = self.read_structure(file, path, text, &mut votes);
+        let understood =
+            |touched: &Touched| syntax.as_ref().is_some_and(|s| s.understands(touched));
+        let look = |touched: &Touched| match understood(touched) {
+            true => Look::Reviewed,
+            false => Look::TextOnly,
+        };
+        let looks: Vec<Look> =
+            file.hunks.iter().map(|hunk| look(&Touched::new(hunk.added.iter().copied()))).collect();
+        let looks = if looks.is_empty() { vec![look(&Touched::new([]))] } else { looks };
+        let asked = suppress::read(path, text, syntax.as_ref());
+        let touched = Touched::new(file.added());
+        let about = suppress::WITHOUT_REASON.about();
+        let unclear = asked.unclear.into_iter().filter(|hit| touched.meets(hit.lines));
+        votes.extend(unclear.map(|hit| hit.vote(&about, path)));
+        FileReviewed { votes, looks, suppressions: asked.suppressions }
+    }
+
+    /// Holds the structural rules that concern a file against it, if there are any.
+    fn read_structure(
+        &self,
+        file: &FileDiff,
+        path: &RepoPath,
+        text: &str,
+        votes: &mut Vec<Vote>,
+    ) -> Option<Syntax> {
+        let language = language::of(path.as_str(), text)?;
+        let rules = self.rules(language);
+        let concerned: Vec<bool> =
+            rules.rules.iter().map(|rule| rule.concerns(path.as_str())).collect();
+        if !concerned.contains(&true) {
+            return None;
+        }
+        let syntax = Syntax::parse(language, text)?;
+        let touched = Touched::new(file.added());
+        let hits = scan(&syntax, text, rules, &concerned, &touched);
+        votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
+        Some(syntax)
+    }
+}
+
+/// Counts a file's hunks. One that was only renamed or emptied counts as one.
+fn hunks(file: &FileDiff) -> usize {
+    file.hunks.len().max(1)
+}
+
+/// Says why a file is not looked at, if it is not.
+fn not_looked_at(file: &FileDiff) -> Option<Look> {
+    if let Some(rule) = &file.left_out {
+        return Some(Look::LeftOut(rule.clone()));
+    }
+    let left_out = |rule: &str| Some(Look::LeftOut(rule.to_owned()));
+    let failed = |why: &str| Some(Look::Failed(why.to_owned()));
+    match file.content {
+        Content::Text => None,
+        Content::Submodule => left_out("submodule"),
+        Content::Link => left_out("symbolic link"),
+        Content::Binary if language::is_source(file.path()) => failed("source that is not text"),
+        Content::Binary => left_out("binary"),
+        Content::Unread(Unread::Merge) => failed("compared with several files"),
+        Content::Unread(Unread::Broken) => failed("its diff could not be read"),
+        Content::Unread(Unread::TooMany) => failed("changed in too many places"),
+    }
+}

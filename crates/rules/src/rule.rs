@@ -1,0 +1,192 @@
+//! One rule: [`Rule`], read from YAML in ast-grep's own form with assay's metadata.
+
+use std::fmt;
+
+use assay_findings::grade::{Grade, Scheme};
+use ast_grep_config::{GlobalRules, RuleConfig, SerializableRuleConfig, Severity};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+
+use crate::language::{self, Language};
+
+/// Why a rule cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the rule `{name}` cannot be used: {message}")]
+pub struct RuleError {
+    /// Its file.
+    pub name: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// What a rule is about and what it says.
+#[derive(Debug, Clone)]
+pub(crate) struct About {
+    /// Its name, such as `python/sql-injection`.
+    pub(crate) id: String,
+    /// What it finds, in a few words.
+    pub(crate) title: String,
+    /// What breaks.
+    pub(crate) message: String,
+    /// How to fix it.
+    pub(crate) advice: Option<String>,
+    /// How bad it is.
+    pub(crate) grade: Grade,
+    /// Of which kind it is, such as `security`.
+    pub(crate) category: String,
+}
+
+/// A structural rule, ready to be held against syntax trees of one language.
+pub(crate) struct Rule {
+    pub(crate) about: About,
+    pub(crate) language: Language,
+    pub(crate) fix: Option<FixClass>,
+    place: Place,
+    files: Option<GlobSet>,
+    ignores: Option<GlobSet>,
+    pub(crate) config: RuleConfig<Language>,
+}
+
+/// What may be done with a rule's rewrite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FixClass {
+    /// The meaning is certain: it may be applied unseen.
+    Safe,
+    /// Somebody has to agree.
+    Gated,
+}
+
+/// In which files a rule is held against the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Place {
+    #[default]
+    Anywhere,
+    /// Not in tests.
+    Code,
+    /// In tests only.
+    Tests,
+}
+
+/// What assay wants to know besides what ast-grep does.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Metadata {
+    grade: Option<String>,
+    category: Option<String>,
+    advice: Option<String>,
+    fix: Option<FixClass>,
+    /// Further languages whose trees look the same.
+    also: Vec<Language>,
+    r#in: Place,
+}
+
+impl Rule {
+    /// Reads a rule, once for each of its languages. `name` is its file, for complaints.
+    pub(crate) fn read(name: &str, yaml: &str) -> Result<Vec<Rule>, RuleError> {
+        let fail = |message: String| RuleError { name: name.to_owned(), message };
+        let stored: SerializableRuleConfig<Language> =
+            ast_grep_config::from_str(yaml).map_err(|error| fail(error.to_string()))?;
+        if stored.severity == Severity::Off {
+            return Ok(Vec::new());
+        }
+        let metadata = metadata(&stored).map_err(fail)?;
+        let languages = [stored.language].into_iter().chain(metadata.also.iter().copied());
+        languages
+            .map(|language| Rule::new(stored.clone(), language, &metadata).map_err(fail))
+            .collect()
+    }
+
+    fn new(
+        mut stored: SerializableRuleConfig<Language>,
+        language: Language,
+        metadata: &Metadata,
+    ) -> Result<Rule, String> {
+        if !language::has_grammar(language) {
+            return Err(format!("assay has no grammar for {language}"));
+        }
+        stored.language = language;
+        let about = about(&stored, metadata)?;
+        let files = globs(stored.files.as_ref())?;
+        let ignores = globs(stored.ignores.as_ref())?;
+        let config = RuleConfig::try_from(stored, &GlobalRules::default())
+            .map_err(|error| with_causes(&error))?;
+        let fix = (!config.fixer.is_empty()).then(|| metadata.fix.unwrap_or(FixClass::Gated));
+        Ok(Rule { about, language, fix, place: metadata.r#in, files, ignores, config })
+    }
+
+    /// Says whether the rule is held against a file.
+    pub(crate) fn concerns(&self, path: &str) -> bool {
+        let placed = match self.place {
+            Place::Anywhere => true,
+            Place::Code => !language::is_test(path),
+            Place::Tests => language::is_test(path),
+        };
+        placed
+            && self.files.as_ref().is_none_or(|globs| globs.is_match(path))
+            && !self.ignores.as_ref().is_some_and(|globs| globs.is_match(path))
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rule")
+            .field("id", &self.about.id)
+            .field("language", &self.language)
+            .finish()
+    }
+}
+
+fn metadata(stored: &SerializableRuleConfig<Language>) -> Result<Metadata, String> {
+    let Some(metadata) = &stored.metadata else { return Ok(Metadata::default()) };
+    let value = serde_json::to_value(metadata).map_err(|error| error.to_string())?;
+    serde_json::from_value(value).map_err(|error| format!("metadata: {error}"))
+}
+
+fn about(stored: &SerializableRuleConfig<Language>, metadata: &Metadata) -> Result<About, String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
+    if stored.id.is_empty() || !stored.id.chars().all(is_word) {
+        return Err(format!("its id is `{}`, and should be such as `python/no-eval`", stored.id));
+    }
+    if stored.message.trim().is_empty() {
+        return Err("it has no `message`, so nobody would know what it found".to_owned());
+    }
+    // A rule without a grade of assay's has ast-grep's severity.
+    let word = metadata.grade.as_deref().unwrap_or(match stored.severity {
+        Severity::Error => "HIGH",
+        Severity::Warning => "MEDIUM",
+        Severity::Info => "LOW",
+        Severity::Hint | Severity::Off => "SUGGESTION",
+    });
+    let grade = Grade::in_scheme(Scheme::Qa7, word).ok_or_else(|| {
+        format!(
+            "`{word}` is no grade; CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR and SUGGESTION are"
+        )
+    })?;
+    Ok(About {
+        id: stored.id.clone(),
+        title: stored.message.trim().to_owned(),
+        message: stored.note.as_deref().unwrap_or(&stored.message).trim().to_owned(),
+        advice: metadata.advice.clone(),
+        grade,
+        category: metadata.category.clone().unwrap_or_else(|| "general".to_owned()),
+    })
+}
+
+/// Makes one matcher of a rule's globs, which ast-grep knows as words or as words with options.
+fn globs<T: serde::Serialize>(globs: Option<&Vec<T>>) -> Result<Option<GlobSet>, String> {
+    let Some(globs) = globs else { return Ok(None) };
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let value = serde_json::to_value(glob).map_err(|error| error.to_string())?;
+        let word = value.as_str().or_else(|| value["glob"].as_str()).unwrap_or_default();
+        set.add(Glob::new(word).map_err(|error| error.to_string())?);
+    }
+    set.build().map(Some).map_err(|error| error.to_string())
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,86 @@
+//! All rules there are: [`Rulebook`], by language, read when a language first turns up.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use ast_grep_core::Matcher;
+
+use crate::builtin;
+use crate::language::{self, Language};
+use crate::rule::{Rule, RuleError};
+
+/// The built-in rules and a repository's own.
+#[derive(Debug)]
+pub struct Rulebook {
+    by_language: HashMap<Language, OnceLock<LanguageRules>>,
+    repository: Vec<(String, String)>,
+}
+
+/// The rules of one language, and which of them can match a node of which kind.
+#[derive(Debug)]
+pub(crate) struct LanguageRules {
+    pub(crate) rules: Vec<Rule>,
+    by_kind: Vec<Vec<usize>>,
+}
+
+impl Rulebook {
+    /// Gives the built-in rules alone.
+    pub fn builtin() -> Rulebook {
+        Rulebook { by_language: empty_shelves(), repository: Vec::new() }
+    }
+
+    /// Adds a repository's own rules, each with the name of its file. One with the id of a built-in
+    /// rule replaces it.
+    pub fn with_repository_rules(
+        files: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Rulebook, RuleError> {
+        let repository: Vec<(String, String)> = files.into_iter().collect();
+        for (name, yaml) in &repository {
+            Rule::read(name, yaml)?;
+        }
+        Ok(Rulebook { by_language: empty_shelves(), repository })
+    }
+
+    /// Gives the rules of a language.
+    pub(crate) fn rules(&self, language: Language) -> &LanguageRules {
+        let shelf = self.by_language.get(&language).expect("there is a shelf for every grammar");
+        shelf.get_or_init(|| {
+            let mut files: Vec<(&str, &str)> = builtin::for_language(language).collect();
+            files.extend(self.repository.iter().map(|(name, yaml)| (name.as_str(), yaml.as_str())));
+            let mut rules: Vec<Rule> = Vec::new();
+            for (name, yaml) in files {
+                let read = Rule::read(name, yaml).expect("every rule was read once before");
+                for rule in read.into_iter().filter(|rule| rule.language == language) {
+                    rules.retain(|other| other.about.id != rule.about.id);
+                    rules.push(rule);
+                }
+            }
+            LanguageRules::new(rules)
+        })
+    }
+}
+
+fn empty_shelves() -> HashMap<Language, OnceLock<LanguageRules>> {
+    language::WITH_GRAMMAR.iter().map(|language| (*language, OnceLock::new())).collect()
+}
+
+impl LanguageRules {
+    pub(crate) fn new(rules: Vec<Rule>) -> LanguageRules {
+        let mut by_kind: Vec<Vec<usize>> = Vec::new();
+        for (at, rule) in rules.iter().enumerate() {
+            let kinds = rule.config.matcher.potential_kinds();
+            for kind in kinds.iter().flatten() {
+                if by_kind.len() <= kind {
+                    by_kind.resize_with(kind + 1, Vec::new);
+                }
+                by_kind[kind].push(at);
+            }
+        }
+        LanguageRules { rules, by_kind }
+    }
+
+    /// Gives the rules that can match a node of a kind, by their places.
+    pub(crate) fn of_kind(&self, kind: u16) -> &[usize] {
+        self.by_kind.get(usize::from(kind)).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,72 @@
+//! Structural rules over a syntax tree: [`scan`].
+
+use assay_findings::vote::{Lines, Replacement};
+use ast_grep_core::NodeMatch;
+use ast_grep_core::matcher::MatcherExt;
+use ast_grep_core::tree_sitter::StrDoc;
+
+use crate::hit::Hit;
+use crate::language::Language;
+use crate::rule::{FixClass, Rule};
+use crate::rulebook::LanguageRules;
+use crate::syntax::{Syntax, Touched, lines_of};
+
+/// Finds where the rules that concern a file match something on its touched lines.
+pub(crate) fn scan<'r>(
+    syntax: &Syntax,
+    text: &str,
+    rules: &'r LanguageRules,
+    concerned: &[bool],
+    touched: &Touched,
+) -> Vec<(&'r Rule, Hit)> {
+    let mut hits = Vec::new();
+    syntax.visit(touched, |node| {
+        for at in rules.of_kind(node.kind_id()).iter().filter(|at| concerned[**at]) {
+            let rule = &rules.rules[*at];
+            let Some(found) = rule.config.matcher.match_node(node.clone()) else { continue };
+            if touched.meets(lines_of(&found)) {
+                hits.push((rule, hit(rule, &found, text)));
+            }
+        }
+    });
+    hits
+}
+
+fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Hit {
+    let lines = lines_of(found);
+    let replacement = rule.fix.and_then(|_| rewrite(rule, found, text));
+    Hit {
+        lines,
+        column: Some(found.start_pos().byte_point().1 as u32 + 1),
+        note: None,
+        code: Some(found.text().into_owned()),
+        is_secret: false,
+        is_safe: rule.fix == Some(FixClass::Safe),
+        replacement,
+    }
+}
+
+/// Turns a rule's rewrite into whole lines. One that reaches beyond the lines of its match is not
+/// made.
+fn rewrite(
+    rule: &Rule,
+    found: &NodeMatch<'_, StrDoc<Language>>,
+    text: &str,
+) -> Option<Replacement> {
+    let fixer = rule.config.fixer.first()?;
+    let edit = found.make_edit(&rule.config.matcher, fixer);
+    let (start, end) = (edit.position, edit.position + edit.deleted_length);
+    let inserted = String::from_utf8(edit.inserted_text).ok()?;
+    let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let to = text[end..].find('\n').map_or(text.len(), |at| end + at + 1);
+    let line_number = |at: usize| text[..at].matches('\n').count() as u32 + 1;
+    let lines = Lines::range(line_number(from), line_number(end))?;
+    let matched = lines_of(found);
+    if lines.start() < matched.start() || lines.end() > matched.end() {
+        return None;
+    }
+    let after = format!("{}{inserted}{}", &text[from..start], &text[end..to]);
+    // A line of which nothing is left goes as a whole.
+    let after = if after.trim().is_empty() { String::new() } else { after };
+    Some(Replacement::new(lines, after))
+}

@@ -1,0 +1,150 @@
+//! Comments that ask to leave a finding alone: `assay: ignore RULE reason`.
+//!
+//! One stands behind the code it is about, or on a line of its own above it.
+
+use assay_findings::identity::Suppression;
+use assay_findings::path::RepoPath;
+use assay_findings::vote::Lines;
+
+use crate::hit::Hit;
+use crate::syntax::{Syntax, Touched};
+use crate::wording::Wording;
+
+/// What such a comment starts with.
+const MARK: &str = "assay: ignore";
+
+pub(crate) const WITHOUT_REASON: Wording = Wording {
+    id: "change/ignored-without-reason",
+    grade: "LOW",
+    category: "maintainability",
+    title: "Finding ignored without a reason",
+    message: "Nobody can tell later whether it still has to be ignored, so it is not.",
+    advice: "Write it as `assay: ignore RULE reason`.",
+};
+
+/// What the comments of a file ask for.
+#[derive(Default)]
+pub(crate) struct Asked {
+    pub(crate) suppressions: Vec<Suppression>,
+    /// Comments that do not say which rule or why.
+    pub(crate) unclear: Vec<Hit>,
+}
+
+/// Reads the comments of a file that ask to leave something alone.
+pub(crate) fn read(path: &RepoPath, text: &str, syntax: Option<&Syntax>) -> Asked {
+    let mut asked = Asked::default();
+    if !text.contains(MARK) {
+        return asked;
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    for (line, number) in lines.iter().zip(1u32..) {
+        let Some((before, wish)) = line.split_once(MARK) else { continue };
+        if !is_comment(syntax, number, before) {
+            continue;
+        }
+        match wish_of(wish) {
+            Some((rule, reason)) => asked.suppressions.push(Suppression {
+                rule,
+                file: path.clone(),
+                line: line_meant(&lines, number, before),
+                reason,
+            }),
+            None => asked.unclear.extend(Hit::on_line(number, line)),
+        }
+    }
+    asked
+}
+
+/// Says whether the mark stands in a comment: by the tree where there is one, so that text in a
+/// string asks for nothing.
+fn is_comment(syntax: Option<&Syntax>, number: u32, before: &str) -> bool {
+    match (syntax, Lines::at(number)) {
+        (Some(syntax), Some(line)) => {
+            let comments = syntax.comments(&Touched::new([line]));
+            comments.iter().any(|(_, text)| text.contains(MARK))
+        }
+        _ => opens_comment(before),
+    }
+}
+
+fn opens_comment(before: &str) -> bool {
+    ["//", "#", "--", "/*", "<!--", ";", "%"].iter().any(|sign| before.trim_end().ends_with(sign))
+}
+
+/// Reads the rule and the reason; both have to be there.
+fn wish_of(wish: &str) -> Option<(String, String)> {
+    let wish = wish.trim().trim_end_matches("*/").trim_end_matches("-->").trim();
+    let (rule, reason) = wish.split_once(char::is_whitespace)?;
+    let reason = reason.trim_start_matches(['-', ':', '–', '—', ' ']).trim();
+    let is_rule = rule.contains('/') && !reason.is_empty();
+    is_rule.then(|| (rule.trim_end_matches(':').to_owned(), reason.to_owned()))
+}
+
+/// Gives the line that a comment is about: its own, or the next one with code where it stands
+/// alone. Several such comments may stand above each other.
+fn line_meant(lines: &[&str], number: u32, before: &str) -> u32 {
+    let alone = before.trim().chars().all(|c| !c.is_alphanumeric());
+    if !alone {
+        return number;
+    }
+    let after = lines.iter().zip(1u32..).skip(number as usize);
+    let mut code = after.filter(|(line, _)| !line.trim().is_empty() && !line.contains(MARK));
+    code.next().map_or(number, |(_, number)| number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language;
+    use expect_test::{Expect, expect};
+
+    fn check(path: &str, text: &str, expected: Expect) {
+        let syntax = language::of(path, text).and_then(|language| Syntax::parse(language, text));
+        let asked = read(&RepoPath::exact(path).unwrap(), text, syntax.as_ref());
+        let mut shown: Vec<String> = asked
+            .suppressions
+            .iter()
+            .map(|s| format!("{} {} because {}", s.line, s.rule, s.reason))
+            .collect();
+        shown.extend(asked.unclear.iter().map(|hit| format!("{} unclear", hit.lines.start())));
+        expected.assert_eq(&shown.join("\n"));
+    }
+
+    #[test]
+    fn a_comment_is_about_its_line_or_the_next_one() {
+        check(
+            "a.py",
+            "f(x)  # assay: ignore python/a it is a constant\n\n# assay: ignore python/b: see #12\n# assay: ignore python/c twice\n\ng(y)\n",
+            expect![[r#"
+                1 python/a because it is a constant
+                6 python/b because see #12
+                6 python/c because twice"#]],
+        );
+    }
+
+    #[test]
+    fn a_comment_without_rule_or_reason_is_unclear() {
+        check(
+            "a.py",
+            "f(x)  # assay: ignore\ng(x)  # assay: ignore python/a\nh(x)  # assay: ignore this please\n",
+            expect![[r#"
+                1 unclear
+                2 unclear
+                3 unclear"#]],
+        );
+    }
+
+    #[test]
+    fn text_in_a_string_asks_for_nothing() {
+        check("a.py", "x = \"# assay: ignore python/a because\"\n", expect![""]);
+    }
+
+    #[test]
+    fn files_without_a_grammar_have_comments_too() {
+        check(
+            "a.sql",
+            "SELECT 1 -- assay: ignore sql/a it is fine\nSELECT 'assay: ignore sql/b no'\n",
+            expect!["1 sql/a because it is fine"],
+        );
+    }
+}

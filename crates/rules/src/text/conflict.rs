@@ -1,0 +1,39 @@
+//! Conflict markers.
+
+use super::Added;
+use crate::hit::Hit;
+
+/// Fires on the line that opens a conflict, once for each, if the rest of it follows.
+pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
+    if shows_markers(added) {
+        return Vec::new();
+    }
+    let mut hits: Vec<Hit> = Vec::new();
+    let mut open: Option<(u32, &str)> = None;
+    let mut divided = false;
+    for (number, line) in &added.lines {
+        if is_marker(line, "<<<<<<<") {
+            open = Some((*number, line));
+            divided = false;
+        } else if *line == "=======" {
+            divided = open.is_some();
+        } else if is_marker(line, ">>>>>>>")
+            && divided
+            && let Some((line, quote)) = open.take()
+        {
+            hits.extend(Hit::on_line(line, quote));
+        }
+    }
+    hits
+}
+
+/// Says whether a line is a marker, with or without the name of its side.
+fn is_marker(line: &str, marker: &str) -> bool {
+    line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// Says whether a page shows markers in a fence rather than having them.
+fn shows_markers(added: &Added<'_>) -> bool {
+    let is_page = [".md", ".markdown", ".rst", ".adoc"].iter().any(|end| added.path.ends_with(end));
+    is_page && added.lines.iter().any(|(_, line)| line.trim_start().starts_with("```"))
+}

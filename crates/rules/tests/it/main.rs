@@ -1,0 +1,48 @@
+//! The rules, held against their examples and against whole changes.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod examples;
+mod structure;
+mod whole;
+
+use assay_change::{Scope, Selection};
+use assay_fakes::Repository;
+use assay_rules::{Reviewed, Rulebook};
+
+/// A file's path and its text.
+type File<'t> = (&'t str, &'t str);
+
+/// Reviews the change from some files to others. A file that is not among the latter is deleted.
+fn review(before: &[File<'_>], after: &[File<'_>]) -> Reviewed {
+    let repository = Repository::new();
+    for (path, text) in before {
+        repository.write(path, text);
+    }
+    repository.commit("before");
+    for (path, _) in before.iter().filter(|(path, _)| !after.iter().any(|(p, _)| p == path)) {
+        repository.remove(path);
+    }
+    for (path, text) in after {
+        repository.write(path, text);
+    }
+    repository.commit("after");
+    let scope = Scope::Commits("HEAD".to_owned());
+    let change = assay_change::open(repository.path(), &scope, &Selection::default()).unwrap();
+    Rulebook::builtin().review(&change)
+}
+
+/// Shows what was found, a line for each: `file:line rule: description`.
+fn told(reviewed: &Reviewed) -> String {
+    let mut lines: Vec<String> = reviewed
+        .report
+        .votes
+        .iter()
+        .map(|vote| {
+            let file = vote.file.as_ref().map_or("the change", |file| file.as_str());
+            let line = vote.line().map(|line| format!(":{line}")).unwrap_or_default();
+            format!("{file}{line} {}", vote.rule.as_deref().unwrap_or("-"))
+        })
+        .collect();
+    lines.sort();
+    lines.join("\n")
+}

@@ -1,0 +1,85 @@
+//! What the rules make of each hunk, and what they know of the code around a line.
+
+use assay_change::tree::DirTree;
+use assay_fakes::Repository;
+use assay_findings::coverage::Look;
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+use assay_rules::WithSymbols;
+use expect_test::{Expect, expect};
+
+use crate::review;
+
+fn looks(path: &str, text: &str) -> Vec<Look> {
+    review(&[], &[(path, text)]).looks
+}
+
+#[test]
+fn a_hunk_is_reviewed_only_where_its_language_is_known_and_it_parses() {
+    assert_eq!(looks("a.py", "x = 1\n"), [Look::Reviewed]);
+    assert_eq!(looks("a.py", "def f(:\n    ((\n"), [Look::TextOnly]);
+    assert_eq!(looks("a.txt", "x = 1\n"), [Look::TextOnly]);
+    assert_eq!(looks("a.png", "\0\0"), [Look::LeftOut("binary".into())]);
+    assert_eq!(looks("a.py", "x = 1\n\0"), [Look::Failed("source that is not text".into())]);
+}
+
+#[test]
+fn code_that_is_nested_without_end_is_not_read() {
+    let text = format!("x = {}1{}\n", "(".repeat(100_000), ")".repeat(100_000));
+    assert_eq!(looks("a.py", &text), [Look::TextOnly]);
+}
+
+fn check_symbols(path: &str, text: &str, expected: Expect) {
+    let repository = Repository::new();
+    repository.write(path, text);
+    let tree = DirTree::new(repository.path().to_owned());
+    let tree = WithSymbols::new(&tree);
+    let file = RepoPath::exact(path).unwrap();
+    let shown: Vec<String> = (1..=text.lines().count() as u32)
+        .map(|line| {
+            let symbol = tree.symbol_at(&file, line);
+            format!("{line} {}", symbol.map_or("-".into(), |s| s.name))
+        })
+        .collect();
+    expected.assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn lines_know_the_rust_item_they_are_in() {
+    check_symbols(
+        "a.rs",
+        "use x;\nimpl<T> Shop<T> {\n    fn total(&self) {\n        1\n    }\n}\nmod tests {\n    fn a() {}\n}\n",
+        expect![[r#"
+            1 -
+            2 Shop<T>
+            3 Shop<T>.total
+            4 Shop<T>.total
+            5 Shop<T>.total
+            6 Shop<T>
+            7 tests
+            8 tests.a
+            9 tests"#]],
+    );
+}
+
+#[test]
+fn lines_know_the_function_they_are_in_whatever_the_language() {
+    for (path, text, name) in [
+        ("a.py", "class A:\n    def f(self):\n        pass\n", "A.f"),
+        ("a.js", "class A {\n  f() {\n    1;\n  }\n}\n", "A.f"),
+        ("a.ts", "export const A = () => {\n  const f = function () {\n    1;\n  };\n};\n", "A.f"),
+        ("a.go", "package a\nfunc (s *S) f() {\n\tx()\n}\n", "f"),
+        ("A.java", "class A {\n  void f() {\n    x();\n  }\n}\n", "A.f"),
+        ("a.c", "int *\nf(void) {\n  x();\n}\n", "f"),
+        ("a.cpp", "namespace A {\nint f() {\n  return 1;\n}\n}\n", "A.f"),
+        ("a.rb", "class A\n  def f\n    1\n  end\nend\n", "A.f"),
+        ("a.php", "<?php class A {\n  function f() {\n    x();\n  }\n}\n", "A.f"),
+        ("a.sh", "\nf() {\n  x\n}\n", "f"),
+    ] {
+        let repository = Repository::new();
+        repository.write(path, text);
+        let dir = DirTree::new(repository.path().to_owned());
+        let symbol = WithSymbols::new(&dir).symbol_at(&RepoPath::exact(path).unwrap(), 3);
+        assert_eq!(symbol.map(|symbol| symbol.name).as_deref(), Some(name), "{path}");
+    }
+}
