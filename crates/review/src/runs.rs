@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use assay_change::Change;
 use assay_findings::finding::Finding;
@@ -21,6 +22,15 @@ const STATE: &str = ".assay";
 /// What of it is not meant for git.
 const IGNORED: &str =
     "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/ledger.db*\n*.tmp\n";
+
+/// So many runs are kept; the oldest go first.
+const KEPT: usize = 100;
+
+/// A draft that was not touched for so long is nobody's.
+const STALE: Duration = Duration::from_secs(3600);
+
+/// The beginning of the name of a folder that is not a run yet.
+const DRAFT: &str = ".draft-";
 
 /// Why a run could not be kept or found.
 #[derive(Debug, thiserror::Error)]
@@ -94,13 +104,14 @@ impl Record<'_> {
         let parent = self.change.root.join(STATE).join("runs");
         fs::create_dir_all(&parent).map_err(fail)?;
         // Until it is renamed, the folder has a name that no run has, and goes if anything fails.
-        let draft = tempfile::Builder::new().prefix(".draft-").tempdir_in(&parent).map_err(fail)?;
+        let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(&parent).map_err(fail)?;
         self.fill(draft.path()).map_err(fail)?;
         sync_folder(draft.path()).map_err(fail)?;
         fs::rename(draft.path(), &folder).map_err(fail)?;
         // It has its name now; nothing is left to clean up.
         let _ = draft.keep();
         sync_folder(&parent).map_err(fail)?;
+        tidy(&parent, &folder);
         Ok(folder)
     }
 
@@ -154,6 +165,29 @@ fn fix_of(change: &Change, finding: &Finding) -> Option<StoredFix> {
         class: finding.autofix_class,
         replacement,
     })
+}
+
+/// Takes away the oldest runs, and drafts that were left behind by whoever was killed. What cannot
+/// be taken away now is tried again with the next run.
+fn tidy(parent: &Path, newest: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    let changed = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let (mut runs, drafts): (Vec<PathBuf>, Vec<PathBuf>) =
+        entries.flatten().map(|entry| entry.path()).partition(|path| is_run(path));
+    runs.sort();
+    let too_many = runs.len().saturating_sub(KEPT);
+    let is_stale = |draft: &PathBuf| {
+        // Somebody may be filling it just now.
+        let age = changed(newest).zip(changed(draft)).map(|(now, then)| now.duration_since(then));
+        matches!(age, Some(Ok(age)) if age > STALE)
+    };
+    for old in runs.into_iter().take(too_many).chain(drafts.into_iter().filter(is_stale)) {
+        let _ = fs::remove_dir_all(old);
+    }
+}
+
+fn is_run(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Gives the hash by which a file's content is told.

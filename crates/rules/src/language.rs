@@ -90,33 +90,37 @@ pub(crate) fn is_code(path: &str) -> bool {
     by_name(path).is_some_and(|language| !matches!(language, Language::Yaml | Language::Json))
 }
 
+/// The folders of what tests read: such code is flawed on purpose, or is data.
+const FIXTURE_FOLDERS: [&str; 5] =
+    ["fixtures", "__fixtures__", "testdata", "snapshots", "__snapshots__"];
+
+/// The folders that tests stand in.
+const TEST_FOLDERS: [&str; 11] = [
+    "test", "tests", "_tests", "__tests__", "testing", "spec", "specs", "e2e", "cypress",
+    "__mocks__", "integration-tests",
+];
+
+fn is_below(path: &str, names: &[&str]) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    folders.split('/').any(|folder| names.contains(&folder))
+}
+
+/// Says whether a file is kept for tests to read.
+pub(crate) fn is_fixture(path: &str) -> bool {
+    is_below(path, &FIXTURE_FOLDERS)
+}
+
 /// Says whether a file holds tests, by the customs of the common runners.
 pub(crate) fn is_test(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    let name = path.rsplit('/').next().unwrap_or(&path);
     let stem = name.split('.').next().unwrap_or(name);
-    let in_test_folder = folders.split('/').any(|folder| {
-        matches!(
-            folder,
-            "test"
-                | "tests"
-                | "testing"
-                | "__tests__"
-                | "spec"
-                | "specs"
-                | "e2e"
-                | "cypress"
-                | "testdata"
-                | "fixtures"
-                | "__mocks__"
-                | "integration-tests"
-        )
-    });
-    in_test_folder
+    is_below(&path, &TEST_FOLDERS)
+        || is_fixture(&path)
         || [".test.", ".spec.", ".cy.", ".e2e."].iter().any(|part| name.contains(part))
         || stem.starts_with("test_")
         || ["_test", "_tests", "_spec"].iter().any(|end| stem.ends_with(end))
-        || stem == "conftest"
+        || ["conftest", "test", "tests"].contains(&stem)
         || (path.ends_with(".java") && (stem.ends_with("test") || stem.ends_with("tests")))
         || (path.ends_with(".php") && stem.ends_with("test"))
 }

@@ -124,6 +124,7 @@ impl Rule {
             Place::Tests => language::is_test(path),
         };
         placed
+            && !language::is_fixture(path)
             && self.files.as_ref().is_none_or(|globs| globs.is_match(path))
             && !self.ignores.as_ref().is_some_and(|globs| globs.is_match(path))
     }

@@ -55,20 +55,14 @@ pub(crate) fn read(path: &RepoPath, text: &str, syntax: Option<&Syntax>) -> Aske
     asked
 }
 
-/// Says whether the mark stands in a comment: by the tree where there is one, so that text in a
-/// string asks for nothing.
+/// Says whether the mark begins a comment: by the tree where there is one, so that text in a string
+/// asks for nothing. A comment that talks of the mark in its midst asks for nothing either.
 fn is_comment(syntax: Option<&Syntax>, number: u32, before: &str) -> bool {
-    match (syntax, Lines::at(number)) {
-        (Some(syntax), Some(line)) => {
-            let comments = syntax.comments(&Touched::new([line]));
-            comments.iter().any(|(_, text)| text.contains(MARK))
-        }
-        _ => opens_comment(before),
-    }
-}
-
-fn opens_comment(before: &str) -> bool {
-    ["//", "#", "--", "/*", "<!--", ";", "%"].iter().any(|sign| before.trim_end().ends_with(sign))
+    let signs = ["//", "#", "--", "/*", "*", "<!--", ";", "%"];
+    let begins = signs.iter().any(|sign| before.trim_end().ends_with(sign));
+    let (Some(syntax), Some(line)) = (syntax, Lines::at(number)) else { return begins };
+    let comments = syntax.comments(&Touched::new([line]));
+    begins && comments.iter().any(|(_, text)| text.contains(MARK))
 }
 
 /// Reads the rule and the reason; both have to be there.
@@ -137,6 +131,11 @@ mod tests {
     #[test]
     fn text_in_a_string_asks_for_nothing() {
         check("a.py", "x = \"# assay: ignore python/a because\"\n", expect![""]);
+    }
+
+    #[test]
+    fn a_comment_about_such_comments_asks_for_nothing() {
+        check("a.rs", "// Write `assay: ignore` and say why.\n", expect![""]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod demo;
 mod docs;
+mod faults;
 mod gate;
 mod house;
 mod plumbing;

@@ -157,6 +157,27 @@ fn a_run_is_kept_whole_or_not_at_all() {
 }
 
 #[test]
+fn the_oldest_runs_go_when_there_are_too_many() {
+    let (repository, change) = repository();
+    let (review, synthesis) = review(&change, Vec::new());
+    let record = Record {
+        change: &change,
+        reports: &review.reports,
+        synthesis: &synthesis,
+        log: &[],
+        version: "0",
+    };
+    let first = record.save("000").unwrap();
+    for id in 1..100 {
+        fs::create_dir(first.with_file_name(format!("{id:03}"))).unwrap();
+    }
+    assert!(first.exists(), "a hundred are kept");
+    record.save("100").unwrap();
+    assert!(!first.exists());
+    assert!(runs::find(repository.path(), Some("001")).is_ok());
+}
+
+#[test]
 fn a_run_that_is_not_there_is_told_with_those_that_are() {
     let (repository, change) = repository();
     assert_eq!(
