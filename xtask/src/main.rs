@@ -41,7 +41,7 @@ enum Chore {
     },
     /// Holds what assay writes against other people's validators
     Conformance {
-        /// One suite instead of all: sarif, commands
+        /// One suite instead of all: sarif, commands, hooks
         name: Option<String>,
     },
     /// Runs the property tests with many more cases

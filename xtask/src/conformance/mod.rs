@@ -2,6 +2,7 @@
 //! it reads, taken from other people's programs.
 
 mod commands;
+mod hooks;
 mod sarif;
 
 use anyhow::bail;
@@ -35,7 +36,8 @@ type Check = (&'static str, Outcome);
 /// A suite by its name.
 type Suite = (&'static str, fn() -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 2] = [("sarif", sarif::run), ("commands", commands::run)];
+const SUITES: [Suite; 3] =
+    [("sarif", sarif::run), ("commands", commands::run), ("hooks", hooks::run)];
 
 /// Runs one suite or all; says whether nothing failed.
 pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
