@@ -3,7 +3,6 @@
 use assay_change::Change;
 use assay_findings::path::RepoPath;
 
-use crate::language;
 use crate::syntax::{Syntax, Touched};
 
 /// Counts the lines that a change adds and that do something, by file.
@@ -11,16 +10,16 @@ pub fn executable_lines(change: &Change) -> Vec<(String, usize)> {
     let counted = change.files.iter().filter(|file| file.left_out.is_none()).filter_map(|file| {
         let path = file.new_path.as_deref()?;
         let text = change.tree().read(&RepoPath::exact(path).ok()?)?;
-        Some((path.to_owned(), count(path, &text, &Touched::new(file.added()))))
+        let syntax = Syntax::of(path, &text);
+        Some((path.to_owned(), count(&text, syntax.as_ref(), &Touched::new(file.added()))))
     });
     counted.collect()
 }
 
 /// Counts the lines among the touched ones that do something.
-pub(crate) fn count(path: &str, text: &str, touched: &Touched) -> usize {
+pub(crate) fn count(text: &str, syntax: Option<&Syntax>, touched: &Touched) -> usize {
     let lines: Vec<&str> = text.lines().collect();
     let line = |number: u32| lines.get(number as usize - 1).map_or("", |line| line.trim());
-    let syntax = language::of(path, text).and_then(|language| Syntax::parse(language, text));
     let comments = syntax.map(|syntax| syntax.comments(touched));
     let is_comment = |number: u32| match &comments {
         // Where code and a comment share a line, the line is longer than the comment.
@@ -46,8 +45,9 @@ mod tests {
     #[test]
     fn blank_lines_and_comments_do_nothing() {
         let rust = "// a\nfn f() { // b\n\n    /* c\n       d */\n    g();\n}\n";
-        assert_eq!(count("a.rs", rust, &Touched::everything()), 3);
+        let syntax = Syntax::of("a.rs", rust);
+        assert_eq!(count(rust, syntax.as_ref(), &Touched::everything()), 3);
         let sql = "-- a\nSELECT 1;\n\n";
-        assert_eq!(count("a.sql", sql, &Touched::everything()), 1);
+        assert_eq!(count(sql, None, &Touched::everything()), 1);
     }
 }

@@ -17,7 +17,7 @@ use crate::scan::scan;
 use crate::suppress;
 use crate::syntax::{Syntax, Touched};
 use crate::text::{self, Added};
-use crate::whole;
+use crate::whole::{Facts, View, Whole};
 
 /// The name under which the rules report.
 pub const REVIEWER: &str = "rules";
@@ -38,6 +38,8 @@ struct FileReviewed {
     votes: Vec<Vote>,
     looks: Vec<Look>,
     suppressions: Vec<Suppression>,
+    /// What the checks of the change need of it; nothing where nobody looked.
+    facts: Option<Facts>,
 }
 
 impl Rulebook {
@@ -46,6 +48,7 @@ impl Rulebook {
         let mut report = Report::new(Reviewer::new(REVIEWER, ReviewerKind::Rules));
         let mut looks = Vec::new();
         let mut suppressions = Vec::new();
+        let mut facts = Vec::new();
         for (file, reviewed) in change.files.iter().zip(self.review_files(change)) {
             report.remarks.not_covered.extend(reviewed.looks.iter().find_map(|look| match look {
                 Look::LeftOut(why) | Look::Failed(why) => Some(format!("{} ({why})", file.path())),
@@ -54,8 +57,9 @@ impl Rulebook {
             report.votes.extend(reviewed.votes);
             looks.extend(reviewed.looks);
             suppressions.extend(reviewed.suppressions);
+            facts.push(reviewed.facts);
         }
-        report.votes.extend(whole::look(change));
+        report.votes.extend(Whole { change, facts }.votes());
         Reviewed { report, looks, suppressions }
     }
 
@@ -88,33 +92,50 @@ impl Rulebook {
             votes: Vec::new(),
             looks: vec![look; hunks(file)],
             suppressions: Vec::new(),
+            facts: None,
         };
         if let Some(look) = not_looked_at(file) {
             return same(look);
         }
         let Some(path) = &file.new_path else {
-            // What is deleted has no lines left to look at.
+            // What is deleted has no lines left to look at, but tests may have gone with it.
             let known = language::by_name(file.path()).is_some();
-            return same(if known { Look::Reviewed } else { Look::TextOnly });
+            let facts = Some(Facts::of(&View::new(change, file, None, None)));
+            let look = if known { Look::Reviewed } else { Look::TextOnly };
+            return FileReviewed { facts, ..same(look) };
         };
         let text =
             RepoPath::exact(path).ok().and_then(|path| Some((change.tree().read(&path)?, path)));
         match text {
-            Some((text, path)) => self.review_text(file, &path, &text),
+            Some((text, path)) => self.review_text(change, file, &path, &text),
             None => same(Look::Failed("could not be read".to_owned())),
         }
     }
 
-    fn review_text(&self, file: &FileDiff, path: &RepoPath, text: &str) -> FileReviewed {
+    fn review_text(
+        &self,
+        change: &Change,
+        file: &FileDiff,
+        path: &RepoPath,
+        text: &str,
+    ) -> FileReviewed {
         let added = Added::new(path.as_str(), text, file.added());
         let mut votes: Vec<Vote> = Vec::new();
         for rule in text::RULES.iter() {
             let about = rule.wording.about();
             votes.extend((rule.look)(&added).into_iter().map(|hit| hit.vote(&about, path)));
         }
-        let syntax = self.read_structure(file, path, text, &mut votes);
-        let understood =
-            |touched: &Touched| syntax.as_ref().is_some_and(|s| s.understands(touched));
+        let syntax = Syntax::of(path.as_str(), text);
+        let concerned = syntax.as_ref().and_then(|syntax| self.concerned(syntax, path));
+        if let (Some(syntax), Some(concerned)) = (&syntax, &concerned) {
+            let rules = self.rules(syntax.language());
+            let hits = scan(syntax, text, rules, concerned, &Touched::new(file.added()));
+            votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
+        }
+        let view = View::new(change, file, Some(text), syntax.as_ref());
+        votes.extend(view.votes());
+        let read = syntax.as_ref().filter(|_| concerned.is_some());
+        let understood = |touched: &Touched| read.is_some_and(|syntax| syntax.understands(touched));
         let look = |touched: &Touched| match understood(touched) {
             true => Look::Reviewed,
             false => Look::TextOnly,
@@ -127,29 +148,15 @@ impl Rulebook {
         let about = suppress::WITHOUT_REASON.about();
         let unclear = asked.unclear.into_iter().filter(|hit| touched.meets(hit.lines));
         votes.extend(unclear.map(|hit| hit.vote(&about, path)));
-        FileReviewed { votes, looks, suppressions: asked.suppressions }
+        let facts = Some(Facts::of(&view));
+        FileReviewed { votes, looks, suppressions: asked.suppressions, facts }
     }
 
-    /// Holds the structural rules that concern a file against it, if there are any.
-    fn read_structure(
-        &self,
-        file: &FileDiff,
-        path: &RepoPath,
-        text: &str,
-        votes: &mut Vec<Vote>,
-    ) -> Option<Syntax> {
-        let language = language::of(path.as_str(), text)?;
-        let rules = self.rules(language);
-        let concerned: Vec<bool> =
-            rules.rules.iter().map(|rule| rule.concerns(path.as_str())).collect();
-        if !concerned.contains(&true) {
-            return None;
-        }
-        let syntax = Syntax::parse(language, text)?;
-        let touched = Touched::new(file.added());
-        let hits = scan(&syntax, text, rules, &concerned, &touched);
-        votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
-        Some(syntax)
+    /// Says which rules concern a file, if any does.
+    fn concerned(&self, syntax: &Syntax, path: &RepoPath) -> Option<Vec<bool>> {
+        let rules = &self.rules(syntax.language()).rules;
+        let concerned: Vec<bool> = rules.iter().map(|rule| rule.concerns(path.as_str())).collect();
+        concerned.contains(&true).then_some(concerned)
     }
 }
 

@@ -89,11 +89,10 @@ fn line_meant(lines: &[&str], number: u32, before: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language;
     use expect_test::{Expect, expect};
 
     fn check(path: &str, text: &str, expected: Expect) {
-        let syntax = language::of(path, text).and_then(|language| Syntax::parse(language, text));
+        let syntax = Syntax::of(path, text);
         let asked = read(&RepoPath::exact(path).unwrap(), text, syntax.as_ref());
         let mut shown: Vec<String> = asked
             .suppressions

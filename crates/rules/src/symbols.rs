@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use assay_findings::ground::{Symbol, Tree};
 use assay_findings::path::RepoPath;
 
-use crate::language;
 use crate::syntax::Syntax;
 
 /// A tree that knows its files' symbols, each file parsed once.
@@ -26,10 +25,9 @@ impl<'t> WithSymbols<'t> {
         outlines
             .entry(path.clone())
             .or_insert_with(|| {
-                let outline = self.tree.read(path).and_then(|text| {
-                    let language = language::of(path.as_str(), &text)?;
-                    Some(Syntax::parse(language, &text)?.outline())
-                });
+                let text = self.tree.read(path);
+                let syntax = text.and_then(|text| Syntax::of(path.as_str(), &text));
+                let outline = syntax.map(|syntax| syntax.outline());
                 Arc::new(outline.unwrap_or_default())
             })
             .clone()

@@ -19,7 +19,22 @@ pub(crate) struct Syntax {
 }
 
 impl Syntax {
-    /// Parses a file, as far as it goes.
+    /// Parses a file in the language that it is in. A header of C may be one of C++.
+    pub(crate) fn of(path: &str, text: &str) -> Option<Syntax> {
+        let language = language::of(path, text)?;
+        let syntax = Syntax::parse(language, text)?;
+        if language != Language::C || !path.ends_with(".h") || syntax.errors() == 0 {
+            return Some(syntax);
+        }
+        let other = Syntax::parse(Language::Cpp, text)?;
+        Some(if other.errors() < syntax.errors() { other } else { syntax })
+    }
+
+    pub(crate) fn language(&self) -> Language {
+        *self.root.lang()
+    }
+
+    /// Parses a text, as far as it goes.
     pub(crate) fn parse(language: Language, text: &str) -> Option<Syntax> {
         AstGrep::try_new(text, language).ok().map(|root| Syntax { root })
     }
@@ -119,8 +134,10 @@ impl Syntax {
 /// Says whether a file parses no worse after an edit than before it. A file in no language that
 /// rules know cannot get worse.
 pub fn parses_as_well(path: &str, before: &str, after: &str) -> bool {
-    let Some(language) = language::of(path, before) else { return true };
-    let errors = |text: &str| Some(Syntax::parse(language, text)?.errors());
+    let errors = |text: &str| Some(Syntax::of(path, text)?.errors());
+    if language::of(path, before).is_none() {
+        return true;
+    }
     errors(after).is_some_and(|after| after <= errors(before).unwrap_or(0))
 }
 

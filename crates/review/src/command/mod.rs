@@ -58,8 +58,9 @@ pub struct CommandReviewer {
     pub required: bool,
     /// How long it may run, all files together.
     pub time: Duration,
-    /// Whether it runs code of the repository, so that it needs what that code needs. Any other is
-    /// kept from writing and from the network, where the system can do that.
+    /// Whether it runs code of the repository, so that it needs what that code needs. Any other gets
+    /// a home of its own and is kept from writing elsewhere and from the network, where the system
+    /// can do that.
     pub runs_code: bool,
 }
 

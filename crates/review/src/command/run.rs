@@ -31,13 +31,21 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     /// Runs it, and reads what it prints.
     pub(super) fn report(&self, checkout: &Checkout<'_>) -> Report {
-        match self.command().run() {
+        // What it leaves behind goes with the folder.
+        let scratch = match tempfile::Builder::new().prefix("assay-scratch-").tempdir() {
+            Ok(scratch) => scratch,
+            Err(error) => {
+                let why = format!("there is no folder for what it leaves behind: {error}");
+                return Report::unusable(self.reviewer.reviewer(), why);
+            }
+        };
+        match self.command(scratch.path()).run() {
             Ok(finished) => self.read(&finished, checkout),
             Err(error) => Report::unusable(self.reviewer.reviewer(), self.explain(&error)),
         }
     }
 
-    fn command(&self) -> Command {
+    fn command(&self, scratch: &Path) -> Command {
         let command = Command::new(self.program())
             .args(self.args())
             .folder(self.root)
@@ -45,7 +53,9 @@ impl Run<'_> {
             .output(MAX_OUTPUT);
         let command = match self.reviewer.runs_code {
             true => command,
-            false => command.offline().writable([std::env::temp_dir()]),
+            false => {
+                command.offline().writable([scratch]).env("HOME", scratch).env("TMPDIR", scratch)
+            }
         };
         let vars = self.reviewer.env.iter();
         vars.fold(command, |command, (name, value)| command.env(name, value))

@@ -4,9 +4,10 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use assay_change::diff::FileDiff;
 use assay_findings::vote::Lines;
 
-use super::{Check, Sighting, Whole};
+use super::{ChangeCheck, Sighting, Whole};
 use crate::wording::Wording;
 
 /// Fewer equal lines are chance.
@@ -15,7 +16,7 @@ const MIN_LINES: usize = 15;
 /// So many of them must differ from each other.
 const MIN_DISTINCT: usize = 12;
 
-pub(super) const CHECK: Check = Check {
+pub(super) const CHECK: ChangeCheck = ChangeCheck {
     wording: Wording {
         id: "shape/duplicate-block",
         grade: "MINOR",
@@ -27,89 +28,89 @@ pub(super) const CHECK: Check = Check {
     look,
 };
 
-/// An added line that says something: where it stands, and its text without blanks.
+/// An added line that says something: in which file, its number, and the hash of what it says.
+#[derive(Clone, Copy)]
 struct Line {
     file: usize,
     number: u32,
-    text: String,
+    hash: u64,
+}
+
+/// Two stretches of equal lines: where each starts in the list, and how long they are.
+struct Repeat {
+    first: usize,
+    second: usize,
+    count: usize,
 }
 
 fn look(whole: &Whole<'_>) -> Vec<Sighting> {
-    let files: Vec<_> = whole.code().collect();
-    let mut lines: Vec<Line> = Vec::new();
-    for (at, file) in files.iter().enumerate() {
-        let Some(text) = whole.after(file) else { continue };
-        let all: Vec<&str> = text.lines().collect();
-        let added = file.added().flat_map(|lines| lines.start()..=lines.end());
-        lines.extend(added.filter_map(|number| {
-            let text: String = all.get(number as usize - 1)?.split_whitespace().collect();
-            // Closing brackets and blanks make nothing alike.
-            (text.chars().filter(|c| c.is_alphanumeric()).count() > 2).then_some(Line {
-                file: at,
-                number,
-                text,
-            })
-        }));
-    }
-    repeated(&lines)
-        .into_iter()
-        .filter_map(|(first, second, count)| {
-            let (from, to) = (&lines[second], &lines[second + count - 1]);
-            let other = &lines[first];
-            Some(Sighting {
-                file: files[from.file].new_path.clone(),
-                lines: Some(Lines::range(from.number, to.number)?),
-                note: format!(
-                    "{count} lines are those from {}:{} on.",
-                    files[other.file].path(),
-                    other.number
-                ),
-                subject: from.text.clone(),
+    let files: Vec<&FileDiff> = whole.known().map(|(file, _)| file).collect();
+    let lines: Vec<Line> = whole
+        .known()
+        .enumerate()
+        .flat_map(|(file, (_, facts))| {
+            facts.added_lines.iter().map(move |(number, hash)| Line {
+                file,
+                number: *number,
+                hash: *hash,
             })
         })
-        .collect()
+        .collect();
+    let seen = repeats(&lines).into_iter().filter_map(|repeat| {
+        let (from, to) = (lines[repeat.second], lines[repeat.second + repeat.count - 1]);
+        let other = lines[repeat.first];
+        let there = files[other.file].path();
+        Some(Sighting {
+            file: files[from.file].new_path.clone(),
+            lines: Some(Lines::range(from.number, to.number)?),
+            note: format!("{} lines are those from {there}:{} on.", repeat.count, other.number),
+            subject: format!("{:x}", from.hash),
+        })
+    });
+    seen.collect()
 }
 
-/// Finds stretches of lines that stand in the list twice: where each starts, and how long it is.
-fn repeated(lines: &[Line]) -> Vec<(usize, usize, usize)> {
+fn repeats(lines: &[Line]) -> Vec<Repeat> {
     let mut seen: HashMap<u64, usize> = HashMap::new();
     let mut found = Vec::new();
     let mut at = 0;
     while at + MIN_LINES <= lines.len() {
         let window = &lines[at..at + MIN_LINES];
-        // A block lies in one file, and lines that repeat themselves are a table, no block.
-        if window[0].file != window[MIN_LINES - 1].file || distinct(window) < MIN_DISTINCT {
-            at += 1;
-            continue;
-        }
-        let mut hasher = DefaultHasher::new();
-        window.iter().for_each(|line| line.text.hash(&mut hasher));
-        match seen.entry(hasher.finish()) {
-            Entry::Occupied(first) if *first.get() + MIN_LINES <= at => {
+        let count = match seen.entry(hash_of(window)) {
+            _ if !is_block(window) => 0,
+            Entry::Vacant(new) => {
+                new.insert(at);
+                0
+            }
+            Entry::Occupied(first) if *first.get() + MIN_LINES > at => 0,
+            Entry::Occupied(first) => {
                 let first = *first.get();
                 let count = equal_lines(lines, first, at);
                 if count >= MIN_LINES {
-                    found.push((first, at, count));
-                    at += count;
-                    continue;
+                    found.push(Repeat { first, second: at, count });
                 }
+                count
             }
-            Entry::Occupied(_) => {}
-            Entry::Vacant(new) => {
-                new.insert(at);
-            }
-        }
-        at += 1;
+        };
+        at += count.max(1);
     }
     found
 }
 
-fn distinct(lines: &[Line]) -> usize {
-    lines.iter().map(|line| line.text.as_str()).collect::<HashSet<_>>().len()
+/// A block lies in one file, and lines that repeat themselves are a table, no block.
+fn is_block(window: &[Line]) -> bool {
+    let distinct: HashSet<u64> = window.iter().map(|line| line.hash).collect();
+    window[0].file == window[window.len() - 1].file && distinct.len() >= MIN_DISTINCT
+}
+
+fn hash_of(window: &[Line]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    window.iter().for_each(|line| line.hash.hash(&mut hasher));
+    hasher.finish()
 }
 
 fn equal_lines(lines: &[Line], first: usize, second: usize) -> usize {
     let pairs = lines[first..second].iter().zip(&lines[second..]);
     let (a, b) = (lines[first].file, lines[second].file);
-    pairs.take_while(|(x, y)| x.text == y.text && x.file == a && y.file == b).count()
+    pairs.take_while(|(x, y)| x.hash == y.hash && x.file == a && y.file == b).count()
 }

@@ -1,9 +1,9 @@
 //! Generated files that are edited by hand.
 
-use super::{Check, Sighting, Whole};
+use super::{ChangeCheck, Sighting, Whole};
 use crate::wording::Wording;
 
-pub(super) const CHECK: Check = Check {
+pub(super) const CHECK: ChangeCheck = ChangeCheck {
     wording: Wording {
         id: "change/generated-file-edited",
         grade: "MEDIUM",
@@ -18,22 +18,22 @@ pub(super) const CHECK: Check = Check {
 /// Only a change that touches nothing but generated files is told: beside anything else, the
 /// files may well have been generated anew.
 fn look(whole: &Whole<'_>) -> Vec<Sighting> {
-    let generated = whole.files.iter().map(|file| {
-        let before = whole.before(file)?;
-        says_generated(&before).then(|| Sighting {
-            file: file.new_path.clone(),
-            lines: file.added().next(),
-            note: "Its head says that it is generated.".to_owned(),
-            subject: String::new(),
-        })
+    let is_generated =
+        |facts: &Option<super::Facts>| facts.as_ref().is_some_and(|f| f.was_generated);
+    if !whole.facts.iter().all(is_generated) {
+        return Vec::new();
+    }
+    let seen = whole.known().map(|(file, _)| Sighting {
+        file: file.new_path.clone(),
+        lines: file.added().next(),
+        note: "Its head says that it is generated.".to_owned(),
+        subject: String::new(),
     });
-    let all: Option<Vec<Sighting>> = generated.collect();
-    let untouched_besides = whole.files.len() == whole.change.files.len();
-    all.filter(|_| untouched_besides).unwrap_or_default()
+    seen.collect()
 }
 
 /// Says whether a file's first lines call it generated.
-fn says_generated(text: &str) -> bool {
+pub(super) fn says_so(text: &str) -> bool {
     text.lines().take(5).any(|line| {
         let folded = line.to_ascii_lowercase();
         folded.contains("@generated")

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use assay_change::diff::FileDiff;
+use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use serde_json::Value;
 
-use super::{Check, Sighting, Whole};
+use super::{ChangeCheck, Sighting, Whole};
 use crate::wording::Wording;
 
-pub(super) const CHECK: Check = Check {
+pub(super) const CHECK: ChangeCheck = ChangeCheck {
     wording: Wording {
         id: "change/lock-file-not-updated",
         grade: "MEDIUM",
@@ -55,7 +56,7 @@ const MANIFESTS: &[Manifest] = &[
 fn look(whole: &Whole<'_>) -> Vec<Sighting> {
     let touched: BTreeSet<&str> = whole.change.files.iter().map(FileDiff::path).collect();
     let mut seen = Vec::new();
-    for file in &whole.files {
+    for (file, _) in whole.known() {
         let (folder, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
         let Some(manifest) = MANIFESTS.iter().find(|manifest| manifest.name == name) else {
             continue;
@@ -97,8 +98,12 @@ fn added_without_lock(
     manifest: &Manifest,
     lock: &str,
 ) -> Option<Sighting> {
-    let before = whole.before(file).map(|text| (manifest.dependencies)(&text)).unwrap_or_default();
-    let after = (manifest.dependencies)(&whole.after(file)?);
+    let read = |tree: &dyn Tree, path: Option<&str>| {
+        let text = tree.read(&RepoPath::exact(path?).ok()?)?;
+        Some((manifest.dependencies)(&text))
+    };
+    let before = read(whole.change.base(), file.old_path.as_deref()).unwrap_or_default();
+    let after = read(whole.change.tree(), file.new_path.as_deref())?;
     let new: Vec<&String> = after.difference(&before).collect();
     let first = new.first()?;
     let more = if new.len() > 1 { format!(" and {} more", new.len() - 1) } else { String::new() };

@@ -2,14 +2,13 @@
 
 use std::sync::LazyLock;
 
-use assay_change::diff::FileDiff;
 use assay_findings::path::RepoPath;
 use regex::Regex;
 
-use super::{Check, Sighting, Whole};
+use super::{FileCheck, Sighting, View};
 use crate::wording::Wording;
 
-pub(super) const CHECK: Check = Check {
+pub(super) const CHECK: FileCheck = FileCheck {
     wording: Wording {
         id: "change/migration-without-way-back",
         grade: "MEDIUM",
@@ -31,35 +30,32 @@ static ONE_WAY_STEP: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
-fn look(whole: &Whole<'_>) -> Vec<Sighting> {
-    let new = whole.files.iter().filter(|file| file.old_path.is_none());
-    new.filter_map(|file| {
-        let why = without_way_back(whole, file)?;
-        Some(Sighting {
-            file: file.new_path.clone(),
-            lines: None,
-            note: why.to_owned(),
-            subject: String::new(),
-        })
-    })
-    .collect()
+fn look(view: &View<'_>) -> Vec<Sighting> {
+    let is_new = view.file.old_path.is_none();
+    let why = if is_new { without_way_back(view) } else { None };
+    let seen = why.map(|why| Sighting {
+        file: view.file.new_path.clone(),
+        lines: None,
+        note: why.to_owned(),
+        subject: String::new(),
+    });
+    seen.into_iter().collect()
 }
 
 /// Says what is missing of a migration, by the customs of the common tools.
-fn without_way_back(whole: &Whole<'_>, file: &FileDiff) -> Option<&'static str> {
-    let path = file.new_path.as_deref()?;
+fn without_way_back(view: &View<'_>) -> Option<&'static str> {
+    let path = view.file.new_path.as_deref()?;
     if let Some(stem) = path.strip_suffix(".up.sql") {
         let down = RepoPath::exact(&format!("{stem}.down.sql")).ok()?;
-        return (!whole.change.tree().exists(&down))
-            .then_some("There is no `.down.sql` beside it.");
+        return (!view.change.tree().exists(&down)).then_some("There is no `.down.sql` beside it.");
     }
     let folder = |name: &str| path.split('/').any(|part| part == name);
-    let text = whole.after(file)?;
+    let text = view.after?;
     if path.ends_with(".py") && folder("versions") && text.contains("def upgrade(") {
-        let missing = !text.contains("def downgrade(") || EMPTY_DOWNGRADE.is_match(&text);
+        let missing = !text.contains("def downgrade(") || EMPTY_DOWNGRADE.is_match(text);
         missing.then_some("`downgrade` does nothing.")
     } else if path.ends_with(".py") && folder("migrations") {
-        ONE_WAY_STEP.is_match(&text).then_some("A step of it has no reverse.")
+        ONE_WAY_STEP.is_match(text).then_some("A step of it has no reverse.")
     } else if path.ends_with(".rb") && folder("migrate") {
         let one_way = text.contains("def up") && !text.contains("def down");
         one_way.then_some("It has an `up` and no `down`.")

@@ -1,9 +1,11 @@
 //! Checks on the change as a whole: what single lines cannot tell.
 //!
-//! A check is one entry in [`CHECKS`] and a module that knows how to see it. They compare the files
-//! before and after, and look at no file that the change did not touch.
+//! A check of one file compares it before and after ([`FileCheck`]); one of the change looks at what
+//! was learned of every file ([`ChangeCheck`]). Each is a module and a line in its list. No file is
+//! read for them that the change did not touch.
 
 mod duplicate;
+mod facts;
 mod generated;
 mod lock_file;
 mod migration;
@@ -11,20 +13,40 @@ mod shape;
 mod tests_gone;
 mod untested;
 
+use std::cell::OnceCell;
+
 use assay_change::Change;
-use assay_change::diff::{Content, FileDiff};
+use assay_change::diff::FileDiff;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::{AutofixClass, Lines, Owner, Vote};
 
-use crate::language;
-use crate::syntax::Touched;
+pub(crate) use self::facts::Facts;
+use crate::syntax::{Syntax, Touched};
 use crate::wording::Wording;
 
-/// A check on a whole change.
-struct Check {
+/// A check that looks at one file before and after.
+struct FileCheck {
+    wording: Wording,
+    look: fn(&View<'_>) -> Vec<Sighting>,
+}
+
+const FILE_CHECKS: &[FileCheck] =
+    &[tests_gone::WEAKENED, migration::CHECK, shape::TOO_LONG, shape::TOO_DEEP];
+
+/// A check that looks at all files of a change.
+struct ChangeCheck {
     wording: Wording,
     look: fn(&Whole<'_>) -> Vec<Sighting>,
 }
+
+const CHANGE_CHECKS: &[ChangeCheck] = &[
+    untested::CHECK,
+    tests_gone::FILE_DELETED,
+    tests_gone::REMOVED,
+    lock_file::CHECK,
+    generated::CHECK,
+    duplicate::CHECK,
+];
 
 /// Where a check fires.
 struct Sighting {
@@ -32,81 +54,86 @@ struct Sighting {
     lines: Option<Lines>,
     /// What is said before the check's message.
     note: String,
-    /// What it is told again by, besides the check and the file.
+    /// What it is told again by, besides the check.
     subject: String,
 }
 
-/// A change with its files' texts.
-pub(crate) struct Whole<'c> {
-    change: &'c Change,
-    files: Vec<&'c FileDiff>,
+/// A changed file, before and after.
+pub(crate) struct View<'c> {
+    pub(crate) change: &'c Change,
+    pub(crate) file: &'c FileDiff,
+    /// Its text after; `None` where it is deleted.
+    pub(crate) after: Option<&'c str>,
+    pub(crate) syntax: Option<&'c Syntax>,
+    before: OnceCell<Option<String>>,
 }
 
-impl<'c> Whole<'c> {
-    fn before(&self, file: &FileDiff) -> Option<String> {
-        let path = RepoPath::exact(file.old_path.as_deref()?).ok()?;
-        self.change.base().read(&path)
+impl<'c> View<'c> {
+    pub(crate) fn new(
+        change: &'c Change,
+        file: &'c FileDiff,
+        after: Option<&'c str>,
+        syntax: Option<&'c Syntax>,
+    ) -> View<'c> {
+        View { change, file, after, syntax, before: OnceCell::new() }
     }
 
-    fn after(&self, file: &FileDiff) -> Option<String> {
-        let path = RepoPath::exact(file.new_path.as_deref()?).ok()?;
-        self.change.tree().read(&path)
+    /// Gives its text before, read when it is first asked for.
+    fn before(&self) -> Option<&str> {
+        let read = || {
+            let path = RepoPath::exact(self.file.old_path.as_deref()?).ok()?;
+            self.change.base().read(&path)
+        };
+        self.before.get_or_init(read).as_deref()
     }
 
-    /// Gives the source files that are no tests.
-    fn code(&self) -> impl Iterator<Item = &'c FileDiff> {
-        self.files.iter().copied().filter(|file| {
-            let path = file.path();
-            language::is_code(path) && !language::is_test(path)
-        })
+    /// Gives the first added line among some lines.
+    fn first_added(&self, within: Lines) -> Option<u32> {
+        let within_it = Touched::new([within]);
+        let added = self.file.added().find(|added| within_it.meets(*added))?;
+        Some(added.start().max(within.start()))
     }
 
-    /// Gives the files that hold tests.
-    fn tests(&self) -> impl Iterator<Item = &'c FileDiff> {
-        self.files
+    /// Holds the checks of one file against it.
+    pub(crate) fn votes(&self) -> Vec<Vote> {
+        let seen = FILE_CHECKS
             .iter()
-            .copied()
-            .filter(|file| language::is_code(file.path()) && language::is_test(file.path()))
+            .flat_map(|check| (check.look)(self).into_iter().map(|seen| seen.vote(&check.wording)));
+        seen.collect()
     }
 }
 
-/// Gives the first added line among some lines.
-fn first_added(file: &FileDiff, within: Lines) -> Option<u32> {
-    file.added().find(|a| Touched::new([within]).meets(*a)).map(|a| a.start().max(within.start()))
+/// A change, with what was learned of its files.
+pub(crate) struct Whole<'c> {
+    pub(crate) change: &'c Change,
+    /// In the order of the change; `None` for files that nobody looked at.
+    pub(crate) facts: Vec<Option<Facts>>,
 }
 
-const CHECKS: &[Check] = &[
-    untested::CHECK,
-    tests_gone::FILE_DELETED,
-    tests_gone::TESTS_REMOVED,
-    tests_gone::WEAKENED,
-    migration::CHECK,
-    lock_file::CHECK,
-    generated::CHECK,
-    shape::TOO_LONG,
-    shape::TOO_DEEP,
-    duplicate::CHECK,
-];
+impl Whole<'_> {
+    /// Gives the files that somebody looked at, with what was learned of them.
+    fn known(&self) -> impl Iterator<Item = (&FileDiff, &Facts)> {
+        let files = self.change.files.iter().zip(&self.facts);
+        files.filter_map(|(file, facts)| Some((file, facts.as_ref()?)))
+    }
 
-/// Holds every check against a change.
-pub(crate) fn look(change: &Change) -> Vec<Vote> {
-    let files =
-        change.files.iter().filter(|file| file.left_out.is_none() && file.content == Content::Text);
-    let whole = Whole { change, files: files.collect() };
-    CHECKS
-        .iter()
-        .flat_map(|check| (check.look)(&whole).into_iter().map(|seen| check.vote(seen)))
-        .collect()
+    /// Holds the checks of the change against it.
+    pub(crate) fn votes(&self) -> Vec<Vote> {
+        let seen = CHANGE_CHECKS
+            .iter()
+            .flat_map(|check| (check.look)(self).into_iter().map(|seen| seen.vote(&check.wording)));
+        seen.collect()
+    }
 }
 
-impl Check {
-    fn vote(&self, seen: Sighting) -> Vote {
-        let about = self.wording.about();
+impl Sighting {
+    fn vote(self, wording: &Wording) -> Vote {
+        let about = wording.about();
         let mut vote = Vote::new(about.title, about.grade);
-        vote.description = format!("{} {}", seen.note, about.message).trim().to_owned();
-        vote.subject = Some(seen.subject);
-        vote.file = seen.file.and_then(|file| RepoPath::exact(&file).ok());
-        vote.lines = seen.lines;
+        vote.description = format!("{} {}", self.note, about.message).trim().to_owned();
+        vote.subject = Some(self.subject);
+        vote.file = self.file.and_then(|file| RepoPath::exact(&file).ok());
+        vote.lines = self.lines;
         vote.rule = Some(about.id);
         vote.category = Some(about.category);
         vote.suggested_fix = about.advice;

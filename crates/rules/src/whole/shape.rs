@@ -1,10 +1,9 @@
 //! Functions that grow too long or too deep.
 
-use assay_change::diff::FileDiff;
 use assay_findings::ground::Symbol;
 use assay_findings::vote::Lines;
 
-use super::{Check, Sighting, Whole, first_added};
+use super::{FileCheck, Sighting, View};
 use crate::language;
 use crate::syntax::{Syntax, SyntaxNode, Touched, lines_of};
 use crate::wording::Wording;
@@ -15,7 +14,7 @@ const MAX_LINES: u32 = 150;
 /// Branches and loops inside each other beyond which a place is told.
 const MAX_DEPTH: usize = 6;
 
-pub(super) const TOO_LONG: Check = Check {
+pub(super) const TOO_LONG: FileCheck = FileCheck {
     wording: Wording {
         id: "shape/long-function",
         grade: "MINOR",
@@ -27,7 +26,7 @@ pub(super) const TOO_LONG: Check = Check {
     look: long_functions,
 };
 
-pub(super) const TOO_DEEP: Check = Check {
+pub(super) const TOO_DEEP: FileCheck = FileCheck {
     wording: Wording {
         id: "shape/deep-nesting",
         grade: "MINOR",
@@ -39,61 +38,56 @@ pub(super) const TOO_DEEP: Check = Check {
     look: deep_nesting,
 };
 
-fn parsed(path: &str, text: &str) -> Option<Syntax> {
-    Syntax::parse(language::of(path, text)?, text)
-}
-
-fn long_functions(whole: &Whole<'_>) -> Vec<Sighting> {
-    whole.code().flat_map(|file| long_in(whole, file).unwrap_or_default()).collect()
-}
-
-fn long_in(whole: &Whole<'_>, file: &FileDiff) -> Option<Vec<Sighting>> {
-    let functions = parsed(file.path(), &whole.after(file)?)?.functions();
-    let long: Vec<Symbol> = functions.into_iter().filter(|f| length(f) > MAX_LINES).collect();
-    if long.is_empty() {
-        return None;
+fn long_functions(view: &View<'_>) -> Vec<Sighting> {
+    if language::is_test(view.file.path()) {
+        return Vec::new();
     }
-    let before = whole.before(file).and_then(|text| Some(parsed(file.path(), &text)?.functions()));
+    let Some(syntax) = view.syntax else { return Vec::new() };
+    let functions = syntax.functions();
+    let long: Vec<&Symbol> = functions.iter().filter(|f| length(f) > MAX_LINES).collect();
+    if long.is_empty() {
+        return Vec::new();
+    }
+    let before = view.before().and_then(|text| Syntax::of(view.file.path(), text));
+    let before = before.map(|syntax| syntax.functions()).unwrap_or_default();
     let was_long =
-        |name: &str| before.iter().flatten().any(|old| old.name == name && length(old) > MAX_LINES);
-    let grown = long.iter().filter(|function| !was_long(&function.name));
-    Some(grown.filter_map(|function| long_function(file, function)).collect())
+        |name: &str| before.iter().any(|old| old.name == name && length(old) > MAX_LINES);
+    let grown = long.into_iter().filter(|function| !was_long(&function.name));
+    grown.filter_map(|function| long_function(view, function)).collect()
 }
 
 fn length(function: &Symbol) -> u32 {
     function.lines.end() - function.lines.start() + 1
 }
 
-fn long_function(file: &FileDiff, function: &Symbol) -> Option<Sighting> {
+fn long_function(view: &View<'_>, function: &Symbol) -> Option<Sighting> {
     Some(Sighting {
-        file: file.new_path.clone(),
-        lines: Some(Lines::at(first_added(file, function.lines)?)?),
+        file: view.file.new_path.clone(),
+        lines: Some(Lines::at(view.first_added(function.lines)?)?),
         note: format!("`{}` has {} lines.", function.name, length(function)),
         subject: function.name.clone(),
     })
 }
 
-fn deep_nesting(whole: &Whole<'_>) -> Vec<Sighting> {
-    whole.code().flat_map(|file| deep_in(whole, file).unwrap_or_default()).collect()
-}
-
-fn deep_in(whole: &Whole<'_>, file: &FileDiff) -> Option<Vec<Sighting>> {
-    let syntax = parsed(file.path(), &whole.after(file)?)?;
+fn deep_nesting(view: &View<'_>) -> Vec<Sighting> {
     let mut seen = Vec::new();
-    syntax.visit(&Touched::new(file.added()), |node| {
+    let Some(syntax) = view.syntax.filter(|_| !language::is_test(view.file.path())) else {
+        return seen;
+    };
+    syntax.visit(&Touched::new(view.file.added()), |node| {
         // Each place is told once, where it gets too deep.
         if !is_branch(node) || depth(node) != MAX_DEPTH + 1 {
             return;
         }
-        let Some(line) = first_added(file, lines_of(node)).and_then(Lines::at) else { return };
+        let Some(line) = view.first_added(lines_of(node)).and_then(Lines::at) else { return };
         seen.push(Sighting {
-            file: file.new_path.clone(),
+            file: view.file.new_path.clone(),
             lines: Some(line),
             note: format!("This stands in {MAX_DEPTH} branches and loops."),
             subject: node.text().lines().next().unwrap_or_default().split_whitespace().collect(),
         });
     });
-    Some(seen)
+    seen
 }
 
 fn depth(node: &SyntaxNode<'_>) -> usize {

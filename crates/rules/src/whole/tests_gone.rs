@@ -5,14 +5,16 @@ use std::sync::LazyLock;
 
 use assay_change::diff::FileDiff;
 use assay_findings::ground::Symbol;
+use assay_findings::vote::Lines;
 use regex::Regex;
 
-use super::{Check, Sighting, Whole, first_added};
+use super::facts::{Facts, Kind};
+use super::{ChangeCheck, FileCheck, Sighting, View, Whole};
 use crate::language;
 use crate::syntax::Syntax;
 use crate::wording::Wording;
 
-pub(super) const FILE_DELETED: Check = Check {
+pub(super) const FILE_DELETED: ChangeCheck = ChangeCheck {
     wording: Wording {
         id: "test/file-deleted",
         grade: "MEDIUM",
@@ -24,7 +26,7 @@ pub(super) const FILE_DELETED: Check = Check {
     look: deleted_files,
 };
 
-pub(super) const TESTS_REMOVED: Check = Check {
+pub(super) const REMOVED: ChangeCheck = ChangeCheck {
     wording: Wording {
         id: "test/removed",
         grade: "MEDIUM",
@@ -36,7 +38,7 @@ pub(super) const TESTS_REMOVED: Check = Check {
     look: removed_tests,
 };
 
-pub(super) const WEAKENED: Check = Check {
+pub(super) const WEAKENED: FileCheck = FileCheck {
     wording: Wording {
         id: "test/weakened",
         grade: "MEDIUM",
@@ -70,7 +72,8 @@ static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is valid")
 });
 
-fn test_names(text: &str) -> BTreeSet<String> {
+/// Gives the names of the tests that a text declares.
+pub(super) fn test_names(text: &str) -> BTreeSet<String> {
     DECLARED
         .captures_iter(text)
         .filter_map(|groups| groups.iter().skip(1).flatten().next().map(|m| m.as_str().to_owned()))
@@ -79,49 +82,45 @@ fn test_names(text: &str) -> BTreeSet<String> {
 
 /// Says whether code went as well, so that its tests had to go with it.
 fn code_went(whole: &Whole<'_>) -> bool {
-    whole.code().any(|file| file.new_path.is_none())
+    whole.known().any(|(file, facts)| facts.kind == Kind::Code && file.new_path.is_none())
+}
+
+/// Gives the names of all tests that the touched files have after the change: a test may move.
+fn kept<'w>(whole: &'w Whole<'_>) -> BTreeSet<&'w String> {
+    whole.known().flat_map(|(_, facts)| &facts.tests_after).collect()
 }
 
 fn deleted_files(whole: &Whole<'_>) -> Vec<Sighting> {
     if code_went(whole) {
         return Vec::new();
     }
-    let kept = names_after(whole);
-    let deleted = whole.tests().filter(|file| file.new_path.is_none());
-    deleted
-        .filter_map(|file| {
-            let gone: Vec<String> =
-                test_names(&whole.before(file)?).difference(&kept).cloned().collect();
-            let count = gone.len();
-            (count > 0).then(|| Sighting {
-                file: file.old_path.clone(),
-                lines: None,
-                note: format!("{} went with it.", tests(count)),
-                subject: file.path().to_owned(),
-            })
+    let kept = kept(whole);
+    let deleted = whole.known().filter(|(file, _)| file.new_path.is_none());
+    let seen = deleted.filter_map(|(file, facts)| {
+        let gone = facts.tests_before.iter().filter(|name| !kept.contains(name)).count();
+        (gone > 0 && facts.kind == Kind::Test).then(|| Sighting {
+            file: file.old_path.clone(),
+            lines: None,
+            note: format!("{} went with it.", tests(gone)),
+            subject: file.path().to_owned(),
         })
-        .collect()
-}
-
-/// Gives the names of all tests that the touched files have after the change: a test may move.
-fn names_after(whole: &Whole<'_>) -> BTreeSet<String> {
-    let files = whole.tests().chain(whole.code());
-    files.filter_map(|file| whole.after(file)).flat_map(|text| test_names(&text)).collect()
+    });
+    seen.collect()
 }
 
 fn removed_tests(whole: &Whole<'_>) -> Vec<Sighting> {
     if code_went(whole) {
         return Vec::new();
     }
-    let kept = names_after(whole);
-    let files = whole.tests().chain(whole.code());
-    files.filter_map(|file| removed_from(whole, file, &kept)).collect()
+    let kept = kept(whole);
+    let there = whole.known().filter(|(file, _)| file.new_path.is_some());
+    there.filter_map(|(file, facts)| removed_from(file, facts, &kept)).collect()
 }
 
-fn removed_from(whole: &Whole<'_>, file: &FileDiff, kept: &BTreeSet<String>) -> Option<Sighting> {
-    let (before, after) = (test_names(&whole.before(file)?), test_names(&whole.after(file)?));
-    let gone: Vec<&String> = before.difference(kept).collect();
-    let came = after.difference(&before).count();
+fn removed_from(file: &FileDiff, facts: &Facts, kept: &BTreeSet<&String>) -> Option<Sighting> {
+    let gone: Vec<&String> =
+        facts.tests_before.iter().filter(|name| !kept.contains(name)).collect();
+    let came = facts.tests_after.difference(&facts.tests_before).count();
     // As many new names as old ones is a rename.
     if gone.len() <= came {
         return None;
@@ -141,34 +140,25 @@ fn tests(count: usize) -> String {
     if count == 1 { "1 test".to_owned() } else { format!("{count} tests") }
 }
 
-fn weakened_tests(whole: &Whole<'_>) -> Vec<Sighting> {
-    whole.tests().flat_map(|file| weakened_in(whole, file).unwrap_or_default()).collect()
-}
-
-fn weakened_in(whole: &Whole<'_>, file: &FileDiff) -> Option<Vec<Sighting>> {
-    let (before, after) = (whole.before(file)?, whole.after(file)?);
-    let before = Assertions::of(file.old_path.as_deref()?, &before)?;
-    let after = Assertions::of(file.path(), &after)?;
-    let names = |symbol: &Symbol| symbol.name.clone();
-    let mut seen = Vec::new();
-    for symbol in &after.outline {
-        let Some(old) = before.outline.iter().find(|old| names(old) == names(symbol)) else {
-            continue;
-        };
+fn weakened_tests(view: &View<'_>) -> Vec<Sighting> {
+    let is_test = language::is_test(view.file.path());
+    let both = view.syntax.zip(view.after).filter(|_| is_test && view.file.old_path.is_some());
+    let Some((syntax, after)) = both else { return Vec::new() };
+    let Some(before) = view.before() else { return Vec::new() };
+    let Some(old_syntax) = Syntax::of(view.file.path(), before) else { return Vec::new() };
+    let (before, after) = (Assertions::of(&old_syntax, before), Assertions::of(syntax, after));
+    let seen = after.outline.iter().filter_map(|symbol| {
+        let old = before.outline.iter().find(|old| old.name == symbol.name)?;
         let (had, has) = (before.within(old), after.within(symbol));
-        // Something else in the test must have stayed: an emptied one is told as a removed one.
-        if has < had && had > 0 && before.is_test(old) {
-            seen.push(Sighting {
-                file: file.new_path.clone(),
-                lines: first_added(file, symbol.lines)
-                    .or(Some(symbol.lines.start()))
-                    .and_then(assay_findings::vote::Lines::at),
-                note: format!("`{}` had {had} assertions and has {has}.", symbol.name),
-                subject: symbol.name.clone(),
-            });
-        }
-    }
-    Some(seen)
+        let line = view.first_added(symbol.lines).unwrap_or(symbol.lines.start());
+        (has < had && before.is_test(old)).then(|| Sighting {
+            file: view.file.new_path.clone(),
+            lines: Lines::at(line),
+            note: format!("`{}` had {had} assertions and has {has}.", symbol.name),
+            subject: symbol.name.clone(),
+        })
+    });
+    seen.collect()
 }
 
 /// A test file's functions and what they assert.
@@ -180,14 +170,13 @@ struct Assertions {
 }
 
 impl Assertions {
-    fn of(path: &str, text: &str) -> Option<Assertions> {
-        let syntax = Syntax::parse(language::of(path, text)?, text)?;
+    fn of(syntax: &Syntax, text: &str) -> Assertions {
         let lines = text.lines().zip(1..).filter(|(line, _)| ASSERTION.is_match(line));
-        Some(Assertions {
+        Assertions {
             outline: syntax.outline(),
             names: test_names(text),
             lines: lines.map(|(_, number)| number).collect(),
-        })
+        }
     }
 
     fn within(&self, symbol: &Symbol) -> usize {

@@ -1,0 +1,97 @@
+//! What is learned of one file for the checks of the change: [`Facts`].
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::{View, generated, tests_gone};
+use crate::executable;
+use crate::language::{self, Language};
+use crate::syntax::Touched;
+
+/// What kind of file it is, for counting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Code that is no test.
+    Code,
+    /// A test.
+    Test,
+    /// Anything else.
+    Other,
+}
+
+/// What is learned of one file.
+pub(crate) struct Facts {
+    pub(super) kind: Kind,
+    /// How many added lines do something, where it is code.
+    pub(super) added_code: usize,
+    /// Whether the change touches a test among the code, as Rust has them.
+    pub(super) touches_tests: bool,
+    /// The names of its tests before.
+    pub(super) tests_before: BTreeSet<String>,
+    /// The names of its tests after.
+    pub(super) tests_after: BTreeSet<String>,
+    /// Whether its head called it generated before.
+    pub(super) was_generated: bool,
+    /// The added lines of code that say something: their numbers, and hashes of what they say.
+    pub(super) added_lines: Vec<(u32, u64)>,
+}
+
+impl Facts {
+    /// Learns what the checks of the change need of a file.
+    pub(crate) fn of(view: &View<'_>) -> Facts {
+        let path = view.file.path();
+        let kind = match (language::is_code(path), language::is_test(path)) {
+            (true, true) => Kind::Test,
+            (true, false) => Kind::Code,
+            (false, _) => Kind::Other,
+        };
+        let touched = Touched::new(view.file.added());
+        let has_tests = kind == Kind::Test || is_rust(path);
+        let names = |text: Option<&str>| match text {
+            Some(text) if has_tests => tests_gone::test_names(text),
+            _ => BTreeSet::new(),
+        };
+        let is_code = kind == Kind::Code;
+        let after = view.after.filter(|_| is_code);
+        Facts {
+            kind,
+            added_code: after.map_or(0, |text| executable::count(text, view.syntax, &touched)),
+            touches_tests: is_code && is_rust(path) && touches_tests(view, &touched),
+            tests_before: names(view.before().filter(|_| has_tests)),
+            tests_after: names(view.after),
+            was_generated: was_generated(view),
+            added_lines: after.map(|text| added_lines(text, &touched)).unwrap_or_default(),
+        }
+    }
+}
+
+fn is_rust(path: &str) -> bool {
+    language::by_name(path) == Some(Language::Rust)
+}
+
+/// Says whether the change touches a module of tests.
+fn touches_tests(view: &View<'_>, touched: &Touched) -> bool {
+    let Some(syntax) = view.syntax else { return false };
+    let is_test = |name: &str| name.split('.').any(|part| part == "tests" || part == "test");
+    syntax.outline().iter().any(|symbol| is_test(&symbol.name) && touched.meets(symbol.lines))
+}
+
+/// Says whether a file was generated before; one that no longer says so was taken over on purpose.
+fn was_generated(view: &View<'_>) -> bool {
+    view.after.is_some_and(generated::says_so) && view.before().is_some_and(generated::says_so)
+}
+
+fn added_lines(text: &str, touched: &Touched) -> Vec<(u32, u64)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let numbers = touched.numbers().take_while(|number| *number as usize <= lines.len());
+    numbers
+        .filter_map(|number| {
+            let line = lines[number as usize - 1];
+            // Closing brackets and blanks make nothing alike.
+            let says_something = line.chars().filter(|c| c.is_alphanumeric()).count() > 2;
+            let mut hasher = DefaultHasher::new();
+            line.split_whitespace().for_each(|word| word.hash(&mut hasher));
+            says_something.then(|| (number, hasher.finish()))
+        })
+        .collect()
+}
