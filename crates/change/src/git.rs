@@ -163,8 +163,9 @@ impl Git {
         match set.rfind(|(scope, _)| *scope != "command") {
             Some((_, folder)) => Ok(self.root.join(folder)),
             None => {
-                let shared = self.line(&["rev-parse", "--git-common-dir"])?;
-                Ok(self.folder.join(shared).join("hooks"))
+                let absolute = "--path-format=absolute";
+                Ok(Path::new(&self.line(&["rev-parse", absolute, "--git-common-dir"])?)
+                    .join("hooks"))
             }
         }
     }

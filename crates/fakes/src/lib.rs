@@ -5,4 +5,4 @@
 
 mod repository;
 
-pub use repository::Repository;
+pub use repository::{Repository, git};

@@ -1,10 +1,11 @@
 //! A git repository for a test: [`Repository`].
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-/// A repository in a temporary folder, with one commit on `main`.
+/// A repository in a temporary folder.
 #[derive(Debug)]
 pub struct Repository {
     folder: tempfile::TempDir,
@@ -17,14 +18,20 @@ impl Default for Repository {
 }
 
 impl Repository {
-    /// Makes one with a README in it.
+    /// Makes one with one commit on `main`.
     pub fn new() -> Repository {
-        let repository = Repository { folder: tempfile::tempdir().unwrap() };
-        repository.git(&["init", "--quiet", "--initial-branch=main"]);
-        repository.git(&["config", "user.name", "tester"]);
-        repository.git(&["config", "user.email", "tester@localhost"]);
+        let repository = Repository::empty(&[]);
         repository.write("README", "nothing to see\n");
         repository.commit("first");
+        repository
+    }
+
+    /// Makes one without commits; `git init` gets further options.
+    pub fn empty(options: &[&str]) -> Repository {
+        let repository = Repository { folder: tempfile::tempdir().unwrap() };
+        repository.git(&[&["init", "--quiet", "--initial-branch=main"], options].concat());
+        repository.git(&["config", "user.name", "tester"]);
+        repository.git(&["config", "user.email", "tester@localhost"]);
         repository
     }
 
@@ -33,22 +40,31 @@ impl Repository {
         self.folder.path()
     }
 
-    /// Runs git in it, which has to work.
-    pub fn git(&self, args: &[&str]) {
-        let output = Command::new("git").args(args).current_dir(self.path()).output().unwrap();
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    /// Runs git in it, which has to work, and gives what it prints.
+    pub fn git<A: AsRef<OsStr>>(&self, args: &[A]) -> String {
+        git(self.path(), args)
     }
 
-    /// Deletes a file.
-    pub fn remove(&self, path: &str) {
-        fs::remove_file(self.path().join(path)).unwrap();
+    /// Runs git where it may fail.
+    pub fn try_git<A: AsRef<OsStr>>(&self, args: &[A]) -> Output {
+        Command::new("git").args(args).current_dir(self.path()).output().unwrap()
+    }
+
+    /// Gives the path of a file in it, whose folder is made.
+    pub fn file(&self, path: impl AsRef<Path>) -> PathBuf {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
     }
 
     /// Writes a file.
-    pub fn write(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+    pub fn write(&self, path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+        fs::write(self.file(path), text).unwrap();
+    }
+
+    /// Deletes a file.
+    pub fn remove(&self, path: impl AsRef<Path>) {
+        fs::remove_file(self.path().join(path)).unwrap();
     }
 
     /// Commits everything, even if that is nothing.
@@ -56,4 +72,12 @@ impl Repository {
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
     }
+}
+
+/// Runs git in a folder as a user would; it has to work.
+pub fn git<A: AsRef<OsStr>>(folder: &Path, args: &[A]) -> String {
+    let output = Command::new("git").args(args).current_dir(folder).output().unwrap();
+    let args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }

@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use crate::repository::{Repository, against, commits, show};
+use crate::shown::{against, commits, open, show};
+use assay_fakes::Repository;
 
 #[test]
 fn a_change_does_not_exempt_itself() {
@@ -31,7 +32,7 @@ fn a_change_does_not_exempt_itself() {
         "hand.go" +1 -6
         "kept.pb.go" +1 -6
     "#]]
-    .assert_eq(&show(&repository.open(commits("HEAD"))));
+    .assert_eq(&show(&open(repository.path(), commits("HEAD"))));
 }
 
 #[test]
@@ -45,5 +46,5 @@ fn the_attributes_of_the_work_tree_count_for_nothing() {
         ".gitattributes" +2 -0
         "README" +1 -1
     "#]]
-    .assert_eq(&show(&repository.open(against("HEAD"))));
+    .assert_eq(&show(&open(repository.path(), against("HEAD"))));
 }

@@ -12,7 +12,8 @@ use assay_change::{Scope, Selection};
 use assay_findings::ground::ChangedLines;
 use expect_test::expect;
 
-use crate::repository::{Repository, against, commits, path, show};
+use crate::shown::{against, commits, open, path, show};
+use assay_fakes::Repository;
 
 #[test]
 fn links_out_of_the_tree_are_not_followed() {
@@ -24,7 +25,7 @@ fn links_out_of_the_tree_are_not_followed() {
     symlink("README", repository.file("inside")).unwrap();
     symlink("loop", repository.file("loop")).unwrap();
     repository.git(&["add", "--all"]);
-    let change = repository.open(against("HEAD"));
+    let change = open(repository.path(), against("HEAD"));
     expect![[r#"
         working tree against HEAD
         "file" +1 -0 Link
@@ -38,7 +39,7 @@ fn links_out_of_the_tree_are_not_followed() {
         assert!(!change.tree().exists(&path(name)), "{name}");
     }
     assert_eq!(change.tree().read(&path("inside")).as_deref(), Some("nothing to see\n"));
-    let staged = repository.open(Scope::Staged);
+    let staged = open(repository.path(), Scope::Staged);
     assert_eq!(staged.tree().read(&path("folder/secret")), None);
     let names: Vec<_> = change.tree().paths().iter().map(ToString::to_string).collect();
     assert_eq!(names, ["README"]);
@@ -58,7 +59,7 @@ fn a_path_that_leads_out_of_the_tree_names_no_file() {
     repository.write(OsStr::from_bytes(b"x\xff"), "1\n");
     repository.write("sub/y", "1\n");
     repository.commit("names");
-    let change = repository.open(commits("HEAD"));
+    let change = open(repository.path(), commits("HEAD"));
     let sub = DirTree::new(repository.path().join("sub"));
     for tree in [change.base(), change.tree(), &sub] {
         assert!(!tree.exists(&quoted));
@@ -80,7 +81,7 @@ fn names_with_line_breaks_and_escapes_are_kept_apart_from_the_diff() {
         "a\u{202e}b" +1 -0
         "x\n+++ b/README\n@@ -1 +1 @@\n+y" +1 -0
     "#]]
-    .assert_eq(&show(&repository.open(commits("HEAD"))));
+    .assert_eq(&show(&open(repository.path(), commits("HEAD"))));
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn content_that_is_no_text_is_named_as_such() {
     repository.write("windows", "a\r\nb\r\n");
     repository.write("no end", "a\nb");
     repository.commit("contents");
-    let change = repository.open(commits("HEAD"));
+    let change = open(repository.path(), commits("HEAD"));
     expect![[r#"
         commits HEAD
         "latin" +2 -0
@@ -115,7 +116,9 @@ fn a_line_of_any_length_is_one_line() {
     let selection = Selection { untracked: true, ..Selection::default() };
     let new = assay_change::open(repository.path(), &against("HEAD"), &selection).unwrap();
     repository.git(&["-c", "core.compression=0", "add", "--all"]);
-    for change in [new, repository.open(against("HEAD")), repository.open(Scope::Staged)] {
+    for change in
+        [new, open(repository.path(), against("HEAD")), open(repository.path(), Scope::Staged)]
+    {
         let files: String = show(&change).split_inclusive('\n').skip(1).collect();
         assert_eq!(files, "\"line\" +1 -0\n\"lines\" +1048576 -0\n");
         assert_eq!(change.tree().read(&path("line")), None);

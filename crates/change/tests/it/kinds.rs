@@ -5,10 +5,11 @@ use std::os::unix::fs::chown;
 use assay_change::{Scope, Selection};
 use expect_test::{Expect, expect};
 
-use crate::repository::{Repository, against, commits, git, open, path, show};
+use crate::shown::{against, commits, open, path, show};
+use assay_fakes::{Repository, git};
 
 fn check(repository: &Repository, scope: Scope, expected: Expect) {
-    expected.assert_eq(&show(&repository.open(scope)));
+    expected.assert_eq(&show(&open(repository.path(), scope)));
 }
 
 fn error(folder: &std::path::Path) -> String {
@@ -44,7 +45,7 @@ fn a_branch_is_held_against_where_it_left() {
         "a" +2 -0
     "#]],
     );
-    let change = repository.open(against("main"));
+    let change = open(repository.path(), against("main"));
     assert_eq!(change.base().read(&path("README")).as_deref(), Some("nothing to see\n"));
     assert_eq!(change.tree().read(&path("README")).as_deref(), Some("uncommitted\n"));
     assert!(!change.base().exists(&path("b")));
@@ -64,7 +65,7 @@ fn what_is_staged_is_held_against_the_last_commit() {
         "README" +1 -1
     "#]],
     );
-    let change = repository.open(Scope::Staged);
+    let change = open(repository.path(), Scope::Staged);
     assert_eq!(change.base().read(&path("README")).as_deref(), Some("nothing to see\n"));
     assert_eq!(change.tree().read(&path("README")).as_deref(), Some("staged\n"));
 }
@@ -108,7 +109,7 @@ fn a_repository_without_commits_is_all_new() {
         (Scope::Automatic, "everything, as nothing is committed"),
         (Scope::Staged, "staged changes"),
     ] {
-        let change = repository.open(scope);
+        let change = open(repository.path(), scope);
         assert_eq!(show(&change), title(name));
         assert!(change.base().paths().is_empty());
         assert_eq!(change.tree().read(&path("a")).as_deref(), Some("1\n"));
@@ -192,7 +193,7 @@ fn a_repository_with_longer_names_for_its_objects_is_read() {
     "#]],
     );
     repository.write("a", "2\n");
-    let change = repository.open(Scope::Automatic);
+    let change = open(repository.path(), Scope::Automatic);
     assert_eq!(show(&change), "uncommitted changes\n\"a\" +1 -1 generated\n");
     assert_eq!(change.base().read(&path("a")).as_deref(), Some("1\n"));
 }
@@ -218,7 +219,7 @@ fn new_files_are_taken_in_on_request() {
     "#]]
     .assert_eq(&show(&change));
     assert!(change.untracked.is_empty());
-    assert_eq!(repository.open(against("HEAD")).untracked.len(), 5);
+    assert_eq!(open(repository.path(), against("HEAD")).untracked.len(), 5);
 }
 
 #[test]

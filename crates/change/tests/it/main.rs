@@ -7,6 +7,6 @@ mod hostile;
 mod kinds;
 mod numstat;
 mod pull;
-mod repository;
+mod shown;
 mod traps;
 mod trees;

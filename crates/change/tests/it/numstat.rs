@@ -10,7 +10,8 @@ use assay_change::Scope;
 use assay_change::diff::{Content, FileDiff, Unread, parse};
 use proptest::prelude::*;
 
-use crate::repository::{Repository, against, commits, counts};
+use crate::shown::{against, commits, counts, open};
+use assay_fakes::Repository;
 
 /// One thing that somebody does to a file; a number stands for the file of that number, whichever
 /// that is by now.
@@ -264,9 +265,9 @@ proptest! {
             let diff = repository.try_git(&[&["diff", "--cached"], &FLAGS[..], prefix].concat());
             prop_assert_eq!(&as_we_count(&parse(&diff.stdout)), &expected);
         }
-        prop_assert_eq!(&as_we_count(&repository.open(Scope::Staged).files), &expected);
-        prop_assert_eq!(&as_we_count(&repository.open(against("HEAD")).files), &expected);
+        prop_assert_eq!(&as_we_count(&open(repository.path(), Scope::Staged).files), &expected);
+        prop_assert_eq!(&as_we_count(&open(repository.path(), against("HEAD")).files), &expected);
         repository.git(&["commit", "--quiet", "--allow-empty", "--message", "after"]);
-        prop_assert_eq!(&as_we_count(&repository.open(commits("HEAD")).files), &expected);
+        prop_assert_eq!(&as_we_count(&open(repository.path(), commits("HEAD")).files), &expected);
     }
 }

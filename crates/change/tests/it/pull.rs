@@ -3,7 +3,8 @@
 use assay_change::{Scope, Selection};
 use expect_test::{Expect, expect};
 
-use crate::repository::{Repository, git, path, show};
+use crate::shown::{open, path, show};
+use assay_fakes::{Repository, git};
 
 /// A clone, and the repository it was made from, which has a pull request.
 struct Pulled {
@@ -72,10 +73,10 @@ fn a_pull_request_is_held_against_where_it_left_its_base() {
 fn a_pull_request_that_moved_on_is_fetched_again() {
     let pulled = pulled(true);
     let scope = Scope::Pull { repository: "Owner/repo".to_owned(), number: 7 };
-    pulled.clone.open(scope.clone());
+    open(pulled.clone.path(), scope.clone());
     let bare = pulled._host.path().join("Owner/repo.git");
     git(&bare, &["update-ref", "refs/pull/7/head", "main"]);
-    assert_eq!(show(&pulled.clone.open(scope)), "pull request Owner/repo#7\n");
+    assert_eq!(show(&open(pulled.clone.path(), scope)), "pull request Owner/repo#7\n");
 }
 
 #[test]

@@ -10,7 +10,8 @@ use assay_change::diff::Content;
 use assay_change::{Scope, Selection};
 use expect_test::expect;
 
-use crate::repository::{Repository, against, commits, git, path, show};
+use crate::shown::{against, commits, open, path, show};
+use assay_fakes::{Repository, git};
 
 /// A repository with changes of every scope, and a program that leaves a mark when it is run.
 struct Trap {
@@ -97,7 +98,7 @@ fn a_trap_without_bait_is_opened_in_every_scope() {
     let mut shown = String::new();
     let pull = Scope::Pull { repository: "owner/repo".to_owned(), number: 1 };
     for scope in [against("main"), Scope::Staged, commits("HEAD"), pull] {
-        shown += &show(&trap.repository.open(scope));
+        shown += &show(&open(trap.repository.path(), scope));
     }
     expect![[r#"
         working tree against main
@@ -158,7 +159,7 @@ fn a_monitor_of_a_submodule_is_not_run() {
     repository.write("sub/README", "edited\n");
     trap.catches(&["diff"]);
     trap.is_avoided();
-    let change = repository.open(against("HEAD"));
+    let change = open(repository.path(), against("HEAD"));
     assert!(!change.tree().exists(&path("sub")));
 }
 
@@ -320,7 +321,7 @@ fn what_is_missing_is_not_fetched() {
 fn settings_hide_no_change() {
     let trap = Trap::new();
     let repository = &trap.repository;
-    let before = show(&repository.open(against("main")));
+    let before = show(&open(repository.path(), against("main")));
     for (key, value) in [
         ("core.bigFileThreshold", "1"),
         ("core.attributesFile", ".git/attributes"),
@@ -339,8 +340,8 @@ fn settings_hide_no_change() {
         trap.set(key, value);
         repository.write(".git/attributes", "* -diff\n");
         repository.write(".git/order", "x\n");
-        assert_eq!(show(&repository.open(against("main"))), before, "{key}");
+        assert_eq!(show(&open(repository.path(), against("main"))), before, "{key}");
     }
-    let files = repository.open(against("main")).files;
+    let files = open(repository.path(), against("main")).files;
     assert!(files.iter().all(|file| file.content == Content::Text));
 }

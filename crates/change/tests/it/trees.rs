@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use assay_change::{Change, Scope};
 use assay_findings::ground::Tree;
 
-use crate::repository::{Repository, against, commits, path};
+use crate::shown::{against, commits, open, path};
+use assay_fakes::Repository;
 
 /// Names that are hard to ask for.
 const ODD: [&[u8]; 11] = [
@@ -36,10 +37,10 @@ fn every_file_is_read_whatever_its_name() {
     for name in ODD {
         repository.write(OsStr::from_bytes(name), [name, b"\nmore"].concat());
     }
-    let change = repository.open(against("HEAD"));
+    let change = open(repository.path(), against("HEAD"));
     assert_eq!(change.files.len(), ODD.len());
     repository.git(&["add", "--all"]);
-    let staged = repository.open(Scope::Staged);
+    let staged = open(repository.path(), Scope::Staged);
     let text = |name: &[u8], more: &str| format!("{}{more}", String::from_utf8_lossy(name));
     let mut found = BTreeSet::new();
     for file in &change.files {
@@ -63,7 +64,7 @@ fn what_is_no_file_of_the_tree_is_not_there() {
     let repository = Repository::new();
     repository.write("folder/x", "1\n");
     repository.commit("folder");
-    let change = repository.open(commits("HEAD"));
+    let change = open(repository.path(), commits("HEAD"));
     for name in ["folder", "gone", "README/x", "x\0y", "README\0", "gone\nx", "folder\n", ".."] {
         let Ok(at) = assay_findings::path::RepoPath::exact(name) else { continue };
         assert!(!change.tree().exists(&at), "{name:?}");
@@ -79,7 +80,9 @@ fn a_file_that_is_too_large_is_not_read() {
     repository.write("large", vec![b'x'; (16 << 20) + 1]);
     repository.write("largest", vec![b'x'; 16 << 20]);
     repository.commit("large");
-    for change in [repository.open(commits("HEAD")), repository.open(against("HEAD^"))] {
+    for change in
+        [open(repository.path(), commits("HEAD")), open(repository.path(), against("HEAD^"))]
+    {
         assert_eq!(change.tree().read(&path("large")), None);
         assert!(change.tree().exists(&path("large")));
         assert_eq!(change.tree().read(&path("largest")).map(|text| text.len()), Some(16 << 20));
@@ -94,7 +97,7 @@ fn trees_answer_several_threads_at_once() {
         repository.write(format!("{number}"), format!("{number}\n"));
     }
     repository.commit("many");
-    let change: Change = repository.open(commits("HEAD"));
+    let change: Change = open(repository.path(), commits("HEAD"));
     is_shared_by_threads(&change);
     std::thread::scope(|scope| {
         for _ in 0..4 {
