@@ -198,14 +198,14 @@ pub(crate) struct Settings {
     pub(crate) require: Requirement,
     pub(crate) rules: Rulebook,
     pub(crate) commands: Vec<CommandReviewer>,
-    /// What the change touches and does not decide, in words.
-    pub(crate) held_at_base: Vec<&'static str>,
+    /// What is to be told about how the change touches what decides on it.
+    pub(crate) notes: Vec<&'static str>,
 }
 
 impl Settings {
     /// Reads the settings that hold for a change.
     pub(crate) fn of(change: &Change) -> anyhow::Result<Settings> {
-        let mut held_at_base = Vec::new();
+        let mut notes = Vec::new();
         let touched = |start: &str| {
             change.files.iter().any(|file| {
                 let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
@@ -213,17 +213,20 @@ impl Settings {
             })
         };
         let text = if touched(PATH) {
-            held_at_base.push("the configuration");
+            notes.push("the change touches the configuration; the version before it is used");
             change.base().read(&RepoPath::exact(PATH)?)
         } else {
             read_optional(&change.root.join(PATH))?
         };
         let rules = if touched(RULES) {
-            held_at_base.push("the repository's rules");
+            notes.push("the change touches the repository's rules; those before it are used");
             rules_at_base(change)
         } else {
             rules_on_disk(&change.root.join(RULES))?
         };
+        if touched(assay_review::baseline::PATH) {
+            notes.push("the change touches the baseline; what it accepts is listed here");
+        }
         let configuration = Configuration::parse(text.as_deref().unwrap_or(""))?;
         Ok(Settings {
             leave_out: configuration.leave_out()?,
@@ -232,7 +235,7 @@ impl Settings {
             require: configuration.coverage.require,
             rules: Rulebook::with_repository_rules(rules)?,
             commands: configuration.commands()?,
-            held_at_base,
+            notes,
         })
     }
 }

@@ -39,8 +39,8 @@ const fn colour(colour: AnsiColor) -> Style {
 pub(crate) struct Told<'a> {
     /// The run that was kept.
     pub(crate) run: Option<&'a str>,
-    /// What the change touches and does not decide.
-    pub(crate) held_at_base: &'a [&'static str],
+    /// What is to be told about how the change touches what decides on it.
+    pub(crate) notes: &'a [&'static str],
 }
 
 /// Prints a review: by file, the worst first, then the verdict, what was covered, and what to type
@@ -173,8 +173,8 @@ fn write_asides(
             writeln!(out, "{YELLOW}{}{YELLOW:#}", plain::one_line(&line))?;
         }
     }
-    for what in told.held_at_base {
-        writeln!(out, "{DIM}the change touches {what}; the version before it is used{DIM:#}")?;
+    for note in told.notes {
+        writeln!(out, "{YELLOW}{note}{YELLOW:#}")?;
     }
     if !change.untracked.is_empty() {
         let files = count(change.untracked.len(), "untracked file");

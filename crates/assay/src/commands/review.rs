@@ -119,8 +119,8 @@ pub(crate) struct Prepared {
     baseline: Baseline,
     fail_on: Option<Grade>,
     require: assay_findings::coverage::Requirement,
-    /// What the change touches and does not decide.
-    held_at_base: Vec<&'static str>,
+    /// What is to be told about how the change touches what decides on it.
+    notes: Vec<&'static str>,
 }
 
 impl Prepared {
@@ -143,7 +143,7 @@ impl Prepared {
             at_a_time: settings.at_a_time,
             fail_on: settings.fail_on,
             require: settings.require,
-            held_at_base: settings.held_at_base,
+            notes: settings.notes,
         })
     }
 
@@ -252,7 +252,7 @@ fn show(
     }
     let form = match args.format {
         Output::Terminal => {
-            let told = terminal::Told { run, held_at_base: &prepared.held_at_base };
+            let told = terminal::Told { run, notes: &prepared.notes };
             return terminal::print(&prepared.change, synthesis, &told);
         }
         Output::Json => return print_json(synthesis),

@@ -37,7 +37,7 @@ fn flawed() -> Repository {
     repository.commit("before");
     repository.git(&["switch", "--quiet", "--create", "topic"]);
     let token = ["ghp_", "q7R2mXc9Vb4Nz8Kp1Lw6Ty3Hd5Jf0Gs2AeUo"].concat();
-    repository.write("settings.py", &format!("TOKEN = \"{token}\"\n"));
+    repository.write("settings.py", format!("TOKEN = \"{token}\"\n"));
     repository.write(
         "shop.py",
         "def find(db, name):\n    print(\"DEBUG\", name)\n    return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")\n",
@@ -104,7 +104,7 @@ fn fingerprints(repository: &Repository) -> Vec<(String, String)> {
 fn a_finding_keeps_its_fingerprint_through_edits_around_it() {
     let repository = Repository::new();
     let other = "def other(a, b):\n    return a + b\n";
-    repository.write("clean.py", &format!("{SHELL}\n\n{other}"));
+    repository.write("clean.py", format!("{SHELL}\n\n{other}"));
     let before = {
         repository.commit("after");
         fingerprints(&repository)
@@ -151,9 +151,9 @@ fn two_defects_on_one_line_are_two() {
 fn a_comment_with_a_reason_leaves_a_finding_alone_and_one_without_does_not() {
     let repository = Repository::new();
     let with = |comment: &str| SHELL.replace("\")\n", &format!("\")  # {comment}\n"));
-    repository.write("a.py", &with("assay: ignore python/shell-injection names are our own"));
-    repository.write("b.py", &with("assay: ignore python/shell-injection"));
-    repository.write("c.py", &with("assay: ignore python/eval-of-input another rule"));
+    repository.write("a.py", with("assay: ignore python/shell-injection names are our own"));
+    repository.write("b.py", with("assay: ignore python/shell-injection"));
+    repository.write("c.py", with("assay: ignore python/eval-of-input another rule"));
     repository.commit("after");
     assert_eq!(
         told(&repository, &[]),
@@ -177,11 +177,11 @@ fn the_baseline_follows_the_code_and_ends_with_it() {
     let ran = run(&repository, &["review", "--staged", "--accept", "until spring"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(run(&repository, &["review", "--staged"]).code, 0);
-    repository.write("a.py", &format!("import sys\n\n{SHELL}"));
+    repository.write("a.py", format!("import sys\n\n{SHELL}"));
     repository.git(&["mv", "a.py", "b.py"]);
     repository.git(&["add", "--all"]);
     assert_eq!(told(&repository, &["--staged", "b.py"]), Vec::<String>::new(), "it moved");
-    repository.write("b.py", &SHELL.replace("rm -r", "rm -rf"));
+    repository.write("b.py", SHELL.replace("rm -r", "rm -rf"));
     repository.git(&["add", "--all"]);
     assert_eq!(told(&repository, &["--staged", "b.py"]), ["b.py:5 python/shell-injection"]);
     repository.write(".assay/baseline.json", "{}");
@@ -213,7 +213,7 @@ fn a_change_does_not_decide_how_it_is_reviewed() {
     repository.commit("rules");
     repository.git(&["switch", "--quiet", "--create", "topic"]);
     repository.write("a.py", "x = float(y)\n");
-    repository.write(".assay/rules/no-floats.yml", &RULE.replace("error", "off"));
+    repository.write(".assay/rules/no-floats.yml", RULE.replace("error", "off"));
     repository.write(
         "config/agent-framework.yaml",
         "review:\n  ignore: [\"**\"]\n  commands:\n    - name: evil\n      run: [\"touch\", \"marker\"]\n      form: sarif\n",
@@ -237,7 +237,7 @@ fn what_is_left_out_is_named() {
     repository.write("b.gen.py", SHELL);
     repository.write("Cargo.lock", "version = 4\n");
     repository.write("c.min.js", "x()\n");
-    repository.write("big.py", &"x = 1\n".repeat(200_000));
+    repository.write("big.py", "x = 1\n".repeat(200_000));
     repository.write("d.py", "x = 1\n");
     repository.commit("after");
     let ran = run(&repository, &["review"]);

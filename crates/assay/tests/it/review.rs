@@ -29,7 +29,7 @@ fn token() -> String {
 fn a_flawed_change_is_not_ready_and_every_flaw_has_its_line() {
     let repository = Repository::new();
     repository.git(&["switch", "--quiet", "--create", "topic"]);
-    repository.write("a.py", &format!("x = 1\nTOKEN = \"{}\"\nprint('DEBUG', x)\n", token()));
+    repository.write("a.py", format!("x = 1\nTOKEN = \"{}\"\nprint('DEBUG', x)\n", token()));
     repository.write("a.test.ts", "it.only('works', () => {});\n");
     repository.write("b.rs", "<<<<<<< ours\n1\n=======\n2\n>>>>>>> theirs\n");
     repository.commit("second");
@@ -60,7 +60,7 @@ fn a_clean_change_is_ready() {
 #[test]
 fn a_secret_is_found_and_never_shown() {
     let repository = Repository::new();
-    repository.write("a.py", &format!("TOKEN = \"{}\"\n", token()));
+    repository.write("a.py", format!("TOKEN = \"{}\"\n", token()));
     repository.commit("second");
     for format in
         ["terminal", "json", "sarif", "rdjson", "rdjsonl", "markdown", "github", "checklist"]
@@ -180,7 +180,7 @@ fn escapes_in_names_and_code_do_not_reach_the_terminal() {
 fn a_file_is_reviewed_whatever_its_name_is() {
     for name in ["a\nb.py", "a\tb.py", " lead.py", "tick`.py", "back\\slash.py", "ünï.py"] {
         let repository = Repository::new();
-        repository.write(name, &format!("TOKEN = \"{}\"\n", token()));
+        repository.write(name, format!("TOKEN = \"{}\"\n", token()));
         repository.commit("second");
         let ran = review(&repository, &["--format", "json"]);
         assert_eq!(ran.code, 1, "{name:?}: {}", ran.stdout);
@@ -192,7 +192,7 @@ fn a_file_is_reviewed_whatever_its_name_is() {
 fn attributes_and_nul_bytes_do_not_hide_code() {
     let repository = Repository::new();
     repository.write(".gitattributes", "*.py binary\n");
-    repository.write("a.py", &format!("TOKEN = \"{}\"\n", token()));
+    repository.write("a.py", format!("TOKEN = \"{}\"\n", token()));
     repository.write("b.txt", "fine\n");
     repository.commit("second");
     assert_eq!(review(&repository, &[]).code, 1);
@@ -239,7 +239,7 @@ fn a_secret_in_another_finding_or_a_key_is_not_shown() {
     let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKB";
     let key = format!("-----BEGIN {} KEY-----\n{body}\n", "PRIVATE");
     repository.write("key.pem", &key);
-    repository.write("a.js", &format!("console.debug('{}');\n", token()));
+    repository.write("a.js", format!("console.debug('{}');\n", token()));
     repository.commit("second");
     for format in ["terminal", "json", "sarif", "markdown", "checklist"] {
         let ran = review(&repository, &["--format", format]);
