@@ -129,7 +129,9 @@ fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<
         State::NotReady | State::Incomplete => RED,
     };
     let state = verdict.state.in_words();
-    writeln!(out, "{style}{state}{style:#}{}", limits(synthesis))?;
+    let caveat = synthesis.coverage.as_ref().and_then(|coverage| coverage.caveat());
+    let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
+    writeln!(out, "{style}{state}{style:#}{caveat}")?;
     for reason in &verdict.because {
         writeln!(out, "  {}", wrapped(&plain::one_line(&reason.text), 2, "    "))?;
     }
@@ -137,22 +139,6 @@ fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<
         writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&coverage.to_string()))?;
     }
     Ok(())
-}
-
-/// Says in brackets how far the verdict goes, where no model has read the change.
-fn limits(synthesis: &Synthesis) -> String {
-    let Some(coverage) = synthesis.coverage.as_ref().filter(|coverage| coverage.by_model == 0)
-    else {
-        return String::new();
-    };
-    let readers = match coverage.reviewed.keys().all(|by| by == assay_rules::REVIEWER) {
-        true => "rules only",
-        false => "no model",
-    };
-    match coverage.text_only {
-        0 => format!(" ({readers})"),
-        hunks => format!(" ({readers}; {} text only)", count(hunks, "hunk")),
-    }
 }
 
 fn write_asides(

@@ -123,6 +123,20 @@ impl Coverage {
         self.text_only == 0 && self.reviewed.is_empty()
     }
 
+    /// Says how far a verdict on it goes, where no model has read the change.
+    pub fn caveat(&self) -> Option<String> {
+        if self.by_model > 0 {
+            return None;
+        }
+        let by_rules_alone = self.reviewed.keys().all(|by| by == "rules");
+        let readers = if by_rules_alone { "rules only" } else { "no model" };
+        Some(match self.text_only {
+            0 => readers.to_owned(),
+            1 => format!("{readers}; 1 hunk text only"),
+            hunks => format!("{readers}; {hunks} hunks text only"),
+        })
+    }
+
     /// Gives the number of hunks that are read less than is required.
     pub(crate) fn short_of_requirement(&self) -> usize {
         match self.require {

@@ -1,6 +1,7 @@
 //! A page for a pull request: the verdict, then each finding, then what lies beside them.
 
 use super::{Document, plain, seven_level, sign, verification_mark};
+use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::synthesis::Synthesis;
 
@@ -28,7 +29,10 @@ pub(super) fn write(document: &Document<'_>) -> String {
 }
 
 fn verdict(synthesis: &Synthesis) -> String {
-    let mut lines = vec![format!("## {}", capitalised(synthesis.verdict.state.in_words()))];
+    let caveat = synthesis.coverage.as_ref().and_then(Coverage::caveat);
+    let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
+    let state = capitalised(synthesis.verdict.state.in_words());
+    let mut lines = vec![format!("## {state}{caveat}")];
     lines.push(String::new());
     for reason in &synthesis.verdict.because {
         lines.push(format!("- {}", plain::markdown(&reason.text)));
@@ -55,9 +59,10 @@ fn section(document: &Document<'_>, finding: &Finding) -> String {
         None => format!("{place} · "),
     });
     lines.push(format!(
-        "{}{} · confidence {} · found by {}{}",
+        "{}{}{} · confidence {} · found by {}{}",
         place.unwrap_or_default(),
         plain::markdown(&finding.category),
+        finding.rule.as_deref().map(|rule| format!(" · {}", code(rule))).unwrap_or_default(),
         finding.confidence.percent(),
         plain::markdown(&finding.reviewers.join(", ")),
         verification_mark(finding).replace('[', "\\[").replace(']', "\\]"),

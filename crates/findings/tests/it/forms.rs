@@ -109,44 +109,44 @@ fn a_page_for_a_pull_request_shows_and_renders_nothing_foreign() {
     check(
         Form::Markdown,
         expect![[r#"
-        ## Not ready
+            ## Not ready
 
-        - 1 finding must be fixed: SQL built from input (src/a b.py:3)
-        - 2 findings can be acted on: Debug output (src/ünï.rs:2); No changelog entry
+            - 1 finding must be fixed: SQL built from input (src/a b.py:3)
+            - 2 findings can be acted on: Debug output (src/ünï.rs:2); No changelog entry
 
-        ### 🔴 CRITICAL: SQL built from input
+            ### 🔴 CRITICAL: SQL built from input
 
-        `src/a b.py:3` · security · confidence 100 · found by security \[needs-verification\]
+            `src/a b.py:3` · security · confidence 100 · found by security \[needs-verification\]
 
-        Anybody reads any row.
+            Anybody reads any row.
 
-        **Fix**
+            **Fix**
 
-        ```
-        bind:
-            db.run(sql, args)
-        ```
+            ```
+            bind:
+                db.run(sql, args)
+            ```
 
-        ### ⚪ LOW: Debug output
+            ### ⚪ LOW: Debug output
 
-        `src/ünï.rs:2` · best\_practices · confidence 100 · found by rules
+            `src/ünï.rs:2` · best\_practices · `debug/print` · confidence 100 · found by rules
 
-        It ends up in the logs.
+            It ends up in the logs.
 
-        **Fix**: Delete the line.
+            **Fix**: Delete the line.
 
-        ### ⚪ MINOR: No changelog entry
+            ### ⚪ MINOR: No changelog entry
 
-        general · confidence 100 · found by rules
+            general · `change/no-changelog` · confidence 100 · found by rules
 
-        &lt;img src=x> &#64;everybody, `**bold**`
+            &lt;img src=x> &#64;everybody, `**bold**`
 
-        <details><summary>Residual risks (1)</summary>
+            <details><summary>Residual risks (1)</summary>
 
-        - a \*risk\*
+            - a \*risk\*
 
-        </details>
-    "#]],
+            </details>
+        "#]],
     );
 }
 
