@@ -14,10 +14,10 @@ use assay_review::runs;
 use crate::commands::user_name;
 
 /// What a person decides about a finding.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Choice {
     Apply,
-    Dismiss,
+    /// For this reason.
+    Dismiss(String),
     Skip,
     Quit,
 }
@@ -63,7 +63,9 @@ impl<I: BufRead, O: Write> Talk<I, O> {
             writeln!(self.out, "\n{}", plain::one_line(&what))?;
             match self.choose(finding)? {
                 Choice::Apply => apply.push(finding),
-                Choice::Dismiss => dismissed += self.dismiss(baseline, finding)?,
+                Choice::Dismiss(reason) => {
+                    dismissed += baseline.accept([finding], &user_name(&change.root), &reason);
+                }
                 Choice::Skip => {}
                 Choice::Quit => break,
             }
@@ -73,15 +75,6 @@ impl<I: BufRead, O: Write> Talk<I, O> {
             writeln!(self.out, "{dismissed} accepted into `{}`", assay_review::baseline::PATH)?;
         }
         self.carry_out(change, synthesis, &apply)
-    }
-
-    fn dismiss(&mut self, baseline: &mut Baseline, finding: &Finding) -> anyhow::Result<usize> {
-        let reason = self.line("why? ")?;
-        if reason.is_empty() {
-            writeln!(self.out, "not dismissed: there is no reason")?;
-            return Ok(0);
-        }
-        Ok(baseline.accept([finding], &user_name(), &reason))
     }
 
     fn carry_out(
@@ -110,7 +103,12 @@ impl<I: BufRead, O: Write> Talk<I, O> {
         loop {
             match self.line(question)?.as_str() {
                 "a" | "apply" if fixable => return Ok(Choice::Apply),
-                "d" | "dismiss" => return Ok(Choice::Dismiss),
+                "d" | "dismiss" => match self.line("why? ")? {
+                    reason if reason.is_empty() => {
+                        writeln!(self.out, "not dismissed: there is no reason")?;
+                    }
+                    reason => return Ok(Choice::Dismiss(reason)),
+                },
                 "s" | "skip" => return Ok(Choice::Skip),
                 "q" | "quit" | "" => return Ok(Choice::Quit),
                 other => writeln!(self.out, "`{}` is none of these", plain::one_line(other))?,

@@ -14,6 +14,7 @@ mod terminal;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use assay_findings::write::plain;
 use clap::{Parser, Subcommand};
 
 use crate::exit::{Exit, Unusable};
@@ -85,11 +86,13 @@ fn fail(error: &anyhow::Error) -> Exit {
     for cause in error.chain().skip(1) {
         message.push_str(&format!("\n  because: {cause}"));
     }
-    let _ = writeln!(io::stderr(), "{message}");
+    let message = assay_rules::redact(&message);
+    let _ = writeln!(io::stderr(), "{}", plain::visible(&message));
     Exit::Usage
 }
 
-fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
+/// Says whether somebody who read our output has left.
+pub(crate) fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 

@@ -4,15 +4,17 @@
 //! own rules, they are taken as they were before it.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use assay_change::tree::DirTree;
 use assay_change::{Change, LeaveOut};
 use assay_findings::coverage::Requirement;
 use assay_findings::grade::Grade;
+use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
+use assay_review::baseline::{self, Baseline};
 use assay_review::command::form::Form;
 use assay_review::command::{CommandReviewer, Globs, known};
 use assay_rules::Rulebook;
@@ -86,7 +88,7 @@ impl Default for Review {
 impl Configuration {
     /// Reads the configuration in a work tree, if there is one.
     pub(crate) fn on_disk(root: &Path) -> anyhow::Result<Option<Configuration>> {
-        let Some(text) = read_optional(&root.join(PATH))? else { return Ok(None) };
+        let Some(text) = read_optional(root, PATH)? else { return Ok(None) };
         let configuration = Configuration::parse(&text)?;
         configuration.leave_out()?;
         configuration.fail_on()?;
@@ -100,9 +102,7 @@ impl Configuration {
             return Ok(Configuration::default());
         }
         let text = expanded(text)?;
-        let named = |error: serde_saphyr::Error| error.to_string().replace("<input>", PATH);
-        serde_saphyr::from_str(&text)
-            .map_err(|error| anyhow!("`{PATH}` cannot be read: {}", named(error)))
+        serde_saphyr::from_str(&text).map_err(|error| parse_error(&error))
     }
 
     fn leave_out(&self) -> anyhow::Result<LeaveOut> {
@@ -115,17 +115,19 @@ impl Configuration {
         grade.map_err(|why| anyhow!("`review.fail_on` in `{PATH}`: {why}"))
     }
 
-    /// Gives the names of the analysers that are configured.
-    pub(crate) fn command_names(&self) -> Vec<String> {
-        let name = |command: &StoredCommand| match command {
-            StoredCommand::Known(name) => name.clone(),
-            StoredCommand::Own(own) => own.name.clone(),
-        };
-        self.review.commands.iter().map(name).collect()
-    }
-
-    fn commands(&self) -> anyhow::Result<Vec<CommandReviewer>> {
-        self.review.commands.iter().map(StoredCommand::reviewer).collect()
+    /// Gives the analysers that are configured, each with a name of its own.
+    pub(crate) fn commands(&self) -> anyhow::Result<Vec<CommandReviewer>> {
+        let mut names = vec![assay_rules::REVIEWER.to_owned()];
+        let mut commands = Vec::new();
+        for stored in &self.review.commands {
+            let command = stored.reviewer()?;
+            if names.contains(&command.name) {
+                bail!("`review.commands`: there is more than one reviewer `{}`", command.name);
+            }
+            names.push(command.name.clone());
+            commands.push(command);
+        }
+        Ok(commands)
     }
 }
 
@@ -198,88 +200,110 @@ pub(crate) struct Settings {
     pub(crate) require: Requirement,
     pub(crate) rules: Rulebook,
     pub(crate) commands: Vec<CommandReviewer>,
-    /// What is to be told about how the change touches what decides on it.
-    pub(crate) notes: Vec<&'static str>,
+    pub(crate) baseline: Baseline,
+    /// What is to be told about what decides on the change.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Settings {
     /// Reads the settings that hold for a change.
     pub(crate) fn of(change: &Change) -> anyhow::Result<Settings> {
         let mut notes = Vec::new();
-        let touched = |start: &str| {
-            change.files.iter().any(|file| {
-                let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
-                paths.into_iter().flatten().any(|path| path.starts_with(start))
-            })
-        };
-        let text = if touched(PATH) {
-            notes.push("the change touches the configuration; the version before it is used");
-            change.base().read(&RepoPath::exact(PATH)?)
-        } else {
-            read_optional(&change.root.join(PATH))?
-        };
-        let rules = if touched(RULES) {
-            notes.push("the change touches the repository's rules; those before it are used");
-            rules_at_base(change)
-        } else {
-            rules_on_disk(&change.root.join(RULES))?
-        };
-        if touched(assay_review::baseline::PATH) {
-            notes.push("the change touches the baseline; what it accepts is listed here");
-        }
+        let text = decisive(change, PATH, "the configuration", &mut notes)?;
+        let baseline = decisive(change, baseline::PATH, "the baseline", &mut notes)?;
+        let rules = rules_for(change, &mut notes)?;
         let configuration = Configuration::parse(text.as_deref().unwrap_or(""))?;
+        let commands = configuration.commands()?;
+        notes.extend(commands.iter().filter_map(|command| touched_settings(change, command)));
         Ok(Settings {
             leave_out: configuration.leave_out()?,
             at_a_time: configuration.review.at_a_time,
             fail_on: configuration.fail_on()?,
             require: configuration.coverage.require,
             rules: Rulebook::with_repository_rules(rules)?,
-            commands: configuration.commands()?,
+            commands,
+            baseline: Baseline::read(baseline.as_deref().unwrap_or(""))?,
             notes,
         })
     }
 }
 
-fn read_optional(path: &Path) -> anyhow::Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("could not read `{}`", path.display())),
+fn touches(change: &Change, start: &str) -> bool {
+    change.files.iter().any(|file| {
+        let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
+        paths.into_iter().flatten().any(|path| path.starts_with(start))
+    })
+}
+
+/// Reads a file that decides on a change: as it was before, where the change touches it, and else
+/// as it lies in the work tree. What is not told by the repository's history is told here.
+fn decisive(
+    change: &Change,
+    path: &str,
+    what: &str,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Option<String>> {
+    let before = change.base().read(&RepoPath::exact(path)?);
+    if touches(change, path) {
+        notes.push(format!("the change touches {what}; the version before it is used"));
+        return Ok(before);
+    }
+    let now = read_optional(&change.root, path)?;
+    if now != before && now.is_some() {
+        notes.push(format!("{what} is not committed as it is used here"));
+    }
+    Ok(now)
+}
+
+/// Says that a change touches what an analyser goes by.
+fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String> {
+    let known = known::named(&command.name)?;
+    let path = known.settings.iter().find(|path| touches(change, path))?;
+    Some(format!("the change touches `{path}`, which tells {} what to look for", known.name))
+}
+
+fn parse_error(error: &serde_saphyr::Error) -> anyhow::Error {
+    anyhow!("`{PATH}` cannot be read: {}", error.to_string().replace("<input>", PATH))
+}
+
+/// Reads a file of a work tree, if there is one: no link out of it, no device, nothing endless.
+pub(crate) fn read_optional(root: &Path, path: &str) -> anyhow::Result<Option<String>> {
+    if fs::symlink_metadata(root.join(path)).is_err() {
+        return Ok(None);
+    }
+    match DirTree::new(root.to_owned()).read(&RepoPath::exact(path)?) {
+        Some(text) => Ok(Some(text)),
+        None => bail!("`{path}` is no text file of this repository, or is too large"),
     }
 }
 
 fn is_rule_file(name: &str) -> bool {
-    (name.ends_with(".yml") || name.ends_with(".yaml")) && !is_example_file(name)
+    let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
+    is_yaml && !name.ends_with(".test.yml") && !name.ends_with(".test.yaml")
 }
 
-fn is_example_file(name: &str) -> bool {
-    name.ends_with(".test.yml") || name.ends_with(".test.yaml")
-}
-
-fn rules_at_base(change: &Change) -> Vec<(String, String)> {
+fn rules_for(change: &Change, notes: &mut Vec<String>) -> anyhow::Result<Vec<(String, String)>> {
+    if !touches(change, RULES) {
+        return rules_on_disk(&change.root);
+    }
+    notes.push("the change touches the repository's rules; those before it are used".to_owned());
     let paths = change.base().paths();
     let files = paths.iter().filter(|path| path.as_str().starts_with(RULES));
-    files
-        .filter(|path| is_rule_file(path.as_str()))
-        .filter_map(|path| Some((path.to_string(), change.base().read(path)?)))
-        .collect()
+    let rules = files.filter(|path| is_rule_file(path.as_str()));
+    Ok(rules.filter_map(|path| Some((path.to_string(), change.base().read(path)?))).collect())
 }
 
-/// Reads the rules in a folder and the folders in it.
-pub(crate) fn rules_on_disk(folder: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    let mut rules = Vec::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for path in entries.flatten().map(|entry| entry.path()) {
-            let name = path.to_string_lossy().into_owned();
-            if path.is_dir() && !path.is_symlink() {
-                waiting.push(path);
-            } else if is_rule_file(&name) {
-                rules.extend(read_optional(&path)?.map(|text| (name, text)));
-            }
-        }
+/// Reads the rules in a work tree, by their paths.
+pub(crate) fn rules_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    if !fs::symlink_metadata(root.join(RULES)).is_ok_and(|metadata| metadata.is_dir()) {
+        return Ok(Vec::new());
     }
-    rules.sort();
-    Ok(rules)
+    let folder = DirTree::new(root.join(RULES));
+    let paths = folder.paths().into_iter().filter(|path| is_rule_file(path.as_str()));
+    let rules = paths.map(|path| {
+        let path = format!("{RULES}/{path}");
+        let text = read_optional(root, &path)?.unwrap_or_default();
+        Ok((path, text))
+    });
+    rules.collect()
 }

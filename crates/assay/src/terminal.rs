@@ -4,6 +4,7 @@ mod snippet;
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::LazyLock;
 
 use anstyle::{AnsiColor, Color, Style};
 use assay_change::Change;
@@ -20,8 +21,21 @@ use assay_review::roster::{Depth, Roster};
 use self::snippet::Source;
 use crate::link;
 
-/// The most columns that are used: of a source line, or of a text before it goes on below.
-const WIDTH: usize = 96;
+/// The columns that are used: of a source line, or of a text before it goes on below. As many as
+/// there are, up to what reads well.
+static WIDTH: LazyLock<usize> = LazyLock::new(|| {
+    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    columns.map_or(MAX_WIDTH, |columns| columns.saturating_sub(1).clamp(MIN_WIDTH, MAX_WIDTH))
+});
+
+const MAX_WIDTH: usize = 96;
+const MIN_WIDTH: usize = 30;
+
+/// What stands before a source line: its number and a bar.
+const MARGIN: usize = 10;
+
+/// The most files that are named as not looked at.
+const NAMED: usize = 10;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -39,14 +53,14 @@ const fn colour(colour: AnsiColor) -> Style {
 pub(crate) struct Told<'a> {
     /// The run that was kept.
     pub(crate) run: Option<&'a str>,
-    /// What is to be told about how the change touches what decides on it.
-    pub(crate) notes: &'a [&'static str],
+    /// What is to be told about what decides on the change.
+    pub(crate) notes: &'a [String],
 }
 
 /// Prints a review: by file, the worst first, then the verdict, what was covered, and what to type
 /// next.
 pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = Vec::new();
     let files = count(change.files.len(), "file");
     writeln!(out, "{BOLD}Review of {}{BOLD:#} ({files})\n", plain::one_line(&change.title))?;
     for (file, findings) in by_file(&synthesis.findings) {
@@ -59,7 +73,11 @@ pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> 
     }
     write_verdict(&mut out, synthesis)?;
     write_asides(&mut out, change, synthesis, told)?;
-    write_next(&mut out, synthesis, told)
+    write_next(&mut out, synthesis, told)?;
+    // Whatever a message quotes, no secret of the change leaves.
+    let text = String::from_utf8_lossy(&out);
+    anstream::stdout().lock().write_all(assay_rules::redact(&text).as_bytes())?;
+    Ok(())
 }
 
 /// Names a file, as a link where the terminal takes them.
@@ -153,6 +171,15 @@ fn write_asides(
         let line = format!("left alone: {} at {place}: {why}", finding.title);
         writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&line))?;
     }
+    let not_covered: Vec<&String> =
+        synthesis.reports.iter().flat_map(|report| &report.not_covered).collect();
+    for file in not_covered.iter().take(NAMED) {
+        writeln!(out, "{DIM}not looked at: {}{DIM:#}", plain::one_line(file))?;
+    }
+    if not_covered.len() > NAMED {
+        let more = count(not_covered.len() - NAMED, "more file");
+        writeln!(out, "{DIM}not looked at: {more}; --format json names them{DIM:#}")?;
+    }
     for report in &synthesis.reports {
         if let Some(why) = &report.unusable {
             let line = format!("{} gave nothing usable: {why}", report.reviewer);
@@ -160,7 +187,7 @@ fn write_asides(
         }
     }
     for note in told.notes {
-        writeln!(out, "{YELLOW}{note}{YELLOW:#}")?;
+        writeln!(out, "{YELLOW}{}{YELLOW:#}", plain::one_line(note))?;
     }
     if !change.untracked.is_empty() {
         let files = count(change.untracked.len(), "untracked file");
@@ -231,7 +258,7 @@ fn wrapped(text: &str, first: usize, indent: &str) -> String {
     let mut column = first;
     for word in text.split(' ') {
         let width = word.chars().count();
-        if column > first && column + 1 + width > WIDTH {
+        if column > first && column + 1 + width > *WIDTH {
             out.push('\n');
             out.push_str(indent);
             column = indent.len();
@@ -245,6 +272,7 @@ fn wrapped(text: &str, first: usize, indent: &str) -> String {
     out
 }
 
-fn count(number: usize, noun: &str) -> String {
+/// Counts things in words.
+pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

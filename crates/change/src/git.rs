@@ -125,6 +125,8 @@ impl Git {
             .env("GIT_TERMINAL_PROMPT", "0")
             // What is missing from a partial clone is not fetched: that would run its remote.
             .env("GIT_NO_LAZY_FETCH", "1")
+            // What is pushed is what is there, whatever stands in for it here.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_ALLOW_PROTOCOL", "none");
         with_settings(self.without_attributes(command), &self.settings)
     }
@@ -152,6 +154,11 @@ impl Git {
 
     fn line(&self, args: &[&str]) -> Result<String, GitError> {
         Ok(text(&self.run(args)?).trim().to_owned())
+    }
+
+    /// Gives the name under which commits are made.
+    pub(crate) fn user_name(&self) -> Option<String> {
+        self.line(&["config", "user.name"]).ok().filter(|name| !name.is_empty())
     }
 
     /// Gives the folder in which git looks for hooks when it is not kept from running them.

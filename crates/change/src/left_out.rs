@@ -13,6 +13,9 @@ const LOCK_FILES: [&str; 17] = [
     "composer.lock", "go.sum", "flake.lock", "mix.lock", "pubspec.lock", "Podfile.lock",
 ];
 
+/// Lines of a minified file are longer than this on average.
+const MINIFIED_LINE: usize = 200;
+
 /// A glob that is none.
 #[derive(Debug, thiserror::Error)]
 #[error("`{glob}` is no glob: {message}")]
@@ -42,7 +45,7 @@ impl LeaveOut {
     }
 
     /// Names the rule by which a file is left out, if one does.
-    fn rule(&self, file: &FileDiff, bytes: Option<u64>) -> Option<String> {
+    fn rule(&self, file: &FileDiff, bytes: Option<u64>, is_minified: bool) -> Option<String> {
         let path = file.path();
         let name = path.rsplit('/').next().unwrap_or(path);
         let glob = self.globs.iter().find(|glob| glob.is_match(path));
@@ -55,7 +58,7 @@ impl LeaveOut {
         if file.generated {
             return Some("generated".to_owned());
         }
-        if name.ends_with(".min.js") || name.ends_with(".min.css") {
+        if is_minified {
             return Some("minified".to_owned());
         }
         let too_large = bytes.is_some_and(|bytes| bytes > self.max_bytes);
@@ -69,8 +72,19 @@ impl Change {
         for at in 0..self.files.len() {
             let path = self.files[at].new_path.as_deref();
             let path = path.and_then(|path| RepoPath::exact(path).ok());
-            let bytes = path.and_then(|path| self.tree.size(&path));
-            self.files[at].left_out = rules.rule(&self.files[at], bytes);
+            let bytes = path.as_ref().and_then(|path| self.tree.size(path));
+            let is_minified = path.is_some_and(|path| self.is_minified(&path));
+            self.files[at].left_out = rules.rule(&self.files[at], bytes, is_minified);
         }
+    }
+
+    /// Says whether a file is minified: by its name, and by lines that nobody wrote.
+    fn is_minified(&self, path: &RepoPath) -> bool {
+        let named = path.as_str().ends_with(".min.js") || path.as_str().ends_with(".min.css");
+        named
+            && self
+                .tree()
+                .read(path)
+                .is_some_and(|text| text.len() > MINIFIED_LINE * text.lines().count().max(1))
     }
 }

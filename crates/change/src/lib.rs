@@ -86,6 +86,11 @@ impl Change {
         }
     }
 
+    /// Says whether the tree after it is the work tree.
+    pub fn is_in_work_tree(&self) -> bool {
+        matches!(self.tree, TreeKind::Dir(_))
+    }
+
     /// Counts its hunks. A file that was only renamed, emptied or is no text counts as one.
     pub fn hunks(&self) -> usize {
         self.files.iter().map(|file| file.hunks.len().max(1)).sum()
@@ -109,6 +114,11 @@ pub struct Selection {
 /// Gives the root of the repository around a folder.
 pub fn root(folder: &Path) -> Result<PathBuf, GitError> {
     Ok(Git::find(folder)?.root)
+}
+
+/// Gives the name under which commits are made in the repository around a folder.
+pub fn user_name(folder: &Path) -> Option<String> {
+    Git::find(folder).ok()?.user_name()
 }
 
 /// Gives the folder in which git looks for the hooks of the repository around a folder.
@@ -161,9 +171,13 @@ fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
     if !uncommitted.files.is_empty() {
         return Ok(uncommitted);
     }
+    if !uncommitted.untracked.is_empty() {
+        // Files that nobody added yet are all that is new, so it is them that is meant.
+        let all = Selection { untracked: true, ..selection.clone() };
+        return against_worktree(git, &head, "untracked files".to_owned(), &all);
+    }
     let mut last = open_commits(git, "HEAD", &selection.paths)?;
     last.title = "the last commit".to_owned();
-    last.untracked = uncommitted.untracked;
     Ok(last)
 }
 

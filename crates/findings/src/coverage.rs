@@ -141,11 +141,22 @@ impl Coverage {
     pub(crate) fn short_of_requirement(&self) -> usize {
         match self.require {
             Requirement::None => 0,
-            Requirement::Structural => self.text_only,
+            Requirement::Structural => self.text_only + self.unread(),
             Requirement::Model => {
-                self.text_only + self.reviewed.values().sum::<usize>() - self.by_model
+                let read = self.reviewed.values().sum::<usize>();
+                self.text_only + self.unread() + read - self.by_model
             }
         }
+    }
+
+    /// Counts the hunks that were left out though somebody could have read them.
+    fn unread(&self) -> usize {
+        let settled = |rule: &str| {
+            rule.starts_with("ignored by")
+                || ["lock file", "generated", "binary", "submodule", "symbolic link", "mode only"]
+                    .contains(&rule)
+        };
+        self.left_out.iter().filter(|(rule, _)| !settled(rule)).map(|(_, hunks)| hunks).sum()
     }
 }
 

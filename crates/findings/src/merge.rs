@@ -284,6 +284,8 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     let at_grade: Vec<&Grounded<'_>> = votes.iter().filter(same_grade).copied().collect();
     let with_fix = votes.iter().copied().filter(|vote| vote.vote.suggested_fix.is_some());
     let fix = with_fix.min_by(|a, b| by_worth(a, b));
+    let with_rewrite = votes.iter().copied().filter(|vote| vote.vote.replacement.is_some());
+    let rewrite = with_rewrite.min_by(|a, b| by_worth(a, b));
     let category = best.vote.category.as_deref();
     let any_category = || votes.iter().find_map(|vote| vote.vote.category.as_deref());
     let category = category.or_else(any_category).unwrap_or(NO_CATEGORY);
@@ -301,7 +303,7 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         category: category.to_owned(),
         description: best.vote.description.clone(),
         suggested_fix: fix.and_then(|vote| vote.vote.suggested_fix.clone()),
-        replacement: fix.and_then(|vote| vote.vote.replacement.clone()),
+        replacement: rewrite.and_then(|vote| vote.vote.replacement.clone()),
         evidence: evidence(best, votes),
         autofix_class: class(votes, fix.is_some()),
         owner: votes.iter().filter_map(|v| v.vote.owner).min().unwrap_or(Owner::DownstreamResolver),

@@ -3,12 +3,12 @@
 //! An entry is told by the finding's fingerprint, so it follows the code through line shifts and
 //! renames, and ends when the code itself is edited.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_findings::finding::Finding;
 use assay_findings::identity::Dismissal;
+use assay_rules::redact;
 use serde::{Deserialize, Serialize};
 
 use crate::runs;
@@ -31,10 +31,8 @@ pub enum BaselineError {
         source: io::Error,
     },
     /// The file is not what it should be.
-    #[error("`{path}` is no baseline: {message}; mend it, or delete it to start anew")]
+    #[error("`{PATH}` is no baseline: {message}; mend it, or delete it to start anew")]
     Form {
-        /// The file.
-        path: PathBuf,
         /// What is wrong.
         message: String,
     },
@@ -69,17 +67,14 @@ impl Default for Baseline {
 }
 
 impl Baseline {
-    /// Opens a repository's baseline; where there is no file, nothing was accepted.
-    pub fn open(root: &Path) -> Result<Baseline, BaselineError> {
-        let path = root.join(PATH);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Baseline::default()),
-            Err(source) => return Err(BaselineError::File { path, source }),
-        };
-        let form = |message: String| BaselineError::Form { path: path.clone(), message };
+    /// Reads a baseline; an empty text accepts nothing.
+    pub fn read(text: &str) -> Result<Baseline, BaselineError> {
+        if text.trim().is_empty() {
+            return Ok(Baseline::default());
+        }
+        let form = |message: String| BaselineError::Form { message };
         let baseline: Baseline =
-            serde_json::from_str(&text).map_err(|error| form(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| form(error.to_string()))?;
         if baseline.version != VERSION {
             return Err(form(format!("its version is {}, and not {VERSION}", baseline.version)));
         }
@@ -112,11 +107,11 @@ impl Baseline {
                     fingerprint: finding.fingerprint.clone(),
                     file: finding.file.clone(),
                     by: by.to_owned(),
-                    reason: reason.to_owned(),
+                    reason: redact(reason).into_owned(),
                     until: None,
                 },
                 rule: finding.rule.clone(),
-                title: finding.title.clone(),
+                title: redact(&finding.title).into_owned(),
             });
         }
         self.accepted.len() - before

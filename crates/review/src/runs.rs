@@ -14,6 +14,7 @@ use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::vote::{AutofixClass, Replacement};
 use assay_findings::write::{self, Document, Form};
+use assay_rules::redact;
 use serde::{Deserialize, Serialize};
 
 /// The folder for what assay keeps in a repository.
@@ -116,7 +117,8 @@ impl Record<'_> {
     }
 
     fn fill(&self, folder: &Path) -> io::Result<()> {
-        let put = |name: &str, text: &str| write_synced(&folder.join(name), text.as_bytes());
+        let put =
+            |name: &str, text: &str| write_synced(&folder.join(name), redact(text).as_bytes());
         for report in self.reports {
             let name: String = report.reviewer.name.chars().map(file_char).collect();
             put(&format!("reviewer-{name}.json"), &self.report(report))?;
@@ -232,6 +234,13 @@ fn file_char(c: char) -> char {
 /// Makes the state folder, with a `.gitignore` for what is not meant for git.
 pub(crate) fn make_state_folder(root: &Path) -> io::Result<()> {
     let folder = root.join(STATE);
+    // A link would lead what is written out of the repository.
+    for folder in [folder.clone(), folder.join("runs")] {
+        if fs::symlink_metadata(&folder).is_ok_and(|metadata| !metadata.is_dir()) {
+            let why = format!("`{}` is no folder", folder.display());
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
+        }
+    }
     fs::create_dir_all(&folder)?;
     let ignore = folder.join(".gitignore");
     if ignore.exists() { Ok(()) } else { write_whole(&ignore, IGNORED.as_bytes()) }

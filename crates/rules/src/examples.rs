@@ -5,7 +5,7 @@ use assay_findings::vote::Replacement;
 use serde::Deserialize;
 
 use crate::language::Language;
-use crate::rule::{Rule, RuleError};
+use crate::rule::{RuleError, RuleFile};
 use crate::rulebook::LanguageRules;
 use crate::scan::scan;
 use crate::syntax::{Syntax, Touched};
@@ -45,7 +45,7 @@ pub fn hold(name: &str, rule: &str, examples: &str) -> Result<Held, RuleError> {
     let examples: Examples =
         ast_grep_config::from_str(examples).map_err(|error| fail(format!("examples: {error}")))?;
     let held = Held { invalid: examples.invalid.len(), valid: examples.valid.len() };
-    for rule in Rule::read(name, rule)? {
+    for rule in RuleFile::read(name, rule)?.rules {
         let language = rule.language;
         if rule.about.id != examples.id {
             return Err(fail(format!("its examples are of `{}`", examples.id)));

@@ -20,6 +20,8 @@ pub(crate) struct Hit {
     pub(crate) note: Option<String>,
     /// The code that it is about.
     pub(crate) code: Option<String>,
+    /// How often the same code stands before it in the file.
+    pub(crate) before: usize,
     /// Whether that code must not be repeated.
     pub(crate) is_secret: bool,
     /// Whether the replacement may be applied unseen.
@@ -35,6 +37,7 @@ impl Hit {
             column: None,
             note: None,
             code: Some(code.trim().to_owned()),
+            before: 0,
             is_secret: false,
             is_safe: false,
             replacement: None,
@@ -70,10 +73,11 @@ impl Hit {
         let squeezed: String = code.split_whitespace().collect();
         // Formatters add a comma behind the last of several lines.
         let squeezed = squeezed.replace(",)", ")").replace(",]", "]").replace(",}", "}");
-        if !self.is_secret && matches!(redact(&squeezed), Cow::Borrowed(_)) {
-            return squeezed;
+        if self.is_secret || matches!(redact(&squeezed), Cow::Owned(_)) {
+            return blake3::hash(squeezed.as_bytes()).to_hex().to_string();
         }
-        blake3::hash(squeezed.as_bytes()).to_hex().to_string()
+        // Each copy is a defect of its own.
+        if self.before == 0 { squeezed } else { format!("{squeezed} {}", self.before) }
     }
 
     /// Quotes the first line of the code, unless that would carry a secret along.

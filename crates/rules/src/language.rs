@@ -32,6 +32,8 @@ pub(crate) fn of(path: &str, text: &str) -> Option<Language> {
 
 /// Gives the language that a file's name stands for.
 pub(crate) fn by_name(path: &str) -> Option<Language> {
+    // A name that is no text is shown in quotes.
+    let path = path.strip_prefix('"').and_then(|path| path.strip_suffix('"')).unwrap_or(path);
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     Some(match extension.to_ascii_lowercase().as_str() {
@@ -133,6 +135,7 @@ mod tests {
     fn files_are_told_by_name_or_first_line() {
         assert_eq!(of("src/A.PY", ""), Some(Language::Python));
         assert_eq!(of("Gemfile", ""), Some(Language::Ruby));
+        assert_eq!(of(r#""caf\351.py""#, ""), Some(Language::Python));
         assert_eq!(of("bin/deploy", "#!/usr/bin/env -S bash -e\n"), Some(Language::Bash));
         assert_eq!(of("bin/run", "#!/usr/bin/python3.11\n"), Some(Language::Python));
         assert_eq!(of("README", "hello"), None);

@@ -165,6 +165,12 @@ fn hunks(file: &FileDiff) -> usize {
     file.hunks.len().max(1)
 }
 
+/// Says whether nothing but a file's mode changed.
+fn is_mode_only(file: &FileDiff) -> bool {
+    let same_file = file.old_path == file.new_path && file.hunks.is_empty();
+    same_file && file.old_mode != file.new_mode
+}
+
 /// Says why a file is not looked at, if it is not.
 fn not_looked_at(file: &FileDiff) -> Option<Look> {
     if let Some(rule) = &file.left_out {
@@ -173,6 +179,7 @@ fn not_looked_at(file: &FileDiff) -> Option<Look> {
     let left_out = |rule: &str| Some(Look::LeftOut(rule.to_owned()));
     let failed = |why: &str| Some(Look::Failed(why.to_owned()));
     match file.content {
+        Content::Text if is_mode_only(file) => left_out("mode only"),
         Content::Text => None,
         Content::Submodule => left_out("submodule"),
         Content::Link => left_out("symbolic link"),

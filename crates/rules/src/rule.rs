@@ -82,22 +82,39 @@ struct Metadata {
     r#in: Place,
 }
 
-impl Rule {
-    /// Reads a rule, once for each of its languages. `name` is its file, for complaints.
-    pub(crate) fn read(name: &str, yaml: &str) -> Result<Vec<Rule>, RuleError> {
-        let fail = |message: String| RuleError { name: name.to_owned(), message };
-        let stored: SerializableRuleConfig<Language> =
-            ast_grep_config::from_str(yaml).map_err(|error| fail(error.to_string()))?;
-        if stored.severity == Severity::Off {
-            return Ok(Vec::new());
-        }
-        let metadata = metadata(&stored).map_err(fail)?;
-        let languages = [stored.language].into_iter().chain(metadata.also.iter().copied());
-        languages
-            .map(|language| Rule::new(stored.clone(), language, &metadata).map_err(fail))
-            .collect()
-    }
+/// What a rule file has in it.
+#[derive(Debug, Default)]
+pub(crate) struct RuleFile {
+    /// Its rules, each once for each of its languages.
+    pub(crate) rules: Vec<Rule>,
+    /// The ids of the rules that it switches off.
+    pub(crate) off: Vec<String>,
+}
 
+impl RuleFile {
+    /// Reads a file, which may hold several rules. `name` is for complaints.
+    pub(crate) fn read(name: &str, yaml: &str) -> Result<RuleFile, RuleError> {
+        let fail = |message: String| RuleError { name: name.to_owned(), message };
+        let stored: Vec<SerializableRuleConfig<Language>> =
+            ast_grep_config::from_multiple(yaml).map_err(|error| fail(error.to_string()))?;
+        let mut file = RuleFile::default();
+        for stored in stored {
+            if stored.severity == Severity::Off {
+                file.off.push(stored.id);
+                continue;
+            }
+            let metadata = metadata(&stored).map_err(fail)?;
+            let languages = [stored.language].into_iter().chain(metadata.also.iter().copied());
+            for language in languages {
+                let rule = Rule::new(stored.clone(), language, &metadata).map_err(fail)?;
+                file.rules.push(rule);
+            }
+        }
+        Ok(file)
+    }
+}
+
+impl Rule {
     fn new(
         mut stored: SerializableRuleConfig<Language>,
         language: Language,

@@ -7,7 +7,7 @@ use ast_grep_core::Matcher;
 
 use crate::builtin;
 use crate::language::{self, Language};
-use crate::rule::{Rule, RuleError};
+use crate::rule::{Rule, RuleError, RuleFile};
 
 /// The built-in rules and a repository's own.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Rulebook {
     ) -> Result<Rulebook, RuleError> {
         let repository: Vec<(String, String)> = files.into_iter().collect();
         for (name, yaml) in &repository {
-            Rule::read(name, yaml)?;
+            RuleFile::read(name, yaml)?;
         }
         Ok(Rulebook { by_language: empty_shelves(), repository })
     }
@@ -49,8 +49,9 @@ impl Rulebook {
             files.extend(self.repository.iter().map(|(name, yaml)| (name.as_str(), yaml.as_str())));
             let mut rules: Vec<Rule> = Vec::new();
             for (name, yaml) in files {
-                let read = Rule::read(name, yaml).expect("every rule was read once before");
-                for rule in read.into_iter().filter(|rule| rule.language == language) {
+                let read = RuleFile::read(name, yaml).expect("every rule was read once before");
+                rules.retain(|rule| !read.off.contains(&rule.about.id));
+                for rule in read.rules.into_iter().filter(|rule| rule.language == language) {
                     rules.retain(|other| other.about.id != rule.about.id);
                     rules.push(rule);
                 }

@@ -40,10 +40,17 @@ fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Hit 
         column: Some(found.start_pos().byte_point().1 as u32 + 1),
         note: None,
         code: Some(found.text().into_owned()),
+        before: copies_before(text, found),
         is_secret: false,
         is_safe: rule.fix == Some(FixClass::Safe),
         replacement,
     }
+}
+
+/// Counts how often the same code stands in the file before it, whatever the change touched.
+fn copies_before(text: &str, found: &NodeMatch<'_, StrDoc<Language>>) -> usize {
+    let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+    squeeze(&text[..found.range().start]).matches(&squeeze(&found.text())).count()
 }
 
 /// Turns a rule's rewrite into whole lines. One that reaches beyond the lines of its match is not

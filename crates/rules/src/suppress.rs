@@ -13,6 +13,9 @@ use crate::wording::Wording;
 /// What such a comment starts with.
 const MARK: &str = "assay: ignore";
 
+/// A reason has at least so many letters or digits.
+const MIN_REASON: usize = 3;
+
 pub(crate) const WITHOUT_REASON: Wording = Wording {
     id: "change/ignored-without-reason",
     grade: "LOW",
@@ -42,11 +45,13 @@ pub(crate) fn read(path: &RepoPath, text: &str, syntax: Option<&Syntax>) -> Aske
         if !is_comment(syntax, number, before) {
             continue;
         }
+        let (wish, behind) = until_end(wish);
+        let shares_line = [before, behind].iter().any(|part| part.contains(char::is_alphanumeric));
         match wish_of(wish) {
             Some((rule, reason)) => asked.suppressions.push(Suppression {
                 rule,
                 file: path.clone(),
-                line: line_meant(&lines, number, before),
+                line: if shares_line { number } else { next_code(&lines, number) },
                 reason,
             }),
             None => asked.unclear.extend(Hit::on_line(number, line)),
@@ -65,22 +70,24 @@ fn is_comment(syntax: Option<&Syntax>, number: u32, before: &str) -> bool {
     begins && comments.iter().any(|(_, text)| text.contains(MARK))
 }
 
+/// Splits a comment where it ends: what stands behind it is no part of it.
+fn until_end(wish: &str) -> (&str, &str) {
+    let end = ["*/", "-->"].iter().filter_map(|end| wish.find(end)).min();
+    wish.split_at(end.unwrap_or(wish.len()))
+}
+
 /// Reads the rule and the reason; both have to be there.
 fn wish_of(wish: &str) -> Option<(String, String)> {
-    let wish = wish.trim().trim_end_matches("*/").trim_end_matches("-->").trim();
-    let (rule, reason) = wish.split_once(char::is_whitespace)?;
+    let (rule, reason) = wish.trim().split_once(char::is_whitespace)?;
     let reason = reason.trim_start_matches(['-', ':', '–', '—', ' ']).trim();
-    let is_rule = rule.contains('/') && !reason.is_empty();
+    let says_something = reason.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_REASON;
+    let is_rule = rule.contains('/') && says_something;
     is_rule.then(|| (rule.trim_end_matches(':').to_owned(), reason.to_owned()))
 }
 
-/// Gives the line that a comment is about: its own, or the next one with code where it stands
-/// alone. Several such comments may stand above each other.
-fn line_meant(lines: &[&str], number: u32, before: &str) -> u32 {
-    let alone = before.trim().chars().all(|c| !c.is_alphanumeric());
-    if !alone {
-        return number;
-    }
+/// Gives the line with code that follows a comment on a line of its own. Several such comments may
+/// stand above each other.
+fn next_code(lines: &[&str], number: u32) -> u32 {
     let after = lines.iter().zip(1u32..).skip(number as usize);
     let mut code = after.filter(|(line, _)| !line.trim().is_empty() && !line.contains(MARK));
     code.next().map_or(number, |(_, number)| number)
@@ -123,6 +130,18 @@ mod tests {
             expect![[r#"
                 1 unclear
                 2 unclear
+                3 unclear"#]],
+        );
+    }
+
+    #[test]
+    fn code_behind_a_comment_is_no_reason() {
+        check(
+            "a.js",
+            "/* assay: ignore javascript/a */ debugger;\n/* assay: ignore javascript/b it is fine */ f();\n// assay: ignore javascript/c .\ng();\n",
+            expect![[r#"
+                2 javascript/b because it is fine
+                1 unclear
                 3 unclear"#]],
         );
     }

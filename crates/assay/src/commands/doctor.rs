@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Color, Style};
 use assay_findings::write::plain;
-use assay_review::command::known::KNOWN;
+use assay_review::baseline::Baseline;
+use assay_review::command::CommandReviewer;
+use assay_review::command::known::{self, KNOWN};
 use assay_rules::{Rulebook, examples};
 use assay_sandbox::{Command, Held};
 
+use crate::environment::variable;
 use crate::exit::Exit;
 use crate::settings::{self, Configuration};
 
@@ -46,11 +49,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Err(error) => lines.push(bad(format!("no repository: {error}"))),
     }
     lines.extend(limits());
-    let configured = root.as_deref().map(configured_names).unwrap_or_default();
+    let configured = root.as_deref().map(configured).unwrap_or_default();
     lines.extend(KNOWN.iter().map(|known| {
-        let asked_for = configured.iter().any(|name| name == known.name);
+        let asked_for = configured.iter().any(|command| command.name == known.name);
         analyser(known.name, known.program, known.how_to_get, asked_for)
     }));
+    let own = configured.iter().filter(|command| known::named(&command.name).is_none());
+    lines.extend(own.map(|command| own_analyser(&args.folder, command)));
     lines.push(missing("no model is configured: reviews are by rules and analysers alone".into()));
     show(&lines)?;
     let healthy = lines.iter().all(|line| line.health != Health::Bad);
@@ -105,7 +110,9 @@ fn repository(root: &Path) -> Vec<Line> {
         Err(error) => bad(first_line(&format!("{error:#}"))),
     });
     lines.push(rules(root));
-    lines.push(match assay_review::baseline::Baseline::open(root) {
+    let baseline = settings::read_optional(root, assay_review::baseline::PATH);
+    let baseline = baseline.map(|text| text.unwrap_or_default());
+    lines.push(match baseline.and_then(|text| Ok(Baseline::read(&text)?)) {
         Ok(baseline) if baseline.accepted.is_empty() => {
             missing("nothing was accepted into a baseline".into())
         }
@@ -121,7 +128,7 @@ fn first_line(text: &str) -> String {
 
 /// Reads the repository's own rules and holds them against their examples.
 fn rules(root: &Path) -> Line {
-    let rules = match settings::rules_on_disk(&root.join(settings::RULES)) {
+    let rules = match settings::rules_on_disk(root) {
         Ok(rules) => rules,
         Err(error) => return bad(format!("{error:#}")),
     };
@@ -134,7 +141,7 @@ fn rules(root: &Path) -> Line {
     }
     let mut held = 0;
     for (name, rule) in &rules {
-        let beside = Path::new(name).with_extension("test.yml");
+        let beside = root.join(name).with_extension("test.yml");
         let Ok(beside) = fs::read_to_string(beside) else { continue };
         match examples::hold(name, rule, &beside) {
             Ok(_) => held += 1,
@@ -155,9 +162,24 @@ fn limits() -> Vec<Line> {
     vec![line("writing files", limits.files), line("the network", limits.network)]
 }
 
-fn configured_names(root: &Path) -> Vec<String> {
+fn configured(root: &Path) -> Vec<CommandReviewer> {
     let configuration = Configuration::on_disk(root).ok().flatten();
-    configuration.map(|configuration| configuration.command_names()).unwrap_or_default()
+    configuration.and_then(|configuration| configuration.commands().ok()).unwrap_or_default()
+}
+
+/// Looks for the program of an analyser of the repository's own, without running it.
+fn own_analyser(folder: &Path, command: &CommandReviewer) -> Line {
+    let CommandReviewer { name, program, .. } = command;
+    let path = variable("PATH").unwrap_or_default();
+    let folders = path.split(':').map(|path| Path::new(path).join(program));
+    let there = match program.contains('/') {
+        true => assay_change::root(folder).is_ok_and(|root| root.join(program).is_file()),
+        false => folders.into_iter().any(|file| file.is_file()),
+    };
+    match there {
+        true => good(format!("{name} reads changes")),
+        false => bad(format!("{name} is configured, and its program is not there")),
+    }
 }
 
 fn analyser(name: &str, program: &str, how_to_get: &str, asked_for: bool) -> Line {

@@ -17,6 +17,7 @@ use anyhow::Context;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::Day;
+use assay_findings::write::plain;
 use clap::ValueEnum;
 
 use crate::environment::variable;
@@ -49,6 +50,18 @@ impl From<ModeArg> for Mode {
 fn print(text: &str) -> anyhow::Result<()> {
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Prints what a review came to: no secret of the change leaves in it.
+fn print_safely(text: &str) -> anyhow::Result<()> {
+    print(&assay_rules::redact(text))
+}
+
+/// Warns on stderr of what does not stop the work.
+fn warn(text: &str) {
+    let text = assay_rules::redact(text);
+    // Whoever closed stderr does not want to hear of it.
+    let _ = writeln!(io::stderr(), "warning: {}", plain::visible(&text));
 }
 
 /// Prints a value as JSON.
@@ -84,8 +97,9 @@ pub(crate) fn known_severity(word: &str) -> Result<Grade, String> {
     Ok(grade)
 }
 
-/// Gives the name of whoever runs this, for the record of a decision.
-pub(crate) fn user_name() -> String {
-    let named = variable("USER").or_else(|| variable("LOGNAME"));
-    named.unwrap_or_else(|| "somebody".to_owned())
+/// Gives the name of whoever runs this, for the record of a decision: as git knows it, or else the
+/// system.
+pub(crate) fn user_name(root: &Path) -> String {
+    let named = || variable("USER").or_else(|| variable("LOGNAME"));
+    assay_change::user_name(root).or_else(named).unwrap_or_else(|| "somebody".to_owned())
 }

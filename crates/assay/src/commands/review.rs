@@ -14,7 +14,7 @@ use assay_review::runs::Record;
 use assay_review::{Review, Reviewer, Rules, Terms};
 use clap::ValueEnum;
 
-use super::{ModeArg, known_severity, print, print_json, today};
+use super::{ModeArg, known_severity, print, print_safely, today, warn};
 use crate::exit::Exit;
 use crate::interactive;
 use crate::progress::Progress;
@@ -119,8 +119,8 @@ pub(crate) struct Prepared {
     baseline: Baseline,
     fail_on: Option<Grade>,
     require: assay_findings::coverage::Requirement,
-    /// What is to be told about how the change touches what decides on it.
-    notes: Vec<&'static str>,
+    /// What is to be told about what decides on the change.
+    notes: Vec<String>,
 }
 
 impl Prepared {
@@ -137,12 +137,12 @@ impl Prepared {
         let commands = settings.commands.into_iter();
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
         Ok(Prepared {
-            baseline: Baseline::open(&change.root)?,
             change,
             reviewers,
             at_a_time: settings.at_a_time,
             fail_on: settings.fail_on,
             require: settings.require,
+            baseline: settings.baseline,
             notes: settings.notes,
         })
     }
@@ -204,23 +204,36 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if mode == Mode::Interactive {
         interactive::check_terminal()?;
     }
+    if mode == Mode::Autofix && !prepared.change.is_in_work_tree() {
+        bail!("`--mode autofix` mends the working tree, and this change is not in it");
+    }
     let mut reviewed = prepared.review(mode, args.fail_on.as_ref());
     if mode == Mode::Autofix && super::fix::apply_safe(&prepared.change, &reviewed.synthesis)? {
         prepared = Prepared::open(&args.what.folder, &scope, &selection)?;
         reviewed = prepared.review(mode, args.fail_on.as_ref());
     }
-    let run = match args.mode {
-        Some(ModeArg::ReportOnly) => None,
-        _ => Some(reviewed.keep(&prepared.change)?),
+    // A review that cannot be kept is told all the same.
+    let kept = match args.mode {
+        Some(ModeArg::ReportOnly) => Ok(None),
+        _ => reviewed.keep(&prepared.change).map(Some),
     };
     if let Some(reason) = &args.accept {
         return accept(prepared, &reviewed.synthesis, reason);
     }
-    show(args, &prepared, &reviewed.synthesis, run.as_deref())?;
+    let run = kept.as_ref().ok().and_then(|id| id.as_deref());
+    let exit = Exit::from(reviewed.synthesis.verdict.state);
+    match show(args, &prepared, &reviewed.synthesis, run) {
+        // Whoever read the output has left; the verdict stays what it is.
+        Err(error) if error.chain().any(crate::is_broken_pipe) => return Ok(exit),
+        shown => shown?,
+    }
+    if let Err(error) = kept {
+        warn(&format!("the review could not be kept: {error:#}; `--mode report-only` keeps none"));
+    }
     if mode == Mode::Interactive {
         interactive::ask(&mut prepared.baseline, &prepared.change, &reviewed.synthesis)?;
     }
-    Ok(reviewed.synthesis.verdict.state.into())
+    Ok(exit)
 }
 
 /// Puts everything that was found into the baseline.
@@ -231,11 +244,14 @@ fn accept(mut prepared: Prepared, synthesis: &Synthesis, reason: &str) -> anyhow
     if synthesis.verdict.incomplete {
         bail!("the review is incomplete, so it cannot be accepted as a whole");
     }
-    let by = super::user_name();
+    let by = super::user_name(&prepared.change.root);
     let new = prepared.baseline.accept(&synthesis.findings, &by, reason);
     prepared.baseline.save(&prepared.change.root)?;
     let path = assay_review::baseline::PATH;
-    print(&format!("accepted {new} findings into `{path}`; commit it, and they stay accepted\n"))?;
+    let findings = terminal::count(new, "finding");
+    print(&format!(
+        "accepted {findings} into `{path}`; commit it in a change of its own, and they stay accepted\n"
+    ))?;
     Ok(Exit::Ready)
 }
 
@@ -246,7 +262,7 @@ fn show(
     run: Option<&str>,
 ) -> anyhow::Result<()> {
     if args.mode == Some(ModeArg::Headless) {
-        print_json(synthesis)?;
+        print_safely(&write::pretty(synthesis))?;
         let degraded = synthesis.verdict.incomplete || synthesis.verdict.state == State::Incomplete;
         return print(if degraded { "degraded\n" } else { "complete\n" });
     }
@@ -255,7 +271,7 @@ fn show(
             let told = terminal::Told { run, notes: &prepared.notes };
             return terminal::print(&prepared.change, synthesis, &told);
         }
-        Output::Json => return print_json(synthesis),
+        Output::Json => return print_safely(&write::pretty(synthesis)),
         Output::Sarif => Form::Sarif,
         Output::Rdjson => Form::Rdjson,
         Output::Rdjsonl => Form::Rdjsonl,
@@ -269,5 +285,5 @@ fn show(
         version: env!("CARGO_PKG_VERSION"),
         ..Document::default()
     };
-    print(&write::write(form, &document))
+    print_safely(&write::write(form, &document))
 }

@@ -10,7 +10,7 @@ use assay_findings::vote::Replacement;
 use assay_findings::write::plain;
 use unicode_width::UnicodeWidthStr;
 
-use super::{DIM, GREEN, RED, WIDTH};
+use super::{DIM, GREEN, MARGIN, RED, WIDTH};
 
 /// Lines shown around the one that is meant.
 const CONTEXT: u32 = 1;
@@ -51,9 +51,9 @@ impl Source {
                 continue;
             }
             let (start, length) = self.mark(finding, line, &text);
-            let skipped = start.saturating_sub(WIDTH / 2) * usize::from(start + 8 > WIDTH);
+            let skipped = start.saturating_sub(room() / 2) * usize::from(start + 8 > room());
             let shown = cut(&text, skipped);
-            let length = length.clamp(1, WIDTH.saturating_sub(start - skipped).max(1));
+            let length = length.clamp(1, room().saturating_sub(start - skipped).max(1));
             let (indent, carets) = (" ".repeat(start - skipped), "^".repeat(length));
             writeln!(out, "  {DIM}{number:>5} |{DIM:#} {shown}")?;
             writeln!(out, "  {DIM}      |{DIM:#} {indent}{style}{carets}{style:#}")?;
@@ -97,20 +97,31 @@ pub(super) fn write_change(
     replacement: &Replacement,
 ) -> anyhow::Result<()> {
     let first = replacement.start_line() as usize;
-    let gone = before.lines().skip(first - 1).take(replacement.end_line() as usize + 1 - first);
-    write_side(out, RED, '-', gone)?;
-    write_side(out, GREEN, '+', replacement.text().lines())
+    let count = replacement.end_line() as usize + 1 - first;
+    let gone: Vec<&str> = before.lines().skip(first - 1).take(count).collect();
+    let come: Vec<&str> = replacement.text().lines().collect();
+    let skipped = same_start(&gone, &come);
+    write_side(out, RED, '-', &gone, skipped)?;
+    write_side(out, GREEN, '+', &come, skipped)
 }
 
-fn write_side<'t>(
+/// Says how much of long lines is the same on both sides, so that the difference can be shown.
+fn same_start(gone: &[&str], come: &[&str]) -> usize {
+    let [gone, come] = [gone, come].map(|lines| lines.first().map(|line| fit(line)));
+    let (Some(gone), Some(come)) = (gone, come) else { return 0 };
+    let same = gone.chars().zip(come.chars()).take_while(|(a, b)| a == b).count();
+    if same > room() / 2 { same.saturating_sub(room() / 4) } else { 0 }
+}
+
+fn write_side(
     out: &mut impl Write,
     style: Style,
     sign: char,
-    lines: impl Iterator<Item = &'t str>,
+    lines: &[&str],
+    skipped: usize,
 ) -> anyhow::Result<()> {
-    let lines: Vec<&str> = lines.collect();
     for line in lines.iter().take(MAX_FIX_LINES) {
-        let line = cut(&fit(&assay_rules::redact(line)), 0);
+        let line = cut(&fit(&assay_rules::redact(line)), skipped);
         writeln!(out, "       {style}{sign} {line}{style:#}")?;
     }
     if lines.len() > MAX_FIX_LINES {
@@ -120,6 +131,11 @@ fn write_side<'t>(
     Ok(())
 }
 
+/// Gives the columns that there are for a source line.
+fn room() -> usize {
+    WIDTH.saturating_sub(MARGIN)
+}
+
 /// Makes a line fit to be shown: tabs as blanks, control characters visible.
 fn fit(line: &str) -> String {
     plain::visible(&line.replace('\t', "    ")).into_owned()
@@ -127,11 +143,11 @@ fn fit(line: &str) -> String {
 
 /// Takes the part of a line that is shown, saying where something is left away.
 fn cut(line: &str, skipped: usize) -> String {
-    let mut shown: String = line.chars().skip(skipped).take(WIDTH).collect();
+    let mut shown: String = line.chars().skip(skipped).take(room()).collect();
     if skipped > 0 {
         shown.replace_range(..shown.chars().next().map_or(0, char::len_utf8), "…");
     }
-    if line.chars().count() > skipped + WIDTH {
+    if line.chars().count() > skipped + room() {
         shown.push('…');
     }
     shown

@@ -177,15 +177,24 @@ fn the_baseline_follows_the_code_and_ends_with_it() {
     let ran = run(&repository, &["review", "--staged", "--accept", "until spring"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(run(&repository, &["review", "--staged"]).code, 0);
+    repository.git(&["add", ".assay/baseline.json"]);
+    let ran = run(&repository, &["review", "--staged"]);
+    assert_eq!(ran.code, 1, "a change does not accept its own flaws");
+    assert!(ran.stdout.contains("the change touches the baseline;"), "{}", ran.stdout);
+    repository.git(&["commit", "--quiet", "--message", "baseline", ".assay/baseline.json"]);
     repository.write("a.py", format!("import sys\n\n{SHELL}"));
     repository.git(&["mv", "a.py", "b.py"]);
     repository.git(&["add", "--all"]);
     assert_eq!(told(&repository, &["--staged", "b.py"]), Vec::<String>::new(), "it moved");
+    repository.write("b.py", format!("{SHELL}\n\n{}", SHELL.replace("clean", "sweep")));
+    repository.git(&["add", "--all"]);
+    let copies = told(&repository, &["--staged", "b.py"]);
+    assert_eq!(copies, ["b.py:12 python/shell-injection"], "a copy is a defect of its own");
     repository.write("b.py", SHELL.replace("rm -r", "rm -rf"));
     repository.git(&["add", "--all"]);
     assert_eq!(told(&repository, &["--staged", "b.py"]), ["b.py:5 python/shell-injection"]);
     repository.write(".assay/baseline.json", "{}");
-    let ran = run(&repository, &["review"]);
+    let ran = run(&repository, &["review", "--staged", "b.py"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("is no baseline"), "{}", ran.stderr);
 }
@@ -236,7 +245,7 @@ fn what_is_left_out_is_named() {
     repository.write("vendor/a.py", SHELL);
     repository.write("b.gen.py", SHELL);
     repository.write("Cargo.lock", "version = 4\n");
-    repository.write("c.min.js", "x()\n");
+    repository.write("c.min.js", format!("x({})\n", "1,".repeat(200)));
     repository.write("big.py", "x = 1\n".repeat(200_000));
     repository.write("d.py", "x = 1\n");
     repository.commit("after");
@@ -250,6 +259,134 @@ fn what_is_left_out_is_named() {
         "{}",
         ran.stdout
     );
+}
+
+#[test]
+fn a_file_that_nobody_looked_at_is_named() {
+    let repository = Repository::new();
+    repository.write("a.py", "x = 1\n");
+    repository.write("b.lock/Cargo.lock", "version = 4\n");
+    repository.commit("after");
+    let ran = run(&repository, &["review"]);
+    let line = "not looked at: b.lock/Cargo.lock (lock file)";
+    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    repository.git(&["update-index", "--chmod=+x", "a.py"]);
+    repository.git(&["commit", "--quiet", "--message", "mode"]);
+    let ran = run(&repository, &["review", "--commit", "HEAD"]);
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 left out (mode only)"), "{}", ran.stdout);
+}
+
+#[test]
+fn files_that_are_all_that_is_new_are_what_is_meant() {
+    let repository = Repository::new();
+    repository.write("evil.py", SHELL);
+    let ran = run(&repository, &["review"]);
+    assert!(ran.stdout.starts_with("Review of untracked files (1 file)"), "{}", ran.stdout);
+    assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn names_that_are_no_text_hide_nothing() {
+    use std::os::unix::ffi::OsStrExt;
+    let repository = Repository::new();
+    let code = "def f(a):\n    breakpoint()\n    return 1\n";
+    for name in [&b"\"q\".py"[..], b"bad\xff.py", b"a b.py"] {
+        repository.write(std::ffi::OsStr::from_bytes(name), code);
+    }
+    repository.commit("after");
+    assert_eq!(told(&repository, &[]).len(), 3);
+}
+
+#[test]
+fn nothing_is_written_through_a_link_out_of_the_repository() {
+    let outside = tempfile::tempdir().unwrap();
+    let repository = flawed();
+    std::os::unix::fs::symlink(outside.path(), repository.path().join(".assay")).unwrap();
+    let ran = run(&repository, &["review"]);
+    assert_eq!(ran.code, 1, "the review is told all the same");
+    assert!(ran.stdout.contains("python/sql-injection"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("could not be kept"), "{}", ran.stderr);
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+    std::os::unix::fs::symlink("/etc/hostname", repository.file("config/agent-framework.yaml"))
+        .unwrap();
+    let ran = run(&repository, &["review", "--commit", "HEAD"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("is no text file of this repository"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_secret_leaves_in_no_message_and_no_file() {
+    let repository = Repository::new();
+    let token = ["ghp_", "q7R2mXc9Vb4Nz8Kp1Lw6Ty3Hd5Jf0Gs2AeUo"].concat();
+    repository.write(
+        ".assay/rules/a.yml",
+        format!("id: house/a\nlanguage: Python\nmessage: found {token} here\nseverity: error\nrule:\n  pattern: float($X)\n"),
+    );
+    repository.commit("rules");
+    repository.write(
+        "a.py",
+        format!("x = float(y)\n\n\ndef f(a):\n    breakpoint()  # assay: ignore python/debugger {token}\n    return a\n"),
+    );
+    repository.commit("after");
+    for format in
+        ["terminal", "json", "sarif", "rdjson", "rdjsonl", "markdown", "github", "checklist"]
+    {
+        let ran = run(&repository, &["review", "--format", format]);
+        assert!(!ran.stdout.contains(&token), "{format}: {}", ran.stdout);
+    }
+    run(&repository, &["review", "--accept", &format!("because of {token}")]);
+    let mut waiting =
+        vec![repository.path().join(".assay/runs"), repository.path().join(".assay/baseline.json")];
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            waiting.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(!text.contains(&token), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_verdict_stands_whoever_stops_reading() {
+    let repository = flawed();
+    let script = "\"$0\" review | true; exit ${PIPESTATUS[0]}";
+    let status = std::process::Command::new("bash")
+        .args(["-c", script, env!("CARGO_BIN_EXE_assay")])
+        .current_dir(repository.path())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn a_form_that_lists_findings_says_when_the_review_is_incomplete() {
+    let repository = Repository::new();
+    repository.write("a.py", b"x = 1\n\0");
+    repository.commit("after");
+    for (format, expected) in [
+        ("github", "::error title=The review is incomplete::"),
+        ("checklist", "**The review is incomplete**"),
+        ("sarif", "\"executionSuccessful\": false"),
+    ] {
+        let ran = run(&repository, &["review", "--format", format]);
+        assert_eq!(ran.code, 3);
+        assert!(ran.stdout.contains(expected), "{format}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_built_in_rule_can_be_switched_off() {
+    let repository = Repository::new();
+    repository.write(
+        ".assay/rules/off.yml",
+        "id: python/debugger\nlanguage: Python\nmessage: off\nseverity: \"off\"\nrule:\n  pattern: x\n",
+    );
+    repository.commit("rules");
+    repository.write("a.py", "def f(a):\n    breakpoint()\n    return 1\n");
+    repository.commit("after");
+    assert_eq!(told(&repository, &[]), Vec::<String>::new());
 }
 
 #[test]
@@ -299,12 +436,13 @@ fn a_wrong_configuration_is_named_with_its_place() {
         ("review:\n  fail_on: odd\n", "review.fail_on"),
         ("review:\n  ignore: [\"[\"]\n", "`[` is no glob"),
         ("review:\n  commands: [nothing-known]\n", "is not well known"),
+        ("review:\n  commands: [ruff, ruff]\n", "more than one reviewer `ruff`"),
         ("review:\n  commands:\n    - name: x\n      run: [x]\n", "`form` says what it prints"),
         ("review: [\n", "cannot be read"),
         ("review:\n  ignore: [\"${NOT_SET_ANYWHERE}\"]\n", "`NOT_SET_ANYWHERE` is not set"),
     ] {
         repository.write("config/agent-framework.yaml", text);
-        let ran = run(&repository, &["review"]);
+        let ran = run(&repository, &["review", "--commit", "HEAD"]);
         assert_eq!(ran.code, 2, "{text}: {}", ran.stdout);
         assert!(ran.stderr.contains(expected), "{text}: {}", ran.stderr);
         assert_eq!(run(&repository, &["doctor"]).code, 2, "{text}");

@@ -12,7 +12,11 @@ pub(super) fn write(document: &Document<'_>) -> String {
         .zip(1..)
         .map(|(finding, number)| item(document, finding, number))
         .collect();
-    items.join("\n")
+    let incomplete = document.why_incomplete();
+    let incomplete = incomplete.map(|why| {
+        format!("**The review is incomplete**: {}\n", plain::without_links(&plain::one_line(&why)))
+    });
+    incomplete.into_iter().chain(items).collect::<Vec<_>>().join("\n")
 }
 
 fn item(document: &Document<'_>, finding: &Finding, number: usize) -> String {

@@ -5,7 +5,14 @@ use crate::finding::Finding;
 use crate::grade::SarifLevel;
 
 pub(super) fn write(document: &Document<'_>) -> String {
-    document.worst_first().into_iter().map(annotation).collect()
+    let findings = document.worst_first().into_iter().map(annotation);
+    incomplete(document).into_iter().chain(findings).collect()
+}
+
+/// Says that a review is incomplete, which no finding does.
+fn incomplete(document: &Document<'_>) -> Option<String> {
+    let reasons = document.why_incomplete()?;
+    Some(format!("::error title=The review is incomplete::{}\n", data(&reasons)))
 }
 
 fn annotation(finding: &Finding) -> String {

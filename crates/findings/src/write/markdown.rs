@@ -21,6 +21,7 @@ pub(super) fn write(document: &Document<'_>) -> String {
     if let Some(synthesis) = document.synthesis {
         page.extend(aside("Held back as unsure", &named(&synthesis.held_back)));
         page.extend(aside("There before this change", &named(&synthesis.pre_existing)));
+        page.extend(aside("Not looked at", &not_covered(synthesis)));
         page.extend(aside("Left alone on purpose", &dismissed(&synthesis.dismissed)));
         page.extend(aside("Testing gaps", &escaped(&synthesis.testing_gaps)));
         page.extend(aside("Residual risks", &escaped(&synthesis.residual_risks)));
@@ -100,6 +101,11 @@ fn named(findings: &[Finding]) -> Vec<String> {
             )
         })
         .collect()
+}
+
+fn not_covered(synthesis: &Synthesis) -> Vec<String> {
+    let files = synthesis.reports.iter().flat_map(|report| &report.not_covered);
+    files.map(|file| plain::markdown(file)).collect()
 }
 
 fn dismissed(findings: &[Finding]) -> Vec<String> {

@@ -111,6 +111,14 @@ impl<'a> Document<'a> {
         self.findings.unwrap_or_default()
     }
 
+    /// Says why the review is incomplete, where it is.
+    fn why_incomplete(&self) -> Option<String> {
+        let verdict = &self.synthesis?.verdict;
+        let reasons: Vec<&str> =
+            verdict.because.iter().map(|reason| reason.text.as_str()).collect();
+        verdict.incomplete.then(|| reasons.join("; "))
+    }
+
     /// Gives the findings, the worst first.
     fn worst_first(&self) -> Vec<&'a Finding> {
         let mut sorted: Vec<&Finding> = self.findings().iter().collect();

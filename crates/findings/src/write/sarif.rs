@@ -28,8 +28,24 @@ pub(super) struct Log {
 struct Run {
     tool: Tool,
     automation_details: AutomationDetails,
+    invocations: Vec<Invocation>,
     column_kind: &'static str,
     results: Vec<Outcome>,
+}
+
+/// Whether everybody who had to look did.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_execution_notifications: Vec<Notification>,
+}
+
+#[derive(Serialize)]
+struct Notification {
+    level: SarifLevel,
+    message: Message,
 }
 
 #[derive(Serialize)]
@@ -176,6 +192,7 @@ pub(super) fn write(document: &Document<'_>) -> Log {
         version: "2.1.0",
         runs: vec![Run {
             automation_details: AutomationDetails { id: "assay/" },
+            invocations: vec![invocation(document)],
             column_kind: "utf16CodeUnits",
             results: results.collect(),
             tool: Tool {
@@ -186,6 +203,22 @@ pub(super) fn write(document: &Document<'_>) -> Log {
                 },
             },
         }],
+    }
+}
+
+fn invocation(document: &Document<'_>) -> Invocation {
+    let incomplete = document.why_incomplete();
+    Invocation {
+        execution_successful: incomplete.is_none(),
+        tool_execution_notifications: incomplete
+            .map(|why| Notification {
+                level: SarifLevel::Error,
+                message: Message {
+                    text: format!("The review is incomplete: {}", plain::one_line(&why)),
+                },
+            })
+            .into_iter()
+            .collect(),
     }
 }
 

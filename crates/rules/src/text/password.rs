@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Added;
-use super::secret::{entropy, is_placeholder};
+use super::secret::{entropy, found, is_placeholder};
 use crate::hit::Hit;
 use crate::language;
 
@@ -27,6 +27,10 @@ pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
     for (line, text) in &added.lines {
         let value = ASSIGNED.captures(text).and_then(|groups| groups.get(1));
         let Some(value) = value.filter(|value| is_password(value.as_str())) else { continue };
+        // What is known for a credential is told as one.
+        if !found(text).is_empty() {
+            continue;
+        }
         hits.extend(Hit::on_line(*line, value.as_str()).map(|hit| Hit {
             column: Some(value.start() as u32 + 1),
             is_secret: true,

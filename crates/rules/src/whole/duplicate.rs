@@ -13,6 +13,9 @@ use crate::wording::Wording;
 /// Fewer equal lines are chance.
 const MIN_LINES: usize = 15;
 
+/// The longest so many are told: who copies more knows it.
+const MAX_TOLD: usize = 5;
+
 /// So many of them must differ from each other.
 const MIN_DISTINCT: usize = 12;
 
@@ -56,7 +59,9 @@ fn look(whole: &Whole<'_>) -> Vec<Sighting> {
             })
         })
         .collect();
-    let seen = repeats(&lines).into_iter().filter_map(|repeat| {
+    let mut repeats = repeats(&lines);
+    repeats.sort_by_key(|repeat| std::cmp::Reverse(repeat.count));
+    let seen = repeats.into_iter().take(MAX_TOLD).filter_map(|repeat| {
         let (from, to) = (lines[repeat.second], lines[repeat.second + repeat.count - 1]);
         let other = lines[repeat.first];
         let there = files[other.file].path();

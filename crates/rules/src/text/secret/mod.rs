@@ -17,6 +17,9 @@ use crate::hit::Hit;
 /// Bits for each character below which a text is no random token.
 const MIN_ENTROPY: f64 = 3.0;
 
+/// A text as long as this can lose four characters and is still none the less secret.
+const MIN_TOKEN: usize = 24;
+
 /// What stands in the place of a credential in examples.
 const PLACEHOLDERS: [&str; 9] =
     ["example", "xxxx", "0000", "your", "placeholder", "changeme", "dummy", "redacted", "password"];
@@ -67,7 +70,7 @@ fn is_key_text(text: &str) -> bool {
 }
 
 /// Finds the credentials of a text, with their kinds.
-fn found(text: &str) -> Vec<(&'static str, Range<usize>)> {
+pub(super) fn found(text: &str) -> Vec<(&'static str, Range<usize>)> {
     let mut kinds: Vec<usize> =
         MARKS.find_overlapping_iter(text).map(|mark| mark.pattern().as_usize()).collect();
     kinds.sort_unstable();
@@ -121,7 +124,10 @@ pub fn redact(text: &str) -> Cow<'_, str> {
             continue;
         }
         out.push_str(&text[from..span.start]);
-        let shown = text[span.clone()].char_indices().nth(4).map_or(0, |(at, _)| at);
+        // The beginning of a token says of which kind it is; that of a password says too much.
+        let is_token = span.len() >= MIN_TOKEN;
+        let start = text[span.clone()].char_indices().nth(4).map_or(0, |(at, _)| at);
+        let shown = if is_token { start } else { 0 };
         out.push_str(&text[span.start..span.start + shown]);
         out.push_str("[redacted]");
         from = span.end;
