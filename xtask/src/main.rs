@@ -14,6 +14,7 @@ mod links;
 mod measure;
 mod peers;
 mod random;
+mod repository;
 mod soak;
 mod test;
 mod workspace;
@@ -51,7 +52,7 @@ enum Chore {
     },
     /// Measures how well something is done, beside other programs
     Measure {
-        /// What to measure: recovery
+        /// What to measure: recovery, diffs, cases
         name: String,
         /// The folder with the data, for measurements that need some
         #[arg(long, value_name = "DIR")]

@@ -2,20 +2,25 @@
 
 mod breaks;
 mod cases;
+mod diffs;
 mod draft;
+mod labelled;
 mod recovery;
 mod scripts;
 
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
-/// Runs a measurement. Measuring never fails for what is measured.
+/// Runs a measurement; says whether what must hold does. Most of what is measured has no such
+/// limit.
 pub(crate) fn run(name: &str, data: Option<&Path>, seed: u64) -> anyhow::Result<bool> {
+    let needed = || data.with_context(|| format!("`{name}` needs its data: `--data DIR`"));
     match (name, data) {
-        ("recovery", None) => recovery::run(seed)?,
+        ("recovery", None) => recovery::run(seed).map(|()| true),
         ("recovery", Some(_)) => bail!("`recovery` makes its own data and takes no `--data`"),
-        _ => bail!("there is no measurement `{name}`; expected recovery"),
+        ("diffs", _) => diffs::run(needed()?),
+        ("cases", _) => labelled::run(needed()?),
+        _ => bail!("there is no measurement `{name}`; expected recovery, diffs or cases"),
     }
-    Ok(true)
 }
