@@ -4,9 +4,14 @@ use anyhow::bail;
 
 use crate::workspace::command;
 
-/// A suite: the property tests of one package.
+/// A suite: property tests that go together.
 struct Suite {
     name: &'static str,
+    parts: &'static [Part],
+}
+
+/// The property tests of one package.
+struct Part {
     package: &'static str,
     /// The part of their names that its tests share.
     filter: &'static str,
@@ -14,8 +19,20 @@ struct Suite {
     cases: u32,
 }
 
-const SUITES: [Suite; 1] =
-    [Suite { name: "reading", package: "assay-findings", filter: "properties", cases: 20_000 }];
+const SUITES: [Suite; 2] = [
+    Suite {
+        name: "reading",
+        parts: &[Part { package: "assay-findings", filter: "properties", cases: 20_000 }],
+    },
+    Suite {
+        name: "changes",
+        parts: &[
+            // Each case makes a repository and runs git a dozen times.
+            Part { package: "assay-change", filter: "numstat", cases: 600 },
+            Part { package: "assay-review", filter: "properties", cases: 20_000 },
+        ],
+    },
+];
 
 /// What fixes where a property starts from.
 const SEED: &str = "PROPTEST_RNG_SEED";
@@ -24,25 +41,28 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
     let mut outcomes = Vec::new();
     for suite in SUITES.iter().filter(|suite| name.is_none_or(|name| name == suite.name)) {
-        outcomes.push((suite.name, soak(suite)?));
+        for part in suite.parts {
+            outcomes.push((suite.name, part.package, soak(suite.name, part)?));
+        }
     }
     if outcomes.is_empty() {
         let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
         bail!("there is no such suite; expected one of {}", names.join(", "));
     }
     println!("summary");
-    for (name, passed) in &outcomes {
-        println!("  {name:12}{}", if *passed { "passed" } else { "FAILED" });
+    for (name, package, passed) in &outcomes {
+        println!("  {name:12}{package:18}{}", if *passed { "passed" } else { "FAILED" });
     }
-    Ok(outcomes.iter().all(|(_, passed)| *passed))
+    Ok(outcomes.iter().all(|(_, _, passed)| *passed))
 }
 
-fn soak(suite: &Suite) -> anyhow::Result<bool> {
+fn soak(suite: &str, part: &Part) -> anyhow::Result<bool> {
     let seed = std::env::var(SEED).unwrap_or_else(|_| "random".to_owned());
-    println!("=== {}: {} cases for each property, {SEED}: {seed}", suite.name, suite.cases);
-    let status = command("cargo", &["test", "--release", "--package", suite.package])
-        .args(["--test", "it", "--", "--nocapture", suite.filter])
-        .env("PROPTEST_CASES", suite.cases.to_string())
+    let Part { package, filter, cases } = part;
+    println!("=== {suite}, {package}: {cases} cases for each property, {SEED}: {seed}");
+    let status = command("cargo", &["test", "--release", "--package", package])
+        .args(["--test", "it", "--", "--nocapture", filter])
+        .env("PROPTEST_CASES", cases.to_string())
         .status()?;
     Ok(status.success())
 }
