@@ -47,7 +47,7 @@ enum Chore {
     },
     /// Runs the property tests with many more cases
     Soak {
-        /// One suite instead of all: reading
+        /// One suite instead of all: reading, changes
         name: Option<String>,
     },
     /// Measures how well something is done, beside other programs
@@ -63,7 +63,7 @@ enum Chore {
     },
     /// Times the parts that have to be fast, beside other programs
     Bench {
-        /// One bench instead of all: findings
+        /// One bench instead of all: findings, rules
         name: Option<String>,
     },
     /// Reads one hostile text and prints what that took

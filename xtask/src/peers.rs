@@ -19,6 +19,12 @@ pub(crate) const JSONSCHEMA: &str = "4.26.0";
 /// The version of the npm package `@microsoft/sarif-multitool`.
 pub(crate) const SARIF_MULTITOOL: &str = "5.7.0";
 
+/// The version of the Python package `semgrep`.
+pub(crate) const SEMGREP: &str = "1.182.0";
+
+/// The version of the Python package `ast-grep-cli`.
+pub(crate) const AST_GREP: &str = "0.51.0";
+
 /// Installs `json_repair` and gives the Python that has it.
 pub(crate) fn json_repair() -> anyhow::Result<PathBuf> {
     pip("json_repair", JSON_REPAIR)
@@ -39,6 +45,15 @@ pub(crate) fn pip(package: &str, version: &str) -> anyhow::Result<PathBuf> {
     let wanted = format!("{package}=={version}");
     quietly(Command::new(&python).args(["-m", "pip", "install", "--quiet", &wanted]))?;
     Ok(python)
+}
+
+/// Installs a Python package as [`pip`] does and gives a program that comes with it.
+pub(crate) fn pip_program(package: &str, version: &str, program: &str) -> anyhow::Result<PathBuf> {
+    let program = pip(package, version)?.with_file_name(program);
+    if !program.is_file() {
+        bail!("the package has no program `{}`", program.display());
+    }
+    Ok(program)
 }
 
 /// Installs `jsonrepair` and gives the folder whose `node_modules` holds it.

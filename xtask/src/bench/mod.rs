@@ -7,6 +7,7 @@ mod hostile;
 mod merge;
 mod reading;
 mod recurring;
+mod rules;
 mod scripts;
 
 use std::time::{Duration, Instant};
@@ -57,6 +58,17 @@ impl Row {
         Row { what: what.into(), shown: format!("{time:.3?}"), value, bar: None }
     }
 
+    /// A number for information.
+    fn count(what: impl Into<String>, value: f64, unit: &str) -> Row {
+        Row { what: what.into(), shown: format!("{value:.0}{unit}"), value: Some(value), bar: None }
+    }
+
+    /// A ratio for information.
+    fn ratio(what: impl Into<String>, value: f64) -> Row {
+        let shown = format!("{value:.2}x");
+        Row { what: what.into(), shown, value: Some(value), bar: None }
+    }
+
     /// A number that is to reach something.
     fn number(what: impl Into<String>, value: f64, unit: &str, bar: Bar) -> Row {
         let shown = format!("{value:.2}{unit}");
@@ -84,10 +96,20 @@ impl Row {
     }
 }
 
+/// A bench: what it is called, and its parts.
+type Bench = (&'static str, &'static [fn() -> anyhow::Result<Vec<Row>>]);
+
+const BENCHES: [Bench; 2] = [
+    ("findings", &[reading::rows, hostile::rows, merge::rows, recurring::rows]),
+    ("rules", &[rules::many_lines, rules::one_change]),
+];
+
 /// Runs one bench or all. A slow run is no failure.
 pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
-    if !matches!(name, None | Some("findings")) {
-        bail!("there is no such bench; expected findings");
+    let wanted = |bench: &&Bench| name.is_none_or(|name| name == bench.0);
+    if !BENCHES.iter().any(|bench| wanted(&bench)) {
+        let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+        bail!("there is no such bench; expected one of {}", names.join(", "));
     }
     if cfg!(debug_assertions) {
         let status = command("cargo", &["run", "--release", "--quiet", "--package", "xtask", "--"])
@@ -96,14 +118,16 @@ pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
             .status()?;
         return Ok(status.success());
     }
-    let mut rows = Vec::new();
-    for part in [reading::rows, hostile::rows, merge::rows, recurring::rows] {
-        for row in part()? {
-            println!("{}", row.line());
-            rows.push(row.json());
+    for (name, parts) in BENCHES.iter().filter(wanted) {
+        let mut rows = Vec::new();
+        for part in *parts {
+            for row in part()? {
+                println!("{}", row.line());
+                rows.push(row.json());
+            }
         }
+        write_json("bench", &format!("{name}.json"), &json!({ "rows": rows }))?;
     }
-    write_json("bench", "findings.json", &json!({ "rows": rows }))?;
     Ok(true)
 }
 

@@ -74,7 +74,7 @@ const ANALYSERS: [Analyser; 6] = [
     },
     Analyser {
         name: "semgrep",
-        get: || from_pip("semgrep", "1.182.0", "semgrep"),
+        get: || from_pip("semgrep", peers::SEMGREP, "semgrep"),
         files: &[
             (
                 ".semgrep/rules.yml",
@@ -152,12 +152,7 @@ fn check(analyser: &Analyser) -> Outcome {
 // ---- getting them
 
 fn from_pip(package: &str, version: &str, program: &str) -> anyhow::Result<Option<PathBuf>> {
-    let python = peers::pip(package, version)?;
-    let program = python.with_file_name(program);
-    if !program.is_file() {
-        bail!("the package has no program `{}`", program.display());
-    }
-    Ok(Some(program))
+    peers::pip_program(package, version, program).map(Some)
 }
 
 fn eslint() -> anyhow::Result<Option<PathBuf>> {

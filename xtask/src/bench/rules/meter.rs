@@ -1,0 +1,48 @@
+//! What running a program takes: [`measure`].
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+/// What one run took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    pub(super) seconds: f64,
+    /// In seconds, over all cores.
+    pub(super) processor: f64,
+    /// The most memory of any one of its processes, in bytes.
+    pub(super) peak: u64,
+}
+
+impl Reading {
+    /// Gives the reading of the middle time.
+    pub(super) fn middle(mut readings: Vec<Reading>) -> Option<Reading> {
+        readings.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        readings.get(readings.len() / 2).copied()
+    }
+}
+
+/// Runs a program with its output in a file, under GNU time, which counts its children too.
+pub(super) fn measure(command: Command, output: &Path) -> anyhow::Result<Reading> {
+    let told = output.with_extension("time");
+    let mut timed = Command::new("/usr/bin/time");
+    timed.args(["--quiet", "--format", "%U %S %M", "--output"]).arg(&told);
+    timed.arg(command.get_program()).args(command.get_args());
+    timed.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
+    timed.stdin(Stdio::null()).stdout(File::create(output)?).stderr(Stdio::piped());
+    let start = std::time::Instant::now();
+    let ended = timed.output().context("could not start `/usr/bin/time`")?;
+    let seconds = start.elapsed().as_secs_f64();
+    let told = std::fs::read_to_string(&told).context("`/usr/bin/time` told nothing")?;
+    let numbers: Vec<f64> = told.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+    // Finding something is a failure to each of these programs; printing nothing is one to us.
+    let [user, system, kibibytes] = numbers[..] else {
+        bail!("{}: {}", told.trim(), String::from_utf8_lossy(&ended.stderr).trim());
+    };
+    if std::fs::metadata(output)?.len() == 0 {
+        bail!("nothing was printed: {}", String::from_utf8_lossy(&ended.stderr).trim());
+    }
+    Ok(Reading { seconds, processor: user + system, peak: (kibibytes as u64) << 10 })
+}
