@@ -1,7 +1,10 @@
 //! Counting lines that do something: neither blank nor comment.
 
+use std::collections::HashSet;
+
 use assay_change::Change;
 use assay_findings::path::RepoPath;
+use assay_findings::vote::Lines;
 
 use crate::syntax::{Syntax, Touched};
 
@@ -10,28 +13,32 @@ pub fn executable_lines(change: &Change) -> Vec<(String, usize)> {
     let counted = change.files.iter().filter(|file| file.left_out.is_none()).filter_map(|file| {
         let path = file.new_path.as_deref()?;
         let text = change.tree().read(&RepoPath::exact(path).ok()?)?;
-        let syntax = Syntax::of(path, &text);
-        Some((path.to_owned(), count(&text, syntax.as_ref(), &Touched::new(file.added()))))
+        let touched = Touched::new(file.added());
+        let comments = Syntax::of(path, &text).map(|syntax| syntax.comments(&touched));
+        Some((path.to_owned(), count(&text, comments.as_deref(), &touched)))
     });
     counted.collect()
 }
 
-/// Counts the lines among the touched ones that do something.
-pub(crate) fn count(text: &str, syntax: Option<&Syntax>, touched: &Touched) -> usize {
-    let lines: Vec<&str> = text.lines().collect();
-    let line = |number: u32| lines.get(number as usize - 1).map_or("", |line| line.trim());
-    let comments = syntax.map(|syntax| syntax.comments(touched));
-    let is_comment = |number: u32| match &comments {
-        // Where code and a comment share a line, the line is longer than the comment.
-        Some(comments) => comments.iter().any(|(at, text)| {
-            at.start() <= number
-                && number <= at.end()
-                && text.lines().any(|part| part.trim() == line(number))
-        }),
-        None => looks_like_comment(line(number)),
+/// Counts the lines among the touched ones that do something. Without a tree, comments are told by
+/// how they begin.
+pub(crate) fn count(text: &str, comments: Option<&[(Lines, String)]>, touched: &Touched) -> usize {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let comment_lines = comments.map(|comments| comment_lines(&lines, comments));
+    let is_comment = |number: u32| match &comment_lines {
+        Some(comments) => comments.contains(&number),
+        None => looks_like_comment(lines[number as usize - 1]),
     };
     let touched = touched.numbers().take_while(|number| *number as usize <= lines.len());
-    touched.filter(|number| !line(*number).is_empty() && !is_comment(*number)).count()
+    touched.filter(|n| !lines[*n as usize - 1].is_empty() && !is_comment(*n)).count()
+}
+
+/// Gives the lines that are comments as a whole: where code shares one, it is longer.
+fn comment_lines(lines: &[&str], comments: &[(Lines, String)]) -> HashSet<u32> {
+    let parts = comments.iter().flat_map(|(at, text)| (at.start()..).zip(text.lines()));
+    let whole =
+        parts.filter(|(number, part)| lines.get(*number as usize - 1) == Some(&part.trim()));
+    whole.map(|(number, _)| number).collect()
 }
 
 fn looks_like_comment(line: &str) -> bool {
@@ -45,9 +52,10 @@ mod tests {
     #[test]
     fn blank_lines_and_comments_do_nothing() {
         let rust = "// a\nfn f() { // b\n\n    /* c\n       d */\n    g();\n}\n";
-        let syntax = Syntax::of("a.rs", rust);
-        assert_eq!(count(rust, syntax.as_ref(), &Touched::everything()), 3);
+        let everything = Touched::everything();
+        let comments = Syntax::of("a.rs", rust).unwrap().comments(&everything);
+        assert_eq!(count(rust, Some(&comments), &everything), 3);
         let sql = "-- a\nSELECT 1;\n\n";
-        assert_eq!(count(sql, None, &Touched::everything()), 1);
+        assert_eq!(count(sql, None, &everything), 1);
     }
 }

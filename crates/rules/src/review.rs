@@ -126,16 +126,21 @@ impl Rulebook {
             votes.extend((rule.look)(&added).into_iter().map(|hit| hit.vote(&about, path)));
         }
         let syntax = Syntax::of(path.as_str(), text);
-        let concerned = syntax.as_ref().and_then(|syntax| self.concerned(syntax, path));
-        if let (Some(syntax), Some(concerned)) = (&syntax, &concerned) {
+        let touched = Touched::new(file.added());
+        let mut is_concerned = false;
+        let survey = syntax.as_ref().map(|syntax| {
             let rules = self.rules(syntax.language());
-            let hits = scan(syntax, text, rules, concerned, &Touched::new(file.added()));
+            let concerned: Vec<bool> =
+                rules.rules.iter().map(|rule| rule.concerns(path.as_str())).collect();
+            is_concerned = concerned.contains(&true);
+            let (hits, survey) = scan(syntax, text, rules, &concerned, &touched);
             votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
-        }
-        let view = View::new(change, file, Some(text), syntax.as_ref());
+            survey
+        });
+        let view = View::new(change, file, Some(text), survey.as_ref());
         votes.extend(view.votes());
-        let read = syntax.as_ref().filter(|_| concerned.is_some());
-        let understood = |touched: &Touched| read.is_some_and(|syntax| syntax.understands(touched));
+        let read = survey.as_ref().filter(|_| is_concerned);
+        let understood = |touched: &Touched| read.is_some_and(|survey| survey.understands(touched));
         let look = |touched: &Touched| match understood(touched) {
             true => Look::Reviewed,
             false => Look::TextOnly,
@@ -144,19 +149,11 @@ impl Rulebook {
             file.hunks.iter().map(|hunk| look(&Touched::new(hunk.added.iter().copied()))).collect();
         let looks = if looks.is_empty() { vec![look(&Touched::new([]))] } else { looks };
         let asked = suppress::read(path, text, syntax.as_ref());
-        let touched = Touched::new(file.added());
         let about = suppress::WITHOUT_REASON.about();
         let unclear = asked.unclear.into_iter().filter(|hit| touched.meets(hit.lines));
         votes.extend(unclear.map(|hit| hit.vote(&about, path)));
         let facts = Some(Facts::of(&view));
         FileReviewed { votes, looks, suppressions: asked.suppressions, facts }
-    }
-
-    /// Says which rules concern a file, if any does.
-    fn concerned(&self, syntax: &Syntax, path: &RepoPath) -> Option<Vec<bool>> {
-        let rules = &self.rules(syntax.language()).rules;
-        let concerned: Vec<bool> = rules.iter().map(|rule| rule.concerns(path.as_str())).collect();
-        concerned.contains(&true).then_some(concerned)
     }
 }
 

@@ -9,18 +9,21 @@ use crate::hit::Hit;
 use crate::language::Language;
 use crate::rule::{FixClass, Rule};
 use crate::rulebook::LanguageRules;
+use crate::survey::Survey;
 use crate::syntax::{Syntax, Touched, lines_of};
 
-/// Finds where the rules that concern a file match something on its touched lines.
+/// Finds where the rules that concern a file match something on its touched lines, and surveys it
+/// on the way.
 pub(crate) fn scan<'r>(
     syntax: &Syntax,
     text: &str,
     rules: &'r LanguageRules,
     concerned: &[bool],
     touched: &Touched,
-) -> Vec<(&'r Rule, Hit)> {
+) -> (Vec<(&'r Rule, Hit)>, Survey) {
     let mut hits = Vec::new();
-    syntax.visit(touched, |node| {
+    let wanted = |kind: u16| rules.of_kind(kind).iter().any(|at| concerned[*at]);
+    let survey = syntax.survey(touched, wanted, |node| {
         for at in rules.of_kind(node.kind_id()).iter().filter(|at| concerned[**at]) {
             let rule = &rules.rules[*at];
             let Some(found) = rule.config.matcher.match_node(node.clone()) else { continue };
@@ -29,7 +32,7 @@ pub(crate) fn scan<'r>(
             }
         }
     });
-    hits
+    (hits, survey)
 }
 
 fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Hit {

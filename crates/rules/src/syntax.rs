@@ -39,95 +39,56 @@ impl Syntax {
         AstGrep::try_new(text, language).ok().map(|root| Syntax { root })
     }
 
-    pub(crate) fn root(&self) -> SyntaxNode<'_> {
-        self.root.root()
-    }
-
-    /// Gives every node that touches some lines, parents first. Says at the end whether it could
-    /// go all the way down.
+    /// Walks over the nodes that touch some lines, parents first, and hands on those of wanted kinds
+    /// and all errors, each with its level. Says at the end whether it could go all the way down.
     pub(crate) fn visit<'s>(
         &'s self,
         touched: &Touched,
-        mut see: impl FnMut(&SyntaxNode<'s>),
+        is_wanted: impl Fn(u16) -> bool,
+        mut see: impl FnMut(&SyntaxNode<'s>, usize),
     ) -> Depth {
         let mut depth = Depth::Whole;
-        let mut waiting = vec![(self.root(), 0)];
-        while let Some((node, level)) = waiting.pop() {
-            see(&node);
-            if level == MAX_DEPTH {
+        let mut level = 0;
+        let mut cursor = self.root.root().get_inner_node().walk();
+        loop {
+            let node = cursor.node();
+            let (start, end) = (node.start_position(), node.end_position());
+            let mut enters = touched.meets(lines_between(start.row, end.row, end.column));
+            if enters && (is_wanted(node.kind_id()) || node.is_error() || node.is_missing()) {
+                see(&self.root.adopt(node), level);
+            }
+            if enters && level == MAX_DEPTH {
                 depth = Depth::Cut;
+                enters = false;
+            }
+            if enters && cursor.goto_first_child() {
+                level += 1;
                 continue;
             }
-            let first = waiting.len();
-            waiting.extend(
-                node.children()
-                    .filter(|child| touched.meets(lines_of(child)))
-                    .map(|c| (c, level + 1)),
-            );
-            waiting[first..].reverse();
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return depth;
+                }
+                level -= 1;
+            }
         }
-        depth
-    }
-
-    /// Says whether the tree makes sense of some lines: no error stands in them.
-    pub(crate) fn understands(&self, lines: &Touched) -> bool {
-        let mut understood = true;
-        let depth = self.visit(lines, |node| understood &= !node.is_error() && !node.is_missing());
-        understood && depth == Depth::Whole
     }
 
     /// Counts the errors in the tree.
     pub(crate) fn errors(&self) -> usize {
         let mut errors = 0;
-        self.visit(&Touched::everything(), |node| {
-            errors += usize::from(node.is_error() || node.is_missing());
-        });
+        self.visit(&Touched::everything(), |_| false, |_, _| errors += 1);
         errors
     }
 
     /// Gives the named things of the file, outer ones before those in them.
     pub(crate) fn outline(&self) -> Vec<Symbol> {
-        let mut symbols: Vec<Symbol> = Vec::new();
-        let mut around: Vec<(u32, String)> = Vec::new();
-        self.visit(&Touched::everything(), |node| {
-            let Some(name) = name_of(node) else { return };
-            let lines = lines_of(node);
-            while around.last().is_some_and(|(end, _)| *end < lines.start()) {
-                around.pop();
-            }
-            let name = match around.last() {
-                Some((_, outer)) => format!("{outer}.{name}"),
-                None => name,
-            };
-            around.push((lines.end(), name.clone()));
-            symbols.push(Symbol { name, lines });
-        });
-        symbols
-    }
-
-    /// Gives the functions and methods of the file.
-    pub(crate) fn functions(&self) -> Vec<Symbol> {
-        let mut functions = Vec::new();
-        self.visit(&Touched::everything(), |node| {
-            let kind = node.kind();
-            let is_function =
-                ["function", "method", "constructor"].iter().any(|k| kind.contains(k));
-            if is_function && let Some(name) = name_of(node) {
-                functions.push(Symbol { name, lines: lines_of(node) });
-            }
-        });
-        functions
+        self.survey(&Touched::everything(), |_| false, |_| {}).symbols
     }
 
     /// Gives the comments that touch some lines, each with its text.
     pub(crate) fn comments(&self, touched: &Touched) -> Vec<(Lines, String)> {
-        let mut comments = Vec::new();
-        self.visit(touched, |node| {
-            if node.kind().contains("comment") {
-                comments.push((lines_of(node), node.text().into_owned()));
-            }
-        });
-        comments
+        self.survey(touched, |_| false, |_| {}).comments
     }
 }
 
@@ -175,51 +136,23 @@ impl Touched {
 
 /// Gives the lines that a node stands on.
 pub(crate) fn lines_of(node: &SyntaxNode<'_>) -> Lines {
-    let start = node.start_pos().line() as u32 + 1;
     let end = node.end_pos();
+    lines_between(node.start_pos().line(), end.line(), end.byte_point().1)
+}
+
+fn lines_between(start_row: usize, end_row: usize, end_column: usize) -> Lines {
+    let start = start_row as u32 + 1;
     // A node that ends at a line's very start does not stand on it.
-    let end = end.line() as u32 + u32::from(end.byte_point().1 > 0);
+    let end = end_row as u32 + u32::from(end_column > 0);
     Lines::range(start, end.max(start)).expect("lines are counted from 1")
 }
 
-/// Gives the name of a function, a type, or whatever else things are in.
-fn name_of(node: &SyntaxNode<'_>) -> Option<String> {
+/// Gives the name of a thing that has one.
+pub(crate) fn name_of(node: &SyntaxNode<'_>) -> Option<String> {
     let field = match &*node.kind() {
-        // Rust
-        "function_item"
-        | "struct_item"
-        | "enum_item"
-        | "union_item"
-        | "trait_item"
-        | "mod_item"
-        | "macro_definition"
-        | "function_signature_item" => "name",
         "impl_item" => "type",
-        // Python, JavaScript, TypeScript, Go, Java, PHP, shell
-        "function_definition"
-        | "class_definition"
-        | "function_declaration"
-        | "generator_function_declaration"
-        | "class_declaration"
-        | "abstract_class_declaration"
-        | "method_definition"
-        | "interface_declaration"
-        | "enum_declaration"
-        | "internal_module"
-        | "type_alias_declaration"
-        | "method_declaration"
-        | "type_spec"
-        | "constructor_declaration"
-        | "record_declaration"
-        | "trait_declaration" => "name",
-        // C, C++
-        "struct_specifier" | "class_specifier" | "namespace_definition" | "enum_specifier" => {
-            "name"
-        }
-        // Ruby
-        "method" | "singleton_method" | "class" | "module" => "name",
-        "variable_declarator" if holds_function(node) => "name",
-        _ => return None,
+        "variable_declarator" if !holds_function(node) => return None,
+        _ => "name",
     };
     let name = node.field(field).or_else(|| node.field("declarator").and_then(declared_name))?;
     Some(name.text().split_whitespace().collect())

@@ -55,7 +55,10 @@ impl Facts {
         let after = view.after.filter(|_| is_code);
         Facts {
             kind,
-            added_code: after.map_or(0, |text| executable::count(text, view.syntax, &touched)),
+            added_code: after.map_or(0, |text| {
+                let comments = view.survey.map(|survey| survey.comments.as_slice());
+                executable::count(text, comments, &touched)
+            }),
             touches_tests: is_code && is_rust(path) && touches_tests(view, &touched),
             tests_before: names(view.before().filter(|_| has_tests)),
             tests_after: names(view.after),
@@ -71,9 +74,9 @@ fn is_rust(path: &str) -> bool {
 
 /// Says whether the change touches a module of tests.
 fn touches_tests(view: &View<'_>, touched: &Touched) -> bool {
-    let Some(syntax) = view.syntax else { return false };
+    let Some(survey) = view.survey else { return false };
     let is_test = |name: &str| name.split('.').any(|part| part == "tests" || part == "test");
-    syntax.outline().iter().any(|symbol| is_test(&symbol.name) && touched.meets(symbol.lines))
+    survey.symbols.iter().any(|symbol| is_test(&symbol.name) && touched.meets(symbol.lines))
 }
 
 /// Says whether a file was generated before; one that no longer says so was taken over on purpose.

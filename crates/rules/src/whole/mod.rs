@@ -21,7 +21,8 @@ use assay_findings::path::RepoPath;
 use assay_findings::vote::{AutofixClass, Lines, Owner, Vote};
 
 pub(crate) use self::facts::Facts;
-use crate::syntax::{Syntax, Touched};
+use crate::survey::Survey;
+use crate::syntax::Touched;
 use crate::wording::Wording;
 
 /// A check that looks at one file before and after.
@@ -64,7 +65,7 @@ pub(crate) struct View<'c> {
     pub(crate) file: &'c FileDiff,
     /// Its text after; `None` where it is deleted.
     pub(crate) after: Option<&'c str>,
-    pub(crate) syntax: Option<&'c Syntax>,
+    pub(crate) survey: Option<&'c Survey>,
     before: OnceCell<Option<String>>,
 }
 
@@ -73,9 +74,9 @@ impl<'c> View<'c> {
         change: &'c Change,
         file: &'c FileDiff,
         after: Option<&'c str>,
-        syntax: Option<&'c Syntax>,
+        survey: Option<&'c Survey>,
     ) -> View<'c> {
-        View { change, file, after, syntax, before: OnceCell::new() }
+        View { change, file, after, survey, before: OnceCell::new() }
     }
 
     /// Gives its text before, read when it is first asked for.

@@ -5,7 +5,7 @@ use assay_findings::vote::Lines;
 
 use super::{FileCheck, Sighting, View};
 use crate::language;
-use crate::syntax::{Syntax, SyntaxNode, Touched, lines_of};
+use crate::syntax::{Syntax, Touched};
 use crate::wording::Wording;
 
 /// Lines beyond which a function is told.
@@ -42,14 +42,15 @@ fn long_functions(view: &View<'_>) -> Vec<Sighting> {
     if language::is_test(view.file.path()) {
         return Vec::new();
     }
-    let Some(syntax) = view.syntax else { return Vec::new() };
-    let functions = syntax.functions();
-    let long: Vec<&Symbol> = functions.iter().filter(|f| length(f) > MAX_LINES).collect();
+    let Some(survey) = view.survey else { return Vec::new() };
+    let long: Vec<&Symbol> = survey.functions.iter().filter(|f| length(f) > MAX_LINES).collect();
     if long.is_empty() {
         return Vec::new();
     }
     let before = view.before().and_then(|text| Syntax::of(view.file.path(), text));
-    let before = before.map(|syntax| syntax.functions()).unwrap_or_default();
+    let everything = Touched::everything();
+    let before = before.map(|syntax| syntax.survey(&everything, |_| false, |_| {}).functions);
+    let before = before.unwrap_or_default();
     let was_long =
         |name: &str| before.iter().any(|old| old.name == name && length(old) > MAX_LINES);
     let grown = long.into_iter().filter(|function| !was_long(&function.name));
@@ -70,69 +71,17 @@ fn long_function(view: &View<'_>, function: &Symbol) -> Option<Sighting> {
 }
 
 fn deep_nesting(view: &View<'_>) -> Vec<Sighting> {
-    let mut seen = Vec::new();
-    let Some(syntax) = view.syntax.filter(|_| !language::is_test(view.file.path())) else {
-        return seen;
-    };
-    syntax.visit(&Touched::new(view.file.added()), |node| {
-        // Each place is told once, where it gets too deep.
-        if !is_branch(node) || depth(node) != MAX_DEPTH + 1 {
-            return;
-        }
-        let Some(line) = view.first_added(lines_of(node)).and_then(Lines::at) else { return };
-        seen.push(Sighting {
+    let survey = view.survey.filter(|_| !language::is_test(view.file.path()));
+    let branches = survey.map_or(&[][..], |survey| &survey.branches);
+    // Each place is told once, where it gets too deep.
+    let deep = branches.iter().filter(|branch| branch.depth == MAX_DEPTH + 1);
+    let seen = deep.filter_map(|branch| {
+        Some(Sighting {
             file: view.file.new_path.clone(),
-            lines: Some(line),
+            lines: Some(Lines::at(view.first_added(branch.lines)?)?),
             note: format!("This stands in {MAX_DEPTH} branches and loops."),
-            subject: node.text().lines().next().unwrap_or_default().split_whitespace().collect(),
-        });
+            subject: branch.head.clone(),
+        })
     });
-    seen
-}
-
-fn depth(node: &SyntaxNode<'_>) -> usize {
-    let around = node.ancestors().take_while(|outer| !is_function(outer));
-    1 + around.filter(is_branch).count()
-}
-
-fn is_function(node: &SyntaxNode<'_>) -> bool {
-    let kind = node.kind();
-    kind.contains("function")
-        || kind.contains("method")
-        || kind.contains("lambda")
-        || kind.contains("closure")
-}
-
-/// Says whether a node opens another level. An `else if` is no level of its own.
-fn is_branch(node: &SyntaxNode<'_>) -> bool {
-    let is_level = matches!(
-        &*node.kind(),
-        "if_statement"
-            | "if_expression"
-            | "for_statement"
-            | "for_expression"
-            | "for_in_statement"
-            | "enhanced_for_statement"
-            | "foreach_statement"
-            | "while_statement"
-            | "while_expression"
-            | "loop_expression"
-            | "do_statement"
-            | "switch_statement"
-            | "switch_expression"
-            | "match_expression"
-            | "match_statement"
-            | "try_statement"
-            | "with_statement"
-            | "select_statement"
-            | "expression_switch_statement"
-            | "if"
-            | "unless"
-            | "while"
-            | "until"
-            | "for"
-            | "case"
-    );
-    let follows_else = node.parent().is_some_and(|parent| parent.kind().contains("else"));
-    is_level && node.is_named() && !follows_else
+    seen.collect()
 }

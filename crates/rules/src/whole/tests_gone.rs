@@ -142,11 +142,14 @@ fn tests(count: usize) -> String {
 
 fn weakened_tests(view: &View<'_>) -> Vec<Sighting> {
     let is_test = language::is_test(view.file.path());
-    let both = view.syntax.zip(view.after).filter(|_| is_test && view.file.old_path.is_some());
-    let Some((syntax, after)) = both else { return Vec::new() };
+    let both = view.survey.zip(view.after).filter(|_| is_test && view.file.old_path.is_some());
+    let Some((survey, after)) = both else { return Vec::new() };
     let Some(before) = view.before() else { return Vec::new() };
     let Some(old_syntax) = Syntax::of(view.file.path(), before) else { return Vec::new() };
-    let (before, after) = (Assertions::of(&old_syntax, before), Assertions::of(syntax, after));
+    let (before, after) = (
+        Assertions::of(old_syntax.outline(), before),
+        Assertions::of(survey.symbols.clone(), after),
+    );
     let seen = after.outline.iter().filter_map(|symbol| {
         let old = before.outline.iter().find(|old| old.name == symbol.name)?;
         let (had, has) = (before.within(old), after.within(symbol));
@@ -170,10 +173,10 @@ struct Assertions {
 }
 
 impl Assertions {
-    fn of(syntax: &Syntax, text: &str) -> Assertions {
+    fn of(outline: Vec<Symbol>, text: &str) -> Assertions {
         let lines = text.lines().zip(1..).filter(|(line, _)| ASSERTION.is_match(line));
         Assertions {
-            outline: syntax.outline(),
+            outline,
             names: test_names(text),
             lines: lines.map(|(_, number)| number).collect(),
         }
