@@ -59,7 +59,7 @@ impl Change {
         }
         repository.commit("before")?;
         for (name, text, added) in &self.files {
-            repository.write(name, format!("{text}\n{added}").as_bytes())?;
+            repository.write(name, format!("{text}{added}").as_bytes())?;
         }
         repository.commit("the change")?;
         Ok(repository)
@@ -85,7 +85,7 @@ fn function(ending: &str, number: usize) -> String {
             "    total }",
         ),
     };
-    let mut text = format!("{start}\n");
+    let mut text = format!("\n{start}\n");
     for at in 0..LINES_PER_FILE - 3 {
         let _ = writeln!(text, "{}", step(at));
     }
