@@ -220,9 +220,7 @@ const RULES: &[(&str, &str)] = rules![
 
 /// Gives the built-in rules that may be of a language: those of its folder, and of the folders
 /// whose rules are shared with it.
-pub(crate) fn for_language(
-    language: Language,
-) -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn for_language(language: Language) -> impl Iterator<Item = (&'static str, String)> {
     let folders: &[&str] = match language {
         Language::JavaScript | Language::TypeScript | Language::Tsx => &["javascript"],
         Language::C | Language::Cpp => &["c"],
@@ -237,10 +235,42 @@ pub(crate) fn for_language(
         Language::Json => &["json"],
         _ => &[],
     };
-    RULES.iter().copied().filter(|(name, _)| {
+    let of_language = RULES.iter().filter(|(name, _)| {
         let folder = name.split('/').next().unwrap_or(name);
         folders.contains(&folder)
-    })
+    });
+    of_language.map(|(name, yaml)| (*name, with_ascii_classes(yaml)))
+}
+
+/// Takes the words, digits and word ends of a file's patterns for those of ASCII. The built-in rules
+/// mean names in code by them; to compile the tables of Unicode for each would take longer than
+/// everything else that a small review does.
+fn with_ascii_classes(yaml: &str) -> String {
+    let mut out = String::with_capacity(yaml.len() * 2);
+    for line in yaml.split_inclusive('\n') {
+        if !line.contains('\\') || !(line.contains("regex:") || line.contains("replace:")) {
+            out.push_str(line);
+            continue;
+        }
+        let mut in_class = false;
+        let mut chars = line.chars();
+        while let Some(c) = chars.next() {
+            in_class = (in_class || c == '[') && c != ']';
+            if c != '\\' {
+                out.push(c);
+                continue;
+            }
+            match (chars.next(), in_class) {
+                (Some('w'), true) => out.push_str("A-Za-z0-9_"),
+                (Some('w'), false) => out.push_str("[A-Za-z0-9_]"),
+                (Some('d'), true) => out.push_str("0-9"),
+                (Some('d'), false) => out.push_str("[0-9]"),
+                (Some('b'), false) => out.push_str(r"(?-u:\b)"),
+                (other, _) => out.extend(['\\'].into_iter().chain(other)),
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -249,6 +279,14 @@ mod tests {
     use crate::language::WITH_GRAMMAR;
     use crate::rulebook::Rulebook;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn the_classes_of_patterns_are_those_of_ascii() {
+        assert_eq!(
+            with_ascii_classes("  regex: ^[\\w.]+\\b\\s\\[\\w\\]$\nmessage: a \\w\n"),
+            "  regex: ^[A-Za-z0-9_.]+(?-u:\\b)\\s\\[[A-Za-z0-9_]\\]$\nmessage: a \\w\n"
+        );
+    }
 
     /// The least number of structural rules.
     const MIN_RULES: usize = 80;

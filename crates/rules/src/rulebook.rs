@@ -45,11 +45,11 @@ impl Rulebook {
     pub(crate) fn rules(&self, language: Language) -> &LanguageRules {
         let shelf = self.by_language.get(&language).expect("there is a shelf for every grammar");
         shelf.get_or_init(|| {
-            let mut files: Vec<(&str, &str)> = builtin::for_language(language).collect();
-            files.extend(self.repository.iter().map(|(name, yaml)| (name.as_str(), yaml.as_str())));
+            let builtin = builtin::for_language(language);
+            let builtin = builtin.map(|(name, yaml)| (name.to_owned(), yaml));
             let mut rules: Vec<Rule> = Vec::new();
-            for (name, yaml) in files {
-                let read = RuleFile::read(name, yaml).expect("every rule was read once before");
+            for (name, yaml) in builtin.chain(self.repository.iter().cloned()) {
+                let read = RuleFile::read(&name, &yaml).expect("every rule was read once before");
                 rules.retain(|rule| !read.off.contains(&rule.about.id));
                 for rule in read.rules.into_iter().filter(|rule| rule.language == language) {
                     rules.retain(|other| other.about.id != rule.about.id);

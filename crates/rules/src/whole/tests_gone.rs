@@ -74,6 +74,10 @@ static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Gives the names of the tests that a text declares.
 pub(super) fn test_names(text: &str) -> BTreeSet<String> {
+    // Most files have none, and this is cheaper than the pattern.
+    if !["test", "Test", "it", "specify"].iter().any(|word| text.contains(word)) {
+        return BTreeSet::new();
+    }
     DECLARED
         .captures_iter(text)
         .filter_map(|groups| groups.iter().skip(1).flatten().next().map(|m| m.as_str().to_owned()))
