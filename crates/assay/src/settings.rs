@@ -3,6 +3,7 @@
 //! A change under review gives no orders: where it touches the configuration or the repository's
 //! own rules, they are taken as they were before it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -68,6 +69,8 @@ struct OwnCommand {
     run: Option<Vec<String>>,
     form: Option<String>,
     files: Option<Vec<String>>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
     #[serde(default)]
     required: bool,
     seconds: Option<u64>,
@@ -160,6 +163,7 @@ impl OwnCommand {
         if let Some(files) = &self.files {
             reviewer.files = Globs::new(files).with_context(context)?;
         }
+        reviewer.env = self.env.clone().into_iter().collect();
         reviewer.required = self.required;
         reviewer.time = self.seconds.map_or(reviewer.time, Duration::from_secs);
         Ok(reviewer)
@@ -174,10 +178,18 @@ fn well_known(name: &str) -> anyhow::Result<&'static known::Known> {
     })
 }
 
-/// Puts the environment's values in the place of `${NAME}`.
+/// Puts the environment's values in the place of `${NAME}`, comments apart.
 fn expanded(text: &str) -> anyhow::Result<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let lines = text.split_inclusive('\n').map(|line| match line.trim_start().starts_with('#') {
+        true => Ok(line.to_owned()),
+        false => expanded_line(line),
+    });
+    lines.collect()
+}
+
+fn expanded_line(line: &str) -> anyhow::Result<String> {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
     while let Some(start) = rest.find("${") {
         let Some(length) = rest[start..].find('}') else { break };
         let name = &rest[start + 2..start + length];

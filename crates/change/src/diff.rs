@@ -151,16 +151,6 @@ impl FileDiff {
         self.new_path.as_deref().or(self.old_path.as_deref()).unwrap_or("")
     }
 
-    /// Says whether its content is not shown because it is no text.
-    pub fn is_binary(&self) -> bool {
-        self.content == Content::Binary
-    }
-
-    /// Says whether it is a link to a commit of another repository.
-    pub fn is_submodule(&self) -> bool {
-        self.content == Content::Submodule
-    }
-
     /// Gives the lines that came, in order.
     pub fn added(&self) -> impl Iterator<Item = Lines> {
         self.hunks.iter().flat_map(|hunk| hunk.added.iter().copied())

@@ -149,13 +149,6 @@ impl Command {
         self
     }
 
-    /// Lets it read nothing but these files and folders, and what it may write, where the kernel
-    /// offers that. Its program and what that needs must be among them.
-    pub fn readable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Command {
-        self.reach.readable = Some(owned(paths));
-        self
-    }
-
     /// Lets it write nowhere but in these files and folders, where the kernel offers that.
     pub fn writable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Command {
         self.reach.writable = Some(owned(paths));

@@ -10,7 +10,7 @@ use std::process::{Child, Command};
 /// How far this machine can limit what a command reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// What [`readable`](crate::Command::readable) and [`writable`](crate::Command::writable) do.
+    /// What [`writable`](crate::Command::writable) does.
     pub files: Held,
     /// What [`offline`](crate::Command::offline) does.
     pub network: Held,
@@ -30,8 +30,6 @@ pub enum Held {
 /// What a command may reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
-    /// All there is, unless named.
-    pub(crate) readable: Option<Vec<PathBuf>>,
     /// All there is, unless named.
     pub(crate) writable: Option<Vec<PathBuf>>,
     pub(crate) offline: bool,
@@ -105,10 +103,7 @@ mod kernel {
     /// Takes from this thread, for good, what lies beyond a reach.
     pub(super) fn restrict(reach: &Reach) -> io::Result<()> {
         let mut ruleset = Ruleset::default();
-        let (reading, writing) = (AccessFs::from_read(NEWEST), AccessFs::from_write(NEWEST));
-        if reach.readable.is_some() {
-            ruleset = ruleset.handle_access(reading).map_err(io::Error::other)?;
-        }
+        let writing = AccessFs::from_write(NEWEST);
         if reach.writable.is_some() {
             ruleset = ruleset.handle_access(writing).map_err(io::Error::other)?;
         }
@@ -116,10 +111,6 @@ mod kernel {
             ruleset = offline(ruleset).map_err(io::Error::other)?;
         }
         let mut rules = ruleset.create().map_err(io::Error::other)?;
-        if let Some(readable) = &reach.readable {
-            rules = allow(rules, readable, reading)?;
-            rules = allow(rules, reach.writable.as_deref().unwrap_or_default(), reading)?;
-        }
         if let Some(writable) = &reach.writable {
             rules = allow(rules, writable, writing)?;
             rules = allow(rules, &sinks(), writing)?;
@@ -200,24 +191,6 @@ mod tests {
         assert!(!succeeds(write(&outside).writable([inside.path()])));
         let none: [PathBuf; 0] = [];
         assert!(!succeeds(write(&inside).writable(none)));
-    }
-
-    #[test]
-    fn a_command_reads_only_what_it_is_given() {
-        let folder = tempfile::tempdir().unwrap();
-        let secret = folder.path().join("secret");
-        std::fs::write(&secret, "x").unwrap();
-        let read = shell(&format!("cat {}", secret.display()));
-        let system = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/nix"];
-        let system = system.iter().map(PathBuf::from).filter(|path| path.exists());
-        let system: Vec<PathBuf> = system.collect();
-        assert!(succeeds(read.clone().readable(system.iter().chain([&secret]))));
-        assert!(succeeds(read.clone().readable(&system).writable([folder.path()])));
-        if limits().files == Held::Unsupported {
-            println!("this kernel limits no files");
-            return;
-        }
-        assert!(!succeeds(read.readable(&system)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Color, Style};
 use assay_findings::write::plain;
 use assay_review::baseline::Baseline;
 use assay_review::command::CommandReviewer;
-use assay_review::command::known::{self, KNOWN};
+use assay_review::command::known::{self, KNOWN, Known};
 use assay_rules::{Rulebook, examples};
 use assay_sandbox::{Command, Held};
 
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let configured = root.as_deref().map(configured).unwrap_or_default();
     lines.extend(KNOWN.iter().map(|known| {
         let asked_for = configured.iter().any(|command| command.name == known.name);
-        analyser(known.name, known.program, known.how_to_get, asked_for)
+        analyser(known, asked_for)
     }));
     let own = configured.iter().filter(|command| known::named(&command.name).is_none());
     lines.extend(own.map(|command| own_analyser(&args.folder, command)));
@@ -182,11 +182,21 @@ fn own_analyser(folder: &Path, command: &CommandReviewer) -> Line {
     }
 }
 
-fn analyser(name: &str, program: &str, how_to_get: &str, asked_for: bool) -> Line {
-    match (version(program), asked_for) {
-        (Some(version), true) => good(format!("{name} reads changes: {version}")),
-        (Some(version), false) => missing(format!("{name} is there and not configured: {version}")),
+fn analyser(known: &Known, asked_for: bool) -> Line {
+    let Known { name, how_to_get, .. } = known;
+    match (version(known.program), asked_for) {
+        (Some(version), true) => good(format!("{name} reads changes: {version}{}", asides(known))),
+        (Some(version), false) => {
+            missing(format!("{name} is there and not configured: {version}{}", asides(known)))
+        }
         (None, true) => bad(format!("{name} is configured and not there; get it: {how_to_get}")),
         (None, false) => missing(format!("{name} is not there; get it: {how_to_get}")),
     }
+}
+
+/// Says what is to be known before an analyser is configured.
+fn asides(known: &Known) -> String {
+    let needs = known.needs.map(|needs| format!("; it needs {needs}"));
+    let runs = known.runs_code.map(|how| format!("; it runs code of the repository: {how}"));
+    [needs, runs].into_iter().flatten().collect()
 }

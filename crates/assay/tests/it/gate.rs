@@ -450,6 +450,16 @@ fn a_wrong_configuration_is_named_with_its_place() {
 }
 
 #[test]
+fn what_init_writes_is_a_configuration_whatever_the_environment() {
+    let repository = Repository::new();
+    assert_eq!(run(&repository, &["init"]).code, 0);
+    let text = read(&repository, "config/agent-framework.yaml");
+    assert!(text.contains("${CARGO_HOME}"), "{text}");
+    let ran = run(&repository, &["review", "--commit", "HEAD"]);
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
 fn shells_and_man_get_what_they_want() {
     let repository = Repository::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -31,7 +31,7 @@ impl Ran {
 /// Runs assay in a folder with something to read.
 fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-    command.args(args).current_dir(folder).env("NO_COLOR", "1");
+    command.args(args).current_dir(folder).env("NO_COLOR", "1").env_remove("CARGO_HOME");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

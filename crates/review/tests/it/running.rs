@@ -87,6 +87,10 @@ fn review(change: &Change, stubs: Vec<Stub>) -> (Review, Synthesis) {
     (review, synthesis)
 }
 
+fn record<'a>(change: &'a Change, review: &'a Review, synthesis: &'a Synthesis) -> Record<'a> {
+    Record { change, reports: &review.reports, synthesis, log: &[], version: "0" }
+}
+
 fn told(synthesis: &Synthesis) -> String {
     let coverage = synthesis.coverage.as_ref().unwrap();
     format!("{}; {coverage}", synthesis.verdict.state.in_words())
@@ -126,13 +130,7 @@ fn without_a_required_reviewer_nothing_is_ready() {
 fn a_run_is_kept_whole_or_not_at_all() {
     let (repository, change) = repository();
     let (review, synthesis) = review(&change, Vec::new());
-    let record = Record {
-        change: &change,
-        reports: &review.reports,
-        synthesis: &synthesis,
-        log: &["one line".to_owned()],
-        version: "0",
-    };
+    let record = record(&change, &review, &synthesis);
     let folder = record.save("1").unwrap();
     let mut names: Vec<String> = fs::read_dir(&folder)
         .unwrap()
@@ -160,13 +158,7 @@ fn a_run_is_kept_whole_or_not_at_all() {
 fn the_oldest_runs_go_when_there_are_too_many() {
     let (repository, change) = repository();
     let (review, synthesis) = review(&change, Vec::new());
-    let record = Record {
-        change: &change,
-        reports: &review.reports,
-        synthesis: &synthesis,
-        log: &[],
-        version: "0",
-    };
+    let record = record(&change, &review, &synthesis);
     let first = record.save("000").unwrap();
     for id in 1..100 {
         fs::create_dir(first.with_file_name(format!("{id:03}"))).unwrap();
@@ -185,13 +177,7 @@ fn a_run_that_is_not_there_is_told_with_those_that_are() {
         "there is no run yet; `assay review` makes one"
     );
     let (review, synthesis) = review(&change, Vec::new());
-    let record = Record {
-        change: &change,
-        reports: &review.reports,
-        synthesis: &synthesis,
-        log: &[],
-        version: "0",
-    };
+    let record = record(&change, &review, &synthesis);
     record.save("1").unwrap();
     assert_eq!(
         runs::find(repository.path(), Some("2")).unwrap_err().to_string(),

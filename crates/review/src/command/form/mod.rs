@@ -21,7 +21,6 @@ use std::str::FromStr;
 use assay_findings::path::RepoPath;
 use assay_findings::read;
 use assay_findings::report::Report;
-use serde_json::Value;
 
 use super::checkout::Checkout;
 use super::draft::one_line;
@@ -157,44 +156,6 @@ impl Form {
             Form::Bandit => bandit::read(text, sheet),
             Form::GolangciLint => golangci::read(text, sheet),
         }
-    }
-
-    /// Tells the form of an output by its shape, where that is certain.
-    pub fn recognise(output: &[u8]) -> Option<Form> {
-        let (text, _) = read::decode(output);
-        let text = text.trim_start_matches('\u{feff}').trim();
-        if text.starts_with('<') {
-            return checkstyle::is_checkstyle(text).then_some(Form::Checkstyle);
-        }
-        match serde_json::from_str::<Value>(text) {
-            Ok(value) => Form::of_document(&value),
-            Err(_) => Form::of_lines(text),
-        }
-    }
-
-    fn of_document(value: &Value) -> Option<Form> {
-        let has = |key: &str| value.get(key).is_some();
-        let first_has = |key: &str| value.get(0).is_some_and(|first| first.get(key).is_some());
-        let known = [
-            (Form::Sarif, has("runs") && has("version")),
-            (Form::Rdjson, has("diagnostics")),
-            (Form::Rdjsonl, has("message") && has("location")),
-            (Form::Clippy, has("reason")),
-            (Form::Semgrep, has("results") && has("paths")),
-            (Form::Bandit, has("results") && has("metrics")),
-            (Form::GolangciLint, has("Issues")),
-            (Form::Ruff, first_has("filename") && first_has("code")),
-            (Form::Eslint, first_has("filePath") && first_has("messages")),
-        ];
-        let mut fitting = known.into_iter().filter(|(_, fits)| *fits).map(|(form, _)| form);
-        fitting.next().filter(|_| fitting.next().is_none())
-    }
-
-    /// Tells a form that has a value on each line by its first line of JSON.
-    fn of_lines(text: &str) -> Option<Form> {
-        let line = text.lines().find(|line| line.trim_start().starts_with('{'))?;
-        let form = Form::of_document(&serde_json::from_str(line).ok()?)?;
-        matches!(form, Form::Rdjsonl | Form::Clippy).then_some(form)
     }
 }
 
