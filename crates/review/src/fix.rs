@@ -111,6 +111,18 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Puts all files back to what they were.
+    pub fn undo(&self, root: &Path) {
+        let done: Vec<(PathBuf, &str)> = self
+            .files
+            .iter()
+            .map(|file| (root.join(file.path.as_str()), file.before.as_str()))
+            .collect();
+        put_back(&done);
+    }
+}
+
 fn put_back(done: &[(PathBuf, &str)]) {
     for (path, before) in done {
         // What could be written a moment ago can be written again; if not, git has it still.

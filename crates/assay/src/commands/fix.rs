@@ -45,11 +45,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(if left { Exit::NotReady } else { Exit::Ready })
 }
 
-/// Applies the safe fixes of a review that was just made. Says whether there were any.
-pub(crate) fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<bool> {
+/// Applies the safe fixes of a review that was just made.
+pub(crate) fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<Plan> {
     let fixes = runs::fixes_of(change, synthesis);
     let is_safe = |fix: &StoredFix| fix.class == AutofixClass::SafeAuto;
     let plan = Plan::new(&change.root, fixes.into_iter().filter(is_safe).collect());
     plan.carry_out(&change.root).context("the safe fixes could not be applied")?;
-    Ok(!plan.files.is_empty())
+    Ok(plan)
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use assay_change::{Change, Scope, Selection};
+use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::synthesis::Synthesis;
@@ -208,9 +209,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         bail!("`--mode autofix` mends the working tree, and this change is not in it");
     }
     let mut reviewed = prepared.review(mode, args.fail_on.as_ref());
-    if mode == Mode::Autofix && super::fix::apply_safe(&prepared.change, &reviewed.synthesis)? {
-        prepared = Prepared::open(&args.what.folder, &scope, &selection)?;
-        reviewed = prepared.review(mode, args.fail_on.as_ref());
+    if mode == Mode::Autofix {
+        let plan = super::fix::apply_safe(&prepared.change, &reviewed.synthesis)?;
+        let mended = Prepared::open(&args.what.folder, &scope, &selection)?;
+        let again = mended.review(mode, args.fail_on.as_ref());
+        match breaks_something(&reviewed.synthesis, &again.synthesis) {
+            true => {
+                plan.undo(&prepared.change.root);
+                warn("the safe fixes made something worse, and were taken back");
+            }
+            false => (prepared, reviewed) = (mended, again),
+        }
     }
     // A review that cannot be kept is told all the same.
     let kept = match args.mode {
@@ -234,6 +243,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         interactive::ask(&mut prepared.baseline, &prepared.change, &reviewed.synthesis)?;
     }
     Ok(exit)
+}
+
+/// Says whether something blocks after fixes that did not before them.
+fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
+    let was_there = |finding: &Finding| {
+        before.findings.iter().any(|old| old.fingerprint == finding.fingerprint)
+    };
+    after.findings.iter().any(|finding| finding.grade.blocks() && !was_there(finding))
 }
 
 /// Puts everything that was found into the baseline.

@@ -131,3 +131,15 @@ fn if_one_file_cannot_be_written_none_is() {
     assert_eq!(read(root, "a.py"), "a = 1\n");
     assert_eq!(fs::read_dir(root).unwrap().count(), 1, "no draft is left behind");
 }
+
+#[test]
+fn what_was_applied_can_be_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::write(root.join("a.py"), "a = 1\nb = 2\n").unwrap();
+    let plan = Plan::new(root, vec![fix(root, "a.py", (2, 2), "b = 3\n")]);
+    plan.carry_out(root).unwrap();
+    assert_eq!(read(root, "a.py"), "a = 1\nb = 3\n");
+    plan.undo(root);
+    assert_eq!(read(root, "a.py"), "a = 1\nb = 2\n");
+}
