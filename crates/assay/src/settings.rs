@@ -1,7 +1,7 @@
 //! Configuration: the file `config/agent-framework.yaml`, of which every key is optional.
 //!
-//! A change under review gives no orders: where it touches the configuration or the repository's
-//! own rules, they are taken as they were before it.
+//! A change under review gives no orders: where it touches the configuration, the repository's own
+//! rules or its baseline, they are taken as they were before it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -294,15 +294,24 @@ fn is_rule_file(name: &str) -> bool {
     is_yaml && !name.ends_with(".test.yml") && !name.ends_with(".test.yaml")
 }
 
+/// Gives the repository's rules that hold for a change, by the same terms as its configuration.
 fn rules_for(change: &Change, notes: &mut Vec<String>) -> anyhow::Result<Vec<(String, String)>> {
-    if !touches(change, RULES) {
-        return rules_on_disk(&change.root);
+    if touches(change, RULES) {
+        notes.push("the change touches the repository's rules; those before it are used".into());
+        return Ok(rules_before(change));
     }
-    notes.push("the change touches the repository's rules; those before it are used".to_owned());
+    let rules = rules_on_disk(&change.root)?;
+    if !rules.is_empty() && rules != rules_before(change) {
+        notes.push("the repository's rules are not committed as they are used here".to_owned());
+    }
+    Ok(rules)
+}
+
+fn rules_before(change: &Change) -> Vec<(String, String)> {
     let paths = change.base().paths();
     let files = paths.iter().filter(|path| path.as_str().starts_with(RULES));
     let rules = files.filter(|path| is_rule_file(path.as_str()));
-    Ok(rules.filter_map(|path| Some((path.to_string(), change.base().read(path)?))).collect())
+    rules.filter_map(|path| Some((path.to_string(), change.base().read(path)?))).collect()
 }
 
 /// Reads the rules in a work tree, by their paths.

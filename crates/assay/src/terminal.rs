@@ -202,7 +202,7 @@ fn write_next(out: &mut impl Write, synthesis: &Synthesis, told: &Told<'_>) -> a
         |f: &&Finding| f.autofix_class == AutofixClass::SafeAuto && f.replacement.is_some();
     let safe = synthesis.findings.iter().filter(is_safe).count();
     if safe > 0 && told.run.is_some() {
-        let fixes = count(safe, "safe fix").replace("fixs", "fixes");
+        let fixes = count(safe, "safe fix");
         writeln!(out, "\nnext: {CYAN}assay fix{CYAN:#} applies {fixes}")?;
     }
     Ok(())
@@ -243,7 +243,7 @@ pub(crate) fn write_plan(out: &mut impl Write, plan: &Plan, check: bool) -> anyh
         writeln!(out, "{YELLOW}not applied{YELLOW:#}: {} at {}: {why}", fix.title, line)?;
     }
     let fixes: usize = plan.files.iter().map(|file| file.fixes.len()).sum();
-    let noun = count(fixes, "safe fix").replace("fixs", "fixes");
+    let noun = count(fixes, "safe fix");
     let verb = if check { "would be applied" } else { "applied" };
     match fixes {
         0 => writeln!(out, "there is no safe fix to apply")?,
@@ -274,5 +274,6 @@ fn wrapped(text: &str, first: usize, indent: &str) -> String {
 
 /// Counts things in words.
 pub(crate) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    let ending = if noun.ends_with('x') { "es" } else { "s" };
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}{ending}") }
 }
