@@ -11,7 +11,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::vote::Vote;
 
-use crate::language;
+use crate::language::{self, Language};
 use crate::rulebook::Rulebook;
 use crate::scan::scan;
 use crate::suppress;
@@ -76,6 +76,10 @@ impl Rulebook {
             }
         };
         let mut all: Vec<(usize, FileReviewed)> = thread::scope(|scope| {
+            // Rules are read while the first files are: languages do not wait for each other.
+            for language in languages(change) {
+                scope.spawn(move || self.rules(language));
+            }
             let helpers: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
             let mut all = work();
             for helper in helpers {
@@ -155,6 +159,18 @@ impl Rulebook {
         let facts = Some(Facts::of(&view));
         FileReviewed { votes, looks, suppressions: asked.suppressions, facts }
     }
+}
+
+/// Gives the languages of a change, by the names of its files.
+fn languages(change: &Change) -> Vec<Language> {
+    let read = change.files.iter().filter(|file| file.left_out.is_none());
+    let mut languages: Vec<Language> = Vec::new();
+    for language in read.filter_map(|file| language::by_name(file.path())) {
+        if !languages.contains(&language) {
+            languages.push(language);
+        }
+    }
+    languages
 }
 
 /// Counts a file's hunks. One that was only renamed or emptied counts as one.

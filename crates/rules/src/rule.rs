@@ -94,6 +94,15 @@ pub(crate) struct RuleFile {
 impl RuleFile {
     /// Reads a file, which may hold several rules. `name` is for complaints.
     pub(crate) fn read(name: &str, yaml: &str) -> Result<RuleFile, RuleError> {
+        RuleFile::read_for(name, yaml, |_| true)
+    }
+
+    /// Reads the rules of a file for some languages only.
+    pub(crate) fn read_for(
+        name: &str,
+        yaml: &str,
+        is_wanted: impl Fn(Language) -> bool,
+    ) -> Result<RuleFile, RuleError> {
         let fail = |message: String| RuleError { name: name.to_owned(), message };
         let stored: Vec<SerializableRuleConfig<Language>> =
             ast_grep_config::from_multiple(yaml).map_err(|error| fail(error.to_string()))?;
@@ -105,7 +114,7 @@ impl RuleFile {
             }
             let metadata = metadata(&stored).map_err(fail)?;
             let languages = [stored.language].into_iter().chain(metadata.also.iter().copied());
-            for language in languages {
+            for language in languages.filter(|language| is_wanted(*language)) {
                 let rule = Rule::new(stored.clone(), language, &metadata).map_err(fail)?;
                 file.rules.push(rule);
             }

@@ -49,9 +49,10 @@ impl Rulebook {
             let builtin = builtin.map(|(name, yaml)| (name.to_owned(), yaml));
             let mut rules: Vec<Rule> = Vec::new();
             for (name, yaml) in builtin.chain(self.repository.iter().cloned()) {
-                let read = RuleFile::read(&name, &yaml).expect("every rule was read once before");
+                let read = RuleFile::read_for(&name, &yaml, |wanted| wanted == language)
+                    .expect("every rule was read once before");
                 rules.retain(|rule| !read.off.contains(&rule.about.id));
-                for rule in read.rules.into_iter().filter(|rule| rule.language == language) {
+                for rule in read.rules {
                     rules.retain(|other| other.about.id != rule.about.id);
                     rules.push(rule);
                 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use super::Added;
@@ -11,6 +12,14 @@ use crate::language;
 
 /// Bits for each character below which a value is more likely a word than a password.
 const MIN_ENTROPY: f64 = 3.3;
+
+/// What every such name has in it: most lines need no pattern.
+static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(["passw", "secret", "key", "token"])
+        .expect("the names are few and short")
+});
 
 static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     let name =
@@ -25,6 +34,9 @@ pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
     }
     let mut hits = Vec::new();
     for (line, text) in &added.lines {
+        if !NAMES.is_match(*text) {
+            continue;
+        }
         let value = ASSIGNED.captures(text).and_then(|groups| groups.get(1));
         let Some(value) = value.filter(|value| is_password(value.as_str())) else { continue };
         // What is known for a credential is told as one.

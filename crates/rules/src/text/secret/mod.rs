@@ -33,8 +33,11 @@ static PATTERNS: LazyLock<Vec<OnceLock<Regex>>> =
     LazyLock::new(|| KINDS.iter().map(|_| OnceLock::new()).collect());
 
 fn pattern(kind: usize) -> &'static Regex {
-    PATTERNS[kind]
-        .get_or_init(|| Regex::new(KINDS[kind].pattern).expect("a test tries every pattern"))
+    PATTERNS[kind].get_or_init(|| {
+        // Credentials are ASCII, and Unicode's word ends would make for a slow search.
+        let pattern = KINDS[kind].pattern.replace(r"\b", r"(?-u:\b)");
+        Regex::new(&pattern).expect("a test tries every pattern")
+    })
 }
 
 pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
