@@ -7,6 +7,8 @@ use assay_findings::ground::ChangedLines;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 
+use crate::left_out::LeftOut;
+
 pub(crate) use parser::Parser;
 
 /// What a change does to one file.
@@ -27,7 +29,7 @@ pub struct FileDiff {
     /// Whether the repository called it generated before the change, under both of its paths.
     pub generated: bool,
     /// The rule by which nobody looks at it, such as `lock file`.
-    pub left_out: Option<String>,
+    pub left_out: Option<LeftOut>,
     /// The places where it changed; none unless it is text or a link.
     pub hunks: Vec<Hunk>,
 }

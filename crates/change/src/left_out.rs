@@ -16,6 +16,15 @@ const LOCK_FILES: [&str; 17] = [
 /// Lines of a minified file are longer than this on average.
 const MINIFIED_LINE: usize = 200;
 
+/// Why nobody looks at a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The rule, such as `lock file`.
+    pub rule: String,
+    /// Whether somebody could read it all the same.
+    pub readable: bool,
+}
+
 /// A glob that is none.
 #[derive(Debug, thiserror::Error)]
 #[error("`{glob}` is no glob: {message}")]
@@ -45,24 +54,29 @@ impl LeaveOut {
     }
 
     /// Names the rule by which a file is left out, if one does.
-    fn rule(&self, file: &FileDiff, bytes: Option<u64>, is_minified: bool) -> Option<String> {
+    fn rule(&self, file: &FileDiff, bytes: Option<u64>, is_minified: bool) -> Option<LeftOut> {
+        let settled = |rule: String| Some(LeftOut { rule, readable: false });
+        let readable = |rule: String| Some(LeftOut { rule, readable: true });
         let path = file.path();
         let name = path.rsplit('/').next().unwrap_or(path);
         let glob = self.globs.iter().find(|glob| glob.is_match(path));
         if let Some(glob) = glob {
-            return Some(format!("ignored by `{}`", glob.glob().glob()));
+            return settled(format!("ignored by `{}`", glob.glob().glob()));
         }
         if LOCK_FILES.contains(&name) {
-            return Some("lock file".to_owned());
+            return settled("lock file".to_owned());
         }
         if file.generated {
-            return Some("generated".to_owned());
+            return settled("generated".to_owned());
         }
         if is_minified {
-            return Some("minified".to_owned());
+            return readable("minified".to_owned());
         }
         let too_large = bytes.is_some_and(|bytes| bytes > self.max_bytes);
-        too_large.then(|| format!("larger than {} KiB", self.max_bytes >> 10))
+        match too_large {
+            true => readable(format!("larger than {} KiB", self.max_bytes >> 10)),
+            false => None,
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use assay_findings::ground::{ChangedLines, Tree};
 use crate::diff::FileDiff;
 use crate::git::Git;
 pub use crate::git::GitError;
-pub use crate::left_out::{GlobError, LeaveOut};
+pub use crate::left_out::{GlobError, LeaveOut, LeftOut};
 pub use crate::on_disk::OnDisk;
 use crate::tree::{DirTree, GitTree, TreeKind};
 

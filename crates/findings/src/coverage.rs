@@ -18,6 +18,8 @@ pub enum Look {
     TextOnly,
     /// It left the hunk out, by this rule.
     LeftOut(String),
+    /// It left the hunk out by this rule, though somebody could have read it.
+    Unread(String),
     /// It should have looked and could not, for this reason.
     Failed(String),
     /// The hunk is none of its business.
@@ -50,6 +52,9 @@ pub struct Coverage {
     /// Hunks at which somebody had to look and could not, by the reason.
     #[serde(default)]
     pub failed: BTreeMap<String, usize>,
+    /// How many of the hunks that were left out somebody could have read.
+    #[serde(default)]
+    pub unread: usize,
     /// How many of the hunks that somebody read a model has read.
     #[serde(default)]
     pub by_model: usize,
@@ -91,7 +96,7 @@ enum Fate {
     Failed(String),
     Reviewed { by: String, model: bool },
     TextOnly,
-    LeftOut(String),
+    LeftOut { rule: String, unread: bool },
 }
 
 impl Coverage {
@@ -106,7 +111,10 @@ impl Coverage {
                     coverage.by_model += usize::from(model);
                 }
                 Fate::TextOnly => coverage.text_only += 1,
-                Fate::LeftOut(rule) => *coverage.left_out.entry(rule).or_default() += 1,
+                Fate::LeftOut { rule, unread } => {
+                    *coverage.left_out.entry(rule).or_default() += 1;
+                    coverage.unread += usize::from(unread);
+                }
             }
         }
         coverage
@@ -141,22 +149,12 @@ impl Coverage {
     pub(crate) fn short_of_requirement(&self) -> usize {
         match self.require {
             Requirement::None => 0,
-            Requirement::Structural => self.text_only + self.unread(),
+            Requirement::Structural => self.text_only + self.unread,
             Requirement::Model => {
                 let read = self.reviewed.values().sum::<usize>();
-                self.text_only + self.unread() + read - self.by_model
+                self.text_only + self.unread + read - self.by_model
             }
         }
-    }
-
-    /// Counts the hunks that were left out though somebody could have read them.
-    fn unread(&self) -> usize {
-        let settled = |rule: &str| {
-            rule.starts_with("ignored by")
-                || ["lock file", "generated", "binary", "submodule", "symbolic link", "mode only"]
-                    .contains(&rule)
-        };
-        self.left_out.iter().filter(|(rule, _)| !settled(rule)).map(|(_, hunks)| hunks).sum()
     }
 }
 
@@ -182,11 +180,12 @@ fn fate(hunk: usize, reviewers: &[Looks]) -> Fate {
         return Fate::TextOnly;
     }
     let reason = looks().find_map(|(_, look)| match look {
-        Look::LeftOut(rule) => Some(rule.clone()),
-        Look::Failed(why) => Some(why.clone()),
+        Look::LeftOut(rule) => Some((rule.clone(), false)),
+        Look::Unread(rule) | Look::Failed(rule) => Some((rule.clone(), true)),
         Look::Reviewed | Look::TextOnly | Look::NotConcerned => None,
     });
-    Fate::LeftOut(reason.unwrap_or_else(|| "no reviewer for it".to_owned()))
+    let (rule, unread) = reason.unwrap_or_else(|| ("no reviewer for it".to_owned(), true));
+    Fate::LeftOut { rule, unread }
 }
 
 impl fmt::Display for Coverage {
@@ -258,6 +257,22 @@ mod tests {
             "rules! rto\nruff rr.",
             expect!["3 hunks: 1 by ruff, 1 by rules and ruff, 1 left out (lock file)"],
         );
+    }
+
+    #[test]
+    fn what_somebody_could_have_read_falls_short_of_a_requirement() {
+        let looks = Looks {
+            reviewer: "rules".into(),
+            kind: ReviewerKind::Rules,
+            required: true,
+            hunks: vec![
+                Look::Reviewed,
+                Look::LeftOut("lock file".into()),
+                Look::Unread("larger than 1 KiB".into()),
+            ],
+        };
+        let coverage = Coverage::of(3, &[looks], Requirement::Structural);
+        assert_eq!(coverage.short_of_requirement(), 1);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use assay_change::Change;
 use assay_change::diff::{Content, FileDiff, Unread};
+use assay_change::{Change, LeftOut};
 use assay_findings::coverage::Look;
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
@@ -51,7 +51,9 @@ impl Rulebook {
         let mut facts = Vec::new();
         for (file, reviewed) in change.files.iter().zip(self.review_files(change)) {
             report.remarks.not_covered.extend(reviewed.looks.iter().find_map(|look| match look {
-                Look::LeftOut(why) | Look::Failed(why) => Some(format!("{} ({why})", file.path())),
+                Look::LeftOut(why) | Look::Unread(why) | Look::Failed(why) => {
+                    Some(format!("{} ({why})", file.path()))
+                }
                 Look::Reviewed | Look::TextOnly | Look::NotConcerned => None,
             }));
             report.votes.extend(reviewed.votes);
@@ -186,8 +188,8 @@ fn is_mode_only(file: &FileDiff) -> bool {
 
 /// Says why a file is not looked at, if it is not.
 fn not_looked_at(file: &FileDiff) -> Option<Look> {
-    if let Some(rule) = &file.left_out {
-        return Some(Look::LeftOut(rule.clone()));
+    if let Some(LeftOut { rule, readable }) = file.left_out.clone() {
+        return Some(if readable { Look::Unread(rule) } else { Look::LeftOut(rule) });
     }
     let left_out = |rule: &str| Some(Look::LeftOut(rule.to_owned()));
     let failed = |why: &str| Some(Look::Failed(why.to_owned()));
