@@ -267,10 +267,16 @@ fn decisive(
     Ok(now)
 }
 
+fn is_below_or_named(path: &str, start: &str) -> bool {
+    path.starts_with(start) || path.contains(&format!("/{start}"))
+}
+
 /// Says that a change touches what an analyser goes by.
 fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String> {
     let known = known::named(&command.name)?;
-    let path = known.settings.iter().find(|path| touches(change, path))?;
+    // They may lie in any folder.
+    let names = |path: &&&str| change.files.iter().any(|file| is_below_or_named(file.path(), path));
+    let path = known.settings.iter().find(names)?;
     Some(format!("the change touches `{path}`, which tells {} what to look for", known.name))
 }
 

