@@ -1,0 +1,1 @@
+//! Models, asked over real connections.
