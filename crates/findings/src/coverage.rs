@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::report::ReviewerKind;
 
 /// What one reviewer made of one hunk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Look {
     /// It read the hunk for what it means.
     Reviewed,
@@ -27,7 +27,7 @@ pub enum Look {
 }
 
 /// What one reviewer made of every hunk of a change, in the order of the change.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Looks {
     /// Who looked.
     pub reviewer: String,
@@ -131,10 +131,15 @@ impl Coverage {
         self.text_only == 0 && self.reviewed.is_empty()
     }
 
-    /// Says how far a verdict on it goes, where no model has read the change.
+    /// Says how far a verdict on it goes, where no model has read the change, or not all of it.
     pub fn caveat(&self) -> Option<String> {
         if self.by_model > 0 {
-            return None;
+            let read = self.text_only + self.reviewed.values().sum::<usize>();
+            return match read - self.by_model {
+                0 => None,
+                1 => Some("1 hunk read by no model".to_owned()),
+                hunks => Some(format!("{hunks} hunks read by no model")),
+            };
         }
         let by_rules_alone = self.reviewed.keys().all(|by| by == "rules");
         let readers = if by_rules_alone { "rules only" } else { "no model" };
@@ -172,9 +177,8 @@ fn fate(hunk: usize, reviewers: &[Looks]) -> Fate {
     let readers: Vec<&Looks> =
         looks().filter(|(_, look)| **look == Look::Reviewed).map(|(by, _)| by).collect();
     if !readers.is_empty() {
-        let names: Vec<&str> = readers.iter().map(|by| by.reviewer.as_str()).collect();
         let model = readers.iter().any(|by| by.kind == ReviewerKind::Persona);
-        return Fate::Reviewed { by: names.join(" and "), model };
+        return Fate::Reviewed { by: in_short(&readers), model };
     }
     if looks().any(|(_, look)| *look == Look::TextOnly) {
         return Fate::TextOnly;
@@ -186,6 +190,19 @@ fn fate(hunk: usize, reviewers: &[Looks]) -> Fate {
     });
     let (rule, unread) = reason.unwrap_or_else(|| ("no reviewer for it".to_owned(), true));
     Fate::LeftOut { rule, unread }
+}
+
+/// Names readers; personas are counted where there are several.
+fn in_short(readers: &[&Looks]) -> String {
+    let (personas, others): (Vec<&Looks>, Vec<&Looks>) =
+        readers.iter().partition(|by| by.kind == ReviewerKind::Persona);
+    let mut names: Vec<String> = others.iter().map(|by| by.reviewer.clone()).collect();
+    match &personas[..] {
+        [] => {}
+        [only] => names.push(only.reviewer.clone()),
+        several => names.push(format!("{} personas", several.len())),
+    }
+    names.join(" and ")
 }
 
 impl fmt::Display for Coverage {

@@ -8,6 +8,7 @@ use crate::grade::Grade;
 use crate::ground::Mark;
 use crate::identity::Status;
 use crate::path::RepoPath;
+use crate::validation::Validation;
 use crate::vote::{Anchor, AutofixClass, Owner, Replacement};
 
 /// One defect, derived from the votes on it.
@@ -72,6 +73,12 @@ pub struct Finding {
     /// The recorded decision that it runs against; such a conflict is always shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_conflict: Option<String>,
+    /// Whether a rule or an analyser alone is sure of it, so that nothing a model says hides it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub vouched_for: bool,
+    /// What became of it at its second look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Validation>,
     /// Why somebody decided to leave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dismissal: Option<String>,

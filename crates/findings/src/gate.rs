@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
+use crate::grade::Grade;
+use crate::validation::Validated;
 use crate::vote::{Anchor, AutofixClass, Owner};
 
 /// How a review is run; it decides what may be done with what was found.
@@ -100,13 +102,19 @@ fn is_soft(finding: &Finding) -> bool {
         && finding.reviewers.iter().all(|name| personas.contains(&name.as_str()))
 }
 
-/// Says whether a finding is sure enough to be reported. What may be critical is reported at
-/// half the certainty, and a conflict with a recorded decision at any.
+/// Says whether a finding is sure enough to be reported. A conflict with a recorded decision is
+/// reported however sure, and so is what a rule is sure of, whatever else was said beside it.
 fn passes(finding: &Finding) -> bool {
-    let critical = finding.grade.impact().level() == 0;
-    finding.confidence >= Anchor::HIGH
-        || critical && finding.confidence >= Anchor::MODERATE
-        || finding.settled_conflict.is_some()
+    let refuted = finding.validation.as_ref().is_some_and(|v| v.state == Validated::Refuted);
+    let is_sure = is_sure(&finding.grade, finding.confidence) && !refuted;
+    is_sure || finding.vouched_for || finding.settled_conflict.is_some()
+}
+
+/// Says whether a confidence is enough for a grade. What may be critical is reported at half the
+/// certainty.
+pub(crate) fn is_sure(grade: &Grade, confidence: Anchor) -> bool {
+    let critical = grade.impact().level() == 0;
+    confidence >= if critical { Anchor::MODERATE } else { Anchor::HIGH }
 }
 
 fn route(finding: &Finding, mode: Mode) -> Route {

@@ -3,12 +3,14 @@
 //! The vote itself stays as it was read; what was found out stands beside it in [`Grounded`].
 
 use std::cell::{OnceCell, RefCell};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::grade::Grade;
 use crate::identity;
 use crate::path::RepoPath;
 use crate::report::{Reviewer, ReviewerKind};
@@ -89,6 +91,8 @@ pub enum Mark {
     NoQuote,
     /// It is not on a changed line.
     OutsideTheHunks,
+    /// Its reviewer may not give so bad a grade.
+    GradeCapped,
 }
 
 /// A vote and what the tree says of it.
@@ -104,6 +108,8 @@ pub struct Grounded<'a> {
     pub file: Option<RepoPath>,
     /// The lines it is about.
     pub lines: Option<Lines>,
+    /// How bad it may be.
+    pub grade: Grade,
     /// How sure it may be.
     pub confidence: Anchor,
     /// Whether it was there before the change.
@@ -230,6 +236,7 @@ impl<'t> Ground<'t> {
             source,
             file: vote.file.clone(),
             lines: vote.lines,
+            grade: vote.grade.clone(),
             confidence: stated_confidence(vote, reviewer),
             pre_existing: vote.pre_existing,
             marks: Vec::new(),
@@ -240,6 +247,7 @@ impl<'t> Ground<'t> {
             symbol: None,
             line_hash: None,
         };
+        cap_grade(&mut grounded);
         if let Some(tree) = self.tree {
             self.check_tree(tree, &quotes, &mut grounded);
         }
@@ -247,6 +255,13 @@ impl<'t> Ground<'t> {
             self.check_change(changed, &mut grounded);
         }
         grounded
+    }
+
+    /// Says whether a file holds a quote that is long enough to prove anything.
+    pub(crate) fn holds(&self, path: &RepoPath, quote: &str) -> bool {
+        let quotes = quotes(&[quote.to_owned()]);
+        let view = self.tree.and_then(|tree| self.view(tree, path));
+        view.is_some_and(|view| quotes.iter().any(|quote| view.find(quote, 1).is_some()))
     }
 
     fn check_tree(&self, tree: &dyn Tree, quotes: &[Vec<String>], grounded: &mut Grounded<'_>) {
@@ -382,6 +397,15 @@ impl<'t> Ground<'t> {
         });
         let symbol = tree.symbol_at(path, lines.start());
         quotes_are_old && symbol.is_none_or(|symbol| !changed.touches(path, symbol.lines))
+    }
+}
+
+/// Takes a vote down to the worst grade that its reviewer may give.
+fn cap_grade(grounded: &mut Grounded<'_>) {
+    let Some(cap) = &grounded.reviewer.cap else { return };
+    if grounded.grade.worst_first(cap) == Ordering::Less {
+        grounded.grade = cap.clone();
+        grounded.marks.push(Mark::GradeCapped);
     }
 }
 

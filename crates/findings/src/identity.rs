@@ -58,7 +58,7 @@ pub struct Dismissal {
 }
 
 /// A comment in the code that asks to leave what a rule finds on a line alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suppression {
     /// The rule.
     pub rule: String,

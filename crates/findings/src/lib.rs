@@ -24,6 +24,7 @@ pub mod report;
 pub mod sequence;
 pub mod synthesis;
 pub mod validate;
+pub mod validation;
 pub mod verdict;
 pub mod vote;
 pub mod write;

@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::alike::{AlikeIndex, fold_title};
 use crate::finding::{Finding, VoteRef};
+use crate::gate;
 use crate::grade::Grade;
 use crate::ground::Grounded;
 use crate::identity::{self, Features};
+use crate::report::ReviewerKind;
 use crate::vote::{Anchor, AutofixClass, Lines, Owner};
 
 /// Votes with one title merge up to this many lines apart.
@@ -102,7 +104,7 @@ fn canonical_order(
         .then_with(|| line(a).cmp(&line(b)))
         .then_with(|| a_title.cmp(b_title))
         .then_with(|| a.reviewer.name.cmp(&b.reviewer.name))
-        .then_with(|| a.vote.grade.worst_first(&b.vote.grade))
+        .then_with(|| a.grade.worst_first(&b.grade))
         .then_with(|| b.confidence.cmp(&a.confidence))
         .then_with(|| a.vote.description.cmp(&b.vote.description))
         .then_with(|| a.reviewer.family.cmp(&b.reviewer.family))
@@ -279,8 +281,11 @@ impl<'v, 'a> Grouping<'v, 'a> {
 /// Derives a finding from the votes on it. Its identity is set once all findings are known.
 fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     let best = votes.iter().copied().min_by(|a, b| by_worth(a, b)).expect("a group has a vote");
-    let grade = best.vote.grade.clone();
-    let same_grade = |vote: &&&Grounded<'_>| vote.vote.grade.worst_first(&grade) == Ordering::Equal;
+    // What a rule found is told again by what the rule saw, whatever models say beside it.
+    let by_rule = votes.iter().copied().filter(|vote| vote.reviewer.kind != ReviewerKind::Persona);
+    let seen = by_rule.min_by(|a, b| by_worth(a, b)).unwrap_or(best);
+    let grade = best.grade.clone();
+    let same_grade = |vote: &&&Grounded<'_>| vote.grade.worst_first(&grade) == Ordering::Equal;
     let at_grade: Vec<&Grounded<'_>> = votes.iter().filter(same_grade).copied().collect();
     let with_fix = votes.iter().copied().filter(|vote| vote.vote.suggested_fix.is_some());
     let fix = with_fix.min_by(|a, b| by_worth(a, b));
@@ -289,6 +294,8 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     let category = best.vote.category.as_deref();
     let any_category = || votes.iter().find_map(|vote| vote.vote.category.as_deref());
     let category = category.or_else(any_category).unwrap_or(NO_CATEGORY);
+    let any_rule = || votes.iter().find_map(|vote| vote.vote.rule.as_deref());
+    let rule = seen.vote.rule.as_deref().or_else(any_rule);
     let marks: BTreeSet<_> = best.marks.iter().copied().collect();
     let finding = Finding {
         id: String::new(),
@@ -296,9 +303,9 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         title: best.vote.title.clone(),
         severity: grade.word().to_owned(),
         confidence: confidence(&at_grade),
-        file: best.file.clone(),
-        line: line(best),
-        end_line: best.lines.map(Lines::end).filter(|end| Some(*end) != line(best)),
+        file: seen.file.clone(),
+        line: line(seen),
+        end_line: seen.lines.map(Lines::end).filter(|end| Some(*end) != line(seen)),
         column: votes.iter().find_map(|vote| vote.vote.column),
         category: category.to_owned(),
         description: best.vote.description.clone(),
@@ -309,38 +316,44 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         owner: votes.iter().filter_map(|v| v.vote.owner).min().unwrap_or(Owner::DownstreamResolver),
         requires_verification: votes.iter().any(|vote| vote.vote.requires_verification),
         pre_existing: votes.iter().all(|vote| vote.pre_existing),
-        rule: votes.iter().find_map(|vote| vote.vote.rule.clone()),
-        symbol: best.symbol.clone(),
+        rule: rule.map(str::to_owned),
+        symbol: seen.symbol.clone(),
         reviewers: sorted(votes.iter().map(|vote| vote.reviewer.name.clone())),
         votes: sorted(votes.iter().map(|vote| reference(vote))),
         marks: marks.into_iter().collect(),
-        line_hash: best.line_hash.clone(),
+        line_hash: seen.line_hash.clone(),
         settled_conflict: votes.iter().find_map(|vote| vote.vote.settled_conflict.clone()),
+        vouched_for: votes.iter().any(|vote| vouches(vote)),
+        validation: None,
         dismissal: None,
         route: None,
         status: None,
         grade,
     };
     let features = Features {
-        rule: votes.iter().find_map(|vote| vote.vote.rule.as_deref()),
-        category: best.vote.category.as_deref().unwrap_or(NO_CATEGORY),
-        title: &best.vote.title,
-        subject: votes.iter().find_map(|vote| vote.vote.subject.as_deref()),
-        quote: best.quoted.as_deref(),
-        surroundings: best.surroundings.as_deref(),
+        rule,
+        category: seen.vote.category.as_deref().unwrap_or(NO_CATEGORY),
+        title: &seen.vote.title,
+        subject: seen.vote.subject.as_deref(),
+        quote: seen.quoted.as_deref(),
+        surroundings: seen.surroundings.as_deref(),
     };
     (finding, features)
+}
+
+/// Says whether a vote is a rule's or an analyser's that would be reported by itself.
+fn vouches(vote: &Grounded<'_>) -> bool {
+    vote.reviewer.kind != ReviewerKind::Persona && gate::is_sure(&vote.grade, vote.confidence)
 }
 
 /// Orders votes by grade, confidence and reviewer, the one that speaks for the finding first.
 fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
     let native = |grade: &Grade| grade.native().map(|n| (n.scheme, n.word.clone()));
-    a.vote
-        .grade
-        .worst_first(&b.vote.grade)
+    a.grade
+        .worst_first(&b.grade)
         .then_with(|| b.confidence.cmp(&a.confidence))
         .then_with(|| a.reviewer.name.cmp(&b.reviewer.name))
-        .then_with(|| native(&a.vote.grade).cmp(&native(&b.vote.grade)))
+        .then_with(|| native(&a.grade).cmp(&native(&b.grade)))
         .then_with(|| a.source.1.cmp(&b.source.1))
 }
 

@@ -1,11 +1,15 @@
 //! What one reviewer returns: [`Report`].
 
+use serde::{Deserialize, Serialize};
+
+use crate::grade::Grade;
 use crate::outcome;
 use crate::read::{self, Envelope, Rejected, Remarks, Repair};
 use crate::vote::Vote;
 
 /// What kind of reviewer casts votes; it decides what an unstated confidence counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ReviewerKind {
     /// The built-in rules.
     Rules,
@@ -16,7 +20,7 @@ pub enum ReviewerKind {
 }
 
 /// Who wrote a report.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reviewer {
     /// Its name, such as `security`.
     pub name: String,
@@ -26,6 +30,9 @@ pub struct Reviewer {
     pub family: Option<String>,
     /// Whether somebody vouches that a peer model really is another one.
     pub attested: bool,
+    /// The worst grade that it may give; a vote that is worse counts as this.
+    #[serde(default)]
+    pub cap: Option<Grade>,
 }
 
 /// The programs that stand behind peer reviewers, as their names end: `adversarial-codex`.
@@ -34,7 +41,7 @@ const PEERS: [&str; 6] = ["codex", "claude", "gemini", "grok", "copilot", "openc
 impl Reviewer {
     /// Names a reviewer of a kind.
     pub fn new(name: impl Into<String>, kind: ReviewerKind) -> Reviewer {
-        Reviewer { name: name.into(), kind, family: None, attested: false }
+        Reviewer { name: name.into(), kind, family: None, attested: false, cap: None }
     }
 
     /// Gives the persona, without the peer model that plays it.
@@ -62,7 +69,7 @@ impl Reviewer {
 }
 
 /// One reviewer's return.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Who wrote it.
     pub reviewer: Reviewer,

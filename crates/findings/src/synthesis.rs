@@ -15,6 +15,7 @@ use crate::merge::{self, Merge};
 use crate::path::RepoPath;
 use crate::read::Rejected;
 use crate::report::{Report, Reviewer, ReviewerKind};
+use crate::validation::{self, Opinion};
 use crate::verdict::{self, Evidence, Verdict};
 use crate::vote::{AutofixClass, Owner, Vote};
 
@@ -40,6 +41,8 @@ pub struct Circumstances<'a> {
     pub suppressions: &'a [Suppression],
     /// How much of the change somebody looked at, where that is known.
     pub coverage: Option<Coverage>,
+    /// What a second look at findings came to.
+    pub opinions: &'a [Opinion],
     /// Today, for dismissals that end; without it, none of those holds.
     pub today: Option<Day>,
 }
@@ -183,6 +186,9 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
             .map(move |(at, vote)| ground.check(vote, &report.reviewer, (number, at)))
     });
     let (mut findings, merges) = merge::merge(votes.collect());
+    for finding in &mut findings {
+        finding.validation = validation::validate(finding, around.opinions, &ground);
+    }
     let everybody_looked = !reports.is_empty() && reports.iter().all(Report::is_whole);
     let past = match &around.memory {
         Some(memory) => memory.compare(&mut findings, everybody_looked),

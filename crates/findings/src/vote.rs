@@ -140,7 +140,8 @@ impl Owner {
 }
 
 /// Lines of a file, both ends included, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "(u32, u32)", into = "(u32, u32)")]
 pub struct Lines {
     start: u32,
     end: u32,
@@ -172,6 +173,20 @@ impl Lines {
     pub fn moved_to(self, start: u32) -> Lines {
         let start = start.max(1);
         Lines { start, end: start.saturating_add(self.end - self.start) }
+    }
+}
+
+impl TryFrom<(u32, u32)> for Lines {
+    type Error = String;
+
+    fn try_from((start, end): (u32, u32)) -> Result<Self, String> {
+        Lines::range(start, end).ok_or_else(|| format!("lines {start} to {end} are no range"))
+    }
+}
+
+impl From<Lines> for (u32, u32) {
+    fn from(lines: Lines) -> (u32, u32) {
+        (lines.start, lines.end)
     }
 }
 
@@ -227,7 +242,7 @@ impl TryFrom<StoredReplacement> for Replacement {
 }
 
 /// One claim in a report, as its reviewer made it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Vote {
     /// What it is, in a few words.
     pub title: String,

@@ -116,7 +116,7 @@ pub enum Fallback {
 }
 
 /// What a reviewer says besides its findings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remarks {
     /// Risks that it could not confirm.
     pub residual_risks: Vec<String>,

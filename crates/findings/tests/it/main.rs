@@ -7,5 +7,6 @@ mod memory_tree;
 mod merging;
 mod properties;
 mod reading;
+mod second_look;
 mod seeds;
 mod vectors;

@@ -1,0 +1,178 @@
+//! What models can and cannot do to findings: second looks, caps, and votes beside a rule's.
+
+use assay_findings::finding::Finding;
+use assay_findings::grade::Grade;
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::validation::{Answer, Opinion, to_validate};
+use assay_findings::vote::Vote;
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use crate::memory_tree::MemoryTree;
+
+const CODE: &str = "fn total(items: &[u32]) -> u32 {\n    items[0] + items[1]\n}\n\nfn guard(items: &[u32]) -> bool {\n    items.len() >= 2\n}\n";
+
+fn tree() -> MemoryTree {
+    MemoryTree::new(&[("src/total.rs", CODE)])
+}
+
+/// A report with one finding at line 2 of the tree's file.
+fn report(reviewer: &str, kind: ReviewerKind, severity: &str, confidence: u32) -> Report {
+    let text = json!({"reviewer": reviewer, "residual_risks": [], "testing_gaps": [], "findings": [{
+        "title": "Index without a check", "severity": severity, "file": "src/total.rs", "line": 2,
+        "confidence": confidence, "evidence": ["`items[0] + items[1]`"],
+    }]});
+    Report::from_text(&text.to_string(), reviewer, None).of_kind(kind)
+}
+
+fn opinion(finding: &Finding, answer: Answer, quote: &str) -> Opinion {
+    Opinion {
+        fingerprint: finding.fingerprint.clone(),
+        file: finding.file.clone(),
+        answer,
+        why: "the caller checks".to_owned(),
+        quote: Some(quote.to_owned()),
+        quoted_file: None,
+    }
+}
+
+fn shown(synthesis: &Synthesis) -> String {
+    let list = |label: &str, findings: &[Finding]| -> String {
+        let line = |f: &Finding| {
+            let state = f.validation.as_ref().map_or("-", |validation| validation.state.as_str());
+            format!("{label} {}@{} {state}\n", f.severity, f.confidence.percent())
+        };
+        findings.iter().map(line).collect()
+    };
+    let open = list("open", &synthesis.findings);
+    let held = list("held back", &synthesis.held_back);
+    format!("{open}{held}{}", synthesis.verdict.state.in_words())
+}
+
+/// Synthesizes reports, has the finding looked at again, and shows what comes of that.
+fn check(reports: &[Report], answer: Answer, quote: &str, expected: Expect) {
+    let tree = tree();
+    let around = |opinions| Circumstances { tree: Some(&tree), opinions, ..Default::default() };
+    let first = synthesize(reports, &around(&[]));
+    let opinions: Vec<Opinion> =
+        to_validate(&first.findings).iter().map(|f| opinion(f, answer, quote)).collect();
+    expected.assert_eq(&shown(&synthesize(reports, &around(&opinions))));
+}
+
+const GUARD: &str = "items.len() >= 2";
+
+#[test]
+fn a_refutation_that_quotes_the_tree_holds_back_what_a_persona_found() {
+    check(
+        &[report("correctness", ReviewerKind::Persona, "P1", 75)],
+        Answer::Refute,
+        GUARD,
+        expect![[r#"
+            held back P1@75 refuted
+            ready with fixes"#]],
+    );
+}
+
+#[test]
+fn a_refutation_whose_quote_is_nowhere_changes_nothing() {
+    check(
+        &[report("correctness", ReviewerKind::Persona, "P1", 75)],
+        Answer::Refute,
+        "items.len() >= 200",
+        expect![[r#"
+            open P1@75 unsure
+            not ready"#]],
+    );
+}
+
+#[test]
+fn a_critical_finding_is_disputed_and_still_blocks() {
+    check(
+        &[report("correctness", ReviewerKind::Persona, "P0", 75)],
+        Answer::Refute,
+        GUARD,
+        expect![[r#"
+            open P0@75 disputed
+            not ready"#]],
+    );
+}
+
+#[test]
+fn what_a_rule_is_sure_of_is_disputed_and_still_blocks() {
+    check(
+        &[report("rules", ReviewerKind::Rules, "HIGH", 100)],
+        Answer::Refute,
+        GUARD,
+        expect![[r#"
+            open HIGH@100 disputed
+            not ready"#]],
+    );
+}
+
+#[test]
+fn a_second_look_that_did_not_come_about_is_told() {
+    check(
+        &[report("correctness", ReviewerKind::Persona, "P1", 75)],
+        Answer::Missing,
+        GUARD,
+        expect![[r#"
+            open P1@75 unvalidated
+            not ready"#]],
+    );
+}
+
+#[test]
+fn an_unsure_vote_for_worse_does_not_hide_what_a_rule_is_sure_of() {
+    let reports = [
+        report("rules", ReviewerKind::Rules, "HIGH", 100),
+        report("security", ReviewerKind::Persona, "P0", 0),
+    ];
+    let tree = tree();
+    let synthesis =
+        synthesize(&reports, &Circumstances { tree: Some(&tree), ..Default::default() });
+    expect![[r#"
+        open P0@0 -
+        not ready"#]]
+    .assert_eq(&shown(&synthesis));
+}
+
+#[test]
+fn a_rules_finding_is_told_again_whatever_models_say_beside_it() {
+    let mut rule = report("rules", ReviewerKind::Rules, "HIGH", 100);
+    rule.votes[0].rule = Some("rust/index".to_owned());
+    let mut persona = report("security", ReviewerKind::Persona, "P0", 100);
+    let tree = tree();
+    let around = Circumstances { tree: Some(&tree), ..Default::default() };
+    let alone = synthesize(std::slice::from_ref(&rule), &around);
+    persona.votes[0].evidence = vec!["`fn total(items: &[u32]) -> u32 {`".to_owned()];
+    let both = synthesize(&[rule, persona], &around);
+    assert_eq!(both.findings.len(), 1);
+    assert_eq!(both.findings[0].fingerprint, alone.findings[0].fingerprint);
+    assert_eq!(both.findings[0].line, alone.findings[0].line);
+}
+
+#[test]
+fn a_reviewer_gives_no_worse_grade_than_it_may() {
+    let mut report = report("maintainability", ReviewerKind::Persona, "P0", 75);
+    report.reviewer.cap = Some(Grade::from_word("P2"));
+    let tree = tree();
+    let around = Circumstances { tree: Some(&tree), ..Default::default() };
+    expect![[r#"
+        open P2@75 -
+        ready with fixes"#]]
+    .assert_eq(&shown(&synthesize(&[report], &around)));
+}
+
+#[test]
+fn every_grave_finding_and_eight_others_are_looked_at_again() {
+    let mut all = Report::new(Reviewer::new("rules", ReviewerKind::Rules));
+    let vote =
+        |at: usize, word: &str| Vote::new(format!("defect number{at}"), Grade::from_word(word));
+    all.votes = (0..5).map(|at| vote(at, "P1")).chain((5..25).map(|at| vote(at, "LOW"))).collect();
+    let synthesis = synthesize(&[all], &Circumstances::default());
+    assert_eq!(synthesis.findings.len(), 25);
+    let grave = |f: &&Finding| f.severity == "P1";
+    let picked = to_validate(&synthesis.findings);
+    assert_eq!((picked.len(), picked.into_iter().filter(grave).count()), (13, 5));
+}
