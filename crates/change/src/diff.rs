@@ -7,12 +7,14 @@ use assay_findings::ground::ChangedLines;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 
+use serde::{Deserialize, Serialize};
+
 use crate::left_out::LeftOut;
 
 pub(crate) use parser::Parser;
 
 /// What a change does to one file.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FileDiff {
     /// Its path before; `None` for a new file.
     pub old_path: Option<String>,
@@ -35,7 +37,7 @@ pub struct FileDiff {
 }
 
 /// What git keeps of a file's mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// A file.
     File,
@@ -48,7 +50,7 @@ pub enum Mode {
 }
 
 /// What a file was made from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Origin {
     /// Itself, or nothing.
     #[default]
@@ -60,7 +62,7 @@ pub enum Origin {
 }
 
 /// What a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Content {
     /// Text.
     #[default]
@@ -76,7 +78,7 @@ pub enum Content {
 }
 
 /// Why the hunks of a file could not be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unread {
     /// It is compared with more than one file, or not merged yet.
     Merge,
@@ -88,7 +90,7 @@ pub enum Unread {
 
 /// One place where a file changed. It knows where its lines stand and not what they say: that is
 /// in the trees before and after, so that a huge diff takes no more memory than a small one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
     /// Where it stands in the file before.
     pub old: Span,
@@ -101,7 +103,7 @@ pub struct Hunk {
 }
 
 /// Some lines of a file, none of them perhaps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// The first line; the one before where there are none.
     pub start: u32,

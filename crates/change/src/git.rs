@@ -43,6 +43,9 @@ const DIFF: [&str; 16] = [
     "--src-prefix=a/", "--dst-prefix=b/", "--indent-heuristic", "--diff-algorithm=myers",
 ];
 
+/// The most messages that are read.
+const MAX_MESSAGES: &str = "--max-count=50";
+
 /// How long a diff may take.
 const DIFF_TIME: Duration = Duration::from_secs(600);
 
@@ -154,6 +157,16 @@ impl Git {
 
     fn line(&self, args: &[&str]) -> Result<String, GitError> {
         Ok(text(&self.run(args)?).trim().to_owned())
+    }
+
+    /// Gives the messages of the commits after one and up to another, the newest first.
+    pub(crate) fn messages(&self, from: &str, to: &str) -> Vec<String> {
+        // Everything is new where nothing was committed before.
+        let range = if from == self.empty_tree { to.to_owned() } else { format!("{from}..{to}") };
+        let args = ["log", "-z", "--format=%B", "--no-show-signature", MAX_MESSAGES, &range, "--"];
+        let printed = self.run(&args).unwrap_or_default();
+        let messages = printed.split(|byte| *byte == 0).map(|message| text(message.trim_ascii()));
+        messages.filter(|message| !message.is_empty()).collect()
     }
 
     /// Gives the name under which commits are made.

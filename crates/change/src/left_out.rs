@@ -2,6 +2,7 @@
 
 use assay_findings::path::RepoPath;
 use globset::{Glob, GlobMatcher};
+use serde::{Deserialize, Serialize};
 
 use crate::Change;
 use crate::diff::FileDiff;
@@ -17,7 +18,7 @@ const LOCK_FILES: [&str; 17] = [
 const MINIFIED_LINE: usize = 200;
 
 /// Why nobody looks at a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The rule, such as `lock file`.
     pub rule: String,

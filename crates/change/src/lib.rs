@@ -9,6 +9,7 @@ mod git;
 mod left_out;
 mod name;
 mod on_disk;
+mod recorded;
 pub mod tree;
 mod untracked;
 
@@ -21,6 +22,7 @@ use crate::git::Git;
 pub use crate::git::GitError;
 pub use crate::left_out::{GlobError, LeaveOut, LeftOut};
 pub use crate::on_disk::OnDisk;
+pub use crate::recorded::RecordedChange;
 use crate::tree::{DirTree, GitTree, TreeKind};
 
 /// Which change is meant.
@@ -55,8 +57,20 @@ pub struct Change {
     pub files: Vec<FileDiff>,
     /// New files that git does not track and that were not asked for.
     pub untracked: Vec<String>,
-    base: GitTree,
+    messages: Messages,
+    base: TreeKind,
     tree: TreeKind,
+}
+
+/// Where what was said of a change stands.
+#[derive(Debug)]
+enum Messages {
+    /// In no commit.
+    None,
+    /// In the commits after one and up to another.
+    Between(Git, String, String),
+    /// Here.
+    Known(Vec<String>),
 }
 
 impl Change {
@@ -69,20 +83,27 @@ impl Change {
     ) -> Change {
         git.mark_generated(&mut files, &base);
         let root = git.root.clone();
-        let base = GitTree::revision(git, base);
-        Change { root, title, files, untracked: Vec::new(), base, tree }
+        let base = TreeKind::Git(Box::new(GitTree::revision(git, base)));
+        let messages = Messages::None;
+        Change { root, title, files, untracked: Vec::new(), messages, base, tree }
     }
 
     /// Gives the tree before the change: that of the commit it is held against.
     pub fn base(&self) -> &(dyn Tree + Sync) {
-        &self.base
+        self.base.as_tree()
     }
 
     /// Gives the tree after the change.
     pub fn tree(&self) -> &(dyn Tree + Sync) {
-        match &self.tree {
-            TreeKind::Dir(tree) => tree,
-            TreeKind::Git(tree) => &**tree,
+        self.tree.as_tree()
+    }
+
+    /// Gives what the messages of its commits say, the newest first.
+    pub fn messages(&self) -> Vec<String> {
+        match &self.messages {
+            Messages::None => Vec::new(),
+            Messages::Known(messages) => messages.clone(),
+            Messages::Between(git, from, to) => git.messages(from, to),
         }
     }
 
@@ -193,8 +214,9 @@ fn against_worktree(
         files.extend(untracked.drain(..).map(|path| untracked::new_file(&git.root, path)));
     }
     let tree = TreeKind::Dir(DirTree::new(git.root.clone()));
+    let messages = Messages::Between(git.clone(), from.to_owned(), "HEAD".to_owned());
     let change = Change::new(git, title, from.to_owned(), files, tree);
-    Ok(Change { untracked, ..change })
+    Ok(Change { untracked, messages, ..change })
 }
 
 fn open_commits(git: Git, range: &str, paths: &[String]) -> Result<Change, GitError> {
@@ -218,6 +240,7 @@ fn between(
     paths: &[String],
 ) -> Result<Change, GitError> {
     let files = git.diff(&[&from, &to], paths)?;
+    let messages = Messages::Between(git.clone(), from.clone(), to.clone());
     let tree = TreeKind::Git(Box::new(GitTree::revision(git.clone(), to)));
-    Ok(Change::new(git, title, from, files, tree))
+    Ok(Change { messages, ..Change::new(git, title, from, files, tree) })
 }

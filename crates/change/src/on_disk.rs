@@ -31,8 +31,10 @@ impl Change {
     /// Gives a folder with the tree after the change: the work tree where the change is in it, or
     /// else a copy. No hook and no filter is run for it.
     pub fn on_disk(&self) -> Result<OnDisk, GitError> {
-        let TreeKind::Git(tree) = &self.tree else {
-            return Ok(OnDisk::WorkTree(self.root.clone()));
+        let tree = match &self.tree {
+            TreeKind::Git(tree) => tree,
+            TreeKind::Dir(_) => return Ok(OnDisk::WorkTree(self.root.clone())),
+            TreeKind::Recorded(_) => return Err(GitError::OnRecordOnly),
         };
         let failed = |source: io::Error| GitError::Layout { source };
         let folder = tempfile::Builder::new().prefix("assay-").tempdir().map_err(failed)?;

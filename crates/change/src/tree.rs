@@ -13,6 +13,7 @@ use assay_findings::path::RepoPath;
 use crate::GitError;
 use crate::git::{Git, argument, text};
 use crate::name::{raw, shown};
+use crate::recorded::RecordedTree;
 use crate::tree::objects::Objects;
 
 /// Larger files are not read.
@@ -28,6 +29,7 @@ const SUBMODULE: &[u8] = b"160000 ";
 pub(crate) enum TreeKind {
     Dir(DirTree),
     Git(Box<GitTree>),
+    Recorded(RecordedTree),
 }
 
 impl TreeKind {
@@ -36,6 +38,15 @@ impl TreeKind {
         match self {
             TreeKind::Dir(tree) => Some(fs::metadata(tree.inside(path)?).ok()?.len()),
             TreeKind::Git(tree) => Some(tree.kinds.ask(&tree.object(path))?.size),
+            TreeKind::Recorded(tree) => tree.size(path),
+        }
+    }
+
+    pub(crate) fn as_tree(&self) -> &(dyn Tree + Sync) {
+        match self {
+            TreeKind::Dir(tree) => tree,
+            TreeKind::Git(tree) => &**tree,
+            TreeKind::Recorded(tree) => tree,
         }
     }
 }

@@ -99,4 +99,7 @@ pub enum GitError {
         /// Why.
         source: std::io::Error,
     },
+    /// The change is on record only.
+    #[error("the change is on record only, without the folder that it was made in")]
+    OnRecordOnly,
 }

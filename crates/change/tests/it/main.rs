@@ -7,6 +7,7 @@ mod hostile;
 mod kinds;
 mod numstat;
 mod pull;
+mod recorded;
 mod shown;
 mod traps;
 mod trees;

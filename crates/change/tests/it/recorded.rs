@@ -1,0 +1,55 @@
+//! A change on record, and what was said of it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use assay_change::{RecordedChange, Scope, Selection, open};
+use assay_fakes::Repository;
+use assay_findings::path::RepoPath;
+
+fn path(text: &str) -> RepoPath {
+    RepoPath::exact(text).unwrap()
+}
+
+#[test]
+fn a_recorded_change_is_the_same_anywhere() {
+    let repository = Repository::new();
+    repository.write("a.txt", "one\ntwo\n");
+    repository.write("helper.txt", "help\n");
+    repository.write("gone.txt", "bye\n");
+    repository.commit("before");
+    repository.write("a.txt", "one\nsecret\n");
+    repository.remove("gone.txt");
+    repository.commit("replaces two\n\nIt was one too many.");
+    let change =
+        open(repository.path(), &Scope::Commits("HEAD".into()), &Selection::default()).unwrap();
+    let clean = |text: &str| text.replace("secret", "[redacted]");
+    let recorded = RecordedChange::of(&change, &BTreeSet::from([path("helper.txt")]), &clean);
+    // It goes through a file, as it would on its way to another machine.
+    let text = serde_json::to_string(&recorded).unwrap();
+    assert!(!text.contains("secret"), "{text}");
+    drop(repository);
+    let again = serde_json::from_str::<RecordedChange>(&text).unwrap().open(PathBuf::from("/none"));
+    assert_eq!((&again.title, &again.files), (&change.title, &change.files));
+    assert_eq!(again.messages(), ["replaces two\n\nIt was one too many."]);
+    assert_eq!(again.tree().read(&path("a.txt")).unwrap(), "one\n[redacted]\n");
+    assert_eq!(again.base().read(&path("a.txt")).unwrap(), "one\ntwo\n");
+    assert_eq!(again.tree().read(&path("helper.txt")).unwrap(), "help\n");
+    assert!(!again.tree().exists(&path("gone.txt")) && again.base().exists(&path("gone.txt")));
+    assert!(again.on_disk().is_err());
+}
+
+#[test]
+fn what_the_commits_of_a_branch_say_is_known() {
+    let repository = Repository::new();
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    repository.write("a.txt", "one\n");
+    repository.commit("adds one");
+    repository.write("a.txt", "one\ntwo\n");
+    repository.commit("adds two");
+    let change = open(repository.path(), &Scope::Automatic, &Selection::default()).unwrap();
+    assert_eq!(change.messages(), ["adds two", "adds one"]);
+    repository.git(&["add", "--all"]);
+    let staged = open(repository.path(), &Scope::Staged, &Selection::default()).unwrap();
+    assert!(staged.messages().is_empty());
+}
