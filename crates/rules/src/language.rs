@@ -61,6 +61,11 @@ pub(crate) fn by_name(path: &str) -> Option<Language> {
     })
 }
 
+/// Gives the name of the language that a file's name stands for, such as `python`.
+pub fn name_of_language(path: &str) -> Option<String> {
+    by_name(path).map(|language| language.to_string().to_lowercase())
+}
+
 /// Reads the interpreter off a script's first line.
 fn by_first_line(text: &str) -> Option<Language> {
     let line = text.lines().next()?.strip_prefix("#!")?;
@@ -113,7 +118,7 @@ pub(crate) fn is_fixture(path: &str) -> bool {
 }
 
 /// Says whether a file holds tests, by the customs of the common runners.
-pub(crate) fn is_test(path: &str) -> bool {
+pub fn is_test(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let stem = name.split('.').next().unwrap_or(name);

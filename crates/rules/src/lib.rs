@@ -7,11 +7,13 @@
 //! ([`WithSymbols`]). [`redact`] takes secrets out of anything that is to be shown or sent.
 
 mod builtin;
+mod calls;
 pub mod examples;
 mod executable;
 mod hit;
 mod kinds;
 mod language;
+mod redacted;
 mod review;
 mod rule;
 mod rulebook;
@@ -24,7 +26,10 @@ mod text;
 mod whole;
 mod wording;
 
+pub use calls::calls;
 pub use executable::executable_lines;
+pub use language::{is_test, name_of_language};
+pub use redacted::{Redacted, redacted_text};
 pub use review::{REVIEWER, Reviewed};
 pub use rule::RuleError;
 pub use rulebook::Rulebook;

@@ -1,0 +1,62 @@
+//! Where things are called: [`calls`], by syntax tree.
+
+use assay_findings::vote::Lines;
+
+use crate::syntax::{Syntax, SyntaxNode, Touched, lines_of};
+
+/// The kinds of node that call something, over all grammars.
+const CALLS: [&str; 9] = [
+    "call_expression", "call", "method_invocation", "function_call_expression",
+    "member_call_expression", "scoped_call_expression", "command", "new_expression",
+    "object_creation_expression",
+];
+
+/// The fields in which they have the name of what they call.
+const NAMES: [&str; 5] = ["method", "name", "function", "constructor", "type"];
+
+/// Gives the lines on which a file calls something by a name.
+pub fn calls(path: &str, text: &str, name: &str) -> Vec<Lines> {
+    // Most files do not even mention it.
+    let Some(syntax) = text.contains(name).then(|| Syntax::of(path, text)).flatten() else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let see = |node: &SyntaxNode<'_>, _| {
+        if CALLS.contains(&&*node.kind()) && called_name(node).as_deref() == Some(name) {
+            found.push(lines_of(node));
+        }
+    };
+    syntax.visit(&Touched::everything(), |_| true, see);
+    found
+}
+
+/// Gives the last name of what a node calls: `b` of `a.b(c)`.
+fn called_name(node: &SyntaxNode<'_>) -> Option<String> {
+    let called = NAMES.iter().find_map(|field| node.field(field))?;
+    let text = called.text();
+    let word = text.rsplit(|c: char| !c.is_alphanumeric() && c != '_').find(|w| !w.is_empty());
+    word.map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, text: &str, expected: &[u32]) {
+        let lines: Vec<u32> = calls(path, text, "total").into_iter().map(Lines::start).collect();
+        assert_eq!(lines, expected, "{path}");
+    }
+
+    #[test]
+    fn calls_are_found_and_mentions_are_not() {
+        check("a.rs", "fn a() {\n    shop::total(1);\n    // total(2)\n    let total = 3;\n}\n", &[2]);
+        check("a.py", "def total():\n    pass\n\nx = cart.total()\ny = total\n", &[4]);
+        check("a.ts", "import {total} from 'x';\nconst y = cart.total(1);\n", &[2]);
+        check("a.go", "package a\nfunc f() {\n\tcart.total(1)\n}\n", &[3]);
+        check("A.java", "class A {\n  void f() {\n    cart.total(1);\n  }\n}\n", &[3]);
+        check("a.c", "int f(void) {\n  return total(1);\n}\n", &[2]);
+        check("a.rb", "def f\n  cart.total(1)\nend\n", &[2]);
+        check("a.php", "<?php\n$cart->total(1);\ntotal(2);\n", &[2, 3]);
+        check("a.txt", "total(1)\n", &[]);
+    }
+}
