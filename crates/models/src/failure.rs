@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Usage;
+
 /// What kind of failure it is; it decides what is done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -54,12 +56,25 @@ pub struct Failure {
     pub wait: Option<Duration>,
     /// What came before it failed, which was paid for.
     pub partial: Option<String>,
+    /// What it took, where that is known. What nobody knows counts as all that was set aside.
+    pub usage: Option<Usage>,
 }
 
 impl Failure {
-    /// Makes a failure with nothing to save.
+    /// Makes a failure with nothing to save. Nobody knows what it took.
     pub fn new(class: Class, message: impl Into<String>) -> Failure {
-        Failure { class, message: message.into(), wait: None, partial: None }
+        Failure { class, message: message.into(), wait: None, partial: None, usage: None }
+    }
+
+    /// Makes a failure that took nothing, because nothing was answered.
+    pub fn free(class: Class, message: impl Into<String>) -> Failure {
+        Failure { usage: Some(Usage::default()), ..Failure::new(class, message) }
+    }
+
+    /// Adds what came before it failed, if anything.
+    pub fn with_partial(mut self, partial: String) -> Failure {
+        self.partial = (!partial.trim().is_empty()).then_some(partial);
+        self
     }
 }
 

@@ -5,10 +5,27 @@
 //! asked before is not paid for twice. What an answer means is the caller's business; nothing here
 //! knows what a review is.
 
+mod budget;
+mod caller;
 mod failure;
+mod http;
+mod key;
+mod known;
+mod model;
+mod price;
 mod prompt;
 mod reply;
+mod store;
+mod wire;
 
+pub use budget::{Budget, Caps, Day, Reservation, Spent};
+pub use caller::{Answered, Ask, Caller, Patience, Source, Stores};
 pub use failure::{Class, Failure};
+pub use http::{HttpModel, Provider};
+pub use key::{Key, KeySource};
+pub use model::{Description, Model, ModelId};
+pub use price::Price;
 pub use prompt::{Block, Mark, Nonce, Piece, Prompt};
 pub use reply::{Reply, Usage};
+pub use store::Store;
+pub use wire::Dialect;

@@ -1,0 +1,298 @@
+//! What may be spent: [`Budget`], shared by all who ask.
+//!
+//! Nobody asks without a [`Reservation`] of the most that it can take. So whatever happens at once,
+//! what is spent and what is set aside never go beyond a cap together.
+
+mod day;
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::day::Day;
+use crate::{Class, Description, Failure, Prompt, Reply, Usage};
+
+/// The most that may be spent. What is not named has no cap; a cap of zero allows nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caps {
+    /// Tokens, read and written, from caches too.
+    pub tokens: Option<u64>,
+    /// Millionths of a dollar.
+    pub micro_usd: Option<u64>,
+    /// Questions.
+    pub calls: Option<u64>,
+}
+
+/// What was spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Questions that were asked.
+    pub calls: u64,
+    /// Questions whose answer was there already.
+    pub cached: u64,
+    /// The tokens that they took.
+    pub tokens: Usage,
+    /// Millionths of a dollar; none if the price of something was not known.
+    pub micro_usd: Option<u64>,
+}
+
+impl Default for Spent {
+    /// Gives what is spent when nothing is: no money, which is known.
+    fn default() -> Spent {
+        Spent { calls: 0, cached: 0, tokens: Usage::default(), micro_usd: Some(0) }
+    }
+}
+
+impl Spent {
+    /// Gives both together.
+    pub fn plus(self, other: Spent) -> Spent {
+        let money = self.micro_usd.zip(other.micro_usd);
+        Spent {
+            calls: self.calls + other.calls,
+            cached: self.cached + other.cached,
+            tokens: self.tokens.plus(other.tokens),
+            micro_usd: money.map(|(one, other)| one.saturating_add(other)),
+        }
+    }
+}
+
+/// What counts against caps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Amount {
+    tokens: u64,
+    micro_usd: u64,
+    calls: u64,
+}
+
+impl Amount {
+    fn of(spent: &Spent) -> Amount {
+        let micro_usd = spent.micro_usd.unwrap_or_default();
+        Amount { tokens: spent.tokens.total(), micro_usd, calls: spent.calls }
+    }
+
+    fn plus(self, other: Amount) -> Amount {
+        Amount {
+            tokens: self.tokens.saturating_add(other.tokens),
+            micro_usd: self.micro_usd.saturating_add(other.micro_usd),
+            calls: self.calls.saturating_add(other.calls),
+        }
+    }
+
+    fn minus(self, other: Amount) -> Amount {
+        Amount {
+            tokens: self.tokens.saturating_sub(other.tokens),
+            micro_usd: self.micro_usd.saturating_sub(other.micro_usd),
+            calls: self.calls.saturating_sub(other.calls),
+        }
+    }
+}
+
+impl Caps {
+    /// Gives the cap that an amount goes beyond, in words, and how far it reaches.
+    fn exceeded(&self, amount: Amount) -> Option<String> {
+        let over = |cap: Option<u64>, amount: u64| cap.filter(|cap| amount > *cap);
+        if let Some(cap) = over(self.calls, amount.calls) {
+            return Some(format!("{cap} calls"));
+        }
+        if let Some(cap) = over(self.tokens, amount.tokens) {
+            return Some(format!("{cap} tokens"));
+        }
+        over(self.micro_usd, amount.micro_usd).map(|cap| format!("{} dollars", dollars(cap)))
+    }
+}
+
+fn dollars(micro_usd: u64) -> String {
+    // Rounded up, so that nothing reads as no money at all.
+    let cents = micro_usd.div_ceil(10_000);
+    format!("{}.{:02}", cents / 100, cents % 100)
+}
+
+/// What may be spent in a run, and in a day.
+#[derive(Debug)]
+pub struct Budget {
+    caps: Caps,
+    deadline: Option<Instant>,
+    day: Option<Day>,
+    state: Mutex<State>,
+    freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    spent: Spent,
+    reserved: Amount,
+}
+
+/// Why a reservation is not made now.
+enum Obstacle {
+    /// It never fits, or nobody can tell.
+    Failure(Failure),
+    /// Others have set aside what it needs, and may not use it.
+    Others,
+}
+
+/// What is set aside for one question. Dropped without being settled, all of it counts as spent,
+/// for nobody knows what was used.
+#[derive(Debug)]
+#[must_use]
+pub struct Reservation<'a> {
+    budget: &'a Budget,
+    most: Spent,
+    settled: Option<Spent>,
+}
+
+impl Budget {
+    /// Makes the budget of a run.
+    pub fn new(caps: Caps, deadline: Option<Instant>) -> Budget {
+        Budget { caps, deadline, day: None, state: Mutex::default(), freed: Condvar::new() }
+    }
+
+    /// Makes a budget without caps.
+    pub fn unlimited() -> Budget {
+        Budget::new(Caps::default(), None)
+    }
+
+    /// Adds the caps of a day.
+    pub fn with_day(mut self, day: Day) -> Budget {
+        self.day = Some(day);
+        self
+    }
+
+    /// Sets aside the most that a prompt can take. What does not fit now but may once others have
+    /// settled waits for them; so nobody reserves twice before settling.
+    pub fn reserve(
+        &self,
+        model: &Description,
+        prompt: &Prompt,
+    ) -> Result<Reservation<'_>, Failure> {
+        let most = Spent {
+            calls: 1,
+            cached: 0,
+            tokens: model.most(prompt),
+            micro_usd: model.most_micro_usd(prompt),
+        };
+        self.set_aside(&model.id.to_string(), most)
+    }
+
+    fn set_aside(&self, name: &str, most: Spent) -> Result<Reservation<'_>, Failure> {
+        let caps = [Some(self.caps), self.day.as_ref().map(Day::caps)];
+        if most.micro_usd.is_none() && caps.iter().flatten().any(|caps| caps.micro_usd.is_some()) {
+            return Err(over(format!(
+                "`{name}`: its price is not known, so no cap on money can hold; configure its \
+                 `price`, or take the cap away"
+            )));
+        }
+        let mut state = self.state();
+        loop {
+            match self.try_reserve(&mut state, name, Amount::of(&most)) {
+                Ok(()) => return Ok(Reservation { budget: self, most, settled: None }),
+                Err(Obstacle::Failure(failure)) => return Err(failure),
+                Err(Obstacle::Others) => state = self.wait(state),
+            }
+        }
+    }
+
+    fn try_reserve(&self, state: &mut State, name: &str, most: Amount) -> Result<(), Obstacle> {
+        if self.time_left() == Some(Duration::ZERO) {
+            let message =
+                format!("`{name}`: the time of the run is over; allow more, or review less");
+            return Err(Obstacle::Failure(over(message)));
+        }
+        let spent = Amount::of(&state.spent);
+        if let Some(cap) = self.caps.exceeded(spent.plus(most)) {
+            let message = format!(
+                "`{name}`: the budget of {cap} for a run is used up; raise it, or review less"
+            );
+            return Err(Obstacle::Failure(over(message)));
+        }
+        if self.caps.exceeded(spent.plus(state.reserved).plus(most)).is_some() {
+            return Err(Obstacle::Others);
+        }
+        if let Some(day) = &self.day {
+            day.reserve(name, most, state.reserved)?;
+        }
+        state.reserved = state.reserved.plus(most);
+        Ok(())
+    }
+
+    /// Waits until somebody settles, or the time of the run is over.
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        match self.time_left() {
+            None => self.freed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some(left) => {
+                let waited = self.freed.wait_timeout(state, left);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        }
+    }
+
+    /// Counts a question whose answer was there already.
+    pub fn count_cached(&self) {
+        self.state().spent.cached += 1;
+    }
+
+    /// Gives what was spent so far.
+    pub fn spent(&self) -> Spent {
+        self.state().spent
+    }
+
+    /// Gives how long the run may go on, if there is an end to it.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reservation<'_> {
+    /// Counts what an answer took, and frees the rest.
+    pub fn settle(self, model: &Description, reply: &Reply) -> Spent {
+        let priced = model.price.map(|price| price.of(reply.usage));
+        self.settle_as(reply.usage, reply.micro_usd.or(priced))
+    }
+
+    /// Counts what a failure took, where that is known; otherwise all that was set aside.
+    pub fn settle_failed(self, model: &Description, usage: Option<Usage>) -> Spent {
+        match usage {
+            Some(usage) => self.settle_as(usage, model.price.map(|price| price.of(usage))),
+            None => self.most,
+        }
+    }
+
+    /// Gives everything back: nobody was asked after all.
+    pub fn release(mut self) {
+        self.settled = Some(Spent::default());
+    }
+
+    fn settle_as(mut self, tokens: Usage, micro_usd: Option<u64>) -> Spent {
+        // Nothing costs nothing, whatever the price.
+        let micro_usd = if tokens.total() == 0 { Some(0) } else { micro_usd };
+        let spent = Spent { tokens, micro_usd, ..self.most };
+        self.settled = Some(spent);
+        spent
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let spent = self.settled.unwrap_or(self.most);
+        let (most, used) = (Amount::of(&self.most), Amount::of(&spent));
+        let mut state = self.budget.state();
+        state.spent = state.spent.plus(spent);
+        state.reserved = state.reserved.minus(most);
+        if let Some(day) = &self.budget.day {
+            day.settle(most, used);
+        }
+        self.budget.freed.notify_all();
+    }
+}
+
+fn over(message: String) -> Failure {
+    Failure::free(Class::Budget, message)
+}
+
+#[cfg(test)]
+mod tests;

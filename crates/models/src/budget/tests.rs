@@ -1,0 +1,185 @@
+//! Budgets, by themselves and with many who share one.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::ModelId;
+
+fn most(tokens: u64) -> Spent {
+    let tokens = Usage { input: tokens, ..Usage::default() };
+    Spent { calls: 1, cached: 0, tokens, micro_usd: Some(tokens.input * 2) }
+}
+
+fn tokens(cap: u64) -> Caps {
+    Caps { tokens: Some(cap), ..Caps::default() }
+}
+
+fn used(reservation: Reservation<'_>, tokens: u64) {
+    let usage = Usage { input: tokens, ..Usage::default() };
+    reservation.settle_as(usage, Some(tokens * 2));
+}
+
+fn refused(budget: &Budget, tokens: u64) -> String {
+    let failure = budget.set_aside("p/m", most(tokens)).unwrap_err();
+    assert_eq!((failure.class, failure.usage), (Class::Budget, Some(Usage::default())));
+    failure.message
+}
+
+#[test]
+fn what_is_not_used_is_free_again() {
+    let budget = Budget::new(tokens(100), None);
+    used(budget.set_aside("p/m", most(90)).unwrap(), 10);
+    used(budget.set_aside("p/m", most(90)).unwrap(), 90);
+    assert_eq!(
+        refused(&budget, 1),
+        "`p/m`: the budget of 100 tokens for a run is used up; raise it, or review less"
+    );
+    assert_eq!((budget.spent().calls, budget.spent().tokens.total()), (2, 100));
+}
+
+#[test]
+fn what_is_dropped_is_spent_and_what_is_released_is_not() {
+    let budget = Budget::new(tokens(100), None);
+    budget.set_aside("p/m", most(100)).unwrap().release();
+    assert_eq!(budget.spent(), Spent::default());
+    drop(budget.set_aside("p/m", most(60)).unwrap());
+    assert_eq!(budget.spent(), most(60));
+}
+
+#[test]
+fn a_cap_of_zero_allows_nothing() {
+    for caps in [
+        tokens(0),
+        Caps { micro_usd: Some(0), ..Caps::default() },
+        Caps { calls: Some(0), ..Caps::default() },
+    ] {
+        refused(&Budget::new(caps, None), 1);
+    }
+    refused(&Budget::new(Caps::default(), Some(Instant::now())), 1);
+}
+
+#[test]
+fn a_cap_on_money_wants_a_price() {
+    let caps = Caps { micro_usd: Some(1_000_000), ..Caps::default() };
+    let budget = Budget::new(caps, None);
+    let stranger = Description { price: None, ..Description::of(ModelId::new("p", "m")) };
+    let prompt = Prompt {
+        system: String::new(),
+        blocks: Vec::new(),
+        schema: None,
+        max_output_tokens: 1,
+        thinking_tokens: 0,
+    };
+    let message = budget.reserve(&stranger, &prompt).unwrap_err().message;
+    assert!(message.contains("configure its `price`"), "{message}");
+    // Without a cap on money it is only not known what it cost.
+    let budget = Budget::unlimited();
+    drop(budget.reserve(&stranger, &prompt).unwrap());
+    assert_eq!(budget.spent().micro_usd, None);
+}
+
+#[test]
+fn who_does_not_fit_yet_waits_for_others() {
+    let budget = Budget::new(tokens(100), None);
+    let first = budget.set_aside("p/m", most(80)).unwrap();
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| budget.set_aside("p/m", most(80)).map(|held| used(held, 80)));
+        used(first, 20);
+        second.join().unwrap().unwrap();
+    });
+    assert_eq!(budget.spent().tokens.total(), 100);
+}
+
+#[test]
+fn a_day_is_shared_by_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = || Budget::unlimited().with_day(Day::new(folder.path(), "2026-11-15", tokens(100)));
+    used(run().set_aside("p/m", most(100)).unwrap(), 40);
+    drop(run().set_aside("p/m", most(50)).unwrap());
+    let message = refused(&run(), 11);
+    assert!(message.contains("the budget of 100 tokens for a day is used up"), "{message}");
+    used(run().set_aside("p/m", most(10)).unwrap(), 10);
+    let tomorrow = Day::new(folder.path(), "2026-11-16", tokens(100));
+    used(Budget::unlimited().with_day(tomorrow).set_aside("p/m", most(100)).unwrap(), 1);
+}
+
+#[test]
+fn a_damaged_day_is_not_taken_for_an_empty_one() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("spend-2026-11-15.json"), "{").unwrap();
+    let day = Day::new(folder.path(), "2026-11-15", tokens(100));
+    let message = refused(&Budget::unlimited().with_day(day), 1);
+    assert!(message.contains("spend-2026-11-15.json"), "{message}");
+}
+
+/// Says whether what is spent and set aside stays within caps at this moment.
+fn holds(budget: &Budget) -> bool {
+    let state = budget.state();
+    budget.caps.exceeded(Amount::of(&state.spent).plus(state.reserved)).is_none()
+}
+
+#[derive(Debug, Clone)]
+struct Question {
+    most: u64,
+    part: u64,
+    is_dropped: bool,
+}
+
+fn questions() -> impl Strategy<Value = Vec<Vec<Question>>> {
+    let question = (0_u64..60, 0_u64..=100, any::<bool>())
+        .prop_map(|(most, part, is_dropped)| Question { most, part, is_dropped });
+    prop::collection::vec(prop::collection::vec(question, 0..6), 1..6)
+}
+
+fn cap(most: u64) -> impl Strategy<Value = Option<u64>> {
+    prop::option::of(0..most)
+}
+
+/// Lets each thread ask its questions, and gives how many of them were asked.
+fn ask_all(budget: &Budget, threads: &[Vec<Question>]) -> u64 {
+    let asked = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for questions in threads {
+            let asked = &asked;
+            scope.spawn(move || {
+                for question in questions {
+                    let Ok(held) = budget.set_aside("p/m", most(question.most)) else { continue };
+                    asked.fetch_add(1, Ordering::Relaxed);
+                    assert!(holds(budget));
+                    match question.is_dropped {
+                        true => drop(held),
+                        false => used(held, question.most * question.part / 100),
+                    }
+                    assert!(holds(budget));
+                }
+            });
+        }
+    });
+    asked.into_inner()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn no_cap_is_exceeded_at_any_moment(
+        threads in questions(),
+        caps in (cap(200), cap(400), cap(12)),
+        day_cap in cap(200),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let (run_tokens, micro_usd, calls) = caps;
+        let caps = Caps { tokens: run_tokens, micro_usd, calls };
+        let day_caps = Caps { tokens: day_cap, ..Caps::default() };
+        let budget = Budget::new(caps, None)
+            .with_day(Day::new(folder.path(), "2026-11-15", day_caps));
+        let asked = ask_all(&budget, &threads);
+        let spent = budget.spent();
+        prop_assert!(holds(&budget));
+        prop_assert_eq!(budget.state().reserved, Amount::default());
+        prop_assert_eq!(spent.calls, asked);
+        prop_assert!(day_caps.exceeded(Amount::of(&spent)).is_none());
+    }
+}

@@ -1,0 +1,227 @@
+//! Asks, and sees to it that an answer comes if there is one to be had: [`Caller`].
+//!
+//! An answer that is there already is given at once. Otherwise what it can cost at the most is set
+//! aside, the model is asked, and asked again after failures that pass.
+
+mod patience;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+pub use self::patience::Patience;
+use crate::store::Question;
+use crate::{Budget, Failure, Model, Nonce, Prompt, Reply, Spent, Store};
+
+/// A question.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// Who asks and why, for people: `bug hunter, part 2`.
+    pub label: &'a str,
+    /// What is asked.
+    pub prompt: &'a Prompt,
+    /// The marks of the run.
+    pub nonce: &'a Nonce,
+    /// How long asking may take, with all that is waited between attempts.
+    pub time: Duration,
+}
+
+/// What came of a question.
+#[derive(Debug)]
+pub struct Answered {
+    /// The answer, or why there is none.
+    pub outcome: Result<Reply, Failure>,
+    /// Where it comes from.
+    pub source: Source,
+    /// How often the model was asked.
+    pub attempts: u32,
+    /// What that took, failures included.
+    pub spent: Spent,
+    /// Why the answer could not be kept, where it should have been.
+    pub not_kept: Option<String>,
+}
+
+/// Where an answer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The model was asked, or would have been.
+    Asked,
+    /// It was asked before.
+    Cached,
+    /// It is in the recording.
+    Recorded,
+}
+
+/// Which answers are kept, and given again.
+#[derive(Debug, Default)]
+pub struct Stores {
+    /// Answers of other runs, which are not asked for again.
+    pub cache: Option<Store>,
+    /// Where this run is recorded.
+    pub record: Option<Store>,
+    /// A recording that gives all answers; nobody is asked.
+    pub replay: Option<Store>,
+}
+
+/// Asks models, for all who have a question in a run.
+#[derive(Debug)]
+pub struct Caller {
+    stores: Stores,
+    budget: Budget,
+    patience: Patience,
+    ended: Mutex<Option<Failure>>,
+}
+
+/// What came of the attempts at a question.
+#[derive(Debug, Default)]
+struct Attempts {
+    count: u32,
+    spent: Spent,
+    longest: Option<String>,
+}
+
+impl Caller {
+    /// Makes a caller for a run.
+    pub fn new(stores: Stores, budget: Budget, patience: Patience) -> Caller {
+        Caller { stores, budget, patience, ended: Mutex::default() }
+    }
+
+    /// Gives what the run may spend, and has spent.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Asks a model, and tells how many characters came so far while they come.
+    pub fn ask(&self, model: &dyn Model, ask: &Ask<'_>, heard: &dyn Fn(usize)) -> Answered {
+        let Ask { label, prompt, nonce, .. } = *ask;
+        let question = Question { model: model.id(), label, prompt, nonce };
+        if let Some(recording) = &self.stores.replay {
+            return self.given(recording.replay(question), Source::Recorded);
+        }
+        if let Some(reply) = self.stores.cache.as_ref().and_then(|cache| cache.find(question)) {
+            let not_kept = self.record(question, &reply);
+            return Answered { not_kept, ..self.given(Ok(reply), Source::Cached) };
+        }
+        let mut attempts = Attempts::default();
+        let outcome = self.attempt(model, ask, heard, &mut attempts);
+        let outcome = outcome.map_err(|failure| attempts.with_longest(failure));
+        let not_kept = outcome.as_ref().ok().and_then(|reply| self.keep(question, reply));
+        let Attempts { count, spent, .. } = attempts;
+        Answered { outcome, source: Source::Asked, attempts: count, spent, not_kept }
+    }
+
+    /// Gives an answer that nobody was asked for.
+    fn given(&self, outcome: Result<Reply, Failure>, source: Source) -> Answered {
+        let cached = u64::from(outcome.is_ok());
+        if outcome.is_ok() {
+            self.budget.count_cached();
+        }
+        let spent = Spent { cached, ..Spent::default() };
+        Answered { outcome, source, attempts: 0, spent, not_kept: None }
+    }
+
+    /// Asks until there is an answer, a failure that does not pass, or no time.
+    fn attempt(
+        &self,
+        model: &dyn Model,
+        ask: &Ask<'_>,
+        heard: &dyn Fn(usize),
+        attempts: &mut Attempts,
+    ) -> Result<Reply, Failure> {
+        let started = Instant::now();
+        let mut waited = Duration::ZERO;
+        loop {
+            let passed = started.elapsed().max(waited);
+            let failure = match self.attempt_once(model, ask, passed, heard, attempts) {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            attempts.keep_longest(&failure);
+            let left = self.left(ask.time.saturating_sub(started.elapsed().max(waited)));
+            match self.patience.wait(&failure, attempts.count, left) {
+                Some(wait) => {
+                    self.patience.pause(wait);
+                    waited += wait;
+                }
+                None => return Err(failure),
+            }
+        }
+    }
+
+    fn attempt_once(
+        &self,
+        model: &dyn Model,
+        ask: &Ask<'_>,
+        passed: Duration,
+        heard: &dyn Fn(usize),
+        attempts: &mut Attempts,
+    ) -> Result<Reply, Failure> {
+        if let Some(end) = self.ended().clone() {
+            return Err(end);
+        }
+        let about = model.about();
+        let reservation =
+            self.budget.reserve(about, ask.prompt).inspect_err(|failure| self.note_end(failure))?;
+        // Others may have ended the run while this one waited for its turn.
+        if let Some(end) = self.ended().clone() {
+            reservation.release();
+            return Err(end);
+        }
+        attempts.count += 1;
+        let time = self.left(ask.time.saturating_sub(passed));
+        let outcome = model.ask(ask.prompt, ask.nonce, time, heard);
+        let spent = match &outcome {
+            Ok(reply) => reservation.settle(about, reply),
+            Err(failure) => reservation.settle_failed(about, failure.usage),
+        };
+        attempts.spent = attempts.spent.plus(spent);
+        outcome.inspect_err(|failure| self.note_end(failure))
+    }
+
+    /// Bounds a time by what is left of the run.
+    fn left(&self, time: Duration) -> Duration {
+        self.budget.time_left().map_or(time, |left| left.min(time))
+    }
+
+    /// Remembers a failure after which nobody is asked any more.
+    fn note_end(&self, failure: &Failure) {
+        if failure.class.ends_the_run() {
+            let end = Failure { partial: None, ..failure.clone() };
+            self.ended().get_or_insert(end);
+        }
+    }
+
+    fn ended(&self) -> MutexGuard<'_, Option<Failure>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a whole answer, and says why not where that fails.
+    fn keep(&self, question: Question<'_>, reply: &Reply) -> Option<String> {
+        let cache = self.stores.cache.as_ref().and_then(|cache| {
+            let kept = cache.keep_for_a_while(question, reply);
+            kept.err().map(|error| format!("could not keep an answer in the cache: {error}"))
+        });
+        self.record(question, reply).or(cache)
+    }
+
+    fn record(&self, question: Question<'_>, reply: &Reply) -> Option<String> {
+        let kept = self.stores.record.as_ref()?.keep(question, reply);
+        kept.err().map(|error| format!("could not record an answer: {error}"))
+    }
+}
+
+impl Attempts {
+    fn keep_longest(&mut self, failure: &Failure) {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        if length(&failure.partial) > length(&self.longest) {
+            self.longest.clone_from(&failure.partial);
+        }
+    }
+
+    /// Gives a failure with the most that came of any attempt.
+    fn with_longest(&mut self, failure: Failure) -> Failure {
+        Failure { partial: self.longest.take(), ..failure }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! How often somebody is asked again, and how long is waited before: [`Patience`].
+
+use std::fmt;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::Failure;
+
+/// How often somebody is asked again, and how long is waited before.
+pub struct Patience {
+    attempts: u32,
+    first: Duration,
+    longest: Duration,
+    pause: Box<dyn Fn(Duration) + Send + Sync>,
+    chance: Box<dyn Fn() -> u64 + Send + Sync>,
+}
+
+/// How often somebody is asked, unless told otherwise.
+const ATTEMPTS: u32 = 4;
+
+/// How long is waited at first, at the most.
+const FIRST: Duration = Duration::from_secs(2);
+
+/// How long is waited at the most, even where the provider asks for more.
+const LONGEST: Duration = Duration::from_secs(120);
+
+impl fmt::Debug for Patience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Patience { attempts, first, longest, .. } = self;
+        write!(f, "Patience({attempts} attempts, {first:?} to {longest:?})")
+    }
+}
+
+impl Default for Patience {
+    /// Gives the patience of a run.
+    fn default() -> Patience {
+        Patience::new(ATTEMPTS, LONGEST)
+    }
+}
+
+impl Patience {
+    /// Asks this often, and waits no longer than this in between.
+    pub fn new(attempts: u32, longest: Duration) -> Patience {
+        let (pause, chance) = (Box::new(pause), Box::new(chance));
+        Patience { attempts, first: FIRST.min(longest), longest, pause, chance }
+    }
+
+    /// Waits in another way, such as one that can be broken off.
+    pub fn pausing(mut self, pause: impl Fn(Duration) + Send + Sync + 'static) -> Patience {
+        self.pause = Box::new(pause);
+        self
+    }
+
+    /// Gives how long to wait before asking again after a failure, if that is to be done.
+    pub(super) fn wait(&self, failure: &Failure, asked: u32, left: Duration) -> Option<Duration> {
+        if !failure.class.is_passing() || asked >= self.attempts {
+            return None;
+        }
+        let wait = match failure.wait {
+            Some(told) if told > self.longest => return None,
+            // A little more, so that not all come back in the same moment.
+            Some(told) => told + self.part_of(self.first / 4),
+            None => self.backoff(asked),
+        };
+        (wait < left).then_some(wait)
+    }
+
+    pub(super) fn pause(&self, time: Duration) {
+        (self.pause)(time);
+    }
+
+    /// Doubles the wait with every attempt, and takes half of it by chance.
+    fn backoff(&self, asked: u32) -> Duration {
+        let doubled = self.first.saturating_mul(1 << asked.saturating_sub(1).min(16));
+        let half = doubled.min(self.longest) / 2;
+        half + self.part_of(half)
+    }
+
+    /// Gives a random part of a time.
+    fn part_of(&self, time: Duration) -> Duration {
+        let whole = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Duration::from_millis((self.chance)() % (whole + 1))
+    }
+
+    #[cfg(test)]
+    pub(super) fn by_chance(mut self, chance: u64) -> Patience {
+        self.chance = Box::new(move || chance);
+        self
+    }
+}
+
+/// Waits for something that never comes, no longer than told.
+fn pause(time: Duration) {
+    let (_sender, receiver) = mpsc::channel::<()>();
+    // Only the time can end this: the sender is alive and silent.
+    let _ = receiver.recv_timeout(time);
+}
+
+fn chance() -> u64 {
+    // Without chance the wait is only less well spread.
+    getrandom::u64().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Class;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn wait(class: Class, told: Option<u64>, asked: u32, left: Duration) -> Option<u128> {
+        let failure = Failure { wait: told.map(Duration::from_secs), ..Failure::new(class, "") };
+        let patience = Patience::default().by_chance(0);
+        patience.wait(&failure, asked, left).map(|wait| wait.as_millis())
+    }
+
+    #[test]
+    fn waits_double_until_there_were_enough_attempts() {
+        let waits: Vec<_> = (1..5).map(|asked| wait(Class::Server, None, asked, HOUR)).collect();
+        assert_eq!(waits, [Some(1_000), Some(2_000), Some(4_000), None]);
+    }
+
+    #[test]
+    fn chance_spreads_waits_and_never_beyond_the_longest() {
+        let failure = Failure::new(Class::Overload, "");
+        for chance in [1, 999, u64::MAX] {
+            let patience = Patience::new(99, Duration::from_secs(5)).by_chance(chance);
+            for asked in 1..40 {
+                assert!(patience.wait(&failure, asked, HOUR).unwrap() <= Duration::from_secs(5));
+            }
+        }
+    }
+
+    #[test]
+    fn a_provider_is_waited_for_as_it_asks_but_not_for_ever() {
+        assert_eq!(wait(Class::RateLimit, Some(30), 1, HOUR), Some(30_000));
+        assert_eq!(wait(Class::RateLimit, Some(121), 1, HOUR), None);
+        assert_eq!(wait(Class::RateLimit, Some(30), 1, Duration::from_secs(20)), None);
+    }
+
+    #[test]
+    fn what_does_not_pass_is_not_asked_again() {
+        for class in [Class::Authentication, Class::CutOff, Class::Refusal, Class::TooLong] {
+            assert_eq!(wait(class, None, 1, HOUR), None);
+        }
+    }
+}

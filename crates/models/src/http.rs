@@ -1,0 +1,267 @@
+//! A model over HTTP: [`HttpModel`] of a [`Provider`].
+
+mod fault;
+mod wait;
+
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ureq::http::Response;
+use ureq::{Agent, Body};
+
+use self::fault::Fault;
+use crate::key::{Key, Keys};
+use crate::wire::{Answer, Asked, Complaint, Concessions, Intake, Stop};
+use crate::{Class, Description, Dialect, Failure, KeySource, Model, Nonce, Prompt, Reply, Usage};
+
+/// How long a connection may take to stand.
+const CONNECT_TIME: Duration = Duration::from_secs(20);
+
+/// How much of an error's body is read.
+const ERROR_BODY: u64 = 64 << 10;
+
+/// How many bytes a stream may have: events are many times as long as what they carry.
+const STREAM: u64 = 128 << 20;
+
+/// Somebody who offers models over HTTP.
+#[derive(Debug)]
+pub struct Provider {
+    name: String,
+    dialect: Dialect,
+    url: String,
+    keys: Keys,
+    agent: Agent,
+    conceded: Mutex<Concessions>,
+}
+
+impl Provider {
+    /// Describes a provider by its address: for Anthropic's dialect without, for OpenAI's with
+    /// `/v1` at the end.
+    pub fn new(
+        name: &str,
+        dialect: Dialect,
+        url: &str,
+        key: KeySource,
+    ) -> Result<Provider, Failure> {
+        let refuse =
+            |why: &str| Err(Failure::free(Class::Rejected, format!("the `url` of `{name}` {why}")));
+        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+        let host = match rest.map(|rest| rest.split(['/', '?']).next().unwrap_or_default()) {
+            None | Some("") => return refuse("is no address: write `https://…`"),
+            Some(host) if host.contains('@') => {
+                return refuse("holds a password: name a `key` instead");
+            }
+            Some(host) => host,
+        };
+        Ok(Provider {
+            name: name.to_owned(),
+            dialect,
+            url: url.to_owned(),
+            keys: Keys::new(key),
+            agent: agent(host),
+            conceded: Mutex::default(),
+        })
+    }
+}
+
+fn agent(host: &str) -> Agent {
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        // A redirect would take the key elsewhere.
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .timeout_connect(Some(CONNECT_TIME))
+        .user_agent(concat!("assay/", env!("CARGO_PKG_VERSION")));
+    // Nobody but this machine reaches what listens on it alone.
+    let is_here = ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here));
+    let config = if is_here { config.proxy(None) } else { config };
+    config.build().into()
+}
+
+/// A model of a provider.
+#[derive(Debug)]
+pub struct HttpModel {
+    provider: Arc<Provider>,
+    about: Description,
+}
+
+impl HttpModel {
+    /// Makes a model of what is known of it; the provider knows it by `about.id.model()`.
+    pub fn new(provider: Arc<Provider>, about: Description) -> HttpModel {
+        HttpModel { provider, about }
+    }
+}
+
+impl Model for HttpModel {
+    fn about(&self) -> &Description {
+        &self.about
+    }
+
+    fn ask(
+        &self,
+        prompt: &Prompt,
+        nonce: &Nonce,
+        time: Duration,
+        heard: &dyn Fn(usize),
+    ) -> Result<Reply, Failure> {
+        let key = self.provider.keys.get().map_err(|failure| Failure {
+            message: format!("`{}`: {}", self.about.id, failure.message),
+            ..failure
+        })?;
+        let call = Call { model: self, key, prompt, nonce, until: Instant::now() + time, time };
+        call.run(heard).map_err(|fault| call.failure(fault))
+    }
+}
+
+/// One question, with the answers that only lead to asking it otherwise.
+struct Call<'a> {
+    model: &'a HttpModel,
+    key: Option<&'a Key>,
+    prompt: &'a Prompt,
+    nonce: &'a Nonce,
+    until: Instant,
+    time: Duration,
+}
+
+impl Call<'_> {
+    fn run(&self, heard: &dyn Fn(usize)) -> Result<Reply, Fault> {
+        loop {
+            let conceded = self.conceded().clone();
+            let response = self.send(&conceded)?;
+            if response.status().is_success() {
+                return self.reply(self.take(response, heard)?);
+            }
+            let fault = self.refused(response);
+            let Some(words) = fault.refusal() else { return Err(fault) };
+            // Others may have conceded the same meanwhile: that is asked again all the same.
+            match conceded.next(self.model.provider.dialect, words) {
+                Some(concession) => self.conceded().insert(concession),
+                None => return Err(fault),
+            }
+        }
+    }
+
+    fn conceded(&self) -> std::sync::MutexGuard<'_, Concessions> {
+        let conceded = self.model.provider.conceded.lock();
+        conceded.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, conceded: &Concessions) -> Result<Response<Body>, Fault> {
+        let Provider { dialect, url, agent, .. } = &*self.model.provider;
+        let about = &self.model.about;
+        let body = dialect.request(&Asked {
+            model: about.id.model(),
+            prompt: self.prompt,
+            nonce: self.nonce,
+            max_output_tokens: about.output_for(self.prompt),
+            conceded,
+        });
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(Fault::TimedOut(Answer::default()));
+        }
+        let mut request = agent.post(dialect.address(url));
+        for (name, value) in dialect.headers(self.key) {
+            request = request.header(name, value);
+        }
+        let request = request
+            .header("content-type", "application/json")
+            .config()
+            .timeout_global(Some(left))
+            .build();
+        request.send(body.to_string()).map_err(|error| Fault::of(error, Answer::default()))
+    }
+
+    /// Reads why a request was refused.
+    fn refused(&self, mut response: Response<Body>) -> Fault {
+        let mut body = Vec::new();
+        // Half an explanation is better than none.
+        let _ = response.body_mut().as_reader().take(ERROR_BODY).read_to_end(&mut body);
+        let complaint = serde_json::from_slice(&body).ok().as_ref().and_then(Complaint::read);
+        let page = || Complaint { kind: String::new(), message: plain(&body) };
+        Fault::Status {
+            status: response.status().as_u16(),
+            complaint: complaint.unwrap_or_else(page),
+            wait: wait::asked(response.headers()),
+        }
+    }
+
+    /// Takes what comes, as it comes.
+    fn take(&self, response: Response<Body>, heard: &dyn Fn(usize)) -> Result<Answer, Fault> {
+        let mut reader = response.into_body().into_with_config().limit(STREAM).reader();
+        let mut intake = Intake::new(self.model.provider.dialect);
+        let mut buffer = [0; 16 << 10];
+        loop {
+            let count = match reader.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // The answer is whole; only the good-bye is missing.
+                Err(_) if intake.answer().stop.is_some() => break,
+                Err(error) => return Err(Fault::of(error.into(), intake.into_answer())),
+            };
+            let before = intake.answer().heard;
+            if let Err(bad) = intake.feed(&buffer[..count]) {
+                return Err(Fault::Bad(bad, intake.into_answer()));
+            }
+            if intake.answer().heard != before {
+                heard(intake.answer().heard);
+            }
+            if intake.answer().ended || intake.answer().complaint.is_some() {
+                break;
+            }
+        }
+        let answer = intake.finish().map_err(|bad| Fault::Bad(bad, Answer::default()))?;
+        heard(answer.heard);
+        Ok(answer)
+    }
+
+    /// Judges what came.
+    fn reply(&self, answer: Answer) -> Result<Reply, Fault> {
+        if let Some(complaint) = answer.complaint.clone() {
+            return Err(Fault::Complained(complaint, answer));
+        }
+        match answer.stop {
+            Some(Stop::Refused) => return Err(Fault::Refused(answer)),
+            Some(Stop::CutOff) => return Err(Fault::CutOff(answer)),
+            Some(Stop::Finished) => {}
+            None if answer.ended => {}
+            None => return Err(Fault::Broken("the stream ended too early".to_owned(), answer)),
+        }
+        let usage = self.used(&answer);
+        let text = answer.into_text();
+        if text.trim().is_empty() {
+            return Err(Fault::Empty(usage));
+        }
+        Ok(Reply::new(self.scrub(&text), usage))
+    }
+
+    /// Gives what an answer took. Where the provider does not say, no token is shorter than a byte.
+    fn used(&self, answer: &Answer) -> Usage {
+        match answer.usage.total() {
+            0 => {
+                let input = self.prompt.bytes() as u64;
+                let output = (answer.text.len() + answer.tool.len()) as u64;
+                Usage { input, output, ..Usage::default() }
+            }
+            _ => answer.usage,
+        }
+    }
+
+    fn scrub(&self, text: &str) -> String {
+        self.key.map_or_else(|| text.to_owned(), |key| key.scrub(text))
+    }
+}
+
+/// Gives a page as plain words, without its marks.
+fn plain(body: &[u8]) -> String {
+    let page = String::from_utf8_lossy(body);
+    let mut inside = false;
+    let words = page.chars().filter(|&letter| {
+        let mark = letter == '<' || letter == '>';
+        inside = letter == '<' || (inside && letter != '>');
+        !inside && !mark
+    });
+    words.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}

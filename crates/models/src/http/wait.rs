@@ -1,0 +1,94 @@
+//! How long a provider asks to wait, in any of the ways that there are to say so.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
+use ureq::http::HeaderMap;
+
+/// What Anthropic counts, and tells when it counts anew.
+const COUNTED: [&str; 4] = ["requests", "tokens", "input-tokens", "output-tokens"];
+
+/// Gives how long the provider asks to wait. Moments are taken against the provider's own clock,
+/// which it sends along.
+pub(super) fn asked(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    if let Some(wait) = text("retry-after-ms").and_then(|text| seconds(text, 1_000.0)) {
+        return Some(wait);
+    }
+    let now = text("date").and_then(date);
+    let until = |then: Timestamp| {
+        Duration::try_from(then.duration_since(now?)).ok().or(Some(Duration::ZERO))
+    };
+    if let Some(after) = text("retry-after") {
+        return seconds(after, 1.0).or_else(|| date(after).and_then(until));
+    }
+    let reset = |counted: &&str| {
+        let left = text(&format!("anthropic-ratelimit-{counted}-remaining"));
+        let reset = text(&format!("anthropic-ratelimit-{counted}-reset"))?;
+        // What is not used up is not what is waited for.
+        if left.is_some_and(|left| left != "0") {
+            return None;
+        }
+        reset.parse().ok().and_then(until)
+    };
+    COUNTED.iter().filter_map(reset).max()
+}
+
+fn seconds(text: &str, in_a_second: f64) -> Option<Duration> {
+    let number: f64 = text.parse().ok()?;
+    Duration::try_from_secs_f64(number / in_a_second).ok()
+}
+
+fn date(text: &str) -> Option<Timestamp> {
+    DateTimeParser::new().parse_timestamp(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: (&str, &str) = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
+
+    fn check(given: &[(&'static str, &str)], expected: Option<u64>) {
+        let mut headers = HeaderMap::new();
+        for (name, value) in given {
+            headers.insert(*name, value.parse().unwrap());
+        }
+        assert_eq!(asked(&headers), expected.map(Duration::from_millis), "{given:?}");
+    }
+
+    #[test]
+    fn a_wait_is_told_in_many_ways() {
+        check(&[], None);
+        check(&[("retry-after", "7")], Some(7_000));
+        check(&[("retry-after", "0.5")], Some(500));
+        check(&[("retry-after", "7"), ("retry-after-ms", "250")], Some(250));
+        check(&[NOW, ("retry-after", "Sun, 06 Nov 1994 08:50:37 GMT")], Some(60_000));
+        check(&[NOW, ("retry-after", "Sun, 06 Nov 1994 08:40:00 GMT")], Some(0));
+        check(&[NOW, ("anthropic-ratelimit-tokens-reset", "1994-11-06T08:49:40Z")], Some(3_000));
+    }
+
+    #[test]
+    fn only_what_is_used_up_is_waited_for() {
+        check(
+            &[
+                NOW,
+                ("anthropic-ratelimit-requests-remaining", "0"),
+                ("anthropic-ratelimit-requests-reset", "1994-11-06T08:49:38Z"),
+                ("anthropic-ratelimit-tokens-remaining", "9000"),
+                ("anthropic-ratelimit-tokens-reset", "1994-11-06T09:49:37Z"),
+            ],
+            Some(1_000),
+        );
+    }
+
+    #[test]
+    fn nonsense_is_no_wait() {
+        for after in ["soon", "-3", "NaN", "1e400", "Sun, 99 Nov 1994 08:49:37 GMT"] {
+            check(&[NOW, ("retry-after", after)], None);
+        }
+        // Without a clock a moment tells nothing.
+        check(&[("retry-after", "Sun, 06 Nov 1994 08:50:37 GMT")], None);
+    }
+}

@@ -1,0 +1,222 @@
+//! Keys: [`Key`] shows itself to nobody, [`KeySource`] says where one comes from.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use assay_sandbox::Command;
+
+use crate::{Class, Failure};
+
+/// How long a key command may take.
+const COMMAND_TIME: Duration = Duration::from_secs(60);
+
+/// How much a key command may print.
+const COMMAND_OUTPUT: usize = 64 << 10;
+
+/// A secret shorter than this is no secret, and taking it out of texts would garble them.
+const SHORTEST: usize = 6;
+
+/// A secret. It is written nowhere; only what is sent to its provider has it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+impl Key {
+    /// Takes a key as it was read, without the space around it.
+    pub fn new(text: &str) -> Key {
+        Key(text.trim().to_owned())
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Takes the key out of a text that somebody else wrote.
+    pub(crate) fn scrub(&self, text: &str) -> String {
+        match self.0.len() < SHORTEST {
+            true => text.to_owned(),
+            false => text.replace(&self.0, "…"),
+        }
+    }
+
+    /// Says whether a header can hold it.
+    fn is_sendable(&self) -> bool {
+        !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
+    }
+}
+
+/// Where a key comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// None is needed.
+    None,
+    /// A variable, read by the caller.
+    Variable {
+        /// Its name, for messages.
+        name: String,
+        /// What it is set to.
+        value: Option<Key>,
+    },
+    /// A program and its arguments; it prints the key.
+    Command(Vec<String>),
+}
+
+/// A source, asked once.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    source: KeySource,
+    key: OnceLock<Result<Option<Key>, Failure>>,
+}
+
+impl Keys {
+    pub(crate) fn new(source: KeySource) -> Keys {
+        Keys { source, key: OnceLock::new() }
+    }
+
+    /// Gives the key, if one is needed.
+    pub(crate) fn get(&self) -> Result<Option<&Key>, Failure> {
+        match self.key.get_or_init(|| self.source.read()) {
+            Ok(key) => Ok(key.as_ref()),
+            Err(failure) => Err(failure.clone()),
+        }
+    }
+
+    pub(crate) fn source(&self) -> &KeySource {
+        &self.source
+    }
+}
+
+impl fmt::Display for KeySource {
+    /// Names the source, for messages.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeySource::None => f.write_str("the configuration, which names no key"),
+            KeySource::Variable { name, .. } => write!(f, "the variable `{name}`"),
+            KeySource::Command(words) => {
+                // What follows may be as secret as the key.
+                write!(f, "the key command `{}`", words.first().map_or("", String::as_str))
+            }
+        }
+    }
+}
+
+impl KeySource {
+    fn read(&self) -> Result<Option<Key>, Failure> {
+        let key = match self {
+            KeySource::None => return Ok(None),
+            KeySource::Variable { name, value } => value
+                .clone()
+                .filter(|key| !key.reveal().is_empty())
+                .ok_or_else(|| unusable(format!("there is no key: set the variable `{name}`")))?,
+            KeySource::Command(words) => run(words)?,
+        };
+        match key.is_sendable() {
+            true => Ok(Some(key)),
+            false => {
+                Err(unusable(format!("the key from {self} is no key: it has other characters")))
+            }
+        }
+    }
+}
+
+fn run(words: &[String]) -> Result<Key, Failure> {
+    let [program, args @ ..] = words else {
+        return Err(unusable("the key command is empty: configure a program".to_owned()));
+    };
+    let command = Command::new(program).args(args).time(COMMAND_TIME).output(COMMAND_OUTPUT);
+    let finished = command.run().map_err(|error| {
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+        unusable(format!("there is no key: {error}{}", cause.unwrap_or_default()))
+    })?;
+    // What it printed is not shown: it may be the key, or part of it.
+    if !finished.status.success() {
+        let ended = finished.status;
+        return Err(unusable(format!(
+            "there is no key: the key command `{program}` ended with {ended}"
+        )));
+    }
+    let key = Key::new(&String::from_utf8_lossy(&finished.stdout));
+    match key.reveal().is_empty() {
+        true => {
+            Err(unusable(format!("there is no key: the key command `{program}` printed nothing")))
+        }
+        false => Ok(key),
+    }
+}
+
+fn unusable(message: String) -> Failure {
+    Failure::free(Class::Authentication, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(source: KeySource) -> Result<String, String> {
+        let keys = Keys::new(source);
+        let key = keys.get().map_err(|failure| failure.message)?;
+        Ok(key.map_or("none", Key::reveal).to_owned())
+    }
+
+    fn shell(script: &str) -> KeySource {
+        KeySource::Command(["sh", "-c", script].map(str::to_owned).to_vec())
+    }
+
+    fn variable(value: Option<&str>) -> KeySource {
+        KeySource::Variable { name: "SOME_KEY".into(), value: value.map(Key::new) }
+    }
+
+    #[test]
+    fn a_key_is_read_without_the_space_around_it() {
+        assert_eq!(read(KeySource::None), Ok("none".into()));
+        assert_eq!(read(variable(Some(" sk-1\n"))), Ok("sk-1".into()));
+        assert_eq!(read(shell("echo ' sk-2 '")), Ok("sk-2".into()));
+    }
+
+    #[test]
+    fn what_gives_no_key_is_named() {
+        let cases = [
+            (variable(None), "there is no key: set the variable `SOME_KEY`"),
+            (variable(Some("")), "there is no key: set the variable `SOME_KEY`"),
+            (
+                variable(Some("a\nb")),
+                "the key from the variable `SOME_KEY` is no key: it has other characters",
+            ),
+            (shell("true"), "there is no key: the key command `sh` printed nothing"),
+            (
+                shell("echo half; exit 3"),
+                "there is no key: the key command `sh` ended with exit status: 3",
+            ),
+            (KeySource::Command(vec![]), "the key command is empty: configure a program"),
+        ];
+        for (source, message) in cases {
+            assert_eq!(read(source), Err(message.into()));
+        }
+        let missing = read(KeySource::Command(vec!["no-such-program".into()])).unwrap_err();
+        assert!(missing.starts_with("there is no key: could not start `no-such-program`: "));
+    }
+
+    #[test]
+    fn a_command_is_run_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("runs");
+        let keys = Keys::new(shell(&format!("echo x >> {}; echo key", file.display())));
+        for _ in 0..3 {
+            assert_eq!(keys.get().unwrap().unwrap().reveal(), "key");
+        }
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "x\n");
+    }
+
+    #[test]
+    fn a_key_shows_itself_to_nobody() {
+        let source = variable(Some("sk-secret"));
+        assert!(!format!("{source:?} {source} {:?}", Keys::new(source.clone())).contains("secret"));
+        assert_eq!(Key::new("sk-secret").scrub("bad key sk-secret!"), "bad key …!");
+    }
+}

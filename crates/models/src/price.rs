@@ -1,0 +1,60 @@
+//! What tokens cost: [`Price`], in whole numbers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Usage;
+
+/// What a million tokens cost, in millionths of a dollar: 3,000,000 is three dollars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    /// Read in full.
+    pub input: u64,
+    /// Written.
+    pub output: u64,
+    /// Read from the provider's cache.
+    pub cache_read: u64,
+    /// Written to the provider's cache.
+    pub cache_write: u64,
+}
+
+const MILLION: u128 = 1_000_000;
+
+impl Price {
+    /// Gives what tokens cost, in millionths of a dollar, rounded up.
+    pub fn of(&self, usage: Usage) -> u64 {
+        let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
+        let whole = cost(usage.input, self.input)
+            + cost(usage.output, self.output)
+            + cost(usage.cache_read, self.cache_read)
+            + cost(usage.cache_write, self.cache_write);
+        u64::try_from(whole.div_ceil(MILLION)).unwrap_or(u64::MAX)
+    }
+
+    /// Gives the most that tokens can cost, whichever way the input is read.
+    pub fn most(&self, usage: Usage) -> u64 {
+        let input = self.input.max(self.cache_read).max(self.cache_write);
+        Price { input, cache_read: input, cache_write: input, output: self.output }.of(usage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRICE: Price =
+        Price { input: 3_000_000, output: 15_000_000, cache_read: 300_000, cache_write: 3_750_000 };
+
+    #[test]
+    fn money_is_counted_in_whole_numbers_and_rounded_up() {
+        let usage = Usage { input: 1_000, cache_read: 10_001, cache_write: 2_000, output: 500 };
+        assert_eq!(PRICE.of(usage), 3_000 + 3_001 + 7_500 + 7_500);
+        assert_eq!(PRICE.of(Usage::default()), 0);
+        assert_eq!(PRICE.of(Usage { output: u64::MAX, ..usage }), u64::MAX);
+    }
+
+    #[test]
+    fn the_most_is_what_writing_to_the_cache_costs() {
+        let usage = Usage { input: 1_000, ..Usage::default() };
+        assert_eq!((PRICE.of(usage), PRICE.most(usage)), (3_000, 3_750));
+    }
+}

@@ -1,0 +1,283 @@
+//! Answers that are kept: [`Store`], as a cache or as a recording.
+//!
+//! Each answer is a file of its own, found by the model and the prompt. Marks of a run are taken
+//! out of it, and whatever the caller redacts, before it is written.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Class, Failure, ModelId, Nonce, Prompt, Reply};
+
+/// The form of the files.
+const VERSION: u32 = 1;
+
+/// How many answers a cache keeps.
+const MAX_FILES: usize = 1_000;
+
+/// How many bytes a cache keeps.
+const MAX_BYTES: u64 = 100 << 20;
+
+/// After how many new answers a cache is tidied again.
+const TIDY_EVERY: u32 = 64;
+
+/// How names of files end that are being written.
+const UNFINISHED: &str = ".part";
+
+/// A folder of answers.
+pub struct Store {
+    folder: PathBuf,
+    redact: Box<dyn Fn(&str) -> String + Send + Sync>,
+    written: AtomicU32,
+}
+
+/// A question that an answer is kept for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) model: &'a ModelId,
+    pub(crate) label: &'a str,
+    pub(crate) prompt: &'a Prompt,
+    pub(crate) nonce: &'a Nonce,
+}
+
+/// A file's content.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    version: u32,
+    model: String,
+    prompt: String,
+    label: String,
+    reply: Reply,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Keeps answers in a folder, which is made when the first is kept. All that is written goes
+    /// through `redact`.
+    pub fn new(folder: &Path, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Store {
+        Store { folder: folder.to_owned(), redact: Box::new(redact), written: AtomicU32::new(0) }
+    }
+
+    /// Gives an answer if there is one. A file that cannot be read is no answer.
+    pub(crate) fn find(&self, question: Question<'_>) -> Option<Reply> {
+        self.read(question).ok().flatten()
+    }
+
+    /// Gives an answer, or says that none was recorded, or that it cannot be read.
+    pub(crate) fn replay(&self, question: Question<'_>) -> Result<Reply, Failure> {
+        let (model, label) = (question.model, question.label);
+        let why = match self.read(question) {
+            Ok(Some(reply)) => return Ok(reply),
+            Ok(None) => format!(
+                "no answer of `{model}` for {label} is in the recording `{}` (prompt {}); record it anew",
+                self.folder.display(),
+                question.prompt.hash(),
+            ),
+            Err(error) => format!(
+                "the recorded answer of `{model}` for {label} cannot be read from `{}` ({error}); \
+                 record it anew",
+                self.file(question).display(),
+            ),
+        };
+        Err(Failure::free(Class::NotRecorded, why))
+    }
+
+    fn read(&self, question: Question<'_>) -> io::Result<Option<Reply>> {
+        let text = match fs::read(self.file(question)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let kept: Kept = serde_json::from_slice(&text)?;
+        if kept.version != VERSION {
+            return Err(io::Error::other(format!("it is of version {}", kept.version)));
+        }
+        if kept.prompt != question.prompt.hash() {
+            return Err(io::Error::other("it answers another question"));
+        }
+        let text = question.nonce.recall(&kept.reply.text);
+        Ok(Some(Reply { text, ..kept.reply }))
+    }
+
+    /// Keeps an answer, whole or not at all, for nobody else to read.
+    pub(crate) fn keep(&self, question: Question<'_>, reply: &Reply) -> io::Result<()> {
+        let text = (self.redact)(&question.nonce.forget(&reply.text));
+        let kept = Kept {
+            version: VERSION,
+            model: (self.redact)(&question.model.to_string()),
+            prompt: question.prompt.hash(),
+            label: (self.redact)(question.label),
+            reply: Reply { text, ..reply.clone() },
+        };
+        fs::create_dir_all(&self.folder)?;
+        // A temporary file is made for its owner alone.
+        let mut file = tempfile::Builder::new().suffix(UNFINISHED).tempfile_in(&self.folder)?;
+        file.write_all(&serde_json::to_vec_pretty(&kept)?)?;
+        file.persist(self.file(question))?;
+        Ok(())
+    }
+
+    /// Keeps an answer and, now and then, throws the oldest away.
+    pub(crate) fn keep_for_a_while(&self, question: Question<'_>, reply: &Reply) -> io::Result<()> {
+        self.keep(question, reply)?;
+        match self.written.fetch_add(1, Ordering::Relaxed) % TIDY_EVERY {
+            0 => self.tidy(MAX_FILES, MAX_BYTES),
+            _ => Ok(()),
+        }
+    }
+
+    fn tidy(&self, max_files: usize, max_bytes: u64) -> io::Result<()> {
+        let mut files: Vec<(SystemTime, u64, PathBuf)> = fs::read_dir(&self.folder)?
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+                let name = entry.file_name();
+                // Files that are not ours are left alone.
+                is_ours(name.to_str()?).then_some(())?;
+                Some((about.modified().ok()?, about.len(), entry.path()))
+            })
+            .collect();
+        files.sort_by(|one, other| other.cmp(one));
+        let mut bytes = 0;
+        for (at, (_, length, path)) in files.into_iter().enumerate() {
+            bytes += length;
+            if at >= max_files || bytes > max_bytes {
+                // Somebody else may tidy at the same time.
+                let _ = fs::remove_file(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&self, question: Question<'_>) -> PathBuf {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(question.prompt.hash().as_bytes());
+        hasher.update(question.model.to_string().as_bytes());
+        self.folder.join(format!("{}.json", &hasher.finalize().to_hex()[..32]))
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    let hash = name.strip_suffix(".json").unwrap_or_default();
+    let is_answer = hash.len() == 32 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_answer || name.ends_with(UNFINISHED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Mark, Usage};
+
+    fn prompt(system: &str) -> Prompt {
+        let blocks = Vec::new();
+        Prompt {
+            system: system.into(),
+            blocks,
+            schema: None,
+            max_output_tokens: 1,
+            thinking_tokens: 0,
+        }
+    }
+
+    fn reply(text: impl Into<String>) -> Reply {
+        Reply::new(text, Usage { input: 7, ..Usage::default() })
+    }
+
+    struct Case {
+        folder: tempfile::TempDir,
+        store: Store,
+        model: ModelId,
+        nonce: Nonce,
+    }
+
+    impl Case {
+        fn new() -> Case {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::new(folder.path(), |text| text.replace("secret", "***"));
+            let (model, nonce) = (ModelId::new("p", "m"), Nonce::draw().unwrap());
+            Case { folder, store, model, nonce }
+        }
+
+        fn question<'a>(&'a self, prompt: &'a Prompt) -> Question<'a> {
+            Question { model: &self.model, label: "bug hunter", prompt, nonce: &self.nonce }
+        }
+
+        fn files(&self) -> Vec<PathBuf> {
+            fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
+        }
+    }
+
+    #[test]
+    fn an_answer_is_found_again_by_model_and_prompt() {
+        let case = Case::new();
+        let (one, other) = (prompt("one"), prompt("other"));
+        case.store.keep(case.question(&one), &reply("yes")).unwrap();
+        assert_eq!(case.store.find(case.question(&one)), Some(reply("yes")));
+        assert_eq!(case.store.find(case.question(&other)), None);
+        let stranger = Question { model: &ModelId::new("p", "n"), ..case.question(&one) };
+        assert_eq!(case.store.find(stranger), None);
+    }
+
+    #[test]
+    fn marks_of_a_run_become_those_of_the_next() {
+        let case = Case::new();
+        let one = prompt("one");
+        case.store.keep(case.question(&one), &reply(case.nonce.of(Mark::Canary))).unwrap();
+        let next = Nonce::draw().unwrap();
+        let found = case.store.find(Question { nonce: &next, ..case.question(&one) }).unwrap();
+        assert_eq!(found.text, next.of(Mark::Canary));
+    }
+
+    #[test]
+    fn what_is_written_is_redacted_and_for_nobody_else() {
+        use std::os::unix::fs::PermissionsExt;
+        let case = Case::new();
+        let one = prompt("one");
+        case.store.keep(case.question(&one), &reply("a secret")).unwrap();
+        let file = case.files().remove(0);
+        assert!(fs::read_to_string(&file).unwrap().contains("a ***"));
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_damaged_file_is_no_answer_and_no_recording() {
+        let case = Case::new();
+        let one = prompt("one");
+        case.store.keep(case.question(&one), &reply("yes")).unwrap();
+        fs::write(case.files().remove(0), "{ \"version\": 1").unwrap();
+        assert_eq!(case.store.find(case.question(&one)), None);
+        let failure = case.store.replay(case.question(&one)).unwrap_err();
+        assert_eq!(failure.class, Class::NotRecorded);
+        assert!(failure.message.contains("cannot be read"), "{failure}");
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_named() {
+        let case = Case::new();
+        let failure = case.store.replay(case.question(&prompt("one"))).unwrap_err();
+        assert_eq!(failure.class, Class::NotRecorded);
+        assert!(failure.message.starts_with("no answer of `p/m` for bug hunter"), "{failure}");
+    }
+
+    #[test]
+    fn a_tidied_cache_keeps_what_it_may_and_what_is_not_its_own() {
+        let case = Case::new();
+        for at in 0..10 {
+            case.store.keep(case.question(&prompt(&at.to_string())), &reply("yes")).unwrap();
+        }
+        fs::write(case.folder.path().join("notes.json"), "mine").unwrap();
+        case.store.tidy(3, 1 << 20).unwrap();
+        assert_eq!(case.files().len(), 4);
+        case.store.tidy(3, 0).unwrap();
+        assert_eq!(case.files().len(), 1);
+    }
+}

@@ -1,0 +1,216 @@
+//! How providers are spoken to: a [`Dialect`] makes a request of a prompt, and an answer of what
+//! comes back, be it a stream of events or one body.
+//!
+//! Nothing here sends anything; that is [`http`](crate::http)'s.
+
+mod answer;
+mod anthropic;
+mod chat;
+mod concession;
+mod intake;
+mod responses;
+mod sse;
+
+use serde_json::{Value, json};
+
+pub(crate) use self::answer::{Answer, Complaint, Stop};
+pub(crate) use self::concession::{Concession, Concessions};
+pub(crate) use self::intake::{Bad, Intake};
+use crate::key::Key;
+use crate::{Nonce, Prompt};
+
+/// The longest answer that is taken, in bytes.
+pub(crate) const MAX_ANSWER: usize = 16 << 20;
+
+/// The name under which a schema goes to a provider.
+const REPORT: &str = "report";
+
+/// A protocol that providers speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Anthropic's Messages.
+    Anthropic,
+    /// OpenAI's Chat Completions, which most others speak as well.
+    Chat,
+    /// OpenAI's Responses.
+    Responses,
+}
+
+/// What a request is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) prompt: &'a Prompt,
+    pub(crate) nonce: &'a Nonce,
+    /// The most tokens that may come back.
+    pub(crate) max_output_tokens: u32,
+    /// What this provider was found not to take.
+    pub(crate) conceded: &'a Concessions,
+}
+
+impl Dialect {
+    /// Gives the address that requests go to, below a provider's.
+    pub(crate) fn address(self, url: &str) -> String {
+        let url = url.trim_end_matches('/');
+        match self {
+            Dialect::Anthropic => format!("{}/v1/messages", url.trim_end_matches("/v1")),
+            Dialect::Chat => format!("{url}/chat/completions"),
+            Dialect::Responses => format!("{url}/responses"),
+        }
+    }
+
+    /// Gives the headers of a request, the key among them.
+    pub(crate) fn headers(self, key: Option<&Key>) -> Vec<(&'static str, String)> {
+        let mut headers = Vec::new();
+        match self {
+            Dialect::Anthropic => {
+                headers.push(("anthropic-version", anthropic::VERSION.to_owned()));
+                headers.extend(key.map(|key| ("x-api-key", key.reveal().to_owned())));
+            }
+            Dialect::Chat | Dialect::Responses => {
+                headers.extend(key.map(|key| ("authorization", format!("Bearer {}", key.reveal()))))
+            }
+        }
+        headers
+    }
+
+    /// Makes the body of a request.
+    pub(crate) fn request(self, asked: &Asked<'_>) -> Value {
+        match self {
+            Dialect::Anthropic => anthropic::request(asked),
+            Dialect::Chat => chat::request(asked),
+            Dialect::Responses => responses::request(asked),
+        }
+    }
+
+    /// Adds an event to an answer.
+    fn fold(self, kind: &str, data: &Value, answer: &mut Answer) {
+        match self {
+            Dialect::Anthropic => anthropic::fold(kind, data, answer),
+            Dialect::Chat => chat::fold(data, answer),
+            Dialect::Responses => responses::fold(kind, data, answer),
+        }
+    }
+
+    /// Takes an answer that came as one body.
+    fn whole(self, body: &Value, answer: &mut Answer) {
+        match self {
+            Dialect::Anthropic => anthropic::whole(body, answer),
+            Dialect::Chat => chat::fold(body, answer),
+            Dialect::Responses => responses::whole(body, answer),
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// Gives the texts of the blocks that say something.
+    fn blocks(&self) -> impl Iterator<Item = (String, bool)> {
+        let texts = self.prompt.blocks.iter().map(|block| (block.text(self.nonce), block.shared));
+        texts.filter(|(text, _)| !text.is_empty())
+    }
+
+    /// Gives all blocks as one text, for protocols that keep nothing between requests on demand.
+    fn text(&self) -> String {
+        self.blocks().map(|(text, _)| text).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Gives what holds for the conversation, and the schema in words where the provider takes it
+    /// in no other way.
+    fn system(&self) -> String {
+        match self.prompt.schema.as_ref().filter(|_| self.conceded.contains(Concession::NoSchema)) {
+            Some(schema) => format!(
+                "{}\n\nAnswer with one JSON value that this JSON Schema accepts, and with nothing \
+                 else:\n{schema}",
+                self.prompt.system
+            ),
+            None => self.prompt.system.clone(),
+        }
+    }
+
+    /// Gives the schema where the provider takes one.
+    fn schema(&self) -> Option<&Value> {
+        self.prompt.schema.as_ref().filter(|_| !self.conceded.contains(Concession::NoSchema))
+    }
+
+    /// Gives how hard to think, for providers that know no number of tokens.
+    fn effort(&self) -> Option<&'static str> {
+        if self.conceded.contains(Concession::NoThinking) {
+            return None;
+        }
+        match self.prompt.thinking_tokens {
+            0 => None,
+            1..4_000 => Some("low"),
+            4_000..16_000 => Some("medium"),
+            16_000.. => Some("high"),
+        }
+    }
+}
+
+/// Gives a number of a JSON value, or none.
+fn count(value: &Value, pointer: &str) -> Option<u64> {
+    value.pointer(pointer).and_then(Value::as_u64)
+}
+
+/// Gives a text of a JSON value, or an empty one.
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Gives a message of a conversation.
+fn message(role: &str, content: impl Into<Value>) -> Value {
+    json!({ "role": role, "content": content.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Block, Mark, Piece};
+
+    /// Makes a prompt with two shared blocks, one that is its own, and an empty one.
+    pub(super) fn prompt() -> Prompt {
+        let block = |text: &str, shared| Block { pieces: vec![Piece::Text(text.into())], shared };
+        let mut own = block("look ", false);
+        own.pieces.push(Piece::Mark(Mark::Fence));
+        Prompt {
+            system: "Be brief.".into(),
+            blocks: vec![block("rules", true), block("change", true), own, Block::default()],
+            schema: Some(json!({ "type": "object" })),
+            max_output_tokens: 4_000,
+            thinking_tokens: 0,
+        }
+    }
+
+    /// Writes the request of a prompt, with what is different in every run taken out.
+    pub(super) fn request(dialect: Dialect, prompt: &Prompt, conceded: &Concessions) -> String {
+        let nonce = Nonce::draw().unwrap();
+        let max_output_tokens = prompt.max_output_tokens;
+        let asked = Asked { model: "m", prompt, nonce: &nonce, max_output_tokens, conceded };
+        let request = serde_json::to_string_pretty(&dialect.request(&asked)).unwrap();
+        request.replace(nonce.of(Mark::Fence), "FENCE")
+    }
+
+    /// Reads a body as an answer and writes down what came of it.
+    pub(super) fn answer(dialect: Dialect, body: &str) -> String {
+        let mut intake = Intake::new(dialect);
+        let fed = intake.feed(body.as_bytes()).and_then(|()| intake.finish());
+        match fed {
+            Ok(answer) => format!("{answer:#?}"),
+            Err(bad) => format!("{bad:?}"),
+        }
+    }
+
+    #[test]
+    fn addresses_are_found_below_the_providers() {
+        let cases = [
+            (Dialect::Anthropic, "https://a.example", "https://a.example/v1/messages"),
+            (Dialect::Anthropic, "https://a.example/v1/", "https://a.example/v1/messages"),
+            (Dialect::Chat, "http://b.example/v1", "http://b.example/v1/chat/completions"),
+            (Dialect::Responses, "http://b.example/v1/", "http://b.example/v1/responses"),
+        ];
+        for (dialect, url, address) in cases {
+            assert_eq!(dialect.address(url), address);
+        }
+    }
+}

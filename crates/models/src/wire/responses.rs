@@ -1,0 +1,90 @@
+//! OpenAI's Responses.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Asked, Complaint, REPORT, Stop, count, message, text};
+
+pub(super) fn request(asked: &Asked<'_>) -> Value {
+    let mut request = json!({
+        "model": asked.model,
+        "input": [message("user", asked.text())],
+        "max_output_tokens": asked.max_output_tokens,
+        "stream": true,
+        // Nothing of a change is to stay with the provider for later turns.
+        "store": false,
+    });
+    let system = asked.system();
+    if !system.is_empty() {
+        request["instructions"] = json!(system);
+    }
+    if let Some(schema) = asked.schema() {
+        request["text"] = json!({
+            "format": { "type": "json_schema", "name": REPORT, "schema": schema, "strict": false },
+        });
+    }
+    if let Some(effort) = asked.effort() {
+        request["reasoning"] = json!({ "effort": effort });
+    }
+    request
+}
+
+pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
+    let kind = match text(data, "/type") {
+        "" => kind,
+        kind => kind,
+    };
+    match kind {
+        "response.output_text.delta" => answer.say(text(data, "/delta")),
+        "response.refusal.delta" => answer.refuse(text(data, "/delta")),
+        "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+            answer.hear(text(data, "/delta"));
+        }
+        "response.completed" | "response.incomplete" | "response.failed" => {
+            answer.ended = true;
+            end(&data["response"], answer);
+        }
+        "error" => {
+            let (kind, message) = (text(data, "/code").into(), text(data, "/message").into());
+            let flat = Complaint { kind, message };
+            let nested = Complaint::read(data).filter(|_| data["error"].is_object());
+            answer.complaint = Some(nested.unwrap_or(flat));
+        }
+        // Starts and ends of parts, and what is yet to be invented.
+        _ => {}
+    }
+}
+
+pub(super) fn whole(body: &Value, answer: &mut Answer) {
+    end(body, answer);
+}
+
+/// Takes the response as it stands at its end. Its text is taken only where none came before.
+fn end(response: &Value, answer: &mut Answer) {
+    if answer.text.is_empty() && answer.refusal.is_empty() {
+        let items = response["output"].as_array().into_iter().flatten();
+        let parts = items.flat_map(|item| item["content"].as_array().into_iter().flatten());
+        for part in parts {
+            match text(part, "/type") {
+                "output_text" => answer.say(text(part, "/text")),
+                "refusal" => answer.refuse(text(part, "/refusal")),
+                _ => {}
+            }
+        }
+    }
+    match (text(response, "/status"), text(response, "/incomplete_details/reason")) {
+        ("", _) => {}
+        (_, "content_filter") => answer.stopped(Stop::Refused),
+        ("incomplete", _) => answer.stopped(Stop::CutOff),
+        _ => answer.stopped(Stop::Finished),
+    }
+    if text(response, "/status") == "failed" || response["error"].is_object() {
+        answer.complaint = Some(Complaint::read(response).unwrap_or_default());
+    }
+    if let Some(input) = count(response, "/usage/input_tokens") {
+        // The input includes what was kept.
+        let kept = count(response, "/usage/input_tokens_details/cached_tokens").unwrap_or_default();
+        answer.usage.cache_read = kept.min(input);
+        answer.usage.input = input - answer.usage.cache_read;
+        answer.usage.output = count(response, "/usage/output_tokens").unwrap_or_default();
+    }
+}

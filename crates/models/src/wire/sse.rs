@@ -1,0 +1,168 @@
+//! Server-sent events out of bytes as they come: [`Events`].
+
+use super::MAX_ANSWER;
+
+/// Cuts a stream of bytes into events, wherever it was cut before.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    line: Vec<u8>,
+    event: Event,
+    after_return: bool,
+    begun: bool,
+}
+
+/// An event: what kind it is, if it says so, and its data.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub(crate) kind: String,
+    pub(crate) data: String,
+}
+
+/// A line or an event is longer than any answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooLong;
+
+impl Events {
+    /// Takes bytes and hands on the events that are whole with them.
+    pub(crate) fn feed(
+        &mut self,
+        bytes: &[u8],
+        take: &mut impl FnMut(Event),
+    ) -> Result<(), TooLong> {
+        let mut rest = bytes;
+        while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (head, end) = (&rest[..at], rest[at]);
+            rest = &rest[at + 1..];
+            // The second half of a line's end that came in two is no line of its own.
+            let half = end == b'\n' && self.after_return && head.is_empty();
+            self.after_return = end == b'\r';
+            if !half {
+                self.extend(head)?;
+                self.end_line(take)?;
+            }
+        }
+        if !rest.is_empty() {
+            self.after_return = false;
+        }
+        self.extend(rest)
+    }
+
+    /// Hands on an event that no blank line ended, which some servers leave out at the end.
+    pub(crate) fn finish(mut self, take: &mut impl FnMut(Event)) -> Result<(), TooLong> {
+        if !self.line.is_empty() {
+            self.end_line(take)?;
+        }
+        self.dispatch(take);
+        Ok(())
+    }
+
+    fn extend(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+        if self.line.len() + bytes.len() > MAX_ANSWER {
+            return Err(TooLong);
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end_line(&mut self, take: &mut impl FnMut(Event)) -> Result<(), TooLong> {
+        let line = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&line);
+        let line = match std::mem::replace(&mut self.begun, true) {
+            true => &*line,
+            false => line.strip_prefix('\u{feff}').unwrap_or(&line),
+        };
+        if line.is_empty() {
+            self.dispatch(take);
+            return Ok(());
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => self.event.kind = value.to_owned(),
+            "data" => {
+                if self.event.data.len() + value.len() > MAX_ANSWER {
+                    return Err(TooLong);
+                }
+                self.event.data.push_str(value);
+                self.event.data.push('\n');
+            }
+            // A comment has no name; other fields are for browsers.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn dispatch(&mut self, take: &mut impl FnMut(Event)) {
+        let mut event = std::mem::take(&mut self.event);
+        if event.data.pop().is_some() {
+            take(event);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn events(pieces: &[&[u8]]) -> Vec<Event> {
+        let (mut events, mut taken) = (Events::default(), Vec::new());
+        for piece in pieces {
+            events.feed(piece, &mut |event| taken.push(event)).unwrap();
+        }
+        events.finish(&mut |event| taken.push(event)).unwrap();
+        taken
+    }
+
+    fn check(text: &str, expected: Expect) {
+        let shown = |event: &Event| format!("{}|{:?}\n", event.kind, event.data);
+        expected.assert_eq(&events(&[text.as_bytes()]).iter().map(shown).collect::<String>());
+    }
+
+    #[test]
+    fn events_have_kinds_and_data() {
+        check(
+            "event: ping\ndata: {}\n\ndata:one\ndata: two\n\n: a comment\nid: 7\n\ndata: last",
+            expect![[r#"
+                ping|"{}"
+                |"one\ntwo"
+                |"last"
+            "#]],
+        );
+    }
+
+    #[test]
+    fn lines_end_in_any_way() {
+        check(
+            "\u{feff}data: a\r\n\r\ndata: b\r\rdata: c\n\n",
+            expect![[r#"
+                |"a"
+                |"b"
+                |"c"
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_line_without_end_is_not_kept() {
+        let mut events = Events::default();
+        let piece = vec![b'x'; 1 << 20];
+        let fed = (0..17).try_for_each(|_| events.feed(&piece, &mut |_| {}));
+        assert_eq!(fed, Err(TooLong));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn events_are_the_same_however_they_are_cut(
+            lines in prop::collection::vec("(data: [a-zé]{0,4}|event: x|: c|)(\n|\r\n|\r)", 0..12),
+            size in 1_usize..7,
+        ) {
+            let text = lines.concat();
+            let pieces: Vec<&[u8]> = text.as_bytes().chunks(size).collect();
+            prop_assert_eq!(events(&pieces), events(&[text.as_bytes()]));
+        }
+    }
+}
