@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
+pub mod model;
 mod repository;
 
 pub use repository::{Repository, git};

@@ -1,0 +1,209 @@
+//! OpenAI's Chat Completions.
+
+use serde_json::{Value, json};
+
+use super::{CREATED, Read, Refused, Said, Stop, check_fields, event, openai};
+use crate::model::asked::said_by;
+
+const FIELDS: [&str; 33] = [
+    "model", "messages", "audio", "frequency_penalty", "function_call", "functions", "logit_bias",
+    "logprobs", "max_completion_tokens", "max_tokens", "metadata", "modalities", "n",
+    "parallel_tool_calls", "prediction", "presence_penalty", "prompt_cache_key",
+    "prompt_cache_retention", "reasoning_effort", "response_format", "safety_identifier", "seed",
+    "service_tier", "stop", "store", "stream", "stream_options", "temperature", "tool_choice",
+    "tools", "top_logprobs", "top_p", "user",
+];
+
+pub(super) fn check(body: &Value) -> Result<(), Refused> {
+    check_fields(body, &FIELDS, |name| {
+        Refused::invalid(format!("Unrecognized request argument supplied: {name}"))
+    })?;
+    openai::check_model(body)?;
+    check_messages(&body["messages"])?;
+    if body["stream"] != true && !body["stream_options"].is_null() {
+        return Err(Refused::invalid(
+            "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+        )
+        .at("stream_options"));
+    }
+    check_limits(body)?;
+    let format = &body["response_format"];
+    match format["type"].as_str() {
+        Some("json_schema") => {
+            openai::check_format(&format["json_schema"], "response_format.json_schema")
+        }
+        Some("json_object") if !body["messages"].to_string().to_lowercase().contains("json") => {
+            Err(Refused::invalid(
+                "'messages' must contain the word 'json' in some form, to use 'response_format' of \
+                 type 'json_object'.",
+            )
+            .at("messages"))
+        }
+        Some("json_object" | "text") => Ok(()),
+        None if format.is_null() => Ok(()),
+        _ => Err(Refused::invalid("Invalid value for 'response_format.type'.")
+            .at("response_format.type")),
+    }
+}
+
+fn check_messages(messages: &Value) -> Result<(), Refused> {
+    let Some(messages) = messages.as_array() else {
+        return Err(Refused::invalid("Missing required parameter: 'messages'.")
+            .at("messages")
+            .code("missing_required_parameter"));
+    };
+    if messages.is_empty() {
+        return Err(Refused::invalid(
+            "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an \
+             empty array instead.",
+        )
+        .at("messages")
+        .code("empty_array"));
+    }
+    let roles = ["system", "developer", "user", "assistant", "tool", "function"];
+    for (at, message) in messages.iter().enumerate() {
+        if !roles.contains(&message["role"].as_str().unwrap_or_default()) {
+            let at = format!("messages[{at}].role");
+            return Err(Refused::invalid(format!("Invalid value for '{at}'."))
+                .at(&at)
+                .code("invalid_value"));
+        }
+    }
+    Ok(())
+}
+
+fn check_limits(body: &Value) -> Result<(), Refused> {
+    if !body["max_tokens"].is_null() && !body["max_completion_tokens"].is_null() {
+        return Err(Refused::invalid(
+            "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+        ));
+    }
+    for name in ["max_tokens", "max_completion_tokens"] {
+        if !body[name].is_null() && body[name].as_u64().unwrap_or(0) == 0 {
+            return Err(Refused::invalid(format!(
+                "Invalid '{name}': integer below minimum value."
+            ))
+            .at(name)
+            .code("integer_below_min_value"));
+        }
+    }
+    if !openai::is_reasoning(body["model"].as_str().unwrap_or_default()) {
+        return Ok(());
+    }
+    if !body["max_tokens"].is_null() {
+        return Err(Refused::invalid(
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use \
+             'max_completion_tokens' instead.",
+        )
+        .at("max_tokens")
+        .code("unsupported_parameter"));
+    }
+    if body["temperature"].as_f64().is_some_and(|number| number != 1.0) {
+        return Err(Refused::invalid(
+            "Unsupported value: 'temperature' does not support this value with this model. Only \
+             the default (1) value is supported.",
+        )
+        .at("temperature")
+        .code("unsupported_value"));
+    }
+    Ok(())
+}
+
+pub(super) fn read(body: &Value) -> Read {
+    let schema = &body["response_format"]["json_schema"]["schema"];
+    Read {
+        system: said_by(&body["messages"], &["system", "developer"]),
+        user: said_by(&body["messages"], &["user", "tool"]),
+        schema: (!schema.is_null()).then(|| schema.clone()),
+    }
+}
+
+/// A model that is held to a schema refuses in a field of its own.
+fn has_refusal_field(said: &Said<'_>) -> bool {
+    said.stop == Stop::Refusal && said.asked.schema.is_some()
+}
+
+fn finish_reason(said: &Said<'_>) -> &'static str {
+    match said.stop {
+        Stop::Done => "stop",
+        Stop::CutOff => "length",
+        Stop::Refusal if has_refusal_field(said) => "stop",
+        Stop::Refusal => "content_filter",
+    }
+}
+
+fn usage(said: &Said<'_>) -> Value {
+    let prompt = said.usage.input + said.usage.cache_read + said.usage.cache_write;
+    json!({
+        "prompt_tokens": prompt,
+        "completion_tokens": said.usage.output,
+        "total_tokens": prompt + said.usage.output,
+        "prompt_tokens_details": { "cached_tokens": said.usage.cache_read, "audio_tokens": 0 },
+        "completion_tokens_details": {
+            "reasoning_tokens": 0, "audio_tokens": 0, "accepted_prediction_tokens": 0,
+            "rejected_prediction_tokens": 0,
+        },
+    })
+}
+
+pub(super) fn whole(said: &Said<'_>) -> Value {
+    let (content, refusal) = match has_refusal_field(said) {
+        true => (Value::Null, json!(said.text)),
+        false => (json!(said.text), Value::Null),
+    };
+    json!({
+        "id": said.id("chatcmpl-"),
+        "object": "chat.completion",
+        "created": CREATED,
+        "model": said.asked.model,
+        "choices": [{
+            "index": 0,
+            "message": {
+                "role": "assistant", "content": content, "refusal": refusal, "annotations": [],
+            },
+            "logprobs": null,
+            "finish_reason": finish_reason(said),
+        }],
+        "usage": usage(said),
+        "service_tier": "default",
+        "system_fingerprint": "fp_fake",
+    })
+}
+
+pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
+    let with_usage = said.asked.body["stream_options"]["include_usage"] == true;
+    let chunk = |choices: Value| {
+        let mut chunk = json!({
+            "id": said.id("chatcmpl-"),
+            "object": "chat.completion.chunk",
+            "created": CREATED,
+            "model": said.asked.model,
+            "service_tier": "default",
+            "system_fingerprint": "fp_fake",
+            "choices": choices,
+        });
+        if with_usage {
+            chunk["usage"] = Value::Null;
+        }
+        chunk
+    };
+    let choice = |delta: Value, reason: Value| {
+        chunk(json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": reason }]))
+    };
+    let field = if has_refusal_field(said) { "refusal" } else { "content" };
+    let first = json!({ "role": "assistant", "content": "", "refusal": null });
+    let mut data = vec![choice(first, Value::Null)];
+    data.extend(
+        said.pieces(&said.text)
+            .into_iter()
+            .map(|piece| choice(json!({ field: piece }), Value::Null)),
+    );
+    data.push(choice(json!({}), json!(finish_reason(said))));
+    if with_usage {
+        let mut last = chunk(json!([]));
+        last["usage"] = usage(said);
+        data.push(last);
+    }
+    let done = b"data: [DONE]\n\n".to_vec();
+    data.iter().map(|data| event(None, data)).chain([done]).collect()
+}

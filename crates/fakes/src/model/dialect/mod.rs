@@ -1,0 +1,292 @@
+//! How each provider reads and writes: requests, answers, events and errors.
+
+mod chat;
+mod messages;
+mod openai;
+mod responses;
+
+use serde_json::{Value, json};
+
+use super::http::Request;
+use super::{Asked, Dialect, Usage};
+
+/// What is said, once it is settled how it goes out.
+#[derive(Debug)]
+pub(super) struct Said<'a> {
+    pub(super) asked: &'a Asked,
+    pub(super) text: String,
+    pub(super) thinking: &'a str,
+    pub(super) stop: Stop,
+    pub(super) usage: Usage,
+    pub(super) chunks: &'a [usize],
+}
+
+/// Why the model says no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// All is said.
+    Done,
+    /// As many tokens as were allowed.
+    CutOff,
+    /// It will not say more.
+    Refusal,
+}
+
+/// Why a request is not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) status: u16,
+    pub(super) message: String,
+    pub(super) param: Option<String>,
+    pub(super) code: Option<&'static str>,
+}
+
+impl Refused {
+    fn new(status: u16, message: impl Into<String>) -> Refused {
+        Refused { status, message: message.into(), param: None, code: None }
+    }
+
+    fn invalid(message: impl Into<String>) -> Refused {
+        Refused::new(400, message)
+    }
+
+    fn at(self, param: &str) -> Refused {
+        Refused { param: Some(param.to_owned()), ..self }
+    }
+
+    fn code(self, code: &'static str) -> Refused {
+        Refused { code: Some(code), ..self }
+    }
+}
+
+/// What a request says, whatever its dialect.
+pub(super) struct Read {
+    pub(super) system: String,
+    pub(super) user: String,
+    pub(super) schema: Option<Value>,
+}
+
+impl Said<'_> {
+    /// Gives the text in the pieces that it is streamed in.
+    fn pieces(&self, text: &str) -> Vec<String> {
+        let mut sizes = self.chunks.iter().copied();
+        let mut size = 40;
+        let mut rest = text.chars().peekable();
+        let mut pieces = Vec::new();
+        while rest.peek().is_some() {
+            size = sizes.next().unwrap_or(size).max(1);
+            pieces.push(rest.by_ref().take(size).collect());
+        }
+        pieces
+    }
+
+    /// Makes an id in the way of the provider.
+    fn id(&self, prefix: &str) -> String {
+        format!("{prefix}{:024}", self.asked.number)
+    }
+}
+
+impl Dialect {
+    /// Says which dialect a path belongs to, also for what is asked beside the answers.
+    pub(super) fn of(path: &str) -> Option<Dialect> {
+        match path {
+            "/v1/messages" | "/v1/messages/count_tokens" => Some(Dialect::Messages),
+            "/v1/chat/completions" => Some(Dialect::Chat),
+            "/v1/responses" => Some(Dialect::Responses),
+            _ => None,
+        }
+    }
+
+    /// Guesses it from the head, where the path does not tell.
+    pub(super) fn guess(request: &Request) -> Dialect {
+        match Dialect::of(request.path()) {
+            Some(dialect) => dialect,
+            None if request.header("anthropic-version").is_some() => Dialect::Messages,
+            None => Dialect::Chat,
+        }
+    }
+
+    /// Looks for the key.
+    pub(super) fn check_key(self, request: &Request, key: &str) -> Result<(), Refused> {
+        let bearer =
+            request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
+        let (given, refused) = match self {
+            Dialect::Messages => (
+                request.header("x-api-key").or(bearer),
+                match (request.header("x-api-key"), bearer) {
+                    (None, None) => "x-api-key header is required",
+                    _ => "invalid x-api-key",
+                },
+            ),
+            Dialect::Chat | Dialect::Responses => (
+                bearer,
+                match bearer {
+                    None => {
+                        "You didn't provide an API key. You need to provide your API key in an \
+                         Authorization header using Bearer auth"
+                    }
+                    Some(_) => "Incorrect API key provided.",
+                },
+            ),
+        };
+        if given == Some(key) {
+            return Ok(());
+        }
+        Err(Refused::new(401, refused).code("invalid_api_key"))
+    }
+
+    /// Reads the body and refuses what the provider would refuse.
+    pub(super) fn check(self, request: &Request) -> Result<Value, Refused> {
+        let content_type = request.header("content-type").unwrap_or_default();
+        if content_type.split(';').next() != Some("application/json") {
+            return Err(Refused::invalid(format!(
+                "Unsupported content type: '{content_type}'. This API method only accepts \
+                 'application/json' requests"
+            )));
+        }
+        if request.body.len() > 32 * 1024 * 1024 {
+            return Err(self.error_for(413));
+        }
+        let body: Value = serde_json::from_slice(&request.body).map_err(|error| match self {
+            Dialect::Messages => {
+                Refused::invalid(format!("The request body is not valid JSON: {error}"))
+            }
+            Dialect::Chat | Dialect::Responses => Refused::invalid(
+                "We could not parse the JSON body of your request. (HINT: This likely means you \
+                 aren't using your HTTP library correctly.)",
+            ),
+        })?;
+        match self {
+            Dialect::Messages => messages::check(request, &body)?,
+            Dialect::Chat => chat::check(&body)?,
+            Dialect::Responses => responses::check(&body)?,
+        }
+        Ok(body)
+    }
+
+    /// Reads what is asked in a body that was found in order.
+    pub(super) fn read(self, body: &Value) -> Read {
+        match self {
+            Dialect::Messages => messages::read(body),
+            Dialect::Chat => chat::read(body),
+            Dialect::Responses => responses::read(body),
+        }
+    }
+
+    /// Writes an answer as one piece.
+    pub(super) fn whole(self, said: &Said<'_>) -> Value {
+        match self {
+            Dialect::Messages => messages::whole(said),
+            Dialect::Chat => chat::whole(said),
+            Dialect::Responses => responses::whole(said),
+        }
+    }
+
+    /// Writes an answer as the events of a stream.
+    pub(super) fn events(self, said: &Said<'_>) -> Vec<Vec<u8>> {
+        match self {
+            Dialect::Messages => messages::events(said),
+            Dialect::Chat => chat::events(said),
+            Dialect::Responses => responses::events(said),
+        }
+    }
+
+    /// Writes the event that tells of an error in a stream that has begun.
+    pub(super) fn error_event(self, said: &Said<'_>) -> Vec<u8> {
+        match self {
+            Dialect::Messages => event(Some("error"), &messages::error(&messages::error_for(529))),
+            Dialect::Chat => event(None, &openai::error(&openai::error_for(500))),
+            Dialect::Responses => responses::failed(said),
+        }
+    }
+
+    /// Writes the body of an error.
+    pub(super) fn error(self, refused: &Refused) -> Value {
+        match self {
+            Dialect::Messages => messages::error(refused),
+            Dialect::Chat | Dialect::Responses => openai::error(refused),
+        }
+    }
+
+    /// Gives what the provider says with a status.
+    pub(super) fn error_for(self, status: u16) -> Refused {
+        match self {
+            Dialect::Messages => messages::error_for(status),
+            Dialect::Chat | Dialect::Responses => openai::error_for(status),
+        }
+    }
+
+    /// Gives what the provider says of a prompt that is too long.
+    pub(super) fn too_long(self) -> Refused {
+        match self {
+            Dialect::Messages => {
+                Refused::invalid("prompt is too long: 215481 tokens > 200000 maximum")
+            }
+            Dialect::Chat | Dialect::Responses => Refused::invalid(
+                "Your input exceeds the context window of this model. Please adjust your input and \
+                 try again.",
+            )
+            .code("context_length_exceeded")
+            .at(if self == Dialect::Chat { "messages" } else { "input" }),
+        }
+    }
+
+    /// Gives what the provider says when it is not paid.
+    pub(super) fn no_credit(self) -> Refused {
+        match self {
+            Dialect::Messages => Refused::invalid(
+                "Your credit balance is too low to access the Anthropic API. Please go to Plans & \
+                 Billing to upgrade or purchase credits.",
+            ),
+            Dialect::Chat | Dialect::Responses => Refused::new(
+                429,
+                "You exceeded your current quota, please check your plan and billing details.",
+            )
+            .code("insufficient_quota"),
+        }
+    }
+
+    /// Gives the list of models.
+    pub(super) fn models(self) -> Value {
+        const NAMES: [&str; 2] = ["fake-model", "claude-fake"];
+        match self {
+            Dialect::Messages => json!({
+                "data": NAMES.map(|name| json!({
+                    "type": "model", "id": name, "display_name": name,
+                    "created_at": "2026-01-01T00:00:00Z",
+                })),
+                "has_more": false, "first_id": NAMES[0], "last_id": NAMES[1],
+            }),
+            Dialect::Chat | Dialect::Responses => json!({
+                "object": "list",
+                "data": NAMES.map(|name| json!({
+                    "id": name, "object": "model", "created": CREATED, "owned_by": "fake",
+                })),
+            }),
+        }
+    }
+}
+
+/// When everything was made.
+const CREATED: u64 = 1_767_225_600;
+
+/// Writes an event of a stream.
+fn event(name: Option<&str>, data: &Value) -> Vec<u8> {
+    let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+    format!("{name}data: {data}\n\n").into_bytes()
+}
+
+/// Refuses a body that is no object or has fields that nobody knows.
+fn check_fields(
+    body: &Value,
+    known: &[&str],
+    refuse: impl Fn(&str) -> Refused,
+) -> Result<(), Refused> {
+    let Some(fields) = body.as_object() else {
+        return Err(Refused::invalid("Input should be a valid dictionary"));
+    };
+    match fields.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(refuse(name)),
+        None => Ok(()),
+    }
+}

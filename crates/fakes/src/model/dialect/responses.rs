@@ -1,0 +1,264 @@
+//! OpenAI's Responses.
+
+use serde_json::{Value, json};
+
+use super::{CREATED, Read, Refused, Said, Stop, check_fields, event, openai};
+use crate::model::asked::{said_by, text_of};
+
+const FIELDS: [&str; 29] = [
+    "model", "input", "background", "conversation", "include", "instructions", "max_output_tokens",
+    "max_tool_calls", "metadata", "parallel_tool_calls", "previous_response_id", "prompt",
+    "prompt_cache_key", "prompt_cache_retention", "reasoning", "safety_identifier", "service_tier",
+    "store", "stream", "stream_options", "temperature", "text", "tool_choice", "tools",
+    "top_logprobs", "top_p", "truncation", "user", "client_metadata",
+];
+
+pub(super) fn check(body: &Value) -> Result<(), Refused> {
+    check_fields(body, &FIELDS, unknown_field)?;
+    openai::check_model(body)?;
+    let is_missing = match &body["input"] {
+        Value::String(text) => text.is_empty(),
+        Value::Array(parts) => parts.is_empty(),
+        _ => true,
+    };
+    if is_missing {
+        return Err(Refused::invalid("Missing required parameter: 'input'.")
+            .at("input")
+            .code("missing_required_parameter"));
+    }
+    let most = &body["max_output_tokens"];
+    if !most.is_null() && most.as_u64().unwrap_or(0) < 16 {
+        return Err(Refused::invalid(format!(
+            "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but \
+             got {most} instead."
+        ))
+        .at("max_output_tokens")
+        .code("integer_below_min_value"));
+    }
+    let is_reasoning = openai::is_reasoning(body["model"].as_str().unwrap_or_default());
+    if is_reasoning && !body["temperature"].is_null() {
+        return Err(Refused::invalid(
+            "Unsupported parameter: 'temperature' is not supported with this model.",
+        )
+        .at("temperature"));
+    }
+    let format = &body["text"]["format"];
+    match format["type"].as_str() {
+        Some("json_schema") => openai::check_format(format, "text.format"),
+        Some("text" | "json_object") => Ok(()),
+        None if format.is_null() => Ok(()),
+        _ => Err(Refused::invalid("Invalid value for 'text.format.type'.").at("text.format.type")),
+    }
+}
+
+fn unknown_field(name: &str) -> Refused {
+    let moved = match name {
+        "messages" => "input",
+        "response_format" => "text.format",
+        "max_tokens" | "max_completion_tokens" => "max_output_tokens",
+        "reasoning_effort" => "reasoning.effort",
+        _ => {
+            return Refused::invalid(format!("Unknown parameter: '{name}'."))
+                .at(name)
+                .code("unknown_parameter");
+        }
+    };
+    Refused::invalid(format!(
+        "Unsupported parameter: '{name}'. In the Responses API, this parameter has moved to \
+         '{moved}'."
+    ))
+    .at(name)
+    .code("unsupported_parameter")
+}
+
+pub(super) fn read(body: &Value) -> Read {
+    let schema = &body["text"]["format"]["schema"];
+    let instructions = text_of(&body["instructions"]);
+    let system = said_by(&body["input"], &["system", "developer"]);
+    Read {
+        system: format!("{instructions}\n{system}").trim().to_owned(),
+        user: match &body["input"] {
+            Value::String(text) => text.clone(),
+            items => said_by(items, &["user", "tool"]),
+        },
+        schema: (!schema.is_null()).then(|| schema.clone()),
+    }
+}
+
+/// What a message holds: text, or why there is none.
+struct Part {
+    kind: &'static str,
+    field: &'static str,
+}
+
+impl Part {
+    fn of(said: &Said<'_>) -> Part {
+        match said.stop {
+            Stop::Refusal => Part { kind: "refusal", field: "refusal" },
+            Stop::Done | Stop::CutOff => Part { kind: "output_text", field: "text" },
+        }
+    }
+
+    fn value(&self, text: &str) -> Value {
+        let mut part = json!({ "type": self.kind });
+        if self.kind == "output_text" {
+            part["annotations"] = json!([]);
+            part["logprobs"] = json!([]);
+        }
+        part[self.field] = json!(text);
+        part
+    }
+}
+
+/// Gives what the answer consists of, each as it is in the end.
+fn items(said: &Said<'_>) -> Vec<Value> {
+    let body = &said.asked.body;
+    let mut items = Vec::new();
+    if !body["reasoning"].is_null() {
+        let mut item = json!({ "id": said.id("rs_"), "type": "reasoning", "summary": [] });
+        let include = body["include"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if include.iter().any(|name| name == "reasoning.encrypted_content") {
+            item["encrypted_content"] = json!("bm90aGluZyB0byBzZWU=");
+        }
+        items.push(item);
+    }
+    let status = if said.stop == Stop::CutOff { "incomplete" } else { "completed" };
+    items.push(json!({
+        "id": said.id("msg_"),
+        "type": "message",
+        "status": status,
+        "content": [Part::of(said).value(&said.text)],
+        "role": "assistant",
+    }));
+    items
+}
+
+/// Gives the response in one of its states.
+fn response(said: &Said<'_>, status: &str, output: Vec<Value>) -> Value {
+    let body = &said.asked.body;
+    let input = said.usage.input + said.usage.cache_read + said.usage.cache_write;
+    let is_ended = matches!(status, "completed" | "incomplete");
+    json!({
+        "id": said.id("resp_"),
+        "object": "response",
+        "created_at": CREATED,
+        "status": status,
+        "background": false,
+        "error": match status {
+            "failed" => json!({
+                "code": "server_error",
+                "message": openai::error_for(500).message,
+            }),
+            _ => Value::Null,
+        },
+        "incomplete_details": match status {
+            "incomplete" => json!({ "reason": "max_output_tokens" }),
+            _ => Value::Null,
+        },
+        "instructions": body["instructions"],
+        "max_output_tokens": body["max_output_tokens"],
+        "model": said.asked.model,
+        "output": output,
+        "parallel_tool_calls": true,
+        "previous_response_id": null,
+        "reasoning": { "effort": body["reasoning"]["effort"], "summary": null },
+        "store": body["store"],
+        "temperature": 1.0,
+        "text": { "format": match &body["text"]["format"] {
+            Value::Null => json!({ "type": "text" }),
+            format => format.clone(),
+        } },
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": 1.0,
+        "truncation": "disabled",
+        "usage": match is_ended {
+            true => json!({
+                "input_tokens": input,
+                "input_tokens_details": { "cached_tokens": said.usage.cache_read },
+                "output_tokens": said.usage.output,
+                "output_tokens_details": { "reasoning_tokens": 0 },
+                "total_tokens": input + said.usage.output,
+            }),
+            false => Value::Null,
+        },
+        "user": null,
+        "metadata": {},
+    })
+}
+
+fn status(said: &Said<'_>) -> &'static str {
+    match said.stop {
+        Stop::Done | Stop::Refusal => "completed",
+        Stop::CutOff => "incomplete",
+    }
+}
+
+pub(super) fn whole(said: &Said<'_>) -> Value {
+    response(said, status(said), items(said))
+}
+
+pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
+    let running = response(said, "in_progress", Vec::new());
+    let mut data = vec![
+        json!({ "type": "response.created", "response": running }),
+        json!({ "type": "response.in_progress", "response": running }),
+    ];
+    let items = items(said);
+    for (index, item) in items.iter().enumerate() {
+        let mut begun = item.clone();
+        if item["type"] == "message" {
+            begun["status"] = json!("in_progress");
+            begun["content"] = json!([]);
+        }
+        data.push(json!({
+            "type": "response.output_item.added", "output_index": index, "item": begun,
+        }));
+        if item["type"] == "message" {
+            data.extend(message_events(said, item, index));
+        }
+        data.push(json!({
+            "type": "response.output_item.done", "output_index": index, "item": item,
+        }));
+    }
+    let ended = response(said, status(said), items);
+    data.push(json!({ "type": format!("response.{}", status(said)), "response": ended }));
+    numbered(data)
+}
+
+fn message_events(said: &Said<'_>, item: &Value, index: usize) -> Vec<Value> {
+    let part = Part::of(said);
+    let of_part = |kind: String, name: &str, value: Value| {
+        let mut data = json!({
+            "type": format!("response.{kind}"), "item_id": item["id"], "output_index": index,
+            "content_index": 0,
+        });
+        data[name] = value;
+        data
+    };
+    let mut data = vec![of_part("content_part.added".to_owned(), "part", part.value(""))];
+    data.extend(
+        said.pieces(&said.text)
+            .into_iter()
+            .map(|piece| of_part(format!("{}.delta", part.kind), "delta", json!(piece))),
+    );
+    data.push(of_part(format!("{}.done", part.kind), part.field, json!(said.text)));
+    data.push(of_part("content_part.done".to_owned(), "part", part.value(&said.text)));
+    data
+}
+
+/// Writes the events with their numbers.
+fn numbered(data: Vec<Value>) -> Vec<Vec<u8>> {
+    let number = |(at, mut data): (usize, Value)| {
+        data["sequence_number"] = json!(at);
+        event(data["type"].as_str(), &data)
+    };
+    data.into_iter().enumerate().map(number).collect()
+}
+
+/// Writes the event that tells of a breakdown.
+pub(super) fn failed(said: &Said<'_>) -> Vec<u8> {
+    let failed = response(said, "failed", Vec::new());
+    let data = json!({ "type": "response.failed", "sequence_number": 99, "response": failed });
+    event(Some("response.failed"), &data)
+}

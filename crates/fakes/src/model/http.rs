@@ -1,0 +1,138 @@
+//! HTTP/1.1 as little as is needed, by hand, since a fault has to be exact to the byte.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    pub(super) method: String,
+    /// The path with its query.
+    pub(super) target: String,
+    /// The header fields, names in lower case.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) head: Vec<u8>,
+    pub(super) body: Vec<u8>,
+}
+
+/// More than a client may send before the body.
+const LONGEST_HEAD: usize = 256 * 1024;
+
+impl Request {
+    /// Reads one, and leaves the last byte of its body unread: a connection that is closed with
+    /// something unread is reset, which is how a reset is made. [`finish`] reads it.
+    ///
+    /// Gives none when the client has left.
+    pub(super) fn read(mut stream: &TcpStream) -> io::Result<Option<Request>> {
+        let Some(head) = read_head(stream)? else { return Ok(None) };
+        let Some(mut request) = parse_head(head) else {
+            write_plain(stream, 400, "this is not HTTP/1.1")?;
+            return Ok(None);
+        };
+        if request.header("transfer-encoding").is_some() {
+            write_plain(stream, 411, "a body needs a content-length here")?;
+            return Ok(None);
+        }
+        if request.header("expect").is_some() {
+            stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+        }
+        let length = request.header("content-length").map_or(Ok(0), str::parse::<u64>);
+        let Ok(length) = length else {
+            write_plain(stream, 400, "the content-length is no number")?;
+            return Ok(None);
+        };
+        if length > 0 {
+            stream.take(length - 1).read_to_end(&mut request.body)?;
+            let mut last = [0];
+            if request.body.len() as u64 != length - 1 || stream.peek(&mut last)? != 1 {
+                return Ok(None);
+            }
+            request.body.push(last[0]);
+        }
+        Ok(Some(request))
+    }
+
+    /// Reads what [`Request::read`] left, so that the next request can follow.
+    pub(super) fn finish(&self, mut stream: &TcpStream) -> io::Result<()> {
+        let rest = usize::from(!self.body.is_empty());
+        stream.read_exact(&mut [0][..rest])
+    }
+
+    /// Gives a header field.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Gives the path without its query.
+    pub(super) fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+}
+
+/// Reads up to the empty line, one byte at a time so as to leave the body alone.
+fn read_head(mut stream: &TcpStream) -> io::Result<Option<Vec<u8>>> {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") && head.len() < LONGEST_HEAD {
+        if stream.read(&mut byte)? == 0 {
+            return Ok(None);
+        }
+        head.push(byte[0]);
+    }
+    Ok(Some(head))
+}
+
+fn parse_head(head: Vec<u8>) -> Option<Request> {
+    let text = str::from_utf8(&head).ok()?.strip_suffix("\r\n\r\n")?;
+    let mut lines = text.split("\r\n");
+    let mut start = lines.next()?.split(' ');
+    let (method, target) = (start.next()?.to_owned(), start.next()?.to_owned());
+    if start.next() != Some("HTTP/1.1") {
+        return None;
+    }
+    let field = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        Some((name.to_ascii_lowercase(), value.trim().to_owned()))
+    };
+    let headers = lines.map(field).collect::<Option<_>>()?;
+    Some(Request { method, target, headers, head, body: Vec::new() })
+}
+
+/// Answers what is not even a request; the connection is of no more use.
+fn write_plain(mut stream: &TcpStream, status: u16, text: &str) -> io::Result<()> {
+    let fields = [("content-type", "text/plain".to_owned()), ("connection", "close".to_owned())];
+    stream.write_all(&head(status, &fields, Some(text.len())))?;
+    stream.write_all(text.as_bytes())
+}
+
+/// Writes the head of an answer; a body without a length comes in chunks.
+pub(super) fn head(status: u16, fields: &[(&str, String)], length: Option<usize>) -> Vec<u8> {
+    let mut head = format!("HTTP/1.1 {status} {}\r\n", reason(status));
+    for (name, value) in fields {
+        head += &format!("{name}: {value}\r\n");
+    }
+    head += &match length {
+        Some(length) => format!("content-length: {length}\r\n"),
+        None => "transfer-encoding: chunked\r\n".to_owned(),
+    };
+    head += "\r\n";
+    head.into_bytes()
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        411 => "Length Required",
+        413 => "Request Entity Too Large",
+        429 => "Too Many Requests",
+        500 => "Internal Server Error",
+        503 => "Service Unavailable",
+        // 529 is Anthropic's own, which comes without words.
+        _ => "",
+    }
+}

@@ -1,0 +1,396 @@
+//! Who listens: [`FakeModel`].
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::http::{self, Request};
+use super::reply::{Body, Course, Reply};
+use super::{Asked, Cut, Dialect, Pause, Script};
+
+/// A model's server on 127.0.0.1. With it end all its connections and threads.
+#[derive(Debug)]
+pub struct FakeModel {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    listening: Option<JoinHandle<()>>,
+}
+
+/// How it is served.
+#[derive(Default)]
+pub struct Options {
+    /// The port; 0 for any that is free.
+    pub port: u16,
+    /// The key that every request needs; if `None`, none does.
+    pub key: Option<String>,
+    /// What is told of each request before it is answered.
+    pub told: Option<Told>,
+}
+
+/// Who is told of requests.
+pub type Told = Box<dyn Fn(&Received) + Send + Sync>;
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub struct Received {
+    /// The method.
+    pub method: String,
+    /// The path with its query.
+    pub path: String,
+    /// The start line and all header fields, byte for byte.
+    pub head: Vec<u8>,
+    /// The body, byte for byte.
+    pub body: Vec<u8>,
+    /// The status that is answered with.
+    pub status: u16,
+    /// Why it was refused, if the request itself was not in order.
+    pub refused: Option<String>,
+}
+
+struct Shared {
+    script: Box<dyn Script + 'static>,
+    options: Options,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    received: Vec<Received>,
+    /// How many requests were put to the script.
+    asked: usize,
+    connections: HashMap<u64, Arc<TcpStream>>,
+    is_ending: bool,
+}
+
+/// Whether a connection can take another request.
+#[derive(PartialEq, Eq)]
+enum Next {
+    Request,
+    End,
+}
+
+impl FakeModel {
+    /// Starts one on any free port that needs no key.
+    pub fn start(script: impl Script + 'static) -> FakeModel {
+        FakeModel::start_with(Options::default(), script).unwrap()
+    }
+
+    /// Starts one; it fails if the port is taken.
+    pub fn start_with(options: Options, script: impl Script + 'static) -> io::Result<FakeModel> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            script: Box::new(script),
+            options,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let listening = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.listen(&listener)
+        });
+        Ok(FakeModel { address, shared, listening: Some(listening) })
+    }
+
+    /// Gives the address without a path: `http://127.0.0.1:4711`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Gives the address to connect to.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Gives everything that was received so far, refused or not, in order.
+    pub fn requests(&self) -> Vec<Received> {
+        self.shared.state().received.clone()
+    }
+
+    /// Waits until so many requests have been received, and gives all; fails after a minute.
+    pub fn wait_for(&self, requests: usize) -> Vec<Received> {
+        let (state, waited) = self
+            .shared
+            .changed
+            .wait_timeout_while(self.shared.state(), Duration::from_secs(60), |state| {
+                state.received.len() < requests
+            })
+            .unwrap();
+        let came = state.received.len();
+        assert!(!waited.timed_out(), "only {came} of {requests} requests came");
+        state.received.clone()
+    }
+
+    /// Says how many connections are open.
+    pub fn connections(&self) -> usize {
+        self.shared.state().connections.len()
+    }
+
+    /// Serves until the process ends.
+    pub fn serve(mut self) {
+        if let Some(listening) = self.listening.take() {
+            listening.join().unwrap();
+        }
+    }
+}
+
+impl Drop for FakeModel {
+    fn drop(&mut self) {
+        {
+            let mut state = self.shared.state();
+            state.is_ending = true;
+            for stream in state.connections.values() {
+                // It may have ended on its own.
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+            }
+        }
+        self.shared.changed.notify_all();
+        // Whoever listens sees the end only when somebody comes.
+        let _ = TcpStream::connect(self.address);
+        if let Some(listening) = self.listening.take() {
+            let ended = listening.join();
+            assert!(ended.is_ok() || thread::panicking(), "the fake model's script panicked");
+        }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A script that panicked holds no lock of ours.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes connections until the end, and waits for their threads.
+    fn listen(&self, listener: &TcpListener) {
+        thread::scope(|scope| {
+            for (id, stream) in (0..).zip(listener.incoming()) {
+                let mut state = self.state();
+                if state.is_ending {
+                    break;
+                }
+                let Ok(stream) = stream.map(Arc::new) else { continue };
+                state.connections.insert(id, Arc::clone(&stream));
+                drop(state);
+                let connection = Connection { shared: self, id };
+                scope.spawn(move || connection.run(stream));
+            }
+        });
+    }
+
+    /// Waits, unless the end comes before; says whether there is time left.
+    fn pause(&self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        let mut state = self.state();
+        while !state.is_ending {
+            let Some(left) = until.checked_duration_since(Instant::now()) else { return true };
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .map_or_else(|poisoned| poisoned.into_inner().0, |(state, _)| state);
+        }
+        false
+    }
+
+    /// Decides what to say to a request, and keeps the request.
+    fn reply(&self, request: &Request) -> Reply {
+        let dialect = Dialect::guess(request);
+        let (reply, refused) = match self.decide(request, dialect) {
+            Ok(reply) => (reply, None),
+            Err(refused) => (Reply::refusal(dialect, &refused), Some(refused.message)),
+        };
+        let received = Received {
+            method: request.method.clone(),
+            path: request.target.clone(),
+            head: request.head.clone(),
+            body: request.body.clone(),
+            status: reply.status,
+            refused,
+        };
+        if let Some(told) = &self.options.told {
+            told(&received);
+        }
+        self.state().received.push(received);
+        self.changed.notify_all();
+        reply
+    }
+
+    fn decide(
+        &self,
+        request: &Request,
+        dialect: Dialect,
+    ) -> Result<Reply, super::dialect::Refused> {
+        if let Some(key) = &self.options.key {
+            dialect.check_key(request, key)?;
+        }
+        match (request.method.as_str(), request.path()) {
+            ("GET", "/v1/models") => Ok(Reply::json(200, &dialect.models())),
+            ("POST", "/v1/messages/count_tokens") => {
+                let body = dialect.check(request)?;
+                Ok(Reply::json(200, &json!({ "input_tokens": body.to_string().len() / 4 })))
+            }
+            ("POST", path) if Dialect::of(path).is_some() => {
+                let asked = self.asked(request, dialect)?;
+                Ok(Reply::to(&asked, &self.script.answer(&asked)))
+            }
+            _ => Err(dialect.error_for(404)),
+        }
+    }
+
+    fn asked(&self, request: &Request, dialect: Dialect) -> Result<Asked, super::dialect::Refused> {
+        let body = dialect.check(request)?;
+        let read = dialect.read(&body);
+        let number = {
+            let mut state = self.state();
+            state.asked += 1;
+            state.asked
+        };
+        Ok(Asked {
+            dialect,
+            path: request.target.clone(),
+            model: body["model"].as_str().unwrap_or_default().to_owned(),
+            system: read.system,
+            user: read.user,
+            schema: read.schema,
+            body,
+            headers: request.headers.clone(),
+            number,
+        })
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+/// A connection that is taken off the list when it ends, however it ends: one that is listed
+/// stays open.
+struct Connection<'a> {
+    shared: &'a Shared,
+    id: u64,
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        self.shared.state().connections.remove(&self.id);
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Connection<'_> {
+    fn run(self, stream: Arc<TcpStream>) {
+        // A client that leaves in the middle is nothing to talk about.
+        let _ = self.converse(&stream);
+    }
+
+    fn converse(&self, stream: &TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        while let Some(request) = Request::read(stream)? {
+            let mut reply = self.shared.reply(&request);
+            if request.method == "HEAD" {
+                reply.body = Body::Whole(Vec::new());
+            }
+            if !matches!(reply.course, Course::Cut { by: Cut::Reset, .. }) {
+                request.finish(stream)?;
+            }
+            let next = self.send(stream, &reply)?;
+            if next == Next::End || request.header("connection") == Some("close") {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&self, mut stream: &TcpStream, reply: &Reply) -> io::Result<Next> {
+        if !self.shared.pause(reply.delay) {
+            return Ok(Next::End);
+        }
+        if reply.course == Course::Hang(Pause::BeforeHead) {
+            return hang(stream);
+        }
+        let pieces = pieces(reply);
+        let length = match (&reply.body, reply.course) {
+            (Body::Events(_), _) => None,
+            (Body::Whole(body), Course::Cut { after, by: Cut::Neatly }) => {
+                Some(after.min(body.len()))
+            }
+            (Body::Whole(body), _) => Some(body.len()),
+        };
+        stream.write_all(&http::head(reply.status, &reply.fields, length))?;
+        for piece in &pieces {
+            if let Course::Drip { every, .. } = reply.course
+                && !self.shared.pause(every)
+            {
+                return Ok(Next::End);
+            }
+            write_piece(stream, piece, length.is_none())?;
+        }
+        match reply.course {
+            Course::Through | Course::Drip { .. } | Course::Cut { by: Cut::Neatly, .. } => {}
+            Course::Hang(_) => return hang(stream),
+            Course::Cut { by: Cut::Close | Cut::Reset, .. } => return Ok(Next::End),
+        }
+        if length.is_none() {
+            stream.write_all(b"0\r\n\r\n")?;
+        }
+        Ok(Next::Request)
+    }
+}
+
+/// Gives those parts of the body that go out, each in one piece.
+fn pieces(reply: &Reply) -> Vec<Vec<u8>> {
+    let whole = match &reply.body {
+        Body::Whole(body) => vec![body.clone()],
+        Body::Events(events) => events.clone(),
+    };
+    match reply.course {
+        Course::Through => whole,
+        Course::Hang(Pause::BeforeHead | Pause::AfterHead) => Vec::new(),
+        Course::Hang(Pause::MidStream) => {
+            let bytes = whole.concat();
+            vec![bytes[..bytes.len() / 2].to_vec()]
+        }
+        Course::Cut { after, .. } => {
+            let mut left = after;
+            let mut pieces = Vec::new();
+            for mut piece in whole {
+                piece.truncate(left);
+                left -= piece.len();
+                pieces.push(piece);
+            }
+            pieces
+        }
+        Course::Drip { bytes, .. } => {
+            whole.concat().chunks(bytes.max(1)).map(<[u8]>::to_vec).collect()
+        }
+    }
+}
+
+/// Writes a piece of a body. An empty chunk would end the stream.
+fn write_piece(mut stream: &TcpStream, piece: &[u8], is_chunked: bool) -> io::Result<()> {
+    if piece.is_empty() {
+        return Ok(());
+    }
+    if !is_chunked {
+        return stream.write_all(piece);
+    }
+    let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
+    chunk.extend_from_slice(piece);
+    chunk.extend_from_slice(b"\r\n");
+    stream.write_all(&chunk)
+}
+
+/// Waits until the client leaves or the server ends, which shuts the connection.
+fn hang(mut stream: &TcpStream) -> io::Result<Next> {
+    let mut nothing = [0; 64];
+    while stream.read(&mut nothing)? > 0 {}
+    Ok(Next::End)
+}
