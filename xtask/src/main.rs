@@ -10,6 +10,7 @@
 
 mod bench;
 mod conformance;
+mod fake_model;
 mod links;
 mod measure;
 mod peers;
@@ -66,6 +67,18 @@ enum Chore {
         /// One bench instead of all: findings, rules
         name: Option<String>,
     },
+    /// Serves a model that is none, for trying out what asks one
+    FakeModel {
+        /// The port; any that is free if none is given
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+        /// A JSON list of what to say when; without it, a small review of every change
+        #[arg(long, value_name = "FILE")]
+        script: Option<PathBuf>,
+        /// Whom to speak like: any, messages, chat, responses
+        #[arg(long, default_value = "any")]
+        dialect: String,
+    },
     /// Reads one hostile text and prints what that took
     #[command(hide = true)]
     BenchChild {
@@ -89,6 +102,9 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::Soak { name } => soak::run(name.as_deref()),
         Chore::Measure { name, data, seed } => measure::run(&name, data.as_deref(), seed),
         Chore::Bench { name } => bench::run(name.as_deref()),
+        Chore::FakeModel { port, script, dialect } => {
+            fake_model::run(port, script.as_deref(), &dialect)
+        }
         Chore::BenchChild { kind, bytes, runs } => bench::child(&kind, bytes, runs),
     }?;
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
