@@ -128,9 +128,17 @@ impl FakeModel {
         state.received.clone()
     }
 
-    /// Says how many connections are open.
-    pub fn connections(&self) -> usize {
-        self.shared.state().connections.len()
+    /// Waits until no connection is open; fails after a minute.
+    pub fn wait_until_idle(&self) {
+        let (state, waited) = self
+            .shared
+            .changed
+            .wait_timeout_while(self.shared.state(), Duration::from_secs(60), |state| {
+                !state.connections.is_empty()
+            })
+            .unwrap();
+        let open = state.connections.len();
+        assert!(!waited.timed_out(), "{open} connections are still open");
     }
 
     /// Serves until the process ends.

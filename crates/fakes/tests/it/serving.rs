@@ -1,0 +1,104 @@
+//! What the server keeps, and that nothing of it is left behind.
+
+use std::io::{Read, Write};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use assay_fakes::model::{Answer, Asked, FakeModel, Fault, Fixed, Options, Pause, Script};
+
+use crate::{ALL, CHAT, MESSAGES, ask, body, connect, read, request};
+
+#[test]
+fn what_is_received_is_kept_to_the_byte() {
+    let server = FakeModel::start(Fixed("x".to_owned()));
+    let sent = request(CHAT, &body(CHAT, "ünï \" secret", false).to_string())
+        .replace("host: x", "X-Odd:  Kept As It Is");
+    read(connect(&server, &sent));
+    ask(&server, "/v1/unknown", &serde_json::json!({}));
+    let requests = server.wait_for(2);
+    assert_eq!([&requests[0].head[..], &requests[0].body].concat(), sent.as_bytes());
+    assert_eq!((requests[0].status, requests[0].refused.as_deref()), (200, None));
+    assert_eq!(requests[1].status, 404);
+}
+
+#[test]
+fn a_connection_takes_one_request_after_the_other() {
+    let server = FakeModel::start(Fixed("x".to_owned()));
+    let last = request(CHAT, &body(CHAT, "two", true).to_string());
+    let first = request(CHAT, &body(CHAT, "one", false).to_string());
+    let mut stream = connect(&server, &first.replace("connection: close\r\n", ""));
+    server.wait_for(1);
+    stream.write_all(last.as_bytes()).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2);
+    assert!(text.ends_with("0\r\n\r\n"));
+}
+
+#[test]
+fn a_key_is_asked_for_where_one_is_set() {
+    let options = Options { key: Some("k1".to_owned()), ..Options::default() };
+    let server = FakeModel::start_with(options, Fixed("x".to_owned())).unwrap();
+    for path in ALL {
+        let sent = request(path, &body(path, "hello", false).to_string());
+        let with = |field: &str| {
+            read(connect(&server, &sent.replace("host: x", &format!("host: x\r\n{field}")))).status
+        };
+        assert_eq!(with("x-other: k1"), 401);
+        assert_eq!(with("Authorization: Bearer k2"), 401);
+        assert_eq!(with("Authorization: Bearer k1"), 200);
+        assert_eq!(with("X-Api-Key: k1"), if path == MESSAGES { 200 } else { 401 });
+    }
+}
+
+#[test]
+fn dropping_the_server_ends_a_delay() {
+    let server = FakeModel::start(|_: &Asked| Answer {
+        delay: Duration::from_secs(3600),
+        ..Answer::text("x")
+    });
+    let client = connect(&server, &request(CHAT, &body(CHAT, "hello", false).to_string()));
+    server.wait_for(1);
+    drop(server);
+    assert_eq!(read(client).status, 0);
+}
+
+#[test]
+fn a_client_that_leaves_ends_a_hang() {
+    let gone = Arc::new(Mutex::new(()));
+    let held = Arc::clone(&gone);
+    let hang = Fault::Hang(Pause::BeforeHead);
+    let script = move |_: &Asked| {
+        let _held = &held;
+        Answer::fault(hang.clone())
+    };
+    let server = FakeModel::start(script.with_fault(.., Fault::Hang(Pause::AfterHead)));
+    let client = connect(&server, &request(CHAT, &body(CHAT, "hello", false).to_string()));
+    server.wait_for(1);
+    drop(client);
+    server.wait_until_idle();
+    drop(server);
+    assert_eq!(Arc::strong_count(&gone), 1, "a thread still holds the script");
+}
+
+#[test]
+#[should_panic(expected = "the fake model's script panicked")]
+fn a_script_that_panics_is_no_secret() {
+    let server = FakeModel::start(|_: &Asked| -> Answer { panic!("on purpose") });
+    let got = ask(&server, CHAT, &body(CHAT, "hello", false));
+    assert_eq!(got.status, 0);
+}
+
+#[test]
+fn what_is_no_request_is_refused() {
+    let server = FakeModel::start(Fixed("x".to_owned()));
+    for (sent, status) in [
+        ("hello\r\n\r\n", 400),
+        ("POST / HTTP/1.0\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n", 411),
+    ] {
+        assert_eq!(read(connect(&server, sent)).status, status, "{sent}");
+    }
+    assert!(server.requests().is_empty());
+}
