@@ -4,7 +4,8 @@
 //! A structural rule is a YAML file under `rules/`, matched against syntax trees ([`scan`]); rules
 //! over text are in [`text`]. No rule raises anything on lines that the change did not touch. This
 //! is the only room that links grammars, so it also answers what thing a line is in
-//! ([`WithSymbols`]). [`redact`] takes secrets out of anything that is to be shown or sent.
+//! ([`WithSymbols`]). [`redact`] takes secrets out of anything that is to be shown or sent, and
+//! [`without_injections`] what would give a reviewer orders.
 
 mod builtin;
 mod calls;
@@ -35,4 +36,5 @@ pub use rule::RuleError;
 pub use rulebook::Rulebook;
 pub use symbols::WithSymbols;
 pub use syntax::parses_as_well;
+pub use text::injection::{Injection, injection_in, without_injections};
 pub use text::secret::{redact, redacted_lines};

@@ -16,7 +16,7 @@ use crate::rulebook::Rulebook;
 use crate::scan::scan;
 use crate::suppress;
 use crate::syntax::{Syntax, Touched};
-use crate::text::{self, Added};
+use crate::text::{self, Added, injection};
 use crate::whole::{Facts, View, Whole};
 
 /// The name under which the rules report.
@@ -94,6 +94,14 @@ impl Rulebook {
     }
 
     fn review_file(&self, change: &Change, file: &FileDiff) -> FileReviewed {
+        let mut reviewed = self.review_content(change, file);
+        // A name is shown to reviewers even where nobody looks at what is in the file.
+        let new_name = file.new_path.as_deref().filter(|_| file.new_path != file.old_path);
+        reviewed.votes.extend(new_name.and_then(injection::in_path));
+        reviewed
+    }
+
+    fn review_content(&self, change: &Change, file: &FileDiff) -> FileReviewed {
         let same = |look: Look| FileReviewed {
             votes: Vec::new(),
             looks: vec![look; hunks(file)],

@@ -1,6 +1,7 @@
 //! Rules over the text of added lines, whatever the language.
 
 mod conflict;
+pub(crate) mod injection;
 mod password;
 pub(crate) mod secret;
 
@@ -69,4 +70,5 @@ pub(crate) const RULES: &[TextRule] = &[
         },
         look: password::look,
     },
+    TextRule { wording: injection::WORDING, look: injection::look },
 ];

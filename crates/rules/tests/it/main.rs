@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod examples;
+mod injection;
 mod structure;
 mod whole;
 

@@ -1,0 +1,293 @@
+//! Seeing text as a reader means it: what hides or disguises letters is taken away.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Letters that look like Latin ones, each followed by what it looks like.
+const LOOKALIKES: &str = "аaеeоoрpсcуyхxіiјjѕsԁdһhӏlкkмmтtвbнhгrпnґrԛqԝwьbАAВBЕEКKМMНHОOРPСCТTХXІIЈJЅSУYԌGԚQԜW\
+αaοoνvρpτtυuχxιiκkηnγyεeωwσoβbΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX\
+ᴀaʙbᴄcᴅdᴇeꜰfɢgʜhɪiᴊjᴋkʟlᴍmɴnᴏoᴘpʀrꜱsᴛtᴜuᴠvᴡwʏyᴢzɑaɡgıiⅰiⅼlⅽcⅾdⅿmℓl℮eℐIℑIℒLℓlℕNℙPℚQℛRℜRℝRℤZℬBℰEℱFℳMℴo\
+àaáaâaãaäaåaāaăaąaæaçcćcĉcčcďdđdèeéeêeëeēeĕeėeęeěeĝgğgġgģgĥhħhìiíiîiïiĩiīiĭiįiĵjķkĺlļlľlłlñnńnņnňnòoóoôoõoöoøoōoŏoőoŕrřrśsŝsşsšsßsţtťtŧtùuúuûuüuũuūuŭuůuűuųuŵwýyÿyŷyźzżzžz\
+ÀAÁAÂAÃAÄAÅAÇCÈEÉEÊEËEÌIÍIÎIÏIÑNÒOÓOÔOÕOÖOØOÙUÚUÛUÜUÝYŠSŽZ";
+
+static TABLE: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+    let chars: Vec<char> = LOOKALIKES.chars().collect();
+    let mut table: Vec<(char, char)> = chars.chunks_exact(2).map(|two| (two[0], two[1])).collect();
+    table.sort_unstable();
+    table.dedup_by_key(|(from, _)| *from);
+    table
+});
+
+/// Gives what a character stands for, `None` for one that nobody sees.
+pub(super) fn fold(c: char) -> Option<char> {
+    if c.is_ascii() {
+        return (!c.is_ascii_control() || c.is_ascii_whitespace()).then_some(c);
+    }
+    if is_invisible(c) {
+        return None;
+    }
+    let code = u32::from(c);
+    let from = |first: u32, letter: u8| char::from_u32(u32::from(letter) + code - first);
+    match code {
+        0xe0020..=0xe007e => from(0xe0020, b' '),
+        0xff01..=0xff5e => from(0xff01, b'!'),
+        // The mathematical alphabets follow each other, capitals first.
+        0x1d400..=0x1d6a3 => {
+            let at = (code - 0x1d400) % 52;
+            char::from_u32(if at < 26 { at + 65 } else { at + 71 })
+        }
+        0x1d7ce..=0x1d7ff => char::from_u32((code - 0x1d7ce) % 10 + 48),
+        0x24b6..=0x24cf => from(0x24b6, b'A'),
+        0x24d0..=0x24e9 => from(0x24d0, b'a'),
+        0x1f130..=0x1f149 => from(0x1f130, b'A'),
+        0x1f150..=0x1f169 => from(0x1f150, b'A'),
+        0x1f170..=0x1f189 => from(0x1f170, b'A'),
+        0x1f1e6..=0x1f1ff => from(0x1f1e6, b'A'),
+        0x2018 | 0x2019 | 0x201b | 0x2b9 | 0x2bc | 0x2032 => Some('\''),
+        0x201c..=0x201f | 0xab | 0xbb => Some('"'),
+        0x2010..=0x2015 | 0x2212 => Some('-'),
+        0xa0 | 0x1680 | 0x2000..=0x200a | 0x202f | 0x205f | 0x3000 | 0x2028 | 0x2029 => Some(' '),
+        _ => {
+            let found = TABLE.binary_search_by_key(&c, |(from, _)| *from);
+            Some(found.map_or(c, |at| TABLE[at].1))
+        }
+    }
+}
+
+/// Says whether a character takes no room of its own and is there for nobody to see.
+fn is_invisible(c: char) -> bool {
+    matches!(u32::from(c),
+        0xad | 0x34f | 0x61c | 0x115f | 0x1160 | 0x17b4 | 0x17b5 | 0x180b..=0x180f | 0x3164 | 0xfeff
+        | 0xffa0 | 0x80..=0x9f | 0x300..=0x36f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff
+        | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f | 0xfe00..=0xfe0f | 0xfe20..=0xfe2f
+        | 0xe0000..=0xe001f | 0xe007f | 0xe0100..=0xe01ef)
+}
+
+/// Gives a text as it is seen: one blank for several, letters for what looks like them.
+pub(super) fn readable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars().filter_map(fold) {
+        match c.is_whitespace() {
+            true if out.ends_with(' ') || out.is_empty() => {}
+            true => out.push(' '),
+            false => out.push(c),
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// What each ASCII character counts for in a squeezed text, digits for the letters they are put
+/// for; 0 where it does not count.
+const SQUEEZED: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        table[byte as usize] = match byte.to_ascii_lowercase() {
+            b'0' => b'o',
+            // An `l` looks like an `i`, and a `1` is put for either.
+            b'1' | b'l' | b'!' => b'i',
+            b'3' => b'e',
+            b'4' | b'@' => b'a',
+            b'5' | b'$' => b's',
+            b'7' => b't',
+            letter if letter.is_ascii_alphanumeric() => letter,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// Appends the letters of a text and nothing that stands between them.
+pub(super) fn squeeze_into(text: &str, out: &mut Vec<u8>) {
+    if text.is_ascii() {
+        out.extend(text.bytes().map(|byte| SQUEEZED[byte as usize]).filter(|byte| *byte != 0));
+        return;
+    }
+    for c in text.chars().filter_map(fold) {
+        match c.is_ascii() {
+            true => out.extend(Some(SQUEEZED[c as usize]).filter(|byte| *byte != 0)),
+            false if c.is_alphanumeric() => {
+                let c = lower(c);
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            false => {}
+        }
+    }
+}
+
+/// Gives the letters of a text and nothing that stands between them.
+pub(super) fn squeezed(text: &str) -> String {
+    let mut out = Vec::new();
+    squeeze_into(text, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Folds once more after lowering: the small letter may look like a Latin one where the capital
+/// does not.
+fn lower(c: char) -> char {
+    let lower = c.to_lowercase().next().unwrap_or(c);
+    if lower.is_ascii() { lower } else { fold(lower).unwrap_or(lower) }
+}
+
+/// Gives the folded small letters of a text, for patterns that are written in another script.
+pub(super) fn folded(text: &str) -> String {
+    text.chars().filter_map(fold).map(|c| if c.is_ascii() { c } else { lower(c) }).collect()
+}
+
+/// Several lines as one text, which knows where each begins.
+#[derive(Default)]
+pub(super) struct Joined {
+    pub(super) text: String,
+    starts: Vec<(usize, usize)>,
+}
+
+impl Joined {
+    /// Joins the words of some lines, with one blank between any two of them.
+    pub(super) fn words(lines: &[Cow<'_, str>], first: usize) -> Joined {
+        let mut joined = Joined::default();
+        for (line, at) in lines.iter().zip(first..) {
+            joined.begin(at, ' ');
+            joined.push_words(line);
+        }
+        joined
+    }
+
+    /// Joins lines with their punctuation, without what makes comments of them.
+    pub(super) fn marks(lines: &[Cow<'_, str>], first: usize) -> Joined {
+        let mut joined = Joined::default();
+        for (line, at) in lines.iter().zip(first..) {
+            joined.begin(at, '\n');
+            let line = line.trim_start();
+            let bare = line.trim_start_matches(['/', '*', ';', '%', '\'', '"', '`', ' ', '\t']);
+            joined.push_marks(bare);
+        }
+        joined
+    }
+
+    /// Joins the letters of some lines.
+    pub(super) fn letters(lines: &[Cow<'_, str>], first: usize) -> Joined {
+        let mut joined = Joined::default();
+        for (line, at) in lines.iter().zip(first..) {
+            joined.starts.push((joined.text.len(), at));
+            joined.text.push_str(&squeezed(line));
+        }
+        joined
+    }
+
+    /// Gives the line that a place of the text is in.
+    pub(super) fn line_at(&self, offset: usize) -> usize {
+        let after = self.starts.partition_point(|(start, _)| *start <= offset);
+        self.starts[after.max(1) - 1].1
+    }
+
+    fn begin(&mut self, line: usize, between: char) {
+        let wants_gap = !self.text.is_empty() && !self.text.ends_with(between);
+        self.text.extend(wants_gap.then_some(between));
+        self.starts.push((self.text.len(), line));
+    }
+
+    fn push_words(&mut self, line: &str) {
+        let mut rest = line;
+        let mut gap = false;
+        while let Some(c) = rest.chars().next() {
+            rest = &rest[c.len_utf8()..];
+            let Some(c) = fold(c) else { continue };
+            let joins = matches!(c, '\'' | '`')
+                && !gap
+                && rest.starts_with(|next: char| next.is_alphanumeric());
+            if c.is_alphanumeric() {
+                let wants_gap = gap && !self.text.is_empty() && !self.text.ends_with(' ');
+                self.text.extend(wants_gap.then_some(' '));
+                self.text.push(if c.is_ascii() { c.to_ascii_lowercase() } else { lower(c) });
+                gap = false;
+            } else if !joins {
+                gap = true;
+            }
+        }
+    }
+
+    fn push_marks(&mut self, line: &str) {
+        for c in line.chars().filter_map(fold) {
+            match c {
+                c if c.is_whitespace() => {
+                    let wants_gap = !self.text.ends_with([' ', '\n']);
+                    self.text.extend(wants_gap.then_some(' '));
+                }
+                '\'' => self.text.push('"'),
+                c if c.is_ascii() => self.text.push(c.to_ascii_lowercase()),
+                c => self.text.push(lower(c)),
+            }
+        }
+    }
+}
+
+/// Takes tags out of a text that change how it looks and not what it says.
+pub(super) fn without_tags(text: Cow<'_, str>) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut from = 0;
+    for (at, _) in text.match_indices('<') {
+        if let Some(length) = inline_tag(&text[at..]) {
+            out.push_str(&text[from..at]);
+            from = at + length;
+        }
+    }
+    if from == 0 {
+        return text;
+    }
+    out.push_str(&text[from..]);
+    Cow::Owned(out)
+}
+
+/// Measures a tag that changes how text looks and not what it says.
+fn inline_tag(text: &str) -> Option<usize> {
+    const NAMES: [&str; 17] = [
+        "b", "i", "u", "em", "strong", "span", "br", "p", "code", "tt", "small", "sub", "sup",
+        "wbr", "mark", "font", "s",
+    ];
+    let end = text.bytes().take(12).position(|byte| byte == b'>')?;
+    let name = text[1..end].trim_matches(['/', ' ']);
+    if text[1..end].starts_with("!--") {
+        return Some(end + 1);
+    }
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known)).then_some(end + 1)
+}
+
+/// Says whether a letter of a name begins a new word of it, and puts a blank before each.
+pub(super) fn split_humps(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 8);
+    let mut before = ' ';
+    for c in name.chars() {
+        if c.is_uppercase() && before.is_lowercase() {
+            out.push(' ');
+        }
+        out.push(c);
+        before = c;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> String {
+        let lines: Vec<Cow<'_, str>> = text.lines().map(Cow::Borrowed).collect();
+        Joined::words(&lines, 0).text
+    }
+
+    #[test]
+    fn disguised_letters_are_read_as_what_they_look_like() {
+        assert_eq!(words("іgn\u{200b}оre \u{ff50}rior"), "ignore prior");
+        assert_eq!(words("𝐢𝓰𝔫𝕠𝗿𝘦 ⓐⓛⓛ"), "ignore all");
+        assert_eq!(words("i\u{301}gn\u{ad}ore \u{e0061}\u{e006c}\u{e006c}"), "ignore all");
+        assert_eq!(words("Don’t ignore\n// it_all"), "dont ignore it all");
+        assert_eq!(without_tags("<b>ig</b>n<!---->ore <a>".into()), "ignore <a>");
+    }
+
+    #[test]
+    fn a_squeezed_text_has_letters_for_digits() {
+        assert_eq!(squeezed("1 G-n_0.r3 a11"), squeezed("ignore all"));
+    }
+}

@@ -1,0 +1,95 @@
+//! Text that nobody sees, whatever it says.
+
+use crate::language;
+
+/// Fewer tags or selectors in a row than this may be an accident.
+const MIN_TAGS: usize = 3;
+
+/// Fewer characters without width in a row than this carry no message.
+const MIN_RUN: usize = 8;
+
+/// No flag has more tags than this.
+const MAX_FLAG: usize = 6;
+
+/// Says what is hidden in a line, if something is.
+pub(super) fn look(line: &str, is_code: bool) -> Option<&'static str> {
+    if line.is_ascii() {
+        return None;
+    }
+    if has_tags(line) {
+        return Some("It holds text in characters that are not shown.");
+    }
+    if is_code && turns(line) {
+        return Some(
+            "It turns the direction of writing, so that it reads as other code than it is.",
+        );
+    }
+    None
+}
+
+/// Says whether a file is code, where nothing has to be written from right to left.
+pub(super) fn is_code(path: &str) -> bool {
+    const DATA: [&str; 9] = ["json", "yml", "yaml", "md", "html", "htm", "xml", "txt", "css"];
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_data = DATA.iter().any(|data| extension.eq_ignore_ascii_case(data));
+    language::is_source(path) && !is_data
+}
+
+/// Says whether a line turns the direction of writing. One with letters that are written from right
+/// to left may say so, and still not force it.
+fn turns(line: &str) -> bool {
+    let has = |test: fn(char) -> bool| line.chars().any(test);
+    let runs_left = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}');
+    let is_turn = |c: char| matches!(c, '\u{202a}'..='\u{202c}' | '\u{2066}'..='\u{2069}');
+    has(|c| matches!(c, '\u{202d}' | '\u{202e}')) || has(is_turn) && !has(runs_left)
+}
+
+/// Says whether characters that stand for letters or bytes and are never shown follow each other.
+/// The flags of some regions are written with them, too.
+fn has_tags(line: &str) -> bool {
+    let mut tags = 0;
+    let mut run = 0;
+    let mut of_flag = 0;
+    for c in line.chars() {
+        let is_tag = matches!(c, '\u{e0020}'..='\u{e007e}');
+        let is_selector = matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+        let has_no_width =
+            matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+        of_flag = match c {
+            '\u{1f3f4}' => MAX_FLAG + 1,
+            _ if is_tag && of_flag > 0 => of_flag - 1,
+            _ => 0,
+        };
+        tags = if is_tag && of_flag == 0 || is_selector { tags + 1 } else { 0 };
+        run = if has_no_width { run + 1 } else { 0 };
+        if tags >= MIN_TAGS || run >= MIN_RUN {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_families_and_other_scripts_hide_nothing() {
+        for line in [
+            "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} wins",
+            "👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}",
+            "می\u{200c}خواهم",
+            "क\u{94d}\u{200d}ष",
+        ] {
+            assert_eq!(look(line, true), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_never_shown_is_told() {
+        assert!(look("a\u{e0068}\u{e0069}\u{e0021}", false).is_some());
+        assert!(look("😀\u{e0158}\u{e0155}\u{e0160}", false).is_some());
+        assert!(look("if x \u{202e}{ }", true).is_some());
+        assert!(look("if x \u{202e}{ }", false).is_none());
+    }
+}
