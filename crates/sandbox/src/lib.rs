@@ -16,6 +16,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::conversation::Conversation;
@@ -36,6 +37,7 @@ pub struct Command {
     folder: Option<PathBuf>,
     env: Vec<(OsString, OsString)>,
     passed_on: Vec<&'static str>,
+    input: Option<Arc<[u8]>>,
     time: Duration,
     output: usize,
     reach: Reach,
@@ -107,6 +109,7 @@ impl Command {
             folder: None,
             env: Vec::new(),
             passed_on: Vec::new(),
+            input: None,
             time: DEFAULT_TIME,
             output: DEFAULT_OUTPUT,
             reach: Reach::default(),
@@ -134,6 +137,13 @@ impl Command {
     /// Passes on variables of our own environment, where they are set.
     pub fn pass_on(mut self, names: impl IntoIterator<Item = &'static str>) -> Command {
         self.passed_on.extend(names);
+        self
+    }
+
+    /// Gives it something to read. A command that does not read it is not waited for. In a
+    /// conversation it is not given.
+    pub fn input(mut self, bytes: impl Into<Arc<[u8]>>) -> Command {
+        self.input = Some(bytes.into());
         self
     }
 
@@ -245,6 +255,22 @@ mod tests {
     fn a_stream_that_never_ends_is_stopped() {
         let error = shell("yes").time(Duration::from_millis(50)).stream(|_| {}).unwrap_err();
         assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_command_reads_what_it_is_given() {
+        let much = vec![b'x'; 1 << 20];
+        assert_eq!(shell("cat").input(much.clone()).run().unwrap().stdout, much);
+        assert_eq!(shell("cat").input([]).run().unwrap().stdout, b"");
+    }
+
+    #[test]
+    fn a_command_that_does_not_read_is_not_waited_for() {
+        let much = vec![b'x'; 1 << 20];
+        let finished = shell("exec 0<&-; echo done").input(much.clone()).run().unwrap();
+        assert_eq!(finished.stdout, b"done\n");
+        let error = shell("sleep 600").input(much).time(Duration::from_millis(50)).run();
+        assert!(matches!(error, Err(RunError::TimedOut { .. })), "{error:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Starting a command and seeing it to its end.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ExitStatus, Stdio};
@@ -69,8 +69,10 @@ impl Command {
         &self,
         take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
     ) -> Result<Ended, RunError> {
-        let child = self.start(Stdio::null(), Stdio::piped())?;
+        let stdin = if self.input.is_some() { Stdio::piped() } else { Stdio::null() };
+        let mut child = self.start(stdin, Stdio::piped())?;
         let mut watch = Watch { group: Group::of(&child), ended: false };
+        self.write_input(&mut child);
         let inbox = self.listen(child);
         let ended = self.await_end(&inbox, take)?;
         watch.ended = true;
@@ -95,6 +97,15 @@ impl Command {
         command.stdin(stdin).stdout(Stdio::piped()).stderr(stderr);
         let child = self.reach.start(&mut command);
         child.map_err(|source| RunError::Start { program: self.name(), source })
+    }
+
+    /// Writes the input, in a thread of its own: a child that does not read keeps it waiting, until
+    /// that child is gone.
+    fn write_input(&self, child: &mut Child) {
+        if let (Some(input), Some(mut stdin)) = (self.input.clone(), child.stdin.take()) {
+            // A child that has enough may close its end.
+            thread::spawn(move || stdin.write_all(&input));
+        }
     }
 
     /// Collects a child's events, as fast as they are taken.
