@@ -179,7 +179,11 @@ impl Call<'_> {
         // Half an explanation is better than none.
         let _ = response.body_mut().as_reader().take(ERROR_BODY).read_to_end(&mut body);
         let complaint = serde_json::from_slice(&body).ok().as_ref().and_then(Complaint::read);
-        let page = || Complaint { kind: String::new(), message: plain(&body) };
+        let location = response.headers().get("location").and_then(|to| to.to_str().ok());
+        let page = || Complaint {
+            kind: String::new(),
+            message: location.map_or_else(|| plain(&body), |to| format!("it leads to {to}")),
+        };
         Fault::Status {
             status: response.status().as_u16(),
             complaint: complaint.unwrap_or_else(page),

@@ -139,3 +139,159 @@ fn used(usage: &Value, used: &mut Usage) {
     put("/cache_creation_input_tokens", &mut used.cache_write);
     put("/output_tokens", &mut used.output);
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::tests::{answer, prompt, request};
+    use super::super::{Concessions, Dialect};
+    use super::*;
+
+    #[test]
+    fn a_schema_becomes_a_tool_that_must_be_called() {
+        let request = request(Dialect::Anthropic, &prompt(), &Concessions::default());
+        expect![[r#"
+            {
+              "model": "m",
+              "max_tokens": 4000,
+              "stream": true,
+              "messages": [
+                {
+                  "role": "user",
+                  "content": [
+                    {
+                      "type": "text",
+                      "text": "rules"
+                    },
+                    {
+                      "type": "text",
+                      "text": "change",
+                      "cache_control": {
+                        "type": "ephemeral"
+                      }
+                    },
+                    {
+                      "type": "text",
+                      "text": "look FENCE"
+                    }
+                  ]
+                }
+              ],
+              "tools": [
+                {
+                  "name": "report",
+                  "description": "Takes the answer.",
+                  "input_schema": {
+                    "type": "object"
+                  }
+                }
+              ],
+              "tool_choice": {
+                "type": "tool",
+                "name": "report"
+              },
+              "system": [
+                {
+                  "type": "text",
+                  "text": "Be brief."
+                }
+              ]
+            }"#]]
+        .assert_eq(&request);
+    }
+
+    #[test]
+    fn a_model_that_thinks_is_asked_for_the_tool() {
+        let mut prompt = prompt();
+        prompt.thinking_tokens = 16_000;
+        let request = request(Dialect::Anthropic, &prompt, &Concessions::default());
+        let request: Value = serde_json::from_str(&request).unwrap();
+        // Room for the answer is left beside the thoughts.
+        assert_eq!(request["thinking"], json!({ "type": "enabled", "budget_tokens": 2_976 }));
+        assert_eq!(request["tool_choice"], json!({ "type": "auto" }));
+        assert!(text(&request, "/system/0/text").ends_with("by calling the tool `report`, once."));
+    }
+
+    #[test]
+    fn thinking_is_left_to_the_model_and_then_left_out() {
+        let mut prompt = prompt();
+        prompt.thinking_tokens = 2_000;
+        let mut conceded = Concessions::default();
+        let mut next = |concession| -> Value {
+            conceded.insert(concession);
+            let request = request(Dialect::Anthropic, &prompt, &conceded);
+            serde_json::from_str(&request).unwrap()
+        };
+        let adaptive = json!({ "type": "adaptive" });
+        assert_eq!(next(Concession::AdaptiveThinking)["thinking"], adaptive);
+        assert_eq!(next(Concession::NoThinking)["thinking"], Value::Null);
+    }
+
+    #[test]
+    fn a_stream_is_gathered() {
+        let stream = r#"event: message_start
+data: {"type":"message_start","message":{"usage":{"input_tokens":12,"cache_read_input_tokens":5,"cache_creation_input_tokens":7,"output_tokens":1}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}
+
+data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}
+
+data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","name":"report","input":{}}}
+
+event: ping
+data: {"type":"ping"}
+
+data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}
+
+data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"1}"}}
+
+data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":30}}
+
+data: {"type":"message_stop"}
+
+"#;
+        expect![[r#"
+            tool "{\"a\":1}"
+            tokens 12 read 5 written 7 out 30
+            stop Some(Finished) ended true heard 9
+        "#]]
+        .assert_eq(&answer(Dialect::Anthropic, stream));
+    }
+
+    #[test]
+    fn one_body_is_as_good_as_a_stream() {
+        let body = r#"{"type":"message","content":[{"type":"text","text":"Here:"},{"type":"tool_use","name":"report","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}}"#;
+        expect![[r#"
+            text "Here:"
+            tool "{\"a\":1}"
+            tokens 3 read 0 written 0 out 4
+            stop Some(Finished) ended true heard 12
+        "#]]
+        .assert_eq(&answer(Dialect::Anthropic, body));
+    }
+
+    #[test]
+    fn refusals_cuts_and_errors_are_told() {
+        let told = |data: &str| answer(Dialect::Anthropic, &format!("data: {data}\n\n"));
+        expect![[r#"
+            tokens 0 read 0 written 0 out 0
+            stop Some(Refused) ended false heard 0
+        "#]]
+        .assert_eq(&told(r#"{"type":"message_delta","delta":{"stop_reason":"refusal"}}"#));
+        expect![[r#"
+            tokens 0 read 0 written 0 out 0
+            stop Some(CutOff) ended false heard 0
+        "#]]
+        .assert_eq(&told(r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}"#));
+        expect![[r#"
+            tokens 0 read 0 written 0 out 0
+            complaint overloaded_error "Overloaded"
+            stop None ended false heard 0
+        "#]]
+        .assert_eq(&told(
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+        ));
+    }
+}

@@ -96,7 +96,8 @@ impl Intake {
     /// Gives the answer when nothing follows any more.
     pub(crate) fn finish(mut self) -> Result<Answer, Bad> {
         match self.form {
-            Form::Unknown => {}
+            // An answer of nothing is whole, and empty.
+            Form::Unknown => self.answer.ended = true,
             Form::Body(body) => {
                 let body: Value = serde_json::from_slice(&body)
                     .map_err(|_| Bad::Garbled(String::from_utf8_lossy(&body).into_owned()))?;

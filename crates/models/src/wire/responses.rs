@@ -88,3 +88,109 @@ fn end(response: &Value, answer: &mut Answer) {
         answer.usage.output = count(response, "/usage/output_tokens").unwrap_or_default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::tests::{answer, prompt, request};
+    use super::super::{Concessions, Dialect};
+
+    #[test]
+    fn a_prompt_becomes_instructions_and_input() {
+        let mut prompt = prompt();
+        prompt.thinking_tokens = 8_000;
+        expect![[r#"
+            {
+              "model": "m",
+              "input": [
+                {
+                  "role": "user",
+                  "content": "rules\n\nchange\n\nlook FENCE"
+                }
+              ],
+              "max_output_tokens": 4000,
+              "stream": true,
+              "store": false,
+              "instructions": "Be brief.",
+              "text": {
+                "format": {
+                  "type": "json_schema",
+                  "name": "report",
+                  "schema": {
+                    "type": "object"
+                  },
+                  "strict": false
+                }
+              },
+              "reasoning": {
+                "effort": "medium"
+              }
+            }"#]]
+        .assert_eq(&request(Dialect::Responses, &prompt, &Concessions::default()));
+    }
+
+    #[test]
+    fn a_stream_is_gathered() {
+        let stream = r#"event: response.created
+data: {"type":"response.created","response":{"status":"in_progress"}}
+
+event: response.output_text.delta
+data: {"type":"response.output_text.delta","delta":"hel"}
+
+event: response.output_text.delta
+data: {"type":"response.output_text.delta","delta":"lo"}
+
+event: response.completed
+data: {"type":"response.completed","response":{"status":"completed","error":null,"output":[{"type":"message","content":[{"type":"output_text","text":"hello"}]}],"usage":{"input_tokens":10,"input_tokens_details":{"cached_tokens":4},"output_tokens":3}}}
+
+"#;
+        expect![[r#"
+            text "hello"
+            tokens 6 read 4 written 0 out 3
+            stop Some(Finished) ended true heard 5
+        "#]]
+        .assert_eq(&answer(Dialect::Responses, stream));
+    }
+
+    #[test]
+    fn one_body_is_as_good_as_a_stream() {
+        let body = r#"{"status":"completed","error":null,"output":[{"type":"reasoning"},{"type":"message","content":[{"type":"output_text","text":"hello"}]}],"usage":{"input_tokens":10,"output_tokens":3}}"#;
+        expect![[r#"
+            text "hello"
+            tokens 10 read 0 written 0 out 3
+            stop Some(Finished) ended true heard 5
+        "#]]
+        .assert_eq(&answer(Dialect::Responses, body));
+    }
+
+    #[test]
+    fn refusals_cuts_and_errors_are_told() {
+        let told = |data: &str| answer(Dialect::Responses, &format!("data: {data}\n\n"));
+        expect![[r#"
+            refusal "No."
+            tokens 0 read 0 written 0 out 0
+            stop Some(Refused) ended false heard 3
+        "#]]
+        .assert_eq(&told(r#"{"type":"response.refusal.delta","delta":"No."}"#));
+        expect![[r#"
+            tokens 0 read 0 written 0 out 0
+            stop Some(CutOff) ended true heard 0
+        "#]].assert_eq(&told(
+            r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}"#,
+        ));
+        expect![[r#"
+            tokens 0 read 0 written 0 out 0
+            complaint server_error "oops"
+            stop Some(Finished) ended true heard 0
+        "#]].assert_eq(&told(
+            r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"oops"}}}"#,
+        ));
+        expect![[r#"
+            tokens 0 read 0 written 0 out 0
+            complaint rate_limit_exceeded "slow"
+            stop None ended false heard 0
+        "#]]
+        .assert_eq(&told(r#"{"type":"error","code":"rate_limit_exceeded","message":"slow"}"#));
+    }
+}

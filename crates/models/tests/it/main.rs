@@ -1,1 +1,4 @@
-//! Models, asked over real connections.
+//! Models, asked over real connections and in real processes.
+
+mod http;
+mod server;

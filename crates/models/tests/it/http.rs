@@ -1,0 +1,349 @@
+//! Providers, asked over real connections.
+
+use std::cell::RefCell;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_models::{
+    Block, Class, Description, Dialect, Failure, HttpModel, Key, KeySource, Model, ModelId, Nonce,
+    Piece, Prompt, Provider, Reply,
+};
+use expect_test::{Expect, expect};
+
+use crate::server::{Act, Server, respond, stream};
+
+const KEY: &str = "sk-very-secret";
+
+const WHOLE: &str = r#"data: {"choices":[{"delta":{"content":"hello"},"finish_reason":"stop"}]}
+
+data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}
+
+data: [DONE]
+
+"#;
+
+const HALF: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"hel\"}}]}\n\n";
+
+/// How long a silent server is waited for: long enough for what it does say to come.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+fn prompt() -> Prompt {
+    let block = Block { pieces: vec![Piece::Text("Look.".into())], shared: true };
+    Prompt {
+        system: "Be brief.".into(),
+        blocks: vec![block],
+        schema: Some(serde_json::json!({ "type": "object" })),
+        max_output_tokens: 100,
+        thinking_tokens: 0,
+    }
+}
+
+fn model(dialect: Dialect, url: &str) -> HttpModel {
+    let key = KeySource::Variable { name: "SOME_KEY".into(), value: Some(Key::new(KEY)) };
+    let provider = Provider::new("fake", dialect, url, key).unwrap();
+    HttpModel::new(Arc::new(provider), Description::of(ModelId::new("fake", "m")))
+}
+
+fn ask_within(model: &dyn Model, time: Duration) -> Result<Reply, Failure> {
+    model.ask(&prompt(), &Nonce::draw().unwrap(), time, &|_| {})
+}
+
+fn ask(dialect: Dialect, server: &Server) -> Result<Reply, Failure> {
+    ask_within(&model(dialect, &server.url), Duration::from_secs(60))
+}
+
+/// Asks a server that does one thing, and writes down the failure without what differs each time.
+fn check(act: Act, expected: Expect) {
+    let server = Server::start(vec![act]);
+    let failure = ask(Dialect::Chat, &server).unwrap_err();
+    assert!(!format!("{failure:?}").contains(KEY), "{failure:?}");
+    let Failure { class, message, wait, partial, usage } = failure;
+    let message = message.replace(&server.url, "URL");
+    let cost = usage.map_or("unknown".into(), |usage| usage.total().to_string());
+    expected.assert_eq(&format!(
+        "{class:?}: {message}\nwait {wait:?}, partial {partial:?}, tokens {cost}"
+    ));
+}
+
+fn chunked(body: &str) -> Act {
+    Act::Write(stream(body) + "0\r\n\r\n")
+}
+
+#[test]
+fn an_answer_is_heard_while_it_comes() {
+    let server = Server::start(vec![chunked(WHOLE)]);
+    let heard = RefCell::new(Vec::new());
+    let model = model(Dialect::Chat, &server.url);
+    let note = |count| heard.borrow_mut().push(count);
+    let reply = model.ask(&prompt(), &Nonce::draw().unwrap(), Duration::from_secs(60), &note);
+    let reply = reply.unwrap();
+    assert_eq!((reply.text.as_str(), reply.usage.input, reply.usage.output), ("hello", 9, 2));
+    assert_eq!(heard.borrow().last(), Some(&5));
+    let request = server.request();
+    assert!(request.head.starts_with("post /chat/completions http/1.1\r\n"));
+    assert!(request.head.contains("authorization: bearer sk-very-secret\r\n"));
+    assert_eq!(request.body["stream"], true);
+}
+
+#[test]
+fn each_dialect_has_its_address_and_its_headers() {
+    let body = r#"{"content":[{"type":"text","text":"hello"}],"stop_reason":"end_turn"}"#;
+    let server = Server::start(vec![respond("200 OK", "", body)]);
+    let reply = ask(Dialect::Anthropic, &server).unwrap();
+    assert_eq!(reply.text, "hello");
+    // Where nothing is said about tokens, they are not taken for none.
+    assert!(reply.usage.input > 0 && reply.usage.output > 0);
+    let request = server.request();
+    assert!(request.head.starts_with("post /v1/messages http/1.1\r\n"));
+    assert!(request.head.contains("x-api-key: sk-very-secret\r\n"));
+    assert!(request.head.contains("anthropic-version: 2023-06-01\r\n"));
+
+    let body =
+        r#"{"status":"completed","output":[{"content":[{"type":"output_text","text":"hi"}]}]}"#;
+    let server = Server::start(vec![respond("200 OK", "", body)]);
+    assert_eq!(ask(Dialect::Responses, &server).unwrap().text, "hi");
+    assert!(server.request().head.starts_with("post /responses http/1.1\r\n"));
+}
+
+#[test]
+fn a_server_that_knows_less_is_asked_for_less_and_that_is_remembered() {
+    let refuse = |words: &str| {
+        let body = format!(r#"{{"error":{{"message":"unknown field `{words}`"}}}}"#);
+        respond("400 Bad Request", "", &body)
+    };
+    let server = Server::start(vec![
+        refuse("max_completion_tokens"),
+        refuse("response_format"),
+        chunked(WHOLE),
+        chunked(WHOLE),
+    ]);
+    let model = model(Dialect::Chat, &server.url);
+    for _ in 0..2 {
+        assert_eq!(ask_within(&model, Duration::from_secs(60)).unwrap().text, "hello");
+    }
+    let fields = ["max_completion_tokens", "max_tokens", "response_format"];
+    let sent: Vec<Vec<&str>> = (0..4)
+        .map(|_| {
+            let body = server.request().body;
+            fields.into_iter().filter(|field| body.get(field).is_some()).collect()
+        })
+        .collect();
+    assert_eq!(
+        sent,
+        [
+            vec!["max_completion_tokens", "response_format"],
+            vec!["max_tokens", "response_format"],
+            vec!["max_tokens"],
+            vec!["max_tokens"],
+        ]
+    );
+}
+
+#[test]
+fn a_refused_request_is_classed_and_explained() {
+    let error = |status: &str, headers: &str, message: &str| {
+        respond(status, headers, &format!(r#"{{"error":{{"message":"{message}"}}}}"#))
+    };
+    check(
+        error("401 Unauthorized", "", "bad key sk-very-secret"),
+        expect![[r#"
+        Authentication: `fake/m`: `fake` does not accept the key (401: bad key …); check the variable `SOME_KEY`
+        wait None, partial None, tokens 0"#]],
+    );
+    check(
+        error("400 Bad Request", "", "credit balance is too low"),
+        expect![[r#"
+        Budget: `fake/m`: the account at `fake` has nothing left to spend (400: credit balance is too low); top it up, or choose another model
+        wait None, partial None, tokens 0"#]],
+    );
+    check(
+        error("404 Not Found", "", "no model m"),
+        expect![[r#"
+        NotFound: `fake/m`: no such model or address at `URL` (404: no model m); check `model` and `url`
+        wait None, partial None, tokens 0"#]],
+    );
+    check(
+        error("400 Bad Request", "", "what?"),
+        expect![[r#"
+        Rejected: `fake/m`: `fake` does not take the request (400: what?); check the model's settings
+        wait None, partial None, tokens 0"#]],
+    );
+    check(
+        error("400 Bad Request", "", "maximum context length is 8192"),
+        expect![[r#"
+        TooLong: `fake/m`: the prompt is longer than the model takes (400: maximum context length is 8192); review less at once, or choose a model that takes more
+        wait None, partial None, tokens 0"#]],
+    );
+    check(
+        error("413 Too Large", "", ""),
+        expect![[r#"
+        TooLong: `fake/m`: the prompt is longer than the model takes (413); review less at once, or choose a model that takes more
+        wait None, partial None, tokens 0"#]],
+    );
+    check(
+        error("429 Slow Down", "retry-after: 7\r\n", "slow down"),
+        expect![[r#"
+        RateLimit: `fake/m`: too many requests for `fake` (429: slow down); try again later, or ask fewer at once
+        wait Some(7s), partial None, tokens 0"#]],
+    );
+    check(
+        error("529 Full", "", "Overloaded"),
+        expect![[r#"
+        Overload: `fake/m`: `fake` has no room at the moment (529: Overloaded); try again later
+        wait None, partial None, tokens 0"#]],
+    );
+    check(
+        respond("502 Bad Gateway", "", "<html><h1>Bad</h1>\u{1b}[31m gateway</html>"),
+        expect![[r#"
+            Server: `fake/m`: `fake` broke down (502: Bad [31m gateway); try again later
+            wait None, partial None, tokens 0"#]],
+    );
+}
+
+#[test]
+fn a_redirect_takes_the_key_nowhere() {
+    let elsewhere = Server::start(vec![chunked(WHOLE)]);
+    let to = format!("location: {}/chat/completions\r\n", elsewhere.url);
+    let check = |status: &str, expected: Expect| {
+        let server = Server::start(vec![respond(status, &to, "")]);
+        let failure = ask(Dialect::Chat, &server).unwrap_err();
+        let message = failure.message.replace(&server.url, "URL");
+        expected.assert_eq(&message.replace(&elsewhere.url, "ELSEWHERE"));
+    };
+    check(
+        "302 Found",
+        expect![
+            "`fake/m`: no such model or address at `URL` (302: it leads to ELSEWHERE/chat/completions); check `model` and `url`"
+        ],
+    );
+    check(
+        "307 Temporary Redirect",
+        expect![
+            "`fake/m`: no such model or address at `URL` (307: it leads to ELSEWHERE/chat/completions); check `model` and `url`"
+        ],
+    );
+    assert!(!elsewhere.has_more());
+}
+
+#[test]
+fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
+    check(
+        Act::Reset(stream(HALF)),
+        expect![[r#"
+        Network: `fake/m`: the connection to `fake` ended in the middle (io: Peer disconnected); try again
+        wait None, partial Some("hel"), tokens unknown"#]],
+    );
+    check(
+        chunked(HALF),
+        expect![[r#"
+        Network: `fake/m`: the connection to `fake` ended in the middle (the stream ended too early); try again
+        wait None, partial Some("hel"), tokens unknown"#]],
+    );
+    check(
+        Act::Reset(String::new()),
+        expect![[r#"
+        Network: `fake/m`: the connection to `fake` ended in the middle (io: Peer disconnected); try again
+        wait None, partial None, tokens unknown"#]],
+    );
+    check(
+        respond("200 OK", "", "<html>Sign in</html>"),
+        expect![[r#"
+        Garbage: `fake/m`: what came from `URL` is no answer of a model (`<html>Sign in</html>`); check the `url`
+        wait None, partial None, tokens unknown"#]],
+    );
+    check(
+        respond("200 OK", "", ""),
+        expect![[r#"
+        Empty: `fake/m`: the answer is empty; try again, or choose another model
+        wait None, partial None, tokens 31"#]],
+    );
+    check(
+        chunked(&format!("{HALF}data: {{oops\n\n")),
+        expect![[r#"
+        Garbage: `fake/m`: what came from `URL` is no answer of a model (`{oops`); check the `url`
+        wait None, partial Some("hel"), tokens unknown"#]],
+    );
+    let end = |end: &str| {
+        chunked(&format!(
+            "{HALF}data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"{end}\"}}]}}\n\n"
+        ))
+    };
+    check(
+        end("length"),
+        expect![[r#"
+        CutOff: `fake/m`: the answer was cut off at 100 tokens; allow a longer answer, or review less at once
+        wait None, partial Some("hel"), tokens 34"#]],
+    );
+    check(
+        end("content_filter"),
+        expect![[r#"
+        Refusal: `fake/m`: the model will not answer; choose another model
+        wait None, partial Some("hel"), tokens 34"#]],
+    );
+    check(
+        chunked(
+            "data: {\"choices\":[{\"delta\":{\"content\":\" \"},\"finish_reason\":\"stop\"}]}\n\n",
+        ),
+        expect![[r#"
+            Empty: `fake/m`: the answer is empty; try again, or choose another model
+            wait None, partial None, tokens 32"#]],
+    );
+    check(
+        chunked(&format!(
+            "{HALF}data: {{\"error\":{{\"code\":429,\"message\":\"slow down\"}}}}\n\n"
+        )),
+        expect![[r#"
+            RateLimit: `fake/m`: too many requests for `fake` (slow down); try again later, or ask fewer at once
+            wait None, partial Some("hel"), tokens unknown"#]],
+    );
+}
+
+#[test]
+fn an_answer_that_never_ends_is_given_up_and_its_beginning_saved() {
+    let server = Server::start(vec![Act::Hang(stream(HALF))]);
+    let model = model(Dialect::Chat, &server.url);
+    let failure = ask_within(&model, PATIENCE).unwrap_err();
+    assert_eq!((failure.class, failure.partial.as_deref()), (Class::TimedOut, Some("hel")));
+}
+
+#[test]
+fn a_server_that_says_nothing_is_given_up() {
+    let server = Server::start(vec![Act::Hang(String::new())]);
+    let model = model(Dialect::Chat, &server.url);
+    let failure = ask_within(&model, PATIENCE).unwrap_err();
+    assert_eq!((failure.class, failure.partial), (Class::TimedOut, None));
+}
+
+#[test]
+fn nobody_there_is_told_as_such() {
+    let url = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}", listener.local_addr().unwrap())
+    };
+    let failure = ask_within(&model(Dialect::Chat, &url), Duration::from_secs(60)).unwrap_err();
+    assert_eq!(
+        (failure.class, failure.usage.map(|usage| usage.total())),
+        (Class::Network, Some(0))
+    );
+    assert!(failure.message.starts_with(&format!("`fake/m`: no connection to `{url}`")));
+}
+
+#[test]
+fn an_address_that_is_none_is_refused_at_once() {
+    for url in ["", "example.com", "ftp://example.com", "https://", "https://me:secret@example.com"]
+    {
+        let failure = Provider::new("fake", Dialect::Chat, url, KeySource::None).unwrap_err();
+        assert!(!failure.message.contains("secret"), "{failure}");
+    }
+}
+
+#[test]
+fn without_a_key_nothing_is_sent() {
+    let key = KeySource::Variable { name: "SOME_KEY".into(), value: None };
+    let provider = Provider::new("fake", Dialect::Chat, "http://127.0.0.1:1", key).unwrap();
+    let model = HttpModel::new(Arc::new(provider), Description::of(ModelId::new("fake", "m")));
+    let failure = ask_within(&model, Duration::from_secs(60)).unwrap_err();
+    assert_eq!(failure.class, Class::Authentication);
+    assert_eq!(failure.message, "`fake/m`: there is no key: set the variable `SOME_KEY`");
+}

@@ -1,0 +1,105 @@
+//! A server that answers from a script, each request with the next answer.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::JoinHandle;
+
+/// What a server does with a request.
+pub(crate) enum Act {
+    /// It writes these bytes and closes the connection.
+    Write(String),
+    /// It writes these bytes and then nothing, until the client goes away.
+    Hang(String),
+    /// It closes the connection in such a way that the client sees it broken.
+    Reset(String),
+}
+
+/// A running server.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    requests: Receiver<Request>,
+    _thread: JoinHandle<()>,
+}
+
+/// What a server was asked.
+pub(crate) struct Request {
+    pub(crate) head: String,
+    pub(crate) body: serde_json::Value,
+}
+
+/// Gives a whole answer.
+pub(crate) fn respond(status: &str, headers: &str, body: &str) -> Act {
+    let length = body.len();
+    Act::Write(format!(
+        "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    ))
+}
+
+/// Gives the head of a stream, and its beginning.
+pub(crate) fn stream(body: &str) -> String {
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n\
+         {:x}\r\n{body}\r\n",
+        body.len()
+    )
+}
+
+impl Server {
+    /// Starts a server that takes as many requests as it has acts.
+    pub(crate) fn start(acts: Vec<Act>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (sender, requests) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            for act in acts {
+                let (stream, _) = listener.accept().unwrap();
+                sender.send(read(&stream)).unwrap();
+                act.play(stream);
+            }
+        });
+        Server { url, requests, _thread: thread }
+    }
+
+    /// Gives the next request that came.
+    pub(crate) fn request(&self) -> Request {
+        self.requests.try_recv().expect("there was a request")
+    }
+
+    /// Says whether more came than was looked at.
+    pub(crate) fn has_more(&self) -> bool {
+        self.requests.try_recv().is_ok()
+    }
+}
+
+impl Act {
+    fn play(self, mut stream: TcpStream) {
+        // The client may be gone already.
+        match self {
+            Act::Write(text) => {
+                let _ = stream.write_all(text.as_bytes());
+            }
+            Act::Hang(text) => {
+                let _ = stream.write_all(text.as_bytes());
+                let _ = stream.read(&mut [0]);
+            }
+            Act::Reset(text) => {
+                let _ = stream.write_all(text.as_bytes());
+                let _ = stream.shutdown(std::net::Shutdown::Both);
+            }
+        }
+    }
+}
+
+fn read(stream: &TcpStream) -> Request {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert_ne!(reader.read_line(&mut head).unwrap(), 0, "the request is cut off: {head}");
+    }
+    let head = head.to_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    reader.read_exact(&mut body).unwrap();
+    Request { head, body: serde_json::from_slice(&body).unwrap() }
+}
