@@ -11,8 +11,9 @@ use ureq::http::Response;
 use ureq::{Agent, Body};
 
 use self::fault::Fault;
+use crate::complaint::Complaint;
 use crate::key::{Key, Keys};
-use crate::wire::{Answer, Asked, Complaint, Concessions, Intake, Stop};
+use crate::wire::{Answer, Asked, Concessions, Intake, Stop};
 use crate::{Class, Description, Dialect, Failure, KeySource, Model, Nonce, Prompt, Reply, Usage};
 
 /// How long a connection may take to stand.
@@ -159,7 +160,7 @@ impl Call<'_> {
         });
         let left = self.until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(Fault::TimedOut(Answer::default()));
+            return Err(Fault::TimedOut(Box::default()));
         }
         let mut request = agent.post(dialect.address(url));
         for (name, value) in dialect.headers(self.key) {
@@ -207,7 +208,7 @@ impl Call<'_> {
             };
             let before = intake.answer().heard;
             if let Err(bad) = intake.feed(&buffer[..count]) {
-                return Err(Fault::Bad(bad, intake.into_answer()));
+                return Err(Fault::Bad(bad, Box::new(intake.into_answer())));
             }
             if intake.answer().heard != before {
                 heard(intake.answer().heard);
@@ -216,7 +217,7 @@ impl Call<'_> {
                 break;
             }
         }
-        let answer = intake.finish().map_err(|bad| Fault::Bad(bad, Answer::default()))?;
+        let answer = intake.finish().map_err(|bad| Fault::Bad(bad, Box::default()))?;
         heard(answer.heard);
         Ok(answer)
     }
@@ -224,14 +225,19 @@ impl Call<'_> {
     /// Judges what came.
     fn reply(&self, answer: Answer) -> Result<Reply, Fault> {
         if let Some(complaint) = answer.complaint.clone() {
-            return Err(Fault::Complained(complaint, answer));
+            return Err(Fault::Complained(complaint, Box::new(answer)));
         }
         match answer.stop {
-            Some(Stop::Refused) => return Err(Fault::Refused(answer)),
-            Some(Stop::CutOff) => return Err(Fault::CutOff(answer)),
+            Some(Stop::Refused) => return Err(Fault::Refused(Box::new(answer))),
+            Some(Stop::CutOff) => return Err(Fault::CutOff(Box::new(answer))),
             Some(Stop::Finished) => {}
             None if answer.ended => {}
-            None => return Err(Fault::Broken("the stream ended too early".to_owned(), answer)),
+            None => {
+                return Err(Fault::Broken(
+                    "the stream ended too early".to_owned(),
+                    Box::new(answer),
+                ));
+            }
         }
         let usage = self.used(&answer);
         let text = answer.into_text();

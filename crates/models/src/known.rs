@@ -19,7 +19,10 @@ const UNKNOWN: Known = Known { context_tokens: 64_000, max_output_tokens: 8_192,
 /// per million tokens: input and output. The first that fits holds, so longer names come first.
 type Row = (&'static str, u64, u32, u64, u64);
 
-const CLAUDE: [Row; 11] = [
+const CLAUDE: [Row; 14] = [
+    ("claude-fable-5", 200, 64, 1000, 5000),
+    ("claude-sonnet-5", 200, 64, 300, 1500),
+    ("claude-opus-4-8", 200, 64, 500, 2500),
     ("claude-opus-4-7", 200, 64, 500, 2500),
     ("claude-opus-4-6", 200, 64, 500, 2500),
     ("claude-opus-4-5", 200, 64, 500, 2500),

@@ -5,8 +5,10 @@
 //! asked before is not paid for twice. What an answer means is the caller's business; nothing here
 //! knows what a review is.
 
+mod agent;
 mod budget;
 mod caller;
+mod complaint;
 mod failure;
 mod http;
 mod key;
@@ -18,6 +20,7 @@ mod reply;
 mod store;
 mod wire;
 
+pub use agent::{Agent, AgentKind, AgentModel, Custom, Form};
 pub use budget::{Budget, Caps, Day, Reservation, Spent};
 pub use caller::{Answered, Ask, Caller, Patience, Source, Stores};
 pub use failure::{Class, Failure};

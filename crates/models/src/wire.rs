@@ -13,11 +13,12 @@ mod sse;
 
 use serde_json::{Value, json};
 
-pub(crate) use self::answer::{Answer, Complaint, Stop};
+pub(crate) use self::answer::{Answer, Stop};
 pub(crate) use self::concession::{Concession, Concessions};
 pub(crate) use self::intake::{Bad, Intake};
+use crate::complaint::Complaint;
 use crate::key::Key;
-use crate::{Nonce, Prompt};
+use crate::{Nonce, Prompt, Usage};
 
 /// The longest answer that is taken, in bytes.
 pub(crate) const MAX_ANSWER: usize = 16 << 20;
@@ -147,13 +148,20 @@ impl Asked<'_> {
 }
 
 /// Gives a number of a JSON value, or none.
-fn count(value: &Value, pointer: &str) -> Option<u64> {
+pub(crate) fn count(value: &Value, pointer: &str) -> Option<u64> {
     value.pointer(pointer).and_then(Value::as_u64)
 }
 
 /// Gives a text of a JSON value, or an empty one.
-fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Gives the tokens that Anthropic counts, which its agent counts alike.
+pub(crate) fn anthropic_usage(usage: &Value) -> Usage {
+    let mut used = Usage::default();
+    anthropic::used(usage, &mut used);
+    used
 }
 
 /// Gives a message of a conversation.

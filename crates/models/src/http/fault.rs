@@ -5,11 +5,9 @@ use std::io;
 use std::time::Duration;
 
 use super::Call;
-use crate::wire::{Answer, Bad, Complaint};
+use crate::complaint::{Complaint, shown};
+use crate::wire::{Answer, Bad};
 use crate::{Class, Failure, KeySource, Usage};
-
-/// How much of a provider's own words is shown.
-const SHOWN: usize = 300;
 
 /// What went wrong with a call.
 #[derive(Debug)]
@@ -17,26 +15,27 @@ pub(super) enum Fault {
     /// The request was refused.
     Status { status: u16, complaint: Complaint, wait: Option<Duration> },
     /// Something went wrong at the provider while it answered.
-    Complained(Complaint, Answer),
+    Complained(Complaint, Box<Answer>),
     /// There was no connection.
     Unconnected(String),
     /// The connection ended in the middle.
-    Broken(String, Answer),
+    Broken(String, Box<Answer>),
     /// It took too long.
-    TimedOut(Answer),
+    TimedOut(Box<Answer>),
     /// The model will not answer.
-    Refused(Answer),
+    Refused(Box<Answer>),
     /// The answer was cut off.
-    CutOff(Answer),
+    CutOff(Box<Answer>),
     /// The answer is empty.
     Empty(Usage),
     /// What came is no answer.
-    Bad(Bad, Answer),
+    Bad(Bad, Box<Answer>),
 }
 
 impl Fault {
     /// Tells an error of the connection by when it came.
     pub(super) fn of(error: ureq::Error, answer: Answer) -> Fault {
+        let answer = Box::new(answer);
         match error {
             ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
                 Fault::Unconnected("it does not answer".to_owned())
@@ -58,7 +57,7 @@ impl Fault {
     pub(super) fn refusal(&self) -> Option<&str> {
         match self {
             Fault::Status { status: 400 | 422, complaint, .. }
-                if class(Some(400), complaint) == Class::Rejected =>
+                if complaint.class(Some(400)) == Class::Rejected =>
             {
                 Some(&complaint.message)
             }
@@ -77,68 +76,19 @@ fn is_unconnected(error: &io::Error) -> bool {
     )
 }
 
-/// Words that tell that a prompt is too long.
-const TOO_LONG: [&str; 9] = [
-    "context length", "context_length", "context window", "context size", "maximum context",
-    "prompt is too long", "input is too long", "too many tokens", "reduce the length",
-];
-
-/// Words that tell that an account has nothing left.
-const UNPAID: [&str; 6] =
-    ["credit balance", "billing", "insufficient_quota", "quota", "payment", "insufficient balance"];
-
-/// Tells the class by the status, or by the provider's own name for what went wrong.
-fn class(status: Option<u16>, complaint: &Complaint) -> Class {
-    let kind = complaint.kind.as_str();
-    let words = format!("{kind} {}", complaint.message).to_lowercase();
-    let has = |known: &[&str]| known.iter().any(|known| words.contains(known));
-    match status.or_else(|| kind.parse().ok()).unwrap_or_else(|| status_of(kind)) {
-        // Rate limits are called quotas too; only this name means that waiting does not help.
-        429 if kind == "insufficient_quota" => Class::Budget,
-        429 => Class::RateLimit,
-        402 => Class::Budget,
-        400 | 403 | 422 if has(&UNPAID) => Class::Budget,
-        400 | 422 if has(&TOO_LONG) => Class::TooLong,
-        413 => Class::TooLong,
-        401 | 403 => Class::Authentication,
-        // The address is wrong where it leads elsewhere or takes no questions.
-        404 | 405 | 410 | 300..=399 => Class::NotFound,
-        408 => Class::TimedOut,
-        503 | 529 => Class::Overload,
-        500..=599 => Class::Server,
-        _ => Class::Rejected,
-    }
-}
-
-/// Gives the status that stands for a provider's own name for what went wrong.
-fn status_of(kind: &str) -> u16 {
-    match kind {
-        "authentication_error" | "invalid_api_key" => 401,
-        "permission_error" => 403,
-        "billing_error" | "insufficient_quota" => 402,
-        "not_found_error" | "model_not_found" => 404,
-        "request_too_large" | "context_length_exceeded" => 413,
-        "invalid_request_error" | "invalid_prompt" => 400,
-        "rate_limit_error" | "rate_limit_exceeded" => 429,
-        "overloaded_error" | "server_overloaded" => 529,
-        "timeout_error" => 408,
-        _ => 500,
-    }
-}
-
 impl Call<'_> {
     /// Makes a failure of a fault.
     pub(super) fn failure(&self, fault: Fault) -> Failure {
         let mut failure = match fault {
             Fault::Status { status, complaint, wait } => {
-                let class = class(Some(status), &complaint);
+                let class = complaint.class(Some(status));
                 let message = self.message(class, &self.said(Some(status), &complaint));
                 Failure { wait, ..Failure::free(class, message) }
             }
             Fault::Complained(complaint, answer) => {
-                let class = class(None, &complaint);
+                let class = complaint.class(None);
                 let message = self.message(class, &self.said(None, &complaint));
-                self.broken_off(class, message, answer)
+                self.broken_off(class, message, *answer)
             }
             Fault::Unconnected(why) => {
                 let why = format!(" ({})", self.shown(&why));
@@ -146,20 +96,20 @@ impl Call<'_> {
             }
             Fault::Broken(why, answer) => {
                 let message = self.message(Class::Network, &format!(" ({})", self.shown(&why)));
-                self.broken_off(Class::Network, message, answer)
+                self.broken_off(Class::Network, message, *answer)
             }
             Fault::TimedOut(answer) => {
-                self.broken_off(Class::TimedOut, self.message(Class::TimedOut, ""), answer)
+                self.broken_off(Class::TimedOut, self.message(Class::TimedOut, ""), *answer)
             }
             Fault::Refused(answer) => {
                 let why = match answer.refusal.trim() {
                     "" => String::new(),
                     refusal => format!(": {}", self.shown(refusal)),
                 };
-                self.ended(Class::Refusal, self.message(Class::Refusal, &why), answer)
+                self.ended(Class::Refusal, self.message(Class::Refusal, &why), *answer)
             }
             Fault::CutOff(answer) => {
-                self.ended(Class::CutOff, self.message(Class::CutOff, ""), answer)
+                self.ended(Class::CutOff, self.message(Class::CutOff, ""), *answer)
             }
             Fault::Empty(usage) => {
                 let message = self.message(Class::Empty, "");
@@ -167,11 +117,11 @@ impl Call<'_> {
             }
             Fault::Bad(Bad::TooLong, answer) => {
                 let message = self.message(Class::Garbage, " (it has no end)");
-                self.broken_off(Class::Garbage, message, answer)
+                self.broken_off(Class::Garbage, message, *answer)
             }
             Fault::Bad(Bad::Garbled(head), answer) => {
                 let message = self.message(Class::Garbage, &format!(" (`{}`)", self.shown(&head)));
-                self.broken_off(Class::Garbage, message, answer)
+                self.broken_off(Class::Garbage, message, *answer)
             }
         };
         failure.partial = failure.partial.map(|partial| self.scrub(&partial));
@@ -202,15 +152,9 @@ impl Call<'_> {
         }
     }
 
-    /// Makes somebody else's words fit to be shown: short, on one line, and without the key.
+    /// Makes somebody else's words fit to be shown, without the key.
     fn shown(&self, words: &str) -> String {
-        let words = self.scrub(words);
-        let words = words.split(|letter: char| letter.is_whitespace() || letter.is_control());
-        let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-        match line.char_indices().nth(SHOWN) {
-            Some((at, _)) => format!("{}…", &line[..at]),
-            None => line,
-        }
+        shown(&self.scrub(words))
     }
 
     fn unconnected(&self, why: &str) -> String {
@@ -268,53 +212,5 @@ impl Call<'_> {
             Class::Program | Class::NotRecorded => said.to_owned(),
         };
         format!("`{id}`: {rest}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_are_classed_by_status_and_words() {
-        let cases = [
-            (401, "", "", Class::Authentication),
-            (403, "", "not yours", Class::Authentication),
-            (404, "", "", Class::NotFound),
-            (302, "", "", Class::NotFound),
-            (413, "", "", Class::TooLong),
-            (400, "", "prompt is too long: 300000 tokens", Class::TooLong),
-            (400, "context_length_exceeded", "", Class::TooLong),
-            (400, "", "unknown field", Class::Rejected),
-            (400, "", "Your credit balance is too low", Class::Budget),
-            (402, "", "", Class::Budget),
-            (429, "insufficient_quota", "You exceeded your quota", Class::Budget),
-            (429, "", "You exceeded your quota", Class::RateLimit),
-            (503, "", "", Class::Overload),
-            (529, "", "", Class::Overload),
-            (500, "", "", Class::Server),
-            (502, "", "", Class::Server),
-        ];
-        for (status, kind, message, expected) in cases {
-            let complaint = Complaint { kind: kind.into(), message: message.into() };
-            assert_eq!(class(Some(status), &complaint), expected, "{status} {kind} {message}");
-        }
-    }
-
-    #[test]
-    fn failures_in_a_stream_are_classed_by_their_names() {
-        let cases = [
-            ("overloaded_error", Class::Overload),
-            ("rate_limit_exceeded", Class::RateLimit),
-            ("authentication_error", Class::Authentication),
-            ("insufficient_quota", Class::Budget),
-            ("api_error", Class::Server),
-            ("429", Class::RateLimit),
-            ("", Class::Server),
-        ];
-        for (kind, expected) in cases {
-            let complaint = Complaint { kind: kind.into(), message: String::new() };
-            assert_eq!(class(None, &complaint), expected, "{kind}");
-        }
     }
 }

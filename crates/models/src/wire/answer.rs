@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use serde_json::Value;
-
-use super::text;
 use crate::Usage;
+use crate::complaint::Complaint;
 
 /// What has come of an answer so far.
 #[derive(Default, PartialEq, Eq)]
@@ -37,15 +35,6 @@ pub(crate) enum Stop {
     CutOff,
     /// The model or its provider would not go on.
     Refused,
-}
-
-/// What a provider says went wrong.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Complaint {
-    /// Its own name for it.
-    pub(crate) kind: String,
-    /// Its words.
-    pub(crate) message: String,
 }
 
 impl Answer {
@@ -94,24 +83,6 @@ impl Answer {
     }
 }
 
-impl Complaint {
-    /// Reads the body or the event of an error, in any of the forms that providers have for it.
-    pub(crate) fn read(body: &Value) -> Option<Complaint> {
-        let error = body.get("error").filter(|error| !error.is_null());
-        let said = error.or_else(|| body.get("message")).or_else(|| body.get("detail"))?;
-        let Value::Object(_) = said else {
-            let message = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
-            return Some(Complaint { kind: String::new(), message });
-        };
-        let kind = match (text(said, "/code"), text(said, "/type")) {
-            ("", "") => said.get("code").map(Value::to_string).unwrap_or_default(),
-            ("", kind) => kind.to_owned(),
-            (code, _) => code.to_owned(),
-        };
-        Some(Complaint { kind, message: text(said, "/message").to_owned() })
-    }
-}
-
 impl fmt::Debug for Answer {
     /// Writes what is there, in few lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,33 +98,5 @@ impl fmt::Debug for Answer {
             writeln!(f, "complaint {} {:?}", complaint.kind, complaint.message)?;
         }
         writeln!(f, "stop {:?} ended {} heard {}", self.stop, self.ended, self.heard)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn complaints_are_read_in_many_forms() {
-        let cases = [
-            (
-                r#"{"type":"error","error":{"type":"overloaded_error","message":"full"}}"#,
-                "overloaded_error: full",
-            ),
-            (
-                r#"{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}"#,
-                "rate_limit_exceeded: slow down",
-            ),
-            (r#"{"error":{"message":"upstream","code":502}}"#, "502: upstream"),
-            (r#"{"error":"model not found"}"#, ": model not found"),
-            (r#"{"detail":"no"}"#, ": no"),
-        ];
-        for (body, expected) in cases {
-            let Complaint { kind, message } =
-                Complaint::read(&serde_json::from_str(body).unwrap()).unwrap();
-            assert_eq!(format!("{kind}: {message}"), expected);
-        }
-        assert_eq!(Complaint::read(&serde_json::json!({ "error": null, "id": 1 })), None);
     }
 }

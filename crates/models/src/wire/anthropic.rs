@@ -130,7 +130,7 @@ fn stop(reason: &str, answer: &mut Answer) {
 }
 
 /// Takes the numbers that are there; each says what it is so far, not what is new.
-fn used(usage: &Value, used: &mut Usage) {
+pub(super) fn used(usage: &Value, used: &mut Usage) {
     let put = |name: &str, count_so_far: &mut u64| {
         *count_so_far = count(usage, name).unwrap_or(*count_so_far);
     };

@@ -1,0 +1,128 @@
+//! Claude Code, `claude -p`.
+
+use assay_sandbox::Command;
+use serde_json::Value;
+
+use super::{Asked, Run, is_about_login};
+use crate::complaint::Complaint;
+use crate::wire::{anthropic_usage, count, text};
+use crate::{Class, Failure, Reply};
+
+/// What it needs to find its account and its provider.
+pub(super) const VARIABLES: [&str; 12] = [
+    "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "HTTPS_PROXY",
+    "NO_PROXY", "NODE_EXTRA_CA_CERTS", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+];
+
+/// Lets it do nothing but answer: no tools, no servers, nothing kept, and nobody's orders but the
+/// prompt's.
+const ARGS: [&str; 10] = [
+    "-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--setting-sources",
+    "user", "--no-session-persistence", "--disable-slash-commands",
+];
+
+pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
+    let prompt = asked.prompt;
+    let mut command = asked.program("claude").args(ARGS);
+    if !prompt.system.is_empty() {
+        let file = asked.write("system.txt", &prompt.system)?;
+        command = command.args(["--system-prompt-file", &file]);
+    }
+    if let Some(schema) = &prompt.schema {
+        command = command.args(["--json-schema", &schema.to_string()]);
+    }
+    if let Some(model) = asked.model() {
+        command = command.args(["--model", model]);
+    }
+    let output = asked.agent.about.output_for(prompt);
+    Ok(command
+        .args(asked.extra())
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .env("DISABLE_AUTOUPDATER", "1")
+        // Without this, `@` and a path in a change would have that file read and sent along.
+        .env("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1")
+        // Hooks, plugins and memories of the user are not for a reviewer.
+        .env("CLAUDE_CODE_SAFE_MODE", "1")
+        // Who asks it asks again by itself.
+        .env("CLAUDE_CODE_MAX_RETRIES", "1")
+        .env("API_TIMEOUT_MS", asked.time.as_millis().to_string())
+        .env("CLAUDE_CODE_MAX_OUTPUT_TOKENS", output.to_string())
+        .env("MAX_THINKING_TOKENS", prompt.thinking_tokens.min(output).to_string())
+        .input(input(asked.text()).into_bytes()))
+}
+
+/// Keeps a prompt from being taken for a command of the agent's own.
+fn input(text: String) -> String {
+    match text.trim_start().starts_with(['/', '!', '#']) {
+        true => format!("The task:\n\n{text}"),
+        false => text,
+    }
+}
+
+pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
+    let printed = run.printed();
+    let Some(result) = find_result(&printed) else {
+        return Err(match run.finished.status.success() {
+            true => run.garbage(),
+            false => run.ended_badly(),
+        });
+    };
+    let usage = anthropic_usage(&result["usage"]);
+    let micro_usd = result["total_cost_usd"].as_f64().map(micro);
+    let said = text(&result, "/result");
+    // Its `subtype` says success whatever happens.
+    if result["is_error"].as_bool().unwrap_or_default() || !run.finished.status.success() {
+        let failure = failure(run, &result, said);
+        // A provider that refuses takes nothing.
+        let is_known = usage.total() > 0 || status(&result).is_some();
+        return Err(Failure { usage: is_known.then_some(usage), ..failure });
+    }
+    let text = match &result["structured_output"] {
+        Value::Null => said.to_owned(),
+        structured => structured.to_string(),
+    };
+    Ok(Reply { text, usage, micro_usd })
+}
+
+/// Finds the result: one object, or the last of a list where it was told to be verbose.
+fn find_result(printed: &str) -> Option<Value> {
+    let result = match serde_json::from_str(printed.trim()).ok()? {
+        Value::Array(events) => {
+            events.into_iter().rfind(|event| text(event, "/type") == "result")?
+        }
+        result => result,
+    };
+    (text(&result, "/type") == "result").then_some(result)
+}
+
+fn failure(run: &Run<'_>, result: &Value, said: &str) -> Failure {
+    let words = match said {
+        "" => text(result, "/errors/0"),
+        said => said,
+    };
+    let class = match (text(result, "/stop_reason"), status(result)) {
+        ("refusal", _) => Class::Refusal,
+        ("max_tokens", _) => Class::CutOff,
+        (_, Some(status)) => {
+            Complaint { kind: String::new(), message: words.to_owned() }.class(Some(status))
+        }
+        (_, None) if is_about_login(words) => Class::Authentication,
+        (_, None) if words.contains("output token maximum") => Class::CutOff,
+        (_, None) if words.to_lowercase().contains("prompt is too long") => Class::TooLong,
+        (_, None) if text(result, "/terminal_reason") == "api_error" => Class::Network,
+        (_, None) => Class::Program,
+    };
+    run.failed(class, words)
+}
+
+/// Gives the status with which the provider refused, if it did.
+fn status(result: &Value) -> Option<u16> {
+    count(result, "/api_error_status").and_then(|status| status.try_into().ok())
+}
+
+/// Gives dollars in millionths, rounded up.
+fn micro(dollars: f64) -> u64 {
+    // A number below zero or beyond all bounds becomes the nearest that there is.
+    (dollars * 1_000_000.0).ceil() as u64
+}

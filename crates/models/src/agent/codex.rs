@@ -1,0 +1,139 @@
+//! Codex, `codex exec`.
+
+use assay_sandbox::Command;
+use serde_json::Value;
+
+use super::{Asked, Run, Schema, is_about_login};
+use crate::complaint::Complaint;
+use crate::wire::{count, text};
+use crate::{Class, Failure, Reply, Usage};
+
+/// What it needs to find its account and its provider.
+pub(super) const VARIABLES: [&str; 6] =
+    ["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"];
+
+/// Lets it do nothing but answer: no shell, nothing written, nothing kept, and nobody's orders but
+/// the prompt's.
+const ARGS: [&str; 13] = [
+    "exec", "--json", "--skip-git-repo-check", "-s", "read-only", "--ephemeral",
+    "--ignore-user-config", "--ignore-rules", "--disable", "shell_tool", "-c",
+    "project_doc_max_bytes=0", "-c",
+];
+
+/// What the last of the arguments sets.
+const NO_SEARCH: &str = "web_search=\"disabled\"";
+
+pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
+    let mut command = asked.program("codex").args(ARGS).args([NO_SEARCH]);
+    if let Some(model) = asked.model() {
+        command = command.args(["-m", model]);
+    }
+    if let Some(effort) = effort(asked.prompt.thinking_tokens) {
+        command = command.args(["-c", &format!("model_reasoning_effort=\"{effort}\"")]);
+    }
+    // It asks its provider to hold to a schema strictly, which is refused for one that is not.
+    let schema = asked.prompt.schema.as_ref().filter(|schema| is_strict(schema));
+    let way = match schema {
+        Some(schema) => {
+            let file = asked.write("schema.json", &schema.to_string())?;
+            command = command.args(["--output-schema", &file]);
+            Schema::Apart
+        }
+        None => Schema::InWords,
+    };
+    // A prompt among the arguments could be taken for a command of its own.
+    Ok(command.args(asked.extra()).args(["-"]).input(asked.whole(way).into_bytes()))
+}
+
+fn effort(thinking_tokens: u32) -> Option<&'static str> {
+    match thinking_tokens {
+        0 => None,
+        1..4_000 => Some("low"),
+        4_000..16_000 => Some("medium"),
+        16_000.. => Some("high"),
+    }
+}
+
+/// Says whether each object in a schema is closed and has all that it may have.
+fn is_strict(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => {
+            let is_closed = match fields.get("properties").and_then(Value::as_object) {
+                None => fields.get("type").and_then(Value::as_str) != Some("object"),
+                Some(properties) => {
+                    let required = fields.get("required").and_then(Value::as_array);
+                    let is_required = |name: &String| {
+                        required.is_some_and(|names| names.iter().any(|other| other == name))
+                    };
+                    fields.get("additionalProperties") == Some(&Value::Bool(false))
+                        && properties.keys().all(is_required)
+                }
+            };
+            is_closed && fields.values().all(is_strict)
+        }
+        Value::Array(items) => items.iter().all(is_strict),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
+    let printed = run.printed();
+    let events: Vec<Value> =
+        printed.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let last = |kind: &str| events.iter().rfind(|event| text(event, "/type") == kind);
+    let message = events.iter().rfind(|event| {
+        text(event, "/type") == "item.completed" && text(event, "/item/type") == "agent_message"
+    });
+    let said = message.map(|message| text(message, "/item/text")).unwrap_or_default();
+    // Errors are printed in good runs as well: only this one, and how it ends, decide.
+    if let Some(failed) = last("turn.failed") {
+        return Err(failure(run, text(failed, "/error/message")).with_partial(run.scrub(said)));
+    }
+    if !run.finished.status.success() {
+        let told = last("error").map(|error| failure(run, text(error, "/message")));
+        return Err(told.unwrap_or_else(|| run.ended_badly()).with_partial(run.scrub(said)));
+    }
+    match last("turn.completed") {
+        Some(turn) => Ok(Reply::new(said, used(&turn["usage"]))),
+        None => Err(run.garbage().with_partial(run.scrub(said))),
+    }
+}
+
+fn used(usage: &Value) -> Usage {
+    let number = |name: &str| count(usage, name).unwrap_or_default();
+    // The input includes what was kept.
+    let cache_read = number("/cached_input_tokens");
+    let input = number("/input_tokens").saturating_sub(cache_read);
+    Usage { input, cache_read, cache_write: 0, output: number("/output_tokens") }
+}
+
+/// Tells the class by a status in the words, where one is named.
+fn failure(run: &Run<'_>, words: &str) -> Failure {
+    let nested: Option<Complaint> =
+        serde_json::from_str(words).ok().as_ref().and_then(Complaint::read);
+    let complaint =
+        nested.unwrap_or_else(|| Complaint { kind: String::new(), message: words.to_owned() });
+    let class = match status_in(words) {
+        Some(status) => complaint.class(Some(status)),
+        None if is_about_login(words) => Class::Authentication,
+        None if words.contains("max_output_tokens") => Class::CutOff,
+        None if words.contains("context window") => Class::TooLong,
+        None if words.contains("usage limit") || words.contains("Quota exceeded") => Class::Budget,
+        None if words.contains("disconnected") || words.contains("connection") => Class::Network,
+        None => match complaint.kind.as_str() {
+            "" => Class::Program,
+            _ => complaint.class(None),
+        },
+    };
+    let failure = run.failed(class, &complaint.message);
+    // A provider that refuses takes nothing.
+    let usage = status_in(words).map(|_| Usage::default());
+    Failure { usage, ..failure }
+}
+
+/// Finds a status after the word for one.
+fn status_in(words: &str) -> Option<u16> {
+    let (_, rest) = words.split_once("status")?;
+    let digits = rest.trim_start_matches([' ', ':']).get(..3)?;
+    digits.parse().ok().filter(|status| (400..600).contains(status))
+}

@@ -1,0 +1,173 @@
+//! What others say went wrong: [`Complaint`], and the class of failure that it tells.
+
+use serde_json::Value;
+
+use crate::Class;
+use crate::wire::text;
+
+/// How many characters of somebody else's words are shown.
+const SHOWN: usize = 300;
+
+/// What a provider says went wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    /// Its own name for it.
+    pub(crate) kind: String,
+    /// Its words.
+    pub(crate) message: String,
+}
+
+/// Words that tell that a prompt is too long.
+const TOO_LONG: [&str; 9] = [
+    "context length", "context_length", "context window", "context size", "maximum context",
+    "prompt is too long", "input is too long", "too many tokens", "reduce the length",
+];
+
+/// Words that tell that an account has nothing left.
+const UNPAID: [&str; 6] =
+    ["credit balance", "billing", "insufficient_quota", "quota", "payment", "insufficient balance"];
+
+impl Complaint {
+    /// Reads the body or the event of an error, in any of the forms that providers have for it.
+    pub(crate) fn read(body: &Value) -> Option<Complaint> {
+        let error = body.get("error").filter(|error| !error.is_null());
+        let said = error.or_else(|| body.get("message")).or_else(|| body.get("detail"))?;
+        let Value::Object(_) = said else {
+            let message = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
+            return Some(Complaint { kind: String::new(), message });
+        };
+        let kind = match (text(said, "/code"), text(said, "/type")) {
+            ("", "") => said.get("code").map(Value::to_string).unwrap_or_default(),
+            ("", kind) => kind.to_owned(),
+            (code, _) => code.to_owned(),
+        };
+        Some(Complaint { kind, message: text(said, "/message").to_owned() })
+    }
+
+    /// Tells the class by the status, or by the provider's own name for what went wrong.
+    pub(crate) fn class(&self, status: Option<u16>) -> Class {
+        let kind = self.kind.as_str();
+        let words = format!("{kind} {}", self.message).to_lowercase();
+        let has = |known: &[&str]| known.iter().any(|known| words.contains(known));
+        match status.or_else(|| kind.parse().ok()).unwrap_or_else(|| status_of(kind)) {
+            // Rate limits are called quotas too; only this name means that waiting does not help.
+            429 if kind == "insufficient_quota" => Class::Budget,
+            429 => Class::RateLimit,
+            402 => Class::Budget,
+            400 | 403 | 422 if has(&UNPAID) => Class::Budget,
+            400 | 422 if has(&TOO_LONG) => Class::TooLong,
+            413 => Class::TooLong,
+            401 | 403 => Class::Authentication,
+            // The address is wrong where it leads elsewhere or takes no questions.
+            404 | 405 | 410 | 300..=399 => Class::NotFound,
+            408 => Class::TimedOut,
+            503 | 529 => Class::Overload,
+            500..=599 => Class::Server,
+            _ => Class::Rejected,
+        }
+    }
+}
+
+/// Gives the status that stands for a provider's own name for what went wrong.
+fn status_of(kind: &str) -> u16 {
+    match kind {
+        "authentication_error" | "invalid_api_key" => 401,
+        "permission_error" => 403,
+        "billing_error" | "insufficient_quota" => 402,
+        "not_found_error" | "model_not_found" => 404,
+        "request_too_large" | "context_length_exceeded" => 413,
+        "invalid_request_error" | "invalid_prompt" => 400,
+        "rate_limit_error" | "rate_limit_exceeded" => 429,
+        "overloaded_error" | "server_overloaded" => 529,
+        "timeout_error" => 408,
+        _ => 500,
+    }
+}
+
+/// Makes somebody else's words fit to be shown: short, on one line, and with nothing in them that a
+/// terminal obeys.
+pub(crate) fn shown(words: &str) -> String {
+    let words = words.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_are_read_in_many_forms() {
+        let cases = [
+            (
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"full"}}"#,
+                "overloaded_error: full",
+            ),
+            (
+                r#"{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}"#,
+                "rate_limit_exceeded: slow down",
+            ),
+            (r#"{"error":{"message":"upstream","code":502}}"#, "502: upstream"),
+            (r#"{"error":"model not found"}"#, ": model not found"),
+            (r#"{"detail":"no"}"#, ": no"),
+        ];
+        for (body, expected) in cases {
+            let Complaint { kind, message } =
+                Complaint::read(&serde_json::from_str(body).unwrap()).unwrap();
+            assert_eq!(format!("{kind}: {message}"), expected);
+        }
+        assert_eq!(Complaint::read(&serde_json::json!({ "error": null, "id": 1 })), None);
+    }
+
+    #[test]
+    fn failures_are_classed_by_status_and_words() {
+        let cases = [
+            (401, "", "", Class::Authentication),
+            (403, "", "not yours", Class::Authentication),
+            (404, "", "", Class::NotFound),
+            (302, "", "", Class::NotFound),
+            (413, "", "", Class::TooLong),
+            (400, "", "prompt is too long: 300000 tokens", Class::TooLong),
+            (400, "context_length_exceeded", "", Class::TooLong),
+            (400, "", "unknown field", Class::Rejected),
+            (400, "", "Your credit balance is too low", Class::Budget),
+            (402, "", "", Class::Budget),
+            (429, "insufficient_quota", "You exceeded your quota", Class::Budget),
+            (429, "", "You exceeded your quota", Class::RateLimit),
+            (503, "", "", Class::Overload),
+            (529, "", "", Class::Overload),
+            (500, "", "", Class::Server),
+            (502, "", "", Class::Server),
+        ];
+        for (status, kind, message, expected) in cases {
+            let complaint = Complaint { kind: kind.into(), message: message.into() };
+            assert_eq!(complaint.class(Some(status)), expected, "{status} {kind} {message}");
+        }
+    }
+
+    #[test]
+    fn failures_in_a_stream_are_classed_by_their_names() {
+        let cases = [
+            ("overloaded_error", Class::Overload),
+            ("rate_limit_exceeded", Class::RateLimit),
+            ("authentication_error", Class::Authentication),
+            ("insufficient_quota", Class::Budget),
+            ("api_error", Class::Server),
+            ("429", Class::RateLimit),
+            ("", Class::Server),
+        ];
+        for (kind, expected) in cases {
+            let complaint = Complaint { kind: kind.into(), message: String::new() };
+            assert_eq!(complaint.class(None), expected, "{kind}");
+        }
+    }
+
+    #[test]
+    fn words_are_shown_short_and_on_one_line() {
+        assert_eq!(shown(" a\n\u{1b}[1m b\t"), "a [1m b");
+        assert_eq!(shown(&"é".repeat(400)).chars().count(), SHOWN + 1);
+    }
+}

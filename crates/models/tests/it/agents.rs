@@ -1,0 +1,417 @@
+//! Agents, played by scripts that are run for real.
+
+use std::path::Path;
+use std::time::Duration;
+
+use assay_models::{
+    Agent, AgentKind, AgentModel, Block, Class, Custom, Failure, Form, Key, Model, ModelId, Nonce,
+    Piece, Prompt, Reply,
+};
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+/// Runs the script of the stage that it finds in its environment. A program that is written only
+/// to be run could still be open for writing somewhere when it is.
+const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
+
+/// A folder with a script in it that plays an agent, and what it notes down.
+struct Stage {
+    folder: tempfile::TempDir,
+}
+
+impl Stage {
+    /// Sets a stage. A script notes its arguments, its folder, its input and its variables, and then does
+    /// as told.
+    fn new(script: &str) -> Stage {
+        let stage = Stage { folder: tempfile::tempdir().unwrap() };
+        let notes = stage.folder.path().display();
+        let script = format!(
+            "for arg in \"$@\"; do echo \"$arg\"; done > {notes}/args\n\
+             pwd > {notes}/folder\nls -A > {notes}/files\ncat > {notes}/input\nenv > {notes}/env\n\
+             cat schema.json system.txt > {notes}/written 2>/dev/null\n{script}\n"
+        );
+        std::fs::write(stage.folder.path().join("script"), script).unwrap();
+        stage
+    }
+
+    fn noted(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).unwrap()
+    }
+
+    /// Makes an agent of the script.
+    fn model(&self, kind: AgentKind, model: &str) -> AgentModel {
+        let about = kind.describe(ModelId::new("agent", model));
+        let stage = Key::new(&self.folder.path().display().to_string());
+        let variables =
+            vec![("SOME_KEY".to_owned(), Key::new("very-secret")), ("STAGE".to_owned(), stage)];
+        let program = Some(PROGRAM.to_owned());
+        let agent = Agent { kind, program, args: vec!["--extra".into()], variables };
+        AgentModel::new(agent, about)
+    }
+}
+
+fn prompt() -> Prompt {
+    let block = |text: &str| Block { pieces: vec![Piece::Text(text.into())], shared: false };
+    Prompt {
+        system: "Be brief.".into(),
+        blocks: vec![block("Look"), block("closely.")],
+        schema: Some(json!({
+            "type": "object",
+            "properties": { "a": { "type": "integer" } },
+            "required": ["a"],
+            "additionalProperties": false,
+        })),
+        max_output_tokens: 4_000,
+        thinking_tokens: 2_000,
+    }
+}
+
+fn ask(model: &AgentModel) -> Result<Reply, Failure> {
+    model.ask(&prompt(), &Nonce::draw().unwrap(), Duration::from_secs(60), &|_| {})
+}
+
+/// Plays an agent, and writes down what came of it.
+fn check(kind: AgentKind, script: &str, expected: Expect) {
+    let stage = Stage::new(script);
+    let shown = match ask(&stage.model(kind, "m")) {
+        Ok(Reply { text, usage, micro_usd }) => format!(
+            "{text:?} {} + {} cached, {} out, {micro_usd:?}",
+            usage.input, usage.cache_read, usage.output
+        ),
+        Err(failure) => {
+            assert!(!format!("{failure:?}").contains("very-secret"), "{failure:?}");
+            format!(
+                "{:?}: {failure} [{}]",
+                failure.class,
+                failure.partial.as_deref().unwrap_or_default()
+            )
+        }
+    };
+    expected.assert_eq(&shown);
+}
+
+fn printing(output: &str) -> String {
+    format!("cat <<'END'\n{output}\nEND\n")
+}
+
+#[test]
+fn claude_gets_the_prompt_to_read_and_nothing_to_do() {
+    let stage = Stage::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
+    assert_eq!(ask(&stage.model(AgentKind::Claude, "opus")).unwrap().text, "yes");
+    let folder = stage.noted("folder");
+    expect![[r#"
+        -p
+        --output-format
+        json
+        --tools
+
+        --strict-mcp-config
+        --setting-sources
+        user
+        --no-session-persistence
+        --disable-slash-commands
+        --system-prompt-file
+        FOLDER/system.txt
+        --json-schema
+        {"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}
+        --model
+        opus
+        --extra
+    "#]].assert_eq(&stage.noted("args").replace(folder.trim(), "FOLDER"));
+    assert_eq!(stage.noted("input"), "Look\n\nclosely.");
+    assert_eq!(stage.noted("files"), "system.txt\n");
+    assert_eq!(stage.noted("written"), "Be brief.");
+    let environment = stage.noted("env");
+    assert!(environment.contains("SOME_KEY=very-secret\n"));
+    assert!(environment.contains("MAX_THINKING_TOKENS=2000\n"));
+    assert!(environment.contains("CLAUDE_CODE_DISABLE_ATTACHMENTS=1\n"));
+    assert!(!environment.contains("CARGO_MANIFEST_DIR"), "{environment}");
+    assert!(!Path::new(folder.trim()).exists(), "the folder is gone afterwards");
+}
+
+#[test]
+fn a_prompt_is_no_command_of_claudes() {
+    let stage = Stage::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
+    let block = Block { pieces: vec![Piece::Text(" /cost".into())], shared: false };
+    let prompt = Prompt { blocks: vec![block], ..prompt() };
+    let model = stage.model(AgentKind::Claude, "");
+    model.ask(&prompt, &Nonce::draw().unwrap(), Duration::from_secs(60), &|_| {}).unwrap();
+    assert_eq!(stage.noted("input"), "The task:\n\n /cost");
+}
+
+#[test]
+fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
+    let check = |output: &str, code: u8, expected: Expect| {
+        crate::agents::check(
+            AgentKind::Claude,
+            &format!("{}exit {code}", printing(output)),
+            expected,
+        );
+    };
+    check(
+        r#"{"type":"result","subtype":"success","is_error":false,"result":"{\"a\":1}","structured_output":{"a":1},"total_cost_usd":0.0001381,"usage":{"input_tokens":11,"cache_read_input_tokens":4,"output_tokens":7}}"#,
+        0,
+        expect![[r#""{\"a\":1}" 11 + 4 cached, 7 out, Some(139)"#]],
+    );
+    check(
+        r#"[{"type":"system"},{"type":"result","is_error":false,"result":"yes"}]"#,
+        0,
+        expect![[r#""yes" 122 + 0 cached, 3 out, None"#]],
+    );
+    check(
+        r#"{"type":"result","subtype":"success","is_error":false,"result":""}"#,
+        0,
+        expect!["Empty: `agent/m`: the answer is empty; try again later []"],
+    );
+    check(
+        r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"bad key very-secret"}"#,
+        1,
+        expect!["Authentication: `agent/m`: bad key …; log in with it, or check its key []"],
+    );
+    check(
+        r#"{"type":"result","subtype":"success","is_error":true,"result":"Not logged in · Please run /login"}"#,
+        1,
+        expect![
+            "Authentication: `agent/m`: Not logged in · Please run /login; log in with it, or check its key []"
+        ],
+    );
+    check(
+        r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"slow down"}"#,
+        1,
+        expect!["RateLimit: `agent/m`: slow down; try again later []"],
+    );
+    check(
+        r#"{"type":"result","subtype":"success","is_error":true,"stop_reason":"refusal","result":"I will not."}"#,
+        1,
+        expect!["Refusal: `agent/m`: I will not.; choose another model []"],
+    );
+    check(
+        r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["too many turns"]}"#,
+        1,
+        expect!["Program: `agent/m`: too many turns; run it by hand to see why []"],
+    );
+    check(
+        "hello",
+        0,
+        expect![
+            "Garbage: `agent/m`: what it printed is no answer of this agent (`hello`); try again later []"
+        ],
+    );
+    crate::agents::check(
+        AgentKind::Claude,
+        "echo \"error: unknown option '--tools'\" >&2; exit 1",
+        expect![
+            "Program: `agent/m`: the agent ended with exit status: 1: error: unknown option '--tools'; run it by hand to see why []"
+        ],
+    );
+}
+
+#[test]
+fn codex_gets_the_prompt_to_read_and_nothing_to_do() {
+    let stage = Stage::new(&printing(
+        r#"{"type":"item.completed","item":{"type":"agent_message","text":"yes"}}
+{"type":"turn.completed","usage":{}}"#,
+    ));
+    assert_eq!(ask(&stage.model(AgentKind::Codex, "gpt-5")).unwrap().text, "yes");
+    let folder = stage.noted("folder");
+    expect![[r#"
+        exec
+        --json
+        --skip-git-repo-check
+        -s
+        read-only
+        --ephemeral
+        --ignore-user-config
+        --ignore-rules
+        --disable
+        shell_tool
+        -c
+        project_doc_max_bytes=0
+        -c
+        web_search="disabled"
+        -m
+        gpt-5
+        -c
+        model_reasoning_effort="low"
+        --output-schema
+        FOLDER/schema.json
+        --extra
+        -
+    "#]]
+    .assert_eq(&stage.noted("args").replace(folder.trim(), "FOLDER"));
+    assert_eq!(stage.noted("input"), "Be brief.\n\nLook\n\nclosely.");
+    assert!(stage.noted("written").starts_with(r#"{"type":"object""#));
+}
+
+#[test]
+fn codex_takes_a_loose_schema_in_words() {
+    let stage = Stage::new("true");
+    let loose = Prompt { schema: Some(json!({ "type": "object" })), ..prompt() };
+    let model = stage.model(AgentKind::Codex, "");
+    let asked = model.ask(&loose, &Nonce::draw().unwrap(), Duration::from_secs(60), &|_| {});
+    assert_eq!(asked.unwrap_err().class, Class::Garbage);
+    assert_eq!(stage.noted("files"), "");
+    assert!(stage.noted("input").ends_with("and with nothing else:\n{\"type\":\"object\"}"));
+}
+
+#[test]
+fn codex_is_judged_by_its_last_turn() {
+    let check = |output: &str, code: u8, expected: Expect| {
+        crate::agents::check(
+            AgentKind::Codex,
+            &format!("{}exit {code}", printing(output)),
+            expected,
+        );
+    };
+    let good = r#"{"type":"item.completed","item":{"type":"error","message":"unknown model"}}
+{"type":"error","message":"reconnecting"}
+{"type":"item.completed","item":{"type":"agent_message","text":"hm"}}
+{"type":"item.completed","item":{"type":"agent_message","text":"{\"a\":1}"}}
+{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}"#;
+    check(good, 0, expect![[r#""{\"a\":1}" 6 + 4 cached, 3 out, None"#]]);
+    let failed = |message: &str| {
+        format!(
+            r#"{{"type":"item.completed","item":{{"type":"agent_message","text":"half"}}}}
+{{"type":"turn.failed","error":{{"message":"{message}"}}}}"#
+        )
+    };
+    check(
+        &failed("unexpected status 401 Unauthorized: very-secret"),
+        1,
+        expect![
+            "Authentication: `agent/m`: unexpected status 401 Unauthorized: …; log in with it, or check its key [half]"
+        ],
+    );
+    check(
+        &failed("unexpected status 429 Too Many Requests: slow down"),
+        1,
+        expect![
+            "RateLimit: `agent/m`: unexpected status 429 Too Many Requests: slow down; try again later [half]"
+        ],
+    );
+    check(
+        &failed("stream disconnected before completion"),
+        1,
+        expect![
+            "Network: `agent/m`: stream disconnected before completion; try again later [half]"
+        ],
+    );
+    check(
+        &failed("Incomplete response returned, reason: max_output_tokens"),
+        1,
+        expect![
+            "CutOff: `agent/m`: Incomplete response returned, reason: max_output_tokens; allow a longer answer, or review less at once [half]"
+        ],
+    );
+    check(
+        r#"{"type":"turn.completed","usage":{}}"#,
+        0,
+        expect!["Empty: `agent/m`: the answer is empty; try again later []"],
+    );
+    check(
+        r#"{"type":"turn.started"}"#,
+        0,
+        expect![[
+            r#"Garbage: `agent/m`: what it printed is no answer of this agent (`{"type":"turn.started"}`); try again later []"#
+        ]],
+    );
+    crate::agents::check(
+        AgentKind::Codex,
+        "echo oops >&2; exit 2",
+        expect![
+            "Program: `agent/m`: the agent ended with exit status: 2: oops; run it by hand to see why []"
+        ],
+    );
+}
+
+fn custom(form: Form, args: &[&str]) -> AgentKind {
+    let command = ["agent"].iter().chain(args).map(|&word| word.to_owned()).collect();
+    AgentKind::Custom(Custom { command, form, failed: Some("/failed".into()) })
+}
+
+#[test]
+fn any_agent_can_be_asked_with_its_prompt_in_a_file() {
+    let stage = Stage::new("cat \"$2\"");
+    let kind = custom(Form::Text, &["--file", "{prompt_file}", "--model={model}"]);
+    let reply = ask(&stage.model(kind, "some")).unwrap();
+    assert!(reply.text.starts_with("Be brief.\n\nLook\n\nclosely.\n\nAnswer with one JSON value"));
+    assert!(stage.noted("args").ends_with("--model=some\n--extra\n"));
+    assert_eq!(stage.noted("input"), "");
+    // It does not say what it took, which is not taken for nothing.
+    assert!(reply.usage.input > 0 && reply.usage.output > 0);
+}
+
+#[test]
+fn any_agents_answer_is_found_in_its_form() {
+    let json = || custom(Form::Json("/result/text".into()), &[]);
+    let lines = || custom(Form::JsonLines("/text".into()), &[]);
+    check(
+        custom(Form::Text, &[]),
+        "cat > /dev/null; echo hello",
+        expect![[r#""hello\n" 122 + 0 cached, 6 out, None"#]],
+    );
+    check(
+        custom(Form::Text, &[]),
+        "true",
+        expect!["Empty: `agent/m`: the answer is empty; try again later []"],
+    );
+    check(
+        custom(Form::Text, &[]),
+        "echo half; echo very-secret >&2; exit 3",
+        expect![
+            "Program: `agent/m`: the agent ended with exit status: 3: …; run it by hand to see why []"
+        ],
+    );
+    check(
+        json(),
+        r#"echo '{"result":{"text":"hello"},"failed":false}'"#,
+        expect![[r#""hello" 122 + 0 cached, 5 out, None"#]],
+    );
+    check(
+        json(),
+        r#"echo '{"result":{"text":{"a":1}}}'"#,
+        expect![[r#""{\"a\":1}" 122 + 0 cached, 7 out, None"#]],
+    );
+    check(
+        json(),
+        r#"echo '{"result":{}}'"#,
+        expect!["Empty: `agent/m`: the answer is empty; try again later []"],
+    );
+    check(
+        json(),
+        r#"echo '{"result":{"text":"hello"},"failed":"no key"}'"#,
+        expect!["Program: `agent/m`: it says that it failed: no key; run it by hand to see why []"],
+    );
+    check(
+        json(),
+        "echo hello",
+        expect![
+            "Garbage: `agent/m`: what it printed is no answer of this agent (`hello`); try again later []"
+        ],
+    );
+    check(
+        lines(),
+        r#"echo '{"text":"one"}'; echo noise; echo '{"text":"two"}'; echo '{"usage":1}'"#,
+        expect![[r#""two" 122 + 0 cached, 3 out, None"#]],
+    );
+}
+
+#[test]
+fn an_agent_that_does_not_end_is_stopped() {
+    let stage = Stage::new("sleep 600 & wait");
+    let model = stage.model(custom(Form::Text, &[]), "m");
+    let asked = model.ask(&prompt(), &Nonce::draw().unwrap(), Duration::from_millis(200), &|_| {});
+    let failure = asked.unwrap_err();
+    assert_eq!((failure.class, failure.usage), (Class::TimedOut, None));
+}
+
+#[test]
+fn an_agent_that_is_not_there_is_named() {
+    let kind = AgentKind::Claude;
+    let about = kind.describe(ModelId::new("claude", ""));
+    let program = Some("no-such-program".to_owned());
+    let agent = Agent { kind, program, args: Vec::new(), variables: Vec::new() };
+    let failure = ask(&AgentModel::new(agent, about)).unwrap_err();
+    assert_eq!(failure.class, Class::Program);
+    assert!(failure.message.starts_with("`claude`: could not start `no-such-program` ("));
+}
