@@ -247,7 +247,7 @@ impl Shared {
                 let asked = self.asked(request, dialect)?;
                 Ok(Reply::to(&asked, &self.script.answer(&asked)))
             }
-            _ => Err(dialect.error_for(404)),
+            _ => Err(dialect.no_such_path(request)),
         }
     }
 

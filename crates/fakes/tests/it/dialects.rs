@@ -146,7 +146,8 @@ fn models_are_listed_and_other_paths_are_not_there() {
     assert_eq!(get("GET /").status, 404);
     let head = get("HEAD /");
     assert_eq!((head.status, head.body.as_str()), (404, ""));
-    assert_eq!(read(connect(&server, &request("/v1/nothing", "{}"))).status, 404);
+    let nothing = read(connect(&server, &request("/v1/nothing", "{}")));
+    assert_eq!(nothing.json()["error"]["type"], "not_found_error");
 }
 
 #[test]

@@ -105,6 +105,21 @@ fn empty_and_misplaced_messages_are_refused() {
 }
 
 #[test]
+fn what_is_beta_needs_the_header() {
+    let server = FakeModel::start(Fixed("x".to_owned()));
+    let mut body = body(MESSAGES, "hello", false);
+    body["context_management"] = json!({ "edits": [] });
+    body["messages"] = json!([
+        { "role": "user", "content": "hello" }, { "role": "system", "content": "be brief" },
+    ]);
+    let sent = request(MESSAGES, &body.to_string());
+    assert_eq!(read(connect(&server, &sent)).status, 400);
+    let betas = "context-management-2025-06-27, mid-conversation-system-2026-04-07";
+    let sent = sent.replace("host: x", &format!("host: x\r\nanthropic-beta: {betas}"));
+    assert_eq!(read(connect(&server, &sent)).status, 200);
+}
+
+#[test]
 fn a_strict_schema_names_every_field() {
     let format = |schema: Value| json!({ "name": "r", "strict": true, "schema": schema });
     let whole = json!({

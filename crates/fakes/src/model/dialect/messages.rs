@@ -17,6 +17,13 @@ const FIELDS: [&str; 21] = [
 const ANSWER_ONLY: [&str; 7] =
     ["max_tokens", "metadata", "stop_sequences", "stream", "temperature", "top_p", "top_k"];
 
+/// What is taken only from a client that names the beginning of a beta.
+const BETAS: [(&str, &str); 3] = [
+    ("context_management", "context-management-"),
+    ("mcp_servers", "mcp-client-"),
+    ("output_format", "structured-outputs-"),
+];
+
 /// Tools that are called even if nothing forces it.
 const CALLED: [&str; 2] = ["report", "StructuredOutput"];
 
@@ -25,8 +32,12 @@ pub(super) fn check(request: &Request, body: &Value) -> Result<(), Refused> {
         return Err(Refused::invalid("anthropic-version: header is required"));
     }
     let counts = request.path().ends_with("/count_tokens");
-    let known: Vec<&str> =
-        FIELDS.into_iter().filter(|name| !(counts && ANSWER_ONLY.contains(name))).collect();
+    let is_known = |name: &&str| {
+        let beta = BETAS.iter().find(|(field, _)| field == name);
+        !(counts && ANSWER_ONLY.contains(name))
+            && beta.is_none_or(|(_, beta)| has_beta(request, beta))
+    };
+    let known: Vec<&str> = FIELDS.into_iter().filter(is_known).collect();
     check_fields(body, &known, |name| {
         Refused::invalid(format!("{name}: Extra inputs are not permitted"))
     })?;
@@ -36,7 +47,7 @@ pub(super) fn check(request: &Request, body: &Value) -> Result<(), Refused> {
     if !counts {
         check_numbers(body)?;
     }
-    check_messages(&body["messages"])?;
+    check_messages(&body["messages"], has_beta(request, "mid-conversation-system-"))?;
     check_tools(body)?;
     check_thinking(body)?;
     let cached = count_cached(body);
@@ -46,6 +57,11 @@ pub(super) fn check(request: &Request, body: &Value) -> Result<(), Refused> {
         )));
     }
     Ok(())
+}
+
+fn has_beta(request: &Request, beta: &str) -> bool {
+    let named = request.header("anthropic-beta").unwrap_or_default();
+    named.split(',').any(|name| name.trim().starts_with(beta))
 }
 
 fn check_numbers(body: &Value) -> Result<(), Refused> {
@@ -64,7 +80,7 @@ fn check_numbers(body: &Value) -> Result<(), Refused> {
     }
 }
 
-fn check_messages(messages: &Value) -> Result<(), Refused> {
+fn check_messages(messages: &Value, takes_system: bool) -> Result<(), Refused> {
     let Some(messages) = messages.as_array() else {
         return Err(Refused::invalid("messages: Field required"));
     };
@@ -74,6 +90,7 @@ fn check_messages(messages: &Value) -> Result<(), Refused> {
     for (at, message) in messages.iter().enumerate() {
         match message["role"].as_str() {
             Some("user" | "assistant") => {}
+            Some("system") if takes_system => {}
             Some(role) => {
                 return Err(Refused::invalid(format!(
                     "messages: Unexpected role \"{role}\". The Messages API accepts a top-level \
@@ -228,7 +245,13 @@ pub(super) fn read(body: &Value) -> Read {
     let formats = [&body["output_config"]["format"], &body["output_format"]];
     let formats = formats.into_iter().map(|format| &format["schema"]).filter(|it| !it.is_null());
     Read {
-        system: text_of(&body["system"]),
+        system: format!(
+            "{}\n{}",
+            text_of(&body["system"]),
+            said_by(&body["messages"], &["system"])
+        )
+        .trim()
+        .to_owned(),
         user: said_by(&body["messages"], &["user"]),
         schema: schema.into_iter().chain(formats).next().cloned(),
     }

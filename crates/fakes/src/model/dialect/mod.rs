@@ -216,6 +216,17 @@ impl Dialect {
         }
     }
 
+    /// Gives what the provider says where there is nothing.
+    pub(super) fn no_such_path(self, request: &Request) -> Refused {
+        match self {
+            Dialect::Messages => Refused::new(404, "Not Found"),
+            Dialect::Chat | Dialect::Responses => {
+                let Request { method, target, .. } = request;
+                Refused::new(404, format!("Invalid URL ({method} {target})"))
+            }
+        }
+    }
+
     /// Gives what the provider says of a prompt that is too long.
     pub(super) fn too_long(self) -> Refused {
         match self {
