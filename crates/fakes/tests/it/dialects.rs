@@ -63,6 +63,11 @@ fn thoughts_come_before_the_answer() {
     assert_eq!(data[1]["content_block"]["type"], "thinking");
     assert!(!joined(&data, "/delta/signature").is_empty());
     assert_eq!(joined(&data, "/delta/text"), SAID);
+
+    body["thinking"]["display"] = json!("omitted");
+    let data = ask(&fixed(), MESSAGES, &body).data();
+    assert_eq!(joined(&data, "/delta/thinking"), "");
+    assert!(!joined(&data, "/delta/signature").is_empty());
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn what_is_beta_needs_the_header() {
     ]);
     let sent = request(MESSAGES, &body.to_string());
     assert_eq!(read(connect(&server, &sent)).status, 400);
-    let betas = "context-management-2025-06-27, mid-conversation-system-2026-04-07";
+    let betas = "claude-code-20250219,context-management-2025-06-27";
     let sent = sent.replace("host: x", &format!("host: x\r\nanthropic-beta: {betas}"));
     assert_eq!(read(connect(&server, &sent)).status, 200);
 }

@@ -47,7 +47,7 @@ pub(super) fn check(request: &Request, body: &Value) -> Result<(), Refused> {
     if !counts {
         check_numbers(body)?;
     }
-    check_messages(&body["messages"], has_beta(request, "mid-conversation-system-"))?;
+    check_messages(&body["messages"], has_beta(request, "claude-code-"))?;
     check_tools(body)?;
     check_thinking(body)?;
     let cached = count_cached(body);
@@ -80,7 +80,9 @@ fn check_numbers(body: &Value) -> Result<(), Refused> {
     }
 }
 
-fn check_messages(messages: &Value, takes_system: bool) -> Result<(), Refused> {
+/// Looks at the messages. Some models take a system message right after one of the user, most do
+/// not; `claude` alone is trusted to know which.
+fn check_messages(messages: &Value, is_claude: bool) -> Result<(), Refused> {
     let Some(messages) = messages.as_array() else {
         return Err(Refused::invalid("messages: Field required"));
     };
@@ -90,7 +92,7 @@ fn check_messages(messages: &Value, takes_system: bool) -> Result<(), Refused> {
     for (at, message) in messages.iter().enumerate() {
         match message["role"].as_str() {
             Some("user" | "assistant") => {}
-            Some("system") if takes_system => {}
+            Some("system") if is_claude && at > 0 && messages[at - 1]["role"] == "user" => {}
             Some(role) => {
                 return Err(Refused::invalid(format!(
                     "messages: Unexpected role \"{role}\". The Messages API accepts a top-level \
@@ -262,8 +264,11 @@ fn blocks(said: &Said<'_>) -> Vec<Value> {
     let body = &said.asked.body;
     let mut blocks = Vec::new();
     if matches!(body["thinking"]["type"].as_str(), Some("enabled" | "adaptive")) {
+        let is_shown = body["thinking"]["display"] != "omitted";
         blocks.push(json!({
-            "type": "thinking", "thinking": said.thinking, "signature": "c2lnbmVkIGJ5IG5vYm9keQ==",
+            "type": "thinking",
+            "thinking": if is_shown { said.thinking } else { "" },
+            "signature": "c2lnbmVkIGJ5IG5vYm9keQ==",
         }));
     }
     if said.text.is_empty() {
@@ -370,7 +375,7 @@ fn begun(block: &Value) -> Value {
 fn deltas(said: &Said<'_>, block: &Value) -> Vec<Value> {
     match block["type"].as_str() {
         Some("thinking") => {
-            let pieces = said.pieces(said.thinking).into_iter();
+            let pieces = said.pieces(block["thinking"].as_str().unwrap_or_default()).into_iter();
             let signed = json!({ "type": "signature_delta", "signature": block["signature"] });
             pieces
                 .map(|piece| json!({ "type": "thinking_delta", "thinking": piece }))
