@@ -6,6 +6,7 @@
 
 mod answer;
 mod asked;
+mod connection;
 mod dialect;
 mod fault;
 mod http;

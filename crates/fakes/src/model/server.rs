@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::io;
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::http::{self, Request};
-use super::reply::{Body, Course, Reply};
-use super::{Asked, Cut, Dialect, Pause, Script};
+use super::connection::Connection;
+use super::dialect::Refused;
+use super::http::Request;
+use super::reply::Reply;
+use super::{Asked, Dialect, Script};
 
 /// A model's server on 127.0.0.1. With it end all its connections and threads.
 #[derive(Debug)]
@@ -53,7 +55,8 @@ pub struct Received {
     pub refused: Option<String>,
 }
 
-struct Shared {
+/// What the threads of a server have in common.
+pub(super) struct Shared {
     script: Box<dyn Script + 'static>,
     options: Options,
     state: Mutex<State>,
@@ -67,13 +70,6 @@ struct State {
     asked: usize,
     connections: HashMap<u64, Arc<TcpStream>>,
     is_ending: bool,
-}
-
-/// Whether a connection can take another request.
-#[derive(PartialEq, Eq)]
-enum Next {
-    Request,
-    End,
 }
 
 impl FakeModel {
@@ -156,7 +152,7 @@ impl Drop for FakeModel {
             state.is_ending = true;
             for stream in state.connections.values() {
                 // It may have ended on its own.
-                let _ = stream.shutdown(std::net::Shutdown::Both);
+                let _ = stream.shutdown(Shutdown::Both);
             }
         }
         self.shared.changed.notify_all();
@@ -175,6 +171,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes a connection off the list.
+    pub(super) fn forget(&self, connection: u64) {
+        self.state().connections.remove(&connection);
+        self.changed.notify_all();
+    }
+
     /// Takes connections until the end, and waits for their threads.
     fn listen(&self, listener: &TcpListener) {
         thread::scope(|scope| {
@@ -186,14 +188,14 @@ impl Shared {
                 let Ok(stream) = stream.map(Arc::new) else { continue };
                 state.connections.insert(id, Arc::clone(&stream));
                 drop(state);
-                let connection = Connection { shared: self, id };
+                let connection = Connection::new(self, id);
                 scope.spawn(move || connection.run(stream));
             }
         });
     }
 
     /// Waits, unless the end comes before; says whether there is time left.
-    fn pause(&self, time: Duration) -> bool {
+    pub(super) fn pause(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
         let mut state = self.state();
         while !state.is_ending {
@@ -207,7 +209,7 @@ impl Shared {
     }
 
     /// Decides what to say to a request, and keeps the request.
-    fn reply(&self, request: &Request) -> Reply {
+    pub(super) fn reply(&self, request: &Request) -> Reply {
         let dialect = Dialect::guess(request);
         let (reply, refused) = match self.decide(request, dialect) {
             Ok(reply) => (reply, None),
@@ -229,11 +231,7 @@ impl Shared {
         reply
     }
 
-    fn decide(
-        &self,
-        request: &Request,
-        dialect: Dialect,
-    ) -> Result<Reply, super::dialect::Refused> {
+    fn decide(&self, request: &Request, dialect: Dialect) -> Result<Reply, Refused> {
         if let Some(key) = &self.options.key {
             dialect.check_key(request, key)?;
         }
@@ -251,7 +249,7 @@ impl Shared {
         }
     }
 
-    fn asked(&self, request: &Request, dialect: Dialect) -> Result<Asked, super::dialect::Refused> {
+    fn asked(&self, request: &Request, dialect: Dialect) -> Result<Asked, Refused> {
         let body = dialect.check(request)?;
         let read = dialect.read(&body);
         let number = {
@@ -277,128 +275,4 @@ impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").finish_non_exhaustive()
     }
-}
-
-/// A connection that is taken off the list when it ends, however it ends: one that is listed
-/// stays open.
-struct Connection<'a> {
-    shared: &'a Shared,
-    id: u64,
-}
-
-impl Drop for Connection<'_> {
-    fn drop(&mut self) {
-        self.shared.state().connections.remove(&self.id);
-        self.shared.changed.notify_all();
-    }
-}
-
-impl Connection<'_> {
-    fn run(self, stream: Arc<TcpStream>) {
-        // A client that leaves in the middle is nothing to talk about.
-        let _ = self.converse(&stream);
-    }
-
-    fn converse(&self, stream: &TcpStream) -> io::Result<()> {
-        stream.set_nodelay(true)?;
-        while let Some(request) = Request::read(stream)? {
-            let mut reply = self.shared.reply(&request);
-            if request.method == "HEAD" {
-                reply.body = Body::Whole(Vec::new());
-            }
-            if !matches!(reply.course, Course::Cut { by: Cut::Reset, .. }) {
-                request.finish(stream)?;
-            }
-            let next = self.send(stream, &reply)?;
-            if next == Next::End || request.header("connection") == Some("close") {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn send(&self, mut stream: &TcpStream, reply: &Reply) -> io::Result<Next> {
-        if !self.shared.pause(reply.delay) {
-            return Ok(Next::End);
-        }
-        if reply.course == Course::Hang(Pause::BeforeHead) {
-            return hang(stream);
-        }
-        let pieces = pieces(reply);
-        let length = match (&reply.body, reply.course) {
-            (Body::Events(_), _) => None,
-            (Body::Whole(body), Course::Cut { after, by: Cut::Neatly }) => {
-                Some(after.min(body.len()))
-            }
-            (Body::Whole(body), _) => Some(body.len()),
-        };
-        stream.write_all(&http::head(reply.status, &reply.fields, length))?;
-        for piece in &pieces {
-            if let Course::Drip { every, .. } = reply.course
-                && !self.shared.pause(every)
-            {
-                return Ok(Next::End);
-            }
-            write_piece(stream, piece, length.is_none())?;
-        }
-        match reply.course {
-            Course::Through | Course::Drip { .. } | Course::Cut { by: Cut::Neatly, .. } => {}
-            Course::Hang(_) => return hang(stream),
-            Course::Cut { by: Cut::Close | Cut::Reset, .. } => return Ok(Next::End),
-        }
-        if length.is_none() {
-            stream.write_all(b"0\r\n\r\n")?;
-        }
-        Ok(Next::Request)
-    }
-}
-
-/// Gives those parts of the body that go out, each in one piece.
-fn pieces(reply: &Reply) -> Vec<Vec<u8>> {
-    let whole = match &reply.body {
-        Body::Whole(body) => vec![body.clone()],
-        Body::Events(events) => events.clone(),
-    };
-    match reply.course {
-        Course::Through => whole,
-        Course::Hang(Pause::BeforeHead | Pause::AfterHead) => Vec::new(),
-        Course::Hang(Pause::MidStream) => {
-            let bytes = whole.concat();
-            vec![bytes[..bytes.len() / 2].to_vec()]
-        }
-        Course::Cut { after, .. } => {
-            let mut left = after;
-            let mut pieces = Vec::new();
-            for mut piece in whole {
-                piece.truncate(left);
-                left -= piece.len();
-                pieces.push(piece);
-            }
-            pieces
-        }
-        Course::Drip { bytes, .. } => {
-            whole.concat().chunks(bytes.max(1)).map(<[u8]>::to_vec).collect()
-        }
-    }
-}
-
-/// Writes a piece of a body. An empty chunk would end the stream.
-fn write_piece(mut stream: &TcpStream, piece: &[u8], is_chunked: bool) -> io::Result<()> {
-    if piece.is_empty() {
-        return Ok(());
-    }
-    if !is_chunked {
-        return stream.write_all(piece);
-    }
-    let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
-    chunk.extend_from_slice(piece);
-    chunk.extend_from_slice(b"\r\n");
-    stream.write_all(&chunk)
-}
-
-/// Waits until the client leaves or the server ends, which shuts the connection.
-fn hang(mut stream: &TcpStream) -> io::Result<Next> {
-    let mut nothing = [0; 64];
-    while stream.read(&mut nothing)? > 0 {}
-    Ok(Next::End)
 }

@@ -1,0 +1,145 @@
+//! One client: [`Connection`] answers its requests, and carries out what goes wrong on the way.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use super::http::{self, Request};
+use super::reply::{Body, Course, Reply};
+use super::server::Shared;
+use super::{Cut, Pause};
+
+/// A connection that is taken off the list when it ends, however it ends: one that is listed
+/// stays open.
+pub(super) struct Connection<'a> {
+    shared: &'a Shared,
+    id: u64,
+}
+
+/// Whether a connection can take another request.
+#[derive(PartialEq, Eq)]
+enum Next {
+    Request,
+    End,
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        self.shared.forget(self.id);
+    }
+}
+
+impl<'a> Connection<'a> {
+    pub(super) fn new(shared: &'a Shared, id: u64) -> Connection<'a> {
+        Connection { shared, id }
+    }
+
+    /// Answers requests until either side has had enough.
+    pub(super) fn run(self, stream: Arc<TcpStream>) {
+        // A client that leaves in the middle is nothing to talk about.
+        let _ = self.converse(&stream);
+    }
+
+    fn converse(&self, stream: &TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        while let Some(request) = Request::read(stream)? {
+            let mut reply = self.shared.reply(&request);
+            if request.method == "HEAD" {
+                reply.body = Body::Whole(Vec::new());
+            }
+            if !matches!(reply.course, Course::Cut { by: Cut::Reset, .. }) {
+                request.finish(stream)?;
+            }
+            let next = self.send(stream, &reply)?;
+            if next == Next::End || request.header("connection") == Some("close") {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&self, mut stream: &TcpStream, reply: &Reply) -> io::Result<Next> {
+        if !self.shared.pause(reply.delay) {
+            return Ok(Next::End);
+        }
+        if reply.course == Course::Hang(Pause::BeforeHead) {
+            return hang(stream);
+        }
+        let pieces = pieces(reply);
+        let length = match (&reply.body, reply.course) {
+            (Body::Events(_), _) => None,
+            (Body::Whole(body), Course::Cut { after, by: Cut::Neatly }) => {
+                Some(after.min(body.len()))
+            }
+            (Body::Whole(body), _) => Some(body.len()),
+        };
+        stream.write_all(&http::head(reply.status, &reply.fields, length))?;
+        for piece in &pieces {
+            if let Course::Drip { every, .. } = reply.course
+                && !self.shared.pause(every)
+            {
+                return Ok(Next::End);
+            }
+            write_piece(stream, piece, length.is_none())?;
+        }
+        match reply.course {
+            Course::Through | Course::Drip { .. } | Course::Cut { by: Cut::Neatly, .. } => {}
+            Course::Hang(_) => return hang(stream),
+            Course::Cut { by: Cut::Close | Cut::Reset, .. } => return Ok(Next::End),
+        }
+        if length.is_none() {
+            stream.write_all(b"0\r\n\r\n")?;
+        }
+        Ok(Next::Request)
+    }
+}
+
+/// Gives those parts of the body that go out, each in one piece.
+fn pieces(reply: &Reply) -> Vec<Vec<u8>> {
+    let whole = match &reply.body {
+        Body::Whole(body) => vec![body.clone()],
+        Body::Events(events) => events.clone(),
+    };
+    match reply.course {
+        Course::Through => whole,
+        Course::Hang(Pause::BeforeHead | Pause::AfterHead) => Vec::new(),
+        Course::Hang(Pause::MidStream) => {
+            let bytes = whole.concat();
+            vec![bytes[..bytes.len() / 2].to_vec()]
+        }
+        Course::Cut { after, .. } => {
+            let mut left = after;
+            let mut pieces = Vec::new();
+            for mut piece in whole {
+                piece.truncate(left);
+                left -= piece.len();
+                pieces.push(piece);
+            }
+            pieces
+        }
+        Course::Drip { bytes, .. } => {
+            whole.concat().chunks(bytes.max(1)).map(<[u8]>::to_vec).collect()
+        }
+    }
+}
+
+/// Writes a piece of a body. An empty chunk would end the stream.
+fn write_piece(mut stream: &TcpStream, piece: &[u8], is_chunked: bool) -> io::Result<()> {
+    if piece.is_empty() {
+        return Ok(());
+    }
+    if !is_chunked {
+        return stream.write_all(piece);
+    }
+    let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
+    chunk.extend_from_slice(piece);
+    chunk.extend_from_slice(b"\r\n");
+    stream.write_all(&chunk)
+}
+
+/// Waits until the client leaves or the server ends, which shuts the connection.
+fn hang(mut stream: &TcpStream) -> io::Result<Next> {
+    let mut nothing = [0; 64];
+    while stream.read(&mut nothing)? > 0 {}
+    Ok(Next::End)
+}
