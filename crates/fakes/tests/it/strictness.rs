@@ -110,7 +110,7 @@ fn what_is_beta_needs_the_header() {
     let mut body = body(MESSAGES, "hello", false);
     body["context_management"] = json!({ "edits": [] });
     body["messages"] = json!([
-        { "role": "user", "content": "hello" }, { "role": "system", "content": "be brief" },
+        { "role": "user", "content": "hello" }, { "role": "system", "content": [] },
     ]);
     let sent = request(MESSAGES, &body.to_string());
     assert_eq!(read(connect(&server, &sent)).status, 400);

@@ -107,7 +107,9 @@ fn check_messages(messages: &Value, is_claude: bool) -> Result<(), Refused> {
             Value::Array(parts) => parts.is_empty(),
             _ => return Err(Refused::invalid(format!("messages.{at}.content: Field required"))),
         };
-        if is_empty && !(is_last && message["role"] == "assistant") {
+        // A system message may do no more than change how the next turn is taken.
+        let may_be_empty = message["role"] == "system" || is_last && message["role"] == "assistant";
+        if is_empty && !may_be_empty {
             return Err(Refused::invalid(format!(
                 "messages.{at}: all messages must have non-empty content except for the optional \
                  final assistant message"
