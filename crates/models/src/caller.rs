@@ -9,11 +9,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use self::patience::Patience;
+use serde::{Deserialize, Serialize};
+
 use crate::store::Question;
 use crate::{Budget, Failure, Model, Nonce, Prompt, Reply, Spent, Store};
 
 /// A question.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Ask<'a> {
     /// Who asks and why, for people: `bug hunter, part 2`.
     pub label: &'a str,
@@ -23,6 +25,8 @@ pub struct Ask<'a> {
     pub nonce: &'a Nonce,
     /// How long asking may take, with all that is waited between attempts.
     pub time: Duration,
+    /// Says whether an answer is worth keeping for the next run that asks the same.
+    pub is_worth_keeping: &'a dyn Fn(&str) -> bool,
 }
 
 /// What came of a question.
@@ -41,7 +45,8 @@ pub struct Answered {
 }
 
 /// Where an answer comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Source {
     /// The model was asked, or would have been.
     Asked,
@@ -104,7 +109,7 @@ impl Caller {
         let mut attempts = Attempts::default();
         let outcome = self.attempt(model, ask, heard, &mut attempts);
         let outcome = outcome.map_err(|failure| attempts.with_longest(failure));
-        let not_kept = outcome.as_ref().ok().and_then(|reply| self.keep(question, reply));
+        let not_kept = outcome.as_ref().ok().and_then(|reply| self.keep(ask, question, reply));
         let Attempts { count, spent, .. } = attempts;
         Answered { outcome, source: Source::Asked, attempts: count, spent, not_kept }
     }
@@ -194,9 +199,10 @@ impl Caller {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a whole answer, and says why not where that fails.
-    fn keep(&self, question: Question<'_>, reply: &Reply) -> Option<String> {
-        let cache = self.stores.cache.as_ref().and_then(|cache| {
+    /// Keeps a whole answer, and says why not where that fails. A recording has every answer.
+    fn keep(&self, ask: &Ask<'_>, question: Question<'_>, reply: &Reply) -> Option<String> {
+        let cache = self.stores.cache.as_ref().filter(|_| (ask.is_worth_keeping)(&reply.text));
+        let cache = cache.and_then(|cache| {
             let kept = cache.keep_for_a_while(question, reply);
             kept.err().map(|error| format!("could not keep an answer in the cache: {error}"))
         });

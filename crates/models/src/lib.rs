@@ -26,7 +26,7 @@ pub use caller::{Answered, Ask, Caller, Patience, Source, Stores};
 pub use failure::{Class, Failure};
 pub use http::{HttpModel, Provider};
 pub use key::{Key, KeySource};
-pub use model::{Description, Model, ModelId};
+pub use model::{Absent, Description, Model, ModelId};
 pub use price::Price;
 pub use prompt::{Block, Mark, Nonce, Piece, Prompt};
 pub use reply::{Reply, Usage};

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::known::known;
-use crate::{Failure, Nonce, Price, Prompt, Reply, Usage};
+use crate::{Class, Failure, Nonce, Price, Prompt, Reply, Usage};
 
 /// What is counted beside the bytes of a prompt: roles, the frame of a tool, words about it.
 const OVERHEAD: u64 = 2_000;
@@ -33,7 +35,7 @@ pub trait Model: Send + Sync {
 }
 
 /// A model's name with its provider's, `anthropic/claude-sonnet-4-5`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModelId {
     provider: String,
     model: String,
@@ -66,7 +68,7 @@ impl fmt::Display for ModelId {
 }
 
 /// What is known of a model before it is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
     /// Its name.
     pub id: ModelId,
@@ -111,6 +113,27 @@ impl Description {
     /// Gives the most that a prompt can cost, in millionths of a dollar.
     pub fn most_micro_usd(&self, prompt: &Prompt) -> Option<u64> {
         self.price.map(|price| price.most(self.most(prompt)))
+    }
+}
+
+/// A model that is not there: only what it answered before is known.
+#[derive(Debug)]
+pub struct Absent(pub Description);
+
+impl Model for Absent {
+    fn about(&self) -> &Description {
+        &self.0
+    }
+
+    fn ask(
+        &self,
+        _prompt: &Prompt,
+        _nonce: &Nonce,
+        _time: Duration,
+        _heard: &dyn Fn(usize),
+    ) -> Result<Reply, Failure> {
+        let message = format!("`{}` is on record only, and cannot be asked", self.0.id);
+        Err(Failure::free(Class::NotRecorded, message))
     }
 }
 

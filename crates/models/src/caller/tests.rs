@@ -79,7 +79,11 @@ fn prompt() -> Prompt {
 fn ask(caller: &Caller, model: &Scripted) -> Answered {
     let (prompt, nonce) = (prompt(), Nonce::draw().unwrap());
     let time = Duration::from_secs(600);
-    caller.ask(model, &Ask { label: "a test", prompt: &prompt, nonce: &nonce, time }, &|_| {})
+    caller.ask(
+        model,
+        &Ask { label: "a test", prompt: &prompt, nonce: &nonce, time, is_worth_keeping: &|_| true },
+        &|_| {},
+    )
 }
 
 fn caller(waits: &Waits) -> Caller {
@@ -145,7 +149,8 @@ fn waits_end_with_the_time_of_a_question() {
     let waits = Waits::default();
     let (prompt, nonce) = (prompt(), Nonce::draw().unwrap());
     let time = Duration::from_millis(2_500);
-    let asked = Ask { label: "a test", prompt: &prompt, nonce: &nonce, time };
+    let asked =
+        Ask { label: "a test", prompt: &prompt, nonce: &nonce, time, is_worth_keeping: &|_| true };
     let model = Scripted::new([failure(Class::Server), failure(Class::Server)]);
     assert_eq!(caller(&waits).ask(&model, &asked, &|_| {}).attempts, 2);
     assert_eq!(waits.seconds(), [1]);

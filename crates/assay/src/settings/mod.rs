@@ -1,0 +1,394 @@
+//! Configuration: the file `config/agent-framework.yaml`, of which every key is optional.
+//!
+//! A change under review gives no orders: where it touches the configuration, the repository's own
+//! rules or its baseline, they are taken as they were before it.
+
+pub(crate) mod models;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use assay_change::tree::DirTree;
+use assay_change::{Change, LeaveOut};
+use assay_findings::coverage::Requirement;
+use assay_findings::grade::Grade;
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+use assay_review::baseline::{self, Baseline};
+use assay_review::command::form::Form;
+use assay_review::command::{CommandReviewer, Globs, known};
+use assay_rules::Rulebook;
+use serde::Deserialize;
+
+use self::models::StoredModels;
+use crate::commands::known_severity;
+use crate::environment::variable;
+
+/// Where the configuration lies in a repository.
+pub(crate) const PATH: &str = "config/agent-framework.yaml";
+
+/// Where a repository's own rules lie.
+pub(crate) const RULES: &str = ".assay/rules";
+
+/// Where its own personas lie.
+pub(crate) const PERSONAS: &str = ".assay/personas";
+
+/// The configuration, as far as reviews need it. Other keys belong to other parts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Configuration {
+    review: Review,
+    coverage: Coverage,
+    models: StoredModels,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Review {
+    ignore: Vec<String>,
+    max_file_kib: u64,
+    at_a_time: usize,
+    fail_on: Option<String>,
+    commands: Vec<StoredCommand>,
+    /// Whether personas read every change, also where nobody asks for it.
+    models: bool,
+    /// Whether findings are looked at again by a model before they are told.
+    second_looks: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Coverage {
+    require: Requirement,
+}
+
+/// An analyser, as it is configured: by a well-known name, or in full.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum StoredCommand {
+    Known(String),
+    Own(OwnCommand),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnCommand {
+    name: String,
+    run: Option<Vec<String>>,
+    form: Option<String>,
+    files: Option<Vec<String>>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default)]
+    required: bool,
+    seconds: Option<u64>,
+}
+
+impl Default for Review {
+    fn default() -> Review {
+        Review {
+            ignore: Vec::new(),
+            max_file_kib: 1024,
+            at_a_time: 4,
+            fail_on: None,
+            commands: Vec::new(),
+            models: false,
+            second_looks: true,
+        }
+    }
+}
+
+impl Configuration {
+    /// Reads the configuration in a work tree, if there is one.
+    pub(crate) fn on_disk(root: &Path) -> anyhow::Result<Option<Configuration>> {
+        let Some(text) = read_optional(root, PATH)? else { return Ok(None) };
+        let configuration = Configuration::parse(&text)?;
+        configuration.leave_out()?;
+        configuration.fail_on()?;
+        configuration.commands()?;
+        configuration.models.check()?;
+        Ok(Some(configuration))
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Configuration> {
+        // Comments alone are no document.
+        if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
+            return Ok(Configuration::default());
+        }
+        let text = expanded(text)?;
+        serde_saphyr::from_str(&text).map_err(|error| parse_error(&error))
+    }
+
+    fn leave_out(&self) -> anyhow::Result<LeaveOut> {
+        LeaveOut::new(&self.review.ignore, self.review.max_file_kib << 10)
+            .with_context(|| format!("`review.ignore` in `{PATH}` cannot be used"))
+    }
+
+    fn fail_on(&self) -> anyhow::Result<Option<Grade>> {
+        let grade = self.review.fail_on.as_deref().map(known_severity).transpose();
+        grade.map_err(|why| anyhow!("`review.fail_on` in `{PATH}`: {why}"))
+    }
+
+    /// Gives the analysers that are configured, each with a name of its own.
+    pub(crate) fn commands(&self) -> anyhow::Result<Vec<CommandReviewer>> {
+        let mut names = vec![assay_rules::REVIEWER.to_owned()];
+        let mut commands = Vec::new();
+        for stored in &self.review.commands {
+            let command = stored.reviewer()?;
+            if names.contains(&command.name) {
+                bail!("`review.commands`: there is more than one reviewer `{}`", command.name);
+            }
+            names.push(command.name.clone());
+            commands.push(command);
+        }
+        Ok(commands)
+    }
+}
+
+impl StoredCommand {
+    fn reviewer(&self) -> anyhow::Result<CommandReviewer> {
+        match self {
+            StoredCommand::Known(name) => Ok(well_known(name)?.reviewer()),
+            StoredCommand::Own(own) => own.reviewer(),
+        }
+    }
+}
+
+impl OwnCommand {
+    fn reviewer(&self) -> anyhow::Result<CommandReviewer> {
+        let context = || format!("`review.commands`: `{}` cannot be used", self.name);
+        let mut reviewer = match (&self.run, &self.form) {
+            (None, None) => well_known(&self.name)?.reviewer(),
+            (Some(run), Some(form)) => {
+                let Some((program, args)) = run.split_first() else {
+                    bail!("{}: `run` is empty", context());
+                };
+                let form: Form = form.parse().with_context(context)?;
+                let mut reviewer = CommandReviewer::new(&self.name, program, form);
+                reviewer.args = args.to_vec();
+                reviewer
+            }
+            (Some(_), None) => bail!("{}: `form` says what it prints, and is missing", context()),
+            (None, Some(_)) => bail!("{}: `run` says how it is run, and is missing", context()),
+        };
+        if let Some(files) = &self.files {
+            reviewer.files = Globs::new(files).with_context(context)?;
+        }
+        reviewer.env = self.env.clone().into_iter().collect();
+        reviewer.required = self.required;
+        reviewer.time = self.seconds.map_or(reviewer.time, Duration::from_secs);
+        Ok(reviewer)
+    }
+}
+
+fn well_known(name: &str) -> anyhow::Result<&'static known::Known> {
+    known::named(name).ok_or_else(|| {
+        let names: Vec<&str> = known::KNOWN.iter().map(|known| known.name).collect();
+        let names = names.join(", ");
+        anyhow!("`review.commands`: `{name}` is not well known ({names} are); say `run` and `form`")
+    })
+}
+
+/// Puts the environment's values in the place of `${NAME}`, comments apart.
+fn expanded(text: &str) -> anyhow::Result<String> {
+    let lines = text.split_inclusive('\n').map(|line| match line.trim_start().starts_with('#') {
+        true => Ok(line.to_owned()),
+        false => expanded_line(line),
+    });
+    lines.collect()
+}
+
+fn expanded_line(line: &str) -> anyhow::Result<String> {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(start) = rest.find("${") {
+        let Some(length) = rest[start..].find('}') else { break };
+        let name = &rest[start + 2..start + length];
+        let value = variable(name)
+            .ok_or_else(|| anyhow!("`{PATH}` has `${{{name}}}`, and `{name}` is not set"))?;
+        out.push_str(&rest[..start]);
+        out.push_str(&value);
+        rest = &rest[start + length + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// What is configured for reviews.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) leave_out: LeaveOut,
+    pub(crate) at_a_time: usize,
+    pub(crate) fail_on: Option<Grade>,
+    pub(crate) require: Requirement,
+    pub(crate) rules: Rulebook,
+    pub(crate) commands: Vec<CommandReviewer>,
+    pub(crate) models: StoredModels,
+    /// Whether personas read every change.
+    pub(crate) uses_models: bool,
+    /// Whether findings are looked at again by a model.
+    pub(crate) second_looks: bool,
+    /// The repository's own personas, by their files.
+    pub(crate) personas: Vec<(String, String)>,
+    pub(crate) baseline: Baseline,
+    /// What is to be told about what decides on the change.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Settings {
+    /// Reads the settings that hold for a change.
+    pub(crate) fn of(change: &Change) -> anyhow::Result<Settings> {
+        let mut notes = Vec::new();
+        let text = decisive(change, PATH, "the configuration", &mut notes)?;
+        let baseline = decisive(change, baseline::PATH, "the baseline", &mut notes)?;
+        let rules = own_files(change, &RULE_FILES, &mut notes)?;
+        let personas = own_files(change, &PERSONA_FILES, &mut notes)?;
+        let configuration = Configuration::parse(text.as_deref().unwrap_or(""))?;
+        configuration.models.check()?;
+        let commands = configuration.commands()?;
+        notes.extend(commands.iter().filter_map(|command| touched_settings(change, command)));
+        Ok(Settings {
+            leave_out: configuration.leave_out()?,
+            at_a_time: configuration.review.at_a_time,
+            fail_on: configuration.fail_on()?,
+            require: configuration.coverage.require,
+            rules: Rulebook::with_repository_rules(rules)?,
+            commands,
+            models: configuration.models,
+            uses_models: configuration.review.models,
+            second_looks: configuration.review.second_looks,
+            personas,
+            baseline: Baseline::read(baseline.as_deref().unwrap_or(""))?,
+            notes,
+        })
+    }
+}
+
+fn touches(change: &Change, start: &str) -> bool {
+    change.files.iter().any(|file| {
+        let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
+        paths.into_iter().flatten().any(|path| path.starts_with(start))
+    })
+}
+
+/// Reads a file that decides on a change: as it was before, where the change touches it, and else
+/// as it lies in the work tree. What is not told by the repository's history is told here.
+fn decisive(
+    change: &Change,
+    path: &str,
+    what: &str,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Option<String>> {
+    let before = change.base().read(&RepoPath::exact(path)?);
+    if touches(change, path) {
+        notes.push(format!("the change touches {what}; the version before it is used"));
+        return Ok(before);
+    }
+    let now = read_optional(&change.root, path)?;
+    if now != before && now.is_some() {
+        notes.push(format!("{what} is not committed as it is used here"));
+    }
+    Ok(now)
+}
+
+fn is_below_or_named(path: &str, start: &str) -> bool {
+    path.starts_with(start) || path.contains(&format!("/{start}"))
+}
+
+/// Says that a change touches what an analyser goes by.
+fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String> {
+    let known = known::named(&command.name)?;
+    // They may lie in any folder.
+    let names = |path: &&&str| change.files.iter().any(|file| is_below_or_named(file.path(), path));
+    let path = known.settings.iter().find(names)?;
+    Some(format!("the change touches `{path}`, which tells {} what to look for", known.name))
+}
+
+fn parse_error(error: &serde_saphyr::Error) -> anyhow::Error {
+    anyhow!("`{PATH}` cannot be read: {}", error.to_string().replace("<input>", PATH))
+}
+
+/// Reads a file of a work tree, if there is one: no link out of it, no device, nothing endless.
+pub(crate) fn read_optional(root: &Path, path: &str) -> anyhow::Result<Option<String>> {
+    if fs::symlink_metadata(root.join(path)).is_err() {
+        return Ok(None);
+    }
+    match DirTree::new(root.to_owned()).read(&RepoPath::exact(path)?) {
+        Some(text) => Ok(Some(text)),
+        None => bail!("`{path}` is no text file of this repository, or is too large"),
+    }
+}
+
+fn is_rule_file(name: &str) -> bool {
+    let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
+    is_yaml && !name.ends_with(".test.yml") && !name.ends_with(".test.yaml")
+}
+
+/// Files of a repository's own that decide on reviews.
+struct OwnFiles {
+    folder: &'static str,
+    /// What they are, for people.
+    what: &'static str,
+    is_one: fn(&str) -> bool,
+}
+
+const RULE_FILES: OwnFiles = OwnFiles { folder: RULES, what: "rules", is_one: is_rule_file };
+
+const PERSONA_FILES: OwnFiles =
+    OwnFiles { folder: PERSONAS, what: "personas", is_one: |name| name.ends_with(".md") };
+
+/// Gives the repository's files that hold for a change, by the same terms as its configuration.
+fn own_files(
+    change: &Change,
+    files: &OwnFiles,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Vec<(String, String)>> {
+    let what = files.what;
+    if touches(change, files.folder) {
+        notes.push(format!("the change touches the repository's {what}; those before it are used"));
+        return Ok(files.before(change));
+    }
+    let now = files.on_disk(&change.root)?;
+    if !now.is_empty() && now != files.before(change) {
+        notes.push(format!("the repository's {what} are not committed as they are used here"));
+    }
+    Ok(now)
+}
+
+impl OwnFiles {
+    fn before(&self, change: &Change) -> Vec<(String, String)> {
+        let paths = change.base().paths();
+        let files = paths.iter().filter(|path| path.as_str().starts_with(self.folder));
+        let files = files.filter(|path| (self.is_one)(path.as_str()));
+        files.filter_map(|path| Some((path.to_string(), change.base().read(path)?))).collect()
+    }
+
+    /// Reads them in a work tree, by their paths.
+    fn on_disk(&self, root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+        let parent = root.join(self.folder);
+        if !fs::symlink_metadata(&parent).is_ok_and(|metadata| metadata.is_dir()) {
+            return Ok(Vec::new());
+        }
+        let paths = DirTree::new(parent).paths();
+        let files = paths.into_iter().filter(|path| (self.is_one)(path.as_str()));
+        let files = files.map(|path| {
+            let path = format!("{}/{path}", self.folder);
+            let text = read_optional(root, &path)?.unwrap_or_default();
+            Ok((path, text))
+        });
+        files.collect()
+    }
+}
+
+/// Reads the rules in a work tree, by their paths.
+pub(crate) fn rules_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    RULE_FILES.on_disk(root)
+}
+
+/// Reads the personas in a work tree, by their paths.
+pub(crate) fn personas_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    PERSONA_FILES.on_disk(root)
+}
