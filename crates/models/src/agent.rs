@@ -276,9 +276,9 @@ impl Run<'_> {
             | Class::Garbage
             | Class::NotRecorded => "try again later",
         };
-        let words = match self.shown(words) {
-            words if words.is_empty() => "it failed without a word".to_owned(),
-            words => words,
+        let words = match self.shown(words).trim_end_matches('.') {
+            "" => "it failed without a word".to_owned(),
+            words => words.to_owned(),
         };
         Failure::new(class, format!("`{}`: {words}; {what_to_do}", self.id))
     }

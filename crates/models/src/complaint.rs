@@ -18,9 +18,10 @@ pub(crate) struct Complaint {
 }
 
 /// Words that tell that a prompt is too long.
-const TOO_LONG: [&str; 9] = [
-    "context length", "context_length", "context window", "context size", "maximum context",
-    "prompt is too long", "input is too long", "too many tokens", "reduce the length",
+const TOO_LONG: [&str; 11] = [
+    "context limit", "maximum number of tokens", "context length", "context_length",
+    "context window", "context size", "maximum context", "prompt is too long", "input is too long",
+    "too many tokens", "reduce the length",
 ];
 
 /// Words that tell that an account has nothing left.
@@ -41,7 +42,12 @@ impl Complaint {
             ("", kind) => kind.to_owned(),
             (code, _) => code.to_owned(),
         };
-        Some(Complaint { kind, message: text(said, "/message").to_owned() })
+        let message = match said.get("message") {
+            Some(Value::String(message)) => message.clone(),
+            Some(other) => other.to_string(),
+            None => said.to_string(),
+        };
+        Some(Complaint { kind, message })
     }
 
     /// Tells the class by the status, or by the provider's own name for what went wrong.
@@ -113,6 +119,10 @@ mod tests {
             (r#"{"error":{"message":"upstream","code":502}}"#, "502: upstream"),
             (r#"{"error":"model not found"}"#, ": model not found"),
             (r#"{"detail":"no"}"#, ": no"),
+            (
+                r#"{"message":{"detail":[{"loc":["body","max_completion_tokens"]}]}}"#,
+                r#": {"detail":[{"loc":["body","max_completion_tokens"]}]}"#,
+            ),
         ];
         for (body, expected) in cases {
             let Complaint { kind, message } =

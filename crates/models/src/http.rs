@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ureq::http::Response;
+use ureq::http::{HeaderValue, Response};
 use ureq::{Agent, Body};
 
 use self::fault::Fault;
@@ -33,7 +33,6 @@ pub struct Provider {
     url: String,
     keys: Keys,
     agent: Agent,
-    conceded: Mutex<Concessions>,
 }
 
 impl Provider {
@@ -61,7 +60,6 @@ impl Provider {
             url: url.to_owned(),
             keys: Keys::new(key),
             agent: agent(host),
-            conceded: Mutex::default(),
         })
     }
 }
@@ -85,12 +83,14 @@ fn agent(host: &str) -> Agent {
 pub struct HttpModel {
     provider: Arc<Provider>,
     about: Description,
+    /// Models of one provider take different things.
+    conceded: Mutex<Concessions>,
 }
 
 impl HttpModel {
     /// Makes a model of what is known of it; the provider knows it by `about.id.model()`.
     pub fn new(provider: Arc<Provider>, about: Description) -> HttpModel {
-        HttpModel { provider, about }
+        HttpModel { provider, about, conceded: Mutex::default() }
     }
 }
 
@@ -144,8 +144,7 @@ impl Call<'_> {
     }
 
     fn conceded(&self) -> std::sync::MutexGuard<'_, Concessions> {
-        let conceded = self.model.provider.conceded.lock();
-        conceded.unwrap_or_else(PoisonError::into_inner)
+        self.model.conceded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn send(&self, conceded: &Concessions) -> Result<Response<Body>, Fault> {
@@ -164,6 +163,9 @@ impl Call<'_> {
         }
         let mut request = agent.post(dialect.address(url));
         for (name, value) in dialect.headers(self.key) {
+            let mut value = HeaderValue::try_from(value).expect("a key is made of plain letters");
+            // Whoever logs requests leaves it out.
+            value.set_sensitive(true);
             request = request.header(name, value);
         }
         let request = request

@@ -89,7 +89,7 @@ impl Day {
         }
     }
 
-    fn read(&self) -> io::Result<Amount> {
+    pub(super) fn read(&self) -> io::Result<Amount> {
         let text = match std::fs::read(&self.file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Amount::default()),

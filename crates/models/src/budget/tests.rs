@@ -106,6 +106,18 @@ fn a_day_is_shared_by_runs() {
 }
 
 #[test]
+fn who_does_not_fit_into_the_day_yet_waits_for_others_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let budget = Budget::unlimited().with_day(Day::new(folder.path(), "2026-11-15", tokens(100)));
+    let first = budget.set_aside("p/m", most(80)).unwrap();
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| budget.set_aside("p/m", most(80)).map(|held| used(held, 80)));
+        used(first, 20);
+        second.join().unwrap().unwrap();
+    });
+}
+
+#[test]
 fn a_damaged_day_is_not_taken_for_an_empty_one() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("spend-2026-11-15.json"), "{").unwrap();
@@ -181,5 +193,24 @@ proptest! {
         prop_assert_eq!(budget.state().reserved, Amount::default());
         prop_assert_eq!(spent.calls, asked);
         prop_assert!(day_caps.exceeded(Amount::of(&spent)).is_none());
+    }
+
+    #[test]
+    fn runs_that_share_a_day_stay_within_it_together(
+        threads in questions(),
+        day_cap in 0_u64..200,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let day = || Day::new(folder.path(), "2026-11-15", tokens(day_cap));
+        let runs: Vec<Budget> =
+            threads.iter().map(|_| Budget::unlimited().with_day(day())).collect();
+        std::thread::scope(|scope| {
+            for (run, questions) in runs.iter().zip(&threads) {
+                scope.spawn(move || ask_all(run, std::slice::from_ref(questions)));
+            }
+        });
+        let spent = runs.iter().fold(Spent::default(), |all, run| all.plus(run.spent()));
+        prop_assert!(tokens(day_cap).exceeded(Amount::of(&spent)).is_none());
+        prop_assert_eq!(day().read().unwrap(), Amount::of(&spent));
     }
 }

@@ -82,7 +82,10 @@ impl Call<'_> {
         let mut failure = match fault {
             Fault::Status { status, complaint, wait } => {
                 let class = complaint.class(Some(status));
-                let message = self.message(class, &self.said(Some(status), &complaint));
+                let mut message = self.message(class, &self.said(Some(status), &complaint));
+                if let Some(wait) = wait {
+                    message.push_str(&format!(" (it asks to wait {} s)", wait.as_secs()));
+                }
                 Failure { wait, ..Failure::free(class, message) }
             }
             Fault::Complained(complaint, answer) => {

@@ -22,20 +22,15 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
         "stream": true,
         "messages": [message("user", content(asked))],
     });
-    let free = thinking.is_some() || asked.conceded.contains(Concession::FreeTool);
     let mut system = asked.system();
     if let Some(schema) = asked.schema() {
-        request["tools"] = json!([{
-            "name": REPORT,
-            "description": "Takes the answer.",
-            "input_schema": schema,
-        }]);
-        request["tool_choice"] = match free {
-            // A model that thinks cannot be forced, so it is asked.
-            true => json!({ "type": "auto" }),
-            false => json!({ "type": "tool", "name": REPORT }),
+        let force = match (asked.conceded.contains(Concession::FreeTool), &thinking) {
+            (true, _) => Force::None,
+            (false, Some(_)) => Force::Once,
+            (false, None) => Force::This,
         };
-        if free {
+        offer_tool(schema, force, &mut request);
+        if force != Force::This {
             system.push_str("\n\nGive your answer by calling the tool `report`, once.");
         }
     }
@@ -46,6 +41,34 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
         request["thinking"] = thinking;
     }
     request
+}
+
+/// How a model is brought to call the tool.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Force {
+    /// It must. One that thinks cannot be forced.
+    This,
+    /// It may, once.
+    Once,
+    /// It may.
+    None,
+}
+
+fn offer_tool(schema: &Value, force: Force, request: &mut Value) {
+    request["tools"] = json!([{
+        "name": REPORT,
+        "description": "Takes the answer.",
+        "input_schema": schema,
+    }]);
+    let once = |mut choice: Value| {
+        choice["disable_parallel_tool_use"] = Value::Bool(true);
+        choice
+    };
+    match force {
+        Force::This => request["tool_choice"] = once(json!({ "type": "tool", "name": REPORT })),
+        Force::Once => request["tool_choice"] = once(json!({ "type": "auto" })),
+        Force::None => {}
+    }
 }
 
 /// Gives the blocks, the last shared of which ends what the provider keeps.
@@ -189,7 +212,8 @@ mod tests {
               ],
               "tool_choice": {
                 "type": "tool",
-                "name": "report"
+                "name": "report",
+                "disable_parallel_tool_use": true
               },
               "system": [
                 {
@@ -209,7 +233,7 @@ mod tests {
         let request: Value = serde_json::from_str(&request).unwrap();
         // Room for the answer is left beside the thoughts.
         assert_eq!(request["thinking"], json!({ "type": "enabled", "budget_tokens": 2_976 }));
-        assert_eq!(request["tool_choice"], json!({ "type": "auto" }));
+        assert_eq!(text(&request, "/tool_choice/type"), "auto");
         assert!(text(&request, "/system/0/text").ends_with("by calling the tool `report`, once."));
     }
 

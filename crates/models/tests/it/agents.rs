@@ -183,7 +183,7 @@ fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
     check(
         r#"{"type":"result","subtype":"success","is_error":true,"stop_reason":"refusal","result":"I will not."}"#,
         1,
-        expect!["Refusal: `agent/m`: I will not.; choose another model []"],
+        expect!["Refusal: `agent/m`: I will not; choose another model []"],
     );
     check(
         r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["too many turns"]}"#,

@@ -184,8 +184,8 @@ fn a_refused_request_is_classed_and_explained() {
     check(
         error("429 Slow Down", "retry-after: 7\r\n", "slow down"),
         expect![[r#"
-        RateLimit: `fake/m`: too many requests for `fake` (429: slow down); try again later, or ask fewer at once
-        wait Some(7s), partial None, tokens 0"#]],
+            RateLimit: `fake/m`: too many requests for `fake` (429: slow down); try again later, or ask fewer at once (it asks to wait 7 s)
+            wait Some(7s), partial None, tokens 0"#]],
     );
     check(
         error("529 Full", "", "Overloaded"),
