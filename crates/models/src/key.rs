@@ -14,6 +14,12 @@ const COMMAND_TIME: Duration = Duration::from_secs(60);
 /// How much a key command may print.
 const COMMAND_OUTPUT: usize = 64 << 10;
 
+/// What programs that keep secrets need to reach their agents and stores.
+const COMMAND_VARIABLES: [&str; 9] = [
+    "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "GNUPGHOME", "GPG_TTY", "PASSWORD_STORE_DIR",
+    "SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+];
+
 /// A secret shorter than this is no secret, and taking it out of texts would garble them.
 const SHORTEST: usize = 6;
 
@@ -129,7 +135,8 @@ fn run(words: &[String]) -> Result<Key, Failure> {
     let [program, args @ ..] = words else {
         return Err(unusable("the key command is empty: configure a program".to_owned()));
     };
-    let command = Command::new(program).args(args).time(COMMAND_TIME).output(COMMAND_OUTPUT);
+    let command = Command::new(program).args(args).pass_on(COMMAND_VARIABLES);
+    let command = command.time(COMMAND_TIME).output(COMMAND_OUTPUT);
     let finished = command.run().map_err(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
         unusable(format!("there is no key: {error}{}", cause.unwrap_or_default()))

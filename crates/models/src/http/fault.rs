@@ -46,9 +46,13 @@ impl Fault {
                 Fault::Unconnected(error.to_string())
             }
             ureq::Error::HostNotFound => Fault::Unconnected("there is no such host".to_owned()),
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::InvalidProxyUrl => {
-                Fault::Unconnected(error.to_string())
-            }
+            ureq::Error::BadUri(_)
+            | ureq::Error::Http(_)
+            | ureq::Error::InvalidProxyUrl
+            | ureq::Error::ConnectProxyFailed(_)
+            | ureq::Error::ConnectionFailed
+            | ureq::Error::Tls(_)
+            | ureq::Error::Rustls(_) => Fault::Unconnected(error.to_string()),
             other => Fault::Broken(other.to_string(), answer),
         }
     }
@@ -91,7 +95,9 @@ impl Call<'_> {
             Fault::Complained(complaint, answer) => {
                 let class = complaint.class(None);
                 let message = self.message(class, &self.said(None, &complaint));
-                self.broken_off(class, message, *answer)
+                // Before the first word nothing is billed but what the provider has said.
+                let usage = (answer.heard == 0).then_some(answer.usage);
+                Failure { usage, ..self.broken_off(class, message, *answer) }
             }
             Fault::Unconnected(why) => {
                 let why = format!(" ({})", self.shown(&why));

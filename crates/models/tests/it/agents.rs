@@ -20,8 +20,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Sets a stage. A script notes its arguments, its folder, its input and its variables, and then does
-    /// as told.
+    /// Sets a stage. A script notes its arguments, its folder, its input and its variables, and
+    /// then does as told.
     fn new(script: &str) -> Stage {
         let stage = Stage { folder: tempfile::tempdir().unwrap() };
         let notes = stage.folder.path().display();

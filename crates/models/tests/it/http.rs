@@ -1,6 +1,7 @@
 //! Providers, asked over real connections.
 
 use std::cell::RefCell;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -327,6 +328,25 @@ fn nobody_there_is_told_as_such() {
         (Class::Network, Some(0))
     );
     assert!(failure.message.starts_with(&format!("`fake/m`: no connection to `{url}`")));
+}
+
+#[test]
+fn a_server_that_cannot_show_who_it_is_gets_no_key() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut greeting = [0; 5];
+        stream.read_exact(&mut greeting).unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        let mut rest = Vec::new();
+        // The client may break the connection off.
+        let _ = stream.read_to_end(&mut rest);
+        String::from_utf8_lossy(&rest).into_owned()
+    });
+    let failure = ask_within(&model(Dialect::Chat, &url), Duration::from_secs(60)).unwrap_err();
+    assert_eq!(failure.class, Class::Network, "{failure}");
+    assert!(!server.join().unwrap().contains(KEY));
 }
 
 #[test]
