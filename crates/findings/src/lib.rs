@@ -22,6 +22,7 @@ pub mod read;
 pub mod recurring;
 pub mod report;
 pub mod sequence;
+pub mod spent;
 pub mod synthesis;
 pub mod validate;
 pub mod validation;

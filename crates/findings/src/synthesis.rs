@@ -15,6 +15,7 @@ use crate::merge::{self, Merge};
 use crate::path::RepoPath;
 use crate::read::Rejected;
 use crate::report::{Report, Reviewer, ReviewerKind};
+use crate::spent::Spent;
 use crate::validation::{self, Opinion};
 use crate::verdict::{self, Evidence, Verdict};
 use crate::vote::{AutofixClass, Owner, Vote};
@@ -43,6 +44,8 @@ pub struct Circumstances<'a> {
     pub coverage: Option<Coverage>,
     /// What a second look at findings came to.
     pub opinions: &'a [Opinion],
+    /// What the models of the review took, where any were asked.
+    pub spent: Option<Spent>,
     /// Today, for dismissals that end; without it, none of those holds.
     pub today: Option<Day>,
 }
@@ -100,6 +103,9 @@ pub struct Synthesis {
     /// How much of the change somebody looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
+    /// What the models of the review took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
     /// What each reviewer returned, by name.
     pub reports: Vec<ReportSummary>,
 }
@@ -217,6 +223,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
         merges,
         counts: counts(reports, &gated),
         coverage: around.coverage.clone(),
+        spent: around.spent.clone(),
         reports: summaries(reports),
         findings: gated.open,
         pre_existing: gated.pre_existing,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::grade::{Grade, Obligation};
-use crate::report::Report;
+use crate::report::{Report, ReviewerKind};
 
 /// Where a change stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -202,6 +202,16 @@ fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
     let may_block = |f: &&Finding| f.grade.is_unmapped() || blocks(f);
     let held: Vec<&Finding> = evidence.held_back.iter().filter(may_block).collect();
     let mut reasons = Vec::new();
+    // A change is not simply ready where somebody who meant to read it could not.
+    let unheard = evidence
+        .reports
+        .iter()
+        .filter(|report| !report.required && report.reviewer.kind == ReviewerKind::Persona);
+    reasons.extend(unheard.filter_map(|report| {
+        let why = report.unusable.as_ref()?;
+        let text = format!("`{}` could not answer: {why}", report.reviewer.name);
+        Some(Reason { rule: Rule::NoReport, text, findings: Vec::new() })
+    }));
     reasons.extend(reason(Rule::Should, "should be fixed", &should));
     reasons.extend(reason(Rule::Actionable, "can be acted on", &actionable));
     reasons.extend(reason(Rule::HeldBack, "held back as unsure, may have blocked", &held));

@@ -41,6 +41,9 @@ fn verdict(synthesis: &Synthesis) -> String {
     if let Some(coverage) = &synthesis.coverage {
         lines.push(format!("- {}", plain::markdown(&coverage.to_string())));
     }
+    if let Some(spent) = &synthesis.spent {
+        lines.push(format!("- {}", plain::markdown(&spent.to_string())));
+    }
     lines.join("\n")
 }
 
