@@ -9,7 +9,7 @@ macro_rules! rules {
 }
 
 /// Every built-in structural rule: its name, and its file.
-const RULES: &[(&str, &str)] = rules![
+pub(crate) const RULES: &[(&str, &str)] = rules![
     "c/assignment-as-condition",
     "c/catch-by-value",
     "c/char-against-eof",

@@ -49,7 +49,11 @@ mod tests {
 
     #[test]
     fn calls_are_found_and_mentions_are_not() {
-        check("a.rs", "fn a() {\n    shop::total(1);\n    // total(2)\n    let total = 3;\n}\n", &[2]);
+        check(
+            "a.rs",
+            "fn a() {\n    shop::total(1);\n    // total(2)\n    let total = 3;\n}\n",
+            &[2],
+        );
         check("a.py", "def total():\n    pass\n\nx = cart.total()\ny = total\n", &[4]);
         check("a.ts", "import {total} from 'x';\nconst y = cart.total(1);\n", &[2]);
         check("a.go", "package a\nfunc f() {\n\tcart.total(1)\n}\n", &[3]);

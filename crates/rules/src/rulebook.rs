@@ -41,6 +41,12 @@ impl Rulebook {
         Ok(Rulebook { by_language: empty_shelves(), repository })
     }
 
+    /// Gives the files that the rules are made of, each with its name.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.repository.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        builtin::RULES.iter().copied().chain(own)
+    }
+
     /// Gives the rules of a language.
     pub(crate) fn rules(&self, language: Language) -> &LanguageRules {
         let shelf = self.by_language.get(&language).expect("there is a shelf for every grammar");

@@ -9,6 +9,7 @@ mod facts;
 mod generated;
 mod lock_file;
 mod migration;
+mod orders;
 mod shape;
 mod tests_gone;
 mod untested;
@@ -47,6 +48,7 @@ const CHANGE_CHECKS: &[ChangeCheck] = &[
     lock_file::CHECK,
     generated::CHECK,
     duplicate::CHECK,
+    orders::CHECK,
 ];
 
 /// Where a check fires.
