@@ -128,7 +128,8 @@ impl<I: BufRead, O: Write> Talk<I, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::review::Prepared;
+    use crate::models::ModelArgs;
+    use crate::reviewing::Prepared;
     use assay_change::{Scope, Selection};
     use assay_fakes::Repository;
     use assay_findings::gate::Mode;
@@ -142,8 +143,13 @@ mod tests {
         repository.write("a.rs", "fn f() {}\n");
         repository.commit("before");
         repository.write("a.rs", CODE);
-        let prepared =
-            Prepared::open(repository.path(), &Scope::Automatic, &Selection::default()).unwrap();
+        let prepared = Prepared::open(
+            repository.path(),
+            &Scope::Automatic,
+            &Selection::default(),
+            &ModelArgs::default(),
+        )
+        .unwrap();
         let reviewed = prepared.review(Mode::Interactive, None);
         let mut baseline = Baseline::default();
         let mut talk = Talk { input: answers.as_bytes(), out: Vec::new() };

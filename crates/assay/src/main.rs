@@ -7,7 +7,9 @@ mod environment;
 mod exit;
 mod interactive;
 mod link;
+mod models;
 mod progress;
+mod reviewing;
 mod settings;
 mod terminal;
 
@@ -33,6 +35,10 @@ enum Command {
     Review(commands::review::Args),
     /// Applies the safe fixes of a review, and nothing else
     Fix(commands::fix::Args),
+    /// Has a run again, offline
+    Replay(commands::replay::Args),
+    /// Says what is different between two runs, and why
+    Diff(commands::diff::Args),
     /// Writes a commented configuration
     Init(commands::init::Args),
     /// Says what is there, what is missing, and how to get it
@@ -56,6 +62,8 @@ fn main() -> ExitCode {
     let result = std::panic::catch_unwind(|| match cli.command {
         Command::Review(args) => commands::review::run(&args),
         Command::Fix(args) => commands::fix::run(&args),
+        Command::Replay(args) => commands::replay::run(&args),
+        Command::Diff(args) => commands::diff::run(&args),
         Command::Init(args) => commands::init::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Demo => commands::demo::run(),

@@ -53,6 +53,13 @@ impl Watch for Progress {
         state.log.push(format!("reviewers: {}", reviewers.join(", ")));
     }
 
+    fn heard(&self, reviewer: &str, chars: usize) {
+        let state = self.state.borrow();
+        if let Some((_, line)) = state.lines.iter().find(|(name, _)| name == reviewer) {
+            line.set_message(format!("{reviewer} has written {chars} characters"));
+        }
+    }
+
     fn answered(&self, answer: &Answer) {
         let mut state = self.state.borrow_mut();
         let name = &answer.report.reviewer.name;

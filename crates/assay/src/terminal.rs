@@ -14,9 +14,9 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_findings::vote::AutofixClass;
 use assay_findings::write::plain;
-use assay_review::Interest;
 use assay_review::fix::Plan;
-use assay_review::roster::{Depth, Roster};
+use assay_review::roster::{Depth, Entry, Roster};
+use assay_review::{Estimate, Interest};
 
 use self::snippet::Source;
 use crate::link;
@@ -109,6 +109,20 @@ fn style_of(finding: &Finding) -> Style {
     }
 }
 
+/// Says who found something: the rule, and the reviewers where others than rules are among them.
+fn said_by(finding: &Finding) -> String {
+    let others = finding.reviewers.iter().filter(|name| *name != assay_rules::REVIEWER);
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    let mut parts: Vec<String> = finding.rule.iter().cloned().collect();
+    // Of an analyser the rule says enough.
+    if !others.is_empty() && (finding.rule.is_none() || finding.reviewers.len() > 1) {
+        parts.push(format!("{}, {}% sure", others.join(" and "), finding.confidence.percent()));
+    }
+    let second = finding.validation.as_ref().map(|look| look.state);
+    parts.extend(second.map(|state| state.as_str().to_owned()));
+    parts.join("; ")
+}
+
 /// Prints one finding: what, where, why it matters, and the fix.
 pub(crate) fn write_finding(
     out: &mut impl Write,
@@ -118,12 +132,12 @@ pub(crate) fn write_finding(
     let style = style_of(finding);
     let severity = plain::one_line(&finding.severity);
     let title = assay_rules::redact(&finding.title).into_owned();
-    let rule = finding.rule.as_deref().map(|rule| format!(" ({})", plain::one_line(rule)));
+    let by = said_by(finding);
+    let by = if by.is_empty() { by } else { format!(" ({})", plain::one_line(&by)) };
     writeln!(
         out,
-        "  {style}{severity}{style:#}: {BOLD}{}{BOLD:#}{DIM}{}{DIM:#}",
+        "  {style}{severity}{style:#}: {BOLD}{}{BOLD:#}{DIM}{by}{DIM:#}",
         plain::one_line(&title),
-        rule.unwrap_or_default(),
     )?;
     source.write(out, finding, style)?;
     let text =
@@ -156,6 +170,9 @@ fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<
     if let Some(coverage) = &synthesis.coverage {
         writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&coverage.to_string()))?;
     }
+    if let Some(spent) = &synthesis.spent {
+        writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&spent.to_string()))?;
+    }
     Ok(())
 }
 
@@ -170,6 +187,14 @@ fn write_asides(
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         let line = format!("left alone: {} at {place}: {why}", finding.title);
         writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&line))?;
+    }
+    for (what, list) in
+        [("risk", &synthesis.residual_risks), ("not tested", &synthesis.testing_gaps)]
+    {
+        for text in list.iter().take(NAMED) {
+            let line = format!("{what}: {text}");
+            writeln!(out, "{DIM}{}{DIM:#}", wrapped(&plain::one_line(&line), 0, "  "))?;
+        }
     }
     let not_covered: Vec<&String> =
         synthesis.reports.iter().flat_map(|report| &report.not_covered).collect();
@@ -209,24 +234,66 @@ fn write_next(out: &mut impl Write, synthesis: &Synthesis, told: &Told<'_>) -> a
 }
 
 /// Prints who would read a change, and why.
-pub(crate) fn print_roster(roster: &Roster, with_cost: bool) -> anyhow::Result<()> {
+pub(crate) fn print_roster(
+    roster: &Roster,
+    with_models: bool,
+    with_cost: bool,
+) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     let depth = match roster.depth {
         Depth::Lite => "lite",
         Depth::Full => "full",
     };
     writeln!(out, "{BOLD}{depth} roster{BOLD:#}: {}", plain::one_line(&roster.because))?;
-    for (name, interest) in &roster.entries {
+    for Entry { name, interest, estimate } in &roster.entries {
         let (style, word, reason) = match interest {
             Interest::Reads(reason) => (GREEN, "reads", reason),
             Interest::Rests(reason) => (DIM, "rests", reason),
         };
         writeln!(out, "  {style}{word}{style:#}  {name}: {}", plain::one_line(reason))?;
+        if let Some(estimate) = estimate {
+            writeln!(out, "         {DIM}{}{DIM:#}", plain::one_line(&in_words(estimate)))?;
+        }
     }
-    if with_cost {
-        writeln!(out, "no model is configured: nothing is sent, and nothing is spent")?;
+    match (with_models, with_cost) {
+        (false, true) => writeln!(out, "no model is asked: nothing is sent, and nothing is spent")?,
+        (false, false) => writeln!(out, "no model is asked; with --models personas read it too")?,
+        (true, true) => writeln!(out, "{}", total(roster))?,
+        (true, false) => {}
     }
     Ok(())
+}
+
+/// About so many bytes make a token.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Says what reading would take.
+fn in_words(estimate: &Estimate) -> String {
+    let calls = count(estimate.calls, "call");
+    let tokens = estimate.bytes / BYTES_PER_TOKEN;
+    let most = at_most(estimate.most_micro_usd);
+    format!("{calls} to {}, about {tokens} tokens, {most}", estimate.model)
+}
+
+fn at_most(micro_usd: Option<u64>) -> String {
+    match micro_usd {
+        Some(micro) => format!("${:.4} at most", micro as f64 / 1_000_000.0),
+        None => "price unknown".to_owned(),
+    }
+}
+
+/// Says what all of it would take; a second look at what is found comes on top.
+fn total(roster: &Roster) -> String {
+    let estimates = || roster.entries.iter().filter_map(|entry| entry.estimate.as_ref());
+    let calls: usize = estimates().map(|estimate| estimate.calls).sum();
+    let tokens = estimates().map(|estimate| estimate.bytes).sum::<usize>() / BYTES_PER_TOKEN;
+    let most = estimates().map(|estimate| estimate.most_micro_usd).sum::<Option<u64>>();
+    format!(
+        "in all {}, about {tokens} tokens, {}; nothing was sent. Second looks at what is found \
+         come on top.",
+        count(calls, "call"),
+        at_most(most)
+    )
 }
 
 /// Prints what fixes did or would do.

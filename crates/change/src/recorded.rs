@@ -82,6 +82,11 @@ impl RecordedChange {
         }
     }
 
+    /// Gives how many bytes of files it holds.
+    pub fn bytes(&self) -> usize {
+        self.before.0.values().chain(self.after.0.values()).map(String::len).sum()
+    }
+
     /// Gives the change as it was, seen from a folder that need not have anything to do with it.
     pub fn open(self, root: PathBuf) -> Change {
         Change {

@@ -7,11 +7,16 @@
 
 pub mod baseline;
 pub mod command;
+pub mod compare;
 pub mod fix;
+pub mod persona;
+mod prompt;
+pub mod recording;
 mod reviewer;
 pub mod roster;
 mod run;
 pub mod runs;
+mod secrets;
 
-pub use reviewer::{Answer, Interest, Reviewer, Rules};
-pub use run::{Review, Terms, Watch, run};
+pub use reviewer::{Answer, Estimate, Exchange, Interest, Reviewer, Rules, Tell};
+pub use run::{AtATime, Review, Terms, Watch, run};

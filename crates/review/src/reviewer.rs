@@ -1,10 +1,17 @@
 //! What reads a change: [`Reviewer`], and the rules as one.
 
+use std::collections::BTreeMap;
+
 use assay_change::Change;
 use assay_findings::coverage::{Look, Looks};
 use assay_findings::identity::Suppression;
 use assay_findings::report::{self, Report, ReviewerKind};
+use assay_models::Source;
 use assay_rules::Rulebook;
+use serde::{Deserialize, Serialize};
+
+use crate::runs::short_hash;
+use crate::secrets::keep_secrets;
 
 /// Reads one change and reports what it finds.
 ///
@@ -23,8 +30,61 @@ pub trait Reviewer: Send + Sync {
     /// Says whether it has anything to read in a change, and why.
     fn interest(&self, change: &Change) -> Interest;
 
-    /// Reads a change.
-    fn review(&self, change: &Change) -> Answer;
+    /// Says what reading a change would take, where it costs anything.
+    fn estimate(&self, _change: &Change) -> Option<Estimate> {
+        None
+    }
+
+    /// Gives what it is made of, by name: whatever is another today than it was in an earlier run
+    /// may be why it finds something else.
+    fn made_of(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    /// Reads a change, and tells how it goes on meanwhile.
+    fn review(&self, change: &Change, tell: Tell<'_>) -> Answer;
+}
+
+/// Hears how many characters of an answer have come so far.
+pub type Tell<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// What reading a change would take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Estimate {
+    /// Which model is asked.
+    pub model: String,
+    /// How often.
+    pub calls: usize,
+    /// How much it is sent.
+    pub bytes: usize,
+    /// The most that it can cost, in millionths of a dollar, where prices are known.
+    pub most_micro_usd: Option<u64>,
+}
+
+impl Default for Estimate {
+    fn default() -> Estimate {
+        Estimate { model: String::new(), calls: 0, bytes: 0, most_micro_usd: Some(0) }
+    }
+}
+
+/// One question to a model and what came of it, for the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// Who asked.
+    pub reviewer: String,
+    /// Which model.
+    pub model: String,
+    /// The hash of what was asked.
+    pub prompt: String,
+    /// Where the answer came from.
+    pub source: Source,
+    /// How often it was asked.
+    pub attempts: u32,
+    /// The tokens that it took.
+    pub tokens: u64,
+    /// Why there is no answer, where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// Whether a reviewer reads a change, and why.
@@ -37,7 +97,7 @@ pub enum Interest {
 }
 
 /// What a reviewer returns.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Answer {
     /// What it found.
     pub report: Report,
@@ -45,6 +105,9 @@ pub struct Answer {
     pub looks: Looks,
     /// Which findings comments in the change ask to leave alone.
     pub suppressions: Vec<Suppression>,
+    /// What was asked of models.
+    #[serde(default)]
+    pub exchanges: Vec<Exchange>,
 }
 
 impl Answer {
@@ -55,7 +118,7 @@ impl Answer {
         report.required = reviewer.is_required();
         let look = Look::Failed(format!("{}: {why}", reviewer.name()));
         let looks = looks_of(reviewer, vec![look; change.hunks()]);
-        Answer { report, looks, suppressions: Vec::new() }
+        Answer { report, looks, suppressions: Vec::new(), exchanges: Vec::new() }
     }
 }
 
@@ -90,12 +153,19 @@ impl Reviewer for Rules {
         Interest::Reads("always on".to_owned())
     }
 
-    fn review(&self, change: &Change) -> Answer {
-        let reviewed = self.0.review(change);
+    fn made_of(&self) -> BTreeMap<String, String> {
+        let files = self.0.files();
+        files.map(|(name, text)| (name.to_owned(), short_hash(text.as_bytes()))).collect()
+    }
+
+    fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {
+        let mut reviewed = self.0.review(change);
+        keep_secrets(&mut reviewed.report);
         Answer {
             report: reviewed.report,
             looks: looks_of(self, reviewed.looks),
             suppressions: reviewed.suppressions,
+            exchanges: Vec::new(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use assay_change::Change;
 use assay_change::diff::Content;
 
-use crate::reviewer::{Interest, Reviewer};
+use crate::reviewer::{Estimate, Interest, Reviewer};
 
 /// A change with fewer lines that do something is small.
 const SMALL: usize = 40;
@@ -40,18 +40,43 @@ pub struct Roster {
     pub depth: Depth,
     /// Why so closely.
     pub because: String,
-    /// The reviewers, each with whether it reads the change and why.
-    pub entries: Vec<(String, Interest)>,
+    /// The reviewers.
+    pub entries: Vec<Entry>,
+}
+
+/// One reviewer of a roster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Whether it reads the change, and why.
+    pub interest: Interest,
+    /// What that would take, where it was asked for and costs anything.
+    pub estimate: Option<Estimate>,
+}
+
+/// Whether a roster says what reading would take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// It does.
+    Shown,
+    /// It does not.
+    NotAsked,
 }
 
 /// Decides who reads a change.
-pub fn roster(change: &Change, reviewers: &[Box<dyn Reviewer>]) -> Roster {
+pub fn roster(change: &Change, reviewers: &[Box<dyn Reviewer>], cost: Cost) -> Roster {
     let (depth, because) = depth(change);
-    let entries = reviewers.iter().map(|by| (by.name().to_owned(), by.interest(change))).collect();
-    Roster { depth, because, entries }
+    let entry = |by: &Box<dyn Reviewer>| {
+        let interest = by.interest(change);
+        let is_wanted = cost == Cost::Shown && matches!(interest, Interest::Reads(_));
+        let estimate = is_wanted.then(|| by.estimate(change)).flatten();
+        Entry { name: by.name().to_owned(), interest, estimate }
+    };
+    Roster { depth, because, entries: reviewers.iter().map(entry).collect() }
 }
 
-fn depth(change: &Change) -> (Depth, String) {
+pub(crate) fn depth(change: &Change) -> (Depth, String) {
     let lines: usize = assay_rules::executable_lines(change).into_iter().map(|(_, n)| n).sum();
     let counted = format!("{lines} executable {}", if lines == 1 { "line" } else { "lines" });
     if let Some((risk, path)) = risk(change) {

@@ -1,7 +1,8 @@
 //! Running reviewers side by side: [`run`].
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::Sender;
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
@@ -10,14 +11,17 @@ use assay_findings::coverage::{Coverage, Looks, Requirement};
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal, Suppression};
-use assay_findings::report::Report;
+use assay_findings::path::RepoPath;
+use assay_findings::report::{Report, ReviewerKind};
+use assay_findings::spent::Spent;
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
-use assay_rules::WithSymbols;
+use assay_findings::validation::Opinion;
+use assay_rules::{Redacted, WithSymbols};
 
-use crate::reviewer::{Answer, Interest, Reviewer};
+use crate::reviewer::{Answer, Exchange, Interest, Reviewer, Tell};
 
 /// What all reviewers made of a change.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Review {
     /// What each reported, in the order of the roster.
     pub reports: Vec<Report>,
@@ -25,7 +29,23 @@ pub struct Review {
     pub looks: Vec<Looks>,
     /// Which findings comments in the change ask to leave alone.
     pub suppressions: Vec<Suppression>,
+    /// What was asked of models.
+    pub exchanges: Vec<Exchange>,
+    /// What a second look at findings came to.
+    pub opinions: Vec<Opinion>,
 }
+
+/// How many reviewers read at the same time.
+#[derive(Debug, Clone, Copy)]
+pub struct AtATime {
+    /// Of those that work on this machine.
+    pub local: usize,
+    /// Of those that wait for a model.
+    pub models: usize,
+}
+
+/// So many characters come between two tidings of an answer.
+const HEARD_AT_ONCE: usize = 200;
 
 /// What decides besides the reviewers' answers.
 #[derive(Debug, Default)]
@@ -38,6 +58,8 @@ pub struct Terms<'a> {
     pub require: Requirement,
     /// What was accepted before.
     pub dismissals: &'a [Dismissal],
+    /// What the models took, where any were asked.
+    pub spent: Option<Spent>,
     /// Today, for what was accepted up to a day.
     pub today: Option<Day>,
 }
@@ -46,6 +68,9 @@ pub struct Terms<'a> {
 pub trait Watch {
     /// These reviewers read the change.
     fn started(&self, reviewers: &[&str]);
+
+    /// So many characters of an answer have come.
+    fn heard(&self, reviewer: &str, chars: usize);
 
     /// One of them has answered.
     fn answered(&self, answer: &Answer);
@@ -56,53 +81,117 @@ pub trait Watch {
 pub fn run(
     change: &Change,
     reviewers: &[Box<dyn Reviewer>],
-    at_a_time: usize,
+    at_a_time: AtATime,
     watch: &dyn Watch,
 ) -> Review {
     let reads = |by: &&dyn Reviewer| matches!(by.interest(change), Interest::Reads(_));
     let reviewers: Vec<&dyn Reviewer> =
         reviewers.iter().map(|reviewer| &**reviewer).filter(reads).collect();
     watch.started(&reviewers.iter().map(|by| by.name()).collect::<Vec<_>>());
-    let waiting: Mutex<VecDeque<usize>> = Mutex::new((0..reviewers.len()).collect());
-    // Bounded by the number of reviewers.
-    let (sender, answers) = mpsc::channel();
+    let queue = |wanted: fn(ReviewerKind) -> bool| -> Mutex<VecDeque<usize>> {
+        let waiting = reviewers.iter().enumerate().filter(|(_, by)| wanted(by.kind()));
+        Mutex::new(waiting.map(|(at, _)| at).collect())
+    };
+    // Whoever waits for a model does not keep those who work here from working.
+    let queues = [
+        (queue(|kind| kind != ReviewerKind::Persona), at_a_time.local),
+        (queue(|kind| kind == ReviewerKind::Persona), at_a_time.models),
+    ];
+    // Bounded by the number of reviewers, and by how often each tells how far it is.
+    let (sender, events) = mpsc::channel();
     let mut all: Vec<(usize, Answer)> = thread::scope(|scope| {
-        for _ in 0..at_a_time.clamp(1, reviewers.len().max(1)) {
-            let (sender, waiting, reviewers) = (sender.clone(), &waiting, &reviewers);
-            scope.spawn(move || {
-                while let Some(at) = next(waiting) {
-                    // Whoever waits for answers is gone only if it broke down itself.
-                    let _ = sender.send((at, ask(reviewers[at], change)));
-                }
-            });
+        for (waiting, workers) in &queues {
+            for _ in 0..(*workers).clamp(1, reviewers.len().max(1)) {
+                let (sender, reviewers) = (sender.clone(), &reviewers);
+                scope.spawn(move || {
+                    while let Some(at) = next(waiting) {
+                        work(reviewers[at], at, change, &sender);
+                    }
+                });
+            }
         }
         drop(sender);
-        answers.iter().inspect(|(_, answer)| watch.answered(answer)).collect()
+        let mut answers = Vec::new();
+        for event in events {
+            match event {
+                Event::Heard(at, chars) => watch.heard(reviewers[at].name(), chars),
+                Event::Answered(at, answer) => {
+                    watch.answered(&answer);
+                    answers.push((at, *answer));
+                }
+            }
+        }
+        answers
     });
     all.sort_by_key(|(at, _)| *at);
-    let mut review = Review { reports: Vec::new(), looks: Vec::new(), suppressions: Vec::new() };
+    let mut review = Review::default();
     for (_, answer) in all {
         review.reports.push(answer.report);
         review.looks.push(answer.looks);
         review.suppressions.extend(answer.suppressions);
+        review.exchanges.extend(answer.exchanges);
     }
     review
+}
+
+enum Event {
+    Heard(usize, usize),
+    Answered(usize, Box<Answer>),
+}
+
+/// Has one reviewer read the change. Whoever hears of it is gone only if it broke down itself.
+fn work(reviewer: &dyn Reviewer, at: usize, change: &Change, sender: &Sender<Event>) {
+    let heard = Mutex::new((sender.clone(), 0));
+    let tell = |chars: usize| {
+        let mut heard = heard.lock().unwrap_or_else(|broken| broken.into_inner());
+        if chars >= heard.1 + HEARD_AT_ONCE || chars < heard.1 {
+            heard.1 = chars;
+            let _ = heard.0.send(Event::Heard(at, chars));
+        }
+    };
+    let answer = ask(reviewer, change, &tell);
+    let _ = sender.send(Event::Answered(at, Box::new(answer)));
 }
 
 fn next(waiting: &Mutex<VecDeque<usize>>) -> Option<usize> {
     waiting.lock().unwrap_or_else(|broken| broken.into_inner()).pop_front()
 }
 
-fn ask(reviewer: &dyn Reviewer, change: &Change) -> Answer {
-    catch_unwind(AssertUnwindSafe(|| reviewer.review(change)))
+fn ask(reviewer: &dyn Reviewer, change: &Change, tell: Tell<'_>) -> Answer {
+    catch_unwind(AssertUnwindSafe(|| reviewer.review(change, tell)))
         .unwrap_or_else(|_| Answer::failed(reviewer, change, "it crashed; this is a bug in assay"))
 }
 
 impl Review {
+    /// Gives the files that somebody named, whether there are such or not.
+    pub fn named_files(&self) -> BTreeSet<RepoPath> {
+        let votes = self.reports.iter().flat_map(|report| &report.votes);
+        let quoted = self.opinions.iter().filter_map(|opinion| opinion.quoted_file.clone());
+        votes.filter_map(|vote| vote.file.clone()).chain(quoted).collect()
+    }
+
+    /// Gives the answers of those who asked no model.
+    pub(crate) fn local_answers(&self) -> Vec<Answer> {
+        let answers = self.reports.iter().zip(&self.looks);
+        let local = answers.filter(|(_, looks)| looks.kind != ReviewerKind::Persona);
+        let answer = |(report, looks): (&Report, &Looks)| Answer {
+            report: report.clone(),
+            looks: looks.clone(),
+            suppressions: match looks.kind {
+                ReviewerKind::Rules => self.suppressions.clone(),
+                ReviewerKind::Command | ReviewerKind::Persona => Vec::new(),
+            },
+            exchanges: Vec::new(),
+        };
+        local.map(answer).collect()
+    }
+
     /// Puts all answers together and decides.
     pub fn synthesis(&self, change: &Change, terms: &Terms<'_>) -> Synthesis {
         let changed = change.changed_lines();
-        let tree = WithSymbols::new(change.tree());
+        // Models saw no credential, so what they quote is looked up where none stands.
+        let redacted = Redacted(change.tree());
+        let tree = WithSymbols::new(&redacted);
         synthesize(
             &self.reports,
             &Circumstances {
@@ -112,6 +201,8 @@ impl Review {
                 fail_on: terms.fail_on.clone(),
                 dismissals: terms.dismissals,
                 suppressions: &self.suppressions,
+                opinions: &self.opinions,
+                spent: terms.spent.clone(),
                 coverage: Some(Coverage::of(change.hunks(), &self.looks, terms.require)),
                 today: terms.today.clone(),
                 ..Circumstances::default()

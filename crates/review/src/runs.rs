@@ -1,5 +1,6 @@
 //! A review on disk: the folder `.assay/runs/<id>/`, written whole or not at all.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,18 +18,26 @@ use assay_findings::write::{self, Document, Form};
 use assay_rules::redact;
 use serde::{Deserialize, Serialize};
 
+use crate::recording::Recording;
+use crate::reviewer::Exchange;
+
 /// The folder for what assay keeps in a repository.
 const STATE: &str = ".assay";
 
 /// What of it is not meant for git.
-const IGNORED: &str =
-    "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/ledger.db*\n*.tmp\n";
+const IGNORED: &str = "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/cache/\n/spend/\n/ledger.db*\n*.tmp\n";
 
 /// So many runs are kept; the oldest go first.
 const KEPT: usize = 100;
 
 /// A draft that was not touched for so long is nobody's.
 const STALE: Duration = Duration::from_secs(3600);
+
+/// The folder of a run with what is needed to have it again.
+const RECORDING: &str = "recording";
+
+/// So many findings of an earlier review are told.
+const PRIOR: usize = 30;
 
 /// The beginning of the name of a folder that is not a run yet.
 const DRAFT: &str = ".draft-";
@@ -55,6 +64,12 @@ pub enum RunError {
     /// There is no run at all.
     #[error("there is no run yet; `assay review` makes one")]
     NoneYet,
+    /// There is no recording in a folder.
+    #[error("`{path}` holds no recording; `assay review --record DIR` makes one")]
+    NotRecorded {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A file of it is not what it should be.
     #[error("`{path}` is damaged: {message}; review again")]
     Damaged {
@@ -94,6 +109,26 @@ pub struct Record<'a> {
     pub log: &'a [String],
     /// The version of assay.
     pub version: &'a str,
+    /// What each reviewer is made of.
+    pub made_of: BTreeMap<String, BTreeMap<String, String>>,
+    /// What was asked of models.
+    pub exchanges: &'a [Exchange],
+    /// All that is needed to have the review again, and where its models' answers lie.
+    pub recording: Option<(&'a Recording, Option<&'a Path>)>,
+}
+
+/// What a run was made with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeWith {
+    /// The version of assay.
+    pub assay: String,
+    /// The hash of the change.
+    pub change: String,
+    /// What each reviewer was made of, by name.
+    pub reviewers: BTreeMap<String, BTreeMap<String, String>>,
+    /// What was asked of models.
+    #[serde(default)]
+    pub exchanges: Vec<Exchange>,
 }
 
 impl Record<'_> {
@@ -121,16 +156,36 @@ impl Record<'_> {
             |name: &str, text: &str| write_synced(&folder.join(name), redact(text).as_bytes());
         for report in self.reports {
             let name: String = report.reviewer.name.chars().map(file_char).collect();
-            put(&format!("reviewer-{name}.json"), &self.report(report))?;
+            put(&format!("reviewer-{name}.json"), &self.report(report, Form::Persona))?;
+            put(
+                &format!("reviewer-{name}.compact.json"),
+                &self.report(report, Form::PersonaCompact),
+            )?;
         }
         put("synthesis.json", &write::pretty(self.synthesis))?;
         put("verdict.json", &write::pretty(&self.synthesis.verdict))?;
         put("fixes.json", &write::pretty(&fixes_of(self.change, self.synthesis)))?;
-        put("log", &(self.log.join("\n") + "\n"))
+        put("made-with.json", &write::pretty(&self.made_with()))?;
+        put("log", &(self.log.join("\n") + "\n"))?;
+        match self.recording {
+            Some((recording, replies)) => recording
+                .save(&folder.join(RECORDING), replies)
+                .map_err(|error| io::Error::other(error.to_string())),
+            None => Ok(()),
+        }
     }
 
-    /// Writes one reviewer's report in full.
-    fn report(&self, report: &Report) -> String {
+    fn made_with(&self) -> MadeWith {
+        MadeWith {
+            assay: self.version.to_owned(),
+            change: change_hash(self.change),
+            reviewers: self.made_of.clone(),
+            exchanges: self.exchanges.to_vec(),
+        }
+    }
+
+    /// Writes one reviewer's report, in full or as far as merging needs it.
+    fn report(&self, report: &Report, form: Form) -> String {
         if let Some(why) = &report.unusable {
             let reviewer = &report.reviewer.name;
             return write::pretty(&serde_json::json!({ "reviewer": reviewer, "unusable": why }));
@@ -147,7 +202,7 @@ impl Record<'_> {
             version: self.version,
             ..Document::default()
         };
-        write::write(Form::Persona, &document)
+        write::write(form, &document)
     }
 }
 
@@ -192,6 +247,63 @@ fn is_run(path: &Path) -> bool {
     path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
 }
 
+/// Gives a hash that tells one version of something from another.
+pub(crate) fn short_hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..16].to_owned()
+}
+
+/// Gives the hash by which a change is told: what it does, and what its files hold after it.
+pub fn change_hash(change: &Change) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for file in &change.files {
+        let after = file.new_path.as_deref().and_then(|path| RepoPath::exact(path).ok());
+        let after = after.filter(|_| file.left_out.is_none());
+        let text = after.and_then(|path| change.tree().read(&path)).unwrap_or_default();
+        hasher.update(format!("{file:?} {}\n", text.len()).as_bytes());
+        hasher.update(text.as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// Gives the folder for what assay keeps in a repository, which is made where it is missing.
+pub fn state_folder(root: &Path) -> Result<PathBuf, RunError> {
+    let folder = root.join(STATE);
+    make_state_folder(root).map_err(|source| RunError::File { path: folder.clone(), source })?;
+    Ok(folder)
+}
+
+/// Reads what a run came to.
+pub fn synthesis(run: &Path) -> Result<Synthesis, RunError> {
+    read_json(&run.join("synthesis.json"))
+}
+
+/// Reads what a run was made with.
+pub fn made_with(run: &Path) -> Result<MadeWith, RunError> {
+    read_json(&run.join("made-with.json"))
+}
+
+/// Gives the folder with what is needed to have a run again.
+pub fn recording(run: &Path) -> PathBuf {
+    run.join(RECORDING)
+}
+
+/// Tells what the latest review of another change found, for whoever wants to know what became of
+/// it. A review of the same change is no earlier one.
+pub fn prior_findings(change: &Change) -> Option<String> {
+    let runs = ids(&change.root.join(STATE).join("runs")).ok()?;
+    let this = change_hash(change);
+    let parent = change.root.join(STATE).join("runs");
+    let paths = runs.iter().rev().map(|id| parent.join(id));
+    let mut earlier = paths.filter(|run| made_with(run).is_ok_and(|with| with.change != this));
+    let synthesis = synthesis(&earlier.next()?).ok()?;
+    let told = synthesis.findings.iter().take(PRIOR).map(|finding| {
+        let place = finding.place().unwrap_or_else(|| "the change".to_owned());
+        format!("- {} {place}: {}. {}\n", finding.severity, finding.title, finding.description)
+    });
+    let told: String = told.collect();
+    (!told.is_empty()).then(|| redact(&told).into_owned())
+}
+
 /// Gives the hash by which a file's content is told.
 pub(crate) fn content_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
@@ -200,13 +312,7 @@ pub(crate) fn content_hash(bytes: &[u8]) -> String {
 /// Gives a run's id: the one that was asked for, or the newest.
 pub fn find(root: &Path, id: Option<&str>) -> Result<PathBuf, RunError> {
     let parent = root.join(STATE).join("runs");
-    let mut known: Vec<String> = match fs::read_dir(&parent) {
-        Ok(entries) => entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(source) => return Err(RunError::File { path: parent, source }),
-    };
-    known.retain(|name| !name.starts_with('.'));
-    known.sort();
+    let known = ids(&parent)?;
     let newest = known.last().ok_or(RunError::NoneYet)?;
     match id {
         None => Ok(parent.join(newest)),
@@ -218,9 +324,25 @@ pub fn find(root: &Path, id: Option<&str>) -> Result<PathBuf, RunError> {
     }
 }
 
+/// Gives the ids of the runs in a folder, the oldest first.
+fn ids(parent: &Path) -> Result<Vec<String>, RunError> {
+    let mut ids: Vec<String> = match fs::read_dir(parent) {
+        Ok(entries) => entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(source) => return Err(RunError::File { path: parent.to_owned(), source }),
+    };
+    ids.retain(|name| !name.starts_with('.'));
+    ids.sort();
+    Ok(ids)
+}
+
 /// Reads the fixes of a run.
 pub fn fixes(run: &Path) -> Result<Vec<StoredFix>, RunError> {
-    let path = run.join("fixes.json");
+    read_json(&run.join("fixes.json"))
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, RunError> {
+    let path = path.to_owned();
     let text = fs::read_to_string(&path)
         .map_err(|source| RunError::File { path: path.clone(), source })?;
     serde_json::from_str(&text)

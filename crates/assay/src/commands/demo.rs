@@ -9,8 +9,9 @@ use assay_findings::gate::Mode;
 use assay_sandbox::Command;
 
 use super::print;
-use super::review::Prepared;
 use crate::exit::Exit;
+use crate::models::ModelArgs;
+use crate::reviewing::Prepared;
 use crate::terminal::{self, Told};
 
 /// A file of the throw-away repository: its path, what was there, and what the change makes of it.
@@ -56,9 +57,10 @@ fn rates() -> String {
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
     let folder = make_repository()?;
-    let prepared = Prepared::open(&folder, &Scope::Automatic, &Selection::default())?;
+    let prepared =
+        Prepared::open(&folder, &Scope::Automatic, &Selection::default(), &ModelArgs::default())?;
     let reviewed = prepared.review(Mode::ReportOnly, None);
-    reviewed.keep(&prepared.change)?;
+    reviewed.keep(&prepared)?;
     terminal::print(&prepared.change, &reviewed.synthesis, &Told::default())?;
     let shown = folder.display();
     print(&format!(

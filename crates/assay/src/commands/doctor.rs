@@ -10,6 +10,7 @@ use assay_findings::write::plain;
 use assay_review::baseline::Baseline;
 use assay_review::command::CommandReviewer;
 use assay_review::command::known::{self, KNOWN, Known};
+use assay_review::persona::Personas;
 use assay_rules::{Rulebook, examples};
 use assay_sandbox::{Command, Held};
 
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }));
     let own = configured.iter().filter(|command| known::named(&command.name).is_none());
     lines.extend(own.map(|command| own_analyser(root.as_deref().ok(), command)));
-    lines.push(missing("no model is configured: reviews are by rules and analysers alone".into()));
+    lines.extend(models(root.as_deref().ok()));
     show(&lines)?;
     let healthy = lines.iter().all(|line| line.health != Health::Bad);
     Ok(if healthy { Exit::Ready } else { Exit::Usage })
@@ -110,6 +111,7 @@ fn repository(root: &Path) -> Vec<Line> {
         Err(error) => bad(first_line(&format!("{error:#}"))),
     });
     lines.push(rules(root));
+    lines.push(personas(root));
     let baseline = settings::read_optional(root, assay_review::baseline::PATH);
     let baseline = baseline.map(|text| text.unwrap_or_default());
     lines.push(match baseline.and_then(|text| Ok(Baseline::read(&text)?)) {
@@ -149,6 +151,48 @@ fn rules(root: &Path) -> Line {
         }
     }
     good(format!("{count} rules of the repository's own; {held} have examples, which hold"))
+}
+
+fn personas(root: &Path) -> Line {
+    let own = match settings::personas_on_disk(root) {
+        Ok(own) => own,
+        Err(error) => return bad(format!("{error:#}")),
+    };
+    let count = own.len();
+    match Personas::with_repository_personas(own) {
+        Err(error) => bad(error.to_string()),
+        Ok(_) if count == 0 => {
+            missing(format!("no personas of the repository's own in {}", settings::PERSONAS))
+        }
+        Ok(_) => good(format!("{count} personas of the repository's own")),
+    }
+}
+
+/// Says which models could be asked; none is.
+fn models(root: Option<&Path>) -> Vec<Line> {
+    let configuration = root.and_then(|root| Configuration::on_disk(root).ok().flatten());
+    let configured = configuration.map(|configuration| configuration.models().list());
+    let mut lines: Vec<Line> = Vec::new();
+    for (name, about) in configured.unwrap_or_default() {
+        lines.push(match about {
+            Ok(model) => good(format!("the model {name} is {model}")),
+            Err(error) => bad(first_line(&format!("{error:#}"))),
+        });
+    }
+    let has = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let keys = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+    lines.extend(keys.iter().filter(|name| has(name)).map(|name| good(format!("{name} is set"))));
+    for program in ["claude", "codex"] {
+        if let Some(version) = version(program, &["--version"]) {
+            lines.push(missing(format!(
+                "{program} is there: {version}; `models.use` can name it as a model"
+            )));
+        }
+    }
+    if lines.iter().all(|line| line.health != Health::Good) {
+        lines.push(missing("no model is configured: reviews are by rules and analysers".into()));
+    }
+    lines
 }
 
 /// Says how far analysers can be kept in bounds on this system.

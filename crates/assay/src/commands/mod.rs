@@ -1,10 +1,12 @@
 //! The commands, one file each, and what they share.
 
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod findings;
 pub(crate) mod fix;
 pub(crate) mod init;
+pub(crate) mod replay;
 pub(crate) mod review;
 pub(crate) mod schema;
 pub(crate) mod shell;
@@ -82,7 +84,7 @@ fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Gives today's date, as dismissals are written.
-fn today() -> Option<Day> {
+pub(crate) fn today() -> Option<Day> {
     Day::try_from(jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()).ok()
 }
 

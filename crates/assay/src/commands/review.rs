@@ -3,23 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use assay_change::{Change, Scope, Selection};
+use assay_change::{Scope, Selection};
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
-use assay_review::baseline::Baseline;
-use assay_review::runs::Record;
-use assay_review::{Review, Reviewer, Rules, Terms};
+use assay_review::roster::{Cost, roster};
 use clap::ValueEnum;
 
-use super::{ModeArg, known_severity, print, print_safely, today, warn};
+use super::{ModeArg, known_severity, print, print_safely, warn};
 use crate::exit::Exit;
 use crate::interactive;
-use crate::progress::Progress;
-use crate::settings::Settings;
+use crate::models::ModelArgs;
+use crate::reviewing::Prepared;
 use crate::terminal;
 
 /// What to review.
@@ -42,6 +40,17 @@ pub(crate) struct Args {
     /// Show who would read the change and what it would cost, and call no one
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    models: ModelArgs,
+    /// Record the review into this folder, to be had again anywhere
+    #[arg(long, value_name = "DIR", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Have the review again that was recorded in this folder, and ask no one
+    #[arg(long, value_name = "DIR", conflicts_with_all = [
+        "base", "staged", "commit", "pr", "untracked", "paths", "models", "no_models", "persona",
+        "accept", "mode",
+    ])]
+    replay: Option<PathBuf>,
     /// Accept everything found into the baseline, for this reason
     #[arg(long, value_name = "REASON", conflicts_with_all = ["mode", "roster", "dry_run"])]
     accept: Option<String>,
@@ -73,8 +82,9 @@ struct What {
     paths: Vec<String>,
 }
 
+/// The form of the output.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
+pub(super) enum Output {
     Terminal,
     Json,
     Sarif,
@@ -112,92 +122,19 @@ impl What {
     }
 }
 
-/// A change with everything that is needed to review it.
-pub(crate) struct Prepared {
-    pub(crate) change: Change,
-    reviewers: Vec<Box<dyn Reviewer>>,
-    at_a_time: usize,
-    baseline: Baseline,
-    fail_on: Option<Grade>,
-    require: assay_findings::coverage::Requirement,
-    /// What is to be told about what decides on the change.
-    notes: Vec<String>,
-}
-
-impl Prepared {
-    /// Opens a change and reads what is configured for it.
-    pub(crate) fn open(
-        folder: &Path,
-        scope: &Scope,
-        selection: &Selection,
-    ) -> anyhow::Result<Prepared> {
-        let mut change = assay_change::open(folder, scope, selection)?;
-        let settings = Settings::of(&change)?;
-        change.leave_out(&settings.leave_out);
-        let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
-        let commands = settings.commands.into_iter();
-        reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
-        Ok(Prepared {
-            change,
-            reviewers,
-            at_a_time: settings.at_a_time,
-            fail_on: settings.fail_on,
-            require: settings.require,
-            baseline: settings.baseline,
-            notes: settings.notes,
-        })
-    }
-
-    /// Has everybody who is concerned read the change, and decides.
-    pub(crate) fn review(&self, mode: Mode, fail_on: Option<&Grade>) -> Reviewed {
-        let progress = Progress::new();
-        let review = assay_review::run(&self.change, &self.reviewers, self.at_a_time, &progress);
-        let dismissals = self.baseline.dismissals();
-        let synthesis = review.synthesis(
-            &self.change,
-            &Terms {
-                mode,
-                fail_on: fail_on.or(self.fail_on.as_ref()).cloned(),
-                require: self.require,
-                dismissals: &dismissals,
-                today: today(),
-            },
-        );
-        Reviewed { review, synthesis, log: progress.log() }
-    }
-}
-
-/// What came of reviewing a change.
-pub(crate) struct Reviewed {
-    review: Review,
-    pub(crate) synthesis: Synthesis,
-    log: Vec<String>,
-}
-
-impl Reviewed {
-    /// Keeps the review as a run.
-    pub(crate) fn keep(&self, change: &Change) -> anyhow::Result<String> {
-        let id = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S-%3f").to_string();
-        let record = Record {
-            change,
-            reports: &self.review.reports,
-            synthesis: &self.synthesis,
-            log: &self.log,
-            version: env!("CARGO_PKG_VERSION"),
-        };
-        record.save(&id)?;
-        Ok(id)
-    }
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    if let Some(folder) = &args.replay {
+        let here = assay_change::root(&args.what.folder);
+        let here = here.unwrap_or_else(|_| args.what.folder.clone());
+        return replay(folder, here, args.format, args.fail_on.as_ref());
+    }
     let (scope, selection) = (args.what.scope(), args.what.selection());
-    let mut prepared = Prepared::open(&args.what.folder, &scope, &selection)?;
+    let open = || Prepared::open(&args.what.folder, &scope, &selection, &args.models);
+    let mut prepared = open()?;
     if args.roster || args.dry_run {
-        terminal::print_roster(
-            &assay_review::roster::roster(&prepared.change, &prepared.reviewers),
-            args.dry_run,
-        )?;
+        let cost = if args.dry_run { Cost::Shown } else { Cost::NotAsked };
+        let roster = roster(&prepared.change, &prepared.reviewers, cost);
+        terminal::print_roster(&roster, prepared.panel.is_some(), args.dry_run)?;
         return Ok(Exit::Ready);
     }
     // Without a mode the review tells and asks nothing, and is kept.
@@ -211,7 +148,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut reviewed = prepared.review(mode, args.fail_on.as_ref());
     if mode == Mode::Autofix {
         let plan = super::fix::apply_safe(&prepared.change, &reviewed.synthesis)?;
-        let mended = Prepared::open(&args.what.folder, &scope, &selection)?;
+        let mended = open()?;
         let again = mended.review(mode, args.fail_on.as_ref());
         match breaks_something(&reviewed.synthesis, &again.synthesis) {
             true => {
@@ -224,14 +161,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     // A review that cannot be kept is told all the same.
     let kept = match args.mode {
         Some(ModeArg::ReportOnly) => Ok(None),
-        _ => reviewed.keep(&prepared.change).map(Some),
+        _ => reviewed.keep(&prepared).map(Some),
     };
+    if let Some(folder) = &args.record {
+        reviewed.record(&prepared, folder)?;
+    }
     if let Some(reason) = &args.accept {
         return accept(prepared, &reviewed.synthesis, reason);
     }
     let run = kept.as_ref().ok().and_then(|id| id.as_deref());
     let exit = Exit::from(reviewed.synthesis.verdict.state);
-    match show(args, &prepared, &reviewed.synthesis, run) {
+    let shown = match mode {
+        Mode::Headless => show_headless(&reviewed.synthesis),
+        _ => show(args.format, &prepared, &reviewed.synthesis, run),
+    };
+    match shown {
         // Whoever read the output has left; the verdict stays what it is.
         Err(error) if error.chain().any(crate::is_broken_pipe) => return Ok(exit),
         shown => shown?,
@@ -243,6 +187,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         interactive::ask(&mut prepared.baseline, &prepared.change, &reviewed.synthesis)?;
     }
     Ok(exit)
+}
+
+/// Has a recorded review again, seen from a folder.
+pub(super) fn replay(
+    recording: &Path,
+    root: PathBuf,
+    format: Output,
+    fail_on: Option<&Grade>,
+) -> anyhow::Result<Exit> {
+    let prepared = Prepared::recorded(recording, root)?;
+    let reviewed = prepared.review(Mode::ReportOnly, fail_on);
+    show(format, &prepared, &reviewed.synthesis, None)?;
+    Ok(Exit::from(reviewed.synthesis.verdict.state))
 }
 
 /// Says whether something blocks after fixes that did not before them.
@@ -272,18 +229,20 @@ fn accept(mut prepared: Prepared, synthesis: &Synthesis, reason: &str) -> anyhow
     Ok(Exit::Ready)
 }
 
+/// Prints JSON, and at the end whether the review is complete.
+fn show_headless(synthesis: &Synthesis) -> anyhow::Result<()> {
+    print_safely(&write::pretty(synthesis))?;
+    let degraded = synthesis.verdict.incomplete || synthesis.verdict.state == State::Incomplete;
+    print(if degraded { "degraded\n" } else { "complete\n" })
+}
+
 fn show(
-    args: &Args,
+    format: Output,
     prepared: &Prepared,
     synthesis: &Synthesis,
     run: Option<&str>,
 ) -> anyhow::Result<()> {
-    if args.mode == Some(ModeArg::Headless) {
-        print_safely(&write::pretty(synthesis))?;
-        let degraded = synthesis.verdict.incomplete || synthesis.verdict.state == State::Incomplete;
-        return print(if degraded { "degraded\n" } else { "complete\n" });
-    }
-    let form = match args.format {
+    let form = match format {
         Output::Terminal => {
             let told = terminal::Told { run, notes: &prepared.notes };
             return terminal::print(&prepared.change, synthesis, &told);

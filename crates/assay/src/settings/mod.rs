@@ -122,6 +122,11 @@ impl Configuration {
         serde_saphyr::from_str(&text).map_err(|error| parse_error(&error))
     }
 
+    /// Gives the models that are configured.
+    pub(crate) fn models(&self) -> &StoredModels {
+        &self.models
+    }
+
     fn leave_out(&self) -> anyhow::Result<LeaveOut> {
         LeaveOut::new(&self.review.ignore, self.review.max_file_kib << 10)
             .with_context(|| format!("`review.ignore` in `{PATH}` cannot be used"))

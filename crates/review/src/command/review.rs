@@ -1,15 +1,13 @@
 //! An analyser among the other reviewers.
 
-use std::borrow::Cow;
-
 use assay_change::Change;
 use assay_findings::coverage::Look;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, ReviewerKind};
-use assay_rules::redact;
 
 use super::CommandReviewer;
-use crate::reviewer::{Answer, Interest, Reviewer, looks_of};
+use crate::reviewer::{Answer, Interest, Reviewer, Tell, looks_of};
+use crate::secrets::keep_secrets;
 
 impl Reviewer for CommandReviewer {
     fn name(&self) -> &str {
@@ -33,7 +31,7 @@ impl Reviewer for CommandReviewer {
         }
     }
 
-    fn review(&self, change: &Change) -> Answer {
+    fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {
         let folder = match change.on_disk() {
             Ok(folder) => folder,
             Err(error) => {
@@ -47,7 +45,7 @@ impl Reviewer for CommandReviewer {
         report.required = self.required;
         keep_secrets(&mut report);
         let looks = looks_of(self, self.looks(change, &report));
-        Answer { report, looks, suppressions: Vec::new() }
+        Answer { report, looks, suppressions: Vec::new(), exchanges: Vec::new() }
     }
 }
 
@@ -71,17 +69,4 @@ fn paths(change: &Change) -> Vec<Option<RepoPath>> {
         RepoPath::exact(path).ok()
     };
     change.files.iter().map(path).collect()
-}
-
-/// Takes secrets out of what an analyser quotes.
-fn keep_secrets(report: &mut Report) {
-    let votes = report.votes.iter_mut().flat_map(|vote| {
-        let texts = [&mut vote.title, &mut vote.description].into_iter();
-        texts.chain(&mut vote.suggested_fix).chain(&mut vote.evidence)
-    });
-    for text in votes.chain(report.rejected.iter_mut().map(|rejected| &mut rejected.raw)) {
-        if let Cow::Owned(redacted) = redact(text) {
-            *text = redacted;
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Reviewers side by side, and what is kept of a review.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use assay_change::{Change, Scope, Selection};
@@ -9,7 +10,7 @@ use assay_findings::report::{self, Report, ReviewerKind};
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_review::runs::{self, Record};
-use assay_review::{Answer, Interest, Review, Reviewer, Rules, Terms, Watch, run};
+use assay_review::{Answer, AtATime, Interest, Review, Reviewer, Rules, Tell, Terms, Watch, run};
 use assay_rules::Rulebook;
 
 /// A reviewer that does as it is told.
@@ -46,7 +47,7 @@ impl Reviewer for Stub {
         }
     }
 
-    fn review(&self, change: &Change) -> Answer {
+    fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {
         assert!(self.does != Does::Crash, "as told");
         Answer {
             report: Report::new(report::Reviewer::new(self.name, self.kind())),
@@ -57,6 +58,7 @@ impl Reviewer for Stub {
                 hunks: vec![Look::Reviewed; change.hunks()],
             },
             suppressions: Vec::new(),
+            exchanges: Vec::new(),
         }
     }
 }
@@ -64,6 +66,8 @@ impl Reviewer for Stub {
 struct Nobody;
 
 impl Watch for Nobody {
+    fn heard(&self, _reviewer: &str, _chars: usize) {}
+
     fn started(&self, _reviewers: &[&str]) {}
     fn answered(&self, _answer: &Answer) {}
 }
@@ -82,13 +86,22 @@ fn repository() -> (Repository, Change) {
 fn review(change: &Change, stubs: Vec<Stub>) -> (Review, Synthesis) {
     let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(Rulebook::builtin()))];
     reviewers.extend(stubs.into_iter().map(|stub| Box::new(stub) as Box<dyn Reviewer>));
-    let review = run(change, &reviewers, 2, &Nobody);
+    let review = run(change, &reviewers, AtATime { local: 2, models: 2 }, &Nobody);
     let synthesis = review.synthesis(change, &Terms::default());
     (review, synthesis)
 }
 
 fn record<'a>(change: &'a Change, review: &'a Review, synthesis: &'a Synthesis) -> Record<'a> {
-    Record { change, reports: &review.reports, synthesis, log: &[], version: "0" }
+    Record {
+        change,
+        reports: &review.reports,
+        synthesis,
+        log: &[],
+        version: "0",
+        made_of: BTreeMap::new(),
+        exchanges: &[],
+        recording: None,
+    }
 }
 
 fn told(synthesis: &Synthesis) -> String {
@@ -139,7 +152,10 @@ fn a_run_is_kept_whole_or_not_at_all() {
     names.sort();
     assert_eq!(
         names,
-        ["fixes.json", "log", "reviewer-rules.json", "synthesis.json", "verdict.json"]
+        [
+            "fixes.json", "log", "made-with.json", "reviewer-rules.compact.json",
+            "reviewer-rules.json", "synthesis.json", "verdict.json",
+        ]
     );
     assert_eq!(runs::find(repository.path(), None).unwrap(), folder);
     // The same name again: the run that is there stays, and no draft is left beside it.

@@ -1,0 +1,84 @@
+//! `assay diff`: what changed between two runs, and why.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anstyle::{AnsiColor, Color, Style};
+use assay_findings::write::plain;
+use assay_review::compare::{Comparison, How, Run, compare};
+use assay_review::runs;
+use clap::ValueEnum;
+
+use super::print_json;
+use crate::exit::Exit;
+
+/// Which runs.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The first run
+    first: String,
+    /// The second run
+    second: String,
+    /// The form of the output
+    #[arg(long, value_enum, default_value = "terminal")]
+    format: Output,
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Terminal,
+    Json,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let root = assay_change::root(&args.folder)?;
+    let comparison = compare(&read(&root, &args.first)?, &read(&root, &args.second)?);
+    match args.format {
+        Output::Json => print_json(&comparison)?,
+        Output::Terminal => show(&comparison)?,
+    }
+    Ok(Exit::Ready)
+}
+
+fn read(root: &Path, id: &str) -> anyhow::Result<Run> {
+    let run = runs::find(root, Some(id))?;
+    Ok(Run { synthesis: runs::synthesis(&run)?, made_with: runs::made_with(&run)? })
+}
+
+const DIM: Style = Style::new().dimmed();
+
+fn show(comparison: &Comparison) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let colour = |colour| Style::new().bold().fg_color(Some(Color::Ansi(colour)));
+    if comparison.findings.is_empty() {
+        writeln!(out, "the findings are the same")?;
+    }
+    for difference in &comparison.findings {
+        let (style, word) = match &difference.how {
+            How::Gone => (colour(AnsiColor::Green), "gone   "),
+            How::Came => (colour(AnsiColor::Red), "came   "),
+            How::Changed(_, _) => (colour(AnsiColor::Yellow), "changed"),
+        };
+        let place = difference.place.as_deref().unwrap_or("the change as a whole");
+        let title = plain::one_line(&difference.title);
+        writeln!(out, "{style}{word}{style:#}  {title} ({})", plain::one_line(place))?;
+        if let How::Changed(was, is) = &difference.how {
+            writeln!(out, "         was {was}; is {is}")?;
+        }
+        for cause in &difference.because {
+            writeln!(out, "         {DIM}{}{DIM:#}", plain::one_line(cause))?;
+        }
+    }
+    if let Some((was, is)) = &comparison.verdicts {
+        writeln!(out, "the verdict was {was} and is {is}")?;
+    }
+    if comparison.findings.is_empty() {
+        for cause in &comparison.causes {
+            writeln!(out, "{DIM}{}, and changed no finding{DIM:#}", plain::one_line(cause))?;
+        }
+    }
+    Ok(())
+}

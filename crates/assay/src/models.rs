@@ -1,0 +1,215 @@
+//! Personas for a review: who is asked, with what, and where it is kept.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use assay_change::Change;
+use assay_findings::spent::Spent;
+use assay_findings::synthesis::Synthesis;
+use assay_models::{Caller, Nonce, Patience, Store, Stores};
+use assay_review::persona::validator::second_looks;
+use assay_review::persona::{Desk, Persona, PersonaReviewer, Personas, Tier, VALIDATOR};
+use assay_review::recording::{REPLIES, RecordedModels};
+use assay_review::{Review, Reviewer, runs};
+use assay_rules::redacted_text;
+use tempfile::TempDir;
+
+use crate::settings::Settings;
+use crate::settings::models::StoredCaps;
+
+/// What is asked of models, as it is typed.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct ModelArgs {
+    /// Have personas read the change too: with the models that are configured, or with this one
+    #[arg(long, value_name = "MODEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    models: Option<String>,
+    /// Ask no model, even where the configuration says so
+    #[arg(long, conflicts_with_all = ["models", "persona"])]
+    no_models: bool,
+    /// Have these personas read the change, whatever it is, and no others
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    persona: Vec<String>,
+    /// Spend no more dollars than this
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    max_usd: Option<f64>,
+    /// Use no more tokens than this
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Wait no longer than this for models
+    #[arg(long, value_name = "N")]
+    max_seconds: Option<u64>,
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    let usd: Result<f64, _> = text.trim_start_matches('$').parse();
+    usd.ok()
+        .filter(|usd| usd.is_finite() && *usd >= 0.0)
+        .ok_or_else(|| format!("`{text}` is no sum of dollars"))
+}
+
+impl ModelArgs {
+    fn caps(&self) -> StoredCaps {
+        StoredCaps {
+            usd: self.max_usd,
+            tokens: self.max_tokens,
+            calls: None,
+            seconds: self.max_seconds,
+        }
+    }
+
+    /// Says whether personas read the change.
+    fn are_wanted(&self, settings: &Settings) -> bool {
+        let asked = self.models.is_some() || !self.persona.is_empty();
+        asked || (settings.uses_models && !self.no_models)
+    }
+}
+
+/// The personas of a review and what they share.
+pub(crate) struct Panel {
+    desk: Arc<Desk>,
+    personas: Personas,
+    /// Those that were asked for by name.
+    named: Vec<String>,
+    /// How many are asked at a time.
+    pub(crate) at_a_time: usize,
+    second_looks: bool,
+    /// What is needed to have the same again.
+    recorded: RecordedModels,
+    /// Where the answers of this run lie, for its record.
+    replies: Option<TempDir>,
+}
+
+impl Panel {
+    /// Sets up the personas of a review, where any are wanted.
+    pub(crate) fn new(
+        args: &ModelArgs,
+        settings: &Settings,
+        change: &Change,
+        today: &str,
+    ) -> anyhow::Result<Option<Panel>> {
+        if !args.are_wanted(settings) {
+            return Ok(None);
+        }
+        let personas = Personas::with_repository_personas(settings.personas.clone())?;
+        check_names(&args.persona, &personas)?;
+        let only = args.models.as_deref().filter(|name| !name.is_empty());
+        let models = settings.models.for_review(only)?;
+        let state = runs::state_folder(&change.root)?;
+        let replies = tempfile::Builder::new().prefix("assay-replies-").tempdir()?;
+        let stores = Stores {
+            cache: settings
+                .models
+                .keeps_answers()
+                .then(|| Store::new(&state.join("cache"), redacted_text)),
+            record: Some(Store::new(&replies.path().join(REPLIES), redacted_text)),
+            replay: None,
+        };
+        let budget = settings.models.budget(args.caps(), &state.join("spend"), today);
+        let caller = Caller::new(stores, budget, Patience::default());
+        let nonce = Nonce::draw().context("could not draw a random number")?;
+        let (time, thinking) = (settings.models.time(), settings.models.thinking());
+        let prior = runs::prior_findings(change);
+        let recorded = RecordedModels {
+            personas: settings.personas.clone(),
+            named: args.persona.clone(),
+            tiers: [Tier::Cheap, Tier::Default, Tier::Premium]
+                .map(|tier| models.of(tier).about().clone()),
+            thinking,
+            prior: prior.clone(),
+            second_looks: settings.second_looks,
+        };
+        let desk = Desk::new(caller, models, nonce, time).thinking(thinking).prior(prior);
+        Ok(Some(Panel {
+            desk: Arc::new(desk),
+            personas,
+            named: args.persona.clone(),
+            at_a_time: settings.models.at_a_time(),
+            second_looks: settings.second_looks,
+            recorded,
+            replies: Some(replies),
+        }))
+    }
+
+    /// Sets up the personas of a recorded review, answered from the recording.
+    pub(crate) fn recorded(recorded: RecordedModels, folder: &Path) -> anyhow::Result<Panel> {
+        Ok(Panel {
+            desk: Arc::new(recorded.desk(folder)?),
+            personas: Personas::with_repository_personas(recorded.personas.clone())?,
+            named: recorded.named.clone(),
+            at_a_time: 1,
+            second_looks: recorded.second_looks,
+            recorded,
+            replies: None,
+        })
+    }
+
+    /// Gives the reviewers: those who were asked for by name, or else all, whose triggers decide.
+    pub(crate) fn reviewers(&self) -> Vec<Box<dyn Reviewer>> {
+        let by = |reviewer: PersonaReviewer| Box::new(reviewer) as Box<dyn Reviewer>;
+        let desk = || self.desk.clone();
+        if self.named.is_empty() {
+            let all = self.personas.on_roster().into_iter();
+            return all.map(|persona| by(PersonaReviewer::new(persona.clone(), desk()))).collect();
+        }
+        let named = self.named.iter().filter_map(|name| self.personas.named(name));
+        named.map(|persona| by(PersonaReviewer::named(persona.clone(), desk()))).collect()
+    }
+
+    /// Has the findings of a review looked at again, where that is wanted and there are any.
+    pub(crate) fn look_again(
+        &self,
+        change: &Change,
+        synthesis: &Synthesis,
+        review: &mut Review,
+    ) -> bool {
+        let validator = self.personas.named(VALIDATOR).filter(|_| self.second_looks);
+        let Some(validator) = validator.filter(|_| !synthesis.findings.is_empty()) else {
+            return false;
+        };
+        let validator: &Persona = validator;
+        let looks =
+            second_looks(change, &synthesis.findings, validator, &self.desk, self.at_a_time);
+        review.opinions = looks.opinions;
+        review.exchanges.extend(looks.exchanges);
+        true
+    }
+
+    /// Gives what was spent so far.
+    pub(crate) fn spent(&self) -> Spent {
+        let spent = self.desk.caller().budget().spent();
+        Spent {
+            calls: spent.calls,
+            kept_answers: spent.cached,
+            tokens: spent.tokens.total(),
+            usd: spent.micro_usd.map(|micro| micro as f64 / 1_000_000.0),
+        }
+    }
+
+    /// Gives what is needed to have the same again.
+    pub(crate) fn record(&self) -> RecordedModels {
+        self.recorded.clone()
+    }
+
+    /// Gives the folder with the answers of this run.
+    pub(crate) fn replies(&self) -> Option<PathBuf> {
+        self.replies.as_ref().map(|folder| folder.path().join(REPLIES))
+    }
+
+    /// Gives the files outside the change that were read for it.
+    pub(crate) fn others(&self, change: &Change) -> BTreeSet<assay_findings::path::RepoPath> {
+        self.desk.others(change)
+    }
+}
+
+fn check_names(names: &[String], personas: &Personas) -> anyhow::Result<()> {
+    let is_known = |name: &String| personas.named(name).is_some() && name != VALIDATOR;
+    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+        let known: Vec<&str> = personas.on_roster().iter().map(|p| p.name.as_str()).collect();
+        let mut known = known;
+        known.sort_unstable();
+        bail!("there is no persona `{unknown}`; there are: {}", known.join(", "));
+    }
+    Ok(())
+}

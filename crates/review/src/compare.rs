@@ -1,0 +1,183 @@
+//! What is different between two runs, and why: [`compare`].
+
+use std::collections::BTreeMap;
+
+use assay_findings::finding::Finding;
+use assay_findings::synthesis::Synthesis;
+use serde::Serialize;
+
+use crate::runs::MadeWith;
+
+/// A run, as far as it can be compared.
+#[derive(Debug)]
+pub struct Run {
+    /// What it came to.
+    pub synthesis: Synthesis,
+    /// What it was made with.
+    pub made_with: MadeWith,
+}
+
+/// What is different between two runs.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The findings that are not the same in both.
+    pub findings: Vec<Difference>,
+    /// The verdicts, in words, where they differ.
+    pub verdicts: Option<(String, String)>,
+    /// What the runs were made with that is not the same, whether it changed a finding or not.
+    pub causes: Vec<String>,
+}
+
+/// A finding that is not the same in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// How it differs.
+    pub how: How,
+    /// Its title.
+    pub title: String,
+    /// Its place.
+    pub place: Option<String>,
+    /// What may be why, the nearest cause first.
+    pub because: Vec<String>,
+}
+
+/// How a finding differs between two runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// Only the first has it.
+    Gone,
+    /// Only the second has it.
+    Came,
+    /// Both have it, and not alike: what it was and what it is.
+    Changed(String, String),
+}
+
+/// Compares two runs.
+pub fn compare(first: &Run, second: &Run) -> Comparison {
+    let (before, after) = (by_key(&first.synthesis), by_key(&second.synthesis));
+    let mut findings = Vec::new();
+    for (key, (finding, list)) in &before {
+        let how = match after.get(key) {
+            None => How::Gone,
+            Some((other, list_after)) => {
+                let (was, is) = (weight(finding, list), weight(other, list_after));
+                if was == is {
+                    continue;
+                }
+                How::Changed(was, is)
+            }
+        };
+        findings.push(difference(how, finding, first, second));
+    }
+    let came = after.iter().filter(|(key, _)| !before.contains_key(*key));
+    findings.extend(came.map(|(_, (f, _))| difference(How::Came, f, first, second)));
+    let verdict = |run: &Run| run.synthesis.verdict.state.in_words().to_owned();
+    let verdicts = (verdict(first), verdict(second));
+    let names = reviewers(first, second);
+    let mut causes: Vec<String> = general(first, second).into_iter().collect();
+    causes.extend(names.iter().flat_map(|name| about(name, None, first, second)));
+    Comparison { findings, verdicts: Some(verdicts).filter(|(a, b)| a != b), causes }
+}
+
+type Keyed<'a> = BTreeMap<(String, String), (&'a Finding, &'static str)>;
+
+/// Gives the findings by what they are told again by, each with the list that it is in.
+fn by_key(synthesis: &Synthesis) -> Keyed<'_> {
+    let lists = [
+        ("open", &synthesis.findings),
+        ("held back", &synthesis.held_back),
+        ("left alone", &synthesis.dismissed),
+    ];
+    let keyed = lists.into_iter().flat_map(|(list, findings)| {
+        findings.iter().map(move |finding| {
+            let file = finding.file.as_ref().map(ToString::to_string).unwrap_or_default();
+            ((file, finding.fingerprint.clone()), (finding, list))
+        })
+    });
+    keyed.collect()
+}
+
+fn weight(finding: &Finding, list: &str) -> String {
+    let second = finding.validation.as_ref();
+    let second = second.map(|look| format!(", {}", look.state.as_str())).unwrap_or_default();
+    format!("{list}, {} at {}{second}", finding.severity, finding.confidence.percent())
+}
+
+fn difference(how: How, finding: &Finding, first: &Run, second: &Run) -> Difference {
+    let rule = finding.rule.as_deref();
+    let mut because: Vec<String> =
+        finding.reviewers.iter().flat_map(|name| about(name, rule, first, second)).collect();
+    because.extend(general(first, second));
+    if because.is_empty() {
+        because.push("nothing that is on record; a model may answer one way and another".into());
+    }
+    Difference { how, title: finding.title.clone(), place: finding.place(), because }
+}
+
+/// Says what is different for every reviewer.
+fn general(first: &Run, second: &Run) -> Vec<String> {
+    let (a, b) = (&first.made_with, &second.made_with);
+    let mut causes = Vec::new();
+    if a.change != b.change {
+        causes.push("the change is another".to_owned());
+    }
+    if a.assay != b.assay {
+        causes.push(format!("assay is {} and was {}", b.assay, a.assay));
+    }
+    causes
+}
+
+fn reviewers(first: &Run, second: &Run) -> Vec<String> {
+    let names = |run: &Run| run.made_with.reviewers.keys().cloned().collect::<Vec<String>>();
+    let mut all = [names(first), names(second)].concat();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Says what is different about a reviewer; of the rules, only what concerns one where one is named.
+fn about(name: &str, rule: Option<&str>, first: &Run, second: &Run) -> Vec<String> {
+    let failure = |run: &Run| {
+        let report = run.synthesis.reports.iter().find(|report| report.reviewer == name);
+        report.and_then(|report| report.unusable.clone())
+    };
+    let (was, is) = (first.made_with.reviewers.get(name), second.made_with.reviewers.get(name));
+    let (Some(was), Some(is)) = (was, is) else {
+        return match (was, is) {
+            (None, Some(_)) => vec![format!("`{name}` did not read the first")],
+            (Some(_), None) => vec![format!("`{name}` did not read the second")],
+            _ => Vec::new(),
+        };
+    };
+    let mut causes = Vec::new();
+    if let Some(why) = failure(first) {
+        causes.push(format!("`{name}` gave nothing usable in the first: {why}"));
+    }
+    if let Some(why) = failure(second) {
+        causes.push(format!("`{name}` gave nothing usable in the second: {why}"));
+    }
+    let mut parts: Vec<&String> = was.keys().chain(is.keys()).collect();
+    parts.sort();
+    parts.dedup();
+    for part in parts {
+        // A rule of a repository is known by its file and not by its name.
+        let concerns =
+            rule.is_none_or(|rule| part == rule || !part.contains('/') || part.starts_with('.'));
+        let (was, is) = (was.get(part), is.get(part));
+        if was != is && concerns {
+            causes.push(changed(name, part, was, is));
+        }
+    }
+    causes
+}
+
+fn changed(name: &str, part: &str, was: Option<&String>, is: Option<&String>) -> String {
+    match (part, was, is) {
+        ("model", Some(was), Some(is)) => format!("`{name}` asked {is}, and {was} before"),
+        ("persona", _, _) => format!("the prompt of `{name}` is another"),
+        (rule, None, Some(_)) => format!("the rule `{rule}` is new"),
+        (rule, Some(_), None) => format!("the rule `{rule}` is gone"),
+        (rule, _, _) => format!("the rule `{rule}` is another"),
+    }
+}

@@ -1,0 +1,158 @@
+//! What the personas of a run share: [`Desk`].
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use assay_change::Change;
+use assay_findings::path::RepoPath;
+use assay_models::{Answered, Ask, Caller, Mark, Model, Nonce, Prompt};
+
+use super::{Persona, Signals, Tier};
+use crate::prompt::briefing::Briefing;
+use crate::prompt::parts::{self, Parts};
+use crate::prompt::{self, Room};
+
+/// The persona that is told what an earlier review found.
+const PRIOR: &str = "prior-findings";
+
+/// A token of code has about so many bytes; fewer would be a waste, and more would not fit.
+const BYTES_PER_TOKEN: u64 = 3;
+
+/// No part of a change is larger than this, however much a model takes: attention is limited too.
+const LARGEST_PART: u64 = 240_000;
+
+/// No part is smaller than this, however little a model takes.
+const SMALLEST_PART: u64 = 2_000;
+
+/// The models of a run, by what they are for.
+#[derive(Clone)]
+pub struct Models {
+    /// A cheap one.
+    pub cheap: Arc<dyn Model>,
+    /// The usual one.
+    pub default: Arc<dyn Model>,
+    /// The best there is.
+    pub premium: Arc<dyn Model>,
+}
+
+impl Models {
+    /// Gives the model of a tier.
+    pub fn of(&self, tier: Tier) -> &Arc<dyn Model> {
+        match tier {
+            Tier::Cheap => &self.cheap,
+            Tier::Default => &self.default,
+            Tier::Premium => &self.premium,
+        }
+    }
+}
+
+/// What the personas of a run share: whom they ask, and the change as it is told. The change is
+/// read once for all of them.
+pub struct Desk {
+    caller: Caller,
+    models: Models,
+    nonce: Nonce,
+    /// How long one answer may take.
+    time: Duration,
+    /// The tokens that may be spent on thinking.
+    thinking: u32,
+    /// What an earlier review found.
+    prior: Option<String>,
+    signals: OnceLock<Signals>,
+    briefing: OnceLock<Briefing>,
+}
+
+impl Desk {
+    /// Sets up a run.
+    pub fn new(caller: Caller, models: Models, nonce: Nonce, time: Duration) -> Desk {
+        Desk {
+            caller,
+            models,
+            nonce,
+            time,
+            thinking: 0,
+            prior: None,
+            signals: OnceLock::new(),
+            briefing: OnceLock::new(),
+        }
+    }
+
+    /// Lets models think for so many tokens.
+    pub fn thinking(mut self, tokens: u32) -> Desk {
+        self.thinking = tokens;
+        self
+    }
+
+    /// Tells what an earlier review found.
+    pub fn prior(mut self, prior: Option<String>) -> Desk {
+        self.prior = prior;
+        self
+    }
+
+    /// Gives whoever makes the calls.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    pub(super) fn model(&self, persona: &Persona) -> &dyn Model {
+        &**self.models.of(persona.tier)
+    }
+
+    pub(super) fn signals(&self, change: &Change) -> &Signals {
+        self.signals.get_or_init(|| Signals::of(change, self.prior.is_some()))
+    }
+
+    pub(crate) fn briefing(&self, change: &Change) -> &Briefing {
+        self.briefing.get_or_init(|| Briefing::new(change))
+    }
+
+    /// Gives what a persona is told of an earlier review.
+    pub(super) fn prior_for(&self, persona: &Persona) -> Option<&str> {
+        self.prior.as_deref().filter(|_| persona.name == PRIOR)
+    }
+
+    /// Cuts the change for a persona's model.
+    pub(super) fn parts(&self, persona: &Persona, change: &Change) -> Parts {
+        let briefing = self.briefing(change);
+        let about = self.model(persona).about();
+        let answer = u64::from(self.room(persona).answer.min(prompt::ANSWER_TOKENS));
+        let tokens = about.context_tokens.saturating_sub(answer + about.overhead_tokens);
+        let overhead = prompt::overhead(persona, briefing, self.prior_for(persona)) as u64;
+        let most = (tokens * BYTES_PER_TOKEN).saturating_sub(overhead);
+        parts::parts(briefing, most.clamp(SMALLEST_PART, LARGEST_PART) as usize)
+    }
+
+    pub(super) fn room(&self, persona: &Persona) -> Room {
+        let answer = self.model(persona).about().max_output_tokens;
+        Room { answer, thinking: self.thinking }
+    }
+
+    /// Gives the files outside the change that were read for it.
+    pub fn others(&self, change: &Change) -> BTreeSet<RepoPath> {
+        self.briefing(change).others.clone()
+    }
+
+    /// Asks a persona's model. Only an answer that can be read is kept for the next time.
+    pub(super) fn ask(
+        &self,
+        persona: &Persona,
+        prompt: &Prompt,
+        can_be_read: fn(&str) -> bool,
+        heard: &dyn Fn(usize),
+    ) -> Answered {
+        let ask = Ask {
+            label: &persona.name,
+            prompt,
+            nonce: &self.nonce,
+            time: self.time,
+            is_worth_keeping: &|text| can_be_read(text) && !self.took_orders(text),
+        };
+        self.caller.ask(self.model(persona), &ask, heard)
+    }
+
+    /// Says whether an answer took orders from the text under review.
+    pub(super) fn took_orders(&self, answer: &str) -> bool {
+        answer.contains(self.nonce.of(Mark::Canary))
+    }
+}

@@ -1,0 +1,166 @@
+//! Personas: models with a role, each one Markdown file.
+//!
+//! [`Persona`] is such a file: what wakes it ([`trigger`]), how far it is believed, and its brief.
+//! [`Personas`] are those that are shipped and a repository's own. [`reviewer`] has one read a
+//! change, and [`validator`] has findings looked at again.
+
+mod desk;
+mod reviewer;
+mod shipped;
+mod signals;
+mod trigger;
+pub mod validator;
+
+use std::collections::BTreeMap;
+
+use assay_findings::grade::Grade;
+use serde::Deserialize;
+
+pub use self::desk::{Desk, Models};
+pub use self::reviewer::PersonaReviewer;
+pub use self::signals::Signals;
+pub use self::trigger::Trigger;
+
+/// The persona that looks at findings again; it is on no roster.
+pub const VALIDATOR: &str = "validator";
+
+/// A model with a role.
+#[derive(Debug, Clone)]
+pub struct Persona {
+    /// Its name, under which it reports.
+    pub name: String,
+    /// What it is for, in a line.
+    pub about: String,
+    /// Which model it takes.
+    pub tier: Tier,
+    /// The worst grade that it may give.
+    pub cap: Grade,
+    /// Whether a change cannot be ready without its answer.
+    pub required: bool,
+    /// The classes of defect that it answers for.
+    pub owns: Vec<String>,
+    /// What wakes it.
+    pub trigger: Trigger,
+    /// Who it is, what it hunts, how sure it is and what it leaves alone.
+    pub brief: String,
+}
+
+/// Which model a persona takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// A cheap one.
+    Cheap,
+    /// The usual one.
+    Default,
+    /// The best there is.
+    Premium,
+}
+
+/// A persona's file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the persona `{file}` cannot be used: {message}")]
+pub struct PersonaError {
+    file: String,
+    message: String,
+}
+
+/// What stands at the top of a persona's file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FrontMatter {
+    name: String,
+    #[serde(default)]
+    about: String,
+    #[serde(default = "default_tier")]
+    tier: Tier,
+    #[serde(default = "default_cap")]
+    cap: String,
+    #[serde(default)]
+    required: bool,
+    #[serde(default)]
+    owns: Vec<String>,
+    trigger: trigger::Stored,
+}
+
+fn default_tier() -> Tier {
+    Tier::Default
+}
+
+fn default_cap() -> String {
+    "P0".to_owned()
+}
+
+impl Persona {
+    /// Reads a persona from the text of its file.
+    pub fn read(file: &str, text: &str) -> Result<Persona, PersonaError> {
+        let fail = |message: String| PersonaError { file: file.to_owned(), message };
+        let parts = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+        let Some((matter, brief)) = parts else {
+            return Err(fail("it does not begin with front matter between lines `---`".into()));
+        };
+        let matter: FrontMatter =
+            serde_saphyr::from_str(matter).map_err(|error| fail(error.to_string()))?;
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if matter.name.is_empty() || !matter.name.chars().all(is_name) {
+            let name = &matter.name;
+            return Err(fail(format!("`{name}` is no name of lower-case letters and dashes")));
+        }
+        let cap = Grade::from_word(&matter.cap);
+        if cap.is_unmapped() {
+            return Err(fail(format!("`cap` is `{}`, which is no severity", matter.cap)));
+        }
+        if brief.trim().is_empty() {
+            return Err(fail("it has no text".to_owned()));
+        }
+        Ok(Persona {
+            trigger: Trigger::new(matter.trigger).map_err(fail)?,
+            name: matter.name,
+            about: matter.about,
+            tier: matter.tier,
+            required: matter.required,
+            owns: matter.owns,
+            brief: brief.trim().to_owned(),
+            cap,
+        })
+    }
+}
+
+/// All personas, by their names.
+#[derive(Debug, Clone)]
+pub struct Personas(BTreeMap<String, Persona>);
+
+impl Personas {
+    /// Gives the shipped personas, with a repository's own beside them or in their place. Each file
+    /// comes with its name.
+    pub fn with_repository_personas(
+        files: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Personas, PersonaError> {
+        let shipped = shipped::SHIPPED.iter().map(|(file, text)| Persona::read(file, text));
+        let own = files.into_iter().map(|(file, text)| Persona::read(&file, &text));
+        let mut all = BTreeMap::new();
+        for persona in shipped.chain(own) {
+            let persona = persona?;
+            all.insert(persona.name.clone(), persona);
+        }
+        Ok(Personas(all))
+    }
+
+    /// Gives all of them, in order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &Persona> {
+        self.0.values()
+    }
+
+    /// Gives one by its name.
+    pub fn named(&self, name: &str) -> Option<&Persona> {
+        self.0.get(name)
+    }
+
+    /// Gives those that can be on a roster. Whoever has to answer comes first, since a budget may
+    /// not reach for all.
+    pub fn on_roster(&self) -> Vec<&Persona> {
+        let mut all: Vec<&Persona> = self.iter().filter(|p| p.name != VALIDATOR).collect();
+        all.sort_by_key(|persona| (!persona.required, &persona.name));
+        all
+    }
+}

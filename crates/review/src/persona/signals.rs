@@ -1,0 +1,69 @@
+//! What a change looks like from outside: [`Signals`], by which personas are woken.
+
+use std::collections::BTreeSet;
+
+use assay_change::Change;
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+use assay_findings::vote::Lines;
+
+use crate::prompt::guidelines;
+use crate::roster::{Depth, depth};
+
+/// What personas are woken by.
+#[derive(Debug)]
+pub struct Signals {
+    pub(super) paths: Vec<RepoPath>,
+    pub(super) added: Vec<String>,
+    pub(super) removed: Vec<String>,
+    pub(super) languages: BTreeSet<String>,
+    pub(super) depth: Depth,
+    pub(super) lines: usize,
+    pub(super) deletes_files: bool,
+    pub(super) touches_tests: bool,
+    pub(super) has_guidelines: bool,
+    pub(super) has_intent: bool,
+    pub(super) has_prior_findings: bool,
+}
+
+impl Signals {
+    /// Reads them off a change. Whether anything was found before is not written in it.
+    pub fn of(change: &Change, has_prior_findings: bool) -> Signals {
+        let read = || change.files.iter().filter(|file| file.left_out.is_none());
+        let names = || read().flat_map(|file| [&file.old_path, &file.new_path]).flatten();
+        let paths: BTreeSet<RepoPath> = names().filter_map(|p| RepoPath::exact(p).ok()).collect();
+        let (mut added, mut removed) = (Vec::new(), Vec::new());
+        for file in read() {
+            take_lines(change.tree(), file.new_path.as_deref(), file.added(), &mut added);
+            take_lines(change.base(), file.old_path.as_deref(), file.removed(), &mut removed);
+        }
+        let lines = assay_rules::executable_lines(change).into_iter().map(|(_, n)| n).sum();
+        Signals {
+            languages: names().filter_map(|p| assay_rules::name_of_language(p)).collect(),
+            depth: depth(change).0,
+            lines,
+            deletes_files: read().any(|file| file.new_path.is_none()),
+            touches_tests: names().any(|path| assay_rules::is_test(path)),
+            has_guidelines: guidelines::any(change),
+            has_intent: change.messages().iter().any(|message| message.contains(' ')),
+            has_prior_findings,
+            paths: paths.into_iter().collect(),
+            added,
+            removed,
+        }
+    }
+}
+
+fn take_lines(
+    tree: &dyn Tree,
+    path: Option<&str>,
+    spans: impl Iterator<Item = Lines>,
+    into: &mut Vec<String>,
+) {
+    let text = path.and_then(|path| RepoPath::exact(path).ok()).and_then(|path| tree.read(&path));
+    let Some(text) = text else { return };
+    let all: Vec<&str> = text.lines().collect();
+    let numbers = spans.flat_map(|lines| lines.start()..=lines.end());
+    let lines = numbers.filter_map(|number| all.get(number as usize - 1));
+    into.extend(lines.map(|line| (*line).to_owned()));
+}

@@ -1,0 +1,224 @@
+//! What wakes a persona: [`Trigger`], a predicate over [`Signals`] that code evaluates.
+
+use regex::RegexSet;
+use serde::Deserialize;
+
+use super::Signals;
+use crate::command::Globs;
+use crate::roster::Depth;
+
+/// A predicate over the signals of a change.
+#[derive(Debug, Clone)]
+pub enum Trigger {
+    /// Any of these holds.
+    Any(Vec<Trigger>),
+    /// All of these hold.
+    All(Vec<Trigger>),
+    /// This does not hold.
+    Not(Box<Trigger>),
+    /// One test, and how it is said.
+    Test(Test),
+}
+
+/// A single test.
+#[derive(Debug, Clone)]
+pub enum Test {
+    /// Holds for every change.
+    Always,
+    /// Holds for none.
+    Never,
+    /// The change is not small, or touches a risk.
+    Full,
+    /// A changed path matches.
+    Paths(Globs),
+    /// An added line matches.
+    Added(RegexSet),
+    /// A removed line matches.
+    Removed(RegexSet),
+    /// A changed file is in one of these languages.
+    Languages(Vec<String>),
+    /// So many lines that do something are added.
+    LinesAtLeast(usize),
+    /// So many files are touched.
+    FilesAtLeast(usize),
+    /// Whether a file is deleted.
+    DeletesFiles(bool),
+    /// Whether a test is touched.
+    TouchesTests(bool),
+    /// Whether the repository says how it wants its code.
+    HasGuidelines(bool),
+    /// Whether somebody says what the change is for.
+    HasIntent(bool),
+    /// Whether an earlier review found something.
+    HasPriorFindings(bool),
+}
+
+/// A predicate as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Stored {
+    Word(Word),
+    Clause(Box<Clause>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Word {
+    Always,
+    Never,
+    Full,
+}
+
+/// One of these keys each; several have to hold together.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Clause {
+    any: Option<Vec<Stored>>,
+    all: Option<Vec<Stored>>,
+    not: Option<Stored>,
+    paths: Option<Vec<String>>,
+    added: Option<Vec<String>>,
+    removed: Option<Vec<String>>,
+    languages: Option<Vec<String>>,
+    lines_at_least: Option<usize>,
+    files_at_least: Option<usize>,
+    deletes_files: Option<bool>,
+    touches_tests: Option<bool>,
+    has_guidelines: Option<bool>,
+    has_intent: Option<bool>,
+    has_prior_findings: Option<bool>,
+}
+
+impl Trigger {
+    /// Takes a predicate as it is written.
+    pub(super) fn new(stored: Stored) -> Result<Trigger, String> {
+        match stored {
+            Stored::Word(Word::Always) => Ok(Trigger::Test(Test::Always)),
+            Stored::Word(Word::Never) => Ok(Trigger::Test(Test::Never)),
+            Stored::Word(Word::Full) => Ok(Trigger::Test(Test::Full)),
+            Stored::Clause(clause) => clause.trigger(),
+        }
+    }
+
+    /// Says why the signals wake somebody, if they do.
+    pub fn wakes(&self, signals: &Signals) -> Option<String> {
+        match self {
+            Trigger::Any(triggers) => triggers.iter().find_map(|trigger| trigger.wakes(signals)),
+            Trigger::All(triggers) => {
+                let reasons: Option<Vec<String>> =
+                    triggers.iter().map(|trigger| trigger.wakes(signals)).collect();
+                reasons.map(|reasons| reasons.join(", "))
+            }
+            Trigger::Not(trigger) => match trigger.wakes(signals) {
+                Some(_) => None,
+                None => Some("nothing speaks against it".to_owned()),
+            },
+            Trigger::Test(test) => test.holds(signals),
+        }
+    }
+}
+
+impl Clause {
+    fn trigger(self) -> Result<Trigger, String> {
+        let each =
+            |stored: Vec<Stored>| stored.into_iter().map(Trigger::new).collect::<Result<_, _>>();
+        let mut parts: Vec<Trigger> = Vec::new();
+        if let Some(any) = self.any {
+            parts.push(Trigger::Any(each(any)?));
+        }
+        if let Some(all) = self.all {
+            parts.push(Trigger::All(each(all)?));
+        }
+        if let Some(not) = self.not {
+            parts.push(Trigger::Not(Box::new(Trigger::new(not)?)));
+        }
+        let globs = |globs: Vec<String>| Globs::new(&globs).map_err(|error| error.to_string());
+        let patterns = |p: Vec<String>| RegexSet::new(&p).map_err(|error| error.to_string());
+        let tests = [
+            self.paths.map(globs).transpose()?.map(Test::Paths),
+            self.added.map(patterns).transpose()?.map(Test::Added),
+            self.removed.map(patterns).transpose()?.map(Test::Removed),
+            self.languages.map(Test::Languages),
+            self.lines_at_least.map(Test::LinesAtLeast),
+            self.files_at_least.map(Test::FilesAtLeast),
+            self.deletes_files.map(Test::DeletesFiles),
+            self.touches_tests.map(Test::TouchesTests),
+            self.has_guidelines.map(Test::HasGuidelines),
+            self.has_intent.map(Test::HasIntent),
+            self.has_prior_findings.map(Test::HasPriorFindings),
+        ];
+        parts.extend(tests.into_iter().flatten().map(Trigger::Test));
+        match parts.len() {
+            0 => Err("`trigger` is empty; `always` wakes it for every change".to_owned()),
+            1 => Ok(parts.remove(0)),
+            _ => Ok(Trigger::All(parts)),
+        }
+    }
+}
+
+/// The most characters of a line that is quoted as a reason.
+const QUOTED: usize = 60;
+
+impl Test {
+    fn holds(&self, signals: &Signals) -> Option<String> {
+        let said = |holds: bool, reason: &str| holds.then(|| reason.to_owned());
+        match self {
+            Test::Always => Some("reads every change".to_owned()),
+            Test::Never => None,
+            Test::Full => said(signals.depth == Depth::Full, "not a small change"),
+            Test::Paths(globs) => {
+                let path = signals.paths.iter().find(|path| globs.matches(path))?;
+                Some(format!("touches {path}"))
+            }
+            Test::Added(patterns) => matching(patterns, &signals.added, "adds"),
+            Test::Removed(patterns) => matching(patterns, &signals.removed, "removes"),
+            Test::Languages(names) => {
+                let name = names.iter().find(|name| signals.languages.contains(*name))?;
+                Some(format!("is in {name}"))
+            }
+            Test::LinesAtLeast(lines) => {
+                said(signals.lines >= *lines, &format!("adds {} executable lines", signals.lines))
+            }
+            Test::FilesAtLeast(files) => {
+                let touched = signals.paths.len();
+                said(touched >= *files, &format!("touches {touched} files"))
+            }
+            Test::DeletesFiles(wanted) => {
+                told(signals.deletes_files, *wanted, ["deletes files", "deletes no file"])
+            }
+            Test::TouchesTests(wanted) => {
+                told(signals.touches_tests, *wanted, ["touches tests", "touches no test"])
+            }
+            Test::HasGuidelines(wanted) => told(
+                signals.has_guidelines,
+                *wanted,
+                ["the repository has guidelines", "the repository has no guidelines"],
+            ),
+            Test::HasIntent(wanted) => told(
+                signals.has_intent,
+                *wanted,
+                ["its commits say what it is for", "nobody says what it is for"],
+            ),
+            Test::HasPriorFindings(wanted) => told(
+                signals.has_prior_findings,
+                *wanted,
+                ["an earlier review found something", "no earlier review found anything"],
+            ),
+        }
+    }
+}
+
+/// Says that something is as wanted, in the words for it.
+fn told(is: bool, wanted: bool, [yes, no]: [&str; 2]) -> Option<String> {
+    (is == wanted).then(|| if wanted { yes } else { no }.to_owned())
+}
+
+fn matching(patterns: &RegexSet, lines: &[String], verb: &str) -> Option<String> {
+    let line = lines.iter().find(|line| patterns.is_match(line))?;
+    let line = assay_rules::redact(line.trim());
+    let mut shown: String = line.chars().take(QUOTED).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    Some(format!("{verb} `{shown}`"))
+}

@@ -1,0 +1,164 @@
+//! A change as models are told of it: [`Briefing`], made once for all personas.
+
+use std::collections::BTreeSet;
+
+use assay_change::Change;
+use assay_change::diff::{Content, FileDiff};
+use assay_findings::ground::{Symbol, Tree};
+use assay_findings::path::RepoPath;
+use assay_rules::{Redacted, WithSymbols, injection_in, without_injections};
+
+use super::callers::{self, Caller};
+use super::excerpt::{self, Excerpt, Sides};
+use super::guidelines;
+
+/// Why a hunk was kept from models, or was not all shown.
+pub(crate) const ADDRESSES: &str = "text in it addresses a reviewer";
+const LONG_LINES: &str = "a line is too long to be shown";
+const UNREADABLE: &str = "it could not be shown";
+
+/// What models are told of a change. Nothing in it is secret, and nothing in it addresses them.
+#[derive(Debug)]
+pub(crate) struct Briefing {
+    pub(crate) title: String,
+    /// What the commits say, the newest first.
+    pub(crate) intent: Vec<String>,
+    pub(crate) guidelines: Vec<(RepoPath, String)>,
+    pub(crate) excerpts: Vec<Excerpt>,
+    pub(crate) callers: Vec<Caller>,
+    /// Files that are touched and not shown, each with the reason.
+    pub(crate) not_shown: Vec<String>,
+    /// Why a hunk does not count as read, by its number.
+    pub(crate) not_read: Vec<Option<String>>,
+    /// The files outside the change that were read for it.
+    pub(crate) others: BTreeSet<RepoPath>,
+}
+
+/// A tree as models may see it: without credentials, and without lines that address them.
+struct Safe<'t>(Redacted<'t>);
+
+impl Tree for Safe<'_> {
+    fn read(&self, path: &RepoPath) -> Option<String> {
+        self.0.read(path).map(|text| without_injections(&text).into_owned())
+    }
+
+    fn exists(&self, path: &RepoPath) -> bool {
+        self.0.exists(path)
+    }
+
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol> {
+        self.0.symbol_at(path, line)
+    }
+
+    fn paths(&self) -> Vec<RepoPath> {
+        self.0.paths()
+    }
+}
+
+impl Briefing {
+    /// Reads a change for models.
+    pub(crate) fn new(change: &Change) -> Briefing {
+        let before = Safe(Redacted(change.base()));
+        let safe = Safe(Redacted(change.tree()));
+        let after = WithSymbols::new(&safe);
+        let mut briefing = Briefing {
+            title: safe_text(&change.title),
+            intent: change.messages().iter().map(|message| safe_text(message)).collect(),
+            guidelines: guidelines::of(change),
+            excerpts: Vec::new(),
+            callers: Vec::new(),
+            not_shown: Vec::new(),
+            not_read: Vec::new(),
+            others: BTreeSet::new(),
+        };
+        let sides = Sides { before: &before, after: &after };
+        for file in &change.files {
+            briefing.take(change, file, &sides);
+        }
+        briefing.callers = callers::find(change, &briefing.excerpts, &safe);
+        briefing.others = briefing.callers.iter().map(|caller| caller.path.clone()).collect();
+        briefing.others.extend(briefing.guidelines.iter().map(|(path, _)| path.clone()));
+        briefing
+    }
+
+    /// Takes a file in, or says why not.
+    fn take(&mut self, change: &Change, file: &FileDiff, sides: &Sides<'_>) {
+        let first = self.not_read.len();
+        let hunks = file.hunks.len().max(1);
+        let why = not_for_models(file).or_else(|| {
+            let named = |path: &Option<String>| path.as_deref().is_some_and(addresses);
+            (named(&file.new_path) || named(&file.old_path)).then(|| ADDRESSES.to_owned())
+        });
+        if let Some(why) = why {
+            // A name that gives orders is not passed on either.
+            let name = if addresses(file.path()) { "(a name withheld)" } else { file.path() };
+            self.not_shown.push(format!("{name} ({why})"));
+            self.not_read.extend(vec![Some(why); hunks]);
+            return;
+        }
+        let Some(excerpt) = Excerpt::of(file, first, sides) else {
+            self.not_shown.push(format!("{} ({UNREADABLE})", file.path()));
+            self.not_read.extend(vec![Some(UNREADABLE.to_owned()); hunks]);
+            return;
+        };
+        let shown: BTreeSet<usize> = excerpt.units.iter().flat_map(|unit| unit.hunks()).collect();
+        let kept_back = kept_back(change, file);
+        for at in 0..hunks {
+            let why = kept_back.get(at).cloned().flatten();
+            let missing = || (!shown.contains(&(first + at))).then(|| UNREADABLE.to_owned());
+            self.not_read.push(why.or_else(missing));
+        }
+        self.excerpts.push(excerpt);
+    }
+}
+
+/// Takes credentials and orders out of a text.
+fn safe_text(text: &str) -> String {
+    without_injections(&assay_rules::redacted_text(text)).into_owned()
+}
+
+fn addresses(text: &str) -> bool {
+    !injection_in(text).is_empty()
+}
+
+/// Says why models are not shown a file, if they are not.
+fn not_for_models(file: &FileDiff) -> Option<String> {
+    if let Some(left_out) = &file.left_out {
+        return Some(left_out.rule.clone());
+    }
+    match file.content {
+        Content::Text => None,
+        Content::Binary => Some("binary".to_owned()),
+        Content::Submodule => Some("submodule".to_owned()),
+        Content::Link => Some("symbolic link".to_owned()),
+        Content::Unread(_) => Some("its diff could not be read".to_owned()),
+    }
+}
+
+/// Gives the reasons for which hunks of a file do not count as read by models, where there are any.
+fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<String>> {
+    let path = file.new_path.as_deref().and_then(|path| RepoPath::exact(path).ok());
+    let Some(text) = path.and_then(|path| change.tree().read(&path)) else { return Vec::new() };
+    let orders = injection_in(&text);
+    let is_cut = excerpt::is_cut(&text);
+    if orders.is_empty() && !is_cut {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let reason = |hunk: &assay_change::diff::Hunk| {
+        let around = hunk.new.start..=hunk.new.start + hunk.new.count;
+        if orders
+            .iter()
+            .any(|order| around.clone().any(|n| order.lines.start() <= n && n <= order.lines.end()))
+        {
+            return Some(ADDRESSES.to_owned());
+        }
+        let mut added = hunk.added.iter().flat_map(|span| span.start()..=span.end());
+        let is_long = |n: u32| lines.get(n as usize - 1).is_some_and(|line| excerpt::is_cut(line));
+        added.any(is_long).then(|| LONG_LINES.to_owned())
+    };
+    match file.hunks.is_empty() {
+        true => vec![(!orders.is_empty()).then(|| ADDRESSES.to_owned())],
+        false => file.hunks.iter().map(reason).collect(),
+    }
+}

@@ -1,0 +1,92 @@
+//! Who calls what a change touches: a few places each, found by syntax tree.
+
+use std::collections::BTreeSet;
+
+use assay_change::Change;
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+
+use super::excerpt::Excerpt;
+
+/// So many places are shown for one name, and so many in all.
+const OF_ONE: usize = 3;
+const OF_ALL: usize = 24;
+
+/// So many files are searched, and so many bytes; cost follows the change as far as it can.
+const MAX_FILES: usize = 1_500;
+const MAX_BYTES: usize = 24 << 20;
+
+/// So many lines are shown around a call.
+const AROUND: usize = 2;
+
+/// A name has to be this long to mean one thing.
+const MIN_NAME: usize = 4;
+
+/// A place that calls something which the change touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Caller {
+    /// What it calls.
+    pub(crate) name: String,
+    pub(crate) path: RepoPath,
+    /// The lines around the call, each with its number.
+    pub(crate) text: String,
+}
+
+/// Finds callers in files that the change does not touch.
+pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Vec<Caller> {
+    let names = touched_names(excerpts);
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let changed: BTreeSet<&str> = change.files.iter().map(|file| file.path()).collect();
+    let languages: BTreeSet<String> = excerpts
+        .iter()
+        .filter_map(|excerpt| assay_rules::name_of_language(excerpt.path.as_str()))
+        .collect();
+    let is_candidate = |path: &RepoPath| {
+        let language = assay_rules::name_of_language(path.as_str());
+        !changed.contains(path.as_str())
+            && language.is_some_and(|language| languages.contains(&language))
+    };
+    let mut counts = vec![0; names.len()];
+    let mut left = MAX_BYTES;
+    let mut found = Vec::new();
+    for path in tree.paths().into_iter().filter(is_candidate).take(MAX_FILES) {
+        let Some(text) = tree.read(&path) else { continue };
+        for (name, count) in names.iter().zip(&mut counts) {
+            let calls = assay_rules::calls(path.as_str(), &text, name);
+            for call in calls.into_iter().take(OF_ONE.saturating_sub(*count)) {
+                *count += 1;
+                let text = around(&text, call.start() as usize);
+                found.push(Caller { name: name.clone(), path: path.clone(), text });
+            }
+        }
+        left = left.saturating_sub(text.len());
+        if left == 0 || found.len() >= OF_ALL {
+            break;
+        }
+    }
+    found.truncate(OF_ALL);
+    found
+}
+
+/// Gives the names of the things that a change touches, without what they are in.
+fn touched_names(excerpts: &[Excerpt]) -> Vec<String> {
+    let symbols = excerpts.iter().flat_map(|excerpt| &excerpt.units);
+    let symbols = symbols.filter_map(|unit| unit.symbol.as_deref());
+    let last = |symbol: &str| {
+        let name = symbol.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next();
+        name.unwrap_or("").to_owned()
+    };
+    let is_telling = |name: &String| {
+        name.len() >= MIN_NAME && !["main", "test", "init", "__init__"].contains(&name.as_str())
+    };
+    let names: BTreeSet<String> = symbols.map(last).filter(is_telling).collect();
+    names.into_iter().collect()
+}
+
+fn around(text: &str, line: usize) -> String {
+    let first = line.saturating_sub(AROUND).max(1);
+    let lines = text.lines().enumerate().skip(first - 1).take(line + AROUND + 1 - first);
+    lines.map(|(at, line)| format!("{:>5}   {line}\n", at + 1)).collect()
+}

@@ -1,0 +1,236 @@
+//! A changed file as a model reads it: [`Excerpt`], in units that stay together.
+//!
+//! A unit is some changed places and the thing around them. Every line says its number and whether
+//! it came, went or stayed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_change::diff::{FileDiff, Hunk, Origin};
+use assay_findings::ground::{Symbol, Tree};
+use assay_findings::path::RepoPath;
+use assay_findings::vote::Lines;
+
+/// A function or type up to so many lines is shown as a whole.
+const WHOLE_SYMBOL: u32 = 80;
+
+/// Of anything longer, so many lines around a changed place.
+const AROUND: u32 = 8;
+
+/// A longer line is cut.
+const LONG_LINE: usize = 2_000;
+
+/// So many lines are shown of a file that is gone.
+const OF_DELETED: usize = 120;
+
+/// A changed file as text.
+#[derive(Debug, Clone)]
+pub(crate) struct Excerpt {
+    pub(crate) path: RepoPath,
+    pub(crate) heading: String,
+    pub(crate) units: Vec<Unit>,
+}
+
+/// Lines that stay together if they can.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unit {
+    pub(crate) lines: Vec<Line>,
+    /// The name of what they are in.
+    pub(crate) symbol: Option<String>,
+}
+
+/// One line as it is shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    /// The hunk that it belongs to, counted over the whole change.
+    pub(crate) hunk: Option<usize>,
+}
+
+impl Unit {
+    pub(crate) fn hunks(&self) -> BTreeSet<usize> {
+        self.lines.iter().filter_map(|line| line.hunk).collect()
+    }
+}
+
+/// The trees that an excerpt is taken from.
+pub(crate) struct Sides<'t> {
+    pub(crate) before: &'t dyn Tree,
+    /// It knows symbols.
+    pub(crate) after: &'t dyn Tree,
+}
+
+impl Excerpt {
+    /// Takes a file out of a change; `first_hunk` is the number of its first hunk.
+    pub(crate) fn of(file: &FileDiff, first_hunk: usize, sides: &Sides<'_>) -> Option<Excerpt> {
+        let path = RepoPath::exact(file.path()).ok()?;
+        let read = |tree: &dyn Tree, path: &Option<String>| -> Option<Vec<String>> {
+            let text = tree.read(&RepoPath::exact(path.as_deref()?).ok()?)?;
+            Some(text.lines().map(shortened).collect())
+        };
+        let before = read(sides.before, &file.old_path).unwrap_or_default();
+        let units = match &file.new_path {
+            None => vec![deleted(&before, first_hunk)],
+            Some(_) => {
+                let after = read(sides.after, &file.new_path)?;
+                let sheet = Sheet::new(file, first_hunk, &before, &after);
+                sheet.units(|line| sides.after.symbol_at(&path, line))
+            }
+        };
+        Some(Excerpt { heading: heading(file), path, units })
+    }
+}
+
+/// Cuts a line that is too long to be shown.
+fn shortened(line: &str) -> String {
+    if line.len() <= LONG_LINE {
+        return line.to_owned();
+    }
+    let end = line.floor_char_boundary(LONG_LINE);
+    format!("{}… [{} more bytes]", &line[..end], line.len() - end)
+}
+
+/// Says whether a file has lines that are cut.
+pub(crate) fn is_cut(text: &str) -> bool {
+    text.lines().any(|line| line.len() > LONG_LINE)
+}
+
+fn heading(file: &FileDiff) -> String {
+    let path = file.path();
+    match (&file.old_path, &file.new_path, file.origin) {
+        (None, _, _) => format!("### FILE {path} (new)"),
+        (_, None, _) => format!("### FILE {path} (deleted)"),
+        (Some(old), _, Origin::Renamed) => format!("### FILE {path} (renamed from {old})"),
+        (Some(old), _, Origin::Copied) => format!("### FILE {path} (copied from {old})"),
+        (Some(_), Some(_), Origin::Same) => format!("### FILE {path}"),
+    }
+}
+
+fn numbered(number: u32, sign: char, text: &str) -> String {
+    format!("{number:>5} {sign} {text}")
+}
+
+fn gone(text: &str) -> String {
+    format!("      - {text}")
+}
+
+fn deleted(before: &[String], hunk: usize) -> Unit {
+    let line = |text: String| Line { text, hunk: Some(hunk) };
+    let mut lines: Vec<Line> =
+        before.iter().take(OF_DELETED).map(|text| line(gone(text))).collect();
+    if before.len() > OF_DELETED {
+        lines.push(line(format!("      … {} more lines are gone", before.len() - OF_DELETED)));
+    }
+    if lines.is_empty() {
+        lines.push(line("      (it was empty)".to_owned()));
+    }
+    Unit { lines, symbol: None }
+}
+
+/// A file after the change, with what came and went in it.
+struct Sheet<'t> {
+    file: &'t FileDiff,
+    first_hunk: usize,
+    after: &'t [String],
+    /// The lines that came, each with its hunk.
+    added: BTreeMap<u32, usize>,
+    /// What went, by the line that it stood before, each with its hunk.
+    removed: BTreeMap<u32, Vec<(usize, &'t str)>>,
+}
+
+impl<'t> Sheet<'t> {
+    fn new(
+        file: &'t FileDiff,
+        first_hunk: usize,
+        before: &'t [String],
+        after: &'t [String],
+    ) -> Sheet<'t> {
+        let (added, removed) = (BTreeMap::new(), BTreeMap::new());
+        let mut sheet = Sheet { file, first_hunk, after, added, removed };
+        for (hunk, number) in file.hunks.iter().zip(first_hunk..) {
+            sheet.lay_out(hunk, number, before);
+        }
+        sheet
+    }
+
+    /// Walks both sides of a hunk together.
+    fn lay_out(&mut self, hunk: &Hunk, number: usize, before: &'t [String]) {
+        let within =
+            |spans: &[Lines], line| spans.iter().any(|s| (s.start()..=s.end()).contains(&line));
+        // A side without lines names the line before.
+        let first = |span: assay_change::diff::Span| span.start + u32::from(span.count == 0);
+        let (mut old, mut new) = (first(hunk.old), first(hunk.new));
+        let (old_end, new_end) = (old + hunk.old.count, new + hunk.new.count);
+        while old < old_end || new < new_end {
+            if old < old_end && within(&hunk.removed, old) {
+                let text = before.get(old as usize - 1).map_or("", String::as_str);
+                self.removed.entry(new).or_default().push((number, text));
+                old += 1;
+            } else if new < new_end && within(&hunk.added, new) {
+                self.added.insert(new, number);
+                new += 1;
+            } else {
+                old += 1;
+                new += 1;
+            }
+        }
+    }
+
+    /// Gives the changed places with what is around them, those that touch together.
+    fn units(&self, symbol_at: impl Fn(u32) -> Option<Symbol>) -> Vec<Unit> {
+        if self.file.hunks.is_empty() {
+            // Renamed, emptied or new without a line.
+            let line =
+                Line { text: "      (no line of it changed)".into(), hunk: Some(self.first_hunk) };
+            return vec![Unit { lines: vec![line], symbol: None }];
+        }
+        let last = (self.after.len() as u32).max(1);
+        let mut windows: Vec<(u32, u32, Option<String>)> = Vec::new();
+        for hunk in &self.file.hunks {
+            let (start, end, symbol) = window(hunk, last, &symbol_at);
+            match windows.last_mut() {
+                Some(before) if start <= before.1 + 1 => {
+                    before.1 = before.1.max(end);
+                    before.2 = before.2.take().or(symbol);
+                }
+                _ => windows.push((start, end, symbol)),
+            }
+        }
+        windows.into_iter().map(|(start, end, symbol)| self.unit(start, end, symbol)).collect()
+    }
+
+    fn unit(&self, start: u32, end: u32, symbol: Option<String>) -> Unit {
+        let mut lines = Vec::new();
+        // What went after the last line stands before the one that would follow.
+        for number in start..=end + 1 {
+            for (hunk, text) in self.removed.get(&number).into_iter().flatten() {
+                lines.push(Line { text: gone(text), hunk: Some(*hunk) });
+            }
+            let Some(text) = self.after.get(number as usize - 1).filter(|_| number <= end) else {
+                continue;
+            };
+            let hunk = self.added.get(&number).copied();
+            let sign = if hunk.is_some() { '+' } else { ' ' };
+            lines.push(Line { text: numbered(number, sign, text), hunk });
+        }
+        Unit { lines, symbol }
+    }
+}
+
+/// Gives the lines to show for a hunk: the thing that it is in, or some around it.
+fn window(
+    hunk: &Hunk,
+    last: u32,
+    symbol_at: &impl Fn(u32) -> Option<Symbol>,
+) -> (u32, u32, Option<String>) {
+    let first = hunk.added.first().map_or(hunk.new.start.max(1), |lines| lines.start());
+    let start = hunk.new.start.max(1).min(last);
+    let end = (hunk.new.start + hunk.new.count.max(1) - 1).clamp(start, last);
+    let symbol = symbol_at(first);
+    let name = symbol.as_ref().map(|symbol| symbol.name.clone());
+    match symbol {
+        Some(symbol) if symbol.lines.end() - symbol.lines.start() < WHOLE_SYMBOL => {
+            (start.min(symbol.lines.start()), end.max(symbol.lines.end()).min(last), name)
+        }
+        _ => (start.saturating_sub(AROUND).max(1), (end + AROUND).min(last), name),
+    }
+}

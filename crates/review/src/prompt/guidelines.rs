@@ -1,0 +1,57 @@
+//! How a repository wants its code: its guidelines as they were before the change.
+
+use std::collections::BTreeSet;
+
+use assay_change::Change;
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+use assay_rules::Redacted;
+
+/// The files that hold guidelines, in any folder above what changed.
+const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
+
+/// The most bytes of them, all together.
+const MOST: usize = 24 << 10;
+
+/// Says whether there are any.
+pub(crate) fn any(change: &Change) -> bool {
+    paths(change).iter().any(|path| change.base().exists(path))
+}
+
+/// Gives them, those of outer folders first. A change cannot bring its own.
+pub(crate) fn of(change: &Change) -> Vec<(RepoPath, String)> {
+    let base = Redacted(change.base());
+    let mut left = MOST;
+    let mut all = Vec::new();
+    for path in paths(change) {
+        let Some(text) = base.read(&path) else { continue };
+        let text = cut(&text, left);
+        left -= text.len();
+        if !text.trim().is_empty() {
+            all.push((path, text.to_owned()));
+        }
+    }
+    all
+}
+
+/// Gives the beginning of a text, up to the end of a line.
+fn cut(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    let end = text.floor_char_boundary(most);
+    &text[..text[..end].rfind('\n').unwrap_or(0)]
+}
+
+/// Gives the places where guidelines for a change may be.
+fn paths(change: &Change) -> Vec<RepoPath> {
+    let mut folders: BTreeSet<&str> = BTreeSet::from([""]);
+    for file in &change.files {
+        let path = file.path();
+        folders.extend(path.match_indices('/').map(|(at, _)| &path[..=at]));
+    }
+    let mut folders: Vec<&str> = folders.into_iter().collect();
+    folders.sort_by_key(|folder| folder.matches('/').count());
+    let names = folders.iter().flat_map(|folder| NAMES.map(|name| format!("{folder}{name}")));
+    names.filter_map(|path| RepoPath::exact(&path).ok()).collect()
+}

@@ -1,0 +1,185 @@
+//! A review on record: [`Recording`] is all that is needed to have it again, offline.
+//!
+//! It holds the change, what decided besides the reviewers, the answers of those who asked no
+//! model, and beside it, in a folder, what the models answered. What it holds is free of secrets.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_change::{Change, RecordedChange};
+use assay_findings::coverage::Requirement;
+use assay_findings::gate::Mode;
+use assay_findings::grade::Grade;
+use assay_findings::identity::{Day, Dismissal};
+use assay_findings::path::RepoPath;
+use assay_findings::report::ReviewerKind;
+use assay_models::{Absent, Budget, Caller, Description, Nonce, Patience, Store, Stores};
+use assay_rules::redacted_text;
+use serde::{Deserialize, Serialize};
+
+use crate::persona::{Desk, Models};
+use crate::reviewer::{Answer, Interest, Reviewer, Tell};
+use crate::run::Review;
+use crate::runs::{self, RunError};
+
+/// The file that holds it.
+const FILE: &str = "recording.json";
+
+/// The folder with what models answered.
+pub const REPLIES: &str = "replies";
+
+/// The form of the file.
+const VERSION: u32 = 1;
+
+/// A review on record.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Recording {
+    version: u32,
+    change: RecordedChange,
+    /// What decided besides the reviewers.
+    pub terms: RecordedTerms,
+    /// Whom the personas asked, where there were any.
+    pub models: Option<RecordedModels>,
+    /// What the other reviewers answered.
+    answers: Vec<Answer>,
+}
+
+/// What decided besides the reviewers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RecordedTerms {
+    /// How the review was run.
+    pub mode: Mode,
+    /// The line from which findings block.
+    pub fail_on: Option<Grade>,
+    /// How much had to be read.
+    pub require: Requirement,
+    /// What was accepted before.
+    pub dismissals: Vec<Dismissal>,
+    /// The day.
+    pub today: Option<Day>,
+}
+
+/// Whom the personas of a review asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RecordedModels {
+    /// The repository's own personas, by their files.
+    pub personas: Vec<(String, String)>,
+    /// The personas that were asked for by name; all that are woken where there are none.
+    pub named: Vec<String>,
+    /// The models of the tiers: cheap, default, premium.
+    pub tiers: [Description; 3],
+    /// The tokens that could be spent on thinking.
+    pub thinking: u32,
+    /// What an earlier review found.
+    pub prior: Option<String>,
+    /// Whether findings were looked at again.
+    pub second_looks: bool,
+}
+
+impl Recording {
+    /// Records a review. `others` are the files outside the change that were read for it.
+    pub fn new(
+        change: &Change,
+        others: &BTreeSet<RepoPath>,
+        terms: RecordedTerms,
+        models: Option<RecordedModels>,
+        review: &Review,
+    ) -> Recording {
+        Recording {
+            version: VERSION,
+            change: RecordedChange::of(change, others, &redacted_text),
+            terms,
+            models,
+            answers: review.local_answers(),
+        }
+    }
+
+    /// Gives how many bytes of files it holds.
+    pub fn bytes(&self) -> usize {
+        self.change.bytes()
+    }
+
+    /// Writes it into a folder, with the answers of models from another one.
+    pub fn save(&self, folder: &Path, replies: Option<&Path>) -> Result<(), RunError> {
+        let failed = |source| RunError::File { path: folder.to_owned(), source };
+        fs::create_dir_all(folder).map_err(failed)?;
+        if let Some(replies) = replies.filter(|replies| replies.is_dir()) {
+            copy_files(replies, &folder.join(REPLIES)).map_err(failed)?;
+        }
+        let text = serde_json::to_string(self).map_err(|error| failed(error.into()))?;
+        runs::write_whole(&folder.join(FILE), text.as_bytes()).map_err(failed)
+    }
+
+    /// Reads it from a folder.
+    pub fn read(folder: &Path) -> Result<Recording, RunError> {
+        let path = folder.join(FILE);
+        let text = fs::read_to_string(&path)
+            .map_err(|_| RunError::NotRecorded { path: folder.to_owned() })?;
+        let damaged = |message: String| RunError::Damaged { path: path.clone(), message };
+        let recording: Recording =
+            serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        match recording.version {
+            VERSION => Ok(recording),
+            other => Err(damaged(format!("it is of version {other}"))),
+        }
+    }
+
+    /// Gives the change, and those who answer again as they did.
+    pub fn open(self, root: PathBuf) -> (Change, Vec<Box<dyn Reviewer>>) {
+        let recalled = |answer| Box::new(Recalled(answer)) as Box<dyn Reviewer>;
+        (self.change.open(root), self.answers.into_iter().map(recalled).collect())
+    }
+}
+
+impl RecordedModels {
+    /// Sets up personas that are answered from the recording in a folder, and by nobody else.
+    pub fn desk(&self, folder: &Path) -> std::io::Result<Desk> {
+        let replay = Some(Store::new(&folder.join(REPLIES), redacted_text));
+        let stores = Stores { replay, ..Stores::default() };
+        let caller = Caller::new(stores, Budget::unlimited(), Patience::default());
+        let [cheap, default, premium] =
+            self.tiers.clone().map(|about| Arc::new(Absent(about)) as Arc<dyn assay_models::Model>);
+        let models = Models { cheap, default, premium };
+        let desk = Desk::new(caller, models, Nonce::draw()?, Duration::ZERO);
+        Ok(desk.thinking(self.thinking).prior(self.prior.clone()))
+    }
+}
+
+fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// A reviewer that answers as it did when it was recorded.
+struct Recalled(Answer);
+
+impl Reviewer for Recalled {
+    fn name(&self) -> &str {
+        &self.0.report.reviewer.name
+    }
+
+    fn kind(&self) -> ReviewerKind {
+        self.0.looks.kind
+    }
+
+    fn is_required(&self) -> bool {
+        self.0.looks.required
+    }
+
+    fn interest(&self, _change: &Change) -> Interest {
+        Interest::Reads("it is on record".to_owned())
+    }
+
+    fn review(&self, _change: &Change, _tell: Tell<'_>) -> Answer {
+        self.0.clone()
+    }
+}
