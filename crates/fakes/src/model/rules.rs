@@ -119,7 +119,7 @@ impl Script for Rules {
         let text = asked.text();
         let mut rules = self.rules.lock().unwrap();
         let rule = rules.iter_mut().find_map(|rule| rule.takes(&text).then_some(&*rule));
-        let small_review = || Answer::json(&small_review::report(asked));
+        let small_review = || Answer::json(&small_review::answer(asked));
         match rule {
             None => small_review(),
             Some(rule) => Answer {

@@ -64,6 +64,6 @@ pub struct SmallReview;
 
 impl Script for SmallReview {
     fn answer(&self, asked: &Asked) -> Answer {
-        Answer::json(&small_review::report(asked))
+        Answer::json(&small_review::answer(asked))
     }
 }

@@ -18,6 +18,14 @@ struct Added<'a> {
     text: &'a str,
 }
 
+/// Answers as a reviewer would: with a report, or with an opinion where that is what is asked for.
+pub(super) fn answer(asked: &Asked) -> Value {
+    match asked.text().contains("`confirm`") {
+        true => json!({ "answer": "confirm", "why": "The line is there.", "quote": null }),
+        false => report(asked),
+    }
+}
+
 /// Gives a report with the first doubtful line, or with none.
 pub(super) fn report(asked: &Asked) -> Value {
     let doubtful = |added: &Added<'_>| DOUBTFUL.iter().any(|word| added.text.contains(word));
@@ -63,6 +71,8 @@ fn added_lines(text: &str) -> Vec<Added<'_>> {
     let mut next = 1;
     for line in text.lines() {
         if let Some(path) = line.strip_prefix("### FILE ").or(line.strip_prefix("+++ b/")) {
+            // Behind the path may stand what became of the file: `(new)`.
+            let path = path.split(" (").next().unwrap_or(path);
             (file, next) = (path.trim(), 1);
             continue;
         }
@@ -118,7 +128,7 @@ mod tests {
     fn added_lines_are_found_in_a_prompt() {
         check(
             "### FILE src/a.rs\n   12 + let x = y.unwrap();\n   13   +1 kept\n      - gone\n\n\
-             ### FILE b.py\n  1 | + eval(x)\n",
+             ### FILE b.py (new)\n  1 | + eval(x)\n",
             &[("src/a.rs", 12, "let x = y.unwrap();"), ("b.py", 1, "eval(x)")],
         );
     }

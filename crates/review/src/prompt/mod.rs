@@ -193,3 +193,6 @@ pub(crate) fn second_look(validator: &Persona, finding: &str, code: &str, room: 
         thinking_tokens,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod fixing;
 mod flawed;
 mod forms;
 mod known;
+mod personas;
 mod properties;
 mod reviewer;
 mod running;

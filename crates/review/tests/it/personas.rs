@@ -1,0 +1,176 @@
+//! The personas that are shipped: what wakes them, and what they answer for.
+
+use std::collections::BTreeSet;
+
+use assay_change::{Change, Scope, Selection};
+use assay_fakes::Repository;
+use assay_review::persona::{Persona, Personas, Signals, VALIDATOR};
+use expect_test::{Expect, expect};
+
+fn shipped() -> Personas {
+    Personas::with_repository_personas([]).unwrap()
+}
+
+#[test]
+fn every_class_of_defect_has_an_owner() {
+    let classes = include_str!("../../personas/defect-classes.txt");
+    let classes: BTreeSet<&str> = classes
+        .lines()
+        .filter_map(|line| line.split("  ").next())
+        .filter(|c| !c.is_empty())
+        .collect();
+    assert!(classes.len() >= 90, "only {} classes are known", classes.len());
+    let personas = shipped();
+    let owned: BTreeSet<&str> =
+        personas.iter().flat_map(|persona| persona.owns.iter().map(String::as_str)).collect();
+    let ownerless: Vec<&&str> = classes.difference(&owned).collect();
+    assert!(ownerless.is_empty(), "nobody answers for {ownerless:?}");
+    let unknown: Vec<&&str> = owned.difference(&classes).collect();
+    assert!(unknown.is_empty(), "not in the list: {unknown:?}");
+}
+
+#[test]
+fn every_persona_says_who_it_is_and_what_it_leaves_alone() {
+    let personas = shipped();
+    let headings =
+        ["## Who you are", "## What you hunt", "## How sure you are", "## What you leave alone"];
+    assert_eq!(personas.iter().count(), 22);
+    for persona in personas.iter() {
+        let missing: Vec<&&str> =
+            headings.iter().filter(|h| !persona.brief.contains(**h)).collect();
+        assert!(missing.is_empty(), "{}: {missing:?}", persona.name);
+        assert!(!persona.about.is_empty(), "{}", persona.name);
+    }
+}
+
+#[test]
+fn the_validator_is_on_no_roster_and_whoever_has_to_answer_comes_first() {
+    let personas = shipped();
+    let roster = personas.on_roster();
+    assert!(roster.iter().all(|persona| persona.name != VALIDATOR));
+    let required: Vec<&str> =
+        roster.iter().take_while(|p| p.required).map(|p| p.name.as_str()).collect();
+    assert_eq!(required, ["correctness", "security"]);
+    assert!(roster.iter().skip(required.len()).all(|persona| !persona.required));
+}
+
+/// Says who reads a change from the files before to the files after.
+fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: Expect) {
+    let repository = Repository::new();
+    before.iter().for_each(|(path, text)| repository.write(path, text));
+    repository.commit("before");
+    after.iter().for_each(|(path, text)| repository.write(path, text));
+    repository.commit("changes it");
+    let change = open(&repository);
+    let signals = Signals::of(&change, false);
+    let personas = shipped();
+    let awake: Vec<&str> = personas
+        .on_roster()
+        .into_iter()
+        .filter(|persona| persona.trigger.wakes(&signals).is_some())
+        .map(|persona| persona.name.as_str())
+        .collect();
+    expected.assert_eq(&awake.join(" "));
+}
+
+fn open(repository: &Repository) -> Change {
+    let scope = Scope::Commits("HEAD".to_owned());
+    assay_change::open(repository.path(), &scope, &Selection::default()).unwrap()
+}
+
+#[test]
+fn words_alone_wake_whoever_reads_documents() {
+    check(
+        &[("docs/guide.md", "# Guide\n")],
+        &[("docs/guide.md", "# Guide\n\nRun `SELECT * FROM users` with your password.\n")],
+        expect!["correctness docs-truth"],
+    );
+}
+
+#[test]
+fn a_small_fix_wakes_a_few() {
+    check(
+        &[("shop.py", "def total(items):\n    return sum(items)\n")],
+        &[(
+            "shop.py",
+            "def total(items):\n    if not items:\n        return 0\n    items = list(items)\n    return sum(items)\n",
+        )],
+        expect!["correctness intent testing"],
+    );
+}
+
+#[test]
+fn a_query_built_from_input_wakes_security() {
+    check(
+        &[("shop.py", "def find(db, name):\n    return None\n")],
+        &[(
+            "shop.py",
+            "def find(db, name):\n    return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")\n",
+        )],
+        expect!["correctness security data-exposure intent performance testing"],
+    );
+}
+
+#[test]
+fn a_lock_and_a_thread_wake_concurrency() {
+    check(
+        &[("src/lib.rs", "pub fn a() {}\n")],
+        &[(
+            "src/lib.rs",
+            "use std::sync::Mutex;\n\npub fn a(m: &Mutex<u32>) {\n    std::thread::spawn(|| ());\n    *m.lock().unwrap() += 1;\n}\n",
+        )],
+        expect!["correctness concurrency contract intent testing"],
+    );
+}
+
+#[test]
+fn a_workflow_wakes_those_who_know_about_builds() {
+    check(
+        &[],
+        &[(
+            ".github/workflows/ci.yml",
+            "on: push\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@main\n",
+        )],
+        expect!["correctness guard-fidelity intent supply-chain"],
+    );
+}
+
+#[test]
+fn a_persona_that_cannot_be_read_is_named() {
+    let check = |text: &str, expected: Expect| {
+        let error = Persona::read("x.md", text).unwrap_err();
+        expected.assert_eq(&error.to_string());
+    };
+    check(
+        "no front matter",
+        expect![
+            "the persona `x.md` cannot be used: it does not begin with front matter between lines `---`"
+        ],
+    );
+    check(
+        "---\nname: X!\ntrigger: always\n---\ntext",
+        expect![
+            "the persona `x.md` cannot be used: `X!` is no name of lower-case letters and dashes"
+        ],
+    );
+    check(
+        "---\nname: x\ncap: AWFUL\ntrigger: always\n---\ntext",
+        expect!["the persona `x.md` cannot be used: `cap` is `AWFUL`, which is no severity"],
+    );
+    check(
+        "---\nname: x\ntrigger: {}\n---\ntext",
+        expect![
+            "the persona `x.md` cannot be used: `trigger` is empty; `always` wakes it for every change"
+        ],
+    );
+    let error = Persona::read("x.md", "---\nname: x\ntrigger:\n  added: ['(']\n---\ntext");
+    assert!(error.is_err());
+}
+
+#[test]
+fn a_repositorys_persona_takes_the_place_of_the_shipped_one() {
+    let own = "---\nname: security\ntrigger: {paths: ['*.rs']}\n---\nOurs.\n";
+    let personas = Personas::with_repository_personas([("a.md".into(), own.into())]).unwrap();
+    assert_eq!(personas.named("security").unwrap().brief, "Ours.");
+    assert_eq!(personas.iter().count(), 22);
+}
