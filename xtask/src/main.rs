@@ -10,6 +10,7 @@
 
 mod bench;
 mod conformance;
+mod example;
 mod fake_model;
 mod links;
 mod measure;
@@ -62,6 +63,8 @@ enum Chore {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Makes the recorded review under `examples/` anew
+    RecordExample,
     /// Times the parts that have to be fast, beside other programs
     Bench {
         /// One bench instead of all: findings, rules
@@ -101,6 +104,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::Conformance { name } => conformance::run(name.as_deref()),
         Chore::Soak { name } => soak::run(name.as_deref()),
         Chore::Measure { name, data, seed } => measure::run(&name, data.as_deref(), seed),
+        Chore::RecordExample => example::record(),
         Chore::Bench { name } => bench::run(name.as_deref()),
         Chore::FakeModel { port, script, dialect } => {
             fake_model::run(port, script.as_deref(), &dialect)

@@ -11,6 +11,7 @@ use assay_change::Change;
 use assay_findings::finding::Finding;
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
+use assay_findings::validation::Validated;
 use assay_findings::verdict::State;
 use assay_findings::vote::AutofixClass;
 use assay_findings::write::plain;
@@ -187,6 +188,15 @@ fn write_asides(
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         let line = format!("left alone: {} at {place}: {why}", finding.title);
         writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&line))?;
+    }
+    for finding in &synthesis.held_back {
+        let why = match &finding.validation {
+            Some(look) if look.state == Validated::Refuted => format!("refuted: {}", look.why),
+            _ => format!("{}% sure", finding.confidence.percent()),
+        };
+        let place = finding.place().unwrap_or_else(|| "the change".to_owned());
+        let line = format!("held back: {} at {place}: {why}", finding.title);
+        writeln!(out, "{DIM}{}{DIM:#}", wrapped(&plain::one_line(&line), 0, "  "))?;
     }
     for (what, list) in
         [("risk", &synthesis.residual_risks), ("not tested", &synthesis.testing_gaps)]

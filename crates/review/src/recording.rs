@@ -109,7 +109,7 @@ impl Recording {
         if let Some(replies) = replies.filter(|replies| replies.is_dir()) {
             copy_files(replies, &folder.join(REPLIES)).map_err(failed)?;
         }
-        let text = serde_json::to_string(self).map_err(|error| failed(error.into()))?;
+        let text = assay_findings::write::pretty(self);
         runs::write_whole(&folder.join(FILE), text.as_bytes()).map_err(failed)
     }
 
