@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Shows control characters instead of sending them: escapes, bells, direction marks.
+/// Shows characters that nobody sees instead of sending them: escapes, bells, direction marks,
+/// letters without width.
 /// Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
@@ -29,7 +30,9 @@ pub fn json(text: String) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         if is_hidden(c) {
-            let _ = write!(out, "\\u{:04x}", u32::from(c));
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
         } else {
             out.push(c);
         }
@@ -43,6 +46,10 @@ fn is_hidden(c: char) -> bool {
         '\u{2028}' | '\u{2029}' => true,
         // Marks that turn the direction of writing make text look like what it is not.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => true,
+        // What has no width hides text from people that models still read. Joiners stay: some
+        // scripts and emoji are written with them.
+        '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => true,
+        '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}' => true,
         c => c.is_control(),
     }
 }
@@ -191,6 +198,14 @@ mod tests {
     #[test]
     fn escapes_and_direction_marks_are_shown() {
         assert_eq!(visible("a\u{1b}[31mb\u{202e}c"), "a\\u{1b}[31mb\\u{202e}c");
+    }
+
+    #[test]
+    fn letters_that_nobody_sees_are_shown() {
+        assert_eq!(visible("a\u{200b}b\u{e0041}"), "a\\u{200b}b\\u{e0041}");
+        let text = "\"a\u{e0041}\"".to_owned();
+        assert_eq!(serde_json::from_str::<String>(&json(text)).unwrap(), "a\u{e0041}");
+        assert_eq!(visible("👨\u{200d}👩"), "👨\u{200d}👩");
     }
 
     #[test]
