@@ -1,7 +1,13 @@
 //! Seeing text as a reader means it: what hides or disguises letters is taken away.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// So much of a text is shown.
+pub(super) const MAX_SHOWN: usize = 160;
 
 /// Letters that look like Latin ones, each followed by what it looks like.
 const LOOKALIKES: &str = "аaеeоoрpсcуyхxіiјjѕsԁdһhӏlкkмmтtвbнhгrпnґrԛqԝwьbАAВBЕEКKМMНHОOРPСCТTХXІIЈJЅSУYԌGԚQԜW\
@@ -63,10 +69,13 @@ fn is_invisible(c: char) -> bool {
         | 0xe0000..=0xe001f | 0xe007f | 0xe0100..=0xe01ef)
 }
 
-/// Gives a text as it is seen: one blank for several, letters for what looks like them.
+/// Gives a text as it is seen: one blank for several, nothing invisible, plain letters for fancy
+/// ones. Letters of other scripts stay what they are.
 pub(super) fn readable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars().filter_map(fold) {
+    let is_script = |c: char| TABLE.binary_search_by_key(&c, |(from, _)| *from).is_ok();
+    let seen = |c: char| if !c.is_ascii() && is_script(c) { Some(c) } else { fold(c) };
+    for c in text.chars().filter_map(seen) {
         match c.is_whitespace() {
             true if out.ends_with(' ') || out.is_empty() => {}
             true => out.push(' '),
@@ -136,6 +145,21 @@ pub(super) fn folded(text: &str) -> String {
     text.chars().filter_map(fold).map(|c| if c.is_ascii() { c } else { lower(c) }).collect()
 }
 
+/// Where a pattern matches.
+pub(super) struct Place {
+    /// In the joined text.
+    pub(super) span: Range<usize>,
+    /// The lines that this touches, by their place among all.
+    pub(super) lines: Range<usize>,
+    /// The beginning of what matches.
+    pub(super) text: String,
+}
+
+/// Gives as much of a text as is shown.
+pub(super) fn shortened(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_SHOWN)]
+}
+
 /// Several lines as one text, which knows where each begins.
 #[derive(Default)]
 pub(super) struct Joined {
@@ -176,8 +200,19 @@ impl Joined {
         joined
     }
 
+    /// Gives the places where a pattern matches.
+    pub(super) fn places(&self, pattern: &Regex) -> Vec<Place> {
+        let place = |found: regex::Match<'_>| Place {
+            span: found.range(),
+            lines: self.line_at(found.start())
+                ..self.line_at(found.end().max(found.start() + 1) - 1) + 1,
+            text: readable(shortened(found.as_str())),
+        };
+        pattern.find_iter(&self.text).map(place).collect()
+    }
+
     /// Gives the line that a place of the text is in.
-    pub(super) fn line_at(&self, offset: usize) -> usize {
+    fn line_at(&self, offset: usize) -> usize {
         let after = self.starts.partition_point(|(start, _)| *start <= offset);
         self.starts[after.max(1) - 1].1
     }
@@ -254,7 +289,7 @@ fn inline_tag(text: &str) -> Option<usize> {
     NAMES.iter().any(|known| name.eq_ignore_ascii_case(known)).then_some(end + 1)
 }
 
-/// Says whether a letter of a name begins a new word of it, and puts a blank before each.
+/// Puts a blank before each letter of a name that begins a new word of it.
 pub(super) fn split_humps(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 8);
     let mut before = ' ';

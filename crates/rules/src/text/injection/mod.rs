@@ -11,7 +11,7 @@ mod hidden;
 mod signs;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
@@ -20,7 +20,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::vote::{Lines, Vote};
 use regex::Regex;
 
-use self::fold::Joined;
+use self::fold::{Joined, Place};
 use self::signs::{Form, PARTS, SIGNS};
 use super::Added;
 use crate::hit::Hit;
@@ -48,8 +48,8 @@ const AROUND: usize = 3;
 /// Base64 within base64 is looked into this often.
 const MAX_DEPTH: usize = 2;
 
-/// So much of the text is shown.
-const MAX_SHOWN: usize = 160;
+/// What stands farther before a place says nothing about it.
+const MAX_BEFORE: usize = 40;
 
 /// Text that gives a reviewer orders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,21 +99,18 @@ pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
     };
     let hit = |injection: Injection| {
         let line = text_of(injection.lines.start());
-        let is_plain = fold::readable(line) == readable_blanks(line);
-        let hit =
-            Hit::on_line(injection.lines.start(), if is_plain { line } else { &injection.shown })?;
-        let note = match is_plain {
+        let readable = fold::readable(line);
+        let is_plain = readable == line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let code = if is_plain { line } else { &injection.shown };
+        let note = match is_plain && readable == injection.shown {
             true => injection.about.to_owned(),
             false => format!("{} It reads “{}”.", injection.about, injection.shown),
         };
+        let hit = Hit::on_line(injection.lines.start(), code)?;
         // A quote that does not stand in the file as it is shown would count as made up.
         Some(Hit { lines: injection.lines, note: Some(note), is_secret: !is_plain, ..hit })
     };
     found.into_iter().filter_map(hit).collect()
-}
-
-fn readable_blanks(line: &str) -> String {
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Casts a vote against a file's name, if that gives a reviewer orders.
@@ -143,7 +140,7 @@ fn scan(lines: &[(u32, &str)], is_code: bool, depth: usize) -> Vec<Injection> {
     }
     for (number, line) in lines {
         let about = hidden::look(line, is_code);
-        let shown = || shortened(&fold::readable(line)).to_owned();
+        let shown = || fold::shortened(&fold::readable(line)).to_owned();
         found.extend(about.and_then(|about| {
             Some(Injection { lines: Lines::at(*number)?, about, shown: shown() })
         }));
@@ -205,40 +202,39 @@ fn held(
     let patterns = patterns(sign);
     let first = stretch.lines.start;
     let plain = &plain[stretch.lines.clone()];
-    let mut found = Vec::new();
-    let mut hold = |pattern: &Regex, text: &Joined| {
-        for place in pattern.find_iter(&text.text) {
-            let (before, after) = (&text.text[..place.start()], &text.text[place.end()..]);
-            let before = &before[before.floor_char_boundary(before.len().saturating_sub(40))..];
-            let is_other = |unless: &Option<Regex>, text: &str| {
-                unless.as_ref().is_some_and(|unless| unless.is_match(text))
-            };
-            if is_other(&patterns.unless_before, before) || is_other(&patterns.unless_after, after)
-            {
-                continue;
-            }
-            let from = text.line_at(place.start());
-            let to = text.line_at(place.end().max(place.start() + 1) - 1);
-            let line = &plain[from - first];
-            let shown = match from == to && line.len() <= MAX_SHOWN {
-                true => fold::readable(line),
-                false => shortened(place.as_str()).to_owned(),
-            };
-            found.extend(Lines::range(lines[from].0, lines[to].0).map(|lines| Injection {
-                lines,
-                about: SIGNS[sign].about,
-                shown,
-            }));
-        }
+    let text = match SIGNS[sign].form {
+        Form::Words | Form::Letters => Joined::words(plain, first),
+        Form::Marks => Joined::marks(plain, first),
     };
-    match SIGNS[sign].form {
-        Form::Words | Form::Letters => hold(&patterns.plain, &Joined::words(plain, first)),
-        Form::Marks => hold(&patterns.plain, &Joined::marks(plain, first)),
-    }
+    let places = text.places(&patterns.plain);
+    let (other, mut meant): (Vec<Place>, Vec<Place>) =
+        places.into_iter().partition(|place| patterns.excuse(&text.text, &place.span));
     if let Some(pattern) = &patterns.letters {
-        hold(pattern, &Joined::letters(plain, first));
+        // What the words excused shows up among the letters once more.
+        let mut excused: HashMap<usize, usize> = HashMap::new();
+        for place in &other {
+            *excused.entry(place.lines.start).or_default() += 1;
+        }
+        let is_new = |place: &Place| match excused.get_mut(&place.lines.start) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            _ => true,
+        };
+        meant.extend(Joined::letters(plain, first).places(pattern).into_iter().filter(is_new));
     }
-    found
+    let injection = |place: Place| {
+        let Range { start, end } = place.lines;
+        let line = &plain[start - first];
+        let shown = match end - start == 1 && line.len() <= fold::MAX_SHOWN {
+            true => fold::readable(line),
+            false => place.text,
+        };
+        let lines = Lines::range(lines[start].0, lines[end - 1].0)?;
+        Some(Injection { lines, about: SIGNS[sign].about, shown })
+    };
+    meant.into_iter().filter_map(injection).collect()
 }
 
 /// Looks into what stands in the lines as base64, over as many of them as it takes.
@@ -287,10 +283,6 @@ fn merged(mut found: Vec<Injection>) -> Vec<Injection> {
     merged
 }
 
-fn shortened(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_SHOWN)]
-}
-
 /// What tells the lines that need a second look.
 struct Anchors {
     automaton: AhoCorasick,
@@ -328,6 +320,18 @@ struct Patterns {
     letters: Option<Regex>,
     unless_before: Option<Regex>,
     unless_after: Option<Regex>,
+}
+
+impl Patterns {
+    /// Says whether what stands around a place makes it something else.
+    fn excuse(&self, text: &str, span: &Range<usize>) -> bool {
+        let near = text.floor_char_boundary(span.start.saturating_sub(MAX_BEFORE));
+        let holds = |unless: &Option<Regex>, text: &str| {
+            unless.as_ref().is_some_and(|unless| unless.is_match(text))
+        };
+        holds(&self.unless_before, &text[near..span.start])
+            || holds(&self.unless_after, &text[span.end..])
+    }
 }
 
 /// The patterns of each sign, made when a line first has one of its anchors.

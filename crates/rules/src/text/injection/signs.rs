@@ -74,6 +74,10 @@ pub(super) const PARTS: &[(&str, &str)] = &[
 ];
 
 const SET_ASIDE: &str = "It tells its reader to set instructions aside.";
+/// Programs that talk to models tell them to stand by what they were told.
+const KEEP: &str =
+    r"\b(?:do not|dont|never|must not|should not|shall not|cannot|cant|wont|not to) (?:ever )?$";
+
 const ROLE: &str = "It gives its reader another role.";
 const FORGED: &str = "It forges the marks by which a model tells who is speaking.";
 const BREAK_OUT: &str = "It pretends that what is to be reviewed ends here.";
@@ -94,45 +98,57 @@ const fn sign(
 }
 
 pub(super) const SIGNS: &[Sign] = &[
-    sign(
-        SET_ASIDE,
-        Form::Letters,
-        &[
+    Sign {
+        about: SET_ASIDE,
+        form: Form::Letters,
+        anchors: &[
             "instructions", "prompt", "directive", "directions", "guideline", "guidance",
             "programming",
         ],
-        &[
+        patterns: &[
             r"\b(?:ignore|ignoring|disregard|disregarding|forget|neglect) {fill}{prev} {fill}(?:instructions|prompts?|directives?|directions|guidelines|guidance|programming)\b",
-            r"\b(?:ignore|disregard|forget) {fill}(?:instructions|prompts?|directives|guidelines) {fill}(?:above|before this|so far|preceding|you received|you were given|you got|previously given)\b",
+            r"\b(?:ignore|disregard|forget) {fill}(?:instructions|prompts?|directives|guidelines) {fill}(?:above|before|earlier|previously|so far|preceding|you received|you were given|you got)\b",
+            r"\b(?:override|overwrite|bypass|suspend) (?:all |any |of )*your (?:safety |security |system |review |internal |own )+(?:instructions|prompts?|guidelines|rules|policies|checks|filters)\b",
             r"\b(?:override|overwrite|discard) {fill}your {fill}{prev} {fill}(?:instructions|prompts?|directives|guidelines|guidance|programming)\b",
         ],
-    ),
-    sign(
-        SET_ASIDE,
-        Form::Letters,
-        &[
+        unless_before: KEEP,
+        unless_after: "",
+    },
+    Sign {
+        about: SET_ASIDE,
+        form: Form::Letters,
+        anchors: &[
             "ignoreall", "ignoreany", "ignoreevery", "ignoreyour", "ignoreprevious", "disregard",
             "forgetall", "forgeteverything", "forgetany", "forgetyour", "forgetprevious",
-            "bypassyour", "disobey", "violateyour",
+            "bypassyour", "bypassall", "overrideyour", "suspendyour", "ignorewhat", "forgetwhat",
+            "ignorewhatever", "disobey", "violateyour",
         ],
-        &[
+        patterns: &[
             r"\b(?:ignore|disregard|forget) all {fill}{prev} {fill}(?:rules|commands|constraints|policies|context|orders|conversations?)\b",
             r"\b(?:ignore|disregard|forget|bypass|disobey|violate) (?:all |any |of |every )*your {fill}(?:previous |prior )?(?:instructions|prompts?|directives|guidelines|guidance|rules|constraints|programming|training|policies|restrictions|guardrails|safeguards|orders)\b",
+            r"\b(?:ignore|disregard|forget) (?:what|whatever|everything|anything|all) (?:that )?(?:you|youve|i|they) (?:were |was |have been |ve been |had been |been |have )?(?:told|instructed|given)\b",
+            r"\b(?:ignore|disregard|forget|bypass) all (?:of )?(?:the |your )?(?:restrictions|guardrails|safety (?:rules|guidelines|measures))\b",
             r"\b(?:ignore|disregard|forget) (?:everything|anything|all) (?:that |which |you |is |was |were |has been |have been )*(?:above|(?:written|said|stated|came|come|comes) (?:above|before|so far|earlier)|before this|you (?:were|have been|ve been) told|youve been told|been told|were told|told|so far|up to (?:now|here|this point))\b",
         ],
-    ),
+        unless_before: KEEP,
+        unless_after: "",
+    },
     sign(
         SET_ASIDE,
         Form::Words,
         &[
-            "instructions", "prompt", "directives", "guidelines", "yournewtask", "yournewrole",
-            "yournewgoal", "yournewjob", "yournewobjective", "yournewmission", "yourneworders",
+            "instructions", "prompt", "directives", "guidelines", "yournewtask", "yourtaskhas",
+            "previousrules", "priorrules", "systemrules", "aboverules", "yourjobhas",
+            "yourrolehas", "yourgoalhas", "taskischanged", "yournewrole", "yournewgoal",
+            "yournewjob", "yournewobjective", "yournewmission", "yourneworders",
             "instructionsoverride", "takesprecedence",
         ],
         &[
             r"\b(?:your|these|those|the|all|any) {fill}(?:previous |prior |earlier |original |initial |system |above )(?:instructions|prompts?|directives|guidelines) (?:are|is|were|was|have been|has been|have|has) (?:now |hereby |been |all )*(?:void|cancell?ed|revoked|superseded|overridden|obsolete|no longer|replaced|suspended|null|outdated|lifted|withdrawn|expired)\b",
             r"\b(?:your new|here are (?:your )?(?:new|updated|real|actual)) (?:instructions|orders|directives|system prompt|objective|mission)\b",
+            r"\b(?:previous|prior|system|above|earlier) rules (?:are|have been|were) (?:now |hereby |all )*(?:suspended|void|lifted|null|revoked|cancell?ed|no longer valid)\b",
             r"\byour new (?:task|role|goal|job) is\b",
+            r"\byour (?:task|job|role|goal|mission|instructions) (?:has|have) (?:now |just )?(?:changed|been (?:changed|updated|replaced))\b",
             r"\b(?:these|the following|this|my|following) (?:instructions?|orders?|directives?|message|guidelines|comment|note|text) (?:overrides?|supersedes?|replaces?|outranks?|takes? precedence over|has priority over) (?:any |all |of |the |previous |prior |other )*(?:your|system|reviewers?|developer) ",
             r"\b(?:do not|dont|stop|cease) (?:follow|following|obey|obeying|listen to|comply with) (?:the |any |of |all )*(?:your|previous|prior|system|earlier) {fill}(?:previous |prior |system |earlier |above )*(?:instructions|prompts?|guidelines|directives)\b",
         ],
@@ -169,9 +185,11 @@ pub(super) const SIGNS: &[Sign] = &[
     sign(
         FORGED,
         Form::Marks,
-        &["system", "human", "assistant", "user", "developer"],
+        &["system", "human", "assistant", "user", "developer", "instructions"],
         &[
             r"(?m)^[#>\-+ ]*(?:system|developer)(?: (?:prompt|message|note|override|notice))? ?: ?(?:(?:please|now|the) )*(?:approve|ignore|disregard|override|you (?:must|are now|will|should)|(?:the )?reviewers?\b|new instructions|review (?:is )?(?:complete|passed|over|finished)|all (?:findings|checks)|stop reviewing|skip)",
+            r"<(?:instructions?|system|system_prompt|admin|directive)> ?\n?(?:please |now )*(?:approve|ignore|disregard|skip|report no|do not report|you must (?:approve|ignore|report|accept))\b",
+            r#""role" ?: ?"(?:system|developer)" ?, ?\n?"content" ?: ?"(?:please |now )*(?:approve|ignore|disregard|report no|skip|you must (?:approve|ignore|report no))\b"#,
             r"(?m)^[#>\-+ ]*(?:human|user) ?: ?(?:(?:please|now|thanks|actually|ok|okay|great|good)[,. ]*)*(?:ignore|approve|disregard|stop reviewing|forget|skip the review|return an empty|output an empty|report no|repeat your|print your|reveal your)",
             r"(?m)^[#>\-+ ]*(?:assistant|ai|reviewer|model|claude|gpt) ?: ?(?:i (?:have )?(?:now )?(?:fully )?reviewed|(?:the |this |my )?(?:review|change|diff|code|file|pr|patch)s? (?:is|are|looks?|has|have|was) (?:been )?(?:now )?(?:clean|safe|fine|approved|complete|good|correct|no )|no (?:issues|findings|problems|vulnerabilities)|lgtm|approved)",
             r"(?m)^#{2,} ?(?:system|instruction|instructions|human|user|assistant)(?: prompt| message| override)? ?:?[ \n]+(?:please |now |the )*(?:approve|ignore|disregard|you (?:must|are now|will|should)|reviewers?\b|stop reviewing|report no|return an empty|skip (?:the|this))",
@@ -220,16 +238,43 @@ pub(super) const SIGNS: &[Sign] = &[
         APPROVAL,
         Form::Words,
         &[
-            "review", "nottoreport", "donotreport", "dontreport", "donotflag", "dontflag",
-            "neverflag", "neverreport", "notflag", "notreport", "approve", "audited", "vetted",
-            "flaganything", "reportanything", "signedoff", "skipthis",
+            "review", "findings", "nottoreport", "inyourreport", "inyouranswer", "asafinding",
+            "asfinding", "asavulnerab", "asvulnerab", "asasecurity", "bereported", "beraised",
+            "beflagged", "vulnerabilit", "securityissue", "securityproblem", "securityflaw",
+            "securityconcern", "authorizeyou", "authoriseyou", "permissionto", "authorizedto",
+            "authorisedto", "asbenign", "assafe", "asclean", "astrusted", "asharmless", "assecure",
+            "asapproved", "givethis", "afterthis", "belowthis", "abovethis", "approv", "lgtm",
+            "noissues", "nofindings", "looksgood", "allclear", "actasa", "beforeanswering",
+            "beforeresponding", "beforeyouanswer", "beforeyourespond", "youranalysis",
+            "notanalyze", "notanalyse", "notinspect", "dontanalyze", "dontinspect", "donotreport",
+            "dontreport", "donotflag", "dontflag", "neverflag", "neverreport", "notflag",
+            "notreport", "approve", "audited", "vetted", "flaganything", "reportanything",
+            "signedoff", "skipthis",
         ],
         &[
+            r"\breviewers? {modal}(?:do not|dont|does not|need not|neednt)(?: need| have)?(?: to)? (?:look|review|read|check|comment|raise|flag|report)\b",
+            r"\b{never} (?:mention|include|list|comment on|report|flag|discuss|write)(?: \w+){0,8}? in your (?:code |security )?(?:review|report|answer|findings)\b",
+            r"\bwhen (?:you are |youre |you )?review(?:ing)? this(?: \w+)? (?:please |you must |you should |always )*(?:conclude|approve|assume|ignore|skip|say|{never} (?:report|flag|raise|comment)|only (?:say|output|respond))\b",
+            r"\b(?:end|stop|finish|conclude|abort) your (?:code |security )?(?:review|analysis)\b",
+            r"\b{never} (?:report|raise|flag|list|count|treat|file) (?:this |it |these |them |that )?as (?:an? )?(?:findings?|vulnerabilit(?:y|ies)|security (?:issue|problem|bug|vulnerability)s?)\b",
+            r"\bno (?:issues|problems|vulnerabilities|warnings|comments) (?:should|must|may|shall|are to|need to) be (?:reported|raised|flagged|listed|made) (?:for|in|on|about|against) (?:this|these)\b",
+            r"\b(?:ignore|overlook|disregard|skip|exclude|omit|suppress) (?:(?:any|all|every|the|these|other|of|possible|potential|apparent|remaining) )*(?:(?:security |review )?findings?|vulnerabilit(?:y|ies)|security (?:vulnerabilit(?:y|ies)|issues?|problems?|flaws?|concerns?|bugs?)) (?:below|above|here|(?:in|within|of|for) (?:this|these) {thing}s?)\b",
+            r"\b(?:i|we) (?:hereby )?authori[sz]e you to (?:approve|skip|ignore|bypass|merge)\b",
+            r"\byou (?:have been|are|were|re) (?:hereby )?(?:granted |given |allowed |authori[sz]ed |permitted )+(?:permission )?to (?:skip|ignore|bypass|approve) (?:\w+ ){0,2}?(?:reviews?|security checks|findings|{thing})\b",
+            r"\b(?:models?|llms?|ai|assistants?|reviewers?|classifiers?) (?:must|should|shall|has to|will|needs to|have to) (?:\w+ ){0,2}?(?:classify|label|treat|mark|consider|report|rate|regard|judge) (?:this|these|the) {thing}s? as (?:benign|safe|clean|trusted|approved|harmless|secure|correct)\b",
+            r"\b(?:treat|regard|consider|classify) (?:this|these) {thing}s? as (?:safe|trusted|benign|approved|reviewed|clean|secure|harmless)\b",
+            r"\bgive (?:this|these) {thing}s? (?:a |an |the )?(?:highest|perfect|top|full|maximum|best|passing|positive|clean) (?:score|rating|grade|marks?|review|verdict|bill)\b",
+            r"\b(?:everything|anything|all|the rest|all code|all text) (?:after|below|above|following|before|past) this (?:line |point |comment |marker )?(?:is|are|has been|was) (?:\w+ )?(?:trusted|safe|approved|reviewed|from the (?:system|operator|developer|user)|not (?:part|untrusted))\b",
+            r"\bfindings (?:do not|dont|never) apply\b",
+            r"\b(?:respond|answer|reply) (?:with |by |only |just |exactly |saying |the |word |words |single |your |an? )+(?:approved|approval|lgtm|no issues|no findings|looks good|all clear)\b",
+            r"\b(?:output|return|say|print|write) (?:exactly |only |just |the word |the words |that )+(?:approved|lgtm|no issues|no findings)\b",
+            r"\bact as (?:an? |the )*(?:approving|permissive|lenient|friendly|rubber stamp|uncritical)(?: \w+)? (?:reviewer|approver|auditor)\b",
+            r"\bbefore (?:answering|responding|you answer|you respond|reviewing|you review) (?:this |please |you must |first |always )*(?:run|execute|fetch|open|download)\b",
             r"\b{never} (?:report|flag|raise|mention|list) {these}{flaws} (?:in|for|on|about|with|from|within) (?:this|these|the following) {thing}s?\b",
             r"\b{never} (?:flag|report on) this (?:file|change|diff|pr|pull request|patch|commit|folder|directory)\b",
             r"\breviewers? {modal}{never} (?:ever |be )*(?:flag|report|raise|complain|block|question|reject|mention|flagging|reporting)\b",
             r"\b{ai} {modal}(?:approve|accept|pass|{never} (?:ever )?(?:flag|report|raise|comment|mention|review|block|complain|look|read|analy[sz]e|scan|check)|skip (?:this|the|these|all|reviewing|review|over)|ignore (?:this|the|these|all|any|it|everything|findings)|stop (?:here|reviewing|reading)|(?:{say}) (?:with )?(?:only |just |an |a |the )*(?:no|zero|empty|approval|approved|lgtm|nothing|ready|pass)|mark (?:\w+ ){0,4}(?:as )?(?:approved|safe|clean|resolved|reviewed|trusted|passed)|treat (?:\w+ ){0,5}as (?:approved|safe|clean|trusted|reviewed)|consider (?:\w+ ){0,4}(?:as )?(?:approved|safe|clean|reviewed|trusted)|lower|downgrade|give (?:this|it|the) (?:\w+ ){0,4}(?:pass|approval|high|top|perfect))\b",
-            r"\b(?:this|the|these|following|below|entire|whole) (?:\w+ ){0,2}?(?:{thing}|files|changes|lines) (?:(?:in|below|above|here|itself|under|and|this|its|the|folder|directory|contents?) )*(?:was|were|has|have|is|are)(?: been)?(?: already| fully| thoroughly| manually| previously| formally| all)* (?:re)?(?:reviewed|approved|audited|vetted|verified|cleared|signed off|certified|checked|validated|accepted|scanned|pre approved|preapproved|whitelisted|allowlisted)(?: \w+){0,14}? (?:{never} (?:\w+ ){0,2}?(?:report|flag|raise|review|comment|mention|reviewing|re review|re reviewed|reported|flagged|checked|look|analy[sz]e|findings?|be (?:reviewed|reported|flagged|checked))|no (?:need|reason) to (?:review|report|flag|check|look|re review)|no (?:further |more |additional |second )*(?:review|findings?|comments?|checks|analysis|reports?|look)\b|skip (?:it|this|the review|review|reviewing|further)|nothing (?:to|needs) (?:report|review|flag|be)|just approve|approve it|safe to approve|please approve|can be (?:approved|skipped))",
+            r"\b(?:this|the|these|following|below|entire|whole) (?:\w+ ){0,2}?(?:{thing}|files|changes|lines) (?:(?:in|below|above|here|itself|under|and|this|its|the|folder|directory|contents?) )*(?:was|were|has|have|is|are)(?: been)?(?: already| fully| thoroughly| manually| previously| formally| all)* (?:re)?(?:reviewed|approved|audited|vetted|verified|cleared|signed off|certified|checked|validated|accepted|scanned|pre approved|preapproved|whitelisted|allowlisted)(?: \w+){0,14}? (?:(?:output|respond|answer|reply|say|return) (?:\w+ ){0,2}?(?:approved|lgtm|approval|no issues|empty|nothing|ok)|{never} (?:\w+ ){0,2}?(?:report|flag|raise|review|comment|mention|reviewing|re review|re reviewed|reported|flagged|checked|look|analy[sz]e|findings?|be (?:reviewed|reported|flagged|checked))|no (?:need|reason) to (?:review|report|flag|check|look|re review)|no (?:further |more |additional |second )*(?:review|findings?|comments?|checks|analysis|reports?|look)\b|skip (?:it|this|the review|review|reviewing|further)|nothing (?:to|needs) (?:report|review|flag|be)|just approve|approve it|safe to approve|please approve|can be (?:approved|skipped))",
             r"\bapprove (?:this|the|these) {thing}s? (?:immediately|unconditionally|regardless|no matter|as is|without (?:any |further |more )*(?:review|reviewing|comments?|findings?|questions?|changes|reading|looking|analysis|delay|checking)|and (?:report|return|output|raise|do not|move on|say))\b",
             r"\b(?:you|reviewers?) (?:must|shall|will|should|have to|are to|are required to|are instructed to|need to) (?:now |always |immediately |simply |just )*approve (?:this|these|it|everything|all changes|every)\b",
             r"\b(?:stop|skip|abort|end|cease|omit) (?:the |your |this |any |further |all )*(?:code |security )?(?:review|reviewing|analysis) (?:of|for|on|here|now|at|in) (?:this|these|the following|here|now|point)\b",
@@ -267,6 +312,19 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\bthe reviewer {modal}(?:ignores?|approves?|{say}s?) (?:this|these|the following|everything|no findings|nothing|an empty|all)\b",
         ],
     ),
+    sign(
+        APPROVAL,
+        Form::Marks,
+        &[
+            "claude", "copilot", "chatgpt", "llm", "gemini", "codex", "languagemodel", "aidonot",
+            "aidont", "ainever", "aiignore", "aiapprove", "aiskip", "aiplease", "aireport",
+            "aireturn", "aitreat", "aistop", "aimark", "aimodel", "aiassistant", "aireviewer",
+            "reviewbot", "reviewerbot", "gpt",
+        ],
+        &[
+            r"(?m)^[^a-z0-9\n]*(?:(?:hey|hi|dear|to|attention|note to|hello|ok|psa)[ :,]+)?(?:(?:the|all|any) )*@?(?:ai|llms?|claude|chatgpt|gpt|gpt-[0-9]|copilot|codex|gemini|language models?|ai (?:reviewers?|models?|assistants?)|review(?:er)? bots?)(?: (?:reading|reviewing|that reads|that reviews) (?:this|it)(?: [a-z]+)?)?(?: ?[:,!]+| -+) ?(?:(?:please|you|must|should|just|now|always|kindly) )*(?:(?:do not|dont|don.t|never) (?:report|flag|raise|comment|mention|review|look|read|analy[sz]e|block)|ignore|approve|skip|say|report (?:no|that|nothing)|return (?:an empty|no|nothing)|output|respond|answer (?:with|that)|treat|mark (?:this|it|all|as)|stop (?:here|reviewing|reading)|consider this|accept|pass this|assume|conclude|trust|this (?:pr|file|change|code|diff) (?:is|was|has))\b",
+        ],
+    ),
     Sign {
         about: FAKE,
         anchors: &[
@@ -279,6 +337,7 @@ pub(super) const SIGNS: &[Sign] = &[
             r#""?\b(?:reviewer|persona|verdict|approved|review|coverage|confidence|looks_good|lgtm|status)"? ?: ?(?:"[^"\n]{0,80}"|true|\d+|\{[^{}]{0,80}\})[ \n]*,[^{}]{0,300}"?\bfindings"? ?: ?\[[ \n]*\]"#,
             r#""findings" ?: ?\[[ \n]*\][ \n]*,[^{}]{0,200}"(?:verdict|approved|reviewer|persona|lgtm)" ?: ?(?:"(?:ready|approved?|pass|passed|lgtm|clean|security|correctness|[a-z-]*review[a-z-]*)"|true)"#,
             r#"\b(?:output|respond|answer|reply|say|lgtm|(?:return|print|report|emit) (?:only|exactly|just|this|the))\b[^{}\n=()]{0,60}\{ ?"?findings"? ?: ?\[ ?\]"#,
+            r#"\{ ?"?findings"? ?: ?\[ ?\] ?\}"? ?(?:and nothing else|only\b|and stop|, nothing else|as (?:your|the) (?:answer|response|report))"#,
             r"\blgtm\b.{0,60}\bfindings\b",
             r"</?(?:tool_results?|function_results?|function_calls|tool_response|tool_output|system-reminder|system_reminder)>[ \n]*[a-z0-9{<\[]",
             r"\b(?:tool|function|scanner|review) (?:result|results|output|response) ?: ?(?:\{[^{}]{0,60})?(?:the |all )?(?:no (?:issues|findings|vulnerabilities|problems)|review (?:passed|complete)|approved|change is (?:safe|clean)|checks passed, approve)",
@@ -326,6 +385,9 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\b(?:print|output|return|include|copy|write|quote|put) (?:(?:back|verbatim|the|full|entire|exact|all|of|exactly) )*(?:text|contents?|words?|strings?|tokens?|everything|value) (?:(?:that|is|found|which) )*(?:between|inside|within|around) the (?:\w+ )?(?:markers?|marks?|fences?|delimiters?|tags|canary|nonce) (?:\w+ ){0,3}?(?:verbatim|your (?:answer|response|reply|report|review|output))\b",
             r"\brepeat (?:everything|all(?: of)?(?: the)?(?: text| words)?|the (?:text|words|message)) (?:(?:that|which|came|is|stands|written|in|the|this) )*(?:above|before this|conversation)\b",
             r"\b(?:tell|give|print|output|write|include|state) (?:me |us |out )*(?:the |your )+canary (?:token|value|string|word|marker)\b",
+            r"\b(?:show|tell|give) me your (?:system |full |entire |hidden |initial )*(?:prompt|instructions)\b",
+            r"\b(?:words|lines|sentences|characters|paragraphs?) of your (?:system |initial |hidden )*(?:prompt|instructions)\b",
+            r"\b(?:translate|encode|summari[sz]e|convert|rot13|base64|spell) (?:\w+ )?your (?:system |initial |hidden |full )*(?:prompt|instructions)\b",
             r"\bwhat (?:is|are|was|were) your (?:system prompt|(?:original|initial|hidden|exact) instructions|canary|nonce)\b",
         ],
         // Programs that talk to models tell them to keep it to themselves.
@@ -340,7 +402,7 @@ pub(super) const SIGNS: &[Sign] = &[
             "token",
         ],
         &[
-            r"\b(?:send|post|upload|transmit|email|forward|exfiltrate|curl|leak|submit) (?:(?:all|the|your|any|every|its|contents?|of|full|entire|current|available|process|value|values|out|me|us) )*(?:environment variables?|environment|env vars?|env file|env|api keys?|credentials|secrets?|tokens?|ssh keys?|private keys?|passwords?|dotenv|aws credentials|id rsa)(?: \w+){0,4}? (?:to|at) (?:https?|(?:this|the following|my|our|that) (?:url|webhook|address|host|domain|email|ip)|attacker|evil|me\b|us\b|webhook|[a-z0-9]+ (?:com|net|io|org|example|evil) )",
+            r"\b(?:send|post|upload|transmit|email|forward|exfiltrate|curl|leak|submit) (?:(?:all|the|your|any|every|its|contents?|of|full|entire|current|available|process|value|values|out|me|us|repositorys|repository|repo|repos|project|projects|s) )*(?:environment variables?|environment|env vars?|env file|env|api keys?|credentials|secrets?|tokens?|ssh keys?|private keys?|passwords?|dotenv|aws credentials|id rsa)(?: \w+){0,4}? (?:to|at) (?:https?|(?:this|the following|my|our|that) (?:url|webhook|address|host|domain|email|ip)|attacker|evil|me\b|us\b|webhook|[a-z0-9]+ (?:com|net|io|org|example|evil) )",
             r"\b(?:include|append|add|put|paste|embed|quote|attach|insert|write|print|copy|report|disclose|reveal|output|list|return|show|mention) (?:(?:the|full|all|entire|contents?|value|values|text|output|of|your|any|a|an|every|complete|raw|file|current|its|from|environment|machine) )*(?:env|env file|dotenv|environment|environment variables?|env vars?|(?:\w+ )?api keys?|etc passwd|ssh keys?|id rsa|secrets?|credentials|aws credentials|access tokens?|github token|private keys?|passwords?)(?: \w+){0,4}? (?:in|into|to|as part of|with|inside) (?:your (?:own |final |next |json |review )*(?:answer|response|reply|report|review|findings?|output|comments?|summary|description|suggested fix|evidence|title)|the review|the report|an? findings?|the findings?|the suggested fix|the description of|the title of|the evidence)\b",
             r"\b(?:read|open|cat|load|fetch) (?:the |file |contents? |of |your |local )*(?:env|etc passwd|etc shadow|ssh id rsa|id rsa|aws credentials|git credentials|home \w+ ssh \w+)(?: file)? (?:and|then) (?:include|send|post|print|report|append|put|quote|paste|output|return|upload)\b",
         ],
@@ -351,13 +413,17 @@ pub(super) const SIGNS: &[Sign] = &[
         &[
             "refute", "overturn", "disprove", "rejectall", "rejectevery", "rejectany",
             "dismissall", "dismissevery", "dismissany", "discardall", "discardany", "discardevery",
-            "votetoreject", "validator",
+            "votetoreject", "voteunsure", "findingas", "findingsas", "validator",
         ],
         &[
             r"\b(?:refute|overturn|disprove) (?:(?:all|every|any|each|the|these|those|this|other|reviewers?|security|previous|of|them|critical|high|p0|p1|and|its|that) )*(?:findings?|votes?|reports?|claims? (?:about|of|in) this|vulnerabilit(?:y|ies)|everything)\b",
             r"\b(?:reject|dismiss|discard) (?:all|every|any|each) (?:of |the |these |those |security |other |reported |reviewer |critical )*(?:findings?|reviewer reports?)\b",
             r"\bvalidators? {modal}(?:refute|reject (?:all|every|any|each|this|these|the) (?:\w+ )?findings?|vote (?:to )?(?:refute|reject|unsure)|{say} (?:with )?(?:only )?(?:refuted?|unsure))\b",
             r"\b(?:vote|answer|say|reply|respond|return|output|always) (?:with |only |to |just )*refuted?\b",
+            r"\bvote unsure\b",
+            r"\b(?:elsewhere|please|must|should|always|so) refute (?:it|this|them)\b",
+            r"\b(?:mark|treat|consider|label) (?:this|the|these|that|all|any|every) findings? as (?:refuted|invalid|not real)\b",
+            r"\bvalidators? this finding (?:is|was)\b",
         ],
     ),
     sign(
@@ -388,7 +454,7 @@ pub(super) const SIGNS: &[Sign] = &[
             "instructies",
         ],
         &[
-            r"\b(?:ignoriere|ignoriert|ignorieren sie|ignorier|missachte|missachten sie|vergiss|vergesst|vergessen sie|beachte nicht) (?:(?:alle|alles|die|deine|ihre|eure|bisherigen|vorherigen|vorigen|obigen|vorangegangenen|vorangehenden|fruheren|zuvor|erteilten|gegebenen|oben|genannten|bitte|sofort|meine|und) )*(?:anweisungen|instruktionen|vorgaben|befehle|systemanweisungen)\b",
+            r"\b(?:ignoriere|ignoriert|ignorieren sie|ignorier|missachte|missachten sie|vergiss|vergesst|vergessen sie|beachte nicht) (?:(?:alle|alles|samtliche|die|deine|ihre|eure|bisherigen|vorherigen|vorigen|obigen|vorangegangenen|vorangehenden|fruheren|zuvor|erteilten|gegebenen|oben|genannten|bitte|sofort|meine|und) )*(?:anweisungen|instruktionen|vorgaben|befehle|systemanweisungen)\b",
             r"\b(?:ignore|ignores|ignorez|ignorer|oublie|oubliez|oublier|ne tiens pas compte|ne tenez pas compte|ne tenir aucun compte) (?:(?:de|des|toutes|tous|les|tes|vos|ces|l|ensemble|absolument|tout) )*(?:instructions|consignes|directives) (?:(?:qui|donnees|recues) )*(?:precedentes|anterieures|ci dessus|initiales|prealables|cidessus|systeme|donnees)\b",
             r"\b(?:ignora|ignore|ignorad|olvida|olvide|olvidad|omite|omita|desatiende|haz caso omiso de|haga caso omiso de|no sigas|no siga) (?:(?:todas|todo|las|los|tus|sus|mis|esas|estas|de|por|favor|cualquier) )*(?:instrucciones|indicaciones|ordenes|directrices) (?:(?:que|recibidas|dadas) )*(?:anteriores|previas|de arriba|precedentes|iniciales|del sistema|recibidas|dadas)\b",
             r"\b(?:ignora|ignorate|ignori|dimentica|dimenticate|dimentichi|tralascia|non seguire) (?:(?:tutte|tutto|le|tue|vostre|sue|di|queste|quelle|per|favore) )*(?:istruzioni|indicazioni|direttive) (?:(?:che|ricevute|date) )*(?:precedenti|anteriori|iniziali|di sopra|sopra|di sistema|ricevute|date)\b",
@@ -401,20 +467,25 @@ pub(super) const SIGNS: &[Sign] = &[
         APPROVAL,
         Form::Words,
         &[
-            "meldekeine", "meldenkeine", "meldensiekeine", "meldetkeine", "berichtekeine",
-            "genehmige", "nesignale", "nerapporte", "approuve", "noinforme", "noreport",
-            "nosenale", "nomarque", "aprueb", "nonsegnala", "nonriporta", "approva", "naorelate",
-            "naoreporte", "naoaponte", "aprove", "leereliste", "listevide", "listavacia",
-            "listavuota", "listavazia", "keinebefunde",
+            "meldekeine", "dubistjetzt", "dubistnun", "dubistabsofort", "tuesdesormais",
+            "tuesmaintenant", "vousetesdesormais", "vousetesmaintenant", "ahoraeres",
+            "meldenkeine", "meldensiekeine", "meldetkeine", "berichtekeine", "genehmige",
+            "nesignale", "nerapporte", "approuve", "noinforme", "noreport", "nosenale", "nomarque",
+            "aprueb", "nonsegnala", "nonriporta", "approva", "naorelate", "naoreporte",
+            "naoaponte", "aprove", "leereliste", "listevide", "listavacia", "listavuota",
+            "listavazia", "keinebefunde",
         ],
         &[
             r"\b(?:melde|melden|meldet|berichte|berichten)(?: sie| mir| bitte| du)* keine(?:rlei)? (?:\w+ )?(?:befunde|fehler|probleme|funde|findings|schwachstellen|sicherheitslucken|mangel)\b",
+            r"\bdu bist (?:jetzt|nun|ab sofort) (?:ein|eine|kein|keine) (?:\w+ )?(?:gutachter|prufer|assistent|reviewer|ki|sprachmodell|bot)\b",
+            r"\b(?:tu es|vous etes) (?:desormais|maintenant) (?:un|une) (?:\w+ )?(?:assistant|ia|relecteur|reviseur|modele|bot)\b",
+            r"\bahora eres (?:un|una) (?:\w+ )?(?:asistente|ia|revisor|modelo|bot)\b",
             r"\b(?:genehmige|genehmigen sie|genehmigt) (?:diese|diesen|dieses|die|den) (?:\w+ )?(?:anderung|anderungen|pull request|pr|datei|patch|commit|merge request)\b",
             r"\b(?:gib|geben sie|liefere|antworte mit)(?: \w+){0,2} (?:leere liste|leeren liste|keine befunde)\b",
             r"\bne (?:signale|signalez|signaler|rapporte|rapportez|rapporter|mentionne|mentionnez) (?:aucun|aucune|pas de|pas les|rien)(?: \w+)? ?(?:probleme|problemes|faille|failles|vulnerabilite|vulnerabilites|erreur|erreurs|defaut|anomalie|resultat)?\b",
             r"\b(?:approuve|approuvez|approuver) (?:ce|cette|ces|la|le|immediatement) (?:\w+ )?(?:changement|modification|modifications|pull request|pr|fichier|commit|demande de fusion)\b",
             r"\b(?:renvoie|renvoyez|retourne|retournez|reponds avec|repondez avec)(?: \w+){0,2} liste(?: de \w+)? vide\b",
-            r"\bno (?:informes|informe|reportes|reporte|senales|senale|marques|marque|menciones|mencione) (?:(?:de|sobre|ningun|ninguna|nada|los|las|ningunos|acerca) )*(?:problemas?|hallazgos?|fallos?|vulnerabilidad(?:es)?|errores?|error|resultados?)\b",
+            r"\bno (?:informes|informe|reportes|reporte|senales|senale|marques|marque|menciones|mencione) (?:(?:de|sobre|ningun|ninguna|los|las|ningunos|acerca) )*(?:nada|problemas?|hallazgos?|fallos?|vulnerabilidad(?:es)?|errores?|error|resultados?)\b",
             r"\b(?:aprueba|apruebe|apruebalo|aprobad) (?:este|esta|estos|el|la) (?:\w+ )?(?:cambio|cambios|pull request|pr|archivo|commit|solicitud)\b",
             r"\b(?:devuelve|devuelva|responde con)(?: \w+){0,2} lista(?: de \w+)? vacia\b",
             r"\bnon (?:segnalare|segnalate|segnali|riportare|riportate) (?:(?:alcun|alcuna|nessun|nessuna|i|gli|le|mai) )*(?:problem[ai]|vulnerabilita|error[ei]|difett[oi]|risultat[oi])\b",
@@ -431,7 +502,7 @@ pub(super) const SIGNS: &[Sign] = &[
         &[
             "инструкци", "указани", "команды", "не сообщай", "одобри", "指令", "指示", "提示",
             "命令", "プロンプト", "报告", "报告", "批准", "承認", "報告", "지시", "지침", "忽略",
-            "無視", "无视", "忘记", "審査", "审查",
+            "無視", "无视", "忘记", "審査", "审查", "你现在是",
         ],
         &[
             r"(?:игнорируй|игнорируйте|проигнорируй|проигнорируйте|забудь|забудьте|отбрось|не выполняй|не обращай внимания на|не следуй) (?:(?:все|всё|обо|всех|свои|твои|ваши|эти|предыдущие|предыдущих|предыдущим|прежние|прошлые|вышеуказанные|вышеприведенные|данные|ранее|пожалуйста|системные|любые) )*(?:инструкции|инструкциях|инструкциям|указания|указаниях|команды|правила)",
@@ -441,6 +512,7 @@ pub(super) const SIGNS: &[Sign] = &[
             r"(?:忽略|无视|無視|忘记|忘掉|忽視|不要理会|不要遵守)[^\n]{0,8}(?:之前|以上|先前|上面|前面|此前|上述|所有|一切|原有)[^\n]{0,8}(?:指令|指示|提示|说明|說明|规则|規則|命令)",
             r"(?:不要|请勿|請勿|勿|禁止)(?:报告|報告|标记|提出|指出|上报)[^\n]{0,10}(?:问题|問題|漏洞|发现|發現|缺陷|错误)",
             r"(?:批准|通过|同意)(?:这个|這個|此|本|该)(?:次)? ?(?:更改|变更|變更|提交|修改|合并请求|pr|pull request)",
+            r"你现在是(?:一个|一名|一位)?[^\n]{0,12}(?:助手|审查|审核|评审|模型|机器人)",
             r"返回空的?(?:列表|结果|发现|报告)",
             r"(?:以前|これまで|今まで|前|上記|先|上|すべて|全て)(?:の|まで|で)?[^\n]{0,10}(?:指示|命令|プロンプト|ルール)[^\n]{0,6}(?:を|は)?[^\n]{0,6}(?:無視|忘れ)",
             r"(?:問題|脆弱性|指摘|バグ|欠陥)[^\n]{0,6}(?:報告|指摘)(?:しないで|しないこと|するな|せず|は不要)",
