@@ -190,7 +190,9 @@ fn models(root: Option<&Path>) -> Vec<Line> {
         }
     }
     if lines.iter().all(|line| line.health != Health::Good) {
-        lines.push(missing("no model is configured: reviews are by rules and analysers".into()));
+        lines.push(missing(
+            "no model is configured: reviews are by rules and analysers alone".into(),
+        ));
     }
     lines
 }

@@ -119,7 +119,9 @@ impl Configuration {
             return Ok(Configuration::default());
         }
         let text = expanded(text)?;
-        serde_saphyr::from_str(&text).map_err(|error| parse_error(&error))
+        // A configuration is mostly comments, which the parser would otherwise count and refuse.
+        let options = serde_saphyr::options! { emit_comments: false };
+        serde_saphyr::from_str_with_options(&text, options).map_err(|error| parse_error(&error))
     }
 
     /// Gives the models that are configured.

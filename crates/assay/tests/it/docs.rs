@@ -54,6 +54,8 @@ fn check_example(page: &Path, folder: &Path, example: &str) {
         .current_dir(folder)
         .env("PATH", path)
         .env("NO_COLOR", "1")
+        .env_remove("ANTHROPIC_API_KEY")
+        .env_remove("OPENAI_API_KEY")
         .output()
         .unwrap();
     let mut printed = String::from_utf8(output.stdout).unwrap();
@@ -82,4 +84,22 @@ fn matches(expected: &[&str], actual: &[&str]) -> bool {
                 && matches(rest, &actual[1..])
         }
     }
+}
+
+#[test]
+fn the_recorded_review_answers_every_question_and_is_the_same_every_time() {
+    let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/persona-review");
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["review", "--format", "json", "--replay", recording.to_str().unwrap()];
+    let [first, second] = [(); 2].map(|()| crate::assay_in(folder.path(), &args, b""));
+    assert_eq!(first.stdout, second.stdout);
+    let synthesis = first.json();
+    let unheard: Vec<&serde_json::Value> = synthesis["reports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|report| report["unusable"].is_string())
+        .collect();
+    assert!(unheard.is_empty(), "`cargo xtask record-example` is due: {unheard:#?}");
+    assert_eq!(first.code, 1, "{}", first.stderr);
 }

@@ -32,6 +32,9 @@ impl Ran {
 fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.args(args).current_dir(folder).env("NO_COLOR", "1").env_remove("CARGO_HOME");
+    for key in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
+        command.env_remove(key);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
