@@ -11,6 +11,7 @@ mod models;
 mod progress;
 mod reviewing;
 mod settings;
+mod signals;
 mod terminal;
 
 use std::io::{self, Write};
@@ -59,6 +60,7 @@ enum Command {
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
     let cli = Cli::parse();
+    signals::stop_commands_too();
     let result = std::panic::catch_unwind(|| match cli.command {
         Command::Review(args) => commands::review::run(&args),
         Command::Fix(args) => commands::fix::run(&args),

@@ -22,6 +22,7 @@ use std::time::Duration;
 pub use crate::conversation::Conversation;
 use crate::limits::Reach;
 pub use crate::limits::{Held, Limits, limits};
+pub use crate::process::stop_all;
 
 /// How long a command may run unless told otherwise.
 const DEFAULT_TIME: Duration = Duration::from_secs(120);

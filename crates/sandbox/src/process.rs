@@ -1,10 +1,12 @@
 //! Starting a command and seeing it to its end.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -21,14 +23,36 @@ const PIECE: usize = 64 << 10;
 /// How many pieces may wait to be taken.
 const WAITING: usize = 4;
 
+/// The groups that run at the moment, so that they can be stopped when we are.
+static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+fn running() -> MutexGuard<'static, BTreeSet<i32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Stops every command that runs at the moment, with all that it started.
+pub fn stop_all() {
+    for pid in running().iter().copied().filter_map(Pid::from_raw) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
 /// A process group.
 #[derive(Debug)]
 pub(crate) struct Group(Pid);
 
+impl Drop for Group {
+    fn drop(&mut self) {
+        running().remove(&self.0.as_raw_nonzero().get());
+    }
+}
+
 impl Group {
     /// Gives the group that a child leads.
     pub(crate) fn of(child: &Child) -> Group {
-        Group(Pid::from_child(child))
+        let pid = Pid::from_child(child);
+        running().insert(pid.as_raw_nonzero().get());
+        Group(pid)
     }
 
     pub(crate) fn kill(&self) {

@@ -1,8 +1,9 @@
-//! What is left when a review is cut off while it writes.
+//! What is left when a review is cut off: while it writes, or while it waits.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use assay_fakes::Repository;
 
@@ -47,4 +48,40 @@ fn a_run_that_is_cut_off_at_any_write_leaves_no_half_of_it() {
     }
     assert!(cut_off >= 3, "only {cut_off} reviews were cut off");
     assert_eq!(review_within(repository.path(), 2000), Some(1), "and the next review goes well");
+}
+
+#[test]
+fn whoever_stops_assay_stops_what_it_started() {
+    let repository = Repository::new();
+    let fifo = repository.path().join("alive");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    // The pipe stays open as long as the analyser, or what it started, lives.
+    let analyser = "exec 3>\"$ALIVE\"; echo started >&3; sleep 600 & wait";
+    repository.write(
+        "config/agent-framework.yaml",
+        format!(
+            "review:\n  commands:\n    - name: slow\n      run: [sh, -c, '{analyser}']\n      form: sarif\n      env: {{ ALIVE: \"{}\" }}\n",
+            fifo.display()
+        ),
+    );
+    repository.write(".gitignore", "alive\n");
+    repository.commit("set up");
+    repository.write("a.py", "a = 1\n");
+    repository.git(&["add", "a.py"]);
+    let mut assay = Command::new(env!("CARGO_BIN_EXE_assay"))
+        .args(["review", "--staged"])
+        .current_dir(repository.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut alive = BufReader::new(File::open(&fifo).unwrap());
+    let mut line = String::new();
+    alive.read_line(&mut line).unwrap();
+    assert_eq!(line, "started\n");
+    let pid = assay.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert!(!assay.wait().unwrap().success());
+    // The end comes once nobody holds the pipe any more.
+    assert_eq!(alive.read_to_string(&mut line).unwrap(), 0);
 }
