@@ -1,10 +1,13 @@
 //! Progress on stderr: a line for each reviewer, silent where nobody watches.
 
 use std::cell::RefCell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use assay_findings::write::plain;
 use assay_review::{Answer, Watch};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::terminal::count;
 
 /// Shows who is reading, and keeps the record of it.
 pub(crate) struct Progress {
@@ -29,9 +32,17 @@ impl Progress {
         }
     }
 
-    /// Gives what happened, a line each.
-    pub(crate) fn log(&self) -> Vec<String> {
+    /// Takes the lines off the screen again, and gives what happened, a line each.
+    pub(crate) fn finish(&self) -> Vec<String> {
+        // A screen that cannot be cleared is one that nobody watches.
+        let _ = self.screen.clear();
         self.state.borrow().log.clone()
+    }
+
+    /// Says that findings are looked at again.
+    pub(crate) fn looking_again(&self) {
+        let line = self.screen.add(spinner("what was found is looked at again".to_owned()));
+        self.state.borrow_mut().lines.push((String::new(), line));
     }
 
     fn seconds(&self) -> String {
@@ -39,15 +50,19 @@ impl Progress {
     }
 }
 
+fn spinner(message: String) -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg}");
+    let line = ProgressBar::new_spinner().with_message(message);
+    line.set_style(style.expect("the template is valid"));
+    line.enable_steady_tick(Duration::from_millis(100));
+    line
+}
+
 impl Watch for Progress {
     fn started(&self, reviewers: &[&str]) {
         let mut state = self.state.borrow_mut();
         for name in reviewers {
-            let line = self.screen.add(ProgressBar::new_spinner());
-            let style = ProgressStyle::with_template("{spinner} {msg}");
-            line.set_style(style.expect("the template is valid"));
-            line.set_message(format!("{name} is reading"));
-            line.enable_steady_tick(std::time::Duration::from_millis(100));
+            let line = self.screen.add(spinner(format!("{name} is reading")));
             state.lines.push(((*name).to_owned(), line));
         }
         state.log.push(format!("reviewers: {}", reviewers.join(", ")));
@@ -65,11 +80,11 @@ impl Watch for Progress {
         let name = &answer.report.reviewer.name;
         let said = match &answer.report.unusable {
             Some(why) => format!("nothing usable: {why}"),
-            None => format!("{} findings", answer.report.votes.len()),
+            None => count(answer.report.votes.len(), "finding"),
         };
-        let text = format!("{name}: {said} after {}", self.seconds());
+        let text = plain::one_line(&format!("{name}: {said} after {}", self.seconds()));
         if let Some((_, line)) = state.lines.iter().find(|(reviewer, _)| reviewer == name) {
-            line.finish_and_clear();
+            line.finish_with_message(text.clone());
         }
         state.log.push(text);
     }

@@ -102,10 +102,11 @@ impl Prepared {
         let fail_on = fail_on.or(self.fail_on.as_ref()).cloned();
         let mut synthesis = self.synthesis(&review, mode, fail_on.clone());
         if let Some(panel) = &self.panel {
+            progress.looking_again();
             panel.look_again(&self.change, &synthesis, &mut review);
             synthesis = self.synthesis(&review, mode, fail_on.clone());
         }
-        Reviewed { review, synthesis, log: progress.log(), mode, fail_on }
+        Reviewed { review, synthesis, log: progress.finish(), mode, fail_on }
     }
 
     fn synthesis(&self, review: &Review, mode: Mode, fail_on: Option<Grade>) -> Synthesis {
@@ -154,7 +155,8 @@ impl Reviewed {
             version: env!("CARGO_PKG_VERSION"),
             made_of: prepared.made_of(),
             exchanges: &self.review.exchanges,
-            recording: recording.as_ref().map(|recording| (recording, replies.as_deref())),
+            recording: recording.as_ref(),
+            replies: replies.as_deref(),
         };
         record.save(&id)?;
         Ok(id)
@@ -163,7 +165,7 @@ impl Reviewed {
     /// Records the review into a folder, to be had again anywhere.
     pub(crate) fn record(&self, prepared: &Prepared, folder: &Path) -> anyhow::Result<()> {
         let replies = prepared.panel.as_ref().and_then(Panel::replies);
-        self.recording(prepared).save(folder, replies.as_deref())?;
+        self.recording(prepared).save_with(replies.as_deref(), folder)?;
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
+use assay_findings::write::pretty;
 use assay_models::{Absent, Budget, Caller, Description, Nonce, Patience, Store, Stores};
 use assay_rules::redacted_text;
 use serde::{Deserialize, Serialize};
@@ -103,14 +105,16 @@ impl Recording {
     }
 
     /// Writes it into a folder, with the answers of models from another one.
-    pub fn save(&self, folder: &Path, replies: Option<&Path>) -> Result<(), RunError> {
-        let failed = |source| RunError::File { path: folder.to_owned(), source };
-        fs::create_dir_all(folder).map_err(failed)?;
-        if let Some(replies) = replies.filter(|replies| replies.is_dir()) {
-            copy_files(replies, &folder.join(REPLIES)).map_err(failed)?;
-        }
-        let text = assay_findings::write::pretty(self);
-        runs::write_whole(&folder.join(FILE), text.as_bytes()).map_err(failed)
+    pub fn save_with(&self, replies: Option<&Path>, folder: &Path) -> Result<(), RunError> {
+        let kept = replies.map_or(Ok(()), |replies| keep_replies(replies, folder));
+        let saved = kept.and_then(|()| self.save(folder));
+        saved.map_err(|source| RunError::File { path: folder.to_owned(), source })
+    }
+
+    /// Writes it into a folder that may have the answers of models already.
+    pub(crate) fn save(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        runs::write_whole(&folder.join(FILE), pretty(self).as_bytes())
     }
 
     /// Reads it from a folder.
@@ -136,7 +140,7 @@ impl Recording {
 
 impl RecordedModels {
     /// Sets up personas that are answered from the recording in a folder, and by nobody else.
-    pub fn desk(&self, folder: &Path) -> std::io::Result<Desk> {
+    pub fn desk(&self, folder: &Path) -> io::Result<Desk> {
         let replay = Some(Store::new(&folder.join(REPLIES), redacted_text));
         let stores = Stores { replay, ..Stores::default() };
         let caller = Caller::new(stores, Budget::unlimited(), Patience::default());
@@ -148,12 +152,17 @@ impl RecordedModels {
     }
 }
 
-fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
+/// Keeps what models answered in the folder of a recording. Where nobody was asked there is nothing.
+pub(crate) fn keep_replies(replies: &Path, folder: &Path) -> io::Result<()> {
+    if !replies.is_dir() {
+        return Ok(());
+    }
+    let kept = folder.join(REPLIES);
+    fs::create_dir_all(&kept)?;
+    for entry in fs::read_dir(replies)? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
-            fs::copy(entry.path(), to.join(entry.file_name()))?;
+            fs::copy(entry.path(), kept.join(entry.file_name()))?;
         }
     }
     Ok(())

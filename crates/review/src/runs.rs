@@ -18,7 +18,7 @@ use assay_findings::write::{self, Document, Form};
 use assay_rules::redact;
 use serde::{Deserialize, Serialize};
 
-use crate::recording::Recording;
+use crate::recording::{self, Recording};
 use crate::reviewer::Exchange;
 
 /// The folder for what assay keeps in a repository.
@@ -113,8 +113,10 @@ pub struct Record<'a> {
     pub made_of: BTreeMap<String, BTreeMap<String, String>>,
     /// What was asked of models.
     pub exchanges: &'a [Exchange],
-    /// All that is needed to have the review again, and where its models' answers lie.
-    pub recording: Option<(&'a Recording, Option<&'a Path>)>,
+    /// All that is needed to have the review again, where that is not too much.
+    pub recording: Option<&'a Recording>,
+    /// The folder with what models answered, which was paid for.
+    pub replies: Option<&'a Path>,
 }
 
 /// What a run was made with.
@@ -167,10 +169,12 @@ impl Record<'_> {
         put("fixes.json", &write::pretty(&fixes_of(self.change, self.synthesis)))?;
         put("made-with.json", &write::pretty(&self.made_with()))?;
         put("log", &(self.log.join("\n") + "\n"))?;
+        let recorded = folder.join(RECORDING);
+        if let Some(replies) = self.replies {
+            recording::keep_replies(replies, &recorded)?;
+        }
         match self.recording {
-            Some((recording, replies)) => recording
-                .save(&folder.join(RECORDING), replies)
-                .map_err(|error| io::Error::other(error.to_string())),
+            Some(recording) => recording.save(&recorded),
             None => Ok(()),
         }
     }
@@ -186,10 +190,6 @@ impl Record<'_> {
 
     /// Writes one reviewer's report, in full or as far as merging needs it.
     fn report(&self, report: &Report, form: Form) -> String {
-        if let Some(why) = &report.unusable {
-            let reviewer = &report.reviewer.name;
-            return write::pretty(&serde_json::json!({ "reviewer": reviewer, "unusable": why }));
-        }
         let changed = self.change.changed_lines();
         let ground = Ground::new(Some(self.change.tree()), Some(&changed));
         let votes = report.votes.iter().enumerate();
@@ -198,7 +198,7 @@ impl Record<'_> {
         let findings = merge::each_alone(&votes);
         let document = Document {
             findings: Some(&findings),
-            reviewer: Some(&report.reviewer.name),
+            report: Some(report),
             version: self.version,
             ..Document::default()
         };

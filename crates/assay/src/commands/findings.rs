@@ -319,7 +319,7 @@ fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
         cycle: args.cycle.or(wrapping.cycle),
         context: wrapping.context,
         version: env!("CARGO_PKG_VERSION"),
-        reviewer: None,
+        report: None,
     };
     print(&write::write(args.form, &document))?;
     Ok(Exit::Ready)

@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::finding::Finding;
 use crate::grade::{Grade, Scheme};
+use crate::report::Report;
 use crate::synthesis::Synthesis;
 
 /// A form to write findings in.
@@ -88,8 +89,8 @@ pub struct Document<'a> {
     pub findings: Option<&'a [Finding]>,
     /// The synthesis they come from, if they come from one.
     pub synthesis: Option<&'a Synthesis>,
-    /// Whose report it is, where it is that of one reviewer.
-    pub reviewer: Option<&'a str>,
+    /// The report they come from, where it is that of one reviewer.
+    pub report: Option<&'a Report>,
     /// The review's summary.
     pub summary: Option<&'a str>,
     /// The web address of the repository, such as `https://github.com/owner/repo`.

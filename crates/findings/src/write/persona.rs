@@ -27,6 +27,9 @@ pub(super) struct PersonaReport<'a> {
     findings: Vec<PersonaFinding<'a>>,
     residual_risks: &'a [String],
     testing_gaps: &'a [String],
+    /// Why it is not all that the reviewer had to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unusable: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -50,12 +53,17 @@ struct PersonaFinding<'a> {
 }
 
 pub(super) fn write<'a>(document: &Document<'a>, tier: Tier) -> PersonaReport<'a> {
-    let synthesis = document.synthesis;
+    let (synthesis, report) = (document.synthesis, document.report);
+    let risks = report.map(|report| &report.remarks.residual_risks);
+    let gaps = report.map(|report| &report.remarks.testing_gaps);
+    let all_risks = || synthesis.map(|synthesis| &synthesis.residual_risks);
+    let all_gaps = || synthesis.map(|synthesis| &synthesis.testing_gaps);
     PersonaReport {
-        reviewer: document.reviewer.unwrap_or(SELF),
+        reviewer: report.map_or(SELF, |report| &report.reviewer.name),
         findings: document.worst_first().into_iter().map(|f| finding(f, tier)).collect(),
-        residual_risks: synthesis.map_or(&[], |s| &s.residual_risks),
-        testing_gaps: synthesis.map_or(&[], |s| &s.testing_gaps),
+        residual_risks: risks.or_else(all_risks).map_or(&[], Vec::as_slice),
+        testing_gaps: gaps.or_else(all_gaps).map_or(&[], Vec::as_slice),
+        unusable: report.and_then(|report| report.unusable.as_deref()),
     }
 }
 

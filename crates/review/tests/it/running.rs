@@ -101,6 +101,7 @@ fn record<'a>(change: &'a Change, review: &'a Review, synthesis: &'a Synthesis) 
         made_of: BTreeMap::new(),
         exchanges: &[],
         recording: None,
+        replies: None,
     }
 }
 
