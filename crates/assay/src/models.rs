@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use assay_change::Change;
 use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
-use assay_models::{Caller, Nonce, Patience, Store, Stores};
+use assay_models::{Caller, Nonce, Store, Stores};
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{Desk, Persona, PersonaReviewer, Personas, Tier, VALIDATOR};
 use assay_review::recording::{REPLIES, RecordedModels};
@@ -107,7 +107,7 @@ impl Panel {
             replay: None,
         };
         let budget = settings.models.budget(args.caps(), &state.join("spend"), today);
-        let caller = Caller::new(stores, budget, Patience::default());
+        let caller = Caller::new(stores, budget, settings.models.patience());
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let (time, thinking) = (settings.models.time(), settings.models.thinking());
         let prior = runs::prior_findings(change);

@@ -1,6 +1,7 @@
 //! The `models` part of the configuration: which models there are, and what may be spent.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 use assay_models::{
     Agent, AgentKind, AgentModel, Budget, Caps, Custom, Day, Description, Dialect, Form, HttpModel,
-    Key, KeySource, Model, ModelId, Price, Provider,
+    Key, KeySource, Model, ModelId, Patience, Price, Provider,
 };
 use assay_review::persona::Models;
 use serde::Deserialize;
@@ -32,6 +33,8 @@ pub(crate) struct StoredModels {
     budget: StoredBudget,
     /// How long one answer may take.
     seconds: u64,
+    /// How often one question is put at the most, where asking again may help.
+    attempts: Option<NonZeroU32>,
     at_a_time: usize,
     /// Whether answers are kept, so that the same question is not paid for twice.
     cache: bool,
@@ -45,6 +48,7 @@ impl Default for StoredModels {
             phases: BTreeMap::new(),
             budget: StoredBudget::default(),
             seconds: 300,
+            attempts: None,
             at_a_time: 16,
             cache: true,
         }
@@ -196,6 +200,14 @@ impl StoredModels {
     /// Gives how long one answer may take.
     pub(crate) fn time(&self) -> Duration {
         Duration::from_secs(self.seconds)
+    }
+
+    /// Gives how often somebody is asked again.
+    pub(crate) fn patience(&self) -> Patience {
+        match self.attempts {
+            Some(attempts) => Patience::default().asking(attempts.get()),
+            None => Patience::default(),
+        }
     }
 
     /// Gives how many are asked at a time.

@@ -45,6 +45,11 @@ impl Patience {
         Patience { attempts, first: FIRST.min(longest), longest, pause, chance }
     }
 
+    /// Asks another number of times.
+    pub fn asking(self, attempts: u32) -> Patience {
+        Patience { attempts, ..self }
+    }
+
     /// Waits in another way, such as one that can be broken off.
     pub fn pausing(mut self, pause: impl Fn(Duration) + Send + Sync + 'static) -> Patience {
         self.pause = Box::new(pause);
@@ -136,6 +141,12 @@ mod tests {
         assert_eq!(wait(Class::RateLimit, Some(30), 1, HOUR), Some(30_000));
         assert_eq!(wait(Class::RateLimit, Some(121), 1, HOUR), None);
         assert_eq!(wait(Class::RateLimit, Some(30), 1, Duration::from_secs(20)), None);
+    }
+
+    #[test]
+    fn who_is_asked_once_is_not_asked_again() {
+        let patience = Patience::default().asking(1);
+        assert_eq!(patience.wait(&Failure::new(Class::Server, ""), 1, HOUR), None);
     }
 
     #[test]
