@@ -122,6 +122,10 @@ impl Intake {
 }
 
 fn fold(dialect: Dialect, event: Event, answer: &mut Answer, garbled: &mut Option<String>) {
+    // What comes after a hole would be joined to what came before it, and mean something else.
+    if garbled.is_some() {
+        return;
+    }
     if event.data.trim() == DONE {
         answer.ended = true;
         return;
@@ -148,6 +152,17 @@ mod tests {
         expect![[r#"Garbled("<html>")"#]]
             .assert_eq(&answer(Dialect::Chat, "data: <html>\n\ndata: [DONE]\n\n"));
         expect![[r#"Garbled("{\"choices\":")"#]].assert_eq(&answer(Dialect::Chat, "{\"choices\":"));
+    }
+
+    #[test]
+    fn what_follows_a_hole_is_not_joined_to_what_came_before_it() {
+        let piece = |text: &str| {
+            format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+        };
+        let mut intake = Intake::new(Dialect::Chat);
+        let stream = format!("{}data: {{\"cho\n\n{}", piece("line 6"), piece("0"));
+        assert!(intake.feed(stream.as_bytes()).is_err());
+        assert_eq!(intake.into_answer().into_text(), "line 6");
     }
 
     #[test]
