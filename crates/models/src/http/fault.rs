@@ -176,7 +176,8 @@ impl Call<'_> {
     fn message(&self, class: Class, said: &str) -> String {
         let provider = &self.model.provider;
         let (id, name, url) = (&self.model.about.id, &provider.name, &provider.url);
-        let seconds = self.time.as_secs();
+        // What is left of a second is one, and not none.
+        let seconds = self.time.as_secs_f64().ceil();
         let rest = match class {
             Class::Authentication => match provider.keys.source() {
                 KeySource::None => {
