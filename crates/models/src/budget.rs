@@ -180,7 +180,7 @@ impl Budget {
         if most.micro_usd.is_none() && caps.iter().flatten().any(|caps| caps.micro_usd.is_some()) {
             return Err(over(format!(
                 "`{name}`: its price is not known, so no cap on money can hold; configure its \
-                 `price`, or take the cap away"
+                 `usd_per_million`, or take the cap away"
             )));
         }
         let mut state = self.state();

@@ -50,7 +50,7 @@ impl Provider {
         let host = match rest.map(|rest| rest.split(['/', '?']).next().unwrap_or_default()) {
             None | Some("") => return refuse("is no address: write `https://…`"),
             Some(host) if host.contains('@') => {
-                return refuse("holds a password: name a `key` instead");
+                return refuse("holds a password: name a `key_env` instead");
             }
             Some(host) => host,
         };

@@ -73,7 +73,7 @@ fn a_cap_on_money_wants_a_price() {
         thinking_tokens: 0,
     };
     let message = budget.reserve(&stranger, &prompt).unwrap_err().message;
-    assert!(message.contains("configure its `price`"), "{message}");
+    assert!(message.contains("configure its `usd_per_million`"), "{message}");
     // Without a cap on money it is only not known what it cost.
     let budget = Budget::unlimited();
     drop(budget.reserve(&stranger, &prompt).unwrap());
