@@ -170,13 +170,20 @@ impl<'a> Reading<'a> {
     fn asked(&mut self, prompt: &Prompt) -> Result<Report, Failure> {
         let report = self.ask_once(prompt)?;
         let Some(why) = &report.unusable else { return Ok(report) };
-        let again = self.ask_once(&prompt::again(prompt.clone(), why));
-        match again {
+        // What it said is kept, for whoever wants to read it.
+        let said = report.rejected.first().map(|rejected| rejected.raw.clone());
+        match self.ask_once(&prompt::again(prompt.clone(), why)) {
             Ok(second) if second.unusable.is_none() => Ok(second),
-            _ => Err(Failure {
-                // What it said is kept, for whoever wants to read it.
-                partial: report.rejected.first().map(|rejected| rejected.raw.clone()),
-                ..Failure::new(Class::Garbage, format!("its answer is no report: {why}"))
+            Ok(_) => {
+                let message = format!(
+                    "its answer is no report, even when asked again: {why}; choose another model"
+                );
+                Err(Failure { partial: said, ..Failure::new(Class::Garbage, message) })
+            }
+            Err(failure) => Err(Failure {
+                message: format!("its answer is no report ({why}); asked again: {failure}"),
+                partial: failure.partial.or(said),
+                ..failure
             }),
         }
     }
