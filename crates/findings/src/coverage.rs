@@ -141,6 +141,9 @@ impl Coverage {
                 hunks => Some(format!("{hunks} hunks read by no model")),
             };
         }
+        if self.is_empty() {
+            return None;
+        }
         let by_rules_alone = self.reviewed.keys().all(|by| by == "rules");
         let readers = if by_rules_alone { "rules only" } else { "no model" };
         Some(match self.text_only {

@@ -162,7 +162,7 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
     if let Some(coverage) = evidence.coverage {
         if coverage.hunks() == 0 {
             reasons.push(reason(Rule::NothingReviewed, "the change is empty".to_owned()));
-        } else if coverage.is_empty() {
+        } else if coverage.is_empty() && coverage.failed.is_empty() {
             let text = format!("nobody looked at any of it: {coverage}");
             reasons.push(reason(Rule::NothingReviewed, text));
         } else if !coverage.failed.is_empty() {
