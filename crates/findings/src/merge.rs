@@ -245,6 +245,9 @@ impl<'v, 'a> Grouping<'v, 'a> {
     /// Says by which rule two matching votes merge, if they may at all.
     fn may_merge(&self, first: usize, at: usize, rule: MergeRule) -> Option<MergeRule> {
         let (a, b) = (&self.votes[first], &self.votes[at]);
+        if self.would_hide(first, at) {
+            return None;
+        }
         if let (Some(a), Some(b)) = (&a.vote.rule, &b.vote.rule)
             && a != b
         {
@@ -254,6 +257,23 @@ impl<'v, 'a> Grouping<'v, 'a> {
             return (a.vote == b.vote).then_some(MergeRule::Identical);
         }
         Some(rule)
+    }
+
+    /// Says whether a rule's or an analyser's vote would share a finding with another one that it
+    /// told apart from it itself: what a model says beside them brings no two such together, or one
+    /// that is left alone would take the other with it.
+    fn would_hide(&self, first: usize, at: usize) -> bool {
+        let vote = &self.votes[at];
+        let group = &self.groups[self.group_of_first[&(first as u32)]];
+        let is_other = |(member, _): &(usize, Option<MergeRule>)| {
+            let member = &self.votes[*member];
+            let rules_differ = matches!(
+                (&member.vote.rule, &vote.vote.rule), (Some(a), Some(b)) if a != b
+            );
+            let said_both = member.reviewer.name == vote.reviewer.name && member.vote != vote.vote;
+            member.reviewer.kind != ReviewerKind::Persona && (said_both || rules_differ)
+        };
+        vote.reviewer.kind != ReviewerKind::Persona && group.iter().any(is_other)
     }
 
     /// Gives the places of a vote. A stretch of lines is looked up together with its neighbours.

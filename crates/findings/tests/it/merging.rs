@@ -1,7 +1,12 @@
 //! Which votes become one finding, and what it takes from them.
 
-use assay_findings::report::Report;
+use assay_findings::finding::Finding;
+use assay_findings::grade::Grade;
+use assay_findings::identity::Suppression;
+use assay_findings::path::RepoPath;
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::vote::{Anchor, Lines, Vote};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
@@ -64,6 +69,38 @@ fn one_title_within_three_lines_is_one_defect() {
             merged: SameTitle
         "#]],
     );
+}
+
+#[test]
+fn what_a_model_says_between_them_does_not_make_one_of_two_that_a_rule_found() {
+    let vote = |title: &str, line: u32, rule: Option<&str>| {
+        let grade = Grade::from_word("HIGH");
+        let mut vote = Vote::new(title, grade);
+        vote.file = Some(RepoPath::exact("a.py").unwrap());
+        vote.lines = Lines::at(line);
+        vote.rule = rule.map(str::to_owned);
+        vote.confidence = Some(Anchor::CERTAIN);
+        vote
+    };
+    let title = "A shell runs what comes from outside";
+    let mut rules = Report::new(Reviewer::new("rules", ReviewerKind::Rules));
+    rules.votes = [11, 12].map(|line| vote(title, line, Some("python/shell-injection"))).into();
+    let mut persona = Report::new(Reviewer::new("security", ReviewerKind::Persona));
+    persona.votes = [10, 11].map(|line| vote(title, line, None)).into();
+    let suppressions = [Suppression {
+        rule: "python/shell-injection".to_owned(),
+        file: RepoPath::exact("a.py").unwrap(),
+        line: 11,
+        reason: "names are our own".to_owned(),
+    }];
+    let around = Circumstances { suppressions: &suppressions, ..Circumstances::default() };
+    for reports in [vec![rules.clone()], vec![rules.clone(), persona.clone()], vec![persona, rules]]
+    {
+        let synthesis = synthesize(&reports, &around);
+        let open = |f: &&Finding| f.line == Some(12) && f.rule.is_some();
+        assert!(synthesis.findings.iter().any(|f| open(&f)), "{:#?}", synthesis.findings);
+        assert_eq!(synthesis.dismissed.len(), 1);
+    }
 }
 
 #[test]
