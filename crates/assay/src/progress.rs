@@ -41,8 +41,18 @@ impl Progress {
 
     /// Says that findings are looked at again.
     pub(crate) fn looking_again(&self) {
-        let line = self.screen.add(spinner("what was found is looked at again".to_owned()));
+        let line = self.spinner("what was found is looked at again".to_owned());
         self.state.borrow_mut().lines.push((String::new(), line));
+    }
+
+    fn spinner(&self, message: String) -> ProgressBar {
+        // It draws itself where it likes until it is on the screen.
+        let line = self.screen.add(ProgressBar::new_spinner());
+        let style = ProgressStyle::with_template("{spinner} {msg}");
+        line.set_style(style.expect("the template is valid"));
+        line.set_message(message);
+        line.enable_steady_tick(Duration::from_millis(100));
+        line
     }
 
     fn seconds(&self) -> String {
@@ -50,19 +60,11 @@ impl Progress {
     }
 }
 
-fn spinner(message: String) -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {msg}");
-    let line = ProgressBar::new_spinner().with_message(message);
-    line.set_style(style.expect("the template is valid"));
-    line.enable_steady_tick(Duration::from_millis(100));
-    line
-}
-
 impl Watch for Progress {
     fn started(&self, reviewers: &[&str]) {
         let mut state = self.state.borrow_mut();
         for name in reviewers {
-            let line = self.screen.add(spinner(format!("{name} is reading")));
+            let line = self.spinner(format!("{name} is reading"));
             state.lines.push(((*name).to_owned(), line));
         }
         state.log.push(format!("reviewers: {}", reviewers.join(", ")));

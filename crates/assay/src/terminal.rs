@@ -117,11 +117,21 @@ fn said_by(finding: &Finding) -> String {
     let mut parts: Vec<String> = finding.rule.iter().cloned().collect();
     // Of an analyser the rule says enough.
     if !others.is_empty() && (finding.rule.is_none() || finding.reviewers.len() > 1) {
-        parts.push(format!("{}, {}% sure", others.join(" and "), finding.confidence.percent()));
+        parts.push(format!("{}, {}% sure", in_short(&others), finding.confidence.percent()));
     }
     let second = finding.validation.as_ref().map(|look| look.state);
     parts.extend(second.map(|state| state.as_str().to_owned()));
     parts.join("; ")
+}
+
+/// Names a few, and counts the others.
+fn in_short(names: &[&str]) -> String {
+    match names {
+        [first, second, rest @ ..] if !rest.is_empty() => {
+            format!("{first}, {second} and {} more", rest.len())
+        }
+        _ => names.join(" and "),
+    }
 }
 
 /// Prints one finding: what, where, why it matters, and the fix.
@@ -216,7 +226,11 @@ fn write_asides(
         writeln!(out, "{DIM}not looked at: {more}; --format json names them{DIM:#}")?;
     }
     for report in &synthesis.reports {
-        if let Some(why) = &report.unusable {
+        // What decides is named with the verdict.
+        let is_told = |why: &&String| {
+            synthesis.verdict.because.iter().any(|reason| reason.text.contains(why.as_str()))
+        };
+        if let Some(why) = report.unusable.as_ref().filter(|why| !is_told(why)) {
             let line = format!("{} gave nothing usable: {why}", report.reviewer);
             writeln!(out, "{YELLOW}{}{YELLOW:#}", plain::one_line(&line))?;
         }

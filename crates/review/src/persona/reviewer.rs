@@ -73,8 +73,10 @@ impl Reviewer for PersonaReviewer {
         if self.named {
             return Interest::Reads("asked for by name".to_owned());
         }
-        match self.persona.trigger.wakes(self.desk.signals(change)) {
+        let signals = self.desk.signals(change);
+        match self.persona.trigger.wakes(signals) {
             Some(why) => Interest::Reads(why),
+            None if signals.is_cut => Interest::Reads("the change is too large to tell".into()),
             None => Interest::Rests(format!("nothing here for it: {}", self.persona.about)),
         }
     }

@@ -24,7 +24,12 @@ pub struct Signals {
     pub(super) has_guidelines: bool,
     pub(super) has_intent: bool,
     pub(super) has_prior_findings: bool,
+    /// Whether there is more than is looked through.
+    pub(super) is_cut: bool,
 }
+
+/// So many lines are looked through for what wakes a persona.
+const MOST: usize = 200_000;
 
 impl Signals {
     /// Reads them off a change. Whether anything was found before is not written in it.
@@ -47,6 +52,7 @@ impl Signals {
             has_guidelines: guidelines::any(change),
             has_intent: change.messages().iter().any(|message| message.contains(' ')),
             has_prior_findings,
+            is_cut: added.len() >= MOST || removed.len() >= MOST,
             paths: paths.into_iter().collect(),
             added,
             removed,
@@ -65,5 +71,6 @@ fn take_lines(
     let all: Vec<&str> = text.lines().collect();
     let numbers = spans.flat_map(|lines| lines.start()..=lines.end());
     let lines = numbers.filter_map(|number| all.get(number as usize - 1));
-    into.extend(lines.map(|line| (*line).to_owned()));
+    let room = MOST.saturating_sub(into.len());
+    into.extend(lines.take(room).map(|line| (*line).to_owned()));
 }

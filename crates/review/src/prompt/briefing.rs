@@ -15,7 +15,11 @@ use super::guidelines;
 /// Why a hunk was kept from models, or was not all shown.
 pub(crate) const ADDRESSES: &str = "text in it addresses a reviewer";
 const LONG_LINES: &str = "a line is too long to be shown";
+const TOO_MUCH: &str = "the change is larger than models are given";
 const UNREADABLE: &str = "it could not be shown";
+
+/// So many bytes of a change are told at the most, all parts together.
+const MOST: usize = 4 << 20;
 
 /// What models are told of a change. Nothing in it is secret, and nothing in it addresses them.
 #[derive(Debug)]
@@ -30,6 +34,8 @@ pub(crate) struct Briefing {
     pub(crate) not_shown: Vec<String>,
     /// Why a hunk does not count as read, by its number.
     pub(crate) not_read: Vec<Option<String>>,
+    /// The bytes of all excerpts.
+    bytes: usize,
     /// The files outside the change that were read for it.
     pub(crate) others: BTreeSet<RepoPath>,
 }
@@ -69,6 +75,7 @@ impl Briefing {
             callers: Vec::new(),
             not_shown: Vec::new(),
             not_read: Vec::new(),
+            bytes: 0,
             others: BTreeSet::new(),
         };
         let sides = Sides { before: &before, after: &after };
@@ -96,6 +103,10 @@ impl Briefing {
             self.not_read.extend(vec![Some(why); hunks]);
             return;
         }
+        if self.bytes > MOST {
+            self.not_read.extend(vec![Some(TOO_MUCH.to_owned()); hunks]);
+            return;
+        }
         let Some(excerpt) = Excerpt::of(file, first, sides) else {
             self.not_shown.push(format!("{} ({UNREADABLE})", file.path()));
             self.not_read.extend(vec![Some(UNREADABLE.to_owned()); hunks]);
@@ -108,6 +119,7 @@ impl Briefing {
             let missing = || (!shown.contains(&(first + at))).then(|| UNREADABLE.to_owned());
             self.not_read.push(why.or_else(missing));
         }
+        self.bytes += excerpt.bytes();
         self.excerpts.push(excerpt);
     }
 }

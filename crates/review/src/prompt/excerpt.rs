@@ -80,6 +80,14 @@ impl Excerpt {
     }
 }
 
+impl Excerpt {
+    /// Gives how many bytes its lines have.
+    pub(crate) fn bytes(&self) -> usize {
+        let lines = self.units.iter().flat_map(|unit| &unit.lines);
+        lines.map(|line| line.text.len() + 1).sum()
+    }
+}
+
 /// Cuts a line that is too long to be shown.
 fn shortened(line: &str) -> String {
     if line.len() <= LONG_LINE {
