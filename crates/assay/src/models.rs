@@ -157,34 +157,19 @@ impl Panel {
         named.map(|persona| by(PersonaReviewer::named(persona.clone(), desk()))).collect()
     }
 
-    /// Has the findings of a review looked at again, where that is wanted and there are any.
-    pub(crate) fn look_again(
-        &self,
-        change: &Change,
-        synthesis: &Synthesis,
-        review: &mut Review,
-    ) -> bool {
+    /// Has the findings of a review looked at again, where that is wanted.
+    pub(crate) fn look_again(&self, change: &Change, synthesis: &Synthesis, review: &mut Review) {
         let validator = self.personas.named(VALIDATOR).filter(|_| self.second_looks);
-        let Some(validator) = validator.filter(|_| !synthesis.findings.is_empty()) else {
-            return false;
-        };
-        let validator: &Persona = validator;
-        let looks =
-            second_looks(change, &synthesis.findings, validator, &self.desk, self.at_a_time);
+        let Some(validator) = validator else { return };
+        let (findings, at_a_time) = (&synthesis.findings, self.at_a_time);
+        let looks = second_looks(change, findings, validator, &self.desk, at_a_time);
         review.opinions = looks.opinions;
         review.exchanges.extend(looks.exchanges);
-        true
     }
 
     /// Gives what was spent so far.
     pub(crate) fn spent(&self) -> Spent {
-        let spent = self.desk.caller().budget().spent();
-        Spent {
-            calls: spent.calls,
-            kept_answers: spent.cached,
-            tokens: spent.tokens.total(),
-            usd: spent.micro_usd.map(|micro| micro as f64 / 1_000_000.0),
-        }
+        self.desk.spent()
     }
 
     /// Gives what is needed to have the same again.
@@ -206,8 +191,8 @@ impl Panel {
 fn check_names(names: &[String], personas: &Personas) -> anyhow::Result<()> {
     let is_known = |name: &String| personas.named(name).is_some() && name != VALIDATOR;
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
-        let known: Vec<&str> = personas.on_roster().iter().map(|p| p.name.as_str()).collect();
-        let mut known = known;
+        let mut known: Vec<&str> =
+            personas.on_roster().iter().map(|persona| persona.name.as_str()).collect();
         known.sort_unstable();
         bail!("there is no persona `{unknown}`; there are: {}", known.join(", "));
     }

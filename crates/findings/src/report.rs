@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::grade::Grade;
 use crate::outcome;
 use crate::read::{self, Envelope, Rejected, Remarks, Repair};
+use crate::spent::Spent;
 use crate::vote::Vote;
 
 /// What kind of reviewer casts votes; it decides what an unstated confidence counts.
@@ -87,6 +88,9 @@ pub struct Report {
     pub unusable: Option<String>,
     /// Whether the change cannot be ready without it.
     pub required: bool,
+    /// What it cost, where a model was asked for it.
+    #[serde(default)]
+    pub spent: Option<Spent>,
 }
 
 impl Report {
@@ -101,6 +105,7 @@ impl Report {
             refuses: false,
             unusable: None,
             required: true,
+            spent: None,
         }
     }
 

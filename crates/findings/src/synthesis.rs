@@ -147,7 +147,7 @@ pub struct Counts {
 }
 
 /// What one reviewer returned, in short.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportSummary {
     /// Who.
     pub reviewer: String,
@@ -168,6 +168,9 @@ pub struct ReportSummary {
     /// What it did not look at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<String>,
+    /// What it cost, where a model was asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
 }
 
 /// What was wrong with one vote's form.
@@ -297,6 +300,7 @@ fn summaries(reports: &[Report]) -> Vec<ReportSummary> {
             faults: faults(report),
             rejected: report.rejected.clone(),
             not_covered: report.remarks.not_covered.clone(),
+            spent: report.spent.clone(),
         })
         .collect();
     summaries.sort_by(|a, b| a.reviewer.cmp(&b.reviewer));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use assay_change::Change;
 use assay_findings::path::RepoPath;
+use assay_findings::spent::Spent;
 use assay_models::{Answered, Ask, Caller, Mark, Model, Nonce, Prompt};
 
 use super::{Persona, Signals, Tier};
@@ -44,6 +45,16 @@ impl Models {
             Tier::Default => &self.default,
             Tier::Premium => &self.premium,
         }
+    }
+}
+
+/// Gives what was spent as reports tell it.
+pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
+    Spent {
+        calls: spent.calls,
+        kept_answers: spent.cached,
+        tokens: spent.tokens.total(),
+        usd: spent.micro_usd.map(|micro| micro as f64 / 1_000_000.0),
     }
 }
 
@@ -90,9 +101,9 @@ impl Desk {
         self
     }
 
-    /// Gives whoever makes the calls.
-    pub fn caller(&self) -> &Caller {
-        &self.caller
+    /// Gives what the run has spent so far.
+    pub fn spent(&self) -> Spent {
+        in_report(self.caller.budget().spent())
     }
 
     pub(super) fn model(&self, persona: &Persona) -> &dyn Model {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use assay_change::Change;
 use assay_findings::coverage::Look;
 use assay_findings::report::{self, Report, ReviewerKind};
-use assay_models::{Answered, Class, Failure, Prompt};
+use assay_models::{Answered, Class, Failure, Prompt, Spent};
 
 use super::Persona;
-use super::desk::Desk;
+use super::desk::{Desk, in_report};
 use crate::prompt;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::Part;
@@ -122,6 +122,7 @@ struct Reading<'a> {
     tell: Tell<'a>,
     report: Report,
     exchanges: Vec<Exchange>,
+    spent: Spent,
     /// Why parts gave nothing, and the hunks in them.
     failed: Vec<(String, BTreeSet<usize>)>,
     read: BTreeSet<usize>,
@@ -143,6 +144,7 @@ impl<'a> Reading<'a> {
             tell,
             report,
             exchanges: Vec::new(),
+            spent: Spent::default(),
             failed: Vec::new(),
             read: BTreeSet::new(),
             left_over,
@@ -195,6 +197,7 @@ impl<'a> Reading<'a> {
         let can_be_read = |text: &str| Report::from_text(text, "", None).unusable.is_none();
         let Answered { outcome, source, attempts, spent, not_kept } =
             by.desk.ask(&by.persona, prompt, can_be_read, &|chars| tell(chars));
+        self.spent = self.spent.plus(spent);
         self.report.remarks.notes.extend(not_kept);
         self.exchanges.push(Exchange {
             reviewer: by.persona.name.clone(),
@@ -243,6 +246,7 @@ impl<'a> Reading<'a> {
                 false => why.clone(),
             });
         }
+        self.report.spent = Some(in_report(self.spent));
         keep_secrets(&mut self.report);
         Answer {
             looks: looks_of(self.by, looks),
