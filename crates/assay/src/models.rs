@@ -10,7 +10,7 @@ use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
 use assay_models::{Caller, Nonce, Store, Stores};
 use assay_review::persona::validator::second_looks;
-use assay_review::persona::{Desk, Persona, PersonaReviewer, Personas, Tier, VALIDATOR};
+use assay_review::persona::{Desk, PersonaReviewer, Personas, Tier, VALIDATOR};
 use assay_review::recording::{REPLIES, RecordedModels};
 use assay_review::{Review, Reviewer, runs};
 use assay_rules::redacted_text;

@@ -288,20 +288,17 @@ pub(crate) fn print_roster(
     Ok(())
 }
 
-/// About so many bytes make a token.
-const BYTES_PER_TOKEN: usize = 4;
-
 /// Says what reading would take.
 fn in_words(estimate: &Estimate) -> String {
     let calls = count(estimate.calls, "call");
-    let tokens = estimate.bytes / BYTES_PER_TOKEN;
-    let most = at_most(estimate.most_micro_usd);
-    format!("{calls} to {}, about {tokens} tokens, {most}", estimate.model)
+    let price = price(estimate.usual_micro_usd, estimate.most_micro_usd);
+    format!("{calls} to {}, about {} tokens, {price}", estimate.model, estimate.tokens)
 }
 
-fn at_most(micro_usd: Option<u64>) -> String {
-    match micro_usd {
-        Some(micro) => format!("${:.4} at most", micro as f64 / 1_000_000.0),
+fn price(usual: Option<u64>, most: Option<u64>) -> String {
+    let usd = |micro: u64| micro as f64 / 1_000_000.0;
+    match usual.zip(most) {
+        Some((usual, most)) => format!("about ${:.2}, ${:.2} at most", usd(usual), usd(most)),
         None => "price unknown".to_owned(),
     }
 }
@@ -310,13 +307,14 @@ fn at_most(micro_usd: Option<u64>) -> String {
 fn total(roster: &Roster) -> String {
     let estimates = || roster.entries.iter().filter_map(|entry| entry.estimate.as_ref());
     let calls: usize = estimates().map(|estimate| estimate.calls).sum();
-    let tokens = estimates().map(|estimate| estimate.bytes).sum::<usize>() / BYTES_PER_TOKEN;
+    let tokens: u64 = estimates().map(|estimate| estimate.tokens).sum();
+    let usual = estimates().map(|estimate| estimate.usual_micro_usd).sum::<Option<u64>>();
     let most = estimates().map(|estimate| estimate.most_micro_usd).sum::<Option<u64>>();
     format!(
         "in all {}, about {tokens} tokens, {}; nothing was sent. Second looks at what is found \
          come on top.",
         count(calls, "call"),
-        at_most(most)
+        price(usual, most)
     )
 }
 

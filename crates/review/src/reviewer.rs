@@ -55,15 +55,23 @@ pub struct Estimate {
     pub model: String,
     /// How often.
     pub calls: usize,
-    /// How much it is sent.
-    pub bytes: usize,
-    /// The most that it can cost, in millionths of a dollar, where prices are known.
+    /// How many tokens it is sent, about.
+    pub tokens: u64,
+    /// What it costs as a rule, in millionths of a dollar, where prices are known.
+    pub usual_micro_usd: Option<u64>,
+    /// The most that it can cost.
     pub most_micro_usd: Option<u64>,
 }
 
 impl Default for Estimate {
     fn default() -> Estimate {
-        Estimate { model: String::new(), calls: 0, bytes: 0, most_micro_usd: Some(0) }
+        Estimate {
+            model: String::new(),
+            calls: 0,
+            tokens: 0,
+            usual_micro_usd: Some(0),
+            most_micro_usd: Some(0),
+        }
     }
 }
 

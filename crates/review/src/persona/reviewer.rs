@@ -6,7 +6,7 @@ use std::sync::Arc;
 use assay_change::Change;
 use assay_findings::coverage::Look;
 use assay_findings::report::{self, Report, ReviewerKind};
-use assay_models::{Answered, Class, Failure, Prompt, Spent};
+use assay_models::{Answered, Class, Failure, Prompt, Spent, Usage};
 
 use super::Persona;
 use super::desk::{Desk, in_report};
@@ -19,6 +19,11 @@ use crate::secrets::keep_secrets;
 
 /// What did not fit into any part.
 const LEFT_OVER: &str = "the change is larger than models are given";
+
+/// About so many bytes make a token, and so many tokens an answer: for estimates, where a little
+/// too much or too little does no harm.
+const BYTES_PER_TOKEN: u64 = 4;
+const USUAL_ANSWER: u64 = 1_000;
 
 /// A part that is too long is cut in two, so many times over.
 const CUTS: usize = 4;
@@ -88,11 +93,18 @@ impl Reviewer for PersonaReviewer {
         let of = parts.len();
         let prompts = parts.iter().zip(1..).map(|(p, at)| self.prompt(briefing, (p, at, of)));
         let mut estimate = Estimate { model: about.id.to_string(), ..Estimate::default() };
+        let plus = |sum: Option<u64>, more: Option<u64>| sum.zip(more).map(|(a, b)| a + b);
         for prompt in prompts {
+            let usual = Usage {
+                input: prompt.bytes() as u64 / BYTES_PER_TOKEN,
+                output: USUAL_ANSWER,
+                ..Usage::default()
+            };
             estimate.calls += 1;
-            estimate.bytes += prompt.bytes();
-            let most = about.most_micro_usd(&prompt);
-            estimate.most_micro_usd = estimate.most_micro_usd.zip(most).map(|(a, b)| a + b);
+            estimate.tokens += usual.input;
+            let price = about.price.map(|price| price.of(usual));
+            estimate.usual_micro_usd = plus(estimate.usual_micro_usd, price);
+            estimate.most_micro_usd = plus(estimate.most_micro_usd, about.most_micro_usd(&prompt));
         }
         Some(estimate)
     }
