@@ -1,0 +1,70 @@
+//! Who would read a change, and what that would take.
+
+use std::io::Write;
+
+use assay_findings::write::plain;
+use assay_review::roster::{Depth, Entry, Roster};
+use assay_review::{Estimate, Interest};
+
+use super::{BOLD, DIM, GREEN, count};
+
+/// Prints who would read a change, and why.
+pub(crate) fn print_roster(
+    roster: &Roster,
+    with_models: bool,
+    with_cost: bool,
+) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let depth = match roster.depth {
+        Depth::Lite => "lite",
+        Depth::Full => "full",
+    };
+    writeln!(out, "{BOLD}{depth} roster{BOLD:#}: {}", plain::one_line(&roster.because))?;
+    for Entry { name, interest, estimate } in &roster.entries {
+        let (style, word, reason) = match interest {
+            Interest::Reads(reason) => (GREEN, "reads", reason),
+            Interest::Rests(reason) => (DIM, "rests", reason),
+        };
+        writeln!(out, "  {style}{word}{style:#}  {name}: {}", plain::one_line(reason))?;
+        if let Some(estimate) = estimate {
+            writeln!(out, "         {DIM}{}{DIM:#}", plain::one_line(&in_words(estimate)))?;
+        }
+    }
+    match (with_models, with_cost) {
+        (false, true) => writeln!(out, "no model is asked: nothing is sent, and nothing is spent")?,
+        (false, false) => writeln!(out, "no model is asked; with --models personas read it too")?,
+        (true, true) => writeln!(out, "{}", total(roster))?,
+        (true, false) => {}
+    }
+    Ok(())
+}
+
+/// Says what reading would take.
+fn in_words(estimate: &Estimate) -> String {
+    let calls = count(estimate.calls, "call");
+    let price = price(estimate.usual_micro_usd, estimate.most_micro_usd);
+    format!("{calls} to {}, about {} tokens, {price}", estimate.model, estimate.tokens)
+}
+
+fn price(usual: Option<u64>, most: Option<u64>) -> String {
+    let usd = |micro: u64| micro as f64 / 1_000_000.0;
+    match usual.zip(most) {
+        Some((usual, most)) => format!("about ${:.2}, ${:.2} at most", usd(usual), usd(most)),
+        None => "price unknown".to_owned(),
+    }
+}
+
+/// Says what all of it would take; a second look at what is found comes on top.
+fn total(roster: &Roster) -> String {
+    let estimates = || roster.entries.iter().filter_map(|entry| entry.estimate.as_ref());
+    let calls: usize = estimates().map(|estimate| estimate.calls).sum();
+    let tokens: u64 = estimates().map(|estimate| estimate.tokens).sum();
+    let usual = estimates().map(|estimate| estimate.usual_micro_usd).sum::<Option<u64>>();
+    let most = estimates().map(|estimate| estimate.most_micro_usd).sum::<Option<u64>>();
+    format!(
+        "in all {}, about {tokens} tokens, {}; nothing was sent. Second looks at what is found \
+         come on top.",
+        count(calls, "call"),
+        price(usual, most)
+    )
+}
