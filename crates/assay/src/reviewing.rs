@@ -123,9 +123,8 @@ impl Prepared {
 
     /// Says what those who read the change are made of.
     fn made_of(&self) -> BTreeMap<String, BTreeMap<String, String>> {
-        let reads =
-            |by: &&Box<dyn Reviewer>| matches!(by.interest(&self.change), Interest::Reads(_));
-        let readers = self.reviewers.iter().filter(reads);
+        let reads = |by: &&dyn Reviewer| matches!(by.interest(&self.change), Interest::Reads(_));
+        let readers = self.reviewers.iter().map(|by| &**by).filter(reads);
         readers.map(|by| (by.name().to_owned(), by.made_of())).collect()
     }
 }

@@ -67,13 +67,13 @@ pub enum Cost {
 /// Decides who reads a change.
 pub fn roster(change: &Change, reviewers: &[Box<dyn Reviewer>], cost: Cost) -> Roster {
     let (depth, because) = depth(change);
-    let entry = |by: &Box<dyn Reviewer>| {
+    let entry = |by: &dyn Reviewer| {
         let interest = by.interest(change);
         let is_wanted = cost == Cost::Shown && matches!(interest, Interest::Reads(_));
         let estimate = is_wanted.then(|| by.estimate(change)).flatten();
         Entry { name: by.name().to_owned(), interest, estimate }
     };
-    Roster { depth, because, entries: reviewers.iter().map(entry).collect() }
+    Roster { depth, because, entries: reviewers.iter().map(|by| entry(&**by)).collect() }
 }
 
 pub(crate) fn depth(change: &Change) -> (Depth, String) {
