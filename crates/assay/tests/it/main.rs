@@ -7,6 +7,7 @@ mod docs;
 mod faults;
 mod gate;
 mod house;
+mod models;
 mod plumbing;
 mod review;
 
@@ -30,11 +31,17 @@ impl Ran {
 
 /// Runs assay in a folder with something to read.
 fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
+    assay_with(folder, args, input, &[])
+}
+
+/// Runs assay in a folder with something to read, and with variables.
+fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.args(args).current_dir(folder).env("NO_COLOR", "1").env_remove("CARGO_HOME");
     for key in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
         command.env_remove(key);
     }
+    command.envs(variables.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

@@ -1,0 +1,58 @@
+//! The same question is not paid for twice.
+
+use super::*;
+
+/// Gives what was printed, but for the line about what was spent, and that line.
+fn parted(ran: &Ran) -> (Vec<&str>, &str) {
+    let is_spent = |line: &&str| line.contains(" tokens, ");
+    let (spent, rest): (Vec<&str>, Vec<&str>) = ran.stdout.lines().partition(is_spent);
+    assert_eq!(spent.len(), 1, "{}", ran.stdout);
+    (rest, spent[0])
+}
+
+#[test]
+fn the_same_change_is_not_paid_for_twice() {
+    let case = Case::new("");
+    let first = case.review(&[]);
+    let asked = case.asked();
+    let second = case.review(&[]);
+    assert_eq!(case.asked(), asked, "nobody is asked");
+    assert_eq!((first.code, parted(&first).0), (second.code, parted(&second).0));
+    assert_eq!(parted(&second).1, "0 calls, 9 answers kept from before, 0 tokens, $0.0000");
+}
+
+#[test]
+fn only_the_persona_whose_text_is_another_is_asked_again() {
+    let case = Case::new("");
+    case.review(&[]);
+    let asked = case.asked();
+    case.commit_before(".assay/personas/testing.md", &persona("testing", "cap: P2"));
+    let ran = case.review(&["--format", "json"]);
+    assert_eq!(titles(&ran.json()), found_without(&[]), "{}", ran.stdout);
+    let requests = case.server.requests();
+    assert_eq!(requests.len(), asked + 1);
+    let last = String::from_utf8_lossy(&requests[asked].body).into_owned();
+    assert!(last.contains("You are the `testing` reviewer"), "{last}");
+    assert!(last.contains("somebody who looks at prices"), "{last}");
+}
+
+#[test]
+fn an_answer_that_cannot_be_used_is_not_kept_for_the_next_time() {
+    let case = Case::new("  attempts: 1\n");
+    for what in [Mishap::Fault(Fault::WrongSchema), Mishap::Fault(Fault::CutOff)] {
+        case.only_trouble(&["`correctness` reviewer"], what);
+        assert_eq!(case.review(&["--persona", "correctness"]).code, 3);
+    }
+    case.no_trouble();
+    let ran = case.review(&["--persona", "correctness", "--format", "json"]);
+    assert_eq!((ran.code, titles(&ran.json()).len()), (0, 2), "{}", ran.stdout);
+}
+
+#[test]
+fn answers_are_kept_only_where_that_is_wanted() {
+    let case = Case::new("  cache: false\n");
+    case.review(&[]);
+    case.review(&[]);
+    assert_eq!(case.asked(), 18);
+    assert!(!case.repository.path().join(".assay/cache").exists());
+}

@@ -1,0 +1,107 @@
+//! What may be spent: never more than that, and who was not asked for want of it is named.
+
+use assay_fakes::model::Pause;
+
+use super::*;
+
+/// Gives the names of those who gave nothing, and why the first did.
+fn silent(synthesis: &Value) -> (Vec<&str>, &str) {
+    let reports = synthesis["reports"].as_array().unwrap().iter();
+    let silent: Vec<&Value> = reports.filter(|report| report["unusable"].is_string()).collect();
+    let names = silent.iter().map(|report| report["reviewer"].as_str().unwrap()).collect();
+    (names, silent.first().map_or("", |report| report["unusable"].as_str().unwrap()))
+}
+
+/// Reviews with a budget that does not reach for everybody, and checks what holds then.
+fn check_short(case: &Case, args: &[&str], because: &str) -> Value {
+    let before = case.asked();
+    let ran = case.review(&[&["--format", "json"], args].concat());
+    let synthesis = ran.json();
+    let (silent, why) = silent(&synthesis);
+    assert!(!silent.is_empty(), "{args:?}: everybody answered\n{}", ran.stdout);
+    assert!(why.contains(because), "{args:?}: {why}");
+    assert_ne!(synthesis["verdict"]["state"], "ready", "{args:?}");
+    let required = silent.contains(&"correctness");
+    assert_eq!(ran.code, if required { 3 } else { 0 }, "{args:?}: {silent:?}");
+    assert_eq!(synthesis["spent"]["calls"], case.asked() - before, "{args:?}");
+    synthesis
+}
+
+#[test]
+fn no_more_is_spent_than_allowed_however_many_ask_at_once() {
+    let case = Case::new("  at_a_time: 16\n  cache: false\n");
+    for number in 0..12 {
+        let name = format!("house-{number}");
+        case.repository.write(format!(".assay/personas/{name}.md"), persona(&name, ""));
+    }
+    case.commit_before(".assay/personas/house-12.md", &persona("house-12", ""));
+    // Close to the most that an answer can take, which is what is set aside for it.
+    let usage = Usage { input: 9_000, output: 8_000, ..Usage::default() };
+    case.trouble(&["` reviewer"], Mishap::Takes(usage));
+    let cap = 0.2;
+    let told = "the budget of 0.20 dollars for a run is used up";
+    let money = check_short(&case, &["--max-usd", &cap.to_string()], told);
+    let spent = money["spent"]["usd"].as_f64().unwrap();
+    assert!(spent > cap / 2.0 && spent <= cap, "{spent} of {cap}");
+    let told = "the budget of 80000 tokens for a run is used up";
+    let tokens = check_short(&case, &["--max-tokens", "80000"], told);
+    let spent = tokens["spent"]["tokens"].as_u64().unwrap();
+    assert!(spent > 40_000 && spent <= 80_000, "{spent}");
+}
+
+#[test]
+fn no_more_calls_are_made_than_allowed() {
+    let case = Case::new("  cache: false\n  budget:\n    run: { calls: 2 }\n");
+    let synthesis = check_short(&case, &[], "the budget of 2 calls for a run is used up; raise it");
+    assert_eq!((&synthesis["spent"]["calls"], case.asked()), (&json!(2), 2));
+}
+
+#[test]
+fn a_day_has_a_budget_over_all_its_reviews() {
+    let case = Case::new("  cache: false\n  budget:\n    day: { calls: 10 }\n");
+    let first = case.review(&["--format", "json"]).json();
+    assert_eq!((silent(&first).0, case.asked()), (vec![], 9));
+    let second = check_short(&case, &[], "the budget of 10 calls for a day is used up");
+    assert_eq!(second["spent"]["calls"], 1);
+    let third = check_short(&case, &[], "wait until tomorrow");
+    assert_eq!((&third["spent"]["calls"], case.asked()), (&json!(0), 10));
+    assert_eq!(silent(&third).0, ["correctness", "intent", "testing"]);
+}
+
+#[test]
+fn nothing_to_spend_means_that_nobody_is_asked() {
+    let case = Case::new("");
+    for args in [["--max-usd", "0"], ["--max-tokens", "0"]] {
+        let synthesis = check_short(&case, &args, "for a run is used up; raise it, or review less");
+        assert_eq!(synthesis["verdict"]["state"], "incomplete");
+    }
+    assert_eq!(case.asked(), 0);
+}
+
+#[test]
+fn a_cap_on_money_needs_prices() {
+    let plain = "    plain: { api: anthropic, model: fake-2, url: \"{url}\", key_env: FAKE_KEY }\n";
+    let case = Case::new(plain);
+    let args = ["review", "--models=plain"];
+    let ran = case.run(&[&args[..], &["--max-usd", "1"]].concat());
+    assert_eq!((ran.code, case.asked()), (3, 0));
+    let told =
+        "its price is not known, so no cap on money can hold; configure its `usd_per_million`";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    let ran = case.run(&args);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains("tokens, price unknown\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_review_ends_when_its_time_is_over() {
+    let case = Case::new("");
+    case.trouble(&[], Mishap::Fault(Fault::Hang(Pause::BeforeHead)));
+    let ran = case.review(&["--max-seconds", "1"]);
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
+    let told = ["no whole answer within 1 s", "the time of the run is over"];
+    assert!(told.iter().any(|told| ran.stdout.contains(told)), "{}", ran.stdout);
+    let ran = case.review(&["--max-usd", "some"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("`some` is no sum of dollars"), "{}", ran.stderr);
+}

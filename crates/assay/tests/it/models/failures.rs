@@ -1,0 +1,175 @@
+//! Every way in which a model fails, at every stage of a review: a change is never ready then,
+//! and what was paid for is not lost.
+
+mod stages;
+
+use assay_fakes::model::{Cut, Pause, RetryAfter};
+
+use super::*;
+
+/// A way to fail.
+struct Way {
+    fault: Fault,
+    /// What is told: what happened, and what to do.
+    told: [&'static str; 2],
+    /// Whether the first half of the answer comes before it fails.
+    half: bool,
+}
+
+fn ways() -> Vec<Way> {
+    let nothing = |fault, told| Way { fault, told, half: false };
+    let half = |fault, told| Way { fault, told, half: true };
+    let status = |code, told| nothing(Fault::status(code), told);
+    let cut = |by, told| nothing(Fault::Cut { after: 400, by }, told);
+    let wait = Fault::Status { code: 429, retry_after: Some(RetryAfter::Seconds(600)) };
+    let key = ["does not accept the key", "check the variable `FAKE_KEY`"];
+    let long = ["longer than the model takes", "choose a model that takes more"];
+    let broken = ["ended in the middle", "try again"];
+    let late = ["no whole answer within", "give it more time"];
+    let strange = ["is no answer of a model", "check the `url`"];
+    let full = ["has no room at the moment", "try again later"];
+    vec![
+        status(401, key),
+        status(403, key),
+        status(404, ["no such model or address", "check `model` and `url`"]),
+        status(413, long),
+        nothing(Fault::PromptTooLong, long),
+        nothing(Fault::NoCredit, ["has nothing left to spend", "top it up"]),
+        status(429, ["too many requests", "ask fewer at once"]),
+        nothing(wait, ["too many requests", "it asks to wait 600 s"]),
+        status(500, ["broke down", "try again later"]),
+        status(529, full),
+        nothing(Fault::Hang(Pause::BeforeHead), late),
+        half(Fault::Hang(Pause::MidStream), late),
+        cut(Cut::Close, broken),
+        cut(Cut::Reset, broken),
+        cut(Cut::Neatly, strange),
+        nothing(Fault::Empty, ["the answer is empty", "choose another model"]),
+        nothing(Fault::Garbage, strange),
+        nothing(Fault::Refusal, ["the model will not answer", "choose another model"]),
+        nothing(Fault::WrongSchema, ["its answer is no report", "choose another model"]),
+        half(Fault::CutOff, ["was cut off at", "allow a longer answer"]),
+        half(Fault::ErrorEvent, full),
+        half(Fault::BadEvents, strange),
+    ]
+}
+
+impl Way {
+    /// Says whether nobody is asked any more after it.
+    fn ends_the_run(&self) -> bool {
+        let ends = |code: u16| self.fault == Fault::status(code);
+        ends(401) || ends(403) || self.fault == Fault::NoCredit
+    }
+
+    fn mishap(&self) -> Mishap {
+        Mishap::Fault(self.fault.clone())
+    }
+}
+
+/// One at a time, so that it is always the same who was asked before all ended.
+const ONE_AT_A_TIME: &str = "  attempts: 1\n  seconds: 1\n  at_a_time: 1\n  cache: false\n";
+
+/// What came of a review in which something went wrong.
+struct Failed {
+    ran: Ran,
+    synthesis: Value,
+}
+
+impl Failed {
+    fn review(case: &Case, args: &[&str]) -> Failed {
+        let ran = case.review(args);
+        Failed { synthesis: synthesis(&case.runs().pop().unwrap()), ran }
+    }
+
+    fn check(&self, holds: bool, way: &Way, what: &str) {
+        let Ran { stdout, stderr, code } = &self.ran;
+        assert!(holds, "{:?}: {what} ({code})\n{stdout}{stderr}", way.fault);
+    }
+
+    /// Checks how the review ends.
+    fn check_end(&self, way: &Way, code: i32, state: &str) {
+        self.check(self.ran.code == code, way, "it ends well");
+        self.check(self.synthesis["verdict"]["state"] == state, way, state);
+    }
+
+    /// Gives why a reviewer gave nothing, if so.
+    fn why(&self, name: &str) -> Option<&str> {
+        let reports = self.synthesis["reports"].as_array().unwrap();
+        let report = reports.iter().find(|report| report["reviewer"] == name);
+        report.and_then(|report| report["unusable"].as_str())
+    }
+
+    /// Checks that a reviewer is named with what happened and what to do.
+    fn check_told(&self, way: &Way, name: &str) {
+        // A reason may go on over several lines.
+        let said = self.ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_said = |words: &&str| said.contains(*words);
+        self.check(way.told.iter().all(is_said), way, "it is told");
+        let reasons = self.synthesis["verdict"]["because"].as_array().unwrap();
+        let name = format!("`{name}`");
+        let names = |text: &Value| text.as_str().is_some_and(|text| text.starts_with(&name));
+        let is_reason = reasons.iter().any(|it| it["rule"] == "no-report" && names(&it["text"]));
+        self.check(is_reason, way, "it is a reason for the verdict");
+    }
+
+    /// Checks that what a reviewer found is there where it came, and nothing is where nothing came.
+    fn check_kept(&self, way: &Way, name: &str) {
+        let mut findings = self.synthesis["findings"].as_array().unwrap().iter();
+        let any = findings.any(|it| it["reviewers"].as_array().unwrap().contains(&json!(name)));
+        self.check(any == way.half, way, "what came whole is kept");
+    }
+}
+
+#[test]
+fn a_change_is_incomplete_where_a_required_persona_fails() {
+    let case = Case::new(ONE_AT_A_TIME);
+    for way in ways() {
+        case.only_trouble(&["`correctness` reviewer"], way.mishap());
+        let failed = Failed::review(&case, &[]);
+        failed.check_end(&way, 3, "incomplete");
+        failed.check_told(&way, "correctness");
+        failed.check_kept(&way, "correctness");
+        // The others are asked all the same, unless there is no point in it.
+        let others = found_without(&["correctness"]);
+        let told = titles(&failed.synthesis);
+        let answered = others.iter().filter(|title| told.contains(title)).count();
+        let expected = if way.ends_the_run() { 0 } else { others.len() };
+        failed.check(answered == expected, &way, "others are heard");
+    }
+}
+
+#[test]
+fn a_change_with_flaws_is_not_ready_even_where_nobody_answers() {
+    let case = Case::new(ONE_AT_A_TIME);
+    let flaw = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
+    case.repository.write("clean.py", flaw);
+    case.repository.commit("files can be cleaned up");
+    case.trouble(&["` reviewer"], Mishap::Fault(Fault::status(500)));
+    let failed = Failed::review(&case, &[]);
+    assert_eq!(failed.ran.code, 1, "{}", failed.ran.stdout);
+    assert_eq!(failed.synthesis["verdict"]["state"], "not_ready");
+    assert_eq!(failed.synthesis["verdict"]["incomplete"], true);
+    assert!(failed.why("correctness").is_some());
+}
+
+#[test]
+fn what_passes_is_asked_again_and_what_does_not_is_not() {
+    let at_once = |code| Fault::Status { code, retry_after: Some(RetryAfter::Seconds(0)) };
+    for (fault, times, expected) in [
+        (at_once(429), 2, (0, 3)),
+        (at_once(529), 2, (0, 3)),
+        (at_once(500), 3, (3, 3)),
+        (at_once(404), 1, (3, 1)),
+        (Fault::CutOff, 1, (3, 1)),
+    ] {
+        let case = Case::new("  attempts: 3\n  cache: false\n");
+        for _ in 0..times {
+            case.once(&["`correctness` reviewer"], Mishap::Fault(fault.clone()));
+        }
+        let ran = case.review(&["--persona", "correctness", "--mode", "report-only"]);
+        let bodies = case.server.requests().into_iter().map(|request| request.body);
+        let is_review = |body: &Vec<u8>| String::from_utf8_lossy(body).contains("` reviewer");
+        let asks = bodies.filter(is_review);
+        assert_eq!((ran.code, asks.count()), expected, "{fault:?}\n{}", ran.stdout);
+    }
+}

@@ -1,0 +1,200 @@
+//! Failures past the first answer of a persona. They are many to a review here, each at a place of
+//! its own; only those after which nobody is asked any more come alone.
+
+use super::*;
+
+const AT_ONCE: &str = "  attempts: 1\n  seconds: 2\n  cache: false\n";
+
+/// Those after which nobody is asked any more, and the others.
+fn parted() -> (Vec<Way>, Vec<Way>) {
+    ways().into_iter().partition(Way::ends_the_run)
+}
+
+/// Gives the repository a persona for each way, and its name.
+fn persona_for_each(case: &Case, ways: &[Way]) -> Vec<String> {
+    let name = |at| {
+        let name = format!("way-{at}");
+        case.repository.write(format!(".assay/personas/{name}.md"), persona(&name, ""));
+        name
+    };
+    (0..ways.len()).map(name).collect()
+}
+
+#[test]
+fn a_clean_change_is_not_simply_ready_where_an_optional_persona_fails() {
+    let (ending, lasting) = parted();
+    let case = Case::new(AT_ONCE);
+    let nothing = Mishap::Says(with_findings("nobody", Vec::new()).to_string());
+    case.trouble(&["` reviewer"], nothing.clone());
+    assert_eq!(case.review(&["--format", "json"]).json()["verdict"]["state"], "ready");
+    case.no_trouble();
+    let names = persona_for_each(&case, &lasting);
+    for (name, way) in names.iter().zip(&lasting) {
+        case.trouble(&[&format!("`{name}` reviewer")], way.mishap());
+    }
+    case.trouble(&["` reviewer"], nothing.clone());
+    let failed = Failed::review(&case, &[]);
+    for (name, way) in names.iter().zip(&lasting) {
+        failed.check_end(way, 0, "ready_with_fixes");
+        failed.check_told(way, name);
+        failed.check_kept(way, name);
+    }
+    // One alone is enough, and one that ends the run costs nothing that came before it.
+    let case = Case::new(ONE_AT_A_TIME);
+    let alone = lasting.into_iter().filter(|way| way.fault == Fault::WrongSchema);
+    for way in ending.into_iter().chain(alone) {
+        case.only_trouble(&["`testing` reviewer"], way.mishap());
+        case.trouble(&["` reviewer"], nothing.clone());
+        let failed = Failed::review(&case, &[]);
+        failed.check_end(&way, 0, "ready_with_fixes");
+        failed.check_told(&way, "testing");
+    }
+}
+
+#[test]
+fn a_second_ask_that_fails_is_told_beside_the_answer_that_was_no_report() {
+    let (ending, lasting) = parted();
+    let case = Case::new(AT_ONCE);
+    let prose = Mishap::Says("I have looked at all of it with great care.".to_owned());
+    let go_wrong = |name: &str, way: &Way| {
+        let asks = format!("`{name}` reviewer");
+        case.trouble(&[&asks, "could not be read"], way.mishap());
+        case.trouble(&[&asks], prose.clone());
+    };
+    let check = |failed: &Failed, way: &Way, name: &str| {
+        failed.check_end(way, 3, "incomplete");
+        failed.check_told(way, name);
+        failed.check_kept(way, name);
+        let why = failed.why(name).unwrap();
+        failed.check(why.starts_with("its answer is no report"), way, why);
+    };
+    let names = persona_for_each(&case, &lasting);
+    for (name, way) in names.iter().zip(&lasting) {
+        go_wrong(name, way);
+    }
+    let failed = Failed::review(&case, &["--persona", &names.join(",")]);
+    for (name, way) in names.iter().zip(&lasting) {
+        check(&failed, way, name);
+    }
+    for way in ending {
+        case.no_trouble();
+        go_wrong("correctness", &way);
+        let failed = Failed::review(&case, &["--persona", "correctness"]);
+        check(&failed, &way, "correctness");
+    }
+}
+
+/// New files; each of them too long to share a part of two kilobytes with another.
+fn files(count: usize) -> Vec<(String, String)> {
+    let line = |file: usize, at: usize| {
+        let factor = file * 1_000 + at;
+        format!("    total += prices[{at}] * {factor}  # price {factor} of the list\n")
+    };
+    let text = |file| {
+        let lines: String = (0..24).map(|at| line(file, at)).collect();
+        format!("def price_{file:02}(prices, total):\n{lines}    return total\n")
+    };
+    (0..count).map(|file| (format!("part_{file:02}.py"), text(file))).collect()
+}
+
+/// Lets `correctness` find fault with the first two lines of every file that it is shown.
+fn doubts(files: &[(String, String)], severity: &'static str) -> Mishap {
+    let files = files.to_vec();
+    Mishap::Answers(Arc::new(move |asked| {
+        let shown = files.iter().filter(|(path, _)| asked.contains(&format!("### FILE {path}")));
+        let findings = shown.flat_map(|(path, text)| {
+            (1..).zip(text.lines()).take(2).map(move |(line, quote)| {
+                let title = format!("{path} is wrong in line {line}");
+                finding(&title, severity, (path, line), quote)
+            })
+        });
+        with_findings("correctness", findings.collect()).to_string()
+    }))
+}
+
+#[test]
+fn findings_stay_and_are_marked_where_the_second_look_fails() {
+    let (ending, lasting) = parted();
+    let files = files(lasting.len());
+    let case = Case::of(&files, ANTHROPIC, AT_ONCE);
+    for ((path, _), way) in files.iter().zip(&lasting) {
+        case.trouble(&["You are the `validator`", path], way.mishap());
+    }
+    case.trouble(&["`correctness` reviewer"], doubts(&files, "P1"));
+    let failed = Failed::review(&case, &["--persona", "correctness"]);
+    for ((path, _), way) in files.iter().zip(&lasting) {
+        failed.check_end(way, 1, "not_ready");
+        failed.check_unvalidated(way, path);
+    }
+    for way in ending {
+        case.only_trouble(&["You are the `validator`"], way.mishap());
+        case.trouble(&["`correctness` reviewer"], doubts(&files, "P2"));
+        let failed = Failed::review(&case, &["--persona", "correctness"]);
+        failed.check_end(&way, 0, "ready_with_fixes");
+        failed.check_unvalidated(&way, &files[0].0);
+    }
+}
+
+impl Failed {
+    /// Checks that the findings of a file are all there, with why nobody looked at them again.
+    fn check_unvalidated(&self, way: &Way, path: &str) {
+        let told = match way.fault {
+            Fault::WrongSchema => ["none of confirm, refute and unsure"; 2],
+            _ => way.told,
+        };
+        let findings = self.synthesis["findings"].as_array().unwrap().iter();
+        let own: Vec<&Value> = findings.filter(|it| it["file"] == path).collect();
+        self.check(own.len() == 2, way, "nothing is lost");
+        for look in own.iter().map(|finding| &finding["validation"]) {
+            self.check(look["state"] == "unvalidated", way, "it is marked");
+            let why = look["why"].as_str().unwrap();
+            self.check(told.iter().all(|words| why.contains(words)), way, why);
+        }
+    }
+}
+
+#[test]
+fn a_part_that_fails_costs_its_own_hunks_alone() {
+    // A change is cut into twelve parts at most.
+    let files = files(12);
+    let small = format!("      context_tokens: 1000\n{AT_ONCE}");
+    let case = Case::of(&files, ANTHROPIC, &small);
+    let (_, lasting) = parted();
+    for ways in lasting.chunks(files.len() - 1) {
+        case.no_trouble();
+        for (way, (path, _)) in ways.iter().zip(&files) {
+            case.trouble(&["`correctness` reviewer", path], way.mishap());
+        }
+        case.trouble(&["`correctness` reviewer"], doubts(&files, "P2"));
+        let failed = Failed::review(&case, &["--persona", "correctness"]);
+        let reasons = failed.synthesis["coverage"]["failed"].as_object().unwrap();
+        for way in ways {
+            failed.check_end(way, 3, "incomplete");
+            let tells = |why: &String| way.told.iter().all(|words| why.contains(words));
+            failed.check(reasons.keys().any(tells), way, "it is told");
+        }
+        let lost: u64 = reasons.values().map(|hunks| hunks.as_u64().unwrap()).sum();
+        assert_eq!(lost as usize, ways.len(), "{}", failed.ran.stdout);
+        let told = titles(&failed.synthesis);
+        for (path, _) in &files[ways.len()..] {
+            assert!(told.contains(&format!("{path} is wrong in line 2")), "{path}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_part_that_ends_the_run_loses_nothing_that_was_read_before() {
+    let files = files(3);
+    let small = format!("      context_tokens: 1000\n{AT_ONCE}");
+    let case = Case::of(&files, ANTHROPIC, &small);
+    for way in parted().0 {
+        case.only_trouble(&["`correctness` reviewer", "part 2 of 3"], way.mishap());
+        case.trouble(&["`correctness` reviewer"], doubts(&files, "P2"));
+        let failed = Failed::review(&case, &["--persona", "correctness"]);
+        failed.check_end(&way, 3, "incomplete");
+        failed.check_told(&way, "correctness");
+        let told = titles(&failed.synthesis);
+        let first = (1..3).map(|line| format!("part_00.py is wrong in line {line}"));
+        failed.check(told == first.collect::<Vec<_>>(), &way, "the first part is kept");
+    }
+}

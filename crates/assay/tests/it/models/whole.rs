@@ -1,0 +1,149 @@
+//! A whole review by personas, in each dialect; who is asked, and what that would take.
+
+use super::*;
+use crate::assay_in;
+
+const DIALECTS: [(&str, &str); 3] =
+    [ANTHROPIC, ("openai-chat", "/v1"), ("openai-responses", "/v1")];
+
+#[test]
+fn a_review_by_personas_is_the_same_in_every_dialect() {
+    let mut all = Vec::new();
+    for dialect in DIALECTS {
+        let case = Case::speaking(dialect, "");
+        let ran = case.review(&[]);
+        let what = format!("{dialect:?}\n{}{}", ran.stdout, ran.stderr);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{what}");
+        assert!(ran.stdout.contains("\nready with fixes\n"), "{what}");
+        assert!(ran.stdout.contains("\n1 hunk: 1 by rules and 3 personas\n"), "{what}");
+        assert!(ran.stdout.contains("(correctness, 75% sure; confirmed)"), "{what}");
+        let synthesis = synthesis(&case.runs()[0]);
+        assert_eq!(titles(&synthesis), found_without(&[]), "{what}");
+        // Three personas, and a second look at each of six findings.
+        assert_eq!((&synthesis["spent"]["calls"], case.asked()), (&json!(9), 9), "{what}");
+        let (tokens, usd) = (&synthesis["spent"]["tokens"], &synthesis["spent"]["usd"]);
+        assert!(tokens.as_u64().unwrap() > 5_000 && usd.as_f64().unwrap() > 0.005, "{what}");
+        let spent = format!("\n9 calls, {tokens} tokens, ${:.4}\n", usd.as_f64().unwrap());
+        assert!(ran.stdout.contains(&spent), "{what}");
+        all.push(ran.stdout.replace(&spent, "\n"));
+    }
+    assert_eq!((&all[0], &all[0]), (&all[1], &all[2]));
+}
+
+#[test]
+fn what_nobody_can_find_in_the_change_is_not_told() {
+    let case = Case::new("");
+    let made_up = [
+        finding("a quote that is nowhere", "P1", ("shop.py", 6), "return mean(prices, weights)"),
+        finding("a file that is nowhere", "P1", ("shops.py", 6), "return sum(prices)"),
+        finding("an honest finding", "P2", ("shop.py", 14), "return str(price) + \" EUR\""),
+    ];
+    let report = with_findings("correctness", made_up.to_vec()).to_string();
+    case.trouble(&["`correctness` reviewer"], Mishap::Says(report));
+    let ran = case.review(&["--persona", "correctness", "--format", "json"]);
+    assert_eq!(titles(&ran.json()), ["an honest finding"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
+
+#[test]
+fn a_run_keeps_both_tiers_of_every_report() {
+    let case = Case::new("");
+    case.review(&[]);
+    let run = case.runs().pop().unwrap();
+    for name in ["rules", "correctness", "intent", "testing"] {
+        let read = |ending: &str| fs::read(run.join(format!("reviewer-{name}{ending}"))).unwrap();
+        let detail = read(".json");
+        let checked = assay_in(&run, &["findings", "validate"], &detail);
+        assert_eq!(checked.code, 0, "{name}: {}{}", checked.stdout, checked.stderr);
+        let [detail, compact] = [detail, read(".compact.json")]
+            .map(|text| serde_json::from_slice::<Value>(&text).unwrap());
+        let places = |report: &Value| -> Vec<Value> {
+            let findings = report["findings"].as_array().unwrap().iter();
+            findings
+                .map(|it| json!([it["title"], it["severity"], it["file"], it["line"]]))
+                .collect()
+        };
+        assert_eq!(detail["reviewer"], name);
+        assert_eq!(places(&detail), places(&compact), "{name}");
+        assert_eq!(places(&detail).len(), if name == "rules" { 0 } else { 2 }, "{name}");
+        for report in [&detail, &compact] {
+            let gaps = report["testing_gaps"].as_array().unwrap();
+            assert_eq!(gaps.is_empty(), name == "rules", "{name}");
+        }
+        let has = |report: &Value, field: &str| report["findings"][0].get(field).is_some();
+        assert!(!has(&compact, "evidence"), "{name}");
+    }
+}
+
+#[test]
+fn a_refuted_finding_is_held_back_where_the_code_says_so() {
+    let case = Case::new("");
+    let refuted = json!({
+        "answer": "refute", "why": "it is sorted", "quote": "return sorted(prices)[0]",
+    });
+    case.trouble(&["You are the `validator`", "line 10"], Mishap::Says(refuted.to_string()));
+    let synthesis = case.review(&["--format", "json"]).json();
+    assert!(!titles(&synthesis).contains(&"correctness doubts line 10".to_owned()));
+    assert_eq!(synthesis["held_back"][0]["title"], "correctness doubts line 10");
+}
+
+#[test]
+fn what_it_would_cost_is_told_without_asking_anybody() {
+    let case = Case::new("");
+    let ran = case.review(&["--dry-run"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let estimates =
+        ran.stdout.lines().filter(|line| line.contains("1 call to fake/fake-1, about "));
+    assert_eq!(estimates.count(), 3, "{}", ran.stdout);
+    let total = ran.stdout.lines().last().unwrap();
+    assert!(total.starts_with("in all 3 calls, about "), "{}", ran.stdout);
+    assert!(total.contains(" at most; nothing was sent."), "{}", ran.stdout);
+    let ran = case.review(&["--roster"]);
+    for line in [
+        "  reads  rules: always on",
+        "  reads  correctness: reads every change",
+        "  reads  intent: its commits say what it is for, is in python",
+        "  reads  testing: is in python, adds ",
+        "  rests  migration: nothing here for it: ",
+    ] {
+        assert!(ran.stdout.contains(line), "{line}\n{}", ran.stdout);
+    }
+    assert_eq!(case.asked(), 0);
+    assert!(!case.repository.path().join(".assay/runs").exists());
+}
+
+#[test]
+fn a_persona_that_is_not_there_is_told_with_those_that_are() {
+    let case = Case::new("");
+    for name in ["nosuch", "validator"] {
+        let ran = case.run(&["review", "--persona", name]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+        let told = format!("there is no persona `{name}`; there are: adversarial, agent-surface, ");
+        assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+    }
+    assert_eq!(case.asked(), 0);
+}
+
+#[test]
+fn whoever_is_asked_for_by_name_reads_alone() {
+    let case = Case::new("");
+    let ran = case.run(&["review", "--persona", "migration,testing", "--format", "json"]);
+    let synthesis = ran.json();
+    let reviewers = synthesis["reports"].as_array().unwrap().iter();
+    let reviewers: Vec<&str> = reviewers.map(|it| it["reviewer"].as_str().unwrap()).collect();
+    assert_eq!(reviewers, ["migration", "rules", "testing"]);
+}
+
+#[test]
+fn a_model_that_is_not_configured_is_told() {
+    let case = Case::new("");
+    let ran = case.run(&["review", "--models=other"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("there is no model `other`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("which has: fake"), "{}", ran.stderr);
+    let repository = changed("{}\n", &[("shop.py".to_owned(), AFTER.to_owned())]);
+    let no_keys = [("ANTHROPIC_API_KEY", ""), ("OPENAI_API_KEY", "")];
+    let ran = assay_with(repository.path(), &["review", "--models"], b"", &no_keys);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("no model is configured: set ANTHROPIC_API_KEY"), "{}", ran.stderr);
+}
