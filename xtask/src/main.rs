@@ -67,7 +67,7 @@ enum Chore {
     RecordExample,
     /// Times the parts that have to be fast, beside other programs
     Bench {
-        /// One bench instead of all: findings, rules
+        /// One bench instead of all: findings, rules, personas
         name: Option<String>,
     },
     /// Serves a model that is none, for trying out what asks one

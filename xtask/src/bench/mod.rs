@@ -5,6 +5,8 @@
 
 mod hostile;
 mod merge;
+mod meter;
+mod personas;
 mod reading;
 mod recurring;
 mod rules;
@@ -99,9 +101,10 @@ impl Row {
 /// A bench: what it is called, and its parts.
 type Bench = (&'static str, &'static [fn() -> anyhow::Result<Vec<Row>>]);
 
-const BENCHES: [Bench; 2] = [
+const BENCHES: [Bench; 3] = [
     ("findings", &[reading::rows, hostile::rows, merge::rows, recurring::rows]),
     ("rules", &[rules::many_lines, rules::one_change]),
+    ("personas", &[personas::rows]),
 ];
 
 /// Runs one bench or all. A slow run is no failure.

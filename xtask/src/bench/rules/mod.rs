@@ -5,7 +5,6 @@
 
 mod corpus;
 mod edit;
-mod meter;
 mod places;
 mod translate;
 
@@ -16,12 +15,12 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
+use super::meter::{MEBIBYTE, Reading, measure};
 use super::{Bar, Row};
 use crate::peers;
 use crate::repository::Repository;
 use crate::workspace::{assay, target_folder};
 use corpus::Corpus;
-use meter::{Reading, measure};
 
 /// How often assay and ast-grep take turns.
 const TURNS: usize = 3;
@@ -34,8 +33,6 @@ const REVIEWS: usize = 21;
 
 /// How many files the large repository has.
 const MANY_FILES: usize = 11_000;
-
-const MEBIBYTE: f64 = (1 << 20) as f64;
 
 /// Times every program over a million lines.
 pub(super) fn many_lines() -> anyhow::Result<Vec<Row>> {

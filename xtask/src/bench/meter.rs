@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
+/// The bytes of a mebibyte.
+pub(super) const MEBIBYTE: f64 = (1 << 20) as f64;
+
 /// What one run took.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading {
