@@ -36,5 +36,8 @@ pub use rule::RuleError;
 pub use rulebook::Rulebook;
 pub use symbols::WithSymbols;
 pub use syntax::parses_as_well;
-pub use text::injection::{Injection, injection_in, without_injections};
+pub use text::injection::{
+    Injection, WITHHELD, injection_in, injection_in_file, injection_in_name, without_injections,
+    without_injections_in_file,
+};
 pub use text::secret::{redact, redacted_lines};

@@ -15,6 +15,8 @@ pub(crate) struct Added<'t> {
     pub(crate) path: &'t str,
     /// Each with its number and without its end.
     pub(crate) lines: Vec<(u32, &'t str)>,
+    /// All lines of the file.
+    pub(crate) all: Vec<&'t str>,
 }
 
 impl<'t> Added<'t> {
@@ -23,7 +25,22 @@ impl<'t> Added<'t> {
         let all: Vec<&str> = text.lines().collect();
         let numbers = added.flat_map(|lines| lines.start()..=lines.end());
         let lines = numbers.filter_map(|number| Some((number, *all.get(number as usize - 1)?)));
-        Added { path, lines: lines.collect() }
+        let lines = lines.collect();
+        Added { path, lines, all }
+    }
+
+    /// Gives the lines, and so many before and behind each that were there already.
+    fn with_surroundings(&self, around: usize) -> Vec<(u32, &'t str)> {
+        let mut lines = Vec::with_capacity(self.lines.len());
+        let mut next = 0;
+        for (number, _) in &self.lines {
+            let at = *number as usize - 1;
+            let end = (at + around + 1).min(self.all.len());
+            let start = at.saturating_sub(around).max(next);
+            lines.extend((start..end).map(|at| (at as u32 + 1, self.all[at])));
+            next = next.max(end);
+        }
+        lines
     }
 }
 

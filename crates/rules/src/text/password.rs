@@ -71,7 +71,7 @@ mod tests {
 
     fn lines_hit(path: &str, text: &str) -> Vec<u32> {
         let lines = text.lines().zip(1..).map(|(line, number)| (number, line)).collect();
-        look(&Added { path, lines }).iter().map(|hit| hit.lines.start()).collect()
+        look(&Added { path, lines, all: Vec::new() }).iter().map(|hit| hit.lines.start()).collect()
     }
 
     #[test]

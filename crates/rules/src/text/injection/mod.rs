@@ -40,7 +40,7 @@ pub(crate) const WORDING: Wording = Wording {
 };
 
 /// What stands in the place of a line that was taken out.
-const WITHHELD: &str = "[line withheld: it addresses a reviewer]";
+pub const WITHHELD: &str = "[line withheld: it addresses a reviewer]";
 
 /// A sentence may begin this many lines before its anchor, and end as many behind.
 const AROUND: usize = 3;
@@ -69,9 +69,30 @@ pub fn injection_in(text: &str) -> Vec<Injection> {
     scan(&lines, false, 0)
 }
 
+/// Finds what gives a reviewer orders in a file, some of which only code has no use for.
+pub fn injection_in_file(path: &str, text: &str) -> Vec<Injection> {
+    let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();
+    scan(&lines, hidden::is_code(path), 0)
+}
+
+/// Finds what gives a reviewer orders in the name of a file.
+pub fn injection_in_name(path: &str) -> Option<Injection> {
+    // Words of a name are told apart by signs or by capitals.
+    let spaced = fold::split_humps(path);
+    scan(&[(1, path), (3, &spaced)], false, 0).into_iter().next()
+}
+
 /// Takes the lines out of a text that give a reviewer orders. It keeps its number of lines.
 pub fn without_injections(text: &str) -> Cow<'_, str> {
-    let found = injection_in(text);
+    without(text, &injection_in(text))
+}
+
+/// Takes the lines out of a file that give a reviewer orders. It keeps its number of lines.
+pub fn without_injections_in_file<'t>(path: &str, text: &'t str) -> Cow<'t, str> {
+    without(text, &injection_in_file(path, text))
+}
+
+fn without<'t>(text: &'t str, found: &[Injection]) -> Cow<'t, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -92,11 +113,13 @@ pub fn without_injections(text: &str) -> Cow<'_, str> {
 }
 
 pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
-    let found = scan(&added.lines, hidden::is_code(added.path), 0);
-    let text_of = |number: u32| {
-        let at = added.lines.binary_search_by_key(&number, |(number, _)| *number);
-        at.map_or("", |at| added.lines[at].1)
-    };
+    // What was there before may be the other half of a sentence.
+    let mut found = scan(&added.with_surroundings(AROUND), hidden::is_code(added.path), 0);
+    found.retain(|injection| {
+        let at = added.lines.partition_point(|(number, _)| *number < injection.lines.start());
+        added.lines.get(at).is_some_and(|(number, _)| *number <= injection.lines.end())
+    });
+    let text_of = |number: u32| added.all.get(number as usize - 1).copied().unwrap_or_default();
     let hit = |injection: Injection| {
         let line = text_of(injection.lines.start());
         let readable = fold::readable(line);
@@ -115,9 +138,7 @@ pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
 
 /// Casts a vote against a file's name, if that gives a reviewer orders.
 pub(crate) fn in_path(path: &str) -> Option<Vote> {
-    // Words of a name are told apart by signs or by capitals.
-    let spaced = fold::split_humps(path);
-    let found = scan(&[(1, path), (3, &spaced)], false, 0).into_iter().next()?;
+    let found = injection_in_name(path)?;
     let note = format!("The name of the file is meant for a reviewer. {}", found.about);
     let hit = Hit { note: Some(note), is_secret: true, ..Hit::on_line(1, path)? };
     let mut vote = hit.vote(&WORDING.about(), &RepoPath::exact(path).ok()?);

@@ -71,6 +71,16 @@ pub(super) const PARTS: &[(&str, &str)] = &[
         "{say}",
         "(?:return|output|respond|answer|reply|report|print|produce|give|emit|submit|say|write|send)",
     ),
+    // Whoever may be spoken to and is no person, or is whoever reads.
+    (
+        "{model}",
+        "(?:chat ?gpt|gpt|claude|copilot|gemini|codex|llms?|(?:large )?language models?|ais?|ai (?:models?|agents?|assistants?|tools?|systems?)|bots?|models?|validators?|(?:automated|coding|code|co-?reviewing|review|reviewing|machine) (?:assistants?|agents?|bots?|models?|tools?|reviewers?)|(?:whoever|anyone|anybody) (?:who )?(?:is )?(?:grading|reviewing|judging|scoring|auditing|validating) (?:this|the) {thing})",
+    ),
+    // What an attacker wants said of a change.
+    (
+        "{praise}",
+        "(?:(?:say|report|state|claim|pretend|conclude|respond|answer|reply|return|find|(?:response|answer|result) is)(?: \\w+){0,5} (?:no|zero) (?:\\w+ )?(?:issues|problems|weaknesses|findings|vulnerabilities|defects|flaws|bugs)|clean bill of health|all is (?:well|fine|good)|safe to merge|(?:already|fully|been) vetted|(?:rate|grade|classify|score|mark|treat|report) (?:\\w+ ){0,7}as (?:an? )?(?:informational|nits?|nitpicks?|minor|low|harmless|pre_?existing|advisory|out of scope|vetted|p3)|lower the severity|stop (?:analy[sz]ing|reviewing)|(?:return|output|report|say) nothing|this (?:\\w+ )?(?:is )?out of scope)",
+    ),
 ];
 
 const SET_ASIDE: &str = "It tells its reader to set instructions aside.";
@@ -175,8 +185,8 @@ pub(super) const SIGNS: &[Sign] = &[
         anchors: &["imstart", "startheaderid", "inst", "sys", "system"],
         form: Form::Marks,
         patterns: &[
-            r"<\|(?:im_start|start_header_id|system|start)\|> ?(?:system|developer|assistant|user)?(?:<\|end_header_id\|>|<\|message\|>)?[ :\n]*[a-z]",
-            r"\[inst\] ?(?:[a-z]+ ){2}[a-z]",
+            r"<\|(?:im_start|start_header_id|system|start)\|> ?(?:system|developer|assistant|user)?(?:<\|end_header_id\|>|<\|message\|>)?[ :\n/!#*>-]*[a-z]",
+            r"\[inst\] ?(?:[a-z]+[,:;]? ){2}[a-z]",
             r"<<sys>>[ :\n]*[a-z]",
         ],
         unless_before: "",
@@ -208,6 +218,67 @@ pub(super) const SIGNS: &[Sign] = &[
             r#"(?m)^["'#> ]*(?:end of (?:the )?(?:untrusted (?:\w+)|untrusted|diff|patch|change ?set|code (?:change|under review)|change under review|pull request|review (?:input|data|material)))[. "']*$"#,
             r"(?:-{2,}|={2,}|#{2,}|\[|<{2,3}|\*{2,}|~{3,}) ?(?:/|end(?: of)?(?: the)? )(?:untrusted(?: [a-z]+)?|diff|patch|change|code change|code under review|change under review|pull request|review (?:input|data|material)|user (?:input|data|content)) ?(?:-{2,}|={2,}|#{2,}|\]|>{2,3}|\*{2,}|~{3,})",
             r"\bend of (?:the )?(?:untrusted (?:\w+)|diff|patch|change|pull request|code under review|user input)[ .:\-=*!\n]*(?:now |the following |next |below )*(?:system|reviewers?|you (?:must|are|should|may)|ignore|instructions|new instructions|respond|approve|output|your|everything (?:below|after))\b",
+        ],
+    ),
+    // The marks of our own prompts; a number there is somebody's guess.
+    sign(
+        BREAK_OUT,
+        Form::Marks,
+        &["change", "finding", "earlier"],
+        &[r"</? ?(?:change|finding|earlier)-[0-9a-f]{6,64} ?>"],
+    ),
+    sign(
+        APPROVAL,
+        Form::Marks,
+        &[
+            "issues", "problems", "weaknesses", "findings", "vulnerabilities", "defects", "flaws",
+            "cleanbill", "allis", "safetomerge", "vetted", "informational", "asnit", "asminor",
+            "aslow", "asharmless", "aspreexisting", "asadvisory", "severity", "stopanaly",
+            "stopreviewing", "nothing", "outofscope",
+        ],
+        &[
+            r#"(?m)(?:^[^a-z\n]*|[#/*!\-] ?|["'`] ?)(?:(?:dear|hey|hi|hello|attention|note|to|for|the|any|all|every|our|other)[, ]+){0,4}{model}(?: [a-z]+){0,6} ?[,:!] ?[^<>{}]{0,120}?\b{praise}\b"#,
+        ],
+    ),
+    sign(
+        APPROVAL,
+        Form::Words,
+        &[
+            "taskisto", "jobisto", "goalisto", "finishyour", "endyour", "stopyour", "ispartofthe",
+            "bythereviewer", "byreviewers", "byanyreviewer", "confidence", "yournext", "yourfinal",
+            "youranswer", "yourreply", "yourresponse", "yourreport", "yourreview", "zeroissues",
+            "zeroproblems", "reportnoissues", "reportnoproblems", "permission", "skipthe",
+        ],
+        &[
+            r"\b(?:real|actual|true) (?:task|job|goal) is to (?:reply|respond|answer|say|output|report|approve|return|praise)\b",
+            r"\b(?:finish|end|stop|close) your (?:report|review|analysis|answer) (?:here|now|at this point|with this)\b",
+            r"\bnothing (?:after|below|past|beyond) this (?:line|comment|point|mark) is (?:a )?part of (?:the|this) (?:change|diff|patch|review)\b",
+            r"\bfindings? (?:\w+ ){1,8}(?:has|have|needs?|is|are|must|should) (?:to )?be (?:dropped|dismissed|discarded|ignored|removed|left out) by (?:the |any |all |every )*(?:reviewers?|validators?|models?)\b",
+            r"\bconfidence (?:for|of|in) (?:anything|everything|all findings|any findings?|every finding|whatever)(?: \w+){0,6} (?:must|should|shall|has to|is to) be (?:0|zero|low|set to)\b",
+            r"\byour (?:next |final |whole |entire |first )*(?:message|answer|reply|response|output|report|review) (?:should|must|shall|has to|is to) (?:only |just )?(?:start|begin|end|consist|say|read|contain|state)(?: \w+){0,6} (?:no (?:blocking|issues|problems|findings|defects|concerns)|lgtm|looks good|all clear|approved)\b",
+            r"\breviewers? (?:must |should |shall |will |are to |is to |please |always |have to |need to |kindly )+{say} (?:only |just |that |there |are |is )*(?:zero|no) (?:issues|problems)\b",
+            r"\b(?:any|every|each|all) (?:ais?|llms?|language models?) (?:that |which |who )?(?:reads?|reading|reviews?|reviewing|sees?|scans?|scanning|analy[sz]es?) (?:\w+ ){1,9}?(?:skip the (?:\w+ )?(?:checks?|review)|approve|permission to skip)\b",
+        ],
+    ),
+    sign(
+        ROLE,
+        Form::Marks,
+        &["reviewermode", "reviewmode", "praisemode", "approvalmode"],
+        &[
+            r"\boverride ?: ?(?:the )?review(?:er|ing)? mode\b",
+            r"\b(?:switch|change) (?:in)?to (?:praise|approval|approve|permissive) mode\b",
+        ],
+    ),
+    // Sentences that are written from their end, or with every letter moved by half the alphabet.
+    sign(
+        SET_ASIDE,
+        Form::Words,
+        &["snoitcurtsni", "stpmorp", "evorppa", "vafgehpgvbaf", "cebzcgf", "nccebir"],
+        &[
+            r"\b(?:snoitcurtsni|senilediug|stpmorp)(?: \w+){0,4} (?:erongi|dragersid|tegrof)\b",
+            r"\b(?:egnahc|tseuqer llup|elif|hctap|timmoc|ffid) (?:siht|eht) evorppa\b",
+            r"\b(?:vtaber|qvfertneq|sbetrg)(?: \w+){0,4} (?:vafgehpgvbaf|thvqryvarf|cebzcgf)\b",
+            r"\bnccebir (?:guvf|gur) (?:punatr|chyy erdhrfg|svyr|cngpu|pbzzvg|qvss)\b",
         ],
     ),
     sign(
