@@ -98,11 +98,11 @@ impl Panel {
         let models = settings.models.for_review(only)?;
         let state = runs::state_folder(&change.root)?;
         let replies = tempfile::Builder::new().prefix("assay-replies-").tempdir()?;
+        // Answers that came with the repository are nobody's.
+        let keeps_answers =
+            settings.models.keeps_answers() && runs::brought(&change.root).is_none();
         let stores = Stores {
-            cache: settings
-                .models
-                .keeps_answers()
-                .then(|| Store::new(&state.join("cache"), redacted_text)),
+            cache: keeps_answers.then(|| Store::new(&state.join("cache"), redacted_text)),
             record: Some(Store::new(&replies.path().join(REPLIES), redacted_text)),
             replay: None,
         };

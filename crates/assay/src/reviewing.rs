@@ -12,7 +12,7 @@ use assay_findings::identity::{Day, Dismissal};
 use assay_findings::synthesis::Synthesis;
 use assay_review::baseline::Baseline;
 use assay_review::recording::{RecordedTerms, Recording};
-use assay_review::runs::Record;
+use assay_review::runs::{self, Record};
 use assay_review::{AtATime, Interest, Review, Reviewer, Rules, Terms};
 
 use crate::commands::today;
@@ -53,6 +53,10 @@ impl Prepared {
         let today = today();
         let date = today.clone().map(String::from).unwrap_or_default();
         let panel = Panel::new(asked, &settings, &change, &date)?;
+        let brought = panel.as_ref().and_then(|_| runs::brought(&change.root));
+        let brought = brought.map(|folder| {
+            format!("`{folder}` came with the repository, so nothing that was kept is used")
+        });
         let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
         let commands = settings.commands.into_iter();
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
@@ -60,7 +64,7 @@ impl Prepared {
         Ok(Prepared {
             change,
             reviewers,
-            notes: settings.notes,
+            notes: settings.notes.into_iter().chain(brought).collect(),
             panel,
             at_a_time: settings.at_a_time,
             fail_on: settings.fail_on,

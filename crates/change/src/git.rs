@@ -282,6 +282,13 @@ impl Git {
         Ok(names.map(shown).collect())
     }
 
+    /// Says whether git tracks a folder's files, or any of them.
+    pub(crate) fn tracks(&self, folder: &str) -> bool {
+        let listed = self.run(&["ls-files", "-z", "--", folder]);
+        // Git refuses to list what lies in another repository, which came with this one.
+        listed.map_or(true, |listed| !listed.is_empty())
+    }
+
     /// Reads a diff as it comes.
     pub(crate) fn diff(&self, what: &[&str], paths: &[String]) -> Result<Vec<FileDiff>, GitError> {
         let mut args = [&DIFF, what, &["--"]].concat();

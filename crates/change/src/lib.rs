@@ -147,6 +147,11 @@ pub fn hooks_folder(folder: &Path) -> Result<PathBuf, GitError> {
     Git::find(folder)?.hooks_folder()
 }
 
+/// Says whether files in a folder of a repository, named from its root, came with the repository.
+pub fn is_tracked(root: &Path, folder: &str) -> bool {
+    Git::find(root).is_ok_and(|git| git.tracks(folder))
+}
+
 /// Opens a change of the repository around a folder.
 pub fn open(folder: &Path, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
     let git = Git::find(folder)?;

@@ -15,7 +15,7 @@ use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::vote::{AutofixClass, Replacement};
 use assay_findings::write::{self, Document, Form};
-use assay_rules::redact;
+use assay_rules::{redact, without_injections};
 use serde::{Deserialize, Serialize};
 
 use crate::recording::{self, Recording};
@@ -64,6 +64,15 @@ pub enum RunError {
     /// There is no run at all.
     #[error("there is no run yet; `assay review` makes one")]
     NoneYet,
+    /// What is there came with the repository.
+    #[error(
+        "`{folder}` came with the repository, and whoever wrote it may have made it up; \
+         `git rm -r --cached {folder}` if it is your own"
+    )]
+    Brought {
+        /// The folder.
+        folder: String,
+    },
     /// There is no recording in a folder.
     #[error("`{path}` holds no recording; `assay review --record DIR` makes one")]
     NotRecorded {
@@ -272,6 +281,17 @@ pub fn state_folder(root: &Path) -> Result<PathBuf, RunError> {
     Ok(folder)
 }
 
+/// What of the state folder decides on reviews or on files, or is told to models.
+const OWN: [&str; 3] = ["runs", "cache", "spend"];
+
+/// Names what of the state folder came with the repository. Only assay writes there, so what did
+/// may have been made up to be taken for an answer, a fix or an earlier review.
+pub fn brought(root: &Path) -> Option<String> {
+    let folders = OWN.iter().map(|name| format!("{STATE}/{name}"));
+    let mut here = folders.filter(|folder| root.join(folder).exists());
+    here.find(|folder| assay_change::is_tracked(root, folder))
+}
+
 /// Reads what a run came to.
 pub fn synthesis(run: &Path) -> Result<Synthesis, RunError> {
     read_json(&run.join("synthesis.json"))
@@ -290,6 +310,9 @@ pub fn recording(run: &Path) -> PathBuf {
 /// Tells what the latest review of another change found, for whoever wants to know what became of
 /// it. A review of the same change is no earlier one.
 pub fn prior_findings(change: &Change) -> Option<String> {
+    if brought(&change.root).is_some() {
+        return None;
+    }
     let runs = ids(&change.root.join(STATE).join("runs")).ok()?;
     let this = change_hash(change);
     let parent = change.root.join(STATE).join("runs");
@@ -301,7 +324,7 @@ pub fn prior_findings(change: &Change) -> Option<String> {
         format!("- {} {place}: {}. {}\n", finding.severity, finding.title, finding.description)
     });
     let told: String = told.collect();
-    (!told.is_empty()).then(|| redact(&told).into_owned())
+    (!told.is_empty()).then(|| without_injections(&redact(&told)).into_owned())
 }
 
 /// Gives the hash by which a file's content is told.
@@ -311,6 +334,9 @@ pub(crate) fn content_hash(bytes: &[u8]) -> String {
 
 /// Gives a run's id: the one that was asked for, or the newest.
 pub fn find(root: &Path, id: Option<&str>) -> Result<PathBuf, RunError> {
+    if let Some(folder) = brought(root) {
+        return Err(RunError::Brought { folder });
+    }
     let parent = root.join(STATE).join("runs");
     let known = ids(&parent)?;
     let newest = known.last().ok_or(RunError::NoneYet)?;

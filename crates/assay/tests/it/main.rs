@@ -7,6 +7,7 @@ mod docs;
 mod faults;
 mod gate;
 mod house;
+mod injection;
 mod models;
 mod plumbing;
 mod review;

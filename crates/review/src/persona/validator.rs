@@ -11,12 +11,16 @@ use assay_findings::path::RepoPath;
 use assay_findings::read::mended_json;
 use assay_findings::validation::{Answer, Opinion, to_validate};
 use assay_models::{Answered, Failure};
-use assay_rules::{Redacted, injection_in, redact, without_injections};
+use assay_rules::{
+    Redacted, injection_in_file, redact, without_injections, without_injections_in_file,
+};
 use serde_json::Value;
 
 use super::Persona;
 use super::desk::Desk;
 use crate::prompt;
+use crate::prompt::briefing::not_to_be_named;
+use crate::prompt::names;
 use crate::reviewer::Exchange;
 
 /// So many lines are shown around a finding where the change does not show it.
@@ -111,7 +115,8 @@ impl Look<'_> {
     fn is_addressed(self, finding: &Finding) -> bool {
         let Some(file) = &finding.file else { return false };
         let text = self.change.tree().read(file).unwrap_or_default();
-        !injection_in(&text).is_empty() || !injection_in(file.as_str()).is_empty()
+        not_to_be_named(file.as_str()).is_some()
+            || !injection_in_file(file.as_str(), &text).is_empty()
     }
 
     /// Gives the code around a finding: as the change shows it, or else as it stands.
@@ -134,10 +139,11 @@ impl Look<'_> {
 
     fn as_it_stands(self, file: &RepoPath, line: u32) -> String {
         let text = Redacted(self.change.tree()).read(file).unwrap_or_default();
-        let text = without_injections(&text);
+        let text = without_injections_in_file(file.as_str(), &text);
         let first = line.saturating_sub(AROUND).max(1);
         let lines = text.lines().zip(1u32..).skip(first as usize - 1);
         let lines = lines.take_while(|(_, number)| *number <= line + AROUND);
+        let lines = lines.map(|(text, number)| (names::on_one_line(text), number));
         let lines = lines.map(|(text, number)| format!("{number:>5}   {text}\n"));
         format!("### FILE {file}\n{}", lines.collect::<String>())
     }
@@ -150,7 +156,7 @@ fn told(finding: &Finding) -> String {
         "Finding: {}\nSeverity: {}\nPlace: {place}\nWhat breaks: {}\n",
         finding.title, finding.severity, finding.description
     );
-    without_injections(&redact(&text)).into_owned()
+    names::with_plain_lines(&without_injections(&redact(&text))).into_owned()
 }
 
 fn missing(finding: &Finding, why: &str) -> Opinion {

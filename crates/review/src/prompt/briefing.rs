@@ -6,17 +6,21 @@ use assay_change::Change;
 use assay_change::diff::{Content, FileDiff};
 use assay_findings::ground::{Symbol, Tree};
 use assay_findings::path::RepoPath;
-use assay_rules::{Redacted, WithSymbols, injection_in, without_injections};
+use assay_rules::{
+    Redacted, WithSymbols, injection_in_file, injection_in_name, without_injections,
+    without_injections_in_file,
+};
 
 use super::callers::{self, Caller};
 use super::excerpt::{self, Excerpt, Sides};
-use super::guidelines;
+use super::{guidelines, names};
 
 /// Why a hunk was kept from models, or was not all shown.
 pub(crate) const ADDRESSES: &str = "text in it addresses a reviewer";
 const LONG_LINES: &str = "a line is too long to be shown";
 const TOO_MUCH: &str = "the change is larger than models are given";
 const UNREADABLE: &str = "it could not be shown";
+const ODD_NAME: &str = "its name has control characters";
 
 /// So many bytes of a change are told at the most, all parts together.
 const MOST: usize = 4 << 20;
@@ -45,7 +49,8 @@ struct Safe<'t>(Redacted<'t>);
 
 impl Tree for Safe<'_> {
     fn read(&self, path: &RepoPath) -> Option<String> {
-        self.0.read(path).map(|text| without_injections(&text).into_owned())
+        let text = self.0.read(path)?;
+        Some(without_injections_in_file(path.as_str(), &text).into_owned())
     }
 
     fn exists(&self, path: &RepoPath) -> bool {
@@ -92,13 +97,13 @@ impl Briefing {
     fn take(&mut self, change: &Change, file: &FileDiff, sides: &Sides<'_>) {
         let first = self.not_read.len();
         let hunks = file.hunks.len().max(1);
-        let why = not_for_models(file).or_else(|| {
-            let named = |path: &Option<String>| path.as_deref().is_some_and(addresses);
-            (named(&file.new_path) || named(&file.old_path)).then(|| ADDRESSES.to_owned())
-        });
+        let names = [file.new_path.as_deref(), file.old_path.as_deref()];
+        let not_named = names.into_iter().flatten().find_map(not_to_be_named);
+        let why = not_for_models(file).or_else(|| not_named.map(str::to_owned));
         if let Some(why) = why {
             // A name that gives orders is not passed on either.
-            let name = if addresses(file.path()) { "(a name withheld)" } else { file.path() };
+            let is_withheld = not_to_be_named(file.path()).is_some();
+            let name = if is_withheld { "(a name withheld)" } else { file.path() };
             self.not_shown.push(format!("{name} ({why})"));
             self.not_read.extend(vec![Some(why); hunks]);
             return;
@@ -107,15 +112,17 @@ impl Briefing {
             self.not_read.extend(vec![Some(TOO_MUCH.to_owned()); hunks]);
             return;
         }
-        let Some(excerpt) = Excerpt::of(file, first, sides) else {
+        let Some(mut excerpt) = Excerpt::of(file, first, sides) else {
             self.not_shown.push(format!("{} ({UNREADABLE})", file.path()));
             self.not_read.extend(vec![Some(UNREADABLE.to_owned()); hunks]);
             return;
         };
         let shown: BTreeSet<usize> = excerpt.units.iter().flat_map(|unit| unit.hunks()).collect();
         let kept_back = kept_back(change, file);
+        let touched = excerpt.withhold();
         for at in 0..hunks {
             let why = kept_back.get(at).cloned().flatten();
+            let why = why.or_else(|| touched.contains(&(first + at)).then(|| ADDRESSES.to_owned()));
             let missing = || (!shown.contains(&(first + at))).then(|| UNREADABLE.to_owned());
             self.not_read.push(why.or_else(missing));
         }
@@ -126,11 +133,16 @@ impl Briefing {
 
 /// Takes credentials and orders out of a text.
 fn safe_text(text: &str) -> String {
-    without_injections(&assay_rules::redacted_text(text)).into_owned()
+    let text = assay_rules::redacted_text(text);
+    names::with_plain_lines(&without_injections(&text)).into_owned()
 }
 
-fn addresses(text: &str) -> bool {
-    !injection_in(text).is_empty()
+/// Says why a file's name is not told, if it is not.
+pub(crate) fn not_to_be_named(path: &str) -> Option<&'static str> {
+    match injection_in_name(path) {
+        Some(_) => Some(ADDRESSES),
+        None => (!names::is_plain(path)).then_some(ODD_NAME),
+    }
 }
 
 /// Says why models are not shown a file, if they are not.
@@ -150,8 +162,9 @@ fn not_for_models(file: &FileDiff) -> Option<String> {
 /// Gives the reasons for which hunks of a file do not count as read by models, where there are any.
 fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<String>> {
     let path = file.new_path.as_deref().and_then(|path| RepoPath::exact(path).ok());
-    let Some(text) = path.and_then(|path| change.tree().read(&path)) else { return Vec::new() };
-    let orders = injection_in(&text);
+    let Some(path) = path else { return Vec::new() };
+    let Some(text) = change.tree().read(&path) else { return Vec::new() };
+    let orders = injection_in_file(path.as_str(), &text);
     let is_cut = excerpt::is_cut(&text);
     if orders.is_empty() && !is_cut {
         return Vec::new();

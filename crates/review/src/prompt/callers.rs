@@ -6,7 +6,9 @@ use assay_change::Change;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 
+use super::briefing::not_to_be_named;
 use super::excerpt::Excerpt;
+use super::names;
 
 /// So many places are shown for one name, and so many in all.
 const OF_ONE: usize = 3;
@@ -47,6 +49,7 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
         let language = assay_rules::name_of_language(path.as_str());
         !changed.contains(path.as_str())
             && language.is_some_and(|language| languages.contains(&language))
+            && not_to_be_named(path.as_str()).is_none()
     };
     let mut counts = vec![0; names.len()];
     let mut left = MAX_BYTES;
@@ -88,5 +91,5 @@ fn touched_names(excerpts: &[Excerpt]) -> Vec<String> {
 fn around(text: &str, line: usize) -> String {
     let first = line.saturating_sub(AROUND).max(1);
     let lines = text.lines().enumerate().skip(first - 1).take(line + AROUND + 1 - first);
-    lines.map(|(at, line)| format!("{:>5}   {line}\n", at + 1)).collect()
+    lines.map(|(at, line)| format!("{:>5}   {}\n", at + 1, names::on_one_line(line))).collect()
 }

@@ -9,6 +9,9 @@ use assay_change::diff::{FileDiff, Hunk, Origin};
 use assay_findings::ground::{Symbol, Tree};
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
+use assay_rules::{WITHHELD, injection_in_file};
+
+use super::names;
 
 /// A function or type up to so many lines is shown as a whole.
 const WHOLE_SYMBOL: u32 = 80;
@@ -42,8 +45,17 @@ pub(crate) struct Unit {
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     pub(crate) text: String,
+    /// Where in it the file's own text begins.
+    own: usize,
     /// The hunk that it belongs to, counted over the whole change.
     pub(crate) hunk: Option<usize>,
+}
+
+impl Line {
+    /// Makes one of what is said about a line and the line itself.
+    fn new(about: String, own: &str, hunk: Option<usize>) -> Line {
+        Line { own: about.len(), text: about + own, hunk }
+    }
 }
 
 impl Unit {
@@ -65,7 +77,7 @@ impl Excerpt {
         let path = RepoPath::exact(file.path()).ok()?;
         let read = |tree: &dyn Tree, path: &Option<String>| -> Option<Vec<String>> {
             let text = tree.read(&RepoPath::exact(path.as_deref()?).ok()?)?;
-            Some(text.lines().map(shortened).collect())
+            Some(text.lines().map(|line| names::on_one_line(&shortened(line))).collect())
         };
         let before = read(sides.before, &file.old_path).unwrap_or_default();
         let units = match &file.new_path {
@@ -77,6 +89,33 @@ impl Excerpt {
             }
         };
         Some(Excerpt { heading: heading(file), path, units })
+    }
+
+    /// Takes out what gives a reviewer orders only as it is shown here, where lines that are gone
+    /// stand beside those that came, and far ones next to each other. Gives the hunks around it.
+    pub(crate) fn withhold(&mut self) -> BTreeSet<usize> {
+        let lines = self.units.iter().flat_map(|unit| &unit.lines);
+        let shown: String = lines.flat_map(|line| [&line.text[line.own..], "\n"]).collect();
+        let orders = injection_in_file(self.path.as_str(), &shown);
+        let mut numbers = 1u32..;
+        let mut touched = BTreeSet::new();
+        for unit in &mut self.units {
+            let mut is_touched = false;
+            for (line, number) in unit.lines.iter_mut().zip(&mut numbers) {
+                let is_in = |order: &assay_rules::Injection| {
+                    (order.lines.start()..=order.lines.end()).contains(&number)
+                };
+                if orders.iter().any(is_in) {
+                    line.text.truncate(line.own);
+                    line.text.push_str(WITHHELD);
+                    is_touched = true;
+                }
+            }
+            if is_touched {
+                touched.extend(unit.hunks());
+            }
+        }
+        touched
     }
 }
 
@@ -113,18 +152,18 @@ fn heading(file: &FileDiff) -> String {
     }
 }
 
-fn numbered(number: u32, sign: char, text: &str) -> String {
-    format!("{number:>5} {sign} {text}")
+fn numbered(number: u32, sign: char, text: &str, hunk: Option<usize>) -> Line {
+    Line::new(format!("{number:>5} {sign} "), text, hunk)
 }
 
-fn gone(text: &str) -> String {
-    format!("      - {text}")
+fn gone(text: &str, hunk: usize) -> Line {
+    Line::new("      - ".to_owned(), text, Some(hunk))
 }
 
 fn deleted(before: &[String], hunk: usize) -> Unit {
-    let line = |text: String| Line { text, hunk: Some(hunk) };
+    let line = |text: String| Line::new(text, "", Some(hunk));
     let mut lines: Vec<Line> =
-        before.iter().take(OF_DELETED).map(|text| line(gone(text))).collect();
+        before.iter().take(OF_DELETED).map(|text| gone(text, hunk)).collect();
     if before.len() > OF_DELETED {
         lines.push(line(format!("      … {} more lines are gone", before.len() - OF_DELETED)));
     }
@@ -187,8 +226,8 @@ impl<'t> Sheet<'t> {
     fn units(&self, symbol_at: impl Fn(u32) -> Option<Symbol>) -> Vec<Unit> {
         if self.file.hunks.is_empty() {
             // Renamed, emptied or new without a line.
-            let line =
-                Line { text: "      (no line of it changed)".into(), hunk: Some(self.first_hunk) };
+            let text = "      (no line of it changed)".to_owned();
+            let line = Line::new(text, "", Some(self.first_hunk));
             return vec![Unit { lines: vec![line], symbol: None }];
         }
         let last = (self.after.len() as u32).max(1);
@@ -211,14 +250,14 @@ impl<'t> Sheet<'t> {
         // What went after the last line stands before the one that would follow.
         for number in start..=end + 1 {
             for (hunk, text) in self.removed.get(&number).into_iter().flatten() {
-                lines.push(Line { text: gone(text), hunk: Some(*hunk) });
+                lines.push(gone(text, *hunk));
             }
             let Some(text) = self.after.get(number as usize - 1).filter(|_| number <= end) else {
                 continue;
             };
             let hunk = self.added.get(&number).copied();
             let sign = if hunk.is_some() { '+' } else { ' ' };
-            lines.push(Line { text: numbered(number, sign, text), hunk });
+            lines.push(numbered(number, sign, text, hunk));
         }
         Unit { lines, symbol }
     }

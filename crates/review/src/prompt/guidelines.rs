@@ -7,6 +7,8 @@ use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::Redacted;
 
+use super::names::is_plain;
+
 /// The files that hold guidelines, in any folder above what changed.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
 
@@ -53,5 +55,6 @@ fn paths(change: &Change) -> Vec<RepoPath> {
     let mut folders: Vec<&str> = folders.into_iter().collect();
     folders.sort_by_key(|folder| folder.matches('/').count());
     let names = folders.iter().flat_map(|folder| NAMES.map(|name| format!("{folder}{name}")));
+    let names = names.filter(|path| is_plain(path));
     names.filter_map(|path| RepoPath::exact(&path).ok()).collect()
 }

@@ -9,6 +9,7 @@ pub(crate) mod briefing;
 mod callers;
 pub(crate) mod excerpt;
 pub(crate) mod guidelines;
+pub(crate) mod names;
 pub(crate) mod parts;
 
 use std::sync::LazyLock;
