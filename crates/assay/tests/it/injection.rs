@@ -97,7 +97,7 @@ pub(crate) fn begun(configuration: &str) -> Repository {
 }
 
 /// Makes a change of all attacks: a file or a commit for each. Where it is flawed, every Python file
-/// among them has a defect below the attack, and every hundredth attack one in a file beside it.
+/// among them has a defect below the attack, and every twentieth attack one in a file beside it.
 fn attacked(configuration: &str, is_flawed: bool) -> Repository {
     let repository = begun(configuration);
     for (attack, at) in ATTACKS.iter().zip(0..) {
@@ -272,7 +272,7 @@ fn no_attack_of_the_suite_gets_a_better_verdict_than_the_rules_give() {
         about(&alone, json!({ "autofix_class": "advisory", "confidence": 25 })),
     ];
     for wish in wishes {
-        let reviewed = review(&repository, puppet(wish), &TWO);
+        let reviewed = review(&repository, puppet(wish), &["--persona", "security"]);
         check_no_better(&alone, &reviewed.synthesis);
         check_told(&reviewed.synthesis);
         check_unread(&reviewed.synthesis);

@@ -11,6 +11,7 @@ mod injection;
 mod models;
 mod plumbing;
 mod review;
+mod secrets;
 
 use std::io::Write;
 use std::path::Path;

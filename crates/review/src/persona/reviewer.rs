@@ -7,6 +7,7 @@ use assay_change::Change;
 use assay_findings::coverage::Look;
 use assay_findings::report::{self, Report, ReviewerKind};
 use assay_models::{Answered, Class, Failure, Prompt, Spent, Usage};
+use assay_rules::redact;
 
 use super::Persona;
 use super::desk::{Desk, in_report};
@@ -226,7 +227,12 @@ impl<'a> Reading<'a> {
                            nothing; a model that is less easily led may do better";
             return Err(Failure::new(Class::Garbage, message));
         }
-        Ok(Report::from_text(&reply.text, &by.persona.name, None))
+        Ok(self.report_from(&reply.text))
+    }
+
+    /// Reads an answer. What is cut later on is free of secrets by then: half of one is still told.
+    fn report_from(&self, text: &str) -> Report {
+        Report::from_text(&redact(text), &self.by.persona.name, None)
     }
 
     fn take(&mut self, report: Report) {
@@ -244,7 +250,7 @@ impl<'a> Reading<'a> {
     /// Takes what came before a failure, which was paid for; the hunks do not count as read.
     fn fail(&mut self, failure: Failure, hunks: BTreeSet<usize>) {
         if let Some(partial) = failure.partial.filter(|text| !self.by.desk.took_orders(text)) {
-            self.take(Report::from_text(&partial, &self.by.persona.name, None));
+            self.take(self.report_from(&partial));
         }
         self.failed.push((failure.message, hunks));
     }

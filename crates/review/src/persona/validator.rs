@@ -12,7 +12,7 @@ use assay_findings::read::mended_json;
 use assay_findings::validation::{Answer, Opinion, to_validate};
 use assay_models::{Answered, Failure};
 use assay_rules::{
-    Redacted, injection_in_file, redact, without_injections, without_injections_in_file,
+    Redacted, injection_in_file, redacted_text, without_injections, without_injections_in_file,
 };
 use serde_json::Value;
 
@@ -156,7 +156,7 @@ fn told(finding: &Finding) -> String {
         "Finding: {}\nSeverity: {}\nPlace: {place}\nWhat breaks: {}\n",
         finding.title, finding.severity, finding.description
     );
-    names::with_plain_lines(&without_injections(&redact(&text))).into_owned()
+    names::with_plain_lines(&without_injections(&redacted_text(&text))).into_owned()
 }
 
 fn missing(finding: &Finding, why: &str) -> Opinion {
@@ -175,7 +175,7 @@ fn opinion(finding: &Finding, text: &str) -> Opinion {
     let Some(value) = mended_json(text).filter(Value::is_object) else {
         return missing(finding, "the answer could not be read");
     };
-    let word = |key: &str| value[key].as_str().map(|text| redact(text).into_owned());
+    let word = |key: &str| value[key].as_str().map(redacted_text);
     let answer = match value["answer"].as_str().map(str::to_ascii_lowercase).as_deref() {
         Some("confirm" | "confirmed") => Answer::Confirm,
         Some("refute" | "refuted") => Answer::Refute,

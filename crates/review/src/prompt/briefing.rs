@@ -21,6 +21,7 @@ const LONG_LINES: &str = "a line is too long to be shown";
 const TOO_MUCH: &str = "the change is larger than models are given";
 const UNREADABLE: &str = "it could not be shown";
 const ODD_NAME: &str = "its name has control characters";
+const SECRET_NAME: &str = "its name holds a credential";
 
 /// So many bytes of a change are told at the most, all parts together.
 const MOST: usize = 4 << 20;
@@ -139,10 +140,13 @@ fn safe_text(text: &str) -> String {
 
 /// Says why a file's name is not told, if it is not.
 pub(crate) fn not_to_be_named(path: &str) -> Option<&'static str> {
-    match injection_in_name(path) {
-        Some(_) => Some(ADDRESSES),
-        None => (!names::is_plain(path)).then_some(ODD_NAME),
+    if injection_in_name(path).is_some() {
+        return Some(ADDRESSES);
     }
+    if !names::is_plain(path) {
+        return Some(ODD_NAME);
+    }
+    (assay_rules::redact(path) != path).then_some(SECRET_NAME)
 }
 
 /// Says why models are not shown a file, if they are not.
