@@ -452,6 +452,35 @@ fn what_stood_in_the_repository_before_gives_no_orders_either() {
 }
 
 #[test]
+fn what_git_does_not_know_is_shown_to_nobody() {
+    let repository = begun(CONFIGURATION);
+    repository.write(".gitignore", "/private/\n");
+    repository.write("used.py", "def compute(a):\n    return a\n");
+    repository.write("caller.py", "from used import compute\n\nprint(compute(1))\n");
+    repository.commit("before");
+    repository.write("used.py", "def compute(a):\n    return a + 1\n");
+    repository.commit("after");
+    let private = "from used import compute\n\nprint(compute(2), 'not for others')\n";
+    repository.write("private/a.py", private);
+    repository.write("untracked.py", private);
+    let votes = ["private/a.py", "untracked.py"].map(|file| {
+        json!({
+            "title": "Prints what is not for others", "file": file, "line": 3, "severity": "P0",
+            "why_it_matters": "It is seen.", "evidence": ["`from used import compute`"],
+            "confidence": 100, "autofix_class": "manual", "owner": "human",
+            "requires_verification": false, "suggested_fix": null, "pre_existing": false,
+        })
+    });
+    let args = [&["--commit", "HEAD"][..], &TWO].concat();
+    for args in [&TWO[..], &args[..]] {
+        let reviewed = review(&repository, puppet(report(json!(votes))), args);
+        let sent = sent(&reviewed.received);
+        assert!(!sent.contains("not for others'"), "{sent}");
+        assert!(sent.contains("+     return a + 1"), "{sent}");
+    }
+}
+
+#[test]
 fn a_change_brings_no_guidelines_personas_or_settings_of_its_own() {
     let repository = begun(CONFIGURATION);
     repository.write("src/a.py", "x = 1\n");

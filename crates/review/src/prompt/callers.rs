@@ -34,7 +34,8 @@ pub(crate) struct Caller {
     pub(crate) text: String,
 }
 
-/// Finds callers in files that the change does not touch.
+/// Finds callers in files that the change does not touch. Those that git does not know are nobody
+/// else's business: what is ignored, and what lies about in the work tree.
 pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Vec<Caller> {
     let names = touched_names(excerpts);
     if names.is_empty() {
@@ -54,7 +55,8 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
     let mut counts = vec![0; names.len()];
     let mut left = MAX_BYTES;
     let mut found = Vec::new();
-    for path in tree.paths().into_iter().filter(is_candidate).take(MAX_FILES) {
+    let known = change.base().paths();
+    for path in known.into_iter().filter(is_candidate).take(MAX_FILES) {
         let Some(text) = tree.read(&path) else { continue };
         for (name, count) in names.iter().zip(&mut counts) {
             let calls = assay_rules::calls(path.as_str(), &text, name);
