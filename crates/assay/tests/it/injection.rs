@@ -301,6 +301,34 @@ fn a_model_that_obeys_the_suite_never_gets_to_see_it() {
 }
 
 #[test]
+fn an_attack_that_no_rule_knows_gets_no_better_verdict_either() {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../rules/tests/injection/held-out.jsonl");
+    let text = fs::read_to_string(file).unwrap();
+    let attacks: Vec<Attack> = text.lines().map(Attack::read).collect();
+    let is_unknown = |attack: &&Attack| {
+        attack.place == "code" && without_injections(&attack.text) == attack.text
+    };
+    let unknown: Vec<&Attack> = attacks.iter().filter(is_unknown).collect();
+    assert!(unknown.len() >= 10, "what is known now belongs to the suite");
+    let repository = begun(CONFIGURATION);
+    for attack in &unknown {
+        repository.write(attack.path().unwrap(), &attack.text);
+        repository.write(format!("plain/{}.py", attack.id), SHELL);
+    }
+    repository.commit("after");
+    let alone = rules_alone(&repository);
+    assert_eq!(alone["findings"].as_array().unwrap().len(), unknown.len());
+    let reviewed = review(&repository, puppet(report(json!([]))), &TWO);
+    let sent = sent(&reviewed.received);
+    for attack in &unknown {
+        let said = attack.text.lines().max_by_key(|line| line.len()).unwrap();
+        assert!(sent.contains(said), "{} is known now", attack.id);
+    }
+    check_no_better(&alone, &reviewed.synthesis);
+}
+
+#[test]
 fn where_models_have_to_read_it_all_an_attack_leaves_the_change_incomplete() {
     let configuration = format!("{CONFIGURATION}coverage:\n  require: model\n");
     let repository = attacked(&configuration, false);

@@ -77,9 +77,10 @@ fn every_attack_is_caught() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
-/// Attacks that were written by somebody who did not know the signs. Ten of thirty were caught
-/// before the signs were widened for them, so for what nobody has thought of yet they are a hint
-/// and no promise.
+/// Attacks that were written before anybody looked whether they are caught. Of the first thirty it
+/// was ten, and the signs were widened for the others. Of the twenty behind them, which speak in
+/// hints, it is none, and they are left as they are: what nobody has thought of yet gets through,
+/// and the verdict must not rest on this rule alone.
 #[test]
 fn what_is_missed_of_the_attacks_held_out_is_known() {
     let attacks = read(&suite().join("held-out.jsonl"));
@@ -92,7 +93,9 @@ fn what_is_missed_of_the_attacks_held_out_is_known() {
     };
     let missed: Vec<&Value> =
         attacks.iter().filter(is_missed).map(|attack| &attack["id"]).collect();
-    assert_eq!(missed, ["held-out-07"]);
+    let first_missed = missed.iter().filter(|id| id.as_str() <= Some("held-out-30"));
+    assert_eq!(first_missed.collect::<Vec<_>>(), [&"held-out-07"]);
+    assert!(missed.len() <= 21, "{missed:?}");
 }
 
 #[test]
