@@ -281,6 +281,22 @@ fn no_attack_of_the_suite_gets_a_better_verdict_than_the_rules_give() {
 }
 
 #[test]
+fn every_message_that_gives_orders_is_a_finding_by_itself() {
+    let repository = begun(CONFIGURATION);
+    let messages: Vec<&Attack> = ATTACKS.iter().filter(|a| a.path().is_none()).collect();
+    assert!(messages.len() >= 10);
+    for attack in messages {
+        repository.write(format!("{}.py", attack.id), "x = 1\n");
+        repository.commit(&attack.text);
+        let args = ["--no-models", "--commit", "HEAD"];
+        let synthesis = review(&repository, Fixed(String::new()), &args).synthesis;
+        let findings = synthesis["findings"].as_array().unwrap();
+        assert!(findings.iter().any(|f| f["rule"] == RULE && f["file"].is_null()), "{}", attack.id);
+        assert_eq!(synthesis["verdict"]["state"], "not_ready", "{}", attack.id);
+    }
+}
+
+#[test]
 fn a_model_that_obeys_the_suite_never_gets_to_see_it() {
     let repository = attacked(CONFIGURATION, false);
     let alone = rules_alone(&repository);
