@@ -51,10 +51,14 @@ fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &s
     let _ = stdin.write_all(input);
     drop(stdin);
     let output = child.wait_with_output().unwrap();
+    let signal = || {
+        panic!("{args:?} ended by {}: {}", output.status, String::from_utf8_lossy(&output.stderr))
+    };
+    let code = output.status.code().unwrap_or_else(signal);
     Ran {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
-        code: output.status.code().unwrap(),
+        code,
     }
 }
 
