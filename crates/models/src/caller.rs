@@ -12,7 +12,7 @@ pub use self::patience::Patience;
 use serde::{Deserialize, Serialize};
 
 use crate::store::Question;
-use crate::{Budget, Failure, Model, Nonce, Prompt, Reply, Spent, Store};
+use crate::{Budget, Class, Failure, Model, Nonce, Prompt, Reply, Spent, Store};
 
 /// A question.
 #[derive(Clone, Copy)]
@@ -133,19 +133,26 @@ impl Caller {
         attempts: &mut Attempts,
     ) -> Result<Reply, Failure> {
         let started = Instant::now();
-        let mut waited = Duration::ZERO;
+        let (mut passed, mut waited) = (Duration::ZERO, Duration::ZERO);
+        let mut earlier = None;
         loop {
-            let passed = started.elapsed().max(waited);
             let failure = match self.attempt_once(model, ask, passed, heard, attempts) {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
             attempts.keep_longest(&failure);
+            // It only had what was left of the time: why it was asked again says more.
+            let failure = match earlier.take() {
+                Some(earlier) if failure.class == Class::TimedOut => earlier,
+                _ => failure,
+            };
             let left = self.left(ask.time.saturating_sub(started.elapsed().max(waited)));
             match self.patience.wait(&failure, attempts.count, left) {
                 Some(wait) => {
                     self.patience.pause(wait);
                     waited += wait;
+                    passed = started.elapsed().max(waited);
+                    earlier = Some(failure);
                 }
                 None => return Err(failure),
             }

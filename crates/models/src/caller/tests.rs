@@ -130,6 +130,15 @@ fn what_does_not_pass_is_asked_once() {
 }
 
 #[test]
+fn what_went_wrong_is_told_rather_than_that_no_time_was_left_to_ask_again() {
+    let model = Scripted::new([failure(Class::TimedOut), failure(Class::TimedOut), reply("yes")]);
+    assert_eq!(message(&ask(&caller(&Waits::default()), &model)), "yes");
+    let script = [Class::Server, Class::TimedOut, Class::TimedOut].map(failure);
+    let answered = ask(&caller(&Waits::default()), &Scripted::new(script));
+    assert_eq!((message(&answered), answered.attempts), ("Server".into(), 3));
+}
+
+#[test]
 fn the_longest_part_of_an_answer_is_saved() {
     let model = Scripted::new([cut("half"), cut("nearly all"), cut("")]);
     let answered = ask(&caller(&Waits::default()), &model);
