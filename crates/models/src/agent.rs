@@ -214,8 +214,8 @@ impl AgentModel {
             RunError::Start { program, source } => Failure::free(
                 Class::Program,
                 format!(
-                    "`{}`: could not start `{program}` ({source}); install it, or configure its \
-                     `program`",
+                    "`{}`: could not start `{program}` ({source}); install it, or say under \
+                     `run` where it is",
                     self.about.id
                 ),
             ),
@@ -266,13 +266,14 @@ impl Run<'_> {
             Class::TooLong => "review less at once, or choose a model that takes more",
             Class::CutOff => "allow a longer answer, or review less at once",
             Class::Refusal => "choose another model",
+            // Some agents swallow a refusal, and print nothing.
+            Class::Empty => "try again later, or choose another model",
             Class::Rejected | Class::Program => "run it by hand to see why",
             Class::RateLimit
             | Class::Overload
             | Class::Server
             | Class::Network
             | Class::TimedOut
-            | Class::Empty
             | Class::Garbage
             | Class::NotRecorded => "try again later",
         };
@@ -291,8 +292,7 @@ impl Run<'_> {
             complained => complained.to_owned(),
         };
         let (status, words) = (self.finished.status, self.shown(&words));
-        let class = if is_about_login(&words) { Class::Authentication } else { Class::Program };
-        self.failed(class, &format!("the agent ended with {status}: {words}"))
+        self.failed(class_of(&words), &format!("the agent ended with {status}: {words}"))
     }
 
     fn garbage(&self) -> Failure {
@@ -308,10 +308,17 @@ impl Run<'_> {
     }
 }
 
+/// Tells the class by what an agent says that is not known any better.
+fn class_of(words: &str) -> Class {
+    if is_about_login(words) { Class::Authentication } else { Class::Program }
+}
+
 /// Says whether an agent complains that nobody is logged in.
 fn is_about_login(words: &str) -> bool {
     let words = words.to_lowercase();
-    let known =
-        ["not logged in", "/login", "401 unauthorized", "invalid api key", "invalid_api_key"];
+    let known = [
+        "not logged in", "/login", "401 unauthorized", "invalid api key", "invalid_api_key",
+        "incorrect api key", "invalid x-api-key",
+    ];
     known.iter().any(|known| words.contains(known))
 }

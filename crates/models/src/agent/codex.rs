@@ -119,6 +119,8 @@ fn failure(run: &Run<'_>, words: &str) -> Failure {
         None if words.contains("max_output_tokens") => Class::CutOff,
         None if words.contains("context window") => Class::TooLong,
         None if words.contains("usage limit") || words.contains("Quota exceeded") => Class::Budget,
+        // These are its own words for any 5xx.
+        None if words.contains("high demand") || words.contains("at capacity") => Class::Overload,
         None if words.contains("disconnected") || words.contains("connection") => Class::Network,
         None => match complaint.kind.as_str() {
             "" => Class::Program,

@@ -3,7 +3,7 @@
 use assay_sandbox::Command;
 use serde_json::Value;
 
-use super::{Asked, Run, Schema};
+use super::{Asked, Run, Schema, class_of};
 use crate::{Class, Failure, Reply, Usage};
 
 /// What stands for the file with the prompt in a command line.
@@ -67,9 +67,8 @@ impl Custom {
         };
         let find = |pointer: &str| values.iter().rev().find_map(|value| value.pointer(pointer));
         if let Some(why) = self.failed.as_deref().and_then(find).filter(|why| is_so(why)) {
-            return Err(
-                run.failed(Class::Program, &format!("it says that it failed: {}", words(why)))
-            );
+            let why = words(why);
+            return Err(run.failed(class_of(&why), &format!("it says that it failed: {why}")));
         }
         if !run.finished.status.success() {
             return Err(run.ended_badly());

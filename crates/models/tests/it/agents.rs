@@ -161,7 +161,9 @@ fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
     check(
         r#"{"type":"result","subtype":"success","is_error":false,"result":""}"#,
         0,
-        expect!["Empty: `agent/m`: the answer is empty; try again later []"],
+        expect![
+            "Empty: `agent/m`: the answer is empty; try again later, or choose another model []"
+        ],
     );
     check(
         r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"bad key very-secret"}"#,
@@ -290,6 +292,13 @@ fn codex_is_judged_by_its_last_turn() {
         ],
     );
     check(
+        &failed("We’re currently experiencing high demand, which may cause temporary errors."),
+        1,
+        expect![
+            "Overload: `agent/m`: We’re currently experiencing high demand, which may cause temporary errors; try again later [half]"
+        ],
+    );
+    check(
         &failed("stream disconnected before completion"),
         1,
         expect![
@@ -306,7 +315,9 @@ fn codex_is_judged_by_its_last_turn() {
     check(
         r#"{"type":"turn.completed","usage":{}}"#,
         0,
-        expect!["Empty: `agent/m`: the answer is empty; try again later []"],
+        expect![
+            "Empty: `agent/m`: the answer is empty; try again later, or choose another model []"
+        ],
     );
     check(
         r#"{"type":"turn.started"}"#,
@@ -353,7 +364,9 @@ fn any_agents_answer_is_found_in_its_form() {
     check(
         custom(Form::Text, &[]),
         "true",
-        expect!["Empty: `agent/m`: the answer is empty; try again later []"],
+        expect![
+            "Empty: `agent/m`: the answer is empty; try again later, or choose another model []"
+        ],
     );
     check(
         custom(Form::Text, &[]),
@@ -375,12 +388,21 @@ fn any_agents_answer_is_found_in_its_form() {
     check(
         json(),
         r#"echo '{"result":{}}'"#,
-        expect!["Empty: `agent/m`: the answer is empty; try again later []"],
+        expect![
+            "Empty: `agent/m`: the answer is empty; try again later, or choose another model []"
+        ],
     );
     check(
         json(),
         r#"echo '{"result":{"text":"hello"},"failed":"no key"}'"#,
         expect!["Program: `agent/m`: it says that it failed: no key; run it by hand to see why []"],
+    );
+    check(
+        json(),
+        r#"echo '{"failed":"[API Error: 401 Incorrect API key provided.]"}'"#,
+        expect![
+            "Authentication: `agent/m`: it says that it failed: [API Error: 401 Incorrect API key provided.]; log in with it, or check its key []"
+        ],
     );
     check(
         json(),
