@@ -192,8 +192,10 @@ impl<'a> Reading<'a> {
         match self.ask_once(&prompt::again(prompt.clone(), why)) {
             Ok(second) if second.unusable.is_none() => Ok(second),
             Ok(_) => {
+                let model = self.by.desk.model(&self.by.persona).id();
                 let message = format!(
-                    "its answer is no report, even when asked again: {why}; choose another model"
+                    "`{model}`: its answer is no report, even when asked again ({why}); try again \
+                     later, or choose another model"
                 );
                 Err(Failure { partial: said, ..Failure::new(Class::Garbage, message) })
             }
