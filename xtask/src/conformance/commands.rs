@@ -135,7 +135,7 @@ const ANALYSERS: [Analyser; 6] = [
 
 /// Runs each analyser as a reviewer on files with flaws.
 pub(super) fn run() -> anyhow::Result<Vec<Check>> {
-    Ok(ANALYSERS.iter().map(|analyser| (analyser.name, check(analyser))).collect())
+    Ok(ANALYSERS.iter().map(|analyser| (analyser.name.to_owned(), check(analyser))).collect())
 }
 
 fn check(analyser: &Analyser) -> Outcome {
@@ -143,10 +143,7 @@ fn check(analyser: &Analyser) -> Outcome {
         Ok(program) => reviewer(analyser.name, program),
         Err(error) => return Outcome::not_had(&error),
     };
-    match reviewer.and_then(|reviewer| find_flaws(analyser, &reviewer)) {
-        Ok(()) => Outcome::Passed,
-        Err(error) => Outcome::Failed(format!("{error:#}")),
-    }
+    Outcome::of(reviewer.and_then(|reviewer| find_flaws(analyser, &reviewer)))
 }
 
 // ---- getting them

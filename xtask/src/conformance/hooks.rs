@@ -16,20 +16,13 @@ const PRE_COMMIT: &str = "4.7.0";
 pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     let python = match peers::pip("pre-commit", PRE_COMMIT) {
         Ok(python) => python,
-        Err(error) => return Ok(vec![("pre-commit", Outcome::not_had(&error))]),
+        Err(error) => return Ok(vec![("pre-commit".to_owned(), Outcome::not_had(&error))]),
     };
     output(command("cargo", &["build", "--quiet", "--package", "assay"]))?;
     let folder = target_folder("conformance/hooks")?;
     fs::remove_dir_all(&folder)?;
     fs::create_dir_all(&folder)?;
-    Ok(vec![("pre-commit", outcome(check(&folder, &python)))])
-}
-
-fn outcome(result: anyhow::Result<()>) -> Outcome {
-    match result {
-        Ok(()) => Outcome::Passed,
-        Err(error) => Outcome::Failed(format!("{error:#}")),
-    }
+    Ok(vec![("pre-commit".to_owned(), Outcome::of(check(&folder, &python)))])
 }
 
 /// Commits a flawed file, which must fail, and a clean one, which must not.

@@ -21,6 +21,14 @@ impl Outcome {
         Outcome::NotHad(format!("{error:#}"))
     }
 
+    /// Takes what a check came to.
+    fn of(result: anyhow::Result<()>) -> Outcome {
+        match result {
+            Ok(()) => Outcome::Passed,
+            Err(error) => Outcome::Failed(format!("{error:#}")),
+        }
+    }
+
     fn line(&self) -> String {
         match self {
             Outcome::Passed => "passed".to_owned(),
@@ -31,7 +39,7 @@ impl Outcome {
 }
 
 /// A check by its name.
-type Check = (&'static str, Outcome);
+type Check = (String, Outcome);
 
 /// A suite by its name.
 type Suite = (&'static str, fn() -> anyhow::Result<Vec<Check>>);

@@ -40,8 +40,8 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     let folder = target_folder("conformance")?;
     let document = write_document(&folder)?;
     Ok(vec![
-        ("sarif-multitool", multitool(&folder, &document)),
-        ("JSON schema", schema(&folder, &document)),
+        ("sarif-multitool".to_owned(), multitool(&folder, &document)),
+        ("JSON schema".to_owned(), schema(&folder, &document)),
     ])
 }
 
