@@ -9,7 +9,9 @@ mod stage;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use assay_fakes::model::{Answer, Asked, Cut, FakeModel, Fault, Pause, Script, SmallReview};
+use assay_fakes::model::{
+    Answer, Asked, Cut, FakeModel, Fault, Pause, Received, Script, SmallReview,
+};
 use serde_json::{Value, json};
 
 use self::programs::{PROGRAMS, Program};
@@ -156,21 +158,30 @@ fn is_grounded(result: &Value) -> anyhow::Result<()> {
     }
 }
 
-/// Plants a secret, of which nothing may leave the machine.
+/// Plants a secret, of which nothing may leave the machine, and the name of a file in the form
+/// that has some agents read it and send it along.
 fn secret(program: &Program, path: &str) -> anyhow::Result<()> {
     let server = FakeModel::start(answer);
     let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
     // No one takes what is put together only here for a token that was lost.
     let token: String = "k3Vq8ZtR1xWm5LpB7nYc2HdJ9sFa4GuE6oTi".chars().rev().collect();
-    let line = format!("    // old: {}{token}\n", ["gh", "p_"].concat());
-    stage.append(&line)?;
+    stage.append(&format!("// old: {}{token}\n", ["gh", "p_"].concat()))?;
+    let word = "of-nobodys-business";
+    let file = stage.write_private(&format!("{word}\n"))?;
+    // What an agent that is only configured does with such a name is up to its configuration.
+    if program.is_known {
+        stage.append(&format!("// as in @{}\n", file.display()))?;
+    }
     let ran = stage.review(&["--persona", "correctness"])?;
     println!("  a secret: {}", ran.line());
     ensure!(ran.code == 1, "it ended with {}: {}", ran.code, ran.said());
     let requests = server.requests();
-    ensure!(!requests.is_empty(), "nothing was asked: {}", ran.said());
+    let sent = |request: &Received| String::from_utf8_lossy(&request.body).into_owned();
+    let shown = requests.iter().filter(|request| sent(request).contains("// old: ")).count();
+    ensure!(shown > 0, "the change was not sent: {}", ran.said());
     for request in &requests {
-        let sent = String::from_utf8_lossy(&request.body).into_owned();
+        let sent = sent(request);
+        ensure!(!sent.contains(word), "a file was sent along that the change only names");
         let head = String::from_utf8_lossy(&request.head).into_owned();
         let pieces =
             token.as_bytes().windows(8).filter_map(|piece| std::str::from_utf8(piece).ok());

@@ -99,6 +99,13 @@ impl Stage {
         Ok(file.write_all(line.as_bytes())?)
     }
 
+    /// Writes a file that is no part of the change, into the home.
+    pub(super) fn write_private(&self, text: &str) -> anyhow::Result<PathBuf> {
+        let path = self.home.join("private.txt");
+        fs::write(&path, text)?;
+        Ok(path)
+    }
+
     /// Has assay review the change, with nothing of the environment that this runs in.
     pub(super) fn review(&self, args: &[&str]) -> anyhow::Result<Ran> {
         let before = self.files()?;
