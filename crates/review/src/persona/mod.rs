@@ -2,9 +2,10 @@
 //!
 //! [`Persona`] is such a file: what wakes it ([`trigger`]), how far it is believed, and its brief.
 //! [`Personas`] are those that are shipped and a repository's own. [`reviewer`] has one read a
-//! change, and [`validator`] has findings looked at again.
+//! change, part by part ([`reading`]), and [`validator`] has findings looked at again.
 
 mod desk;
+mod reading;
 mod reviewer;
 mod shipped;
 mod signals;
@@ -137,7 +138,12 @@ impl Personas {
         files: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Personas, PersonaError> {
         let shipped = shipped::SHIPPED.iter().map(|(file, text)| Persona::read(file, text));
-        let own = files.into_iter().map(|(file, text)| Persona::read(&file, &text));
+        let own = files.into_iter().map(|(file, text)| {
+            let persona = Persona::read(&file, &text)?;
+            // Those of the shipped ones are held by a test.
+            persona.trigger.check().map_err(|message| PersonaError { file, message })?;
+            Ok(persona)
+        });
         let mut all = BTreeMap::new();
         for persona in shipped.chain(own) {
             let persona = persona?;
@@ -162,5 +168,17 @@ impl Personas {
         let mut all: Vec<&Persona> = self.iter().filter(|p| p.name != VALIDATOR).collect();
         all.sort_by_key(|persona| (!persona.required, &persona.name));
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_of_the_shipped_personas_is_one() {
+        for persona in Personas::with_repository_personas([]).unwrap().iter() {
+            persona.trigger.check().unwrap_or_else(|why| panic!("{}: {why}", persona.name));
+        }
     }
 }

@@ -1,38 +1,30 @@
 //! A persona as a reviewer: [`PersonaReviewer`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use assay_change::Change;
-use assay_findings::coverage::Look;
-use assay_findings::report::{self, Report, ReviewerKind};
-use assay_models::{Answered, Class, Failure, Prompt, Spent, Usage};
-use assay_rules::redact;
+use assay_findings::report::{self, ReviewerKind};
+use assay_models::{Prompt, Usage};
 
 use super::Persona;
-use super::desk::{Desk, in_report};
+use super::desk::Desk;
+use super::reading::Reading;
 use crate::prompt;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::Part;
-use crate::reviewer::{Answer, Estimate, Exchange, Interest, Reviewer, Tell, looks_of};
+use crate::reviewer::{Answer, Estimate, Interest, Reviewer, Tell};
 use crate::runs::short_hash;
-use crate::secrets::keep_secrets;
-
-/// What did not fit into any part.
-const LEFT_OVER: &str = "the change is larger than models are given";
 
 /// About so many bytes make a token, and so many tokens an answer: for estimates, where a little
 /// too much or too little does no harm.
 const BYTES_PER_TOKEN: u64 = 4;
 const USUAL_ANSWER: u64 = 1_000;
 
-/// A part that is too long is cut in two, so many times over.
-const CUTS: usize = 4;
-
 /// A model that plays a role.
 pub struct PersonaReviewer {
-    persona: Persona,
-    desk: Arc<Desk>,
+    pub(super) persona: Persona,
+    pub(super) desk: Arc<Desk>,
     /// Whether somebody asked for it by name, so that it reads whatever its trigger says, and has
     /// to answer.
     named: bool,
@@ -49,14 +41,16 @@ impl PersonaReviewer {
         PersonaReviewer { persona, desk, named: true }
     }
 
-    fn who(&self) -> report::Reviewer {
+    /// Gives the name and standing under which it reports.
+    pub(super) fn who(&self) -> report::Reviewer {
         let mut who = report::Reviewer::new(&self.persona.name, ReviewerKind::Persona);
         who.family = Some(self.desk.model(&self.persona).about().family.clone());
         who.cap = Some(self.persona.cap.clone());
         who
     }
 
-    fn prompt(&self, briefing: &Briefing, part: (&Part, usize, usize)) -> Prompt {
+    /// Asks for a part of a change.
+    pub(super) fn prompt(&self, briefing: &Briefing, part: (&Part, usize, usize)) -> Prompt {
         let prior = self.desk.prior_for(&self.persona);
         prompt::review(&self.persona, briefing, part, prior, self.desk.room(&self.persona))
     }
@@ -122,174 +116,8 @@ impl Reviewer for PersonaReviewer {
         let mut reading = Reading::new(self, briefing, parts.left_over, tell);
         let of = parts.parts.len();
         for (part, number) in parts.parts.into_iter().zip(1..) {
-            reading.read(part, (number, of), CUTS);
+            reading.read(part, (number, of));
         }
         reading.finish(change)
-    }
-}
-
-/// What came of reading a change, part by part.
-struct Reading<'a> {
-    by: &'a PersonaReviewer,
-    briefing: &'a Briefing,
-    tell: Tell<'a>,
-    report: Report,
-    exchanges: Vec<Exchange>,
-    spent: Spent,
-    /// Why parts gave nothing, and the hunks in them.
-    failed: Vec<(String, BTreeSet<usize>)>,
-    read: BTreeSet<usize>,
-    left_over: BTreeSet<usize>,
-}
-
-impl<'a> Reading<'a> {
-    fn new(
-        by: &'a PersonaReviewer,
-        briefing: &'a Briefing,
-        left_over: BTreeSet<usize>,
-        tell: Tell<'a>,
-    ) -> Reading<'a> {
-        let mut report = Report::new(by.who());
-        report.required = by.is_required();
-        Reading {
-            by,
-            briefing,
-            tell,
-            report,
-            exchanges: Vec::new(),
-            spent: Spent::default(),
-            failed: Vec::new(),
-            read: BTreeSet::new(),
-            left_over,
-        }
-    }
-
-    /// Has a part read; where it is too long, in two halves.
-    fn read(&mut self, part: Part, (number, of): (usize, usize), cuts: usize) {
-        let hunks = part.hunks();
-        let prompt = self.by.prompt(self.briefing, (&part, number, of));
-        match self.asked(&prompt) {
-            Ok(report) => {
-                self.take(report);
-                self.read.extend(hunks);
-            }
-            Err(failure) if failure.class == Class::TooLong && cuts > 0 => match part.halves() {
-                Some(halves) => {
-                    halves.into_iter().for_each(|half| self.read(half, (number, of), cuts - 1));
-                }
-                None => self.fail(failure, hunks),
-            },
-            Err(failure) => self.fail(failure, hunks),
-        }
-    }
-
-    /// Asks, and once more where the answer cannot be read.
-    fn asked(&mut self, prompt: &Prompt) -> Result<Report, Failure> {
-        let report = self.ask_once(prompt)?;
-        let Some(why) = &report.unusable else { return Ok(report) };
-        // What it said is kept, for whoever wants to read it.
-        let said = report.rejected.first().map(|rejected| rejected.raw.clone());
-        match self.ask_once(&prompt::again(prompt.clone(), why)) {
-            Ok(second) if second.unusable.is_none() => Ok(second),
-            Ok(_) => {
-                let model = self.by.desk.model(&self.by.persona).id();
-                let message = format!(
-                    "`{model}`: its answer is no report, even when asked again ({why}); try again \
-                     later, or choose another model"
-                );
-                Err(Failure { partial: said, ..Failure::new(Class::Garbage, message) })
-            }
-            Err(failure) => Err(Failure {
-                message: format!("its answer is no report ({why}); asked again: {failure}"),
-                partial: failure.partial.or(said),
-                ..failure
-            }),
-        }
-    }
-
-    fn ask_once(&mut self, prompt: &Prompt) -> Result<Report, Failure> {
-        let Reading { by, tell, .. } = *self;
-        let can_be_read = |text: &str| Report::from_text(text, "", None).unusable.is_none();
-        let Answered { outcome, source, attempts, spent, not_kept } =
-            by.desk.ask(&by.persona, prompt, can_be_read, &|chars| tell(chars));
-        self.spent = self.spent.plus(spent);
-        self.report.remarks.notes.extend(not_kept);
-        self.exchanges.push(Exchange {
-            reviewer: by.persona.name.clone(),
-            model: by.desk.model(&by.persona).id().to_string(),
-            prompt: prompt.hash(),
-            source,
-            attempts,
-            tokens: spent.tokens.total(),
-            failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
-        });
-        let reply = outcome?;
-        if by.desk.took_orders(&reply.text) {
-            let message = "its answer took orders from the text under review, so it counts for \
-                           nothing; a model that is less easily led may do better";
-            return Err(Failure::new(Class::Garbage, message));
-        }
-        Ok(self.report_from(&reply.text))
-    }
-
-    /// Reads an answer. What is cut later on is free of secrets by then: half of one is still told.
-    fn report_from(&self, text: &str) -> Report {
-        Report::from_text(&redact(text), &self.by.persona.name, None)
-    }
-
-    fn take(&mut self, report: Report) {
-        self.report.votes.extend(report.votes);
-        self.report.rejected.extend(report.rejected);
-        self.report.lost += report.lost;
-        self.report.refuses |= report.refuses;
-        let (all, more) = (&mut self.report.remarks, report.remarks);
-        all.residual_risks.extend(more.residual_risks);
-        all.testing_gaps.extend(more.testing_gaps);
-        all.unmet_requirements.extend(more.unmet_requirements);
-        all.notes.extend(more.notes);
-    }
-
-    /// Takes what came before a failure, which was paid for; the hunks do not count as read.
-    fn fail(&mut self, failure: Failure, hunks: BTreeSet<usize>) {
-        if let Some(partial) = failure.partial.filter(|text| !self.by.desk.took_orders(text)) {
-            self.take(self.report_from(&partial));
-        }
-        self.failed.push((failure.message, hunks));
-    }
-
-    fn finish(mut self, change: &Change) -> Answer {
-        let looks = (0..change.hunks()).map(|hunk| self.look(hunk)).collect();
-        if let Some((why, _)) = self.failed.first() {
-            let (failed, all) = (self.failed.len(), self.exchanges.len());
-            self.report.unusable = Some(match failed < all && !self.read.is_empty() {
-                true => format!("{failed} of its parts gave nothing: {why}"),
-                false => why.clone(),
-            });
-        }
-        self.report.spent = Some(in_report(self.spent));
-        keep_secrets(&mut self.report);
-        Answer {
-            looks: looks_of(self.by, looks),
-            report: self.report,
-            suppressions: Vec::new(),
-            exchanges: self.exchanges,
-        }
-    }
-
-    /// Says what became of a hunk. One with lines in several parts is read once all of them are.
-    fn look(&self, hunk: usize) -> Look {
-        let failed = self.failed.iter().find(|(_, hunks)| hunks.contains(&hunk));
-        if let Some((why, _)) = failed {
-            return Look::Failed(format!("{}: {why}", self.by.persona.name));
-        }
-        if self.left_over.contains(&hunk) {
-            return Look::Unread(LEFT_OVER.to_owned());
-        }
-        match self.briefing.not_read.get(hunk) {
-            // Who left it out has said so; what nobody could be shown is not this one's to judge.
-            Some(Some(_)) => Look::NotConcerned,
-            Some(None) if self.read.contains(&hunk) => Look::Reviewed,
-            _ => Look::NotConcerned,
-        }
     }
 }

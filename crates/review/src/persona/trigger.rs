@@ -1,5 +1,7 @@
 //! What wakes a persona: [`Trigger`], a predicate over [`Signals`] that code evaluates.
 
+use std::sync::OnceLock;
+
 use regex::RegexSet;
 use serde::Deserialize;
 
@@ -32,9 +34,9 @@ pub enum Test {
     /// A changed path matches.
     Paths(Globs),
     /// An added line matches.
-    Added(RegexSet),
+    Added(Patterns),
     /// A removed line matches.
-    Removed(RegexSet),
+    Removed(Patterns),
     /// A changed file is in one of these languages.
     Languages(Vec<String>),
     /// So many lines that do something are added.
@@ -51,6 +53,24 @@ pub enum Test {
     HasIntent(bool),
     /// Whether an earlier review found something.
     HasPriorFindings(bool),
+}
+
+/// Patterns of lines, compiled when they are first needed: most changes need few of them.
+#[derive(Debug, Clone)]
+pub struct Patterns {
+    sources: Vec<String>,
+    set: OnceLock<Result<RegexSet, String>>,
+}
+
+impl Patterns {
+    fn new(sources: Vec<String>) -> Patterns {
+        Patterns { sources, set: OnceLock::new() }
+    }
+
+    fn set(&self) -> Result<&RegexSet, String> {
+        let compile = || RegexSet::new(&self.sources).map_err(|error| error.to_string());
+        self.set.get_or_init(compile).as_ref().map_err(Clone::clone)
+    }
 }
 
 /// A predicate as it is written.
@@ -100,6 +120,20 @@ impl Trigger {
         }
     }
 
+    /// Compiles every pattern in it, and says what is wrong with the first that is none.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self {
+            Trigger::Any(triggers) | Trigger::All(triggers) => {
+                triggers.iter().try_for_each(Trigger::check)
+            }
+            Trigger::Not(trigger) => trigger.check(),
+            Trigger::Test(Test::Added(patterns) | Test::Removed(patterns)) => {
+                patterns.set().map(|_| ())
+            }
+            Trigger::Test(_) => Ok(()),
+        }
+    }
+
     /// Says why the signals wake somebody, if they do.
     pub fn wakes(&self, signals: &Signals) -> Option<String> {
         match self {
@@ -133,11 +167,10 @@ impl Clause {
             parts.push(Trigger::Not(Box::new(Trigger::new(not)?)));
         }
         let globs = |globs: Vec<String>| Globs::new(&globs).map_err(|error| error.to_string());
-        let patterns = |p: Vec<String>| RegexSet::new(&p).map_err(|error| error.to_string());
         let tests = [
             self.paths.map(globs).transpose()?.map(Test::Paths),
-            self.added.map(patterns).transpose()?.map(Test::Added),
-            self.removed.map(patterns).transpose()?.map(Test::Removed),
+            self.added.map(Patterns::new).map(Test::Added),
+            self.removed.map(Patterns::new).map(Test::Removed),
             self.languages.map(Test::Languages),
             self.lines_at_least.map(Test::LinesAtLeast),
             self.files_at_least.map(Test::FilesAtLeast),
@@ -213,8 +246,9 @@ fn told(is: bool, wanted: bool, [yes, no]: [&str; 2]) -> Option<String> {
     (is == wanted).then(|| if wanted { yes } else { no }.to_owned())
 }
 
-fn matching(patterns: &RegexSet, lines: &[String], verb: &str) -> Option<String> {
-    let line = lines.iter().find(|line| patterns.is_match(line))?;
+fn matching(patterns: &Patterns, lines: &[String], verb: &str) -> Option<String> {
+    let set = patterns.set().ok()?;
+    let line = lines.iter().find(|line| set.is_match(line))?;
     let line = assay_rules::redact(line.trim());
     let mut shown: String = line.chars().take(QUOTED).collect();
     if shown.len() < line.len() {

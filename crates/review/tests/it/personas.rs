@@ -163,8 +163,9 @@ fn a_persona_that_cannot_be_read_is_named() {
             "the persona `x.md` cannot be used: `trigger` is empty; `always` wakes it for every change"
         ],
     );
-    let error = Persona::read("x.md", "---\nname: x\ntrigger:\n  added: ['(']\n---\ntext");
-    assert!(error.is_err());
+    let broken = "---\nname: x\ntrigger:\n  added: ['(']\n---\ntext";
+    let error = Personas::with_repository_personas([("x.md".into(), broken.into())]).unwrap_err();
+    assert!(error.to_string().contains("unclosed group"), "{error}");
 }
 
 #[test]
