@@ -3,6 +3,7 @@
 //! A change under review gives no orders: where it touches the configuration, the repository's own
 //! rules or its baseline, they are taken as they were before it.
 
+mod model;
 pub(crate) mod models;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,179 @@
+//! One model, as it is configured: [`StoredModel`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::bail;
+use assay_models::{
+    Agent, AgentKind, AgentModel, Custom, Description, Dialect, Form, HttpModel, Key, KeySource,
+    Model, ModelId, Price, Provider,
+};
+use serde::Deserialize;
+
+use super::models::MICRO;
+use crate::environment::variable;
+
+/// One model, as it is configured.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct StoredModel {
+    api: Option<Api>,
+    model: String,
+    url: Option<String>,
+    /// The variable that its key is in.
+    key_env: Option<String>,
+    /// The program that prints its key.
+    key_command: Option<Vec<String>>,
+    /// Here only to be refused: keys are written nowhere.
+    key: Option<serde::de::IgnoredAny>,
+    context_tokens: Option<u64>,
+    max_output_tokens: Option<u32>,
+    usd_per_million: Option<StoredPrice>,
+    /// For agents: the program, where it is another than usual, and its arguments.
+    run: Option<Vec<String>>,
+    /// For agents: variables that they need besides their own.
+    env: BTreeMap<String, String>,
+    /// For other agents: where in what they print the answer stands.
+    answer: Option<String>,
+    /// For other agents: where in what they print it says that they failed.
+    failed: Option<String>,
+}
+
+/// How a model is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Api {
+    Anthropic,
+    OpenaiChat,
+    OpenaiResponses,
+    Claude,
+    Codex,
+    Command,
+}
+
+/// Dollars for a million tokens.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredPrice {
+    input: f64,
+    output: f64,
+    cache_read: Option<f64>,
+    cache_write: Option<f64>,
+}
+
+impl StoredPrice {
+    fn price(self) -> Price {
+        let micro = |usd: f64| (usd * MICRO).max(0.0).round() as u64;
+        Price {
+            input: micro(self.input),
+            output: micro(self.output),
+            cache_read: micro(self.cache_read.unwrap_or(self.input)),
+            cache_write: micro(self.cache_write.unwrap_or(self.input)),
+        }
+    }
+}
+
+impl StoredModel {
+    /// Names a model of one of the well-known providers.
+    pub(super) fn of(api: Api, model: &str) -> StoredModel {
+        StoredModel { api: Some(api), model: model.to_owned(), ..StoredModel::default() }
+    }
+
+    /// Checks what can be checked without asking anybody.
+    pub(super) fn check(&self) -> anyhow::Result<Api> {
+        if self.key.is_some() {
+            bail!("`key` would write a secret into a file; say `key_env` or `key_command`");
+        }
+        let Some(api) = self.api else {
+            bail!(
+                "`api` is missing: anthropic, openai-chat, openai-responses, claude, codex or command"
+            );
+        };
+        let is_http = matches!(api, Api::Anthropic | Api::OpenaiChat | Api::OpenaiResponses);
+        if is_http && self.model.is_empty() {
+            bail!("`model` says which model is asked, and is missing");
+        }
+        if api == Api::Command && self.run.as_ref().is_none_or(Vec::is_empty) {
+            bail!("`run` says how it is run, and is missing");
+        }
+        Ok(api)
+    }
+
+    /// Makes a model of it.
+    pub(super) fn model(&self, name: &str) -> anyhow::Result<Arc<dyn Model>> {
+        Ok(match self.check()? {
+            Api::Anthropic => self.over_http(name, Dialect::Anthropic)?,
+            Api::OpenaiChat => self.over_http(name, Dialect::Chat)?,
+            Api::OpenaiResponses => self.over_http(name, Dialect::Responses)?,
+            Api::Claude => self.agent("claude", AgentKind::Claude),
+            Api::Codex => self.agent("codex", AgentKind::Codex),
+            Api::Command => self.agent(name, AgentKind::Custom(self.custom()?)),
+        })
+    }
+
+    fn described(&self, known: Description) -> Description {
+        Description {
+            context_tokens: self.context_tokens.unwrap_or(known.context_tokens),
+            max_output_tokens: self.max_output_tokens.unwrap_or(known.max_output_tokens),
+            price: self.usd_per_million.map(StoredPrice::price).or(known.price),
+            ..known
+        }
+    }
+
+    /// Makes a model of an agent's command line.
+    fn agent(&self, name: &str, kind: AgentKind) -> Arc<dyn Model> {
+        let mut run = self.run.clone().unwrap_or_default().into_iter();
+        let (program, args) = match kind {
+            AgentKind::Claude | AgentKind::Codex => (run.next(), run.collect()),
+            // Its whole command line is its own.
+            AgentKind::Custom(_) => (None, Vec::new()),
+        };
+        let named = self.env.iter().map(|(name, value)| (name.clone(), Key::new(value)));
+        let own = kind.variables().iter().filter(|name| !self.env.contains_key(**name));
+        let own = own.filter_map(|name| Some(((*name).to_owned(), Key::new(&variable(name)?))));
+        let variables = named.chain(own).collect();
+        let about = self.described(kind.describe(ModelId::new(name, &self.model)));
+        Arc::new(AgentModel::new(Agent { kind, program, args, variables }, about))
+    }
+
+    /// Reads how another agent is run, and where its answer stands.
+    fn custom(&self) -> anyhow::Result<Custom> {
+        let form = match self.answer.as_deref().unwrap_or("text").split_once(':') {
+            None if self.answer.as_deref().is_none_or(|answer| answer == "text") => Form::Text,
+            Some(("json", pointer)) => Form::Json(pointer.to_owned()),
+            Some(("jsonl", pointer)) => Form::JsonLines(pointer.to_owned()),
+            _ => bail!("`answer` is one of `text`, `json:/pointer` and `jsonl:/pointer`"),
+        };
+        let command = self.run.clone().unwrap_or_default();
+        Ok(Custom { command, form, failed: self.failed.clone() })
+    }
+
+    fn over_http(&self, name: &str, dialect: Dialect) -> anyhow::Result<Arc<dyn Model>> {
+        let is_anthropic = dialect == Dialect::Anthropic;
+        let (maker, address, key, usual) = match is_anthropic {
+            true => (
+                "anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "https://api.anthropic.com",
+            ),
+            false => ("openai", "OPENAI_BASE_URL", "OPENAI_API_KEY", "https://api.openai.com/v1"),
+        };
+        // Whoever names an address of their own names the key for it too: no key goes astray.
+        let key = match (&self.url, &self.key_env, &self.key_command) {
+            (_, Some(_), Some(_)) => bail!("there are both `key_env` and `key_command`"),
+            (_, _, Some(command)) => KeySource::Command(command.clone()),
+            (_, Some(variable), None) => from_variable(variable),
+            (Some(_), None, None) => KeySource::None,
+            (None, None, None) => from_variable(key),
+        };
+        let from_environment = || variable(address).filter(|url| !url.is_empty());
+        let url = self.url.clone().or_else(from_environment).unwrap_or_else(|| usual.to_owned());
+        let maker = if self.url.is_some() { name } else { maker };
+        let provider = Provider::new(maker, dialect, url.trim_end_matches('/'), key)?;
+        let about = self.described(Description::of(ModelId::new(maker, &self.model)));
+        Ok(Arc::new(HttpModel::new(Arc::new(provider), about)))
+    }
+}
+
+fn from_variable(name: &str) -> KeySource {
+    let value = variable(name).map(|value| Key::new(&value));
+    KeySource::Variable { name: name.to_owned(), value }
+}
