@@ -263,7 +263,9 @@ pub(super) fn without_tags(text: Cow<'_, str>) -> Cow<'_, str> {
     let mut out = String::new();
     let mut from = 0;
     for (at, _) in text.match_indices('<') {
-        if let Some(length) = inline_tag(&text[at..]) {
+        // One may stand inside what was taken out already.
+        let length = inline_tag(&text[at..]).filter(|_| from <= at);
+        if let Some(length) = length {
             out.push_str(&text[from..at]);
             from = at + length;
         }
@@ -283,8 +285,9 @@ fn inline_tag(text: &str) -> Option<usize> {
     ];
     let end = text.bytes().take(12).position(|byte| byte == b'>')?;
     let name = text[1..end].trim_matches(['/', ' ']);
+    // An empty comment; one that says something is left to be read.
     if text[1..end].starts_with("!--") {
-        return Some(end + 1);
+        return text[1..end].trim_matches(['!', '-', ' ']).is_empty().then_some(end + 1);
     }
     NAMES.iter().any(|known| name.eq_ignore_ascii_case(known)).then_some(end + 1)
 }
