@@ -128,7 +128,7 @@ impl<I: BufRead, O: Write> Talk<I, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::ModelArgs;
+    use crate::models::{Asked, Keeping, ModelArgs};
     use crate::reviewing::Prepared;
     use assay_change::{Scope, Selection};
     use assay_fakes::Repository;
@@ -147,7 +147,7 @@ mod tests {
             repository.path(),
             &Scope::Automatic,
             &Selection::default(),
-            &ModelArgs::default(),
+            Asked { args: &ModelArgs::default(), keeping: Keeping::Nothing, line: None },
         )
         .unwrap();
         let reviewed = prepared.review(Mode::Interactive, None);

@@ -9,6 +9,7 @@ use assay_change::Change;
 use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
 use assay_models::{Caller, Nonce, Store, Stores};
+use assay_review::command::CommandReviewer;
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{Desk, PersonaReviewer, Personas, Tier, VALIDATOR};
 use assay_review::recording::{REPLIES, RecordedModels};
@@ -66,41 +67,40 @@ impl ModelArgs {
     }
 }
 
-/// The personas of a review and what they share.
-pub(crate) struct Panel {
-    desk: Arc<Desk>,
-    personas: Personas,
-    /// Those that were asked for by name.
-    named: Vec<String>,
-    /// How many are asked at a time.
-    pub(crate) at_a_time: usize,
-    second_looks: bool,
-    /// What is needed to have the same again.
-    recorded: RecordedModels,
-    /// Where the answers of this run lie, for its record.
-    replies: Option<TempDir>,
+/// Whether answers are kept for the next time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// They are.
+    Answers,
+    /// Nothing is written.
+    Nothing,
 }
 
-impl Panel {
-    /// Sets up the personas of a review, where any are wanted.
-    pub(crate) fn new(
+/// What is asked over in a run, whoever asks and how often: what it may spend, and where its answers
+/// lie.
+#[derive(Clone)]
+pub(crate) struct Line {
+    caller: Arc<Caller>,
+    replies: Arc<TempDir>,
+}
+
+impl Line {
+    fn new(
         args: &ModelArgs,
         settings: &Settings,
-        change: &Change,
+        root: &Path,
+        keeping: Keeping,
         today: &str,
-    ) -> anyhow::Result<Option<Panel>> {
-        if !args.are_wanted(settings) {
-            return Ok(None);
-        }
-        let personas = Personas::with_repository_personas(settings.personas.clone())?;
-        check_names(&args.persona, &personas)?;
-        let only = args.models.as_deref().filter(|name| !name.is_empty());
-        let models = settings.models.for_review(only)?;
-        let state = runs::state_folder(&change.root)?;
+    ) -> anyhow::Result<Line> {
+        let state = match keeping {
+            Keeping::Answers => runs::state_folder(root)?,
+            Keeping::Nothing => runs::state_folder_path(root),
+        };
         let replies = tempfile::Builder::new().prefix("assay-replies-").tempdir()?;
         // Answers that came with the repository are nobody's.
-        let keeps_answers =
-            settings.models.keeps_answers() && runs::brought(&change.root).is_none();
+        let keeps_answers = keeping == Keeping::Answers
+            && settings.models.keeps_answers()
+            && runs::brought(root).is_none();
         let stores = Stores {
             cache: keeps_answers.then(|| Store::new(&state.join("cache"), redacted_text)),
             record: Some(Store::new(&replies.path().join(REPLIES), redacted_text)),
@@ -108,27 +108,70 @@ impl Panel {
         };
         let budget = settings.models.budget(args.caps(), &state.join("spend"), today);
         let caller = Caller::new(stores, budget, settings.models.patience());
+        Ok(Line { caller: Arc::new(caller), replies: Arc::new(replies) })
+    }
+}
+
+/// What is asked of models in a review.
+pub(crate) struct Asked<'a> {
+    pub(crate) args: &'a ModelArgs,
+    pub(crate) keeping: Keeping,
+    /// What an earlier review of the same run was asked over.
+    pub(crate) line: Option<Line>,
+}
+
+/// The personas of a review and what they share.
+pub(crate) struct Panel {
+    desk: Arc<Desk>,
+    personas: Personas,
+    /// How many are asked at a time.
+    pub(crate) at_a_time: usize,
+    /// How it is done, and what is needed to have the same again.
+    recorded: RecordedModels,
+    /// What it is asked over; nothing where it is on record.
+    line: Option<Line>,
+}
+
+impl Panel {
+    /// Sets up the personas of a review, where any are wanted.
+    pub(crate) fn new(
+        asked: Asked<'_>,
+        settings: &Settings,
+        change: &Change,
+        today: &str,
+    ) -> anyhow::Result<Option<Panel>> {
+        let Asked { args, keeping, line } = asked;
+        if !args.are_wanted(settings) {
+            return Ok(None);
+        }
+        let personas = Personas::with_repository_personas(settings.personas.clone())?;
+        let named = named(&args.persona, &personas)?;
+        check_apart(&personas, &settings.commands)?;
+        let only = args.models.as_deref().filter(|name| !name.is_empty());
+        let models = settings.models.for_review(only)?;
+        let line = match line {
+            Some(line) => line,
+            None => Line::new(args, settings, &change.root, keeping, today)?,
+        };
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let (time, thinking) = (settings.models.time(), settings.models.thinking());
         let prior = runs::prior_findings(change);
+        let tiers = [Tier::Cheap, Tier::Default, Tier::Premium];
         let recorded = RecordedModels {
             personas: settings.personas.clone(),
-            named: args.persona.clone(),
-            tiers: [Tier::Cheap, Tier::Default, Tier::Premium]
-                .map(|tier| models.of(tier).about().clone()),
+            named,
+            tiers: tiers.map(|tier| models.of(tier).about().clone()),
             thinking,
             prior: prior.clone(),
             second_looks: settings.second_looks,
         };
-        let desk = Desk::new(caller, models, nonce, time).thinking(thinking).prior(prior);
+        let desk = Desk::new(line.caller.clone(), models, nonce, time);
         Ok(Some(Panel {
-            desk: Arc::new(desk),
+            desk: Arc::new(desk.thinking(thinking).prior(prior)),
             personas,
-            named: args.persona.clone(),
             at_a_time: settings.models.at_a_time(),
-            second_looks: settings.second_looks,
             recorded,
-            replies: Some(replies),
+            line: Some(line),
         }))
     }
 
@@ -137,29 +180,32 @@ impl Panel {
         Ok(Panel {
             desk: Arc::new(recorded.desk(folder)?),
             personas: Personas::with_repository_personas(recorded.personas.clone())?,
-            named: recorded.named.clone(),
             at_a_time: 1,
-            second_looks: recorded.second_looks,
             recorded,
-            replies: None,
+            line: None,
         })
+    }
+
+    /// Gives what the run is asked over, for its next review.
+    pub(crate) fn line(&self) -> Option<Line> {
+        self.line.clone()
     }
 
     /// Gives the reviewers: those who were asked for by name, or else all, whose triggers decide.
     pub(crate) fn reviewers(&self) -> Vec<Box<dyn Reviewer>> {
         let by = |reviewer: PersonaReviewer| Box::new(reviewer) as Box<dyn Reviewer>;
         let desk = || self.desk.clone();
-        if self.named.is_empty() {
+        if self.recorded.named.is_empty() {
             let all = self.personas.on_roster().into_iter();
             return all.map(|persona| by(PersonaReviewer::new(persona.clone(), desk()))).collect();
         }
-        let named = self.named.iter().filter_map(|name| self.personas.named(name));
+        let named = self.recorded.named.iter().filter_map(|name| self.personas.named(name));
         named.map(|persona| by(PersonaReviewer::named(persona.clone(), desk()))).collect()
     }
 
     /// Has the findings of a review looked at again, where that is wanted.
     pub(crate) fn look_again(&self, change: &Change, synthesis: &Synthesis, review: &mut Review) {
-        let validator = self.personas.named(VALIDATOR).filter(|_| self.second_looks);
+        let validator = self.personas.named(VALIDATOR).filter(|_| self.recorded.second_looks);
         let Some(validator) = validator else { return };
         let (findings, at_a_time) = (&synthesis.findings, self.at_a_time);
         let looks = second_looks(change, findings, validator, &self.desk, at_a_time);
@@ -179,7 +225,7 @@ impl Panel {
 
     /// Gives the folder with the answers of this run.
     pub(crate) fn replies(&self) -> Option<PathBuf> {
-        self.replies.as_ref().map(|folder| folder.path().join(REPLIES))
+        self.line.as_ref().map(|line| line.replies.path().join(REPLIES))
     }
 
     /// Gives the files outside the change that were read for it.
@@ -188,7 +234,8 @@ impl Panel {
     }
 }
 
-fn check_names(names: &[String], personas: &Personas) -> anyhow::Result<()> {
+/// Gives the personas that were asked for by name, each once.
+fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
     let is_known = |name: &String| personas.named(name).is_some() && name != VALIDATOR;
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let mut known: Vec<&str> =
@@ -196,5 +243,21 @@ fn check_names(names: &[String], personas: &Personas) -> anyhow::Result<()> {
         known.sort_unstable();
         bail!("there is no persona `{unknown}`; there are: {}", known.join(", "));
     }
-    Ok(())
+    let mut once: Vec<String> = Vec::new();
+    for name in names {
+        if !once.contains(name) {
+            once.push(name.clone());
+        }
+    }
+    Ok(once)
+}
+
+/// Checks that nobody else reports under the name of a persona.
+fn check_apart(personas: &Personas, commands: &[CommandReviewer]) -> anyhow::Result<()> {
+    let others = commands.iter().map(|command| command.name.as_str());
+    let taken = others.chain([assay_rules::REVIEWER]).find(|name| personas.named(name).is_some());
+    match taken {
+        Some(name) => bail!("there is more than one reviewer `{name}`: a persona is called so too"),
+        None => Ok(()),
+    }
 }

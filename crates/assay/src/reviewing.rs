@@ -16,7 +16,7 @@ use assay_review::runs::{self, Record};
 use assay_review::{AtATime, Interest, Review, Reviewer, Rules, Terms};
 
 use crate::commands::today;
-use crate::models::{ModelArgs, Panel};
+use crate::models::{Asked, Panel};
 use crate::progress::Progress;
 use crate::settings::Settings;
 
@@ -45,7 +45,7 @@ impl Prepared {
         folder: &Path,
         scope: &Scope,
         selection: &Selection,
-        asked: &ModelArgs,
+        asked: Asked<'_>,
     ) -> anyhow::Result<Prepared> {
         let mut change = assay_change::open(folder, scope, selection)?;
         let settings = Settings::of(&change)?;
@@ -110,7 +110,7 @@ impl Prepared {
             panel.look_again(&self.change, &synthesis, &mut review);
             synthesis = self.synthesis(&review, mode, fail_on.clone());
         }
-        Reviewed { review, synthesis, log: progress.finish(), mode, fail_on }
+        Reviewed { review, synthesis, log: progress.finish(), fail_on }
     }
 
     fn synthesis(&self, review: &Review, mode: Mode, fail_on: Option<Grade>) -> Synthesis {
@@ -138,7 +138,6 @@ pub(crate) struct Reviewed {
     review: Review,
     pub(crate) synthesis: Synthesis,
     log: Vec<String>,
-    mode: Mode,
     fail_on: Option<Grade>,
 }
 
@@ -174,7 +173,6 @@ impl Reviewed {
 
     fn recording(&self, prepared: &Prepared) -> Recording {
         let terms = RecordedTerms {
-            mode: self.mode,
             fail_on: self.fail_on.clone(),
             require: prepared.require,
             dismissals: prepared.dismissals.clone(),

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use assay_change::{Change, RecordedChange};
 use assay_findings::coverage::Requirement;
-use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::path::RepoPath;
@@ -52,8 +51,6 @@ pub struct Recording {
 /// What decided besides the reviewers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RecordedTerms {
-    /// How the review was run.
-    pub mode: Mode,
     /// The line from which findings block.
     pub fail_on: Option<Grade>,
     /// How much had to be read.
@@ -92,7 +89,7 @@ impl Recording {
     ) -> Recording {
         Recording {
             version: VERSION,
-            change: RecordedChange::of(change, others, &redacted_text),
+            change: RecordedChange::of(change, &known(change, others), &redacted_text),
             terms,
             models,
             answers: review.local_answers(),
@@ -147,8 +144,23 @@ impl RecordedModels {
         let [cheap, default, premium] =
             self.tiers.clone().map(|about| Arc::new(Absent(about)) as Arc<dyn assay_models::Model>);
         let models = Models { cheap, default, premium };
-        let desk = Desk::new(caller, models, Nonce::draw()?, Duration::ZERO);
+        let desk = Desk::new(Arc::new(caller), models, Nonce::draw()?, Duration::ZERO);
         Ok(desk.thinking(self.thinking).prior(self.prior.clone()))
+    }
+}
+
+/// Leaves out the files that git does not know, whoever named them: they are nobody else's business.
+fn known(change: &Change, others: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
+    others.iter().filter(|path| change.base().exists(path)).cloned().collect()
+}
+
+/// Checks that a review can be recorded into a folder: it is new, empty, or a recording, which is
+/// replaced.
+pub fn check_folder(folder: &Path) -> Result<(), RunError> {
+    let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    match is_empty || folder.join(FILE).is_file() {
+        true => Ok(()),
+        false => Err(RunError::InUse { path: folder.to_owned() }),
     }
 }
 
@@ -158,6 +170,10 @@ pub(crate) fn keep_replies(replies: &Path, folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     let kept = folder.join(REPLIES);
+    // Answers of an earlier recording would pass for those of this one.
+    if kept.is_dir() {
+        fs::remove_dir_all(&kept)?;
+    }
     fs::create_dir_all(&kept)?;
     for entry in fs::read_dir(replies)? {
         let entry = entry?;

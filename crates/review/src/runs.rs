@@ -15,7 +15,7 @@ use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::vote::{AutofixClass, Replacement};
 use assay_findings::write::{self, Document, Form};
-use assay_rules::{redact, without_injections};
+use assay_rules::{Redacted, redact, without_injections};
 use serde::{Deserialize, Serialize};
 
 use crate::recording::{self, Recording};
@@ -72,6 +72,12 @@ pub enum RunError {
     Brought {
         /// The folder.
         folder: String,
+    },
+    /// A folder holds something else.
+    #[error("`{path}` is neither empty nor a recording; name a folder of its own")]
+    InUse {
+        /// The folder.
+        path: PathBuf,
     },
     /// There is no recording in a folder.
     #[error("`{path}` holds no recording; `assay review --record DIR` makes one")]
@@ -200,7 +206,8 @@ impl Record<'_> {
     /// Writes one reviewer's report, in full or as far as merging needs it.
     fn report(&self, report: &Report, form: Form) -> String {
         let changed = self.change.changed_lines();
-        let ground = Ground::new(Some(self.change.tree()), Some(&changed));
+        let redacted = Redacted(self.change.tree());
+        let ground = Ground::new(Some(&redacted), Some(&changed));
         let votes = report.votes.iter().enumerate();
         let votes: Vec<_> =
             votes.map(|(at, vote)| ground.check(vote, &report.reviewer, (0, at))).collect();
@@ -272,6 +279,11 @@ pub fn change_hash(change: &Change) -> String {
         hasher.update(text.as_bytes());
     }
     hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// Gives the folder for what assay keeps in a repository, whether it is there or not.
+pub fn state_folder_path(root: &Path) -> PathBuf {
+    root.join(STATE)
 }
 
 /// Gives the folder for what assay keeps in a repository, which is made where it is missing.
@@ -383,7 +395,8 @@ fn file_char(c: char) -> char {
 pub(crate) fn make_state_folder(root: &Path) -> io::Result<()> {
     let folder = root.join(STATE);
     // A link would lead what is written out of the repository.
-    for folder in [folder.clone(), folder.join("runs")] {
+    let below = OWN.map(|name| folder.join(name));
+    for folder in below.into_iter().chain([folder.clone()]) {
         if fs::symlink_metadata(&folder).is_ok_and(|metadata| !metadata.is_dir()) {
             let why = format!("`{}` is no folder", folder.display());
             return Err(io::Error::new(io::ErrorKind::NotADirectory, why));

@@ -10,7 +10,7 @@ use assay_sandbox::Command;
 
 use super::print;
 use crate::exit::Exit;
-use crate::models::ModelArgs;
+use crate::models::{Asked, Keeping, ModelArgs};
 use crate::reviewing::Prepared;
 use crate::terminal::{self, Told};
 
@@ -57,8 +57,12 @@ fn rates() -> String {
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
     let folder = make_repository()?;
-    let prepared =
-        Prepared::open(&folder, &Scope::Automatic, &Selection::default(), &ModelArgs::default())?;
+    let prepared = Prepared::open(
+        &folder,
+        &Scope::Automatic,
+        &Selection::default(),
+        Asked { args: &ModelArgs::default(), keeping: Keeping::Nothing, line: None },
+    )?;
     let reviewed = prepared.review(Mode::ReportOnly, None);
     reviewed.keep(&prepared)?;
     terminal::print(&prepared.change, &reviewed.synthesis, &Told::default())?;

@@ -10,13 +10,14 @@ use assay_findings::grade::Grade;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
+use assay_review::recording;
 use assay_review::roster::{Cost, roster};
 use clap::ValueEnum;
 
 use super::{ModeArg, known_severity, print, print_safely, warn};
 use crate::exit::Exit;
 use crate::interactive;
-use crate::models::ModelArgs;
+use crate::models::{Asked, Keeping, ModelArgs, Panel};
 use crate::reviewing::Prepared;
 use crate::terminal;
 
@@ -129,9 +130,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return replay(folder, here, args.format, args.fail_on.as_ref());
     }
     let (scope, selection) = (args.what.scope(), args.what.selection());
-    let open = || Prepared::open(&args.what.folder, &scope, &selection, &args.models);
-    let mut prepared = open()?;
-    if args.roster || args.dry_run {
+    let shows_only = args.roster || args.dry_run;
+    let keeping = match shows_only || args.mode == Some(ModeArg::ReportOnly) {
+        true => Keeping::Nothing,
+        false => Keeping::Answers,
+    };
+    let open = |line| {
+        let asked = Asked { args: &args.models, keeping, line };
+        Prepared::open(&args.what.folder, &scope, &selection, asked)
+    };
+    if let Some(folder) = &args.record {
+        recording::check_folder(folder)?;
+    }
+    let mut prepared = open(None)?;
+    if shows_only {
         let cost = if args.dry_run { Cost::Shown } else { Cost::NotAsked };
         let roster = roster(&prepared.change, &prepared.reviewers, cost);
         terminal::print_roster(&roster, prepared.panel.is_some(), args.dry_run)?;
@@ -148,7 +160,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut reviewed = prepared.review(mode, args.fail_on.as_ref());
     if mode == Mode::Autofix {
         let plan = super::fix::apply_safe(&prepared.change, &reviewed.synthesis)?;
-        let mended = open()?;
+        // What the run may spend, it may spend once.
+        let mended = open(prepared.panel.as_ref().and_then(Panel::line))?;
         let again = mended.review(mode, args.fail_on.as_ref());
         match breaks_something(&reviewed.synthesis, &again.synthesis) {
             true => {
@@ -175,10 +188,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Mode::Headless => show_headless(&reviewed.synthesis),
         _ => show(args.format, &prepared, &reviewed.synthesis, run),
     };
-    match shown {
-        // Whoever read the output has left; the verdict stays what it is.
-        Err(error) if error.chain().any(crate::is_broken_pipe) => return Ok(exit),
-        shown => shown?,
+    if !reached_somebody(shown)? {
+        return Ok(exit);
     }
     if let Err(error) = kept {
         warn(&format!("the review could not be kept: {error:#}; `--mode report-only` keeps none"));
@@ -198,8 +209,17 @@ pub(super) fn replay(
 ) -> anyhow::Result<Exit> {
     let prepared = Prepared::recorded(recording, root)?;
     let reviewed = prepared.review(Mode::ReportOnly, fail_on);
-    show(format, &prepared, &reviewed.synthesis, None)?;
+    reached_somebody(show(format, &prepared, &reviewed.synthesis, None))?;
     Ok(Exit::from(reviewed.synthesis.verdict.state))
+}
+
+/// Says whether what was shown reached anybody. Whoever read the output may have left; the verdict
+/// stays what it is.
+fn reached_somebody(shown: anyhow::Result<()>) -> anyhow::Result<bool> {
+    match shown {
+        Err(error) if error.chain().any(crate::is_broken_pipe) => Ok(false),
+        shown => shown.map(|()| true),
+    }
 }
 
 /// Says whether something blocks after fixes that did not before them.

@@ -61,7 +61,7 @@ pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
 /// What the personas of a run share: whom they ask, and the change as it is told. The change is
 /// read once for all of them.
 pub struct Desk {
-    caller: Caller,
+    caller: Arc<Caller>,
     models: Models,
     nonce: Nonce,
     /// How long one answer may take.
@@ -76,7 +76,7 @@ pub struct Desk {
 
 impl Desk {
     /// Sets up a run.
-    pub fn new(caller: Caller, models: Models, nonce: Nonce, time: Duration) -> Desk {
+    pub fn new(caller: Arc<Caller>, models: Models, nonce: Nonce, time: Duration) -> Desk {
         Desk {
             caller,
             models,
@@ -127,7 +127,9 @@ impl Desk {
     pub(super) fn parts(&self, persona: &Persona, change: &Change) -> Parts {
         let briefing = self.briefing(change);
         let about = self.model(persona).about();
-        let answer = u64::from(self.room(persona).answer.min(prompt::ANSWER_TOKENS));
+        let room = self.room(persona);
+        let answer = prompt::ANSWER_TOKENS.saturating_add(room.thinking).min(room.answer);
+        let answer = u64::from(answer);
         let tokens = about.context_tokens.saturating_sub(answer + about.overhead_tokens);
         let overhead = prompt::overhead(persona, briefing, self.prior_for(persona)) as u64;
         let most = (tokens * BYTES_PER_TOKEN).saturating_sub(overhead);
