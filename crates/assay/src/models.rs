@@ -92,15 +92,13 @@ impl Line {
         keeping: Keeping,
         today: &str,
     ) -> anyhow::Result<Line> {
-        let state = match keeping {
-            Keeping::Answers => runs::state_folder(root)?,
-            Keeping::Nothing => runs::state_folder_path(root),
-        };
+        let state = runs::state_folder_path(root);
+        // Where nothing can be kept, the review is made all the same.
+        let can_keep = keeping == Keeping::Answers && runs::state_folder(root).is_ok();
         let replies = tempfile::Builder::new().prefix("assay-replies-").tempdir()?;
         // Answers that came with the repository are nobody's.
-        let keeps_answers = keeping == Keeping::Answers
-            && settings.models.keeps_answers()
-            && runs::brought(root).is_none();
+        let keeps_answers =
+            can_keep && settings.models.keeps_answers() && runs::brought(root).is_none();
         let stores = Stores {
             cache: keeps_answers.then(|| Store::new(&state.join("cache"), redacted_text)),
             record: Some(Store::new(&replies.path().join(REPLIES), redacted_text)),

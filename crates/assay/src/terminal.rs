@@ -3,13 +3,14 @@
 mod roster;
 mod snippet;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::sync::LazyLock;
 
 use anstyle::{AnsiColor, Color, Style};
 use assay_change::Change;
 use assay_findings::finding::Finding;
+use assay_findings::ground::Mark;
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::validation::Validated;
@@ -202,7 +203,7 @@ fn write_asides(
     for finding in &synthesis.held_back {
         let why = match &finding.validation {
             Some(look) if look.state == Validated::Refuted => format!("refuted: {}", look.why),
-            _ => format!("{}% sure", finding.confidence.percent()),
+            _ => unsure(finding),
         };
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         let line = format!("held back: {} at {place}: {why}", finding.title);
@@ -216,7 +217,8 @@ fn write_asides(
             writeln!(out, "{DIM}{}{DIM:#}", wrapped(&plain::one_line(&line), 0, "  "))?;
         }
     }
-    let not_covered: Vec<&String> =
+    // Several may have left out the same, for the same reason.
+    let not_covered: BTreeSet<&String> =
         synthesis.reports.iter().flat_map(|report| &report.not_covered).collect();
     for file in not_covered.iter().take(NAMED) {
         writeln!(out, "{DIM}not looked at: {}{DIM:#}", plain::one_line(file))?;
@@ -243,6 +245,26 @@ fn write_asides(
         writeln!(out, "{DIM}{files} not looked at; --untracked takes them in{DIM:#}")?;
     }
     Ok(())
+}
+
+/// Says why a finding is not sure enough: for what the code says of it, or for its reviewer's own
+/// doubt.
+fn unsure(finding: &Finding) -> String {
+    let why = finding.marks.iter().find_map(|mark| match mark {
+        Mark::FileNotFound => Some("there is no such file"),
+        Mark::QuoteNotFound => Some("what it quotes does not stand there"),
+        Mark::NoQuote => Some("it quotes too little to be checked"),
+        Mark::FileMoved
+        | Mark::LineMoved
+        | Mark::LineBeyondEnd
+        | Mark::OutsideTheHunks
+        | Mark::GradeCapped => None,
+    });
+    let percent = finding.confidence.percent();
+    match why {
+        Some(why) => format!("{percent}% sure, as {why}"),
+        None => format!("{percent}% sure"),
+    }
 }
 
 /// Says what to type next.

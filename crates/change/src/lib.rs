@@ -57,6 +57,8 @@ pub struct Change {
     pub files: Vec<FileDiff>,
     /// New files that git does not track and that were not asked for.
     pub untracked: Vec<String>,
+    /// Whether there may be more to it than was asked for.
+    pub is_limited: bool,
     messages: Messages,
     base: TreeKind,
     tree: TreeKind,
@@ -85,7 +87,8 @@ impl Change {
         let root = git.root.clone();
         let base = TreeKind::Git(Box::new(GitTree::revision(git, base)));
         let messages = Messages::None;
-        Change { root, title, files, untracked: Vec::new(), messages, base, tree }
+        let (untracked, is_limited) = (Vec::new(), false);
+        Change { root, title, files, untracked, is_limited, messages, base, tree }
     }
 
     /// Gives the tree before the change: that of the commit it is held against.
@@ -156,6 +159,11 @@ pub fn is_tracked(root: &Path, folder: &str) -> bool {
 pub fn open(folder: &Path, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
     let git = Git::find(folder)?;
     git.check_paths(&selection.paths)?;
+    let change = open_scope(git, scope, selection)?;
+    Ok(Change { is_limited: !selection.paths.is_empty(), ..change })
+}
+
+fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
     match scope {
         Scope::Automatic => open_automatic(git, selection),
         Scope::Against(base) => {

@@ -94,6 +94,7 @@ impl RecordedChange {
             title: self.title,
             files: self.files,
             untracked: Vec::new(),
+            is_limited: false,
             messages: Messages::Known(self.messages),
             base: TreeKind::Recorded(self.before),
             tree: TreeKind::Recorded(self.after),

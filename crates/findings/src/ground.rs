@@ -348,7 +348,10 @@ impl<'t> Ground<'t> {
         let found = places.into_iter().flatten().min_by_key(|(at, _)| at.abs_diff(near));
         let Some((at, quote)) = found else {
             grounded.marks.push(Mark::QuoteNotFound);
-            grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
+            // A rule looked at the file itself; what it quotes may be redacted here.
+            if grounded.reviewer.kind != ReviewerKind::Rules {
+                grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
+            }
             return;
         };
         grounded.quote = view.line(at).map(str::to_owned);

@@ -157,7 +157,10 @@ fn known(change: &Change, others: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
 /// Checks that a review can be recorded into a folder: it is new, empty, or a recording, which is
 /// replaced.
 pub fn check_folder(folder: &Path) -> Result<(), RunError> {
-    let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    let is_empty = match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
     match is_empty || folder.join(FILE).is_file() {
         true => Ok(()),
         false => Err(RunError::InUse { path: folder.to_owned() }),

@@ -168,7 +168,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
                 plan.undo(&prepared.change.root);
                 warn("the safe fixes made something worse, and were taken back");
             }
-            false => (prepared, reviewed) = (mended, again),
+            false => {
+                (prepared, reviewed) = (mended, again);
+                let fixes: usize = plan.files.iter().map(|file| file.fixes.len()).sum();
+                let applied = terminal::count(fixes, "safe fix");
+                prepared.notes.push(format!("{applied} applied; `git diff` shows what changed"));
+            }
         }
     }
     // A review that cannot be kept is told all the same.

@@ -120,8 +120,9 @@ impl Configuration {
             return Ok(Configuration::default());
         }
         let text = expanded(text)?;
-        // A configuration is mostly comments, which the parser would otherwise count and refuse.
-        let options = serde_saphyr::options! { emit_comments: false };
+        // A configuration is mostly comments, which the parser would otherwise count and refuse; and
+        // a line that it quotes may hold the value of a variable.
+        let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
         serde_saphyr::from_str_with_options(&text, options).map_err(|error| parse_error(&error))
     }
 
@@ -282,6 +283,11 @@ fn touches(change: &Change, start: &str) -> bool {
     })
 }
 
+/// Says whether something may belong to a change of which only a part was asked for: git knows it.
+fn may_belong(change: &Change, path: &str) -> bool {
+    change.is_limited && assay_change::is_tracked(&change.root, path)
+}
+
 /// Reads a file that decides on a change: as it was before, where the change touches it, and else
 /// as it lies in the work tree. What is not told by the repository's history is told here.
 fn decisive(
@@ -296,6 +302,10 @@ fn decisive(
         return Ok(before);
     }
     let now = read_optional(&change.root, path)?;
+    if now != before && may_belong(change, path) {
+        notes.push(format!("{what} may belong to the change; the version before it is used"));
+        return Ok(before);
+    }
     if now != before && now.is_some() {
         notes.push(format!("{what} is not committed as it is used here"));
     }
@@ -360,6 +370,12 @@ fn own_files(
         return Ok(files.before(change));
     }
     let now = files.on_disk(&change.root)?;
+    if now != files.before(change) && may_belong(change, files.folder) {
+        notes.push(format!(
+            "the repository's {what} may belong to the change; those before it are used"
+        ));
+        return Ok(files.before(change));
+    }
     if !now.is_empty() && now != files.before(change) {
         notes.push(format!("the repository's {what} are not committed as they are used here"));
     }

@@ -62,6 +62,11 @@ struct StoredPrice {
 }
 
 impl StoredPrice {
+    fn is_one(self) -> bool {
+        let prices = [Some(self.input), Some(self.output), self.cache_read, self.cache_write];
+        prices.into_iter().flatten().all(|usd| usd.is_finite() && usd >= 0.0)
+    }
+
     fn price(self) -> Price {
         let micro = |usd: f64| (usd * MICRO).max(0.0).round() as u64;
         Price {
@@ -92,6 +97,9 @@ impl StoredModel {
         let is_http = matches!(api, Api::Anthropic | Api::OpenaiChat | Api::OpenaiResponses);
         if is_http && self.model.is_empty() {
             bail!("`model` says which model is asked, and is missing");
+        }
+        if self.usd_per_million.is_some_and(|price| !price.is_one()) {
+            bail!("`usd_per_million` has a price that is no sum of dollars");
         }
         if api == Api::Command && self.run.as_ref().is_none_or(Vec::is_empty) {
             bail!("`run` says how it is run, and is missing");

@@ -18,6 +18,9 @@ use crate::environment::variable;
 /// Millionths of a dollar in a dollar.
 pub(super) const MICRO: f64 = 1_000_000.0;
 
+/// A run takes no more tokens than this, unless it is told otherwise.
+const USUAL_TOKENS: u64 = 3_000_000;
+
 /// Models, as they are configured.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -66,8 +69,6 @@ struct Tiers {
 #[serde(rename_all = "lowercase")]
 enum Phase {
     Review,
-    Qa,
-    Fix,
 }
 
 /// What is different in a phase.
@@ -84,7 +85,23 @@ struct StoredPhase {
 #[serde(default, deny_unknown_fields)]
 struct StoredBudget {
     run: StoredCaps,
-    day: StoredCaps,
+    day: DayCaps,
+}
+
+/// What a day may cost. It has no seconds: nobody waits for a day to end.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct DayCaps {
+    usd: Option<f64>,
+    tokens: Option<u64>,
+    calls: Option<u64>,
+}
+
+impl DayCaps {
+    fn caps(self) -> Caps {
+        let DayCaps { usd, tokens, calls } = self;
+        StoredCaps { usd, tokens, calls, seconds: None }.caps()
+    }
 }
 
 /// What may be spent at the most.
@@ -103,6 +120,15 @@ impl StoredCaps {
         Caps { tokens: self.tokens, micro_usd, calls: self.calls }
     }
 
+    /// Bounds what nobody bounded.
+    fn or_usual(self) -> StoredCaps {
+        let is_bounded = self.usd.is_some() || self.tokens.is_some() || self.calls.is_some();
+        match is_bounded {
+            true => self,
+            false => StoredCaps { tokens: Some(USUAL_TOKENS), ..self },
+        }
+    }
+
     /// Takes what was asked for on the command line in the place of what is configured.
     fn or(self, other: StoredCaps) -> StoredCaps {
         StoredCaps {
@@ -119,6 +145,14 @@ impl StoredModels {
     pub(super) fn check(&self) -> anyhow::Result<()> {
         for (name, model) in &self.named {
             model.check().with_context(|| format!("`models.use.{name}` in `{PATH}`"))?;
+        }
+        if self.seconds == 0 || self.at_a_time == 0 {
+            bail!("`models.seconds` and `models.at_a_time` in `{PATH}` are 1 at least");
+        }
+        for usd in [self.budget.run.usd, self.budget.day.usd].into_iter().flatten() {
+            if !(usd >= 0.0) {
+                bail!("`models.budget` in `{PATH}`: {usd} is no sum of dollars");
+            }
         }
         let tiers = [&self.tiers.cheap, &self.tiers.default, &self.tiers.premium];
         let phases = self.phases.values().map(|phase| &phase.model);
@@ -199,8 +233,10 @@ impl StoredModels {
 
     /// Gives what a run may spend, and the day, whose spending is kept in a folder.
     pub(crate) fn budget(&self, asked: StoredCaps, folder: &Path, today: &str) -> Budget {
-        let run = asked.or(self.budget.run);
-        let deadline = run.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+        let run = asked.or(self.budget.run).or_usual();
+        // A time that no clock can tell is none.
+        let until = |seconds| Instant::now().checked_add(Duration::from_secs(seconds));
+        let deadline = run.seconds.and_then(until);
         let budget = Budget::new(run.caps(), deadline);
         match self.budget.day.caps() {
             caps if caps == Caps::default() => budget,

@@ -1,5 +1,7 @@
 //! A page for a pull request: the verdict, then each finding, then what lies beside them.
 
+use std::collections::BTreeSet;
+
 use super::{Document, plain, seven_level, sign, verification_mark};
 use crate::coverage::Coverage;
 use crate::finding::Finding;
@@ -108,7 +110,8 @@ fn named(findings: &[Finding]) -> Vec<String> {
 
 fn not_covered(synthesis: &Synthesis) -> Vec<String> {
     let files = synthesis.reports.iter().flat_map(|report| &report.not_covered);
-    files.map(|file| plain::markdown(file)).collect()
+    let once: BTreeSet<&String> = files.collect();
+    once.into_iter().map(|file| plain::markdown(file)).collect()
 }
 
 fn dismissed(findings: &[Finding]) -> Vec<String> {

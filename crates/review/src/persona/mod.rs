@@ -100,8 +100,11 @@ impl Persona {
         let Some((matter, brief)) = parts else {
             return Err(fail("it does not begin with front matter between lines `---`".into()));
         };
+        // The line with the dashes counts too.
+        let options = serde_saphyr::options! { with_snippet: false, emit_comments: false };
         let matter: FrontMatter =
-            serde_saphyr::from_str(matter).map_err(|error| fail(error.to_string()))?;
+            serde_saphyr::from_str_with_options(&format!("\n{matter}"), options)
+                .map_err(|error| fail(explained(&error.to_string())))?;
         let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if matter.name.is_empty() || !matter.name.chars().all(is_name) {
             let name = &matter.name;
@@ -124,6 +127,18 @@ impl Persona {
             brief: brief.trim().to_owned(),
             cap,
         })
+    }
+}
+
+/// Says what is wrong with front matter in a person's words.
+fn explained(error: &str) -> String {
+    match error.contains("untagged enum") {
+        true => {
+            "`trigger` is none: `always`, `full`, `never`, or predicates under `any`, `all` and \
+                 `not`"
+                .to_owned()
+        }
+        false => error.trim_start_matches("error: ").to_owned(),
     }
 }
 

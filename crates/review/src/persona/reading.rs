@@ -11,7 +11,7 @@ use assay_rules::redact;
 use super::PersonaReviewer;
 use super::desk::in_report;
 use crate::prompt;
-use crate::prompt::briefing::Briefing;
+use crate::prompt::briefing::{Briefing, NotRead};
 use crate::prompt::parts::Part;
 use crate::reviewer::{Answer, Exchange, Reviewer, Tell, looks_of};
 use crate::secrets::keep_secrets;
@@ -19,8 +19,14 @@ use crate::secrets::keep_secrets;
 /// What did not fit into any part.
 const LEFT_OVER: &str = "the change is larger than models are given";
 
+/// What was in no part.
+const NOT_SHOWN: &str = "it was shown to no model";
+
 /// A part that is too long is cut in two, so many times over.
 const CUTS: usize = 4;
+
+/// A part with fewer bytes than this is not what makes a prompt too long.
+const WORTH_CUTTING: usize = 4_000;
 
 /// What came of reading a change, part by part.
 pub(super) struct Reading<'a> {
@@ -73,16 +79,23 @@ impl<'a> Reading<'a> {
                 self.take(report);
                 self.read.extend(hunks);
             }
-            Err(failure) if failure.class == Class::TooLong && cuts > 0 => match part.halves() {
-                Some(halves) => {
-                    for half in halves {
-                        self.read_cutting(half, (number, of), cuts - 1);
+            Err(failure) if failure.class == Class::TooLong && cuts > 0 => {
+                match self.halves(part) {
+                    Some(halves) => {
+                        for half in halves {
+                            self.read_cutting(half, (number, of), cuts - 1);
+                        }
                     }
+                    None => self.fail(failure, hunks),
                 }
-                None => self.fail(failure, hunks),
-            },
+            }
             Err(failure) => self.fail(failure, hunks),
         }
+    }
+
+    /// Cuts a part in two, unless it is next to nothing beside what is told of every change.
+    fn halves(&self, part: Part) -> Option<[Part; 2]> {
+        (part.text().len() > WORTH_CUTTING).then(|| part.halves()).flatten()
     }
 
     /// Asks, and once more where the answer cannot be read.
@@ -169,6 +182,7 @@ impl<'a> Reading<'a> {
                 false => why.clone(),
             });
         }
+        self.report.remarks.not_covered = self.not_covered(change);
         self.report.spent = Some(in_report(self.spent));
         keep_secrets(&mut self.report);
         Answer {
@@ -179,20 +193,42 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Names the files of which this one read nothing, or not all.
+    fn not_covered(&self, change: &Change) -> Vec<String> {
+        let mut first = 0;
+        let mut named = self.briefing.withheld.clone();
+        for file in &change.files {
+            let hunks = first..first + file.hunks.len().max(1);
+            first = hunks.end;
+            if hunks.into_iter().any(|hunk| self.left_over.contains(&hunk)) {
+                named.push(format!("{} ({LEFT_OVER})", file.path()));
+            }
+        }
+        named.iter().map(|file| format!("{file}, by no model")).collect()
+    }
+
     /// Says what became of a hunk. One with lines in several parts is read once all of them are.
     fn look(&self, hunk: usize) -> Look {
         let failed = self.failed.iter().find(|(_, hunks)| hunks.contains(&hunk));
         if let Some((why, _)) = failed {
             return Look::Failed(format!("{}: {why}", self.by.persona.name));
         }
-        if self.left_over.contains(&hunk) {
-            return Look::Unread(LEFT_OVER.to_owned());
-        }
         match self.briefing.not_read.get(hunk) {
-            // Who left it out has said so; what nobody could be shown is not this one's to judge.
-            Some(Some(_)) => Look::NotConcerned,
+            // Who left it out has said so, and who gives orders is told by the rules.
+            Some(Some(NotRead::LeftOut(_) | NotRead::Addresses)) => Look::NotConcerned,
+            Some(Some(NotRead::NotShown(why))) => self.not_shown(why),
+            Some(None) if self.left_over.contains(&hunk) => self.not_shown(LEFT_OVER),
             Some(None) if self.read.contains(&hunk) => Look::Reviewed,
-            _ => Look::NotConcerned,
+            Some(None) | None => self.not_shown(NOT_SHOWN),
+        }
+    }
+
+    /// Says that this one was to read something and was not shown it. Where it has to answer, that
+    /// is as if it had not.
+    fn not_shown(&self, why: &str) -> Look {
+        match self.by.is_required() {
+            true => Look::Failed(format!("{}: {why}", self.by.persona.name)),
+            false => Look::Unread(why.to_owned()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Second looks: [`second_looks`] has each finding of weight looked at afresh before it leaves the
 //! machine.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::thread;
 
@@ -50,7 +51,10 @@ pub fn second_looks(
     let next = || waiting.lock().unwrap_or_else(|broken| broken.into_inner()).next();
     let work = || {
         while let Some((at, finding)) = next() {
-            let (opinion, exchange) = Look { change, validator, desk }.at(finding);
+            let look = Look { change, validator, desk };
+            // One that breaks down costs only itself.
+            let (opinion, exchange) = catch_unwind(AssertUnwindSafe(|| look.at(finding)))
+                .unwrap_or_else(|_| (missing(finding, "it crashed; this is a bug in assay"), None));
             let mut looked = looked.lock().unwrap_or_else(|broken| broken.into_inner());
             looked.push((at, opinion, exchange));
         }
@@ -88,7 +92,8 @@ impl Look<'_> {
         let told = told(finding);
         let room = self.desk.room(self.validator);
         let prompt = prompt::second_look(self.validator, &told, &code, room);
-        let can_be_read = |text: &str| mended_json(text).is_some_and(|value| value.is_object());
+        let can_be_read =
+            |text: &str| mended_json(text).is_some_and(|value| answer(&value).is_some());
         let Answered { outcome, source, attempts, spent, .. } =
             self.desk.ask(self.validator, &prompt, can_be_read, &|_| {});
         let exchange = Exchange {
@@ -181,11 +186,8 @@ fn opinion(finding: &Finding, text: &str) -> Opinion {
         return missing(finding, "the answer could not be read");
     };
     let word = |key: &str| value[key].as_str().map(redacted_text);
-    let answer = match value["answer"].as_str().map(str::to_ascii_lowercase).as_deref() {
-        Some("confirm" | "confirmed") => Answer::Confirm,
-        Some("refute" | "refuted") => Answer::Refute,
-        Some("unsure") => Answer::Unsure,
-        _ => return missing(finding, "the answer is none of confirm, refute and unsure"),
+    let Some(answer) = answer(&value) else {
+        return missing(finding, "the answer is none of confirm, refute and unsure");
     };
     let quoted_file = word("file").and_then(|file| RepoPath::parse(&file, None).ok());
     Opinion {
@@ -194,5 +196,15 @@ fn opinion(finding: &Finding, text: &str) -> Opinion {
         quote: word("quote"),
         quoted_file,
         ..missing(finding, "")
+    }
+}
+
+/// Gives the word that a second look came to, if it is one.
+fn answer(value: &Value) -> Option<Answer> {
+    match value["answer"].as_str()?.to_ascii_lowercase().as_str() {
+        "confirm" | "confirmed" => Some(Answer::Confirm),
+        "refute" | "refuted" => Some(Answer::Refute),
+        "unsure" => Some(Answer::Unsure),
+        _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! A change as models are told of it: [`Briefing`], made once for all personas.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use assay_change::Change;
 use assay_change::diff::{Content, FileDiff};
@@ -16,7 +17,7 @@ use super::excerpt::{self, Excerpt, Sides};
 use super::{guidelines, names};
 
 /// Why a hunk was kept from models, or was not all shown.
-pub(crate) const ADDRESSES: &str = "text in it addresses a reviewer";
+const ADDRESSES: &str = "text in it addresses a reviewer";
 const LONG_LINES: &str = "a line is too long to be shown";
 const TOO_MUCH: &str = "the change is larger than models are given";
 const UNREADABLE: &str = "it could not be shown";
@@ -37,12 +38,35 @@ pub(crate) struct Briefing {
     pub(crate) callers: Vec<Caller>,
     /// Files that are touched and not shown, each with the reason.
     pub(crate) not_shown: Vec<String>,
+    /// Files that models were to read and did not, or not all of, each with the reason.
+    pub(crate) withheld: Vec<String>,
     /// Why a hunk does not count as read, by its number.
-    pub(crate) not_read: Vec<Option<String>>,
+    pub(crate) not_read: Vec<Option<NotRead>>,
     /// The bytes of all excerpts.
     bytes: usize,
     /// The files outside the change that were read for it.
     pub(crate) others: BTreeSet<RepoPath>,
+}
+
+/// Why a hunk does not count as read by models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotRead {
+    /// Nobody reads it, by a rule that others name.
+    LeftOut(String),
+    /// It addresses reviewers, so what a model says of it counts for nothing.
+    Addresses,
+    /// It could not be shown.
+    NotShown(&'static str),
+}
+
+impl fmt::Display for NotRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotRead::LeftOut(rule) => rule,
+            NotRead::Addresses => ADDRESSES,
+            NotRead::NotShown(why) => why,
+        })
+    }
 }
 
 /// A tree as models may see it: without credentials, and without lines that address them.
@@ -80,6 +104,7 @@ impl Briefing {
             excerpts: Vec::new(),
             callers: Vec::new(),
             not_shown: Vec::new(),
+            withheld: Vec::new(),
             not_read: Vec::new(),
             bytes: 0,
             others: BTreeSet::new(),
@@ -97,39 +122,46 @@ impl Briefing {
     /// Takes a file in, or says why not.
     fn take(&mut self, change: &Change, file: &FileDiff, sides: &Sides<'_>) {
         let first = self.not_read.len();
-        let hunks = file.hunks.len().max(1);
         let names = [file.new_path.as_deref(), file.old_path.as_deref()];
-        let not_named = names.into_iter().flatten().find_map(not_to_be_named);
-        let why = not_for_models(file).or_else(|| not_named.map(str::to_owned));
-        if let Some(why) = why {
-            // A name that gives orders is not passed on either.
-            let is_withheld = not_to_be_named(file.path()).is_some();
-            let name = if is_withheld { "(a name withheld)" } else { file.path() };
-            self.not_shown.push(format!("{name} ({why})"));
-            self.not_read.extend(vec![Some(why); hunks]);
-            return;
-        }
-        if self.bytes > MOST {
-            self.not_read.extend(vec![Some(TOO_MUCH.to_owned()); hunks]);
-            return;
+        let not_named = || names.into_iter().flatten().find_map(not_to_be_named);
+        let too_much = || (self.bytes > MOST).then_some(NotRead::NotShown(TOO_MUCH));
+        if let Some(why) = not_for_models(file).or_else(not_named).or_else(too_much) {
+            return self.leave_out(file, why);
         }
         let Some(mut excerpt) = Excerpt::of(file, first, sides) else {
-            self.not_shown.push(format!("{} ({UNREADABLE})", file.path()));
-            self.not_read.extend(vec![Some(UNREADABLE.to_owned()); hunks]);
-            return;
+            return self.leave_out(file, NotRead::NotShown(UNREADABLE));
         };
         let shown: BTreeSet<usize> = excerpt.units.iter().flat_map(|unit| unit.hunks()).collect();
         let kept_back = kept_back(change, file);
         let touched = excerpt.withhold();
-        for at in 0..hunks {
+        for at in 0..hunks(file) {
+            let is_touched = touched.contains(&(first + at)).then_some(NotRead::Addresses);
+            let missing = (!shown.contains(&(first + at))).then_some(NotRead::NotShown(UNREADABLE));
             let why = kept_back.get(at).cloned().flatten();
-            let why = why.or_else(|| touched.contains(&(first + at)).then(|| ADDRESSES.to_owned()));
-            let missing = || (!shown.contains(&(first + at))).then(|| UNREADABLE.to_owned());
-            self.not_read.push(why.or_else(missing));
+            self.not_read.push(why.or(is_touched).or(missing));
         }
+        let reason = self.not_read[first..].iter().flatten().next();
+        self.withheld.extend(reason.map(|why| format!("{} ({why})", file.path())));
         self.bytes += excerpt.bytes();
         self.excerpts.push(excerpt);
     }
+
+    /// Leaves a file out, for a reason.
+    fn leave_out(&mut self, file: &FileDiff, why: NotRead) {
+        // A name that gives orders is not passed on either.
+        let is_withheld = not_to_be_named(file.path()).is_some();
+        let name = if is_withheld { "(a name withheld)" } else { file.path() };
+        self.not_shown.push(format!("{name} ({why})"));
+        if !matches!(why, NotRead::LeftOut(_)) {
+            self.withheld.push(format!("{} ({why})", file.path()));
+        }
+        self.not_read.extend(vec![Some(why); hunks(file)]);
+    }
+}
+
+/// Counts a file's hunks. One that was only renamed or emptied counts as one.
+fn hunks(file: &FileDiff) -> usize {
+    file.hunks.len().max(1)
 }
 
 /// Takes credentials and orders out of a text.
@@ -139,32 +171,33 @@ fn safe_text(text: &str) -> String {
 }
 
 /// Says why a file's name is not told, if it is not.
-pub(crate) fn not_to_be_named(path: &str) -> Option<&'static str> {
+pub(crate) fn not_to_be_named(path: &str) -> Option<NotRead> {
     if injection_in_name(path).is_some() {
-        return Some(ADDRESSES);
+        return Some(NotRead::Addresses);
     }
     if !names::is_plain(path) {
-        return Some(ODD_NAME);
+        return Some(NotRead::NotShown(ODD_NAME));
     }
-    (assay_rules::redact(path) != path).then_some(SECRET_NAME)
+    (assay_rules::redact(path) != path).then_some(NotRead::NotShown(SECRET_NAME))
 }
 
 /// Says why models are not shown a file, if they are not.
-fn not_for_models(file: &FileDiff) -> Option<String> {
-    if let Some(left_out) = &file.left_out {
-        return Some(left_out.rule.clone());
+fn not_for_models(file: &FileDiff) -> Option<NotRead> {
+    let left_out = |rule: &str| Some(NotRead::LeftOut(rule.to_owned()));
+    if let Some(rule) = &file.left_out {
+        return left_out(&rule.rule);
     }
     match file.content {
         Content::Text => None,
-        Content::Binary => Some("binary".to_owned()),
-        Content::Submodule => Some("submodule".to_owned()),
-        Content::Link => Some("symbolic link".to_owned()),
-        Content::Unread(_) => Some("its diff could not be read".to_owned()),
+        Content::Binary => left_out("binary"),
+        Content::Submodule => left_out("submodule"),
+        Content::Link => left_out("symbolic link"),
+        Content::Unread(_) => left_out("its diff could not be read"),
     }
 }
 
 /// Gives the reasons for which hunks of a file do not count as read by models, where there are any.
-fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<String>> {
+fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<NotRead>> {
     let path = file.new_path.as_deref().and_then(|path| RepoPath::exact(path).ok());
     let Some(path) = path else { return Vec::new() };
     let Some(text) = change.tree().read(&path) else { return Vec::new() };
@@ -180,14 +213,14 @@ fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<String>> {
             .iter()
             .any(|order| around.clone().any(|n| order.lines.start() <= n && n <= order.lines.end()))
         {
-            return Some(ADDRESSES.to_owned());
+            return Some(NotRead::Addresses);
         }
         let mut added = hunk.added.iter().flat_map(|span| span.start()..=span.end());
         let is_long = |n: u32| lines.get(n as usize - 1).is_some_and(|line| excerpt::is_cut(line));
-        added.any(is_long).then(|| LONG_LINES.to_owned())
+        added.any(is_long).then_some(NotRead::NotShown(LONG_LINES))
     };
     match file.hunks.is_empty() {
-        true => vec![(!orders.is_empty()).then(|| ADDRESSES.to_owned())],
+        true => vec![(!orders.is_empty()).then_some(NotRead::Addresses)],
         false => file.hunks.iter().map(reason).collect(),
     }
 }

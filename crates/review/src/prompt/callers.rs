@@ -57,16 +57,22 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
     let mut found = Vec::new();
     let known = change.base().paths();
     for path in known.into_iter().filter(is_candidate).take(MAX_FILES) {
-        let Some(text) = tree.read(&path) else { continue };
-        for (name, count) in names.iter().zip(&mut counts) {
-            let calls = assay_rules::calls(path.as_str(), &text, name);
+        let Some(raw) = change.tree().read(&path) else { continue };
+        left = left.saturating_sub(raw.len());
+        let wanted = names.iter().zip(&mut counts);
+        let wanted = wanted.filter(|(name, count)| **count < OF_ONE && raw.contains(name.as_str()));
+        let wanted: Vec<(&String, &mut usize)> = wanted.collect();
+        // Only what is shown has to be made fit to be shown.
+        let text = if wanted.is_empty() { None } else { tree.read(&path) };
+        let Some(text) = text.as_deref() else { continue };
+        for (name, count) in wanted {
+            let calls = assay_rules::calls(path.as_str(), text, name);
             for call in calls.into_iter().take(OF_ONE.saturating_sub(*count)) {
                 *count += 1;
-                let text = around(&text, call.start() as usize);
+                let text = around(text, call.start() as usize);
                 found.push(Caller { name: name.clone(), path: path.clone(), text });
             }
         }
-        left = left.saturating_sub(text.len());
         if left == 0 || found.len() >= OF_ALL {
             break;
         }

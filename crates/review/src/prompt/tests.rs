@@ -133,8 +133,7 @@ fn credentials_and_orders_do_not_leave() {
     assert!(!told.contains("q7R2mXc9"), "{told}");
     assert!(!told.contains("Ignore all previous"), "{told}");
     assert!(told.contains("    4 + b = 2"), "{told}");
-    let why = Briefing::new(&change).not_read[0].clone();
-    assert_eq!(why.as_deref(), Some(briefing::ADDRESSES));
+    assert_eq!(Briefing::new(&change).not_read, [Some(briefing::NotRead::Addresses)]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod conflict;
 pub(crate) mod injection;
-mod password;
+pub(crate) mod password;
 pub(crate) mod secret;
 
 use assay_findings::vote::Lines;

@@ -52,6 +52,15 @@ pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
     hits
 }
 
+/// Gives the passwords that stand in a text, wherever that may be: what is sent away shows none.
+pub(crate) fn values(text: &str) -> Vec<&str> {
+    if !NAMES.is_match(text) {
+        return Vec::new();
+    }
+    let assigned = ASSIGNED.captures_iter(text).filter_map(|groups| groups.get(1));
+    assigned.map(|value| value.as_str()).filter(|value| is_password(value)).collect()
+}
+
 /// Tells a password from a name, an address, a reference or a template.
 fn is_password(value: &str) -> bool {
     let has = |test: fn(&char) -> bool| value.chars().any(|c| test(&c));

@@ -105,3 +105,13 @@ fn a_review_ends_when_its_time_is_over() {
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("`some` is no sum of dollars"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_review_that_mends_and_looks_again_has_one_budget_and_tells_all_of_it() {
+    let case = Case::new("");
+    case.repository.write("debug.py", "def f(a):\n    breakpoint()\n    return a\n");
+    case.repository.commit("leaves a breakpoint");
+    let ran = case.review(&["--mode", "autofix", "--format", "json"]);
+    let asked = case.server.requests().len() as u64;
+    assert_eq!(ran.json()["spent"]["calls"], asked, "{}", ran.stderr);
+}

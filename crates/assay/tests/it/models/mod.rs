@@ -3,6 +3,7 @@
 mod again;
 mod budget;
 mod failures;
+mod gaps;
 mod keys;
 mod own;
 mod replay;

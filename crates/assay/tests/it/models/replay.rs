@@ -152,3 +152,24 @@ fn two_runs_are_compared_and_the_prompt_is_named_as_the_cause() {
     let ran = case.run(&["diff", &ids[0], &ids[0]]);
     assert_eq!(ran.stdout, "the findings are the same\n");
 }
+
+#[test]
+fn a_folder_with_something_else_in_it_is_not_recorded_into_and_nobody_is_asked() {
+    let case = Case::new("");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("notes.txt"), "mine\n").unwrap();
+    let ran = case.review(&["--record", folder.path().to_str().unwrap()]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("is neither empty nor a recording"), "{}", ran.stderr);
+    assert!(case.server.requests().is_empty());
+}
+
+#[test]
+fn a_reader_who_leaves_does_not_change_the_verdict() {
+    let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/persona-review");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.args(["review", "--replay"]).arg(recording).stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
