@@ -126,7 +126,7 @@ impl Model for AgentModel {
         if reply.text.trim().is_empty() {
             return Err(run.empty());
         }
-        reply.text = run.scrub(&reply.text);
+        (reply.text, reply.aside) = (run.scrub(&reply.text), run.scrub(&reply.aside));
         if reply.usage.total() == 0 {
             // It does not say what it took, and no token is shorter than a byte.
             (reply.usage.input, reply.usage.output) =

@@ -26,7 +26,7 @@ pub struct Ask<'a> {
     /// How long asking may take, with all that is waited between attempts.
     pub time: Duration,
     /// Says whether an answer is worth keeping for the next run that asks the same.
-    pub is_worth_keeping: &'a dyn Fn(&str) -> bool,
+    pub is_worth_keeping: &'a dyn Fn(&Reply) -> bool,
 }
 
 /// What came of a question.
@@ -208,7 +208,7 @@ impl Caller {
 
     /// Keeps a whole answer, and says why not where that fails. A recording has every answer.
     fn keep(&self, ask: &Ask<'_>, question: Question<'_>, reply: &Reply) -> Option<String> {
-        let cache = self.stores.cache.as_ref().filter(|_| (ask.is_worth_keeping)(&reply.text));
+        let cache = self.stores.cache.as_ref().filter(|_| (ask.is_worth_keeping)(reply));
         let cache = cache.and_then(|cache| {
             let kept = cache.keep_for_a_while(question, reply);
             kept.err().map(|error| format!("could not keep an answer in the cache: {error}"))

@@ -242,11 +242,12 @@ impl Call<'_> {
             }
         }
         let usage = self.used(&answer);
-        let text = answer.into_text();
+        let (text, aside) = answer.into_text_and_aside();
         if text.trim().is_empty() {
             return Err(Fault::Empty(usage));
         }
-        Ok(Reply::new(self.scrub(&text), usage))
+        let aside = self.scrub(&aside);
+        Ok(Reply { aside, ..Reply::new(self.scrub(&text), usage) })
     }
 
     /// Gives what an answer took. Where the provider does not say, no token is shorter than a byte.

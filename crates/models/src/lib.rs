@@ -29,6 +29,6 @@ pub use key::{Key, KeySource};
 pub use model::{Absent, Description, Model, ModelId};
 pub use price::Price;
 pub use prompt::{Block, Mark, Nonce, Piece, Prompt};
-pub use reply::{Reply, Usage};
+pub use reply::{Reply, Usage, says};
 pub use store::Store;
 pub use wire::Dialect;

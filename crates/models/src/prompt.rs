@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::says;
+
 /// What is asked of a model. Two equal prompts ask the same, whatever the marks of their runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
@@ -55,8 +57,10 @@ pub struct Nonce {
 }
 
 /// How marks are written where a prompt or an answer is kept, whatever they were in its run.
-const KEPT: [(Mark, &str); 2] =
-    [(Mark::Fence, "\u{1}fence\u{1}"), (Mark::Canary, "\u{1}canary\u{1}")];
+const KEPT: [(Mark, &str); 2] = [(Mark::Fence, "\u{1}fence\u{1}"), (Mark::Canary, CANARY_KEPT)];
+
+/// How the canary is written there.
+const CANARY_KEPT: &str = "\u{1}canary\u{1}";
 
 impl Nonce {
     /// Draws new marks.
@@ -80,9 +84,15 @@ impl Nonce {
         }
     }
 
-    /// Takes the run's marks out of an answer that is to be kept.
+    /// Takes the run's marks out of an answer that is to be kept. One that says the canary in
+    /// disguise says it in plain as well afterwards, so that the next run sees it.
     pub fn forget(&self, text: &str) -> String {
-        KEPT.iter().fold(text.to_owned(), |text, (mark, kept)| text.replace(self.of(*mark), kept))
+        let forget = |text: String, (mark, kept): &(Mark, &str)| text.replace(self.of(*mark), kept);
+        let text = KEPT.iter().fold(text.to_owned(), forget);
+        match says(&text, &self.canary) {
+            true => format!("{text} {CANARY_KEPT}"),
+            false => text,
+        }
     }
 
     /// Puts the run's marks into an answer that was kept.

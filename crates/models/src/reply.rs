@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 pub struct Reply {
     /// What it says; where a schema was asked for, JSON as a rule.
     pub text: String,
+    /// What else it said: words around the answer proper, and messages before the last. Thoughts
+    /// are not among it, for weighing an order is not taking it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub aside: String,
     /// What it took.
     pub usage: Usage,
     /// What it cost in millionths of a dollar, where whoever answered says so.
@@ -32,8 +36,45 @@ pub struct Usage {
 impl Reply {
     /// Makes an answer that does not say what it cost.
     pub fn new(text: impl Into<String>, usage: Usage) -> Reply {
-        Reply { text: text.into(), usage, micro_usd: None }
+        Reply { text: text.into(), aside: String::new(), usage, micro_usd: None }
     }
+
+    /// Says whether a word stands anywhere in it, in the answer proper or aside.
+    pub fn says(&self, word: &str) -> bool {
+        says(&self.text, word) || says(&self.aside, word)
+    }
+}
+
+/// Says whether a word stands in a text, in whichever case, and also where letters of it are
+/// escaped as JSON has it.
+pub fn says(text: &str, word: &str) -> bool {
+    let word = word.to_lowercase();
+    text.to_lowercase().contains(&word) || unescaped(text).to_lowercase().contains(&word)
+}
+
+/// Puts letters in place of their escapes, `\u0061`, however many times over they are escaped.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (head, tail) = rest.split_at(at);
+        plain.push_str(head);
+        let after = tail.trim_start_matches('\\');
+        let code = after.strip_prefix('u').and_then(|after| after.get(..4));
+        let letter = code.and_then(|code| u32::from_str_radix(code, 16).ok());
+        match letter.and_then(char::from_u32) {
+            Some(letter) => {
+                plain.push(letter);
+                rest = &after["u0000".len()..];
+            }
+            None => {
+                plain.push_str(&tail[..tail.len() - after.len()]);
+                rest = after;
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
 }
 
 impl Usage {
@@ -49,6 +90,29 @@ impl Usage {
             cache_read: self.cache_read.saturating_add(other.cache_read),
             cache_write: self.cache_write.saturating_add(other.cache_write),
             output: self.output.saturating_add(other.output),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_wherever_and_however_it_is_said() {
+        let reply = |text: &str, aside: &str| Reply {
+            aside: aside.to_owned(),
+            ..Reply::new(text, Usage::default())
+        };
+        for said in [
+            "so be it: c0ffee", "C0FFEE", r"\u00630ffee", r"c\u0030\u0066\u0046ee",
+            r"c0\\\u0066fee \ué", r"\n\c0ff\u0065\u0065",
+        ] {
+            assert!(reply(said, "").says("c0ffee"), "{said}");
+            assert!(reply("{}", said).says("c0ffee"), "{said}");
+        }
+        for said in ["", "c0ff ee", r"\u0063", r"c0ffe\u006", r"\", r"\u+063"] {
+            assert!(!reply(said, said).says("c0ffee"), "{said}");
         }
     }
 }

@@ -104,19 +104,24 @@ impl Store {
         if kept.prompt != question.prompt.hash() {
             return Err(io::Error::other("it answers another question"));
         }
-        let text = question.nonce.recall(&kept.reply.text);
-        Ok(Some(Reply { text, ..kept.reply }))
+        let recalled = |text: &str| question.nonce.recall(text);
+        let (text, aside) = (recalled(&kept.reply.text), recalled(&kept.reply.aside));
+        Ok(Some(Reply { text, aside, ..kept.reply }))
     }
 
     /// Keeps an answer, whole or not at all, for nobody else to read.
     pub(crate) fn keep(&self, question: Question<'_>, reply: &Reply) -> io::Result<()> {
-        let text = (self.redact)(&question.nonce.forget(&reply.text));
+        let forgotten = |text: &str| (self.redact)(&question.nonce.forget(text));
         let kept = Kept {
             version: VERSION,
             model: (self.redact)(&question.model.to_string()),
             prompt: question.prompt.hash(),
             label: (self.redact)(question.label),
-            reply: Reply { text, ..reply.clone() },
+            reply: Reply {
+                text: forgotten(&reply.text),
+                aside: forgotten(&reply.aside),
+                ..reply.clone()
+            },
         };
         fs::create_dir_all(&self.folder)?;
         // A temporary file is made for its owner alone.
@@ -238,13 +243,35 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_said_aside_or_in_disguise_is_said_in_the_next_run_as_well() {
+        let case = Case::new();
+        let canary = case.nonce.of(Mark::Canary);
+        let escaped = format!("\\u{:04x}{}", u32::from(canary.as_bytes()[0]), &canary[1..]);
+        for said in [canary.to_owned(), canary.to_uppercase(), escaped] {
+            let one = prompt(&said);
+            let reply = Reply { aside: said, ..reply("{}") };
+            case.store.keep(case.question(&one), &reply).unwrap();
+            let next = Nonce::draw().unwrap();
+            let found = case.store.find(Question { nonce: &next, ..case.question(&one) }).unwrap();
+            assert!(found.says(next.of(Mark::Canary)), "{found:?}");
+            assert_eq!(found.text, "{}");
+        }
+    }
+
+    #[test]
     fn what_is_written_is_redacted_and_for_nobody_else() {
         use std::os::unix::fs::PermissionsExt;
         let case = Case::new();
         let one = prompt("one");
-        case.store.keep(case.question(&one), &reply("a secret")).unwrap();
+        case.store
+            .keep(
+                case.question(&one),
+                &Reply { aside: "one more secret".into(), ..reply("a secret") },
+            )
+            .unwrap();
         let file = case.files().remove(0);
-        assert!(fs::read_to_string(&file).unwrap().contains("a ***"));
+        let written = fs::read_to_string(&file).unwrap();
+        assert!(written.contains("\"a ***\"") && written.contains("one more ***"), "{written}");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 

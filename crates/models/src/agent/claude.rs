@@ -78,11 +78,11 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
         let is_known = usage.total() > 0 || status(&result).is_some();
         return Err(Failure { usage: is_known.then_some(usage), ..failure });
     }
-    let text = match &result["structured_output"] {
-        Value::Null => said.to_owned(),
-        structured => structured.to_string(),
+    let (text, aside) = match &result["structured_output"] {
+        Value::Null => (said.to_owned(), String::new()),
+        structured => (structured.to_string(), said.to_owned()),
     };
-    Ok(Reply { text, usage, micro_usd })
+    Ok(Reply { text, aside, usage, micro_usd })
 }
 
 /// Finds the result: one object, or the last of a list where it was told to be verbose.

@@ -81,10 +81,11 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
     let events: Vec<Value> =
         printed.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let last = |kind: &str| events.iter().rfind(|event| text(event, "/type") == kind);
-    let message = events.iter().rfind(|event| {
+    let messages = events.iter().filter(|event| {
         text(event, "/type") == "item.completed" && text(event, "/item/type") == "agent_message"
     });
-    let said = message.map(|message| text(message, "/item/text")).unwrap_or_default();
+    let mut before: Vec<&str> = messages.map(|message| text(message, "/item/text")).collect();
+    let said = before.pop().unwrap_or_default();
     // Errors are printed in good runs as well: only this one, and how it ends, decide.
     if let Some(failed) = last("turn.failed") {
         return Err(failure(run, text(failed, "/error/message")).with_partial(run.scrub(said)));
@@ -94,7 +95,10 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
         return Err(told.unwrap_or_else(|| run.ended_badly()).with_partial(run.scrub(said)));
     }
     match last("turn.completed") {
-        Some(turn) => Ok(Reply::new(said, used(&turn["usage"]))),
+        Some(turn) => {
+            let aside = before.join("\n");
+            Ok(Reply { aside, ..Reply::new(said, used(&turn["usage"])) })
+        }
         None => Err(run.garbage().with_partial(run.scrub(said))),
     }
 }

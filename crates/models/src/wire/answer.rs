@@ -76,9 +76,14 @@ impl Answer {
 
     /// Gives what there is of it: what was handed to the tool before what was said.
     pub(crate) fn into_text(self) -> String {
+        self.into_text_and_aside().0
+    }
+
+    /// Gives what there is of it, and what was said beside that.
+    pub(crate) fn into_text_and_aside(self) -> (String, String) {
         match self.tool.trim().is_empty() {
-            true => self.text,
-            false => self.tool,
+            true => (self.text, String::new()),
+            false => (self.tool, self.text),
         }
     }
 }

@@ -74,9 +74,12 @@ fn ask(model: &AgentModel) -> Result<Reply, Failure> {
 fn check(kind: AgentKind, script: &str, expected: Expect) {
     let stage = Stage::new(script);
     let shown = match ask(&stage.model(kind, "m")) {
-        Ok(Reply { text, usage, micro_usd }) => format!(
-            "{text:?} {} + {} cached, {} out, {micro_usd:?}",
-            usage.input, usage.cache_read, usage.output
+        Ok(Reply { text, aside, usage, micro_usd }) => format!(
+            "{text:?} {}{} + {} cached, {} out, {micro_usd:?}",
+            if aside.is_empty() { String::new() } else { format!("aside {aside:?} ") },
+            usage.input,
+            usage.cache_read,
+            usage.output
         ),
         Err(failure) => {
             assert!(!format!("{failure:?}").contains("very-secret"), "{failure:?}");
@@ -151,7 +154,7 @@ fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
     check(
         r#"{"type":"result","subtype":"success","is_error":false,"result":"{\"a\":1}","structured_output":{"a":1},"total_cost_usd":0.0001381,"usage":{"input_tokens":11,"cache_read_input_tokens":4,"output_tokens":7}}"#,
         0,
-        expect![[r#""{\"a\":1}" 11 + 4 cached, 7 out, Some(139)"#]],
+        expect![[r#""{\"a\":1}" aside "{\"a\":1}" 11 + 4 cached, 7 out, Some(139)"#]],
     );
     check(
         r#"[{"type":"system"},{"type":"result","is_error":false,"result":"yes"}]"#,
@@ -270,7 +273,7 @@ fn codex_is_judged_by_its_last_turn() {
 {"type":"item.completed","item":{"type":"agent_message","text":"hm"}}
 {"type":"item.completed","item":{"type":"agent_message","text":"{\"a\":1}"}}
 {"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}"#;
-    check(good, 0, expect![[r#""{\"a\":1}" 6 + 4 cached, 3 out, None"#]]);
+    check(good, 0, expect![[r#""{\"a\":1}" aside "hm" 6 + 4 cached, 3 out, None"#]]);
     let failed = |message: &str| {
         format!(
             r#"{{"type":"item.completed","item":{{"type":"agent_message","text":"half"}}}}

@@ -108,6 +108,15 @@ fn each_dialect_has_its_address_and_its_headers() {
 }
 
 #[test]
+fn what_is_said_beside_the_answer_is_kept_as_well() {
+    let body = r#"{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"As told: c0ffee, sk-very-secret"},{"type":"tool_use","input":{"a":1}}],"stop_reason":"tool_use"}"#;
+    let server = Server::start(vec![respond("200 OK", "", body)]);
+    let reply = ask(Dialect::Anthropic, &server).unwrap();
+    assert_eq!((reply.text.as_str(), reply.aside.as_str()), (r#"{"a":1}"#, "As told: c0ffee, …"));
+    assert!(reply.says("C0FFEE"));
+}
+
+#[test]
 fn a_server_that_knows_less_is_asked_for_less_and_that_is_remembered() {
     let refuse = |words: &str| {
         let body = format!(r#"{{"error":{{"message":"unknown field `{words}`"}}}}"#);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use assay_change::Change;
 use assay_findings::path::RepoPath;
 use assay_findings::spent::Spent;
-use assay_models::{Answered, Ask, Caller, Mark, Model, Nonce, Prompt};
+use assay_models::{Answered, Ask, Caller, Mark, Model, Nonce, Prompt, Reply, says};
 
 use super::{Persona, Signals, Tier};
 use crate::prompt::briefing::Briefing;
@@ -159,13 +159,18 @@ impl Desk {
             prompt,
             nonce: &self.nonce,
             time: self.time,
-            is_worth_keeping: &|text| can_be_read(text) && !self.took_orders(text),
+            is_worth_keeping: &|reply| can_be_read(&reply.text) && !self.took_orders(reply),
         };
         self.caller.ask(self.model(persona), &ask, heard)
     }
 
     /// Says whether an answer took orders from the text under review.
-    pub(super) fn took_orders(&self, answer: &str) -> bool {
-        answer.contains(self.nonce.of(Mark::Canary))
+    pub(super) fn took_orders(&self, reply: &Reply) -> bool {
+        reply.says(self.nonce.of(Mark::Canary))
+    }
+
+    /// Says whether a part of an answer took orders from the text under review.
+    pub(super) fn part_took_orders(&self, part: &str) -> bool {
+        says(part, self.nonce.of(Mark::Canary))
     }
 }

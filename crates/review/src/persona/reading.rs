@@ -139,7 +139,7 @@ impl<'a> Reading<'a> {
             failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
         });
         let reply = outcome?;
-        if by.desk.took_orders(&reply.text) {
+        if by.desk.took_orders(&reply) {
             let message = "its answer took orders from the text under review, so it counts for \
                            nothing; a model that is less easily led may do better";
             return Err(Failure::new(Class::Garbage, message));
@@ -166,7 +166,7 @@ impl<'a> Reading<'a> {
 
     /// Takes what came before a failure, which was paid for; the hunks do not count as read.
     fn fail(&mut self, failure: Failure, hunks: BTreeSet<usize>) {
-        if let Some(partial) = failure.partial.filter(|text| !self.by.desk.took_orders(text)) {
+        if let Some(partial) = failure.partial.filter(|text| !self.by.desk.part_took_orders(text)) {
             self.take(self.report_from(&partial));
         }
         self.failed.push((failure.message, hunks));

@@ -106,7 +106,7 @@ impl Look<'_> {
             failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
         };
         let opinion = match outcome {
-            Ok(reply) if self.desk.took_orders(&reply.text) => {
+            Ok(reply) if self.desk.took_orders(&reply) => {
                 missing(finding, "the answer took orders from the text under review")
             }
             Ok(reply) => opinion(finding, &reply.text),
