@@ -91,6 +91,9 @@ struct Run<'a> {
 impl AgentModel {
     /// Makes a model of an agent; it is told to take `about.id.model()`, if that is not empty.
     pub fn new(agent: Agent, about: Description) -> AgentModel {
+        let Agent { kind, program, args, variables } = &agent;
+        let names: Vec<&String> = variables.iter().map(|(name, _)| name).collect();
+        let about = about.reached_by(&(kind, program, args, names));
         AgentModel { agent, about }
     }
 }

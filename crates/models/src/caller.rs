@@ -98,18 +98,19 @@ impl Caller {
     /// Asks a model, and tells how many characters came so far while they come.
     pub fn ask(&self, model: &dyn Model, ask: &Ask<'_>, heard: &dyn Fn(usize)) -> Answered {
         let Ask { label, prompt, nonce, .. } = *ask;
-        let question = Question { model: model.id(), label, prompt, nonce };
+        let question = Question { model: model.id(), reached: None, label, prompt, nonce };
         if let Some(recording) = &self.stores.replay {
             return self.given(recording.replay(question), Source::Recorded);
         }
-        if let Some(reply) = self.stores.cache.as_ref().and_then(|cache| cache.find(question)) {
+        let cached = Question { reached: Some(&model.about().reached), ..question };
+        if let Some(reply) = self.stores.cache.as_ref().and_then(|cache| cache.find(cached)) {
             let not_kept = self.record(question, &reply);
             return Answered { not_kept, ..self.given(Ok(reply), Source::Cached) };
         }
         let mut attempts = Attempts::default();
         let outcome = self.attempt(model, ask, heard, &mut attempts);
         let outcome = outcome.map_err(|failure| attempts.with_longest(failure));
-        let not_kept = outcome.as_ref().ok().and_then(|reply| self.keep(ask, question, reply));
+        let not_kept = outcome.as_ref().ok().and_then(|reply| self.keep(ask, cached, reply));
         let Attempts { count, spent, .. } = attempts;
         Answered { outcome, source: Source::Asked, attempts: count, spent, not_kept }
     }
@@ -217,6 +218,7 @@ impl Caller {
     }
 
     fn record(&self, question: Question<'_>, reply: &Reply) -> Option<String> {
+        let question = Question { reached: None, ..question };
         let kept = self.stores.record.as_ref()?.keep(question, reply);
         kept.err().map(|error| format!("could not record an answer: {error}"))
     }

@@ -90,6 +90,8 @@ pub struct HttpModel {
 impl HttpModel {
     /// Makes a model of what is known of it; the provider knows it by `about.id.model()`.
     pub fn new(provider: Arc<Provider>, about: Description) -> HttpModel {
+        let Provider { dialect, url, .. } = &*provider;
+        let about = about.reached_by(&(dialect, dialect.address(url)));
         HttpModel { provider, about, conceded: Mutex::default() }
     }
 }

@@ -82,6 +82,10 @@ pub struct Description {
     pub price: Option<Price>,
     /// The tokens that it reads beside a prompt, at the most.
     pub overhead_tokens: u64,
+    /// A fingerprint of the way to it, which whoever asks it sets: under one name, another way may
+    /// lead to another model. A recording is the same whichever way its answers came.
+    #[serde(skip)]
+    pub reached: String,
 }
 
 impl Description {
@@ -96,7 +100,15 @@ impl Description {
             max_output_tokens: known.max_output_tokens,
             price: known.price,
             overhead_tokens: OVERHEAD,
+            reached: String::new(),
         }
+    }
+
+    /// Sets the way to it. Only a fingerprint is kept: addresses and arguments can hold secrets.
+    pub(crate) fn reached_by(mut self, way: &impl fmt::Debug) -> Description {
+        // Written like this, no text can pose as two.
+        self.reached = blake3::hash(format!("{way:?}").as_bytes()).to_hex()[..32].to_owned();
+        self
     }
 
     /// Gives the most tokens that a prompt can take: no token is shorter than a byte.

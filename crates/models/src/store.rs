@@ -1,6 +1,7 @@
 //! Answers that are kept: [`Store`], as a cache or as a recording.
 //!
-//! Each answer is a file of its own, found by the model and the prompt. Marks of a run are taken
+//! Each answer is a file of its own, found by the model and the prompt, and in a cache by the way
+//! to the model as well. Marks of a run are taken
 //! out of it, and whatever the caller redacts, before it is written.
 
 use std::fs;
@@ -39,6 +40,8 @@ pub struct Store {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) model: &'a ModelId,
+    /// The way to the model, where only an answer that came that way will do.
+    pub(crate) reached: Option<&'a str>,
     pub(crate) label: &'a str,
     pub(crate) prompt: &'a Prompt,
     pub(crate) nonce: &'a Nonce,
@@ -166,7 +169,18 @@ impl Store {
     fn file(&self, question: Question<'_>) -> PathBuf {
         let mut hasher = blake3::Hasher::new();
         hasher.update(question.prompt.hash().as_bytes());
-        hasher.update(question.model.to_string().as_bytes());
+        match question.reached {
+            None => {
+                hasher.update(question.model.to_string().as_bytes());
+            }
+            Some(reached) => {
+                // Lengths keep parts apart.
+                for part in [question.model.provider(), question.model.model(), reached] {
+                    hasher.update(&(part.len() as u64).to_le_bytes());
+                    hasher.update(part.as_bytes());
+                }
+            }
+        }
         self.folder.join(format!("{}.json", &hasher.finalize().to_hex()[..32]))
     }
 }
@@ -213,7 +227,8 @@ mod tests {
         }
 
         fn question<'a>(&'a self, prompt: &'a Prompt) -> Question<'a> {
-            Question { model: &self.model, label: "bug hunter", prompt, nonce: &self.nonce }
+            let (label, nonce) = ("bug hunter", &self.nonce);
+            Question { model: &self.model, reached: None, label, prompt, nonce }
         }
 
         fn files(&self) -> Vec<PathBuf> {
@@ -230,6 +245,20 @@ mod tests {
         assert_eq!(case.store.find(case.question(&other)), None);
         let stranger = Question { model: &ModelId::new("p", "n"), ..case.question(&one) };
         assert_eq!(case.store.find(stranger), None);
+    }
+
+    #[test]
+    fn where_the_way_to_a_model_counts_an_answer_that_came_another_way_is_not_found() {
+        let case = Case::new();
+        let one = prompt("one");
+        let by = |model, reached| Question { model, reached, ..case.question(&one) };
+        case.store.keep(by(&case.model, Some("here")), &reply("yes")).unwrap();
+        assert_eq!(case.store.find(by(&case.model, Some("here"))), Some(reply("yes")));
+        assert_eq!(case.store.find(by(&case.model, Some("there"))), None);
+        assert_eq!(case.store.find(by(&case.model, None)), None);
+        let (longer, shifted) = (ModelId::new("p", "mh"), ModelId::new("p/m", ""));
+        assert_eq!(case.store.find(by(&longer, Some("ere"))), None);
+        assert_eq!(case.store.find(by(&shifted, Some("here"))), None);
     }
 
     #[test]

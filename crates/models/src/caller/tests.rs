@@ -181,6 +181,24 @@ fn an_answer_is_paid_for_once() {
 }
 
 #[test]
+fn an_answer_that_came_another_way_is_asked_for_again_but_replayed() {
+    let (cache, recording) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = |folder: &tempfile::TempDir| Some(Store::new(folder.path(), str::to_owned));
+    let with = |stores| Caller::new(stores, Budget::unlimited(), Waits::default().patience());
+    let by = |way: &str, script: Vec<Result<Reply, Failure>>| {
+        let scripted = Scripted::new(script);
+        Scripted { about: scripted.about.reached_by(&way), script: scripted.script }
+    };
+    let run =
+        || with(Stores { cache: store(&cache), record: store(&recording), ..Stores::default() });
+    assert_eq!(ask(&run(), &by("here", vec![reply("one")])).source, Source::Asked);
+    assert_eq!(ask(&run(), &by("there", vec![reply("two")])).source, Source::Asked);
+    assert_eq!(message(&ask(&run(), &by("here", vec![]))), "one");
+    let replaying = with(Stores { replay: store(&recording), ..Stores::default() });
+    assert_eq!(message(&ask(&replaying, &Scripted::new([]))), "one");
+}
+
+#[test]
 fn failures_are_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Some(Store::new(folder.path(), str::to_owned));

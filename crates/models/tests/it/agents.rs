@@ -133,6 +133,32 @@ fn claude_gets_the_prompt_to_read_and_nothing_to_do() {
 }
 
 #[test]
+fn agents_know_the_way_to_them_apart() {
+    let way = |kind: AgentKind, args: &[&str], value: &str| {
+        let about = kind.describe(ModelId::new("agent", "m"));
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let variables = vec![("SOME_KEY".to_owned(), Key::new(value))];
+        let agent = Agent { kind, program: None, args, variables };
+        AgentModel::new(agent, about).about().reached.clone()
+    };
+    let custom = |pointer: &str| {
+        let form = Form::Json(pointer.into());
+        AgentKind::Custom(Custom { command: vec!["agent".into()], form, failed: None })
+    };
+    let ways = [
+        way(AgentKind::Claude, &[], "one"),
+        way(AgentKind::Codex, &[], "one"),
+        way(AgentKind::Claude, &["a", "b"], "one"),
+        way(AgentKind::Claude, &["a b"], "one"),
+        way(custom("/a"), &[], "one"),
+        way(custom("/b"), &[], "one"),
+    ];
+    let different: std::collections::BTreeSet<&String> = ways.iter().collect();
+    assert_eq!(different.len(), ways.len(), "{ways:?}");
+    assert_eq!(ways[0], way(AgentKind::Claude, &[], "two"), "a new key leads to the same model");
+}
+
+#[test]
 fn a_prompt_is_no_command_of_claudes() {
     let stage = Stage::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
     let block = Block { pieces: vec![Piece::Text(" /cost".into())], shared: false };

@@ -108,6 +108,19 @@ fn each_dialect_has_its_address_and_its_headers() {
 }
 
 #[test]
+fn models_know_the_way_to_them_apart() {
+    let way = |dialect, url: &str| model(dialect, url).about().reached.clone();
+    let ways = [
+        way(Dialect::Chat, "https://a.example/v1"),
+        way(Dialect::Chat, "https://b.example/v1"),
+        way(Dialect::Responses, "https://a.example/v1"),
+    ];
+    assert!(ways[0] != ways[1] && ways[0] != ways[2] && ways[1] != ways[2], "{ways:?}");
+    assert_eq!(ways[0], way(Dialect::Chat, "https://a.example/v1/"));
+    assert!(!ways.concat().contains("example"));
+}
+
+#[test]
 fn what_is_said_beside_the_answer_is_kept_as_well() {
     let body = r#"{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"As told: c0ffee, sk-very-secret"},{"type":"tool_use","input":{"a":1}}],"stop_reason":"tool_use"}"#;
     let server = Server::start(vec![respond("200 OK", "", body)]);
