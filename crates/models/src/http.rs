@@ -231,7 +231,10 @@ impl Call<'_> {
         if let Some(complaint) = answer.complaint.clone() {
             return Err(Fault::Complained(complaint, Box::new(answer)));
         }
-        match answer.stop {
+        match &answer.stop {
+            Some(Stop::Unknown(reason)) => {
+                return Err(Fault::Stopped(reason.clone(), Box::new(answer)));
+            }
             Some(Stop::Refused) => return Err(Fault::Refused(Box::new(answer))),
             Some(Stop::CutOff) => return Err(Fault::CutOff(Box::new(answer))),
             Some(Stop::Finished) => {}

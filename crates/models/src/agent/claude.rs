@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Asked, Run, is_about_login};
 use crate::complaint::Complaint;
-use crate::wire::{anthropic_usage, count, text};
+use crate::wire::{Stop, anthropic_usage, count, text};
 use crate::{Class, Failure, Reply};
 
 /// What it needs to find its account and its provider.
@@ -82,7 +82,19 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
         Value::Null => (said.to_owned(), String::new()),
         structured => (structured.to_string(), said.to_owned()),
     };
-    Ok(Reply { text, aside, usage, micro_usd })
+    // It takes what was cut off or refused for a success.
+    let stopped = match Stop::of(self::text(&result, "/stop_reason")) {
+        Some(Stop::CutOff) => Some((Class::CutOff, "the answer was cut off")),
+        Some(Stop::Refused) => Some((Class::Refusal, "the model will not answer")),
+        Some(Stop::Finished | Stop::Unknown(_)) | None => None,
+    };
+    match stopped {
+        Some((class, words)) => {
+            let usage = Some(usage).filter(|usage| usage.total() > 0);
+            Err(Failure { usage, ..run.failed(class, words) }.with_partial(run.scrub(&text)))
+        }
+        None => Ok(Reply { text, aside, usage, micro_usd }),
+    }
 }
 
 /// Finds the result: one object, or the last of a list where it was told to be verbose.

@@ -26,6 +26,8 @@ pub(super) enum Fault {
     Refused(Box<Answer>),
     /// The answer was cut off.
     CutOff(Box<Answer>),
+    /// The answer ended for a reason that is not known.
+    Stopped(String, Box<Answer>),
     /// The answer is empty.
     Empty(Usage),
     /// What came is no answer.
@@ -119,6 +121,15 @@ impl Call<'_> {
             }
             Fault::CutOff(answer) => {
                 self.ended(Class::CutOff, self.message(Class::CutOff, ""), *answer)
+            }
+            Fault::Stopped(reason, answer) => {
+                let message = format!(
+                    "`{}`: the answer ended for a reason that is not known (`{}`); try again, or \
+                     choose another model",
+                    self.model.about.id,
+                    self.shown(&reason)
+                );
+                self.ended(Class::Garbage, message, *answer)
             }
             Fault::Empty(usage) => {
                 let message = self.message(Class::Empty, "");

@@ -27,7 +27,7 @@ pub(crate) struct Answer {
 }
 
 /// Why an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It was at its end.
     Finished,
@@ -35,6 +35,25 @@ pub(crate) enum Stop {
     CutOff,
     /// The model or its provider would not go on.
     Refused,
+    /// For a reason that nobody here knows. What it says may be half of what was to be said.
+    Unknown(String),
+}
+
+impl Stop {
+    /// Reads a reason, if one is given. Servers that speak a dialect almost have words of others
+    /// for it.
+    pub(crate) fn of(reason: &str) -> Option<Stop> {
+        Some(match reason.to_ascii_lowercase().as_str() {
+            "" => return None,
+            "stop" | "tool_calls" | "function_call" => Stop::Finished,
+            "end_turn" | "stop_sequence" | "tool_use" => Stop::Finished,
+            "eos" | "eos_token" | "completed" => Stop::Finished,
+            "length" | "model_length" | "max_tokens" => Stop::CutOff,
+            "model_context_window_exceeded" | "incomplete" => Stop::CutOff,
+            "content_filter" | "refusal" | "safety" => Stop::Refused,
+            _ => Stop::Unknown(reason.to_owned()),
+        })
+    }
 }
 
 impl Answer {
@@ -62,10 +81,10 @@ impl Answer {
         self.heard += text.chars().count();
     }
 
-    /// Notes why it ended. What was refused stays so.
-    pub(super) fn stopped(&mut self, stop: Stop) {
+    /// Notes why it ended, where that is said. What was refused stays so.
+    pub(super) fn stopped(&mut self, reason: &str) {
         if self.stop != Some(Stop::Refused) {
-            self.stop = Some(stop);
+            self.stop = Stop::of(reason).or(self.stop.take());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Asked, Complaint, Concession, REPORT, Stop, count, message, text};
+use super::{Answer, Asked, Complaint, Concession, REPORT, count, message, text};
 use crate::Usage;
 
 /// The version of the protocol.
@@ -115,7 +115,7 @@ pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
         }
         "message_delta" => {
             used(&data["usage"], &mut answer.usage);
-            stop(text(data, "/delta/stop_reason"), answer);
+            answer.stopped(text(data, "/delta/stop_reason"));
         }
         "message_stop" => answer.ended = true,
         "error" => answer.complaint = Complaint::read(data),
@@ -129,7 +129,7 @@ pub(super) fn whole(body: &Value, answer: &mut Answer) {
         take_block(block, answer);
     }
     used(&body["usage"], &mut answer.usage);
-    stop(text(body, "/stop_reason"), answer);
+    answer.stopped(text(body, "/stop_reason"));
 }
 
 /// Takes what stands in a block from its start: in a stream nothing, as a rule.
@@ -140,15 +140,6 @@ fn take_block(block: &Value, answer: &mut Answer) {
             answer.call(&block["input"].to_string());
         }
         _ => {}
-    }
-}
-
-fn stop(reason: &str, answer: &mut Answer) {
-    match reason {
-        "" => {}
-        "max_tokens" | "model_context_window_exceeded" => answer.stopped(Stop::CutOff),
-        "refusal" => answer.stopped(Stop::Refused),
-        _ => answer.stopped(Stop::Finished),
     }
 }
 
@@ -309,6 +300,11 @@ data: {"type":"message_stop"}
             stop Some(CutOff) ended false heard 0
         "#]]
         .assert_eq(&told(r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}"#));
+        expect![[r#"
+            tokens 0 read 0 written 0 out 0
+            stop Some(Unknown("pause_turn")) ended false heard 0
+        "#]]
+        .assert_eq(&told(r#"{"type":"message_delta","delta":{"stop_reason":"pause_turn"}}"#));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             complaint overloaded_error "Overloaded"

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Asked, Complaint, Concession, REPORT, Stop, count, message, text};
+use super::{Answer, Asked, Complaint, Concession, REPORT, count, message, text};
 
 pub(super) fn request(asked: &Asked<'_>) -> Value {
     let mut messages = Vec::new();
@@ -41,12 +41,8 @@ pub(super) fn fold(data: &Value, answer: &mut Answer) {
     for said in [&choice["delta"], &choice["message"]] {
         take(said, answer);
     }
-    match text(choice, "/finish_reason") {
-        "" => {}
-        "length" => answer.stopped(Stop::CutOff),
-        "content_filter" => answer.stopped(Stop::Refused),
-        _ => answer.stopped(Stop::Finished),
-    }
+    // Some servers give no reason, and end the stream as is due.
+    answer.stopped(text(choice, "/finish_reason"));
     if let Some(input) = count(data, "/usage/prompt_tokens") {
         // The input includes what was kept.
         let kept = count(data, "/usage/prompt_tokens_details/cached_tokens").unwrap_or_default();
@@ -191,6 +187,12 @@ data: [DONE]
             stop Some(CutOff) ended false heard 3
         "#]]
         .assert_eq(&told(r#"{"choices":[{"delta":{"content":"hel"},"finish_reason":"length"}]}"#));
+        expect![[r#"
+            text "hel"
+            tokens 0 read 0 written 0 out 0
+            stop Some(Unknown("error")) ended false heard 3
+        "#]]
+        .assert_eq(&told(r#"{"choices":[{"delta":{"content":"hel"},"finish_reason":"error"}]}"#));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             complaint 502 "upstream"

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Asked, Complaint, REPORT, Stop, count, message, text};
+use super::{Answer, Asked, Complaint, REPORT, count, message, text};
 
 pub(super) fn request(asked: &Asked<'_>) -> Value {
     let mut request = json!({
@@ -41,6 +41,8 @@ pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
             answer.ended = true;
+            // The response says so again, as a rule.
+            answer.stopped(kind.trim_start_matches("response."));
             end(&data["response"], answer);
         }
         "error" => {
@@ -71,12 +73,10 @@ fn end(response: &Value, answer: &mut Answer) {
             }
         }
     }
-    match (text(response, "/status"), text(response, "/incomplete_details/reason")) {
-        ("", _) => {}
-        (_, "content_filter") => answer.stopped(Stop::Refused),
-        ("incomplete", _) => answer.stopped(Stop::CutOff),
-        _ => answer.stopped(Stop::Finished),
-    }
+    answer.stopped(match text(response, "/incomplete_details/reason") {
+        "content_filter" => "content_filter",
+        _ => text(response, "/status"),
+    });
     if text(response, "/status") == "failed" || response["error"].is_object() {
         answer.complaint = Some(Complaint::read(response).unwrap_or_default());
     }
@@ -181,8 +181,18 @@ data: {"type":"response.completed","response":{"status":"completed","error":null
         ));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
+            stop Some(CutOff) ended true heard 0
+        "#]]
+        .assert_eq(&told(r#"{"type":"response.incomplete","response":{}}"#));
+        expect![[r#"
+            tokens 0 read 0 written 0 out 0
+            stop Some(Unknown("cancelled")) ended true heard 0
+        "#]]
+        .assert_eq(&told(r#"{"type":"response.completed","response":{"status":"cancelled"}}"#));
+        expect![[r#"
+            tokens 0 read 0 written 0 out 0
             complaint server_error "oops"
-            stop Some(Finished) ended true heard 0
+            stop Some(Unknown("failed")) ended true heard 0
         "#]].assert_eq(&told(
             r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"oops"}}}"#,
         ));

@@ -195,6 +195,25 @@ fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
         ],
     );
     check(
+        r#"{"type":"result","is_error":false,"stop_reason":"max_tokens","result":"{\"a\":","usage":{"output_tokens":7}}"#,
+        0,
+        expect![[
+            r#"CutOff: `agent/m`: the answer was cut off; allow a longer answer, or review less at once [{"a":]"#
+        ]],
+    );
+    check(
+        r#"{"type":"result","is_error":false,"stop_reason":"refusal","result":"I will not."}"#,
+        0,
+        expect![
+            "Refusal: `agent/m`: the model will not answer; choose another model [I will not.]"
+        ],
+    );
+    check(
+        r#"{"type":"result","is_error":false,"stop_reason":"end_turn","result":"yes"}"#,
+        0,
+        expect![[r#""yes" 122 + 0 cached, 3 out, None"#]],
+    );
+    check(
         r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"bad key very-secret"}"#,
         1,
         expect!["Authentication: `agent/m`: bad key …; log in with it, or check its key []"],

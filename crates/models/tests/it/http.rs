@@ -121,6 +121,16 @@ fn models_know_the_way_to_them_apart() {
 }
 
 #[test]
+fn a_reason_to_end_may_be_missing_where_the_end_is_not() {
+    for reason in ["null", "\"\"", "\"STOP\"", "\"eos_token\""] {
+        let end = format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":{reason}}}]}}"#);
+        let server =
+            Server::start(vec![chunked(&format!("{HALF}data: {end}\n\ndata: [DONE]\n\n"))]);
+        assert_eq!(ask(Dialect::Chat, &server).unwrap().text, "hel", "{reason}");
+    }
+}
+
+#[test]
 fn what_is_said_beside_the_answer_is_kept_as_well() {
     let body = r#"{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"As told: c0ffee, sk-very-secret"},{"type":"tool_use","input":{"a":1}}],"stop_reason":"tool_use"}"#;
     let server = Server::start(vec![respond("200 OK", "", body)]);
@@ -296,6 +306,12 @@ fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
         end("length"),
         expect![[r#"
         CutOff: `fake/m`: the answer was cut off at 100 tokens; allow a longer answer, or review less at once
+        wait None, partial Some("hel"), tokens 34"#]],
+    );
+    check(
+        end("error"),
+        expect![[r#"
+        Garbage: `fake/m`: the answer ended for a reason that is not known (`error`); try again, or choose another model
         wait None, partial Some("hel"), tokens 34"#]],
     );
     check(
