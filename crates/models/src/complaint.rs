@@ -8,6 +8,12 @@ use crate::wire::text;
 /// How many characters of somebody else's words are shown.
 const SHOWN: usize = 300;
 
+/// How many bytes of them are searched for what they mean.
+const SEARCHED: usize = 2_000;
+
+/// What servers write before the part of a request that they repeat.
+const REPEATED: [&str; 3] = ["'input':", "\"input\":", "input_value="];
+
 /// What a provider says went wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Complaint {
@@ -33,8 +39,8 @@ impl Complaint {
     pub(crate) fn read(body: &Value) -> Option<Complaint> {
         let error = body.get("error").filter(|error| !error.is_null());
         let said = error.or_else(|| body.get("message")).or_else(|| body.get("detail"))?;
+        let message = message(said);
         let Value::Object(_) = said else {
-            let message = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
             return Some(Complaint { kind: String::new(), message });
         };
         let kind = match (text(said, "/code"), text(said, "/type")) {
@@ -42,18 +48,21 @@ impl Complaint {
             ("", kind) => kind.to_owned(),
             (code, _) => code.to_owned(),
         };
-        let message = match said.get("message") {
-            Some(Value::String(message)) => message.clone(),
-            Some(other) => other.to_string(),
-            None => said.to_string(),
-        };
         Some(Complaint { kind, message })
+    }
+
+    /// Gives the provider's own words. What it repeats of the request is none of them: that can
+    /// say anything, and a change that mentions payments does not make an account empty.
+    pub(crate) fn words(&self) -> &str {
+        let repeated = REPEATED.iter().filter_map(|mark| self.message.find(mark)).min();
+        let end = repeated.unwrap_or(self.message.len()).min(SEARCHED);
+        &self.message[..self.message.floor_char_boundary(end)]
     }
 
     /// Tells the class by the status, or by the provider's own name for what went wrong.
     pub(crate) fn class(&self, status: Option<u16>) -> Class {
         let kind = self.kind.as_str();
-        let words = format!("{kind} {}", self.message).to_lowercase();
+        let words = format!("{kind} {}", self.words()).to_lowercase();
         let has = |known: &[&str]| known.iter().any(|known| words.contains(known));
         match status.or_else(|| kind.parse().ok()).unwrap_or_else(|| status_of(kind)) {
             // Rate limits are called quotas too; only this name means that waiting does not help.
@@ -71,6 +80,27 @@ impl Complaint {
             500..=599 => Class::Server,
             _ => Class::Rejected,
         }
+    }
+}
+
+/// Gives the message in an error. Of a list that says which fields are wrong, what those held is
+/// left out.
+fn message(said: &Value) -> String {
+    match said {
+        Value::String(message) => message.clone(),
+        Value::Array(parts) => parts.iter().map(message).collect::<Vec<_>>().join("; "),
+        Value::Object(fields) if fields.contains_key("msg") || fields.contains_key("loc") => {
+            let place = said["loc"].as_array().into_iter().flatten();
+            let place = place.map(|part| part.as_str().map_or(part.to_string(), str::to_owned));
+            let place = place.collect::<Vec<_>>().join(".");
+            let words = [&place, text(said, "/msg"), text(said, "/type")];
+            words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(": ")
+        }
+        Value::Object(fields) => match fields.get("message").or_else(|| fields.get("detail")) {
+            Some(inner) => message(inner),
+            None => said.to_string(),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) => said.to_string(),
     }
 }
 
@@ -121,7 +151,11 @@ mod tests {
             (r#"{"detail":"no"}"#, ": no"),
             (
                 r#"{"message":{"detail":[{"loc":["body","max_completion_tokens"]}]}}"#,
-                r#": {"detail":[{"loc":["body","max_completion_tokens"]}]}"#,
+                ": body.max_completion_tokens",
+            ),
+            (
+                r#"{"detail":[{"type":"extra_forbidden","loc":["body","messages",0,"name"],"msg":"Extra inputs are not permitted","input":"payment"},{"type":"missing","msg":"Field required","input":{"messages":["quota"]}}]}"#,
+                ": body.messages.0.name: Extra inputs are not permitted: extra_forbidden; Field required: missing",
             ),
         ];
         for (body, expected) in cases {
@@ -155,6 +189,23 @@ mod tests {
         for (status, kind, message, expected) in cases {
             let complaint = Complaint { kind: kind.into(), message: message.into() };
             assert_eq!(complaint.class(Some(status)), expected, "{status} {kind} {message}");
+        }
+    }
+
+    #[test]
+    fn what_is_repeated_of_a_request_classes_nothing() {
+        let far = format!("unknown field{} billing", " ".repeat(2_000));
+        let cases = [
+            r#"{"detail":[{"msg":"Extra inputs are not permitted","loc":["body","x"],"input":"quota"}]}"#,
+            r#"{"message":"[{'type': 'extra_forbidden', 'loc': ('body', 'x'), 'input': 'context length'}]"}"#,
+            r#"{"error":{"message":"1 validation error [type=extra, input_value='payment']"}}"#,
+            r#"{"error":{"reason":"no","input":"credit balance"}}"#,
+            &format!(r#"{{"error":"{far}"}}"#),
+        ];
+        for body in cases {
+            let complaint = Complaint::read(&serde_json::from_str(body).unwrap()).unwrap();
+            assert_eq!(complaint.class(Some(422)), Class::Rejected, "{body}");
+            assert_eq!(complaint.class(Some(403)), Class::Authentication, "{body}");
         }
     }
 

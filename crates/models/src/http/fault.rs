@@ -62,10 +62,11 @@ impl Fault {
     /// Gives the words with which a request was refused, where asking otherwise may help.
     pub(super) fn refusal(&self) -> Option<&str> {
         match self {
+            // What reads like an empty account may be a field that is not known.
             Fault::Status { status: 400 | 422, complaint, .. }
-                if complaint.class(Some(400)) == Class::Rejected =>
+                if matches!(complaint.class(Some(400)), Class::Rejected | Class::Budget) =>
             {
-                Some(&complaint.message)
+                Some(complaint.words())
             }
             _ => None,
         }
@@ -161,7 +162,7 @@ impl Call<'_> {
 
     /// Gives a provider's words, in brackets.
     fn said(&self, status: Option<u16>, complaint: &Complaint) -> String {
-        let words = match complaint.message.trim() {
+        let words = match complaint.words().trim() {
             "" => complaint.kind.as_str(),
             message => message,
         };

@@ -174,6 +174,16 @@ fn a_server_that_knows_less_is_asked_for_less_and_that_is_remembered() {
 }
 
 #[test]
+fn a_field_that_is_not_taken_is_left_out_before_the_account_is_called_empty() {
+    let body = r#"{"detail":[{"loc":["body","stream_options"],"msg":"no such field on your payment plan","input":{"include_usage":true}}]}"#;
+    let refuse = || respond("422 Unprocessable Entity", "", body);
+    let server = Server::start(vec![refuse(), chunked(WHOLE)]);
+    assert_eq!(ask(Dialect::Chat, &server).unwrap().text, "hello");
+    let server = Server::start(vec![refuse(), refuse()]);
+    assert_eq!(ask(Dialect::Chat, &server).unwrap_err().class, Class::Budget);
+}
+
+#[test]
 fn a_refused_request_is_classed_and_explained() {
     let error = |status: &str, headers: &str, message: &str| {
         respond(status, headers, &format!(r#"{{"error":{{"message":"{message}"}}}}"#))
