@@ -104,13 +104,16 @@ impl Caller {
         }
         let cached = Question { reached: Some(&model.about().reached), ..question };
         if let Some(reply) = self.stores.cache.as_ref().and_then(|cache| cache.find(cached)) {
-            let not_kept = self.record(question, &reply);
+            let not_kept = self.record(question, Ok(&reply));
             return Answered { not_kept, ..self.given(Ok(reply), Source::Cached) };
         }
         let mut attempts = Attempts::default();
         let outcome = self.attempt(model, ask, heard, &mut attempts);
         let outcome = outcome.map_err(|failure| attempts.with_longest(failure));
-        let not_kept = outcome.as_ref().ok().and_then(|reply| self.keep(ask, cached, reply));
+        let not_kept = match &outcome {
+            Ok(reply) => self.keep(ask, cached, reply),
+            Err(failure) => self.record(question, Err(failure)),
+        };
         let Attempts { count, spent, .. } = attempts;
         Answered { outcome, source: Source::Asked, attempts: count, spent, not_kept }
     }
@@ -207,19 +210,24 @@ impl Caller {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a whole answer, and says why not where that fails. A recording has every answer.
+    /// Keeps a whole answer, and says why not where that fails. A recording has every answer, and
+    /// every failure.
     fn keep(&self, ask: &Ask<'_>, question: Question<'_>, reply: &Reply) -> Option<String> {
         let cache = self.stores.cache.as_ref().filter(|_| (ask.is_worth_keeping)(reply));
         let cache = cache.and_then(|cache| {
             let kept = cache.keep_for_a_while(question, reply);
             kept.err().map(|error| format!("could not keep an answer in the cache: {error}"))
         });
-        self.record(question, reply).or(cache)
+        self.record(question, Ok(reply)).or(cache)
     }
 
-    fn record(&self, question: Question<'_>, reply: &Reply) -> Option<String> {
+    fn record(&self, question: Question<'_>, outcome: Result<&Reply, &Failure>) -> Option<String> {
+        let recording = self.stores.record.as_ref()?;
         let question = Question { reached: None, ..question };
-        let kept = self.stores.record.as_ref()?.keep(question, reply);
+        let kept = match outcome {
+            Ok(reply) => recording.keep(question, reply),
+            Err(failure) => recording.keep_failure(question, failure),
+        };
         kept.err().map(|error| format!("could not record an answer: {error}"))
     }
 }

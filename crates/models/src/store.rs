@@ -54,7 +54,21 @@ struct Kept {
     model: String,
     prompt: String,
     label: String,
-    reply: Reply,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply: Option<Reply>,
+    /// Why there is no answer, which a recording has to tell as well: what came before it failed
+    /// counts, and so does that nothing came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<KeptFailure>,
+}
+
+/// A failure as it is kept: what it took was paid for then, and nobody waits for it again.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptFailure {
+    class: Class,
+    message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    partial: Option<String>,
 }
 
 impl std::fmt::Debug for Store {
@@ -72,14 +86,15 @@ impl Store {
 
     /// Gives an answer if there is one. A file that cannot be read is no answer.
     pub(crate) fn find(&self, question: Question<'_>) -> Option<Reply> {
-        self.read(question).ok().flatten()
+        self.read(question).ok().flatten()?.ok()
     }
 
-    /// Gives an answer, or says that none was recorded, or that it cannot be read.
+    /// Gives an answer or the failure that came instead, or says that neither was recorded, or
+    /// that it cannot be read.
     pub(crate) fn replay(&self, question: Question<'_>) -> Result<Reply, Failure> {
         let (model, label) = (question.model, question.label);
         let why = match self.read(question) {
-            Ok(Some(reply)) => return Ok(reply),
+            Ok(Some(outcome)) => return outcome,
             Ok(None) => format!(
                 "no answer of `{model}` for {label} is in the recording `{}` (prompt {}); record it anew",
                 self.folder.display(),
@@ -94,7 +109,7 @@ impl Store {
         Err(Failure::free(Class::NotRecorded, why))
     }
 
-    fn read(&self, question: Question<'_>) -> io::Result<Option<Reply>> {
+    fn read(&self, question: Question<'_>) -> io::Result<Option<Result<Reply, Failure>>> {
         let text = match fs::read(self.file(question)) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -108,23 +123,51 @@ impl Store {
             return Err(io::Error::other("it answers another question"));
         }
         let recalled = |text: &str| question.nonce.recall(text);
-        let (text, aside) = (recalled(&kept.reply.text), recalled(&kept.reply.aside));
-        Ok(Some(Reply { text, aside, ..kept.reply }))
+        match (kept.reply, kept.failure) {
+            (Some(reply), _) => {
+                let (text, aside) = (recalled(&reply.text), recalled(&reply.aside));
+                Ok(Some(Ok(Reply { text, aside, ..reply })))
+            }
+            (None, Some(KeptFailure { class, message, partial })) => {
+                let partial = partial.as_deref().map(recalled);
+                Ok(Some(Err(Failure { partial, ..Failure::free(class, recalled(&message)) })))
+            }
+            (None, None) => Err(io::Error::other("it holds no answer")),
+        }
     }
 
     /// Keeps an answer, whole or not at all, for nobody else to read.
     pub(crate) fn keep(&self, question: Question<'_>, reply: &Reply) -> io::Result<()> {
-        let forgotten = |text: &str| (self.redact)(&question.nonce.forget(text));
+        let text = self.forgotten(question, &reply.text);
+        let aside = self.forgotten(question, &reply.aside);
+        self.write(question, Some(Reply { text, aside, ..reply.clone() }), None)
+    }
+
+    /// Keeps a failure in the same way.
+    pub(crate) fn keep_failure(&self, question: Question<'_>, failure: &Failure) -> io::Result<()> {
+        let message = self.forgotten(question, &failure.message);
+        let partial = failure.partial.as_deref().map(|partial| self.forgotten(question, partial));
+        let failure = KeptFailure { class: failure.class, message, partial };
+        self.write(question, None, Some(failure))
+    }
+
+    fn forgotten(&self, question: Question<'_>, text: &str) -> String {
+        (self.redact)(&question.nonce.forget(text))
+    }
+
+    fn write(
+        &self,
+        question: Question<'_>,
+        reply: Option<Reply>,
+        failure: Option<KeptFailure>,
+    ) -> io::Result<()> {
         let kept = Kept {
             version: VERSION,
             model: (self.redact)(&question.model.to_string()),
             prompt: question.prompt.hash(),
             label: (self.redact)(question.label),
-            reply: Reply {
-                text: forgotten(&reply.text),
-                aside: forgotten(&reply.aside),
-                ..reply.clone()
-            },
+            reply,
+            failure,
         };
         fs::create_dir_all(&self.folder)?;
         // A temporary file is made for its owner alone.
@@ -314,6 +357,34 @@ mod tests {
         let failure = case.store.replay(case.question(&one)).unwrap_err();
         assert_eq!(failure.class, Class::NotRecorded);
         assert!(failure.message.contains("cannot be read"), "{failure}");
+    }
+
+    #[test]
+    fn a_failure_is_replayed_and_is_no_answer() {
+        let case = Case::new();
+        let one = prompt("one");
+        let partial = format!("half a secret {}", case.nonce.of(Mark::Canary));
+        let failure = Failure::new(Class::CutOff, "cut off").with_partial(partial);
+        case.store.keep_failure(case.question(&one), &failure).unwrap();
+        assert_eq!(case.store.find(case.question(&one)), None);
+        let next = Nonce::draw().unwrap();
+        let replayed = case.store.replay(Question { nonce: &next, ..case.question(&one) });
+        let partial = format!("half a *** {}", next.of(Mark::Canary));
+        let expected = Failure::free(Class::CutOff, "cut off").with_partial(partial);
+        assert_eq!(replayed, Err(expected));
+    }
+
+    #[test]
+    fn files_that_knew_no_failures_can_still_be_read() {
+        let case = Case::new();
+        let one = prompt("one");
+        case.store.keep(case.question(&one), &reply("yes")).unwrap();
+        let old = format!(
+            r#"{{"version":1,"model":"p/m","prompt":"{}","label":"bug hunter","reply":{{"text":"yes","usage":{{"input":7,"output":0}}}}}}"#,
+            one.hash()
+        );
+        fs::write(case.files().remove(0), old).unwrap();
+        assert_eq!(case.store.replay(case.question(&one)), Ok(reply("yes")));
     }
 
     #[test]

@@ -224,6 +224,23 @@ fn a_recorded_run_is_replayed_without_a_model() {
 }
 
 #[test]
+fn a_failure_is_replayed_with_what_came_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = || Some(Store::new(folder.path(), str::to_owned));
+    let with = |stores| Caller::new(stores, Budget::unlimited(), Waits::default().patience());
+    let recording = with(Stores { record: store(), ..Stores::default() });
+    let recorded = ask(&recording, &Scripted::new([cut("half"), cut("nearly all"), cut("")]));
+    assert_eq!(recorded.not_kept, None);
+    let answered = ask(&with(Stores { replay: store(), ..Stores::default() }), &Scripted::new([]));
+    let (recorded, replayed) = (recorded.outcome.unwrap_err(), answered.outcome.unwrap_err());
+    assert_eq!(replayed.partial.as_deref(), Some("nearly all"));
+    assert_eq!(replayed.partial, recorded.partial);
+    assert_eq!((replayed.class, replayed.message), (recorded.class, recorded.message));
+    assert_eq!((answered.source, answered.attempts), (Source::Recorded, 0));
+    assert_eq!(answered.spent, Spent::default());
+}
+
+#[test]
 fn an_answer_that_cannot_be_recorded_is_still_given_and_that_is_said() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let record = Some(Store::new(file.path(), str::to_owned));
