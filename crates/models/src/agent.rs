@@ -9,6 +9,9 @@ mod codex;
 mod custom;
 
 use std::error::Error;
+use std::fs::{OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -110,7 +113,7 @@ impl Model for AgentModel {
         time: Duration,
         heard: &dyn Fn(usize),
     ) -> Result<Reply, Failure> {
-        let folder = TempDir::with_prefix("assay-agent-").map_err(|error| {
+        let folder = own_folder().map_err(|error| {
             self.failed(Class::Program, &format!("no folder could be made for it ({error})"))
         })?;
         let asked = Asked { agent: self, prompt, nonce, folder: folder.path(), time };
@@ -138,6 +141,12 @@ impl Model for AgentModel {
         heard(reply.text.chars().count());
         Ok(reply)
     }
+}
+
+/// Makes a folder that nobody else can look into: a prompt holds code that others need not see.
+fn own_folder() -> io::Result<TempDir> {
+    let own = Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix("assay-agent-").permissions(own).tempdir()
 }
 
 /// A question to an agent.
@@ -171,7 +180,8 @@ impl Asked<'_> {
     /// Writes a file into the agent's folder.
     fn write(&self, name: &str, text: &str) -> Result<String, Failure> {
         let file = self.folder.join(name);
-        std::fs::write(&file, text).map_err(|error| {
+        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file);
+        opened.and_then(|mut opened| opened.write_all(text.as_bytes())).map_err(|error| {
             self.agent.failed(Class::Program, &format!("its prompt could not be written ({error})"))
         })?;
         Ok(file.display().to_string())

@@ -133,6 +133,17 @@ fn claude_gets_the_prompt_to_read_and_nothing_to_do() {
 }
 
 #[test]
+fn what_an_agent_is_given_is_for_nobody_else() {
+    let script = "ls -ld . * | cut -c1-10 > \"$STAGE/modes\"; echo yes";
+    let stage = Stage::new(script);
+    ask(&stage.model(AgentKind::Codex, "m")).unwrap_err();
+    assert_eq!(stage.noted("modes"), "drwx------\n-rw-------\n");
+    let stage = Stage::new(script);
+    ask(&stage.model(AgentKind::Claude, "m")).unwrap_err();
+    assert_eq!(stage.noted("modes"), "drwx------\n-rw-------\n");
+}
+
+#[test]
 fn agents_know_the_way_to_them_apart() {
     let way = |kind: AgentKind, args: &[&str], value: &str| {
         let about = kind.describe(ModelId::new("agent", "m"));
