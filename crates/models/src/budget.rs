@@ -49,8 +49,8 @@ impl Spent {
     pub fn plus(self, other: Spent) -> Spent {
         let money = self.micro_usd.zip(other.micro_usd);
         Spent {
-            calls: self.calls + other.calls,
-            cached: self.cached + other.cached,
+            calls: self.calls.saturating_add(other.calls),
+            cached: self.cached.saturating_add(other.cached),
             tokens: self.tokens.plus(other.tokens),
             micro_usd: money.map(|(one, other)| one.saturating_add(other)),
         }

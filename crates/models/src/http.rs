@@ -19,6 +19,9 @@ use crate::{Class, Description, Dialect, Failure, KeySource, Model, Nonce, Promp
 /// How long a connection may take to stand.
 const CONNECT_TIME: Duration = Duration::from_secs(20);
 
+/// The longest time for an answer: a clock cannot count to more than it holds.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// How much of an error's body is read.
 const ERROR_BODY: u64 = 64 << 10;
 
@@ -112,7 +115,8 @@ impl Model for HttpModel {
             message: format!("`{}`: {}", self.about.id, failure.message),
             ..failure
         })?;
-        let call = Call { model: self, key, prompt, nonce, until: Instant::now() + time, time };
+        let until = Instant::now() + time.min(LONGEST);
+        let call = Call { model: self, key, prompt, nonce, until, time };
         call.run(heard).map_err(|fault| call.failure(fault))
     }
 }

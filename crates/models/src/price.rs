@@ -24,9 +24,9 @@ impl Price {
     pub fn of(&self, usage: Usage) -> u64 {
         let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
         let whole = cost(usage.input, self.input)
-            + cost(usage.output, self.output)
-            + cost(usage.cache_read, self.cache_read)
-            + cost(usage.cache_write, self.cache_write);
+            .saturating_add(cost(usage.output, self.output))
+            .saturating_add(cost(usage.cache_read, self.cache_read))
+            .saturating_add(cost(usage.cache_write, self.cache_write));
         u64::try_from(whole.div_ceil(MILLION)).unwrap_or(u64::MAX)
     }
 
@@ -56,5 +56,13 @@ mod tests {
     fn the_most_is_what_writing_to_the_cache_costs() {
         let usage = Usage { input: 1_000, ..Usage::default() };
         assert_eq!((PRICE.of(usage), PRICE.most(usage)), (3_000, 3_750));
+    }
+
+    #[test]
+    fn what_costs_beyond_all_bounds_costs_as_much_as_there_is() {
+        let most = u64::MAX;
+        let price = Price { input: most, output: most, cache_read: most, cache_write: most };
+        let usage = Usage { input: most, cache_read: most, cache_write: most, output: most };
+        assert_eq!(price.of(usage), most);
     }
 }

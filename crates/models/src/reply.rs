@@ -80,7 +80,8 @@ fn unescaped(text: &str) -> String {
 impl Usage {
     /// Gives all of them.
     pub fn total(self) -> u64 {
-        self.input + self.cache_read + self.cache_write + self.output
+        let read = self.input.saturating_add(self.cache_read);
+        read.saturating_add(self.cache_write).saturating_add(self.output)
     }
 
     /// Gives both together.
@@ -97,6 +98,13 @@ impl Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_provider_counts_beyond_all_bounds_is_as_much_as_there_is() {
+        let most =
+            Usage { input: u64::MAX, cache_read: 1, cache_write: u64::MAX, output: u64::MAX };
+        assert_eq!((most.total(), most.plus(most).total()), (u64::MAX, u64::MAX));
+    }
 
     #[test]
     fn a_word_is_found_wherever_and_however_it_is_said() {

@@ -27,6 +27,9 @@ pub use crate::process::stop_all;
 /// How long a command may run unless told otherwise.
 const DEFAULT_TIME: Duration = Duration::from_secs(120);
 
+/// How long a command may run at the most: a clock cannot count to more than it holds.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// How much of its output is kept unless told otherwise.
 const DEFAULT_OUTPUT: usize = 256 << 20;
 
@@ -150,7 +153,7 @@ impl Command {
 
     /// Limits its time; in a conversation, the time for each answer.
     pub fn time(mut self, time: Duration) -> Command {
-        self.time = time;
+        self.time = time.min(LONGEST);
         self
     }
 
@@ -210,6 +213,8 @@ fn owned<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, Write};
+
     use super::*;
 
     pub(crate) fn shell(script: &str) -> Command {
@@ -230,6 +235,17 @@ mod tests {
         let script = format!("(sleep 600; echo late > {}) & wait", file.path().display());
         let error = shell(&script).time(Duration::from_millis(50)).run().unwrap_err();
         assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_command_may_have_all_the_time_in_the_world() {
+        let echo = shell("read -r line; echo \"$line\"").time(Duration::MAX);
+        assert_eq!(echo.clone().input(*b"hello\n").run().unwrap().stdout, b"hello\n");
+        let mut conversation = echo.converse().unwrap();
+        conversation.write_all(b"hello\n").unwrap();
+        let mut answer = String::new();
+        conversation.read_line(&mut answer).unwrap();
+        assert_eq!(answer, "hello\n");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Claude Code, `claude -p`.
 
+use std::time::Duration;
+
 use assay_sandbox::Command;
 use serde_json::Value;
 
@@ -46,10 +48,16 @@ pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
         .env("CLAUDE_CODE_SAFE_MODE", "1")
         // Who asks it asks again by itself.
         .env("CLAUDE_CODE_MAX_RETRIES", "1")
-        .env("API_TIMEOUT_MS", asked.time.as_millis().to_string())
+        .env("API_TIMEOUT_MS", timeout(asked.time).to_string())
         .env("CLAUDE_CODE_MAX_OUTPUT_TOKENS", output.to_string())
         .env("MAX_THINKING_TOKENS", prompt.thinking_tokens.min(output).to_string())
         .input(input(asked.text()).into_bytes()))
+}
+
+/// Gives a time in thousandths of a second; what is longer than its clock counts would be over at
+/// once.
+fn timeout(time: Duration) -> i32 {
+    i32::try_from(time.as_millis()).unwrap_or(i32::MAX)
 }
 
 /// Keeps a prompt from being taken for a command of the agent's own.

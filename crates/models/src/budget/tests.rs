@@ -214,3 +214,9 @@ proptest! {
         prop_assert_eq!(day().read().unwrap(), Amount::of(&spent));
     }
 }
+
+#[test]
+fn what_is_spent_beyond_all_bounds_is_as_much_as_there_is() {
+    let most = Spent { calls: u64::MAX, cached: u64::MAX, ..Spent::default() };
+    assert_eq!(most.plus(most), most);
+}

@@ -144,6 +144,14 @@ fn what_an_agent_is_given_is_for_nobody_else() {
 }
 
 #[test]
+fn an_agent_may_have_all_the_time_in_the_world() {
+    let stage = Stage::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
+    let (model, nonce) = (stage.model(AgentKind::Claude, ""), Nonce::draw().unwrap());
+    assert_eq!(model.ask(&prompt(), &nonce, Duration::MAX, &|_| {}).unwrap().text, "yes");
+    assert!(stage.noted("env").contains("API_TIMEOUT_MS=2147483647\n"));
+}
+
+#[test]
 fn agents_know_the_way_to_them_apart() {
     let way = |kind: AgentKind, args: &[&str], value: &str| {
         let about = kind.describe(ModelId::new("agent", "m"));

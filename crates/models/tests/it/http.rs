@@ -349,6 +349,13 @@ fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
 }
 
 #[test]
+fn there_may_be_all_the_time_in_the_world() {
+    let server = Server::start(vec![chunked(WHOLE)]);
+    let model = model(Dialect::Chat, &server.url);
+    assert_eq!(ask_within(&model, Duration::MAX).unwrap().text, "hello");
+}
+
+#[test]
 fn an_answer_that_never_ends_is_given_up_and_its_beginning_saved() {
     let server = Server::start(vec![Act::Hang(stream(HALF))]);
     let model = model(Dialect::Chat, &server.url);
