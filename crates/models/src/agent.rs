@@ -28,6 +28,12 @@ const MAX_OUTPUT: usize = 16 << 20;
 /// What an agent reads beside a prompt, at the most: its own orders and tools, more than once.
 const OVERHEAD: u64 = 50_000;
 
+/// Variables that hold no secret.
+const PLAIN: [&str; 3] = ["PATH", "HOME", "LANG"];
+
+/// A shorter value is no secret, unless its name says so.
+const SHORTEST_SECRET: usize = 8;
+
 /// An agent's command line, and how to understand it.
 #[derive(Debug, Clone)]
 pub struct Agent {
@@ -88,7 +94,7 @@ pub struct AgentModel {
 struct Run<'a> {
     id: &'a ModelId,
     finished: Finished,
-    secrets: Vec<&'a Key>,
+    variables: &'a [(String, Key)],
 }
 
 impl AgentModel {
@@ -218,8 +224,7 @@ impl AgentModel {
         }
         let finished = command.time(asked.time).output(MAX_OUTPUT).run();
         let finished = finished.map_err(|error| self.not_run(&error))?;
-        let secrets = self.agent.variables.iter().filter(|(name, _)| is_secret(name));
-        Ok(Run { id: &self.about.id, finished, secrets: secrets.map(|(_, key)| key).collect() })
+        Ok(Run { id: &self.about.id, finished, variables: &self.agent.variables })
     }
 
     fn not_run(&self, error: &RunError) -> Failure {
@@ -251,9 +256,15 @@ impl AgentModel {
     }
 }
 
-/// Says whether a variable holds what must not be shown; others only tell where to go.
+/// Says whether a variable holds a secret by its name, which no answer may have in it.
 fn is_secret(name: &str) -> bool {
     ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.to_uppercase().contains(word))
+}
+
+/// Says whether a variable may hold a secret, whatever its name. Of an answer, whose words may be
+/// the same by chance, that would take too much; what an agent complains about can spare them.
+fn may_be_secret(name: &str, value: &Key) -> bool {
+    !PLAIN.contains(&name) && value.reveal().len() >= SHORTEST_SECRET
 }
 
 impl Run<'_> {
@@ -261,13 +272,16 @@ impl Run<'_> {
         String::from_utf8_lossy(&self.finished.stdout).into_owned()
     }
 
+    /// Takes secrets out of an answer.
     fn scrub(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, key| key.scrub(&text))
+        let secrets = self.variables.iter().filter(|(name, _)| is_secret(name));
+        secrets.fold(text.to_owned(), |text, (_, key)| key.scrub(&text))
     }
 
     /// Makes somebody else's words fit to be shown.
     fn shown(&self, words: &str) -> String {
-        shown(&self.scrub(words))
+        let values = self.variables.iter().filter(|(name, value)| may_be_secret(name, value));
+        shown(&values.fold(self.scrub(words), |text, (_, value)| value.scrub(&text)))
     }
 
     /// Makes a failure of what an agent says went wrong.

@@ -12,6 +12,7 @@ mod limits;
 mod process;
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 const DEFAULT_OUTPUT: usize = 256 << 20;
 
 /// A command to run, with its limits.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Command {
     program: OsString,
     args: Vec<OsString>,
@@ -45,6 +46,26 @@ pub struct Command {
     time: Duration,
     output: usize,
     reach: Reach,
+}
+
+impl fmt::Debug for Command {
+    /// Writes what is run. Variables can hold secrets, so only their names are told, and of the
+    /// input only how much it is.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Command { program, args, folder, env, passed_on, input, time, output, reach } = self;
+        let names: Vec<&OsString> = env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Command")
+            .field("program", program)
+            .field("args", args)
+            .field("folder", folder)
+            .field("env", &names)
+            .field("passed_on", passed_on)
+            .field("input", &input.as_ref().map(|input| input.len()))
+            .field("time", time)
+            .field("output", output)
+            .field("reach", reach)
+            .finish()
+    }
 }
 
 /// What a command that came to its end printed, and how it ended.
@@ -288,6 +309,13 @@ mod tests {
         assert_eq!(finished.stdout, b"done\n");
         let error = shell("sleep 600").input(much).time(Duration::from_millis(50)).run();
         assert!(matches!(error, Err(RunError::TimedOut { .. })), "{error:?}");
+    }
+
+    #[test]
+    fn a_command_shows_what_is_run_and_no_secret() {
+        let shown = format!("{:?}", shell("true").env("TOKEN", "sesame").input(*b"private"));
+        assert!(shown.contains("\"true\"") && shown.contains("\"TOKEN\""), "{shown}");
+        assert!(!shown.contains("sesame") && shown.contains("Some(7)"), "{shown}");
     }
 
     #[test]

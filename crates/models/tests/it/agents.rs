@@ -152,6 +152,22 @@ fn an_agent_may_have_all_the_time_in_the_world() {
 }
 
 #[test]
+fn no_value_of_a_variable_is_shown_whatever_its_name() {
+    let stage = Stage::new("echo \"cannot log in as $WHO_I_AM to $PLACE\" >&2; exit 1");
+    let kind = custom(Form::Text, &[]);
+    let about = kind.describe(ModelId::new("agent", "m"));
+    let variable = |name: &str, value: &str| (name.to_owned(), Key::new(value));
+    let variables = vec![
+        variable("STAGE", &stage.folder.path().display().to_string()),
+        variable("WHO_I_AM", "me:open-sesame"),
+        variable("PLACE", "here"),
+    ];
+    let agent = Agent { kind, program: Some(PROGRAM.to_owned()), args: Vec::new(), variables };
+    let failure = ask(&AgentModel::new(agent, about)).unwrap_err();
+    assert!(failure.message.contains("cannot log in as … to here"), "{failure}");
+}
+
+#[test]
 fn agents_know_the_way_to_them_apart() {
     let way = |kind: AgentKind, args: &[&str], value: &str| {
         let about = kind.describe(ModelId::new("agent", "m"));
