@@ -111,11 +111,11 @@ impl Model for HttpModel {
         time: Duration,
         heard: &dyn Fn(usize),
     ) -> Result<Reply, Failure> {
-        let key = self.provider.keys.get().map_err(|failure| Failure {
+        let until = Instant::now() + time.min(LONGEST);
+        let key = self.provider.keys.get(time).map_err(|failure| Failure {
             message: format!("`{}`: {}", self.about.id, failure.message),
             ..failure
         })?;
-        let until = Instant::now() + time.min(LONGEST);
         let call = Call { model: self, key, prompt, nonce, until, time };
         call.run(heard).map_err(|fault| call.failure(fault))
     }

@@ -1,10 +1,10 @@
 //! Keys: [`Key`] shows itself to nobody, [`KeySource`] says where one comes from.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use assay_sandbox::Command;
+use assay_sandbox::{Command, RunError};
 
 use crate::{Class, Failure};
 
@@ -78,16 +78,27 @@ pub enum KeySource {
 pub(crate) struct Keys {
     source: KeySource,
     key: OnceLock<Result<Option<Key>, Failure>>,
+    /// Held by whoever asks the source.
+    asking: Mutex<()>,
 }
 
 impl Keys {
     pub(crate) fn new(source: KeySource) -> Keys {
-        Keys { source, key: OnceLock::new() }
+        Keys { source, key: OnceLock::new(), asking: Mutex::default() }
     }
 
-    /// Gives the key, if one is needed.
-    pub(crate) fn get(&self) -> Result<Option<&Key>, Failure> {
-        match self.key.get_or_init(|| self.source.read()) {
+    /// Gives the key, if one is needed, within a time. A source that only lacked time is asked
+    /// again.
+    pub(crate) fn get(&self, time: Duration) -> Result<Option<&Key>, Failure> {
+        let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.key.get().is_none() {
+            match self.source.read(time) {
+                Err(failure) if failure.class == Class::TimedOut => return Err(failure),
+                read => drop(self.key.set(read)),
+            }
+        }
+        drop(asking);
+        match self.key.get().expect("it was set above") {
             Ok(key) => Ok(key.as_ref()),
             Err(failure) => Err(failure.clone()),
         }
@@ -113,14 +124,14 @@ impl fmt::Display for KeySource {
 }
 
 impl KeySource {
-    fn read(&self) -> Result<Option<Key>, Failure> {
+    fn read(&self, time: Duration) -> Result<Option<Key>, Failure> {
         let key = match self {
             KeySource::None => return Ok(None),
             KeySource::Variable { name, value } => value
                 .clone()
                 .filter(|key| !key.reveal().is_empty())
                 .ok_or_else(|| unusable(format!("there is no key: set the variable `{name}`")))?,
-            KeySource::Command(words) => run(words)?,
+            KeySource::Command(words) => run(words, time)?,
         };
         match key.is_sendable() {
             true => Ok(Some(key)),
@@ -131,13 +142,18 @@ impl KeySource {
     }
 }
 
-fn run(words: &[String]) -> Result<Key, Failure> {
+fn run(words: &[String], time: Duration) -> Result<Key, Failure> {
     let [program, args @ ..] = words else {
         return Err(unusable("the key command is empty: configure a program".to_owned()));
     };
     let command = Command::new(program).args(args).pass_on(COMMAND_VARIABLES);
-    let command = command.time(COMMAND_TIME).output(COMMAND_OUTPUT);
+    let command = command.time(time.min(COMMAND_TIME)).output(COMMAND_OUTPUT);
     let finished = command.run().map_err(|error| {
+        if matches!(error, RunError::TimedOut { .. }) && time < COMMAND_TIME {
+            let message =
+                format!("there is no key yet: the key command `{program}` did not end in time");
+            return Failure::free(Class::TimedOut, message);
+        }
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
         unusable(format!("there is no key: {error}{}", cause.unwrap_or_default()))
     })?;
@@ -167,7 +183,7 @@ mod tests {
 
     fn read(source: KeySource) -> Result<String, String> {
         let keys = Keys::new(source);
-        let key = keys.get().map_err(|failure| failure.message)?;
+        let key = keys.get(COMMAND_TIME).map_err(|failure| failure.message)?;
         Ok(key.map_or("none", Key::reveal).to_owned())
     }
 
@@ -215,9 +231,24 @@ mod tests {
         let file = folder.path().join("runs");
         let keys = Keys::new(shell(&format!("echo x >> {}; echo key", file.display())));
         for _ in 0..3 {
-            assert_eq!(keys.get().unwrap().unwrap().reveal(), "key");
+            assert_eq!(keys.get(COMMAND_TIME).unwrap().unwrap().reveal(), "key");
         }
         assert_eq!(std::fs::read_to_string(file).unwrap(), "x\n");
+    }
+
+    #[test]
+    fn a_command_has_no_more_time_than_the_question_and_is_run_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ready");
+        let keys = Keys::new(shell(&format!("test -e {} || sleep 600; echo key", file.display())));
+        let failure = keys.get(Duration::from_millis(50)).unwrap_err();
+        assert_eq!(failure.class, Class::TimedOut);
+        assert_eq!(
+            failure.message,
+            "there is no key yet: the key command `sh` did not end in time"
+        );
+        std::fs::write(file, "").unwrap();
+        assert_eq!(keys.get(COMMAND_TIME).unwrap().unwrap().reveal(), "key");
     }
 
     #[test]
