@@ -24,10 +24,9 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    pub(crate) fn new(mut child: Child, time: Duration) -> Conversation {
+    pub(crate) fn new(mut child: Child, group: Group, time: Duration) -> Conversation {
         let stdin = child.stdin.take().expect("stdin is piped");
         let stdout = child.stdout.take().expect("stdout is piped");
-        let group = Group::of(&child);
         let stdout = BufReader::new(Patient { stdout, time });
         Conversation { child, group, stdin, stdout, time }
     }

@@ -220,7 +220,8 @@ impl Command {
 
     /// Starts it to be written to and read from. What it complains about is not kept.
     pub fn converse(&self) -> Result<Conversation, RunError> {
-        Ok(Conversation::new(self.start(Stdio::piped(), Stdio::null())?, self.time))
+        let (child, group) = self.start(Stdio::piped(), Stdio::null())?;
+        Ok(Conversation::new(child, group, self.time))
     }
 
     fn name(&self) -> String {

@@ -24,37 +24,60 @@ const PIECE: usize = 64 << 10;
 const WAITING: usize = 4;
 
 /// The groups that run at the moment, so that they can be stopped when we are.
-static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+static RUNNING: Running = Running(Mutex::new(Groups { leaders: BTreeSet::new(), stopped: false }));
 
-fn running() -> MutexGuard<'static, BTreeSet<i32>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+/// Stops every command that runs at the moment, with all that it started, for good: none is started
+/// any more.
+pub fn stop_all() {
+    RUNNING.stop_all();
 }
 
-/// Stops every command that runs at the moment, with all that it started.
-pub fn stop_all() {
-    for pid in running().iter().copied().filter_map(Pid::from_raw) {
-        let _ = kill_process_group(pid, Signal::KILL);
+/// The groups that run, one after the other: nothing is started while they are stopped.
+struct Running(Mutex<Groups>);
+
+struct Groups {
+    leaders: BTreeSet<i32>,
+    stopped: bool,
+}
+
+impl Running {
+    /// Starts a child and takes note of the group that it leads, unless all are stopped.
+    fn start(&self, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Pid)> {
+        let mut groups = self.groups();
+        if groups.stopped {
+            let why = "everything is being stopped";
+            return Err(io::Error::new(io::ErrorKind::Interrupted, why));
+        }
+        let child = spawn()?;
+        let pid = Pid::from_child(&child);
+        groups.leaders.insert(pid.as_raw_nonzero().get());
+        Ok((child, pid))
+    }
+
+    fn stop_all(&self) {
+        let mut groups = self.groups();
+        groups.stopped = true;
+        for pid in groups.leaders.iter().copied().filter_map(Pid::from_raw) {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    fn groups(&self) -> MutexGuard<'_, Groups> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A process group.
+/// A process group, noted among those that run.
 #[derive(Debug)]
 pub(crate) struct Group(Pid);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        running().remove(&self.0.as_raw_nonzero().get());
+        RUNNING.groups().leaders.remove(&self.0.as_raw_nonzero().get());
     }
 }
 
 impl Group {
-    /// Gives the group that a child leads.
-    pub(crate) fn of(child: &Child) -> Group {
-        let pid = Pid::from_child(child);
-        running().insert(pid.as_raw_nonzero().get());
-        Group(pid)
-    }
-
     pub(crate) fn kill(&self) {
         // The group may be gone already, which is as good.
         let _ = kill_process_group(self.0, Signal::KILL);
@@ -94,8 +117,8 @@ impl Command {
         take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
     ) -> Result<Ended, RunError> {
         let stdin = if self.input.is_some() { Stdio::piped() } else { Stdio::null() };
-        let mut child = self.start(stdin, Stdio::piped())?;
-        let mut watch = Watch { group: Group::of(&child), ended: false };
+        let (mut child, group) = self.start(stdin, Stdio::piped())?;
+        let mut watch = Watch { group, ended: false };
         self.write_input(&mut child);
         let inbox = self.listen(child);
         let ended = self.await_end(&inbox, take)?;
@@ -103,8 +126,16 @@ impl Command {
         Ok(ended)
     }
 
+    pub(crate) fn start(&self, stdin: Stdio, stderr: Stdio) -> Result<(Child, Group), RunError> {
+        let mut command = self.prepared(stdin, stderr);
+        match RUNNING.start(|| self.reach.start(&mut command)) {
+            Ok((child, pid)) => Ok((child, Group(pid))),
+            Err(source) => Err(RunError::Start { program: self.name(), source }),
+        }
+    }
+
     #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
-    pub(crate) fn start(&self, stdin: Stdio, stderr: Stdio) -> Result<Child, RunError> {
+    fn prepared(&self, stdin: Stdio, stderr: Stdio) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.args).env_clear().process_group(0);
         for name in PASSED_ON.iter().chain(&self.passed_on) {
@@ -119,8 +150,7 @@ impl Command {
             command.current_dir(folder);
         }
         command.stdin(stdin).stdout(Stdio::piped()).stderr(stderr);
-        let child = self.reach.start(&mut command);
-        child.map_err(|source| RunError::Start { program: self.name(), source })
+        command
     }
 
     /// Writes the input, in a thread of its own: a child that does not read keeps it waiting, until
@@ -210,5 +240,24 @@ fn read_up_to(source: impl Read, limit: usize) -> Output {
     match read {
         Ok(_) if bytes.len() > limit => Output::TooMuch,
         _ => Output::Whole(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+    use crate::tests::shell;
+
+    #[test]
+    fn nothing_is_started_once_all_is_stopped() {
+        let running = Running(Mutex::new(Groups { leaders: BTreeSet::new(), stopped: false }));
+        let mut sleep = shell("sleep 600").prepared(Stdio::null(), Stdio::null());
+        let (mut child, _) = running.start(|| sleep.spawn()).unwrap();
+        running.stop_all();
+        assert_eq!(child.wait().unwrap().signal(), Some(Signal::KILL.as_raw()));
+        let error = running.start(|| unreachable!("nothing is started")).unwrap_err();
+        assert_eq!(error.to_string(), "everything is being stopped");
     }
 }
