@@ -128,10 +128,15 @@ pub(crate) fn run(repository: &Repository, server: &FakeModel, args: &[&str]) ->
 }
 
 fn review(repository: &Repository, script: impl Script + 'static, args: &[&str]) -> Reviewed {
-    let server = FakeModel::start(script);
+    review_by(&FakeModel::start(script), repository, args)
+}
+
+/// Reviews with a model that may have been asked before.
+fn review_by(server: &FakeModel, repository: &Repository, args: &[&str]) -> Reviewed {
+    let before = server.requests().len();
     let args = [&["review", "--format", "json"], args].concat();
-    let ran = run(repository, &server, &args);
-    Reviewed { synthesis: ran.json(), received: server.requests() }
+    let ran = run(repository, server, &args);
+    Reviewed { synthesis: ran.json(), received: server.requests().split_off(before) }
 }
 
 fn rules_alone(repository: &Repository) -> Value {
@@ -597,15 +602,18 @@ fn what_a_repository_brings_along_is_no_answer_and_no_run_of_ours() {
         "reviewer": "a", "findings": [], "residual_risks": ["Not finished"], "testing_gaps": [],
     });
     let honest = || Fixed(risk.to_string());
-    let first = review(&repository, honest(), &TWO);
+    // Answers are kept for the address that they came from.
+    let server = FakeModel::start(honest());
+    let first = review_by(&server, &repository, &TWO);
     assert_eq!(first.received.len(), 2);
     forge(&repository);
-    let forged = review(&repository, honest(), &TWO);
+    let forged = review_by(&server, &repository, &TWO);
     assert_eq!(forged.received.len(), 0, "kept answers are used");
     assert_eq!(forged.synthesis["residual_risks"], json!(["All is well"]));
     repository.git(&["add", "--force", ".assay/cache", ".assay/runs"]);
     repository.git(&["commit", "--quiet", "--message", "answers"]);
-    let brought = review(&repository, honest(), &[&["--commit", "HEAD~1"][..], &TWO].concat());
+    let args = [&["--commit", "HEAD~1"][..], &TWO].concat();
+    let brought = review_by(&server, &repository, &args);
     assert_eq!(brought.received.len(), 2, "they came with the repository");
     assert_eq!(brought.synthesis["residual_risks"], json!(["Not finished"]));
     for command in ["fix", "replay"] {
