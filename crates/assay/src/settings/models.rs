@@ -150,7 +150,7 @@ impl StoredModels {
             bail!("`models.seconds` and `models.at_a_time` in `{PATH}` are 1 at least");
         }
         for usd in [self.budget.run.usd, self.budget.day.usd].into_iter().flatten() {
-            if !(usd >= 0.0) {
+            if usd.is_nan() || usd < 0.0 {
                 bail!("`models.budget` in `{PATH}`: {usd} is no sum of dollars");
             }
         }
