@@ -13,7 +13,7 @@ use assay_review::command::CommandReviewer;
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{Desk, PersonaReviewer, Personas, Tier, VALIDATOR};
 use assay_review::recording::{REPLIES, RecordedModels};
-use assay_review::{Review, Reviewer, runs};
+use assay_review::{Estimate, Interest, Order, Review, Reviewer, runs};
 use assay_rules::redacted_text;
 use tempfile::TempDir;
 
@@ -199,6 +199,17 @@ impl Panel {
         }
         let named = self.recorded.named.iter().filter_map(|name| self.personas.named(name));
         named.map(|persona| by(PersonaReviewer::named(persona.clone(), desk()))).collect()
+    }
+
+    /// Says in which order the personas are asked: at once, unless the budget may not reach for all.
+    pub(crate) fn order(&self, change: &Change, reviewers: &[Box<dyn Reviewer>]) -> Order {
+        let reads = |by: &&Box<dyn Reviewer>| matches!(by.interest(change), Interest::Reads(_));
+        let readers = reviewers.iter().filter(reads);
+        let estimates: Vec<Estimate> = readers.filter_map(|by| by.estimate(change)).collect();
+        match self.desk.has_room_for(&estimates) {
+            true => Order::AllAtOnce,
+            false => Order::RequiredFirst,
+        }
     }
 
     /// Has the findings of a review looked at again, where that is wanted.

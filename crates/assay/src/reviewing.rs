@@ -13,7 +13,7 @@ use assay_findings::synthesis::Synthesis;
 use assay_review::baseline::Baseline;
 use assay_review::recording::{RecordedTerms, Recording};
 use assay_review::runs::{self, Record};
-use assay_review::{AtATime, Interest, Review, Reviewer, Rules, Terms};
+use assay_review::{AtATime, Interest, Order, Review, Reviewer, Rules, Terms};
 
 use crate::commands::today;
 use crate::models::{Asked, Panel};
@@ -101,7 +101,9 @@ impl Prepared {
     pub(crate) fn review(&self, mode: Mode, fail_on: Option<&Grade>) -> Reviewed {
         let progress = Progress::new();
         let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
-        let at_a_time = AtATime { local: self.at_a_time, models };
+        let order = self.panel.as_ref().map(|panel| panel.order(&self.change, &self.reviewers));
+        let order = order.unwrap_or(Order::AllAtOnce);
+        let at_a_time = AtATime { local: self.at_a_time, models, order };
         let mut review = assay_review::run(&self.change, &self.reviewers, at_a_time, &progress);
         let fail_on = fail_on.or(self.fail_on.as_ref()).cloned();
         let mut synthesis = self.synthesis(&review, mode, fail_on.clone());

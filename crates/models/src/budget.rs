@@ -227,6 +227,12 @@ impl Budget {
         }
     }
 
+    /// Says whether so much fits into what the run may spend beside what it has spent already.
+    pub fn has_room_for(&self, calls: u64, tokens: u64, micro_usd: u64) -> bool {
+        let spent = Amount::of(&self.spent());
+        self.caps.exceeded(spent.plus(Amount { tokens, micro_usd, calls })).is_none()
+    }
+
     /// Counts a question whose answer was there already.
     pub fn count_cached(&self) {
         self.state().spent.cached += 1;

@@ -19,4 +19,4 @@ pub mod runs;
 mod secrets;
 
 pub use reviewer::{Answer, Estimate, Exchange, Interest, Reviewer, Rules, Tell};
-pub use run::{AtATime, Review, Terms, Watch, run};
+pub use run::{AtATime, Order, Review, Terms, Watch, run};

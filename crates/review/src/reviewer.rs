@@ -61,6 +61,8 @@ pub struct Estimate {
     pub usual_micro_usd: Option<u64>,
     /// The most that it can cost.
     pub most_micro_usd: Option<u64>,
+    /// The most tokens that it can take.
+    pub most_tokens: u64,
 }
 
 impl Default for Estimate {
@@ -71,6 +73,7 @@ impl Default for Estimate {
             tokens: 0,
             usual_micro_usd: Some(0),
             most_micro_usd: Some(0),
+            most_tokens: 0,
         }
     }
 }

@@ -42,6 +42,17 @@ pub struct AtATime {
     pub local: usize,
     /// Of those that wait for a model.
     pub models: usize,
+    /// Who may begin when.
+    pub order: Order,
+}
+
+/// Who may begin when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Everybody, as far as there is room.
+    AllAtOnce,
+    /// Personas that need not answer wait for the others: there may not be enough for all.
+    RequiredFirst,
 }
 
 /// So many characters come between two tidings of an answer.
@@ -88,9 +99,34 @@ pub fn run(
     let reviewers: Vec<&dyn Reviewer> =
         reviewers.iter().map(|reviewer| &**reviewer).filter(reads).collect();
     watch.started(&reviewers.iter().map(|by| by.name()).collect::<Vec<_>>());
+    let can_wait = |by: &dyn Reviewer| by.kind() == ReviewerKind::Persona && !by.is_required();
+    let (later, first): (Vec<usize>, Vec<usize>) = match at_a_time.order {
+        Order::AllAtOnce => (Vec::new(), (0..reviewers.len()).collect()),
+        Order::RequiredFirst => (0..reviewers.len()).partition(|at| can_wait(reviewers[*at])),
+    };
+    let mut all = read_by(&first, &reviewers, change, at_a_time, watch);
+    all.extend(read_by(&later, &reviewers, change, at_a_time, watch));
+    all.sort_by_key(|(at, _)| *at);
+    let mut review = Review::default();
+    for (_, answer) in all {
+        review.reports.push(answer.report);
+        review.looks.push(answer.looks);
+        review.suppressions.extend(answer.suppressions);
+        review.exchanges.extend(answer.exchanges);
+    }
+    review
+}
+
+/// Has some of the reviewers read the change, side by side.
+fn read_by(
+    some: &[usize],
+    reviewers: &[&dyn Reviewer],
+    change: &Change,
+    at_a_time: AtATime,
+    watch: &dyn Watch,
+) -> Vec<(usize, Answer)> {
     let queue = |wanted: fn(ReviewerKind) -> bool| -> Mutex<VecDeque<usize>> {
-        let waiting = reviewers.iter().enumerate().filter(|(_, by)| wanted(by.kind()));
-        Mutex::new(waiting.map(|(at, _)| at).collect())
+        Mutex::new(some.iter().copied().filter(|at| wanted(reviewers[*at].kind())).collect())
     };
     // Whoever waits for a model does not keep those who work here from working.
     let queues = [
@@ -99,10 +135,10 @@ pub fn run(
     ];
     // Bounded by the number of reviewers, and by how often each tells how far it is.
     let (sender, events) = mpsc::channel();
-    let mut all: Vec<(usize, Answer)> = thread::scope(|scope| {
+    thread::scope(|scope| {
         for (waiting, workers) in &queues {
-            for _ in 0..(*workers).clamp(1, reviewers.len().max(1)) {
-                let (sender, reviewers) = (sender.clone(), &reviewers);
+            for _ in 0..(*workers).clamp(1, some.len().max(1)) {
+                let sender = sender.clone();
                 scope.spawn(move || {
                     while let Some(at) = next(waiting) {
                         work(reviewers[at], at, change, &sender);
@@ -122,16 +158,7 @@ pub fn run(
             }
         }
         answers
-    });
-    all.sort_by_key(|(at, _)| *at);
-    let mut review = Review::default();
-    for (_, answer) in all {
-        review.reports.push(answer.report);
-        review.looks.push(answer.looks);
-        review.suppressions.extend(answer.suppressions);
-        review.exchanges.extend(answer.exchanges);
-    }
-    review
+    })
 }
 
 enum Event {

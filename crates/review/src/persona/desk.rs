@@ -13,6 +13,7 @@ use super::{Persona, Signals, Tier};
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::{self, Parts};
 use crate::prompt::{self, Room};
+use crate::reviewer::Estimate;
 
 /// The persona that is told what an earlier review found.
 const PRIOR: &str = "prior-findings";
@@ -99,6 +100,14 @@ impl Desk {
     pub fn prior(mut self, prior: Option<String>) -> Desk {
         self.prior = prior;
         self
+    }
+
+    /// Says whether so much is left to spend in the run, whatever it is spent on.
+    pub fn has_room_for(&self, estimates: &[Estimate]) -> bool {
+        let calls: usize = estimates.iter().map(|estimate| estimate.calls).sum();
+        let tokens = estimates.iter().map(|estimate| estimate.most_tokens).sum();
+        let micro_usd = estimates.iter().map(|e| e.most_micro_usd).sum::<Option<u64>>();
+        self.caller.budget().has_room_for(calls as u64, tokens, micro_usd.unwrap_or(0))
     }
 
     /// Gives what the run has spent so far.

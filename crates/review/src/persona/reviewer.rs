@@ -99,6 +99,7 @@ impl Reviewer for PersonaReviewer {
             estimate.tokens += usual.input;
             let price = about.price.map(|price| price.of(usual));
             estimate.usual_micro_usd = plus(estimate.usual_micro_usd, price);
+            estimate.most_tokens += about.most(&prompt).total();
             estimate.most_micro_usd = plus(estimate.most_micro_usd, about.most_micro_usd(&prompt));
         }
         Some(estimate)

@@ -10,7 +10,9 @@ use assay_findings::report::{self, Report, ReviewerKind};
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_review::runs::{self, Record};
-use assay_review::{Answer, AtATime, Interest, Review, Reviewer, Rules, Tell, Terms, Watch, run};
+use assay_review::{
+    Answer, AtATime, Interest, Order, Review, Reviewer, Rules, Tell, Terms, Watch, run,
+};
 use assay_rules::Rulebook;
 
 /// A reviewer that does as it is told.
@@ -86,7 +88,8 @@ fn repository() -> (Repository, Change) {
 fn review(change: &Change, stubs: Vec<Stub>) -> (Review, Synthesis) {
     let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(Rulebook::builtin()))];
     reviewers.extend(stubs.into_iter().map(|stub| Box::new(stub) as Box<dyn Reviewer>));
-    let review = run(change, &reviewers, AtATime { local: 2, models: 2 }, &Nobody);
+    let review =
+        run(change, &reviewers, AtATime { local: 2, models: 2, order: Order::AllAtOnce }, &Nobody);
     let synthesis = review.synthesis(change, &Terms::default());
     (review, synthesis)
 }

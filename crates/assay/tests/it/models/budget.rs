@@ -115,3 +115,14 @@ fn a_review_that_mends_and_looks_again_has_one_budget_and_tells_all_of_it() {
     let asked = case.server.requests().len() as u64;
     assert_eq!(ran.json()["spent"]["calls"], asked, "{}", ran.stderr);
 }
+
+#[test]
+fn whoever_has_to_answer_is_asked_first_where_there_is_not_enough_for_all() {
+    for _ in 0..4 {
+        let case = Case::new("  at_a_time: 16\n  cache: false\n  budget: { run: { calls: 1 } }\n");
+        let ran = case.review(&["--format", "json"]);
+        let synthesis = ran.json();
+        let (silent, _) = silent(&synthesis);
+        assert_eq!(silent, ["intent", "testing"], "{}", ran.stdout);
+    }
+}
