@@ -486,3 +486,18 @@ fn shells_and_man_get_what_they_want() {
     assert!(page.contains(".SH \"ASSAY REVIEW\"") || page.contains(".SH ASSAY REVIEW"), "{page}");
     assert!(page.contains("fail\\-on"), "{page}");
 }
+
+#[test]
+fn a_part_of_a_change_is_not_judged_by_rules_that_the_rest_of_it_brings() {
+    let repository = Repository::new();
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    let off = "id: python/shell-injection\nlanguage: Python\nmessage: Fine\nseverity: off\nrule:\n  pattern: os.system($X)\n";
+    repository.write(".assay/rules/off.yml", off);
+    repository.write("a.py", SHELL);
+    repository.commit("switches a rule off");
+    let found = ["a.py:5 python/shell-injection"];
+    assert_eq!(told(&repository, &[])[..1], found, "all of it is asked for");
+    assert_eq!(told(&repository, &["a.py"]), found, "a part of it is");
+    let ran = run(&repository, &["review", "a.py"]);
+    assert!(ran.stdout.contains("may belong to the change"), "{}", ran.stdout);
+}
