@@ -203,8 +203,8 @@ impl Panel {
 
     /// Says in which order the personas are asked: at once, unless the budget may not reach for all.
     pub(crate) fn order(&self, change: &Change, reviewers: &[Box<dyn Reviewer>]) -> Order {
-        let reads = |by: &&Box<dyn Reviewer>| matches!(by.interest(change), Interest::Reads(_));
-        let readers = reviewers.iter().filter(reads);
+        let reads = |by: &&dyn Reviewer| matches!(by.interest(change), Interest::Reads(_));
+        let readers = reviewers.iter().map(|by| &**by).filter(reads);
         let estimates: Vec<Estimate> = readers.filter_map(|by| by.estimate(change)).collect();
         match self.desk.has_room_for(&estimates) {
             true => Order::AllAtOnce,
