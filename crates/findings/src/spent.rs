@@ -16,6 +16,9 @@ pub struct Spent {
     pub tokens: u64,
     /// The dollars that this comes to, where prices are known.
     pub usd: Option<f64>,
+    /// Whether something broke off, so that this is only the most it can have been.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
 }
 
 impl fmt::Display for Spent {
@@ -26,10 +29,25 @@ impl fmt::Display for Spent {
             let noun = if self.kept_answers == 1 { "answer" } else { "answers" };
             write!(f, ", {} {noun} kept from before", self.kept_answers)?;
         }
-        write!(f, ", {} tokens", self.tokens)?;
+        let bound = if self.at_most { "at most " } else { "" };
+        write!(f, ", {bound}{} tokens", self.tokens)?;
         match self.usd {
-            Some(usd) => write!(f, ", ${usd:.4}"),
+            Some(usd) => write!(f, ", {bound}${usd:.4}"),
             None => write!(f, ", price unknown"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_only_a_bound_is_told_as_one() {
+        let spent =
+            Spent { calls: 3, kept_answers: 1, tokens: 800, usd: Some(0.25), at_most: false };
+        assert_eq!(spent.to_string(), "3 calls, 1 answer kept from before, 800 tokens, $0.2500");
+        let bound = Spent { at_most: true, kept_answers: 0, ..spent };
+        assert_eq!(bound.to_string(), "3 calls, at most 800 tokens, at most $0.2500");
     }
 }

@@ -35,12 +35,15 @@ pub struct Spent {
     pub tokens: Usage,
     /// Millionths of a dollar; none if the price of something was not known.
     pub micro_usd: Option<u64>,
+    /// Whether nobody knows how much of it was really taken: then this is the most it can be.
+    pub is_bound: bool,
 }
 
 impl Default for Spent {
     /// Gives what is spent when nothing is: no money, which is known.
     fn default() -> Spent {
-        Spent { calls: 0, cached: 0, tokens: Usage::default(), micro_usd: Some(0) }
+        let tokens = Usage::default();
+        Spent { calls: 0, cached: 0, tokens, micro_usd: Some(0), is_bound: false }
     }
 }
 
@@ -53,6 +56,7 @@ impl Spent {
             cached: self.cached.saturating_add(other.cached),
             tokens: self.tokens.plus(other.tokens),
             micro_usd: money.map(|(one, other)| one.saturating_add(other)),
+            is_bound: self.is_bound || other.is_bound,
         }
     }
 }
@@ -136,7 +140,7 @@ enum Obstacle {
 /// for nobody knows what was used.
 #[derive(Debug)]
 #[must_use]
-pub struct Reservation<'a> {
+pub(crate) struct Reservation<'a> {
     budget: &'a Budget,
     most: Spent,
     settled: Option<Spent>,
@@ -161,7 +165,7 @@ impl Budget {
 
     /// Sets aside the most that a prompt can take. What does not fit now but may once others have
     /// settled waits for them; so nobody reserves twice before settling.
-    pub fn reserve(
+    pub(crate) fn reserve(
         &self,
         model: &Description,
         prompt: &Prompt,
@@ -171,6 +175,7 @@ impl Budget {
             cached: 0,
             tokens: model.most(prompt),
             micro_usd: model.most_micro_usd(prompt),
+            is_bound: true,
         };
         self.set_aside(&model.id.to_string(), most)
     }
@@ -202,7 +207,7 @@ impl Budget {
         let spent = Amount::of(&state.spent);
         if let Some(cap) = self.caps.exceeded(spent.plus(most)) {
             let message = format!(
-                "`{name}`: the budget of {cap} for a run is used up; raise it, or review less"
+                "`{name}`: the budget of {cap} for a run does not reach for another call; raise it, or review less"
             );
             return Err(Obstacle::Failure(over(message)));
         }
@@ -234,7 +239,7 @@ impl Budget {
     }
 
     /// Counts a question whose answer was there already.
-    pub fn count_cached(&self) {
+    pub(crate) fn count_cached(&self) {
         self.state().spent.cached += 1;
     }
 
@@ -255,13 +260,13 @@ impl Budget {
 
 impl Reservation<'_> {
     /// Counts what an answer took, and frees the rest.
-    pub fn settle(self, model: &Description, reply: &Reply) -> Spent {
+    pub(crate) fn settle(self, model: &Description, reply: &Reply) -> Spent {
         let priced = model.price.map(|price| price.of(reply.usage));
         self.settle_as(reply.usage, reply.micro_usd.or(priced))
     }
 
     /// Counts what a failure took, where that is known; otherwise all that was set aside.
-    pub fn settle_failed(self, model: &Description, usage: Option<Usage>) -> Spent {
+    pub(crate) fn settle_failed(self, model: &Description, usage: Option<Usage>) -> Spent {
         match usage {
             Some(usage) => self.settle_as(usage, model.price.map(|price| price.of(usage))),
             None => self.most,
@@ -269,14 +274,14 @@ impl Reservation<'_> {
     }
 
     /// Gives everything back: nobody was asked after all.
-    pub fn release(mut self) {
+    pub(crate) fn release(mut self) {
         self.settled = Some(Spent::default());
     }
 
     fn settle_as(mut self, tokens: Usage, micro_usd: Option<u64>) -> Spent {
         // Nothing costs nothing, whatever the price.
         let micro_usd = if tokens.total() == 0 { Some(0) } else { micro_usd };
-        let spent = Spent { tokens, micro_usd, ..self.most };
+        let spent = Spent { tokens, micro_usd, is_bound: false, ..self.most };
         self.settled = Some(spent);
         spent
     }

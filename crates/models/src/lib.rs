@@ -21,7 +21,7 @@ mod store;
 mod wire;
 
 pub use agent::{Agent, AgentKind, AgentModel, Custom, Form};
-pub use budget::{Budget, Caps, Day, Reservation, Spent};
+pub use budget::{Budget, Caps, Day, Spent};
 pub use caller::{Answered, Ask, Caller, Patience, Source, Stores};
 pub use failure::{Class, Failure};
 pub use http::{HttpModel, Provider};

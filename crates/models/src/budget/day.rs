@@ -50,7 +50,7 @@ impl Day {
                 return Err(Obstacle::Others);
             }
             Err(Obstacle::Failure(over(format!(
-                "`{name}`: the budget of {cap} for a day is used up; raise it, or wait until \
+                "`{name}`: the budget of {cap} for a day does not reach for another call; raise it, or wait until \
                  tomorrow"
             ))))
         });

@@ -9,7 +9,7 @@ use crate::ModelId;
 
 fn most(tokens: u64) -> Spent {
     let tokens = Usage { input: tokens, ..Usage::default() };
-    Spent { calls: 1, cached: 0, tokens, micro_usd: Some(tokens.input * 2) }
+    Spent { calls: 1, cached: 0, tokens, micro_usd: Some(tokens.input * 2), is_bound: true }
 }
 
 fn tokens(cap: u64) -> Caps {
@@ -34,7 +34,7 @@ fn what_is_not_used_is_free_again() {
     used(budget.set_aside("p/m", most(90)).unwrap(), 90);
     assert_eq!(
         refused(&budget, 1),
-        "`p/m`: the budget of 100 tokens for a run is used up; raise it, or review less"
+        "`p/m`: the budget of 100 tokens for a run does not reach for another call; raise it, or review less"
     );
     assert_eq!((budget.spent().calls, budget.spent().tokens.total()), (2, 100));
 }
@@ -99,7 +99,10 @@ fn a_day_is_shared_by_runs() {
     used(run().set_aside("p/m", most(100)).unwrap(), 40);
     drop(run().set_aside("p/m", most(50)).unwrap());
     let message = refused(&run(), 11);
-    assert!(message.contains("the budget of 100 tokens for a day is used up"), "{message}");
+    assert!(
+        message.contains("the budget of 100 tokens for a day does not reach for another call"),
+        "{message}"
+    );
     used(run().set_aside("p/m", most(10)).unwrap(), 10);
     let tomorrow = Day::new(folder.path(), "2026-11-16", tokens(100));
     used(Budget::unlimited().with_day(tomorrow).set_aside("p/m", most(100)).unwrap(), 1);

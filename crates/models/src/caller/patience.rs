@@ -50,8 +50,9 @@ impl Patience {
         Patience { attempts, ..self }
     }
 
-    /// Waits in another way, such as one that can be broken off.
-    pub fn pausing(mut self, pause: impl Fn(Duration) + Send + Sync + 'static) -> Patience {
+    /// Waits in another way.
+    #[cfg(test)]
+    pub(super) fn pausing(mut self, pause: impl Fn(Duration) + Send + Sync + 'static) -> Patience {
         self.pause = Box::new(pause);
         self
     }

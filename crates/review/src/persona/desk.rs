@@ -56,6 +56,7 @@ pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
         kept_answers: spent.cached,
         tokens: spent.tokens.total(),
         usd: spent.micro_usd.map(|micro| micro as f64 / 1_000_000.0),
+        at_most: spent.is_bound,
     }
 }
 

@@ -39,11 +39,11 @@ fn no_more_is_spent_than_allowed_however_many_ask_at_once() {
     let usage = Usage { input: 9_000, output: 8_000, ..Usage::default() };
     case.trouble(&["` reviewer"], Mishap::Takes(usage));
     let cap = 0.2;
-    let told = "the budget of 0.20 dollars for a run is used up";
+    let told = "the budget of 0.20 dollars for a run does not reach for another call";
     let money = check_short(&case, &["--max-usd", &cap.to_string()], told);
     let spent = money["spent"]["usd"].as_f64().unwrap();
     assert!(spent > cap / 2.0 && spent <= cap, "{spent} of {cap}");
-    let told = "the budget of 80000 tokens for a run is used up";
+    let told = "the budget of 80000 tokens for a run does not reach for another call";
     let tokens = check_short(&case, &["--max-tokens", "80000"], told);
     let spent = tokens["spent"]["tokens"].as_u64().unwrap();
     assert!(spent > 40_000 && spent <= 80_000, "{spent}");
@@ -52,7 +52,11 @@ fn no_more_is_spent_than_allowed_however_many_ask_at_once() {
 #[test]
 fn no_more_calls_are_made_than_allowed() {
     let case = Case::new("  cache: false\n  budget:\n    run: { calls: 2 }\n");
-    let synthesis = check_short(&case, &[], "the budget of 2 calls for a run is used up; raise it");
+    let synthesis = check_short(
+        &case,
+        &[],
+        "the budget of 2 calls for a run does not reach for another call; raise it",
+    );
     assert_eq!((&synthesis["spent"]["calls"], case.asked()), (&json!(2), 2));
 }
 
@@ -61,7 +65,8 @@ fn a_day_has_a_budget_over_all_its_reviews() {
     let case = Case::new("  cache: false\n  budget:\n    day: { calls: 10 }\n");
     let first = case.review(&["--format", "json"]).json();
     assert_eq!((silent(&first).0, case.asked()), (vec![], 9));
-    let second = check_short(&case, &[], "the budget of 10 calls for a day is used up");
+    let second =
+        check_short(&case, &[], "the budget of 10 calls for a day does not reach for another call");
     assert_eq!(second["spent"]["calls"], 1);
     let third = check_short(&case, &[], "wait until tomorrow");
     assert_eq!((&third["spent"]["calls"], case.asked()), (&json!(0), 10));
@@ -72,7 +77,11 @@ fn a_day_has_a_budget_over_all_its_reviews() {
 fn nothing_to_spend_means_that_nobody_is_asked() {
     let case = Case::new("");
     for args in [["--max-usd", "0"], ["--max-tokens", "0"]] {
-        let synthesis = check_short(&case, &args, "for a run is used up; raise it, or review less");
+        let synthesis = check_short(
+            &case,
+            &args,
+            "for a run does not reach for another call; raise it, or review less",
+        );
         assert_eq!(synthesis["verdict"]["state"], "incomplete");
     }
     assert_eq!(case.asked(), 0);
@@ -125,4 +134,15 @@ fn whoever_has_to_answer_is_asked_first_where_there_is_not_enough_for_all() {
         let (silent, _) = silent(&synthesis);
         assert_eq!(silent, ["intent", "testing"], "{}", ran.stdout);
     }
+}
+
+#[test]
+fn what_a_call_took_that_broke_off_is_told_as_the_most_it_can_be() {
+    let case = Case::new("  attempts: 1\n  seconds: 1\n");
+    let whole = case.review(&["--format", "json"]).json();
+    assert!(whole["spent"].get("at_most").is_none(), "{}", whole["spent"]);
+    let case = Case::new("  attempts: 1\n  seconds: 1\n");
+    case.trouble(&["`correctness` reviewer"], Mishap::Fault(Fault::Hang(Pause::BeforeHead)));
+    let ran = case.review(&[]);
+    assert!(ran.stdout.contains(" calls, at most "), "{}", ran.stdout);
 }
