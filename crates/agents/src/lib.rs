@@ -1,0 +1,1 @@
+//! Workers, their supervisor, and the review, fix, review workflow.

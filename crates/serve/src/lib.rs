@@ -1,0 +1,1 @@
+//! What stays up: MCP servers.

@@ -1,0 +1,14 @@
+//! Tasks and their queue, and the ledger.
+//!
+//! A [`task::Task`] is work for an agent; a [`queue::Queue`] is what a queue promises, kept by two
+//! stores: plain files that a person can look at, and PostgreSQL for several
+//! machines. What becomes of a task when it is claimed, completed or failed is decided in one place
+//! ([`steps`]), so that the stores only carry it out. The ledger remembers what reviews found.
+//!
+//! What a task means, and who works on it, is left to others: this room knows no change, no finding
+//! and no model.
+
+pub mod clock;
+pub mod queue;
+pub mod steps;
+pub mod task;
