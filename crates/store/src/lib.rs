@@ -9,6 +9,7 @@
 //! and no model.
 
 pub mod clock;
+pub mod files;
 pub mod queue;
 pub mod steps;
 pub mod task;

@@ -1,0 +1,107 @@
+//! One at a time: a kernel lock that every change is made under.
+//!
+//! What is about to be changed is noted in the locked file itself and wiped out afterwards. Whoever
+//! finds a note there knows that the one before died in the middle of it, and looks at just those
+//! tasks again.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::disk::{at, fault};
+use crate::queue::QueueError;
+use crate::task::{QueueName, TaskId};
+
+/// The file whose lock guards every change.
+#[derive(Debug)]
+pub(super) struct Guard {
+    file: File,
+    path: PathBuf,
+}
+
+/// What the one before was about to change.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unfinished {
+    Nothing,
+    Tasks(Vec<(QueueName, TaskId)>),
+    /// The note cannot be read.
+    Unknown,
+}
+
+impl Guard {
+    pub(super) fn open(path: &Path) -> Result<Guard, QueueError> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).open(path);
+        Ok(Guard { file: file.map_err(at(path))?, path: path.to_owned() })
+    }
+
+    /// Waits until nobody else changes anything.
+    pub(super) fn lock(&mut self) -> Result<Locked<'_>, QueueError> {
+        self.file.lock().map_err(at(&self.path))?;
+        Ok(Locked { guard: self, noted: false })
+    }
+}
+
+/// The right to change something. It ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Locked<'a> {
+    guard: &'a mut Guard,
+    noted: bool,
+}
+
+impl Locked<'_> {
+    /// Reads what the one before left unfinished.
+    pub(super) fn unfinished(&mut self) -> Result<Unfinished, QueueError> {
+        let mut note = Vec::new();
+        let file = &mut self.guard.file;
+        file.seek(SeekFrom::Start(0)).map_err(at(&self.guard.path))?;
+        file.read_to_end(&mut note).map_err(at(&self.guard.path))?;
+        self.noted = !note.is_empty();
+        Ok(read_note(&note))
+    }
+
+    /// Notes which task is about to be changed.
+    pub(super) fn note(&mut self, queue: &QueueName, id: &TaskId) -> Result<(), QueueError> {
+        self.noted = true;
+        let line = format!("{queue} {id}\n");
+        let write = || {
+            fault::point("note")?;
+            let mut file = &self.guard.file;
+            file.seek(SeekFrom::End(0))?;
+            file.write_all(line.as_bytes())
+        };
+        write().map_err(at(&self.guard.path))
+    }
+
+    /// Everything that was noted is done.
+    pub(super) fn done(&mut self) -> Result<(), QueueError> {
+        if !self.noted {
+            return Ok(());
+        }
+        self.noted = false;
+        fault::point("note done")
+            .and_then(|()| self.guard.file.set_len(0))
+            .map_err(at(&self.guard.path))
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // Closing the file would free it as well.
+        let _ = self.guard.file.unlock();
+    }
+}
+
+fn read_note(note: &[u8]) -> Unfinished {
+    if note.is_empty() {
+        return Unfinished::Nothing;
+    }
+    // A line without an end was cut off before anything was changed.
+    let whole = note.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    let task = |line: &[u8]| {
+        let (queue, id) = std::str::from_utf8(line).ok()?.trim_end().split_once(' ')?;
+        Some((queue.parse().ok()?, id.parse().ok()?))
+    };
+    let tasks: Option<Vec<(QueueName, TaskId)>> = whole.map(task).collect();
+    tasks.map_or(Unfinished::Unknown, Unfinished::Tasks)
+}

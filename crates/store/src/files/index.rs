@@ -1,0 +1,444 @@
+//! What makes claims quick: a list of the tasks that are not completed, beside their files.
+//!
+//! The index is never the truth. It is made from the files, can be deleted at any time, and is used
+//! under the guard alone. After a restart of the machine it is made anew, so it need not wait for
+//! the disk.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::clock::Uptime;
+use crate::queue::QueueError;
+use crate::task::{QueueName, Status, TaskId};
+
+/// Grows with every change of the tables: an index of another shape is made anew.
+const SHAPE: i64 = 1;
+
+/// So much of the index is held in memory at the most, in KiB.
+const CACHE: i64 = 2_048;
+
+const TABLES: &str = "
+    CREATE TABLE boot (id TEXT NOT NULL);
+    CREATE TABLE folders (
+        queue TEXT PRIMARY KEY,
+        changed INTEGER NOT NULL,
+        swept INTEGER NOT NULL,
+        took INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE tasks (
+        id TEXT PRIMARY KEY,
+        queue TEXT NOT NULL,
+        file TEXT NOT NULL,
+        inode INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        changed INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        priority INTEGER NOT NULL,
+        created INTEGER NOT NULL,
+        open_dependencies INTEGER NOT NULL,
+        rests_until INTEGER NOT NULL,
+        ready INTEGER NOT NULL GENERATED ALWAYS AS
+            (status = 'pending' AND open_dependencies = 0 AND rests_until = 0) STORED
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX files ON tasks (queue, file);
+    CREATE INDEX turn ON tasks (queue, priority, created, id) WHERE ready = 1;
+    CREATE INDEX resting ON tasks (queue, rests_until) WHERE rests_until > 0;
+    CREATE INDEX standing ON tasks (status, queue, priority, created, id);
+    CREATE TABLE dependencies (
+        needs TEXT NOT NULL,
+        task TEXT NOT NULL,
+        PRIMARY KEY (needs, task)
+    ) WITHOUT ROWID;
+    CREATE INDEX needed_by ON dependencies (task);
+    CREATE TABLE counts (
+        queue TEXT NOT NULL,
+        status TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        PRIMARY KEY (queue, status)
+    ) WITHOUT ROWID;
+    CREATE TRIGGER one_more AFTER INSERT ON tasks BEGIN
+        INSERT INTO counts VALUES (new.queue, new.status, 1)
+            ON CONFLICT DO UPDATE SET number = number + 1;
+    END;
+    CREATE TRIGGER one_less AFTER DELETE ON tasks BEGIN
+        UPDATE counts SET number = number - 1 WHERE queue = old.queue AND status = old.status;
+    END;
+";
+
+/// Which bytes of which file were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: i64,
+    size: i64,
+    changed: i64,
+}
+
+impl Stamp {
+    pub(super) fn of(file: &fs::Metadata) -> Stamp {
+        let number = |n: u64| i64::from_ne_bytes(n.to_ne_bytes());
+        Stamp { inode: number(file.ino()), size: number(file.size()), changed: changed(file) }
+    }
+}
+
+/// When a file or folder was changed, in nanoseconds.
+pub(super) fn changed(file: &fs::Metadata) -> i64 {
+    file.mtime().saturating_mul(1_000_000_000).saturating_add(file.mtime_nsec())
+}
+
+/// What the index knows of a task.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    pub(super) id: TaskId,
+    pub(super) queue: QueueName,
+    pub(super) file: String,
+    pub(super) stamp: Stamp,
+    pub(super) status: Status,
+    pub(super) priority: u8,
+    /// When it was made, in milliseconds.
+    pub(super) created: i64,
+    /// How many of its dependencies are not completed.
+    pub(super) open_dependencies: usize,
+    /// Until when it rests, if it does.
+    pub(super) rests_until: Option<Uptime>,
+}
+
+/// How a queue's folder looked when it was swept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Swept {
+    /// When its names had changed; nothing if it has to be looked at again in any case.
+    pub(super) changed: i64,
+    /// When it was swept.
+    pub(super) at: Uptime,
+    /// How many milliseconds that took.
+    pub(super) took: i64,
+}
+
+/// The list of tasks that are not completed.
+pub(super) struct Index {
+    connection: Connection,
+    path: PathBuf,
+    inode: u64,
+}
+
+/// Whether the index has to be filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Filled,
+    Empty,
+}
+
+const COLUMNS: &str = "id, queue, file, inode, size, changed, status, priority, created, open_dependencies, rests_until";
+
+impl Index {
+    /// Opens the index of this start of the machine, or begins one.
+    pub(super) fn open(path: &Path, boot: &str) -> Result<(Index, Found), QueueError> {
+        match Index::open_there(path, boot) {
+            Ok(Some(index)) => Ok((index, Found::Filled)),
+            // Whatever is wrong with it, the files are the truth.
+            Ok(None) | Err(_) => {
+                for ending in ["", "-wal", "-shm"] {
+                    let mut name = path.as_os_str().to_owned();
+                    name.push(ending);
+                    super::disk::remove(Path::new(&name))?;
+                }
+                let made = Index::begin(path, boot);
+                Ok((made.map_err(|error| damaged(path, &error))?, Found::Empty))
+            }
+        }
+    }
+
+    fn open_there(path: &Path, boot: &str) -> rusqlite::Result<Option<Index>> {
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let connection = connect(path)?;
+        let shape: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if shape != SHAPE {
+            return Ok(None);
+        }
+        let of: Option<String> =
+            connection.query_row("SELECT id FROM boot", [], |row| row.get(0)).optional()?;
+        Ok((of.as_deref() == Some(boot)).then(|| Index::new(connection, path)))
+    }
+
+    fn begin(path: &Path, boot: &str) -> rusqlite::Result<Index> {
+        let mut connection = connect(path)?;
+        let transaction = connection.transaction()?;
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "user_version", SHAPE)?;
+        transaction.commit()?;
+        let index = Index::new(connection, path);
+        index.connection.execute("INSERT INTO boot VALUES (?)", [boot])?;
+        Ok(index)
+    }
+
+    fn new(connection: Connection, path: &Path) -> Index {
+        let inode = fs::metadata(path).map_or(0, |file| file.ino());
+        Index { connection, path: path.to_owned(), inode }
+    }
+
+    /// Says whether the file is still where it was: somebody may have deleted it.
+    pub(super) fn is_there(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|file| file.ino() == self.inode)
+    }
+
+    /// Begins to do several things at once.
+    pub(super) fn begin_changes(&self) -> Result<(), QueueError> {
+        self.run("BEGIN IMMEDIATE")
+    }
+
+    /// Keeps what was done since the beginning.
+    pub(super) fn keep_changes(&self) -> Result<(), QueueError> {
+        self.run("COMMIT")
+    }
+
+    /// Forgets what was done since the beginning.
+    pub(super) fn drop_changes(&self) {
+        // Where that fails the connection is of no use; the next to open it finds the same.
+        let _ = self.run("ROLLBACK");
+    }
+
+    fn run(&self, statement: &str) -> Result<(), QueueError> {
+        self.connection.execute_batch(statement).map_err(|error| self.wrong(&error))
+    }
+
+    fn wrong(&self, error: &rusqlite::Error) -> QueueError {
+        damaged(&self.path, error)
+    }
+
+    fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<usize, QueueError> {
+        let done = self.connection.prepare_cached(sql).and_then(|mut it| it.execute(values));
+        done.map_err(|error| self.wrong(&error))
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, QueueError> {
+        let rows = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut it| it.query_map(values, read)?.collect::<rusqlite::Result<Vec<T>>>());
+        rows.map_err(|error| self.wrong(&error))
+    }
+
+    /// Puts a task in, or what is new of it.
+    pub(super) fn put(&self, entry: &Entry, needs: &[TaskId]) -> Result<(), QueueError> {
+        self.remove(&entry.id)?;
+        self.execute(
+            "INSERT INTO tasks (id, queue, file, inode, size, changed, status, priority, created,
+                 open_dependencies, rests_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                entry.id.as_str(),
+                entry.queue.as_str(),
+                entry.file,
+                entry.stamp.inode,
+                entry.stamp.size,
+                entry.stamp.changed,
+                entry.status.as_str(),
+                entry.priority,
+                entry.created,
+                i64::try_from(entry.open_dependencies).unwrap_or(i64::MAX),
+                entry.rests_until.map_or(0, |until| until.as_millis().max(1)),
+            ],
+        )?;
+        for need in needs {
+            self.execute(
+                "INSERT OR IGNORE INTO dependencies VALUES (?, ?)",
+                params![need.as_str(), entry.id.as_str()],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Takes a task out.
+    pub(super) fn remove(&self, id: &TaskId) -> Result<(), QueueError> {
+        self.execute("DELETE FROM tasks WHERE id = ?", [id.as_str()])?;
+        self.execute("DELETE FROM dependencies WHERE task = ?", [id.as_str()])?;
+        Ok(())
+    }
+
+    /// Finds a task.
+    pub(super) fn get(&self, id: &TaskId) -> Result<Option<Entry>, QueueError> {
+        let sql = format!("SELECT {COLUMNS} FROM tasks WHERE id = ?");
+        Ok(self.rows(&sql, [id.as_str()], entry)?.pop())
+    }
+
+    /// Says which task it is the turn of.
+    pub(super) fn next(&self, queue: &QueueName, now: Uptime) -> Result<Option<Entry>, QueueError> {
+        self.execute(
+            "UPDATE tasks SET rests_until = 0
+             WHERE queue = ? AND rests_until > 0 AND rests_until <= ?",
+            params![queue.as_str(), now.as_millis()],
+        )?;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM tasks INDEXED BY turn WHERE queue = ? AND ready = 1
+             ORDER BY priority, created, id LIMIT 1"
+        );
+        Ok(self.rows(&sql, [queue.as_str()], entry)?.pop())
+    }
+
+    /// Says until when the tasks of a queue rest at least.
+    pub(super) fn rest_over(&self, queue: &QueueName) -> Result<Option<Uptime>, QueueError> {
+        let first = self.rows(
+            "SELECT rests_until FROM tasks INDEXED BY resting
+             WHERE queue = ? AND rests_until > 0 AND status = 'pending' AND open_dependencies = 0
+             ORDER BY rests_until LIMIT 1",
+            [queue.as_str()],
+            |row| row.get(0),
+        )?;
+        Ok(first.first().copied().map(Uptime::from_millis))
+    }
+
+    /// Lists tasks in the order in which they would be claimed.
+    pub(super) fn list(
+        &self,
+        queue: Option<&QueueName>,
+        status: Status,
+    ) -> Result<Vec<Entry>, QueueError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM tasks WHERE status = ?1 AND (?2 IS NULL OR queue = ?2)
+             ORDER BY priority, created, id"
+        );
+        self.rows(&sql, params![status.as_str(), queue.map(QueueName::as_str)], entry)
+    }
+
+    /// The files of a queue that are known.
+    pub(super) fn files(&self, queue: &QueueName) -> Result<HashMap<String, Stamp>, QueueError> {
+        let sql = "SELECT file, inode, size, changed FROM tasks WHERE queue = ?";
+        let read = |row: &Row<'_>| {
+            let stamp = Stamp { inode: row.get(1)?, size: row.get(2)?, changed: row.get(3)? };
+            Ok((row.get(0)?, stamp))
+        };
+        Ok(self.rows(sql, [queue.as_str()], read)?.into_iter().collect())
+    }
+
+    /// The task that a file is known for.
+    pub(super) fn in_file(
+        &self,
+        queue: &QueueName,
+        file: &str,
+    ) -> Result<Option<Entry>, QueueError> {
+        let sql = format!("SELECT {COLUMNS} FROM tasks WHERE queue = ? AND file = ?");
+        Ok(self.rows(&sql, params![queue.as_str(), file], entry)?.pop())
+    }
+
+    /// The tasks that wait for another one.
+    pub(super) fn waiting_for(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
+        let sql = "SELECT task FROM dependencies WHERE needs = ?";
+        self.rows(sql, [id.as_str()], |row| name(row, 0))
+    }
+
+    /// What a task waits for, or waited for.
+    pub(super) fn needs(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
+        let sql = "SELECT needs FROM dependencies INDEXED BY needed_by WHERE task = ?";
+        self.rows(sql, [id.as_str()], |row| name(row, 0))
+    }
+
+    /// Tasks of a queue that wait for others, at most so many.
+    pub(super) fn waiting(
+        &self,
+        queue: &QueueName,
+        most: usize,
+    ) -> Result<Vec<TaskId>, QueueError> {
+        let sql = "SELECT id FROM tasks
+             WHERE status = 'pending' AND queue = ? AND open_dependencies > 0 LIMIT ?";
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.rows(sql, params![queue.as_str(), most], |row| name(row, 0))
+    }
+
+    /// Notes how many dependencies of a task are not completed.
+    pub(super) fn set_open(&self, id: &TaskId, open: usize) -> Result<(), QueueError> {
+        let open = i64::try_from(open).unwrap_or(i64::MAX);
+        let sql =
+            "UPDATE tasks SET open_dependencies = ?2 WHERE id = ?1 AND open_dependencies <> ?2";
+        self.execute(sql, params![id.as_str(), open]).map(|_| ())
+    }
+
+    /// How many tasks of a queue stand there.
+    pub(super) fn count(&self, queue: &QueueName, status: Status) -> Result<usize, QueueError> {
+        let sql = "SELECT number FROM counts WHERE queue = ? AND status = ?";
+        let values = params![queue.as_str(), status.as_str()];
+        let number: Option<i64> = self.rows(sql, values, |row| row.get(0))?.pop();
+        Ok(number.and_then(|number| usize::try_from(number).ok()).unwrap_or(0))
+    }
+
+    /// How many tasks of a queue can be claimed.
+    pub(super) fn ready(&self, queue: &QueueName, now: Uptime) -> Result<usize, QueueError> {
+        let sql = "SELECT count(*) FROM tasks WHERE queue = ? AND status = 'pending'
+             AND open_dependencies = 0 AND rests_until <= ?";
+        let values = params![queue.as_str(), now.as_millis()];
+        let number: Vec<i64> = self.rows(sql, values, |row| row.get(0))?;
+        Ok(number.first().and_then(|number| usize::try_from(*number).ok()).unwrap_or(0))
+    }
+
+    /// Says how a queue's folder looked when it was swept.
+    pub(super) fn swept(&self, queue: &QueueName) -> Result<Option<Swept>, QueueError> {
+        let sql = "SELECT changed, swept, took FROM folders WHERE queue = ?";
+        let read = |row: &Row<'_>| {
+            let at = Uptime::from_millis(row.get(1)?);
+            Ok(Swept { changed: row.get(0)?, at, took: row.get(2)? })
+        };
+        Ok(self.rows(sql, [queue.as_str()], read)?.pop())
+    }
+
+    /// Notes how a queue's folder looked when it was swept.
+    pub(super) fn set_swept(&self, queue: &QueueName, swept: Swept) -> Result<(), QueueError> {
+        self.execute(
+            "INSERT OR REPLACE INTO folders VALUES (?, ?, ?, ?)",
+            params![queue.as_str(), swept.changed, swept.at.as_millis(), swept.took],
+        )
+        .map(|_| ())
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // It is made anew after a restart of the machine, so the disk need not be waited for.
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    connection.pragma_update(None, "cache_size", -CACHE)?;
+    // There are more statements than the default keeps.
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}
+
+fn damaged(path: &Path, error: &rusqlite::Error) -> QueueError {
+    QueueError::Index { path: path.to_owned(), message: error.to_string() }
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let rests_until: i64 = row.get(10)?;
+    Ok(Entry {
+        id: name(row, 0)?,
+        queue: name(row, 1)?,
+        file: row.get(2)?,
+        stamp: Stamp { inode: row.get(3)?, size: row.get(4)?, changed: row.get(5)? },
+        status: name(row, 6)?,
+        priority: row.get(7)?,
+        created: row.get(8)?,
+        open_dependencies: row.get::<_, i64>(9)?.try_into().unwrap_or(0),
+        rests_until: (rests_until > 0).then(|| Uptime::from_millis(rests_until)),
+    })
+}
+
+/// Reads a checked name from a column. The index has only what was checked, unless it is damaged.
+fn name<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
+where
+    T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>,
+{
+    let text: String = row.get(column)?;
+    text.parse().map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(
+            column,
+            rusqlite::types::Type::Text,
+            Box::new(error),
+        )
+    })
+}

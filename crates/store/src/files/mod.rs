@@ -1,0 +1,395 @@
+//! The queue as plain files that a person can look at: [`FileQueue`].
+//!
+//! `queues/{queue}/{id}.json` are the tasks that are not completed, `completed/{queue}/` those that
+//! are, `locks/{id}.lock` says who holds one and for how long. The files are the truth, and anybody
+//! may drop a task in. Every change is made under one kernel lock ([`guard`]), file by file
+//! ([`disk`], [`desk`]); an index beside the files ([`index`]) keeps the cost of a claim from growing
+//! with the number of tasks, and is made anew from them when it is missing ([`sweep`]).
+
+mod desk;
+mod disk;
+mod guard;
+mod index;
+mod layout;
+mod lease;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::cmp::Reverse;
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+
+use self::desk::Desk;
+use self::disk::Sure;
+use self::guard::Guard;
+use self::index::{Entry, Found, Index};
+use self::layout::Layout;
+use self::sweep::Look;
+use self::watch::Edited;
+use crate::clock::{self, Uptime};
+use crate::queue::{
+    Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Policy, Presence, Queue,
+    QueueError, Recovered, Seen, Settled, Settlement, Standing, Tenure, Watch, Who,
+};
+use crate::task::{AgentId, QueueName, Status, Task, TaskId};
+
+/// How soon a folder is looked at again in which somebody may still be writing.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// A queue on files.
+pub struct FileQueue {
+    layout: Layout,
+    policy: Policy,
+    boot: String,
+    inner: Mutex<Inner>,
+    edited: Edited,
+}
+
+struct Inner {
+    guard: Guard,
+    index: Option<Index>,
+}
+
+impl FileQueue {
+    /// Opens the queue in a folder, which is made if it is not there.
+    pub fn open(folder: &Path, policy: Policy) -> Result<FileQueue, QueueError> {
+        let layout = Layout::new(folder);
+        for folder in layout.folders() {
+            disk::make_folder(&folder)?;
+        }
+        if !layout.ignored().is_file() {
+            let text = b"# Written by assay: what is not meant for git.\n*\n";
+            disk::write(&layout.ignored(), text, Sure::InMemory)?;
+        }
+        let guard = Guard::open(&layout.guard())?;
+        let inner = Mutex::new(Inner { guard, index: None });
+        let boot = clock::boot_id();
+        Ok(FileQueue { layout, policy, boot, inner, edited: Edited::default() })
+    }
+
+    /// The folder that the queue is in.
+    pub fn folder(&self) -> &Path {
+        self.layout.root()
+    }
+
+    /// Does something while nobody else changes anything.
+    fn guarded<T>(
+        &self,
+        what: impl FnOnce(&mut Desk<'_>) -> Result<T, QueueError>,
+    ) -> Result<T, QueueError> {
+        let mut inner = self.lock();
+        let Inner { guard, index } = &mut *inner;
+        let locked = guard.lock()?;
+        let found = open_index(index, &self.layout, &self.boot)?;
+        let index = index.as_ref().expect("it was just opened");
+        let (layout, policy, boot) = (&self.layout, &self.policy, self.boot.as_str());
+        let mut desk = Desk { layout, policy, boot, index, locked };
+        index.begin_changes()?;
+        let done = desk.finish_others().and_then(|()| match found {
+            Found::Filled => Ok(()),
+            Found::Empty => desk.fill(),
+        });
+        match done.and_then(|()| what(&mut desk)) {
+            Ok(value) => {
+                index.keep_changes()?;
+                desk.locked.done()?;
+                Ok(value)
+            }
+            Err(error) => {
+                index.drop_changes();
+                Err(error)
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // What a panic left half done is noted under the guard, and mended by the next.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn claim_one(
+        &self,
+        queue: &QueueName,
+        agent: &AgentId,
+        tenure: Tenure,
+    ) -> Result<Option<Claimed>, QueueError> {
+        self.guarded(|desk| {
+            for name in self.edited.take(&self.layout.queue(queue)) {
+                desk.take_in(queue, &name)?;
+            }
+            desk.look(queue, Look::InPassing)?;
+            if let Some(claimed) = desk.claim(queue, agent, tenure)? {
+                return Ok(Some(claimed));
+            }
+            desk.look(queue, Look::Closely)?;
+            desk.recover()?;
+            desk.claim(queue, agent, tenure)
+        })
+    }
+
+    /// Reads the task of an entry, wherever it has gone since.
+    fn read(&self, entry: &Entry) -> Option<Task> {
+        let waiting = self.layout.queue(&entry.queue).join(&entry.file);
+        let completed = self.layout.completed(&entry.queue, &entry.id);
+        let bytes = fs::read(waiting).or_else(|_| fs::read(completed)).ok()?;
+        Task::parse(&bytes).ok()
+    }
+
+    /// The completed tasks of a queue, the newest first.
+    fn archived(&self, queue: &QueueName, most: usize) -> Result<Vec<Listed>, QueueError> {
+        let folder = self.layout.archive(queue);
+        let names = disk::names(&folder)?.into_iter().filter(|name| layout::is_task_file(name));
+        let age = |name: &String| fs::metadata(folder.join(name)).and_then(|file| file.modified());
+        let mut names: Vec<(_, String)> =
+            names.filter_map(|name| Some((age(&name).ok()?, name))).collect();
+        names.sort_by_key(|(age, name)| (Reverse(*age), name.clone()));
+        let read = |(_, name): (_, String)| {
+            let task = Task::parse(&fs::read(folder.join(name)).ok()?).ok()?;
+            Some(Listed { queue: queue.clone(), standing: Standing::Over, task })
+        };
+        Ok(names.into_iter().take(most).filter_map(read).collect())
+    }
+
+    /// The tasks that stand somewhere else, in the order in which they would be claimed.
+    fn listed(&self, filter: &Filter, status: Status) -> Result<Vec<Listed>, QueueError> {
+        let entries = self.guarded(|desk| {
+            desk.look_everywhere()?;
+            let entries = desk.index.list(filter.queue.as_ref(), status)?.into_iter();
+            let most = filter.limit.filter(|_| filter.context.is_none()).unwrap_or(usize::MAX);
+            let with_standing = |entry| Ok((desk.standing(&entry)?, entry));
+            entries.take(most).map(with_standing).collect::<Result<Vec<_>, QueueError>>()
+        })?;
+        // Others need not wait while the files are read.
+        let listed = entries.into_iter().filter_map(|(standing, entry)| {
+            Some(Listed { task: self.read(&entry)?, queue: entry.queue, standing })
+        });
+        Ok(listed.collect())
+    }
+}
+
+/// Opens the index, or anew if somebody deleted it.
+fn open_index(index: &mut Option<Index>, layout: &Layout, boot: &str) -> Result<Found, QueueError> {
+    if index.as_ref().is_some_and(Index::is_there) {
+        return Ok(Found::Filled);
+    }
+    *index = None;
+    let path = layout.index();
+    disk::make_folder(path.parent().expect("it is in a folder"))?;
+    let (opened, found) = Index::open(&path, boot)?;
+    *index = Some(opened);
+    Ok(found)
+}
+
+impl Queue for FileQueue {
+    fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
+        self.guarded(|desk| desk.push(tasks))
+    }
+
+    fn claim(
+        &self,
+        queue: &QueueName,
+        agent: &AgentId,
+        tenure: Tenure,
+        at_most: usize,
+    ) -> Result<Vec<Claimed>, QueueError> {
+        let mut claimed = Vec::new();
+        while claimed.len() < at_most {
+            match self.claim_one(queue, agent, tenure) {
+                Ok(Some(next)) => claimed.push(next),
+                Ok(None) => break,
+                // What was claimed before is held, so it has to be told.
+                Err(_) if !claimed.is_empty() => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(claimed)
+    }
+
+    fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
+        self.guarded(|desk| desk.renew(lease, time))
+    }
+
+    fn settle(&self, lease: &Lease, settlement: Settlement) -> Result<Settled, QueueError> {
+        self.guarded(|desk| desk.settle(lease, settlement))
+    }
+
+    fn get(&self, id: &TaskId) -> Result<Listed, QueueError> {
+        let found = self.guarded(|desk| {
+            desk.look_everywhere()?;
+            match desk.index.get(id)? {
+                Some(entry) => Ok(Ok((desk.standing(&entry)?, entry))),
+                None => desk.archived(id).map(Err),
+            }
+        })?;
+        let unknown = || QueueError::Unknown(id.clone());
+        match found {
+            Ok((standing, entry)) => {
+                let task = self.read(&entry).ok_or_else(unknown)?;
+                Ok(Listed { queue: entry.queue, standing, task })
+            }
+            Err(archive) => {
+                let queue = archive.ok_or_else(unknown)?;
+                let bytes = disk::read(&self.layout.completed(&queue, id))?.ok_or_else(unknown)?;
+                Ok(Listed { queue, standing: Standing::Over, task: Task::parse(&bytes)? })
+            }
+        }
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError> {
+        let all = [Status::InProgress, Status::Pending, Status::Failed, Status::Cancelled];
+        let statuses = if filter.statuses.is_empty() { &all[..] } else { &filter.statuses };
+        let most = filter.limit.unwrap_or(usize::MAX);
+        let mut listed = Vec::new();
+        for status in statuses {
+            listed.extend(self.listed(filter, *status)?);
+            if *status != Status::Completed {
+                continue;
+            }
+            let queues = match &filter.queue {
+                Some(queue) => vec![queue.clone()],
+                None => archives(&self.layout)?,
+            };
+            for queue in queues {
+                let most = if filter.context.is_none() { most } else { usize::MAX };
+                listed.extend(self.archived(&queue, most)?);
+            }
+        }
+        if let Some((key, value)) = &filter.context {
+            listed.retain(|listed| listed.task.context.get(key).is_some_and(|is| is == value));
+        }
+        listed.truncate(most);
+        Ok(listed)
+    }
+
+    fn count(&self) -> Result<Vec<Count>, QueueError> {
+        self.guarded(|desk| {
+            desk.look_everywhere()?;
+            let queues = desk.queues()?.into_iter();
+            queues.map(|queue| count(desk, queue)).collect()
+        })
+    }
+
+    fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError> {
+        self.guarded(|desk| {
+            desk.look_everywhere()?;
+            desk.cancel(id, by)
+        })
+    }
+
+    fn retry(&self, id: &TaskId) -> Result<(), QueueError> {
+        self.guarded(|desk| {
+            desk.look_everywhere()?;
+            desk.retry(id)
+        })
+    }
+
+    fn recover(&self) -> Result<Vec<Recovered>, QueueError> {
+        self.guarded(|desk| desk.recover())
+    }
+
+    fn watch(&self, queue: &QueueName) -> Result<Watch, QueueError> {
+        let folder = self.layout.queue(queue);
+        disk::make_folder(&folder)?;
+        watch::watch(&[folder, self.layout.pauses()], &self.edited)
+    }
+
+    fn next_ready(&self, queue: &QueueName) -> Result<Option<Duration>, QueueError> {
+        self.guarded(|desk| {
+            let rested = desk.index.rest_over(queue)?.map(|over| Uptime::now().until(over));
+            let unsettled = desk.is_unsettled(queue)?.then_some(LOOK_AGAIN);
+            Ok(rested.into_iter().chain(unsettled).min())
+        })
+    }
+
+    fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError> {
+        let about = json!({ "pid": std::process::id(), "since": clock::now() });
+        let file = self.guarded(|desk| desk.join(agent, &about))?;
+        Ok(Box::new(FilePresence { _locked: file }))
+    }
+
+    fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
+        let json = serde_json::to_vec_pretty(heartbeat).expect("a heartbeat is JSON");
+        disk::write(&self.layout.heartbeat(&heartbeat.agent), &json, Sure::InMemory)
+    }
+
+    fn agents(&self) -> Result<Vec<Seen>, QueueError> {
+        let mut seen = Vec::new();
+        for name in disk::names(&self.layout.heartbeats())? {
+            let bytes = disk::read(&self.layout.heartbeats().join(&name))?.unwrap_or_default();
+            let Ok(heartbeat) = serde_json::from_slice::<Heartbeat>(&bytes) else {
+                continue;
+            };
+            let agent = &heartbeat.agent;
+            let alive = self.guarded(|desk| Ok(lease::is_alive(desk.layout, agent)))?;
+            let paused = self.is_paused(agent)?;
+            seen.push(Seen { heartbeat, alive, paused });
+        }
+        seen.sort_by(|a, b| a.heartbeat.agent.cmp(&b.heartbeat.agent));
+        Ok(seen)
+    }
+
+    fn pause(&self, who: &Who) -> Result<(), QueueError> {
+        let path = match who {
+            Who::Agent(agent) => self.layout.pause(agent),
+            Who::All => self.layout.pause_all(),
+        };
+        let since = format!("{}\n", clock::now());
+        self.guarded(|_| disk::write(&path, since.as_bytes(), Sure::OnDisk))
+    }
+
+    fn resume(&self, who: &Who) -> Result<(), QueueError> {
+        let folder = self.layout.pauses();
+        let paths = match who {
+            Who::Agent(agent) => vec![self.layout.pause(agent)],
+            Who::All => disk::names(&folder)?.iter().map(|name| folder.join(name)).collect(),
+        };
+        paths.iter().try_for_each(|path| disk::remove(path))
+    }
+
+    fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
+        Ok(self.layout.pause(agent).exists() || self.layout.pause_all().exists())
+    }
+}
+
+fn count(desk: &Desk<'_>, queue: QueueName) -> Result<Count, QueueError> {
+    let number = |status| desk.index.count(&queue, status);
+    let (ready, pending) = (desk.index.ready(&queue, Uptime::now())?, number(Status::Pending)?);
+    let mut blocked = 0;
+    for id in desk.index.waiting(&queue, usize::MAX)? {
+        let Some(entry) = desk.index.get(&id)? else {
+            continue;
+        };
+        blocked += usize::from(matches!(desk.standing(&entry)?, Standing::Blocked { .. }));
+    }
+    let archive = disk::names(&desk.layout.archive(&queue))?;
+    let archived = archive.iter().filter(|name| layout::is_task_file(name)).count();
+    Ok(Count {
+        ready,
+        waiting: pending.saturating_sub(ready + blocked),
+        blocked,
+        in_progress: number(Status::InProgress)?,
+        completed: archived + number(Status::Completed)?,
+        failed: number(Status::Failed)?,
+        cancelled: number(Status::Cancelled)?,
+        queue,
+    })
+}
+
+/// The queues that have completed tasks.
+fn archives(layout: &Layout) -> Result<Vec<QueueName>, QueueError> {
+    let names = disk::names(&layout.archives())?;
+    Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
+}
+
+/// An agent's name, for as long as its file is locked.
+struct FilePresence {
+    _locked: File,
+}
+
+impl Presence for FilePresence {}

@@ -1,0 +1,221 @@
+//! Taking in what people put in a queue's folder, change there or take away.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::desk::Desk;
+use super::disk::{self, Sure};
+use super::index::{Stamp, Swept, changed};
+use super::layout::{file_name, is_task_file};
+use crate::clock::{self, Uptime};
+use crate::queue::QueueError;
+use crate::task::{MAX_TASK, QueueName, Task, TaskId};
+
+/// Somebody may still be writing a file that was changed so recently.
+const YOUNG: Duration = Duration::from_secs(2);
+
+/// The kernel's clock for files goes in steps: a folder that was changed so recently may be changed
+/// again without showing it.
+const STEP: Duration = Duration::from_millis(50);
+
+/// A folder is looked at again after so long, whatever it shows.
+const IN_ANY_CASE: Duration = Duration::from_secs(30);
+
+/// Sweeping takes no more than one part in so many of the time.
+const SHARE: i64 = 20;
+
+/// So many tasks that wait for others are counted anew at each sweep.
+const COUNTED_ANEW: usize = 1_000;
+
+/// How closely a folder is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// If it is due, and was not done a moment ago.
+    InPassing,
+    /// If anything may be different.
+    Closely,
+}
+
+/// What came of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    In,
+    /// It is not complete yet.
+    NotYet,
+}
+
+impl Desk<'_> {
+    /// Takes in all files of all queues.
+    pub(super) fn fill(&mut self) -> Result<(), QueueError> {
+        for queue in self.queues()? {
+            self.sweep_all(&queue)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what is new in all queues.
+    pub(super) fn look_everywhere(&mut self) -> Result<(), QueueError> {
+        for queue in self.queues()? {
+            self.look(&queue, Look::Closely)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what is new in a queue, as far as that is due.
+    pub(super) fn look(&mut self, queue: &QueueName, how: Look) -> Result<(), QueueError> {
+        let Ok(folder) = fs::metadata(self.layout.queue(queue)) else {
+            return Ok(());
+        };
+        let now = Uptime::now();
+        let due = self.index.swept(queue)?.is_none_or(|swept| {
+            let since = swept.at.until(now);
+            let rested = i64::try_from(since.as_millis()).unwrap_or(i64::MAX) >= SHARE * swept.took;
+            let differs = swept.changed != changed(&folder) || since >= IN_ANY_CASE;
+            differs && (how == Look::Closely || rested)
+        });
+        if due { self.sweep_all(queue) } else { Ok(()) }
+    }
+
+    fn sweep_all(&mut self, queue: &QueueName) -> Result<(), QueueError> {
+        let started = Uptime::now();
+        let path = self.layout.queue(queue);
+        let folder = fs::metadata(&path).map_err(disk::at(&path))?;
+        let settled = self.sweep(queue)?;
+        for id in self.index.waiting(queue, COUNTED_ANEW)? {
+            self.count_open(&id)?;
+        }
+        let quiet = folder.modified().ok().and_then(|at| at.elapsed().ok());
+        let trusted = settled == Taken::In && quiet.is_some_and(|quiet| quiet > STEP);
+        let took = started.until(Uptime::now()).as_millis();
+        let swept = Swept {
+            changed: if trusted { changed(&folder) } else { 0 },
+            at: started,
+            took: i64::try_from(took).unwrap_or(i64::MAX),
+        };
+        self.index.set_swept(queue, swept)
+    }
+
+    /// Compares a folder with the index.
+    fn sweep(&mut self, queue: &QueueName) -> Result<Taken, QueueError> {
+        let known = self.index.files(queue)?;
+        let folder = self.layout.queue(queue);
+        let names = disk::names(&folder)?.into_iter().filter(|name| is_task_file(name));
+        let names: HashSet<String> = names.collect();
+        for gone in known.keys().filter(|name| !names.contains(*name)) {
+            self.forget(queue, gone)?;
+        }
+        let mut all = Taken::In;
+        for name in &names {
+            let Ok(file) = fs::symlink_metadata(folder.join(name)) else {
+                continue;
+            };
+            if known.get(name) != Some(&Stamp::of(&file))
+                && self.take_in(queue, name)? == Taken::NotYet
+            {
+                all = Taken::NotYet;
+            }
+        }
+        Ok(all)
+    }
+
+    fn forget(&mut self, queue: &QueueName, file: &str) -> Result<(), QueueError> {
+        if let Some(entry) = self.index.in_file(queue, file)? {
+            self.index.remove(&entry.id)?;
+            self.tell_dependents(&entry.id)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in a file, if it is there. One that is no task is set aside with the reason.
+    pub(super) fn take_in(&mut self, queue: &QueueName, name: &str) -> Result<Taken, QueueError> {
+        let path = self.layout.queue(queue).join(name);
+        let Ok(file) = fs::symlink_metadata(&path) else {
+            self.forget(queue, name)?;
+            return Ok(Taken::In);
+        };
+        let wrong = match read_task(&path, &file) {
+            Ok(task) => match self.twin(queue, name, &task.id)? {
+                None => {
+                    self.forget(queue, name)?;
+                    self.list(queue, name, &file, &task)?;
+                    self.tell_dependents(&task.id)?;
+                    return Ok(Taken::In);
+                }
+                Some(twin) => twin,
+            },
+            Err(wrong) => wrong,
+        };
+        let quiet = file.modified().ok().and_then(|at| at.elapsed().ok());
+        if quiet.is_some_and(|quiet| quiet < YOUNG) && file.is_file() {
+            return Ok(Taken::NotYet);
+        }
+        self.forget(queue, name)?;
+        self.set_aside(&path, name, &wrong)?;
+        Ok(Taken::In)
+    }
+
+    /// Says why a file is a second one for a task, if it is.
+    fn twin(
+        &self,
+        queue: &QueueName,
+        name: &str,
+        id: &TaskId,
+    ) -> Result<Option<String>, QueueError> {
+        if let Some(archive) = self.archived(id)? {
+            return Ok(Some(format!("task `{id}` is already completed, in `{archive}`")));
+        }
+        let listed = self.index.get(id)?;
+        let other = listed.filter(|entry| (&entry.queue, entry.file.as_str()) != (queue, name));
+        let named = file_name(id);
+        let shadowed = name != named && self.layout.queue(queue).join(&named).is_file();
+        Ok(match other {
+            Some(entry) if self.layout.queue(&entry.queue).join(&entry.file).is_file() => {
+                Some(format!("task `{id}` is already there, in `{}/{}`", entry.queue, entry.file))
+            }
+            _ if shadowed => Some(format!("task `{id}` is already there, in `{queue}/{named}`")),
+            _ => None,
+        })
+    }
+
+    /// Moves a file that is of no use out of the way, with the reason beside it.
+    pub(super) fn set_aside(
+        &mut self,
+        path: &Path,
+        name: &str,
+        reason: &str,
+    ) -> Result<(), QueueError> {
+        let folder = self.layout.malformed();
+        let place = |number: usize| match number {
+            1 => folder.join(name),
+            _ => folder.join(format!("{number}-{name}")),
+        };
+        let free = (1..).map(place).find(|place| fs::symlink_metadata(place).is_err());
+        let place = free.expect("some number is free");
+        disk::rename(path, &place)?;
+        let mut beside = place.into_os_string();
+        beside.push(".reason.txt");
+        let told = format!("{} {reason}\n", clock::now());
+        disk::write(Path::new(&beside), told.as_bytes(), Sure::InMemory)
+    }
+}
+
+/// Reads a task from a file that anybody may have written.
+fn read_task(path: &Path, file: &fs::Metadata) -> Result<Task, String> {
+    if !file.is_file() {
+        return Err("it is no file; links are not followed".to_owned());
+    }
+    if file.len() > MAX_TASK as u64 {
+        return Err(format!("it has {} bytes, and may have {MAX_TASK}", file.len()));
+    }
+    let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    Task::parse(&bytes).map_err(|error| error.to_string())
+}
+
+impl Desk<'_> {
+    /// Says whether a file of a queue has to be looked at again soon.
+    pub(super) fn is_unsettled(&self, queue: &QueueName) -> Result<bool, QueueError> {
+        Ok(self.index.swept(queue)?.is_some_and(|swept| swept.changed == 0))
+    }
+}

@@ -1,0 +1,283 @@
+//! What people put in, change and take away by hand.
+
+use std::fs;
+use std::time::Duration;
+
+use expect_test::expect;
+use serde_json::json;
+
+use super::{LONG, Place, claim, claimed, done, make_old, policy, qa, task, written};
+use crate::clock;
+use crate::queue::{Filter, Queue, QueueError, Standing, Tenure};
+use crate::task::Status;
+
+#[test]
+fn a_dropped_file_is_claimed_whatever_it_is_called() {
+    let place = Place::new();
+    let queue = place.open();
+    place.drop_in("queues/qa/anything at all.json", &written("by-hand", json!({})));
+    assert_eq!(claimed(&queue).as_deref(), Some("by-hand"));
+    assert_eq!(place.names("queues/qa"), ["by-hand.json"]);
+    assert_eq!(place.names("locks"), ["by-hand.lock"]);
+    assert_eq!(place.json("queues/qa/by-hand.json")["status"], "in_progress");
+    assert_eq!(place.json("locks/by-hand.lock")["agent"], "qa-1");
+}
+
+#[test]
+fn a_dropped_file_is_seen_at_once_and_wakes_who_waits() {
+    let place = Place::new();
+    let queue = place.open();
+    let watch = queue.watch(&qa()).unwrap();
+    assert!(claim(&queue).is_none());
+    fs::write(place.path("queues/qa/new.json"), written("new", json!({}))).unwrap();
+    assert!(watch.wait(LONG));
+    assert_eq!(claimed(&queue).as_deref(), Some("new"));
+}
+
+#[test]
+fn an_edited_file_is_seen_by_who_watches() {
+    let place = Place::new();
+    let queue = place.open();
+    place.drop_in("queues/qa/a.json", &written("a", json!({ "status": "failed" })));
+    let watch = queue.watch(&qa()).unwrap();
+    assert!(claim(&queue).is_none());
+    fs::write(place.path("queues/qa/a.json"), written("a", json!({ "priority": 7 }))).unwrap();
+    while claim(&queue).is_none() {
+        assert!(watch.wait(LONG));
+    }
+}
+
+#[test]
+fn a_file_that_is_still_being_written_is_waited_for() {
+    let place = Place::new();
+    let queue = place.open();
+    queue.watch(&qa()).unwrap();
+    fs::write(place.path("queues/qa/a.json"), "{\"id\": \"a\", ").unwrap();
+    assert!(claim(&queue).is_none());
+    assert_eq!(place.names("malformed"), [""; 0]);
+    assert!(queue.next_ready(&qa()).unwrap().is_some(), "it is looked at again soon");
+    fs::write(place.path("queues/qa/a.json"), written("a", json!({}))).unwrap();
+    assert_eq!(claimed(&queue).as_deref(), Some("a"));
+}
+
+#[test]
+fn a_file_that_is_no_task_is_set_aside_with_the_reason_and_stops_nobody() {
+    let place = Place::new();
+    let queue = place.open();
+    place.drop_in("queues/qa/broken.json", "{\"id\": ");
+    place.drop_in("queues/qa/hostile.json", &written("../../etc/passwd", json!({})));
+    place.drop_in("queues/qa/huge.json", &" ".repeat(crate::task::MAX_TASK + 1));
+    std::os::unix::fs::symlink("/etc/passwd", place.path("queues/qa/link.json")).unwrap();
+    place.drop_in("queues/qa/t.json.tmp.123", "junk");
+    place.drop_in("queues/qa/.notify", "");
+    place.drop_in("queues/qa/good.json", &written("good", json!({})));
+    assert_eq!(claimed(&queue).as_deref(), Some("good"));
+    let mut told = String::new();
+    for name in place.names("malformed") {
+        told += &format!("{name}\n");
+        if name.ends_with(".reason.txt") {
+            let text = fs::read_to_string(place.path("malformed").join(&name)).unwrap();
+            told += &format!("  {}", text.split_once(' ').unwrap().1);
+        }
+    }
+    expect![[r#"
+        broken.json
+        broken.json.reason.txt
+          EOF while parsing a value at line 1 column 7
+        hostile.json
+        hostile.json.reason.txt
+          task id "../../etc/passwd" is no name: it has 1 to 128 letters, digits, `.`, `_` or `-`, and no dot in front at line 1 column 24
+        huge.json
+        huge.json.reason.txt
+          it has 4194305 bytes, and may have 4194304
+        link.json
+        link.json.reason.txt
+          it is no file; links are not followed
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_second_file_for_a_task_is_set_aside() {
+    let place = Place::new();
+    let queue = place.open();
+    queue.push(vec![task("a"), task("b")]).unwrap();
+    let b = (0..2).filter_map(|_| claim(&queue)).find(|it| it.lease.task.as_str() == "b").unwrap();
+    queue.settle(&b.lease, done(vec![])).unwrap();
+    place.drop_in("queues/qa/again.json", &written("a", json!({})));
+    place.drop_in("queues/other/again.json", &written("a", json!({})));
+    place.drop_in("queues/qa/b.json", &written("b", json!({})));
+    assert!(claim(&queue).is_none());
+    queue.list(&Filter::default()).unwrap();
+    let aside = place.names("malformed");
+    let aside: Vec<&str> =
+        aside.iter().map(String::as_str).filter(|name| name.ends_with(".json")).collect();
+    assert_eq!(aside, ["2-again.json", "again.json", "b.json"]);
+    assert_eq!(place.names("queues/qa"), ["a.json"]);
+}
+
+#[test]
+fn a_task_that_somebody_removed_is_gone() {
+    let place = Place::new();
+    let queue = place.open();
+    queue.push(vec![task("a"), task("b")]).unwrap();
+    fs::remove_file(place.path("queues/qa/a.json")).unwrap();
+    assert_eq!(claimed(&queue).as_deref(), Some("b"));
+    let gone = queue.get(&"a".parse().unwrap()).unwrap_err();
+    assert!(matches!(gone, QueueError::Unknown(_)), "{gone}");
+    queue.push(vec![task("a")]).unwrap();
+}
+
+#[test]
+fn a_renamed_file_is_the_same_task() {
+    let place = Place::new();
+    let queue = place.open();
+    queue.push(vec![task("a")]).unwrap();
+    fs::rename(place.path("queues/qa/a.json"), place.path("queues/qa/urgent.json")).unwrap();
+    assert_eq!(claimed(&queue).as_deref(), Some("a"));
+    assert_eq!(place.names("queues/qa"), ["a.json"]);
+}
+
+#[test]
+fn the_index_can_be_deleted_at_any_time() {
+    let place = Place::new();
+    let (one, other) = (place.open(), place.open());
+    one.push(vec![task("a"), task("b"), task("c")]).unwrap();
+    let a = claim(&one).unwrap();
+    fs::remove_dir_all(place.path(".index")).unwrap();
+    let b = claim(&other).unwrap();
+    one.settle(&a.lease, done(vec![])).unwrap();
+    fs::remove_dir_all(place.path(".index")).unwrap();
+    one.settle(&b.lease, done(vec![])).unwrap();
+    fs::write(place.path(".index/index.db"), "no database at all").unwrap();
+    assert_eq!(claimed(&place.open()).as_deref(), Some("c"));
+}
+
+#[test]
+fn a_restart_of_the_machine_ends_every_lease() {
+    let place = Place::new();
+    place
+        .drop_in("queues/qa/a.json", &written("a", json!({ "status": "in_progress", "fence": 3 })));
+    let lock = json!({
+        "task": "a", "queue": "qa", "agent": "qa-7", "fence": 3, "ends": "by_time",
+        "until": "2999-01-01T00:00:00Z", "until_uptime_ms": i64::MAX, "boot_id": "another",
+    });
+    place.drop_in("locks/a.lock", &lock.to_string());
+    let again = claim(&place.open()).expect("it is free");
+    assert_eq!(again.lease.fence, 4);
+}
+
+#[test]
+fn a_lock_that_nobody_can_read_holds_nothing() {
+    for lock in ["", "garbage", "12345", "{\"pid\": 1}"] {
+        let place = Place::new();
+        place.drop_in("queues/qa/a.json", &written("a", json!({})));
+        place.drop_in("queues/qa/b.json", &written("b", json!({ "status": "in_progress" })));
+        place.drop_in("locks/a.lock", lock);
+        place.drop_in("locks/b.lock", lock);
+        let queue = place.open();
+        assert_eq!(claimed(&queue).as_deref(), Some("a"), "{lock:?}");
+        assert_eq!(claimed(&queue).as_deref(), Some("b"), "{lock:?}");
+    }
+}
+
+#[test]
+fn a_task_in_progress_without_a_lock_is_left_to_an_agent_that_lives() {
+    let place = Place::new();
+    let running = json!({ "status": "in_progress", "started_by": "qa-9" });
+    place.drop_in("queues/qa/a.json", &written("a", running));
+    fs::create_dir_all(place.path("heartbeats")).unwrap();
+    fs::write(place.path("heartbeats/qa-9.json"), "{}").unwrap();
+    let queue = place.open();
+    assert!(claim(&queue).is_none());
+    place.drop_in("heartbeats/qa-9.json", "{}");
+    make_old(&place.path("heartbeats/qa-9.json"));
+    assert_eq!(claimed(&queue).as_deref(), Some("a"));
+}
+
+#[test]
+fn a_failure_on_the_wall_clock_rests_and_never_for_ever() {
+    let ago = |seconds: i64| {
+        let then = clock::now().0 - jiff::SignedDuration::from_secs(seconds);
+        crate::task::Moment(then).to_string()
+    };
+    let cases = [
+        (1, 1, None),
+        (1, 31, Some("r")),
+        (9, 239, None),
+        (9, 241, Some("r")),
+        // The clock was moved back by an hour after the failure.
+        (9, -3_600, Some("r")),
+    ];
+    for (retries, seconds, expected) in cases {
+        let place = Place::new();
+        let policy = crate::queue::Policy { initial_backoff: Duration::from_secs(30), ..policy() };
+        let failed = json!({ "retry_count": retries, "last_failed_at": ago(seconds) });
+        place.drop_in("queues/qa/r.json", &written("r", failed));
+        let queue = super::FileQueue::open(place.0.path(), policy).unwrap();
+        assert_eq!(claimed(&queue).as_deref(), expected, "{retries} retries, {seconds} s ago");
+    }
+}
+
+#[test]
+fn only_what_waits_is_claimed() {
+    let place = Place::new();
+    for status in ["completed", "failed", "cancelled"] {
+        let name = format!("queues/qa/{status}.json");
+        place.drop_in(&name, &written(status, json!({ "status": status })));
+    }
+    place.drop_in("queues/qa/p.json", &written("p", json!({ "depends_on": ["completed"] })));
+    let queue = place.open();
+    assert_eq!(claimed(&queue).as_deref(), Some("p"));
+    assert!(claim(&queue).is_none());
+}
+
+#[test]
+fn what_is_archived_by_hand_counts_as_completed() {
+    let place = Place::new();
+    let queue = place.open();
+    place.drop_in("queues/qa/child.json", &written("child", json!({ "depends_on": ["d1"] })));
+    let listed = queue.get(&"child".parse().unwrap()).unwrap();
+    assert!(matches!(listed.standing, Standing::Blocked { .. }), "{:?}", listed.standing);
+    place.drop_in("completed/elsewhere/d1.json", &written("d1", json!({ "status": "completed" })));
+    // The safety net finds it; a queue that is opened anew does at once.
+    fs::remove_dir_all(place.path(".index")).unwrap();
+    assert_eq!(claimed(&queue).as_deref(), Some("child"));
+}
+
+#[test]
+fn a_killed_agent_is_free_for_who_asks_next() {
+    let place = Place::new();
+    let (queue, agent) = (place.open(), "qa-1".parse().unwrap());
+    queue.push(vec![task("a")]).unwrap();
+    let presence = queue.join(&agent).unwrap();
+    let held = queue.claim(&qa(), &agent, Tenure::WhileAlive(LONG), 1).unwrap();
+    assert_eq!(held.len(), 1);
+    assert!(claim(&queue).is_none());
+    drop(presence);
+    assert_eq!(claimed(&queue).as_deref(), Some("a"));
+}
+
+#[test]
+fn the_folder_is_not_meant_for_git() {
+    let place = Place::new();
+    place.open();
+    assert!(fs::read_to_string(place.path(".gitignore")).unwrap().ends_with("\n*\n"));
+}
+
+#[test]
+fn a_failed_escalation_is_left_for_a_person() {
+    let place = Place::new();
+    let queue = place.open();
+    let told = json!({ "type": "escalation", "priority": 0, "retry_count": 5 });
+    place.drop_in("queues/qa/told.json", &written("told", told));
+    let held = claim(&queue).unwrap();
+    let failure = crate::queue::Failure {
+        error: "nobody there".into(),
+        again: crate::queue::Again::AtMost(Some(5)),
+    };
+    queue.settle(&held.lease, crate::queue::Settlement::Failed(failure)).unwrap();
+    assert_eq!(place.json("escalations/told.json")["last_error"], "nobody there");
+    let filter = Filter { statuses: vec![Status::Pending], ..Filter::default() };
+    assert!(queue.list(&filter).unwrap().is_empty());
+}

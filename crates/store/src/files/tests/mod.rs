@@ -1,0 +1,99 @@
+//! What only the queue on files can be asked: what people do to the files, and what a crash leaves.
+
+mod crash;
+mod dropped;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::FileQueue;
+use crate::clock;
+use crate::queue::{Addressed, Claimed, Policy, Queue, Settlement, Tenure};
+use crate::task::{QueueName, Task};
+
+const LONG: Duration = Duration::from_secs(3_600);
+
+/// A queue in a folder of its own.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(TempDir::new().unwrap())
+    }
+
+    fn open(&self) -> FileQueue {
+        FileQueue::open(self.0.path(), policy()).unwrap()
+    }
+
+    fn path(&self, inside: &str) -> PathBuf {
+        self.0.path().join(inside)
+    }
+
+    /// Drops a file in, as a person would some time ago.
+    fn drop_in(&self, inside: &str, text: &str) {
+        let path = self.path(inside);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        make_old(&path);
+    }
+
+    fn json(&self, inside: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.path(inside)).unwrap()).unwrap()
+    }
+
+    /// The names in a folder that are no drafts.
+    fn names(&self, inside: &str) -> Vec<String> {
+        let mut names = super::disk::names(&self.path(inside)).unwrap();
+        names.retain(|name| !name.starts_with('.'));
+        names.sort();
+        names
+    }
+}
+
+fn policy() -> Policy {
+    Policy { initial_backoff: Duration::ZERO, max_retries: 1, ..Policy::default() }
+}
+
+/// Makes a file look as if it had been written a minute ago.
+fn make_old(path: &Path) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    let minute_ago = file.metadata().unwrap().modified().unwrap() - Duration::from_secs(60);
+    file.set_modified(minute_ago).unwrap();
+}
+
+fn qa() -> QueueName {
+    "qa".parse().unwrap()
+}
+
+fn task(id: &str) -> Addressed {
+    let task = Task::new(id.parse().unwrap(), "review".parse().unwrap(), id, clock::now());
+    Addressed { queue: qa(), task }
+}
+
+/// The JSON of a task as somebody may write it by hand.
+fn written(id: &str, more: Value) -> String {
+    let mut json = json!({
+        "id": id, "type": "review", "status": "pending", "created_at": "2026-02-03T10:00:00Z",
+        "title": id,
+    });
+    let fields = json.as_object_mut().unwrap();
+    fields.extend(more.as_object().cloned().unwrap_or_default());
+    json.to_string()
+}
+
+fn claim(queue: &FileQueue) -> Option<Claimed> {
+    let tenure = Tenure::ByTime(LONG);
+    queue.claim(&qa(), &"qa-1".parse().unwrap(), tenure, 1).unwrap().pop()
+}
+
+fn claimed(queue: &FileQueue) -> Option<String> {
+    claim(queue).map(|claimed| claimed.lease.task.to_string())
+}
+
+fn done(follow_ups: Vec<Addressed>) -> Settlement {
+    Settlement::Completed { summary: "done".into(), context: Map::new(), follow_ups }
+}

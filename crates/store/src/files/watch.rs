@@ -1,0 +1,87 @@
+//! Waking who waits: events of a queue's folder, and of the folder of pauses.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use notify::event::{AccessKind, AccessMode, ModifyKind};
+use notify::{Event, EventKind, RecursiveMode, Watcher};
+
+use super::layout::is_task_file;
+use crate::queue::{Bell, QueueError, Watch};
+
+/// So many files are remembered one by one; the sweep finds the rest.
+const REMEMBERED: usize = 1_000;
+
+/// Files that somebody wrote to in place, which does not show on their folder.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Edited(Arc<Mutex<HashSet<PathBuf>>>);
+
+impl Edited {
+    fn add(&self, path: &Path) {
+        let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if paths.len() < REMEMBERED {
+            paths.insert(path.to_owned());
+        }
+    }
+
+    /// The files of a folder, which are forgotten.
+    pub(super) fn take(&self, folder: &Path) -> Vec<String> {
+        let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let inside = paths.extract_if(|path| path.parent() == Some(folder));
+        let names = inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+        names.collect()
+    }
+}
+
+/// Watches folders from now on.
+pub(super) fn watch(folders: &[PathBuf], edited: &Edited) -> Result<Watch, QueueError> {
+    Watch::new(|bell| {
+        let edited = edited.clone();
+        let watcher =
+            notify::recommended_watcher(move |event: notify::Result<Event>| match event {
+                Ok(event) => tell(&event, &edited, &bell),
+                // Events were lost: whoever waits has to look.
+                Err(_) => bell.ring(),
+            });
+        let unwatchable = |error: notify::Error, path: &Path| QueueError::File {
+            path: path.to_owned(),
+            source: std::io::Error::other(error),
+        };
+        let first = folders.first().map_or(Path::new("."), PathBuf::as_path);
+        let mut watcher = watcher.map_err(|error| unwatchable(error, first))?;
+        for folder in folders {
+            let watched = watcher.watch(folder, RecursiveMode::NonRecursive);
+            watched.map_err(|error| unwatchable(error, folder))?;
+        }
+        Ok(watcher)
+    })
+}
+
+fn tell(event: &Event, edited: &Edited, bell: &Bell) {
+    let written = matches!(
+        event.kind,
+        EventKind::Access(AccessKind::Close(AccessMode::Write))
+            | EventKind::Modify(ModifyKind::Data(_))
+    );
+    // Our own writes are renamed into their place, under a name that is no task's before.
+    if written {
+        event.paths.iter().filter(|path| names_a_task(path)).for_each(|path| edited.add(path));
+    }
+    let quiet = matches!(event.kind, EventKind::Access(AccessKind::Open(_) | AccessKind::Read))
+        || event.paths.iter().all(|path| is_draft(path));
+    if !quiet || event.need_rescan() {
+        bell.ring();
+    }
+}
+
+fn names_a_task(path: &Path) -> bool {
+    path.file_name().and_then(OsStr::to_str).is_some_and(is_task_file)
+}
+
+/// Says whether this is a file on its way to its place.
+fn is_draft(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp"))
+}

@@ -1,0 +1,32 @@
+//! The stores that the promises are proved of.
+
+use std::path::PathBuf;
+
+use assay_store::files::FileQueue;
+use assay_store::queue::{Policy, Queue};
+use tempfile::TempDir;
+
+/// A place for one queue, which can be opened several times at once.
+pub(crate) trait Store: Send + Sync {
+    /// Opens it once more, as another process would.
+    fn open(&self, policy: Policy) -> Box<dyn Queue>;
+}
+
+/// A folder.
+pub(crate) struct Files(TempDir);
+
+impl Files {
+    pub(crate) fn new() -> Files {
+        Files(TempDir::new().unwrap())
+    }
+
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.0.path().join(".agent-communication")
+    }
+}
+
+impl Store for Files {
+    fn open(&self, policy: Policy) -> Box<dyn Queue> {
+        Box::new(FileQueue::open(&self.folder(), policy).unwrap())
+    }
+}
