@@ -1,1 +1,3 @@
 //! Workers, their supervisor, and the review, fix, review workflow.
+
+pub mod config;

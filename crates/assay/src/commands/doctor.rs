@@ -16,7 +16,9 @@ use assay_sandbox::{Command, Held};
 
 use crate::environment::variable;
 use crate::exit::Exit;
+use crate::settings::agents::AgentSettings;
 use crate::settings::{self, Configuration};
+use crate::terminal;
 
 /// Where to look.
 #[derive(clap::Args)]
@@ -110,6 +112,7 @@ fn repository(root: &Path) -> Vec<Line> {
         Ok(None) => missing(format!("no {}; `assay init` writes one", settings::PATH)),
         Err(error) => bad(first_line(&format!("{error:#}"))),
     });
+    lines.extend(agents(root));
     lines.push(rules(root));
     lines.push(personas(root));
     let baseline = settings::read_optional(root, assay_review::baseline::PATH);
@@ -129,6 +132,23 @@ fn first_line(text: &str) -> String {
 }
 
 /// Reads the repository's own rules and holds them against their examples.
+/// Says who would work here, unless the configuration is told to be bad already.
+fn agents(root: &Path) -> Option<Line> {
+    Configuration::on_disk(root).ok()?;
+    let settings = match AgentSettings::on_disk(root) {
+        Ok(settings) => settings,
+        Err(error) => return Some(bad(first_line(&format!("{error:#}")))),
+    };
+    let agents = settings.roster.agents().iter().filter(|agent| agent.enabled);
+    let names: Vec<&str> = agents.map(|agent| agent.id.as_str()).collect();
+    let queue = match settings.configuration.queue.url {
+        Some(_) => "in a database",
+        None => "in files",
+    };
+    let servers = terminal::count(settings.mcp.servers.len(), "MCP server");
+    Some(good(format!("agents: {}; their queue is {queue}; {servers}", names.join(", "))))
+}
+
 fn rules(root: &Path) -> Line {
     let rules = match settings::rules_on_disk(root) {
         Ok(rules) => rules,

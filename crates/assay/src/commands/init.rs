@@ -1,9 +1,10 @@
-//! `assay init`: writes a commented configuration.
+//! `assay init`: writes a commented configuration, with every key at its default.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use assay_agents::config::{mcp, roster};
 
 use super::print;
 use crate::exit::Exit;
@@ -20,8 +21,12 @@ pub(crate) struct Args {
     folder: PathBuf,
 }
 
-/// The configuration with every key at its default, said in words.
-const CONFIGURATION: &str = include_str!("../../assets/agent-framework.yaml");
+/// The files of the configuration.
+const FILES: [(&str, &str); 3] = [
+    (settings::PATH, include_str!("../../assets/agent-framework.yaml")),
+    (roster::PATH, roster::BUILT_IN),
+    (mcp::PATH, include_str!("../../assets/mcp-config.json")),
+];
 
 /// What git runs before a commit.
 const HOOK: &str = include_str!("../../assets/pre-commit");
@@ -29,12 +34,14 @@ const HOOK: &str = include_str!("../../assets/pre-commit");
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let mut done = Vec::new();
-    let path = root.join(settings::PATH);
-    if path.exists() {
-        done.push(format!("{} is there already and stays as it is", settings::PATH));
-    } else {
-        write(&path, CONFIGURATION)?;
-        done.push(format!("wrote {}", settings::PATH));
+    for (name, text) in FILES {
+        let path = root.join(name);
+        if path.exists() {
+            done.push(format!("{name} is there already and stays as it is"));
+        } else {
+            write(&path, text)?;
+            done.push(format!("wrote {name}"));
+        }
     }
     if args.hook {
         done.push(install_hook(&args.folder, &root)?);

@@ -3,6 +3,7 @@
 //! A change under review gives no orders: where it touches the configuration, the repository's own
 //! rules or its baseline, they are taken as they were before it.
 
+pub(crate) mod agents;
 mod model;
 pub(crate) mod models;
 
@@ -12,6 +13,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use assay_agents::config::ConfigError;
+use assay_agents::config::framework::{QueueSettings, Safeguards, TaskSettings, Workflow};
 use assay_change::tree::DirTree;
 use assay_change::{Change, LeaveOut};
 use assay_findings::coverage::Requirement;
@@ -37,13 +40,17 @@ pub(crate) const RULES: &str = ".assay/rules";
 /// Where its own personas lie.
 pub(crate) const PERSONAS: &str = ".assay/personas";
 
-/// The configuration, as far as reviews need it. Other keys belong to other parts.
+/// The configuration.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Configuration {
     review: Review,
     coverage: Coverage,
     models: StoredModels,
+    pub(crate) task: TaskSettings,
+    pub(crate) safeguards: Safeguards,
+    pub(crate) queue: QueueSettings,
+    pub(crate) workflow: Workflow,
 }
 
 #[derive(Debug, Deserialize)]
@@ -119,11 +126,12 @@ impl Configuration {
         if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
             return Ok(Configuration::default());
         }
-        let text = expanded(text)?;
+        let text = expanded(PATH, text)?;
         // A configuration is mostly comments, which the parser would otherwise count and refuse; and
         // a line that it quotes may hold the value of a variable.
         let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
-        serde_saphyr::from_str_with_options(&text, options).map_err(|error| parse_error(&error))
+        let read = serde_saphyr::from_str_with_options(&text, options);
+        Ok(read.map_err(|error| ConfigError::in_yaml(PATH, &text, &error))?)
     }
 
     /// Gives the models that are configured.
@@ -202,22 +210,22 @@ fn well_known(name: &str) -> anyhow::Result<&'static known::Known> {
 }
 
 /// Puts the environment's values in the place of `${NAME}`, comments apart.
-fn expanded(text: &str) -> anyhow::Result<String> {
+pub(crate) fn expanded(path: &str, text: &str) -> anyhow::Result<String> {
     let lines = text.split_inclusive('\n').map(|line| match line.trim_start().starts_with('#') {
         true => Ok(line.to_owned()),
-        false => expanded_line(line),
+        false => expanded_line(path, line),
     });
     lines.collect()
 }
 
-fn expanded_line(line: &str) -> anyhow::Result<String> {
+fn expanded_line(path: &str, line: &str) -> anyhow::Result<String> {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(start) = rest.find("${") {
         let Some(length) = rest[start..].find('}') else { break };
         let name = &rest[start + 2..start + length];
         let value = variable(name)
-            .ok_or_else(|| anyhow!("`{PATH}` has `${{{name}}}`, and `{name}` is not set"))?;
+            .ok_or_else(|| anyhow!("`{path}` has `${{{name}}}`, and `{name}` is not set"))?;
         out.push_str(&rest[..start]);
         out.push_str(&value);
         rest = &rest[start + length + 1..];
@@ -323,10 +331,6 @@ fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String
     let names = |path: &&&str| change.files.iter().any(|file| is_below_or_named(file.path(), path));
     let path = known.settings.iter().find(names)?;
     Some(format!("the change touches `{path}`, which tells {} what to look for", known.name))
-}
-
-fn parse_error(error: &serde_saphyr::Error) -> anyhow::Error {
-    anyhow!("`{PATH}` cannot be read: {}", error.to_string().replace("<input>", PATH))
 }
 
 /// Reads a file of a work tree, if there is one: no link out of it, no device, nothing endless.

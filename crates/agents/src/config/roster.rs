@@ -1,0 +1,291 @@
+//! Who works: [`Roster`], from `config/agents.yaml` and what is built in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
+
+use assay_review::persona::Tier;
+use assay_store::task::{AgentId, QueueName};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::framework::TaskSettings;
+use super::{ConfigError, read_yaml};
+
+/// Where agents are configured.
+pub const PATH: &str = "config/agents.yaml";
+
+/// What is built in, as `assay init` writes it.
+pub const BUILT_IN: &str = include_str!("../../assets/agents.yaml");
+
+/// An agent: what it is called, where its work comes from and how it does it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentConfig {
+    /// Its name, and the beginning of its replicas' names.
+    pub id: AgentId,
+    /// What people call it.
+    pub name: String,
+    /// The queue that its tasks are in.
+    pub queue: QueueName,
+    /// Whether it is started unless somebody asks for it by name.
+    pub enabled: bool,
+    /// How many of it are started.
+    pub replicas: NonZeroU32,
+    /// How long it waits for news of its queue before it looks by itself.
+    pub poll_interval: Duration,
+    /// How often a task that it failed at is tried again.
+    pub max_retries: u32,
+    /// How long it may work on a task.
+    pub timeout: Duration,
+    /// What it is told to do.
+    pub prompt: String,
+    /// Which of the configured models it takes.
+    pub tier: Tier,
+    /// What it may do.
+    pub permissions: Vec<Permission>,
+    /// What a ticket becomes: the name of the transition, by what happened.
+    pub jira: BTreeMap<Happening, String>,
+    /// The program that does its work, where it is no model alone.
+    pub command: Option<AgentCommand>,
+}
+
+impl AgentConfig {
+    /// Says whether it may do something.
+    pub fn may(&self, permission: Permission) -> bool {
+        self.permissions.contains(&permission)
+    }
+}
+
+/// What an agent may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    /// Read the repository.
+    Read,
+    /// Change files and commit them.
+    Edit,
+    /// Write on GitHub.
+    Github,
+    /// Write in JIRA.
+    Jira,
+}
+
+/// What happens to a change that a ticket can follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happening {
+    /// It is ready to be reviewed.
+    CodeReview,
+    /// It may go.
+    Approved,
+    /// It has to be worked on.
+    ChangesRequested,
+}
+
+/// The program that does an agent's work, in a work tree of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentCommand {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// Any other: the program and its arguments. `{prompt_file}` stands for a file with what it is
+    /// told, which else it gets to read; `{mcp_config}` for the file with its MCP servers.
+    Own(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for AgentCommand {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<AgentCommand, D::Error> {
+        from.deserialize_any(CommandVisitor)
+    }
+}
+
+struct CommandVisitor;
+
+impl<'de> Visitor<'de> for CommandVisitor {
+    type Value = AgentCommand;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`claude`, `codex`, or a list: a program and its arguments")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<AgentCommand, E> {
+        match text {
+            "claude" => Ok(AgentCommand::Claude),
+            "codex" => Ok(AgentCommand::Codex),
+            _ => Err(E::custom(format!(
+                "`{text}` is not well known (`claude` and `codex` are); give a list: the program \
+                 and its arguments"
+            ))),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<AgentCommand, A::Error> {
+        let mut command: Vec<String> = Vec::new();
+        while let Some(part) = parts.next_element()? {
+            command.push(part);
+        }
+        match command.first().is_some_and(|program| !program.is_empty()) {
+            true => Ok(AgentCommand::Own(command)),
+            false => Err(serde::de::Error::custom("the command is empty")),
+        }
+    }
+}
+
+/// An agent as it is written down: what is not said is taken from what is built in.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    id: AgentId,
+    name: Option<String>,
+    queue: Option<QueueName>,
+    enabled: Option<bool>,
+    replicas: Option<NonZeroU32>,
+    poll_interval: Option<NonZeroU64>,
+    max_retries: Option<u32>,
+    timeout: Option<NonZeroU64>,
+    prompt: Option<String>,
+    model: Option<Tier>,
+    permissions: Option<Vec<Permission>>,
+    jira: Option<BTreeMap<Happening, String>>,
+    command: Option<AgentCommand>,
+}
+
+impl Stored {
+    /// Takes what is not said from another.
+    fn or(self, other: Stored) -> Stored {
+        Stored {
+            id: self.id,
+            name: self.name.or(other.name),
+            queue: self.queue.or(other.queue),
+            enabled: self.enabled.or(other.enabled),
+            replicas: self.replicas.or(other.replicas),
+            poll_interval: self.poll_interval.or(other.poll_interval),
+            max_retries: self.max_retries.or(other.max_retries),
+            timeout: self.timeout.or(other.timeout),
+            prompt: self.prompt.or(other.prompt),
+            model: self.model.or(other.model),
+            permissions: self.permissions.or(other.permissions),
+            jira: self.jira.or(other.jira),
+            command: self.command.or(other.command),
+        }
+    }
+
+    fn resolved(self, usual: &TaskSettings) -> AgentConfig {
+        let seconds = |given: Option<NonZeroU64>, usual: NonZeroU64| {
+            Duration::from_secs(given.unwrap_or(usual).get())
+        };
+        let own_queue = || self.id.as_str().parse().expect("an agent's name is a queue's too");
+        AgentConfig {
+            name: self.name.unwrap_or_else(|| self.id.to_string()),
+            queue: self.queue.unwrap_or_else(own_queue),
+            enabled: self.enabled.unwrap_or(true),
+            replicas: self.replicas.unwrap_or(NonZeroU32::MIN),
+            poll_interval: seconds(self.poll_interval, usual.poll_interval),
+            max_retries: self.max_retries.unwrap_or(usual.max_retries),
+            timeout: seconds(self.timeout, usual.timeout),
+            prompt: self.prompt.unwrap_or_default(),
+            tier: self.model.unwrap_or(Tier::Default),
+            permissions: self.permissions.unwrap_or_else(|| vec![Permission::Read]),
+            jira: self.jira.unwrap_or_default(),
+            command: self.command,
+            id: self.id,
+        }
+    }
+}
+
+/// The file: a list of agents, at the top or under `agents:`.
+struct StoredFile(Vec<Stored>);
+
+impl<'de> Deserialize<'de> for StoredFile {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<StoredFile, D::Error> {
+        from.deserialize_any(FileVisitor)
+    }
+}
+
+struct FileVisitor;
+
+impl<'de> Visitor<'de> for FileVisitor {
+    type Value = StoredFile;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of agents, each with an `id`, at the top or under `agents`")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<StoredFile, A::Error> {
+        let mut agents = Vec::new();
+        while let Some(agent) = items.next_element()? {
+            agents.push(agent);
+        }
+        Ok(StoredFile(agents))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<StoredFile, A::Error> {
+        let mut agents = None;
+        while let Some(key) = entries.next_key::<String>()? {
+            if key != "agents" {
+                return Err(serde::de::Error::unknown_field(&key, &["agents"]));
+            }
+            agents = entries.next_value()?;
+        }
+        Ok(StoredFile(agents.unwrap_or_default()))
+    }
+}
+
+/// All agents, in the order in which they are written down.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Roster(Vec<AgentConfig>);
+
+impl Roster {
+    /// Reads what is configured, on top of what is built in. An agent that is built in and that the
+    /// file does not name stays as it is.
+    pub fn parse(text: Option<&str>, usual: &TaskSettings) -> Result<Roster, ConfigError> {
+        let built_in = read_yaml::<StoredFile>(PATH, BUILT_IN)?.map(|file| file.0);
+        // What is built in gives way to what holds for all tasks.
+        let give_way =
+            |agent| Stored { poll_interval: None, max_retries: None, timeout: None, ..agent };
+        let mut known: Vec<Stored> =
+            built_in.unwrap_or_default().into_iter().map(give_way).collect();
+        let own = read_yaml::<StoredFile>(PATH, text.unwrap_or_default())?.map(|file| file.0);
+        let mut agents: Vec<Stored> = Vec::new();
+        for agent in own.unwrap_or_default() {
+            if agents.iter().any(|other| other.id == agent.id) {
+                let message = format!("there is more than one agent `{}`", agent.id);
+                return Err(ConfigError::new(PATH, message));
+            }
+            let other = known.iter().position(|other| other.id == agent.id);
+            agents.push(match other.map(|at| known.remove(at)) {
+                Some(other) => agent.or(other),
+                None => agent,
+            });
+        }
+        agents.extend(known);
+        Ok(Roster(agents.into_iter().map(|agent| agent.resolved(usual)).collect()))
+    }
+
+    /// Gives all of them.
+    pub fn agents(&self) -> &[AgentConfig] {
+        &self.0
+    }
+
+    /// Finds an agent by its name.
+    pub fn named(&self, id: &str) -> Option<&AgentConfig> {
+        self.0.iter().find(|agent| agent.id.as_str() == id)
+    }
+
+    /// Finds the agent that a worker is, whose name may end in a number: `engineer-2`.
+    pub fn of_worker(&self, name: &str) -> Option<&AgentConfig> {
+        let whole = || name.rsplit_once('-').filter(|(_, number)| is_number(number));
+        self.named(name).or_else(|| self.named(whole()?.0))
+    }
+
+    /// Says whether somebody who is started works on a queue.
+    pub fn works_on(&self, queue: &QueueName) -> bool {
+        self.0.iter().any(|agent| agent.enabled && agent.queue == *queue)
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

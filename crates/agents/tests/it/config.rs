@@ -1,0 +1,163 @@
+//! `config/agents.yaml` and its neighbours.
+
+use assay_agents::config::framework::TaskSettings;
+use assay_agents::config::mcp::McpServers;
+use assay_agents::config::roster::{BUILT_IN, Roster};
+use expect_test::{Expect, expect};
+
+fn roster(text: &str) -> Result<Roster, String> {
+    Roster::parse(Some(text), &TaskSettings::default()).map_err(|error| error.to_string())
+}
+
+/// Shows the agents that a file gives, or what is wrong with it.
+fn check(text: &str, expected: &Expect) {
+    let shown = match roster(text) {
+        Err(error) => error,
+        Ok(roster) => {
+            let lines = roster.agents().iter().map(|agent| {
+                format!(
+                    "{} ({}) on {}{}: every {:?}, {} retries, {:?}",
+                    agent.id,
+                    agent.name,
+                    agent.queue,
+                    if agent.enabled { "" } else { ", off" },
+                    agent.poll_interval,
+                    agent.max_retries,
+                    agent.timeout,
+                )
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    };
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn three_agents_are_built_in() {
+    let built_in = expect![[r#"
+        qa (Code Reviewer) on qa: every 30s, 5 retries, 1800s
+        engineer (Engineer) on engineer: every 30s, 5 retries, 1800s
+        architect (Architect) on architect: every 30s, 5 retries, 1800s"#]];
+    check("", &built_in);
+    check("# nothing but comments\n", &built_in);
+    check(BUILT_IN, &built_in);
+}
+
+#[test]
+fn the_seeds_own_list_is_read_at_the_top_and_below_agents() {
+    let item = "- id: qa
+  name: Code Reviewer
+  queue: qa            # Queue directory name
+  enabled: true
+  poll_interval: 30               # Seconds between polls (default)
+  max_retries: 5                  # Max attempts for failed tasks
+  timeout: 1800                   # Task timeout (30 minutes)
+";
+    let agents = expect![[r#"
+        qa (Code Reviewer) on qa: every 30s, 5 retries, 1800s
+        engineer (Engineer) on engineer: every 30s, 5 retries, 1800s
+        architect (Architect) on architect: every 30s, 5 retries, 1800s"#]];
+    check(item, &agents);
+    check(&format!("agents:\n{item}"), &agents);
+}
+
+#[test]
+fn what_a_file_does_not_say_is_as_built_in() {
+    check(
+        "- id: qa\n  timeout: 60\n- id: architect\n  enabled: false\n- id: writer\n",
+        &expect![[r#"
+            qa (Code Reviewer) on qa: every 30s, 5 retries, 60s
+            architect (Architect) on architect, off: every 30s, 5 retries, 1800s
+            writer (writer) on writer: every 30s, 5 retries, 1800s
+            engineer (Engineer) on engineer: every 30s, 5 retries, 1800s"#]],
+    );
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line_and_key() {
+    check(
+        "- id: qa\n  poll_intervall: 30\n",
+        &expect![
+            "`config/agents.yaml`, line 2 (`poll_intervall`) cannot be read: unknown field `poll_intervall`, expected one of id, name, queue, enabled, replicas, poll_interval, max_retries, timeout, prompt, model, permissions, jira, command"
+        ],
+    );
+    check(
+        "- id: qa\n  timeout: soon\n",
+        &expect!["`config/agents.yaml`, line 2 (`timeout`) cannot be read: invalid u64"],
+    );
+    check(
+        "- id: qa\n  timeout: 0\n",
+        &expect![
+            "`config/agents.yaml`, line 2 (`timeout`) cannot be read: invalid value: integer `0`, expected a nonzero u64"
+        ],
+    );
+    check(
+        "- id: ../qa\n",
+        &expect![[
+            r#"`config/agents.yaml`, line 1 (`id`) cannot be read: agent "../qa" is no name: it has 1 to 128 letters, digits, `.`, `_` or `-`, and no dot in front"#
+        ]],
+    );
+    check(
+        "- id: qa\n- id: qa\n",
+        &expect!["`config/agents.yaml` cannot be read: there is more than one agent `qa`"],
+    );
+    check(
+        "- name: qa\n",
+        &expect!["`config/agents.yaml`, line 1 (`name`) cannot be read: missing field `id`"],
+    );
+    check(
+        "agent:\n- id: qa\n",
+        &expect![
+            "`config/agents.yaml`, line 1 (`agent`) cannot be read: unknown field `agent`, expected one of agents"
+        ],
+    );
+    check(
+        "- id: qa\n  command: my-agent\n",
+        &expect![
+            "`config/agents.yaml`, line 2 (`command`) cannot be read: `my-agent` is not well known (`claude` and `codex` are); give a list: the program and its arguments"
+        ],
+    );
+    check(
+        "- id: qa\n  permissions: [everything]\n",
+        &expect![
+            "`config/agents.yaml`, line 2 (`permissions`) cannot be read: unknown variant `everything`, expected one of read, edit, github, jira"
+        ],
+    );
+    check(
+        "- id: qa\n  model: best\n",
+        &expect![
+            "`config/agents.yaml`, line 2 (`model`) cannot be read: unknown variant `best`, expected one of cheap, default, premium"
+        ],
+    );
+}
+
+#[test]
+fn the_reviewers_prompt_has_the_six_directives() {
+    let roster = roster("").unwrap();
+    let prompt = &roster.named("qa").unwrap().prompt;
+    for word in ["JSON", "file and line", "mend", "severity", "category", "REQUEST_CHANGES"] {
+        assert!(prompt.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn a_replica_is_known_by_its_agents_name() {
+    let roster = roster("- id: qa-2\n").unwrap();
+    let agent = |name| roster.of_worker(name).map(|agent| agent.id.to_string());
+    assert_eq!(agent("engineer-12").as_deref(), Some("engineer"));
+    assert_eq!(agent("qa-2").as_deref(), Some("qa-2"));
+    assert_eq!(agent("somebody"), None);
+    assert_eq!(agent("engineer-x"), None);
+}
+
+#[test]
+fn mcp_servers_are_read_and_handed_on() {
+    let text = r#"{"mcpServers":{"queue":{"command":"assay","args":["mcp","task-queue"]},"web":{"type":"http","url":"http://127.0.0.1:1"}}}"#;
+    assert_eq!(McpServers::parse(text).unwrap().to_json(), text);
+    let error = |text| McpServers::parse(text).unwrap_err().to_string();
+    expect![
+        "`config/mcp-config.json` cannot be read: `mcpServers.a` has neither `command` nor `url`"
+    ]
+    .assert_eq(&error(r#"{"mcpServers":{"a":{}}}"#));
+    expect!["`config/mcp-config.json` cannot be read: unknown field `mcpServer`, expected `mcpServers` at line 2 column 11"].assert_eq(&error("{\n\"mcpServer\":{}}"));
+}

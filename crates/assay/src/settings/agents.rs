@@ -1,0 +1,30 @@
+//! What is configured for agents: who works, on what terms, and with which MCP servers.
+
+use std::path::Path;
+
+use assay_agents::config::mcp::{self, McpServers};
+use assay_agents::config::roster::{self, Roster};
+
+use super::{Configuration, expanded, read_optional};
+
+/// What is configured for agents.
+#[derive(Debug)]
+pub(crate) struct AgentSettings {
+    pub(crate) configuration: Configuration,
+    pub(crate) roster: Roster,
+    pub(crate) mcp: McpServers,
+}
+
+impl AgentSettings {
+    /// Reads what a repository says.
+    pub(crate) fn on_disk(root: &Path) -> anyhow::Result<AgentSettings> {
+        let configuration = Configuration::on_disk(root)?.unwrap_or_default();
+        let file = |path| {
+            let text = read_optional(root, path)?;
+            text.map(|text| expanded(path, &text)).transpose()
+        };
+        let roster = Roster::parse(file(roster::PATH)?.as_deref(), &configuration.task)?;
+        let mcp = file(mcp::PATH)?.map(|text| McpServers::parse(&text)).transpose()?;
+        Ok(AgentSettings { configuration, roster, mcp: mcp.unwrap_or_default() })
+    }
+}
