@@ -9,6 +9,7 @@ mod interactive;
 mod link;
 mod models;
 mod progress;
+mod queues;
 mod reviewing;
 mod settings;
 mod signals;
@@ -49,6 +50,8 @@ enum Command {
     /// Single steps over findings, for scripts: JSON in, JSON out
     #[command(subcommand)]
     Findings(commands::findings::Step),
+    /// Tasks for agents
+    Queue(commands::queue::Args),
     /// Prints the JSON Schema of what a plumbing command prints or reads
     Schema(commands::schema::Args),
     /// Prints a completion script for a shell
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Demo => commands::demo::run(),
         Command::Findings(step) => commands::findings::run(step),
+        Command::Queue(args) => commands::queue::run(args),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Completions(args) => commands::shell::completions(&args),
         Command::Man => commands::shell::man(),

@@ -2,6 +2,7 @@
 
 mod roster;
 mod snippet;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -21,11 +22,12 @@ use assay_review::fix::Plan;
 
 pub(crate) use self::roster::print_roster;
 use self::snippet::Source;
+pub(crate) use self::table::table;
 use crate::link;
 
 /// The columns that are used: of a source line, or of a text before it goes on below. As many as
 /// there are, up to what reads well.
-static WIDTH: LazyLock<usize> = LazyLock::new(|| {
+pub(crate) static WIDTH: LazyLock<usize> = LazyLock::new(|| {
     let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     columns.map_or(MAX_WIDTH, |columns| columns.saturating_sub(1).clamp(MIN_WIDTH, MAX_WIDTH))
 });

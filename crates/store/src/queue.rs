@@ -487,6 +487,10 @@ pub trait Queue: Send + Sync {
     /// Lets a failed or cancelled task wait again, as if it had never been tried.
     fn retry(&self, id: &TaskId) -> Result<(), QueueError>;
 
+    /// Puts tasks in as they stand, but for those that are there; says how many were new. What was
+    /// in progress elsewhere waits here. Done again, it changes nothing.
+    fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError>;
+
     /// Takes back what nobody holds any more: leases whose time is over or whose agent is gone.
     fn recover(&self) -> Result<Vec<Recovered>, QueueError>;
 

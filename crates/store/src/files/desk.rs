@@ -503,6 +503,29 @@ impl Desk<'_> {
         self.tell_dependents(id)
     }
 
+    /// Puts tasks in as they stand, but for those that are there.
+    pub(super) fn restore(&mut self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
+        let mut new = 0;
+        for Addressed { queue, task } in tasks {
+            if self.find(&task.id)?.is_some() {
+                continue;
+            }
+            new += 1;
+            self.locked.note(&queue, &task.id)?;
+            match task.status {
+                Status::Completed => self.archive(&queue, &task)?,
+                Status::InProgress => {
+                    self.store(&queue, &steps::recover(task.clone(), clock::now()))?
+                }
+                Status::Pending | Status::Failed | Status::Cancelled => {
+                    self.store(&queue, &task)?
+                }
+            }
+            self.tell_dependents(&task.id)?;
+        }
+        Ok(new)
+    }
+
     /// Says where a task stands, as seen from outside.
     pub(super) fn standing(&self, entry: &Entry) -> Result<Standing, QueueError> {
         match entry.status {

@@ -289,6 +289,13 @@ impl Queue for FileQueue {
         })
     }
 
+    fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
+        self.guarded(|desk| {
+            desk.look_everywhere()?;
+            desk.restore(tasks)
+        })
+    }
+
     fn recover(&self) -> Result<Vec<Recovered>, QueueError> {
         self.guarded(|desk| desk.recover())
     }

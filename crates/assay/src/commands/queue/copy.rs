@@ -1,0 +1,60 @@
+//! `assay queue migrate|copy`: the stores themselves.
+
+use anyhow::bail;
+use assay_agents::config::framework::policy;
+use assay_store::queue::{Addressed, Filter};
+use assay_store::task::Status;
+
+use super::super::print;
+use crate::exit::Exit;
+use crate::queues;
+use crate::settings::agents::AgentSettings;
+use crate::terminal::count;
+
+/// So many tasks go over at once.
+const AT_ONCE: usize = 500;
+
+/// From where to where.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The folder that holds `queues/`, or the database's address
+    from: String,
+    /// The folder or database that they go to
+    to: String,
+}
+
+pub(super) fn migrate(settings: &AgentSettings) -> anyhow::Result<Exit> {
+    if settings.configuration.queue.url.is_some() {
+        bail!("only a queue on files can be used yet");
+    }
+    print(&format!("the queue is in files below `{}`: nothing to migrate\n", queues::FOLDER))?;
+    Ok(Exit::Ready)
+}
+
+pub(super) fn run(settings: &AgentSettings, args: &Args) -> anyhow::Result<Exit> {
+    let of = &settings.configuration;
+    let policy = policy(&of.task, &of.safeguards, &of.workflow);
+    let from = queues::open_place(&args.from, policy.clone())?;
+    let to = queues::open_place(&args.to, policy)?;
+    let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+    let tasks = from.list(&filter)?;
+    let running = tasks.iter().filter(|listed| listed.task.status == Status::InProgress).count();
+    if running > 0 {
+        let running = count(running, "task");
+        bail!("{running} being worked on; stop the agents first, so that nothing is done twice");
+    }
+    let all = tasks.len();
+    let tasks: Vec<Addressed> = tasks
+        .into_iter()
+        .map(|listed| Addressed { queue: listed.queue, task: listed.task })
+        .collect();
+    let mut new = 0;
+    for some in tasks.chunks(AT_ONCE) {
+        new += to.restore(some.to_vec())?;
+    }
+    let (there, new) = (all - new, count(new, "task"));
+    print(&format!(
+        "{new} copied, {there} there already; what was copied from is left as it is\n"
+    ))?;
+    Ok(Exit::Ready)
+}

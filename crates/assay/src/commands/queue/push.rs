@@ -1,0 +1,140 @@
+//! `assay queue push`: a task from options, or tasks as JSON.
+
+use anyhow::{Context, bail};
+use assay_store::clock;
+use assay_store::queue::{Addressed, Queue};
+use assay_store::task::{Kind, Priority, QueueName, Task, TaskId};
+use serde_json::{Map, Value, json};
+
+use super::super::{print, print_json, read_file, read_stdin};
+use super::queue_name;
+use crate::exit::Exit;
+use crate::settings::agents::AgentSettings;
+
+/// What is to be done, and by whom.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The queue of the agent that is to do it
+    #[arg(long, value_name = "NAME", value_parser = queue_name)]
+    queue: Option<QueueName>,
+    /// What kind of work it is, such as review or fix
+    #[arg(long = "type", value_name = "KIND", required_unless_present = "file")]
+    kind: Option<Kind>,
+    /// What it is called
+    #[arg(long, value_name = "TEXT", required_unless_present = "file")]
+    title: Option<String>,
+    /// What is to be done
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    description: String,
+    /// What it is about, such as branch_name=topic or pr_number=7
+    #[arg(long = "context", value_name = "KEY=VALUE", value_parser = key_value)]
+    context: Vec<(String, Value)>,
+    /// What has to be completed before
+    #[arg(long = "depends-on", value_name = "ID")]
+    depends_on: Vec<TaskId>,
+    /// From 1, which comes first, to 100
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    priority: i64,
+    /// When it is done well
+    #[arg(long = "criterion", value_name = "TEXT")]
+    acceptance_criteria: Vec<String>,
+    /// Its name, if it is to have a certain one
+    #[arg(long, value_name = "ID")]
+    id: Option<TaskId>,
+    /// Take one task or a list of them from this JSON file, or from stdin if it is `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "title", "context", "id"])]
+    file: Option<String>,
+    /// Print the tasks as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads `key=value`, where the value is JSON or else text.
+fn key_value(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is not KEY=VALUE"))?;
+    if key.is_empty() {
+        return Err(format!("`{text}` has no key"));
+    }
+    let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+    Ok((key.to_owned(), value))
+}
+
+pub(super) fn run(
+    queue: &dyn Queue,
+    settings: &AgentSettings,
+    user: &str,
+    args: Args,
+) -> anyhow::Result<Exit> {
+    let as_json = args.json;
+    let tasks = match &args.file {
+        Some(file) => from_json(file, args.queue.as_ref())?,
+        None => vec![from_options(args, user)?],
+    };
+    for new in &tasks {
+        if !settings.roster.works_on(&new.queue) {
+            super::super::warn(&format!("no agent that is configured works on `{}`", new.queue));
+        }
+    }
+    queue.push(tasks.clone())?;
+    match as_json {
+        true => print_json(&tasks.iter().map(|new| &new.task).collect::<Vec<_>>())?,
+        false => {
+            let lines =
+                tasks.iter().map(|new| format!("{} waits in `{}`\n", new.task.id, new.queue));
+            print(&lines.collect::<String>())?;
+        }
+    }
+    Ok(Exit::Ready)
+}
+
+fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {
+    let queue = args.queue.context("a task needs `--queue`, such as `--queue qa`")?;
+    let kind = args.kind.context("a task needs `--type`, such as `--type review`")?;
+    let id = args.id.map_or_else(|| new_id(&kind, &queue), Ok)?;
+    let mut task = Task::new(id, kind, args.title.unwrap_or_default(), clock::now());
+    task.description = args.description;
+    task.priority = Priority::try_from(args.priority)?;
+    task.depends_on = args.depends_on;
+    task.acceptance_criteria = args.acceptance_criteria;
+    task.context = args.context.into_iter().collect::<Map<_, _>>();
+    task.created_by = user.to_owned();
+    task.assigned_to = queue.as_str().to_owned();
+    Ok(Addressed { queue, task })
+}
+
+/// A new name for a task, such as `review-qa-1738588800000-a1b2c3`.
+fn new_id(kind: &Kind, queue: &QueueName) -> anyhow::Result<TaskId> {
+    let mut random = [0; 3];
+    getrandom::fill(&mut random).map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
+    let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let millis = clock::now().0.as_millisecond();
+    Ok(format!("{kind}-{queue}-{millis}-{random}").parse()?)
+}
+
+/// Reads tasks as JSON: one, a list, or one on each line.
+fn from_json(file: &str, queue: Option<&QueueName>) -> anyhow::Result<Vec<Addressed>> {
+    let bytes = match file {
+        "-" => read_stdin()?,
+        file => read_file(file.as_ref())?,
+    };
+    let mut tasks = Vec::new();
+    for value in serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>() {
+        match value.with_context(|| format!("`{file}` is no JSON"))? {
+            Value::Array(several) => tasks.extend(several),
+            one => tasks.push(one),
+        }
+    }
+    if tasks.is_empty() {
+        bail!("`{file}` has no task in it");
+    }
+    let read = |(number, value): (usize, Value)| {
+        let task = Task::parse(value.to_string().as_bytes());
+        let task = task.with_context(|| format!("task {} of `{file}` is none", number + 1))?;
+        let queue = queue.cloned().map_or_else(|| task.assigned_to.parse(), Ok);
+        let queue = queue.with_context(|| {
+            format!("task `{}` says nobody to be `assigned_to`; `--queue` names a queue", task.id)
+        })?;
+        Ok(Addressed { queue, task })
+    };
+    tasks.into_iter().enumerate().map(read).collect()
+}

@@ -1,0 +1,160 @@
+//! Single steps for scripts: `assay queue claim|renew|complete|fail`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use assay_store::queue::{
+    Addressed, Again, Claimed, Failure, Lease, Queue, Settled, Settlement, Tenure,
+};
+use assay_store::task::{AgentId, QueueName, Task, TaskId};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::super::{print_json, read_file};
+use super::{agent_id, queue_name};
+use crate::exit::Exit;
+
+/// Whose turn, and for whom.
+#[derive(clap::Args)]
+pub(super) struct ClaimArgs {
+    /// The queue
+    #[arg(long, value_name = "NAME", value_parser = queue_name)]
+    queue: QueueName,
+    /// Who claims
+    #[arg(long, value_name = "NAME", value_parser = agent_id)]
+    agent: AgentId,
+    /// For how many seconds, unless it is renewed
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    lease: u64,
+    /// So many tasks at the most
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    count: usize,
+    /// Print JSON, which is done in any case
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is held.
+#[derive(clap::Args)]
+struct Held {
+    /// The task
+    #[arg(value_name = "ID")]
+    id: TaskId,
+    /// Who holds it
+    #[arg(long, value_name = "NAME", value_parser = agent_id)]
+    agent: AgentId,
+    /// The number that it was claimed with
+    #[arg(long, value_name = "N")]
+    fence: u64,
+    /// Print JSON, which is done in any case
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is held, and for how much longer.
+#[derive(clap::Args)]
+pub(super) struct RenewArgs {
+    #[command(flatten)]
+    held: Held,
+    /// For how many seconds from now
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    lease: u64,
+}
+
+/// What is done, and what follows.
+#[derive(clap::Args)]
+pub(super) struct CompleteArgs {
+    #[command(flatten)]
+    held: Held,
+    /// What came of it
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    summary: String,
+    /// A JSON list of what follows from it: `[{"queue": "engineer", "task": {…}}]`
+    #[arg(long, value_name = "FILE")]
+    follow_ups: Option<PathBuf>,
+}
+
+/// What failed, and how.
+#[derive(clap::Args)]
+pub(super) struct FailArgs {
+    #[command(flatten)]
+    held: Held,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    error: String,
+    /// It cannot get better: do not try again
+    #[arg(long)]
+    for_good: bool,
+}
+
+/// A task and its queue, as scripts write them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FollowUp {
+    queue: QueueName,
+    task: Value,
+}
+
+impl Held {
+    fn lease(&self, queue: &dyn Queue) -> anyhow::Result<Lease> {
+        let name = queue.get(&self.id)?.queue;
+        let (task, agent) = (self.id.clone(), self.agent.clone());
+        Ok(Lease { task, queue: name, agent, fence: self.fence })
+    }
+}
+
+pub(super) fn claim(queue: &dyn Queue, args: &ClaimArgs) -> anyhow::Result<Exit> {
+    let tenure = Tenure::ByTime(Duration::from_secs(args.lease));
+    let claimed = queue.claim(&args.queue, &args.agent, tenure, args.count)?;
+    let told =
+        claimed.iter().map(|Claimed { lease, task }| json!({ "lease": lease, "task": task }));
+    print_json(&json!({ "claimed": told.collect::<Vec<Value>>() }))?;
+    Ok(Exit::Ready)
+}
+
+pub(super) fn renew(queue: &dyn Queue, args: &RenewArgs) -> anyhow::Result<Exit> {
+    let lease = args.held.lease(queue)?;
+    queue.renew(&lease, Duration::from_secs(args.lease))?;
+    print_json(&json!({ "renewed": lease.task, "seconds": args.lease }))?;
+    Ok(Exit::Ready)
+}
+
+pub(super) fn complete(queue: &dyn Queue, args: CompleteArgs) -> anyhow::Result<Exit> {
+    let follow_ups = args.follow_ups.map(|file| follow_ups(&file)).transpose()?;
+    let settlement = Settlement::Completed {
+        summary: args.summary,
+        context: Map::new(),
+        follow_ups: follow_ups.unwrap_or_default(),
+    };
+    settle(queue, &args.held, settlement)
+}
+
+fn follow_ups(file: &std::path::Path) -> anyhow::Result<Vec<Addressed>> {
+    let name = file.display();
+    let list: Vec<FollowUp> = serde_json::from_slice(&read_file(file)?)
+        .with_context(|| format!("`{name}` is no list of {{\"queue\", \"task\"}}"))?;
+    let read = |(number, next): (usize, FollowUp)| {
+        let task = Task::parse(next.task.to_string().as_bytes());
+        let task = task.with_context(|| format!("task {} of `{name}` is none", number + 1))?;
+        Ok(Addressed { queue: next.queue, task })
+    };
+    list.into_iter().enumerate().map(read).collect()
+}
+
+pub(super) fn fail(queue: &dyn Queue, args: FailArgs) -> anyhow::Result<Exit> {
+    let again = if args.for_good { Again::Never } else { Again::AtMost(None) };
+    settle(queue, &args.held, Settlement::Failed(Failure { error: args.error, again }))
+}
+
+fn settle(queue: &dyn Queue, held: &Held, settlement: Settlement) -> anyhow::Result<Exit> {
+    let settled = queue.settle(&held.lease(queue)?, settlement)?;
+    let id = &held.id;
+    print_json(&match settled {
+        Settled::Completed => json!({ "completed": id }),
+        Settled::Retry { after } => json!({ "waits": id, "rests_seconds": after.as_secs() }),
+        Settled::Failed { escalation } => json!({ "failed": id, "escalation": escalation }),
+        Settled::GivenBack => json!({ "waits": id, "rests_seconds": 0 }),
+    })?;
+    Ok(Exit::Ready)
+}

@@ -1,0 +1,198 @@
+//! Looking at tasks: `assay queue list|show|stats`.
+
+use assay_findings::write::plain;
+use assay_store::queue::{Filter, Listed, Queue, Standing};
+use assay_store::task::{QueueName, Status, Task, TaskId};
+use serde_json::json;
+
+use super::super::{print, print_json};
+use super::{queue_name, status};
+use crate::exit::Exit;
+use crate::terminal::{WIDTH, count, table};
+
+/// So many tasks are listed unless more are asked for.
+const LISTED: usize = 50;
+
+/// Which tasks are listed.
+#[derive(clap::Args)]
+pub(super) struct ListArgs {
+    /// Those of this queue only
+    #[arg(long, value_name = "NAME", value_parser = queue_name)]
+    queue: Option<QueueName>,
+    /// Those that stand there: pending, in_progress, completed, failed, cancelled; without it, all
+    /// but the completed ones
+    #[arg(long, value_name = "STATUS", value_parser = status)]
+    status: Vec<Status>,
+    /// So many at the most
+    #[arg(long, value_name = "N", default_value_t = LISTED)]
+    limit: usize,
+    /// Print them as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which task is shown.
+#[derive(clap::Args)]
+pub(super) struct ShowArgs {
+    /// The task
+    #[arg(value_name = "ID")]
+    id: TaskId,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How the counts are shown.
+#[derive(clap::Args)]
+pub(super) struct StatsArgs {
+    /// Print them as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn list(queue: &dyn Queue, args: &ListArgs) -> anyhow::Result<Exit> {
+    let filter = Filter {
+        queue: args.queue.clone(),
+        statuses: args.status.clone(),
+        context: None,
+        // One more than are shown tells that there are more.
+        limit: Some(args.limit.saturating_add(1)),
+    };
+    let mut listed = queue.list(&filter)?;
+    let more = listed.len() > args.limit;
+    listed.truncate(args.limit);
+    if args.json {
+        print_json(&json!({ "tasks": listed, "more": more }))?;
+        return Ok(Exit::Ready);
+    }
+    if listed.is_empty() {
+        print("no tasks\n")?;
+        return Ok(Exit::Ready);
+    }
+    let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
+    print(&table(&["QUEUE", "ID", "TYPE", "PRIO", "STANDING", "TITLE"], &rows, *WIDTH))?;
+    if more {
+        print(&format!("and more; `--limit {}` shows more of them\n", args.limit.max(1) * 10))?;
+    }
+    Ok(Exit::Ready)
+}
+
+fn row(listed: &Listed) -> Vec<String> {
+    let Listed { queue, standing, task } = listed;
+    vec![
+        queue.to_string(),
+        task.id.to_string(),
+        task.kind.to_string(),
+        task.priority.get().to_string(),
+        in_short(standing, task),
+        task.title.clone(),
+    ]
+}
+
+/// Where a task stands, in a word or two.
+fn in_short(standing: &Standing, task: &Task) -> String {
+    match standing {
+        Standing::Ready if task.kind.is_escalation() => "for a person".into(),
+        Standing::Ready => "ready".into(),
+        Standing::Resting { seconds } => format!("rests {seconds} s"),
+        Standing::Waiting { on } => format!("waits for {}", on.len()),
+        Standing::Blocked { .. } => "blocked".into(),
+        Standing::Held { by, .. } => format!("held by {by}"),
+        Standing::Over => task.status.to_string(),
+    }
+}
+
+/// Where a task stands, in full.
+fn in_full(standing: &Standing, task: &Task) -> String {
+    match standing {
+        Standing::Ready if task.kind.is_escalation() => "waits for a person".into(),
+        Standing::Ready => "ready to be claimed".into(),
+        Standing::Resting { seconds } => format!("rests for {seconds} s after a failure"),
+        Standing::Waiting { on } => {
+            let on: Vec<String> = on.iter().map(|id| format!("`{id}`")).collect();
+            format!("waits for {}", on.join(", "))
+        }
+        Standing::Blocked { reason } => format!("blocked: {reason}"),
+        Standing::Held { by, seconds } => format!("held by {by}, for {seconds} s unless renewed"),
+        Standing::Over => task.status.to_string(),
+    }
+}
+
+pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
+    let listed = queue.get(&args.id)?;
+    if args.json {
+        print_json(&listed)?;
+        return Ok(Exit::Ready);
+    }
+    let Listed { queue, standing, task } = &listed;
+    let mut text = format!("{} ({} in `{queue}`)\n", plain::one_line(&task.title), task.id);
+    let mut line = |name: &str, value: &str| {
+        text.push_str(&format!("  {name:<15} {}\n", plain::one_line(value)));
+    };
+    line("standing", &in_full(standing, task));
+    line("type", task.kind.as_str());
+    line("priority", &task.priority.get().to_string());
+    line("created", &format!("{} by {}", task.created_at, named(&task.created_by)));
+    if !task.depends_on.is_empty() {
+        let names: Vec<&str> = task.depends_on.iter().map(TaskId::as_str).collect();
+        line("depends on", &names.join(", "));
+    }
+    if let Some(parent) = &task.parent_task_id {
+        line("follows from", parent.as_str());
+    }
+    for (key, value) in &task.context {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        line(&format!("· {key}"), &value);
+    }
+    for attempt in &task.attempts {
+        line("tried", &format!("{} by {}: {}", attempt.ended_at, attempt.by, attempt.outcome));
+    }
+    if let Some(summary) = &task.result_summary {
+        line("result", summary);
+    }
+    if !task.description.is_empty() {
+        text.push_str(&format!("\n{}\n", task.description.trim_end()));
+    }
+    if !task.acceptance_criteria.is_empty() {
+        text.push_str("\nDone well when:\n");
+        for criterion in &task.acceptance_criteria {
+            text.push_str(&format!("  - {criterion}\n"));
+        }
+    }
+    print(&assay_rules::redact(&plain::visible(&text)))?;
+    Ok(Exit::Ready)
+}
+
+fn named(name: &str) -> &str {
+    if name.is_empty() { "somebody" } else { name }
+}
+
+pub(super) fn stats(queue: &dyn Queue, args: &StatsArgs) -> anyhow::Result<Exit> {
+    let counts = queue.count()?;
+    if args.json {
+        print_json(&counts)?;
+        return Ok(Exit::Ready);
+    }
+    if counts.is_empty() {
+        print("no queue has any tasks yet; `assay queue push` makes one\n")?;
+        return Ok(Exit::Ready);
+    }
+    let row = |count: &assay_store::queue::Count| {
+        let numbers = [
+            count.ready, count.waiting, count.blocked, count.in_progress, count.completed,
+            count.failed, count.cancelled,
+        ];
+        let name = std::iter::once(count.queue.to_string());
+        name.chain(numbers.iter().map(usize::to_string)).collect::<Vec<String>>()
+    };
+    let rows: Vec<Vec<String>> = counts.iter().map(row).collect();
+    let heading =
+        ["QUEUE", "READY", "WAITING", "BLOCKED", "RUNNING", "COMPLETED", "FAILED", "CANCELLED"];
+    print(&table(&heading, &rows, *WIDTH))?;
+    let all: usize = counts.iter().map(|count| count.blocked).sum();
+    if all > 0 {
+        let blocked = count(all, "task");
+        print(&format!("{blocked} blocked; `assay queue show ID` says by what\n"))?;
+    }
+    Ok(Exit::Ready)
+}

@@ -1,0 +1,124 @@
+//! `assay queue watch`: what becomes of tasks, as it happens.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use assay_findings::write::plain;
+use assay_store::clock;
+use assay_store::queue::{Filter, Queue, Watch};
+use assay_store::task::{QueueName, Status};
+use serde_json::json;
+
+use super::super::print;
+use super::queue_name;
+use crate::exit::Exit;
+
+/// How often is looked whatever is heard: for queues that are new.
+const SAFETY_NET: Duration = Duration::from_secs(5);
+
+/// Which queues are watched.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Those of this queue only
+    #[arg(long, value_name = "NAME", value_parser = queue_name)]
+    queue: Option<QueueName>,
+    /// Print one JSON object on each line
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is seen of a task.
+#[derive(PartialEq, Clone)]
+struct Sight {
+    queue: QueueName,
+    status: Status,
+    by: Option<String>,
+    title: String,
+}
+
+pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
+    let (wake, woken) = channel();
+    let mut watched: Vec<QueueName> = Vec::new();
+    let mut before = look(queue, args)?;
+    for (id, sight) in &before {
+        tell(args, id, None, Some(sight))?;
+    }
+    std::thread::scope(|scope| -> anyhow::Result<Exit> {
+        loop {
+            for name in queue.count()?.into_iter().map(|count| count.queue) {
+                if !watched.contains(&name) {
+                    let (watch, wake): (Watch, _) = (queue.watch(&name)?, wake.clone());
+                    watched.push(name);
+                    // It ends with the process: whoever watches does so until then.
+                    scope.spawn(
+                        move || {
+                            while watch.wait(Duration::MAX) && wake.send(()).is_ok() {}
+                        },
+                    );
+                }
+            }
+            match woken.recv_timeout(SAFETY_NET) {
+                Ok(()) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Ready),
+            }
+            let now = look(queue, args)?;
+            for (id, sight) in &now {
+                if before.get(id) != Some(sight) {
+                    tell(args, id, before.get(id), Some(sight))?;
+                }
+            }
+            for (id, sight) in before.iter().filter(|(id, _)| !now.contains_key(*id)) {
+                let done = queue.get(&id.parse()?).ok();
+                let completed = done.map(|done| Sight {
+                    status: done.task.status,
+                    by: done.task.completed_by,
+                    ..sight.clone()
+                });
+                tell(args, id, Some(sight), completed.as_ref())?;
+            }
+            before = now;
+        }
+    })
+}
+
+/// The tasks that are not completed.
+fn look(queue: &dyn Queue, args: &Args) -> anyhow::Result<BTreeMap<String, Sight>> {
+    let filter = Filter { queue: args.queue.clone(), ..Filter::default() };
+    let sights = queue.list(&filter)?.into_iter().map(|listed| {
+        let sight = Sight {
+            queue: listed.queue,
+            status: listed.task.status,
+            by: listed.task.started_by,
+            title: listed.task.title,
+        };
+        (listed.task.id.to_string(), sight)
+    });
+    Ok(sights.collect())
+}
+
+fn tell(args: &Args, id: &str, from: Option<&Sight>, to: Option<&Sight>) -> anyhow::Result<()> {
+    let Some(sight) = to.or(from) else {
+        return Ok(());
+    };
+    let word = |sight: Option<&Sight>| sight.map_or("gone", |sight| sight.status.as_str());
+    let now = clock::now();
+    if args.json {
+        let by = to.and_then(|sight| sight.by.as_ref());
+        return print(&format!(
+            "{}\n",
+            json!({ "at": now, "queue": sight.queue, "task": id, "status": word(to), "by": by })
+        ));
+    }
+    let change = match from {
+        Some(from) if to.is_none_or(|to| to.status != from.status) => {
+            format!("{} → {}", from.status, word(to))
+        }
+        _ => word(to).to_owned(),
+    };
+    let by = to.and_then(|sight| sight.by.as_ref()).map(|by| format!(" by {by}"));
+    let clock = now.0.strftime("%H:%M:%S");
+    let title = plain::one_line(&sight.title);
+    let by = by.unwrap_or_default();
+    print(&format!("{clock} [{}] {id}: {change}{by}  {title}\n", sight.queue))
+}
