@@ -5,8 +5,10 @@
 //! output and, where the kernel offers it ([`limits`]), on the files and the network it reaches.
 //! What it prints is collected ([`Command::run`]), handed on piece by piece ([`Command::stream`])
 //! or read in answer to what is written to it ([`Command::converse`]). What that means is the
-//! caller's business.
+//! caller's business. A process of ours that stays beside us is a [`Companion`], with our whole
+//! environment and no limits.
 
+mod companion;
 mod conversation;
 mod limits;
 mod process;
@@ -20,6 +22,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use crate::companion::{Companion, ask_to_end, is_running};
 pub use crate::conversation::Conversation;
 use crate::limits::Reach;
 pub use crate::limits::{Held, Limits, limits};

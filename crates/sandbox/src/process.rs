@@ -134,22 +134,54 @@ impl Command {
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
+    /// Starts it as one that goes on beside us.
+    pub(crate) fn start_beside(
+        &self,
+        stdin: Stdio,
+        stderr: Stdio,
+    ) -> Result<(Child, Group), RunError> {
+        let mut command = self.prepared_beside(stdin, Stdio::null(), stderr);
+        match RUNNING.start(|| command.spawn()) {
+            Ok((child, pid)) => Ok((child, Group(pid))),
+            Err(source) => Err(RunError::Start { program: self.name(), source }),
+        }
+    }
+
+    /// Prepares it with all of our environment.
+    pub(crate) fn prepared_beside(
+        &self,
+        stdin: Stdio,
+        stdout: Stdio,
+        stderr: Stdio,
+    ) -> std::process::Command {
+        let mut command = self.bare();
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(stdin).stdout(stdout).stderr(stderr);
+        command
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "every command needs a few variables of ours")]
     fn prepared(&self, stdin: Stdio, stderr: Stdio) -> std::process::Command {
-        let mut command = std::process::Command::new(&self.program);
-        command.args(&self.args).env_clear().process_group(0);
+        let mut command = self.bare();
+        command.env_clear();
         for name in PASSED_ON.iter().chain(&self.passed_on) {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }
         }
-        for (name, value) in &self.env {
-            command.env(name, value);
-        }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(stderr);
+        command
+    }
+
+    /// The program in its folder, in a process group of its own.
+    #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
+    fn bare(&self) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.args).process_group(0);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        command.stdin(stdin).stdout(Stdio::piped()).stderr(stderr);
         command
     }
 
