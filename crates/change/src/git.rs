@@ -155,7 +155,7 @@ impl Git {
         check(args, finished.status, &finished.stderr)
     }
 
-    fn line(&self, args: &[&str]) -> Result<String, GitError> {
+    pub(crate) fn line(&self, args: &[&str]) -> Result<String, GitError> {
         Ok(text(&self.run(args)?).trim().to_owned())
     }
 
@@ -247,12 +247,17 @@ impl Git {
 
     /// Gives the branch that changes are made against, if HEAD is not on it.
     pub(crate) fn default_branch(&self) -> Option<String> {
+        let branch = self.main_branch()?;
+        let current = self.line(&["symbolic-ref", "--short", "--quiet", "HEAD"]).ok();
+        (current.as_deref() != Some(branch.as_str())).then_some(branch)
+    }
+
+    /// Gives the branch that changes are made against.
+    pub(crate) fn main_branch(&self) -> Option<String> {
         let remote = self.line(&["symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD"]);
         let known = ["origin/main", "origin/master", "main", "master"].map(str::to_owned);
         let mut candidates = remote.into_iter().filter(|name| !name.is_empty()).chain(known);
-        let branch = candidates.find(|name| self.resolve(name).is_ok())?;
-        let current = self.line(&["symbolic-ref", "--short", "--quiet", "HEAD"]).ok();
-        (current.as_deref() != Some(branch.as_str())).then_some(branch)
+        candidates.find(|name| self.resolve(name).is_ok())
     }
 
     fn is_shallow(&self) -> bool {

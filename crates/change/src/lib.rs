@@ -12,6 +12,7 @@ mod on_disk;
 mod recorded;
 pub mod tree;
 mod untracked;
+mod worktree;
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,7 @@ pub use crate::left_out::{GlobError, LeaveOut, LeftOut};
 pub use crate::on_disk::OnDisk;
 pub use crate::recorded::RecordedChange;
 use crate::tree::{DirTree, GitTree, TreeKind};
+pub use crate::worktree::Worktree;
 
 /// Which change is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,6 +145,16 @@ pub fn root(folder: &Path) -> Result<PathBuf, GitError> {
 /// Gives the name under which commits are made in the repository around a folder.
 pub fn user_name(folder: &Path) -> Option<String> {
     Git::find(folder).ok()?.user_name()
+}
+
+/// Gives the commit that a name stands for in the repository around a folder.
+pub fn commit_of(folder: &Path, name: &str) -> Result<String, GitError> {
+    Git::find(folder)?.resolve(name)
+}
+
+/// Gives the branch of the repository around a folder that changes are made against.
+pub fn main_branch(folder: &Path) -> Option<String> {
+    Git::find(folder).ok()?.main_branch()
 }
 
 /// Gives the folder in which git looks for the hooks of the repository around a folder.

@@ -82,6 +82,23 @@ pub enum GitError {
         /// Its number.
         number: u64,
     },
+    /// A name is none that a branch can have.
+    #[error("`{name}` is no name for a branch")]
+    BadBranch {
+        /// What was asked for.
+        name: String,
+    },
+    /// Somebody works on a branch.
+    #[error(
+        "branch `{branch}` is checked out in `{folder}` with changes that are not committed; \
+         commit them, or switch to another branch there"
+    )]
+    BusyBranch {
+        /// The branch.
+        branch: String,
+        /// Where it is checked out.
+        folder: PathBuf,
+    },
     /// Git could not be run.
     #[error(transparent)]
     Run(#[from] RunError),

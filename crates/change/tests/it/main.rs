@@ -11,3 +11,4 @@ mod recorded;
 mod shown;
 mod traps;
 mod trees;
+mod worktrees;
