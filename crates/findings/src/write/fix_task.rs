@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Document, checklist, plain, qa};
+use super::{Document, checklist, plain, qa, tasklist};
 use crate::grade::{SEVEN_LEVELS, Scheme};
 
 const INSTRUCTIONS: &str = "## Instructions
@@ -15,26 +15,42 @@ const INSTRUCTIONS: &str = "## Instructions
 5. The review will be automatically re-queued
 ";
 
-/// A fix task, as the queue takes it.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct FixTask {
-    id: String,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    status: &'static str,
-    title: String,
-    description: String,
-    depends_on: Vec<String>,
-    context: Map<String, Value>,
+/// How the findings of a fix task are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    /// A heading each.
+    Headings,
+    /// A box to tick each.
+    Boxes,
 }
 
-pub(super) fn write(document: &Document<'_>) -> FixTask {
+/// A fix task, as the queue takes it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FixTask {
+    /// Its name, by which the same review asks for it once only.
+    pub id: String,
+    /// The kind of work.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Where it stands.
+    pub status: &'static str,
+    /// What it is called.
+    pub title: String,
+    /// What is to be done.
+    pub description: String,
+    /// What has to be completed before.
+    pub depends_on: Vec<String>,
+    /// What the work is about.
+    pub context: Map<String, Value>,
+}
+
+pub(super) fn write(document: &Document<'_>, list: List) -> FixTask {
     FixTask {
         id: id(document),
         kind: "fix",
         status: "pending",
         title: title(&document.context),
-        description: description(document),
+        description: description(document, list),
         depends_on: Vec::new(),
         context: context(document),
     }
@@ -72,17 +88,20 @@ fn title(context: &Map<String, Value>) -> String {
     }
 }
 
-fn description(document: &Document<'_>) -> String {
+fn description(document: &Document<'_>, list: List) -> String {
+    let listed = match list {
+        List::Headings => format!("## Issues to Address\n\n{}", checklist::write(document)),
+        List::Boxes => format!("## Review Findings\n\n{}", tasklist::write(document)),
+    };
     let summary = plain::indented(&plain::without_links(document.summary.unwrap_or("")), "    ");
     match document.findings {
         None => format!(
             "QA review found issues that need fixing.\n\n## Findings\n{summary}\n\n{INSTRUCTIONS}"
         ),
         Some(findings) => format!(
-            "QA review found {} issue(s) that need fixing.\n\n## Summary\n{}\n\n## Issues to Address\n\n{}\n{INSTRUCTIONS}",
+            "QA review found {} issue(s) that need fixing.\n\n## Summary\n{}\n\n{listed}\n{INSTRUCTIONS}",
             findings.len(),
             if summary.is_empty() { counted(document) } else { summary },
-            checklist::write(document),
         ),
     }
 }

@@ -18,6 +18,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+pub use self::fix_task::{FixTask, List};
 use crate::finding::Finding;
 use crate::grade::{Grade, Scheme};
 use crate::report::Report;
@@ -141,7 +142,7 @@ pub fn write(form: Form, document: &Document<'_>) -> String {
     match form {
         Form::Checklist => checklist::write(document),
         Form::Tasklist => tasklist::write(document),
-        Form::FixTask => pretty(&fix_task::write(document)),
+        Form::FixTask => pretty(&fix_task(document, List::Headings)),
         Form::Markdown => markdown::write(document),
         Form::Sarif => pretty(&sarif::write(document)),
         Form::Rdjson => pretty(&rdjson::write(document)),
@@ -153,6 +154,11 @@ pub fn write(form: Form, document: &Document<'_>) -> String {
     }
 }
 
+/// Makes the task that a review leaves for whoever fixes.
+pub fn fix_task(document: &Document<'_>, list: List) -> FixTask {
+    fix_task::write(document, list)
+}
+
 /// Gives the schema of the seven-level form.
 pub(crate) fn qa_schema() -> Value {
     schemars::schema_for!(qa::Review).to_value()
@@ -160,7 +166,7 @@ pub(crate) fn qa_schema() -> Value {
 
 /// Gives the schema of a fix task.
 pub(crate) fn fix_task_schema() -> Value {
-    schemars::schema_for!(fix_task::FixTask).to_value()
+    schemars::schema_for!(FixTask).to_value()
 }
 
 /// Writes a value as JSON over several lines.
