@@ -71,6 +71,18 @@ pub enum Permission {
     Jira,
 }
 
+impl Permission {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Permission::Read => "read",
+            Permission::Edit => "edit",
+            Permission::Github => "github",
+            Permission::Jira => "jira",
+        }
+    }
+}
+
 /// What happens to a change that a ticket can follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,0 +1,166 @@
+//! What agents tell: [`Log`], a line each, in a file of their own and in one for all.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use assay_findings::write::plain;
+use assay_rules::redact;
+use assay_store::clock;
+use assay_store::task::Task;
+use serde_json::json;
+
+/// The file with the lines of all agents.
+pub const ALL: &str = "agent.log";
+
+/// A file that is larger is put aside when agents are started.
+const LARGEST: u64 = 10 << 20;
+
+/// The folder of a repository's logs.
+pub fn folder(root: &Path) -> PathBuf {
+    root.join("logs")
+}
+
+/// The form of the lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `16:17:23 INFO [qa] …`, the time in UTC.
+    Plain,
+    /// A JSON object each.
+    Json,
+}
+
+/// How much a line matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// It is as it should be.
+    Info,
+    /// Somebody may want to look at it.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+impl Level {
+    fn as_str(self) -> &'static str {
+        match self {
+            Level::Info => "INFO",
+            Level::Warning => "WARNING",
+            Level::Error => "ERROR",
+        }
+    }
+}
+
+/// Where lines go besides the files.
+type Echo = Mutex<Box<dyn Write + Send>>;
+
+/// The log of one agent. No credential is written to it.
+pub struct Log {
+    agent: String,
+    files: [File; 2],
+    form: Form,
+    echo: Option<Echo>,
+}
+
+impl Log {
+    /// Opens the log of an agent in a folder.
+    pub fn open(folder: &Path, agent: &str, form: Form) -> io::Result<Log> {
+        fs::create_dir_all(folder)?;
+        let ignore = folder.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(ignore, "# Written by assay: what is not meant for git.\n*\n")?;
+        }
+        let open = |name: &str| File::options().append(true).create(true).open(folder.join(name));
+        let files = [open(&format!("{agent}.log"))?, open(ALL)?];
+        Ok(Log { agent: agent.to_owned(), files, form, echo: None })
+    }
+
+    /// Has every line told there as well.
+    pub fn echoing(mut self, to: impl Write + Send + 'static) -> Log {
+        self.echo = Some(Mutex::new(Box::new(to)));
+        self
+    }
+
+    /// Tells of something that has nothing to do with a task.
+    pub fn tell(&self, level: Level, text: &str) {
+        self.write(level, None, text);
+    }
+
+    /// Gives the log of a task.
+    pub fn about(&self, task: &Task) -> TaskLog<'_> {
+        TaskLog { log: self, label: label(task) }
+    }
+
+    fn write(&self, level: Level, label: Option<&str>, text: &str) {
+        let text = plain::one_line(&redact(text));
+        let at = clock::now();
+        let line = match self.form {
+            Form::Plain => {
+                let (time, level) = (at.0.strftime("%H:%M:%S"), level.as_str());
+                let label = label.map(|label| format!("[{label}] ")).unwrap_or_default();
+                format!("{time} {level} [{}] {label}{text}\n", self.agent)
+            }
+            Form::Json => {
+                let (at, level, agent) = (at.to_string(), level.as_str(), &self.agent);
+                let about = label.map(|label| json!(label));
+                let line = json!({ "at": at, "level": level, "agent": agent, "about": about, "message": text });
+                format!("{line}\n")
+            }
+        };
+        for mut file in &self.files {
+            // A full disk must not keep anybody from working.
+            let _ = file.write_all(line.as_bytes());
+        }
+        if let Some(echo) = &self.echo {
+            let _ = echo.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
+        }
+    }
+}
+
+/// The log of an agent, as far as it is about one task.
+pub struct TaskLog<'a> {
+    log: &'a Log,
+    label: String,
+}
+
+impl TaskLog<'_> {
+    /// Tells that something goes as it should.
+    pub fn info(&self, text: &str) {
+        self.log.write(Level::Info, Some(&self.label), text);
+    }
+
+    /// Tells of something that somebody may want to look at.
+    pub fn warning(&self, text: &str) {
+        self.log.write(Level::Warning, Some(&self.label), text);
+    }
+
+    /// Tells that something failed.
+    pub fn error(&self, text: &str) {
+        self.log.write(Level::Error, Some(&self.label), text);
+    }
+}
+
+/// What a task is called in a log: its ticket, or else its own name.
+fn label(task: &Task) -> String {
+    let ticket = task.context.get("jira_key").and_then(|key| key.as_str());
+    let ticket = ticket.filter(|key| !key.is_empty() && key.len() <= 64);
+    plain::one_line(ticket.unwrap_or(task.id.as_str()))
+}
+
+/// Puts files aside that have become too large, under `.log.1`.
+pub fn put_aside(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let path = entry.path();
+        let is_log = path.extension().is_some_and(|extension| extension == "log");
+        if is_log && entry.metadata()?.len() > LARGEST {
+            fs::rename(&path, path.with_extension("log.1"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! Keeps workers going: [`Supervisor`] starts each in a process of its own, starts what dies again,
+//! and looks for tasks that nobody holds any more.
+
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assay_sandbox::{Command, Companion};
+use assay_store::queue::Queue;
+
+use crate::log::{Level, Log};
+use crate::stop::Stop;
+use crate::work::chain;
+
+/// How long a worker that died is waited with at first.
+const FIRST_REST: Duration = Duration::from_millis(500);
+
+/// How long at the most.
+const LONGEST_REST: Duration = Duration::from_secs(60);
+
+/// A worker that lived so long did not die of how it was started.
+const SETTLED_IN: Duration = Duration::from_secs(60);
+
+/// A worker that dies so often without having settled in is given up.
+const MOST_DEATHS: u32 = 8;
+
+/// The code with which a worker ends that had to leave a task in the middle.
+pub const MID_TASK: i32 = 3;
+
+/// A worker to be kept going.
+pub struct Post {
+    /// Its name.
+    pub name: String,
+    /// How it is started.
+    pub command: Command,
+}
+
+/// Keeps workers going.
+pub struct Supervisor {
+    /// Whom.
+    pub posts: Vec<Post>,
+    /// Where their tasks are.
+    pub queue: Arc<dyn Queue>,
+    /// How often it is looked for tasks that nobody holds any more.
+    pub watchdog: Duration,
+    /// What is told.
+    pub log: Arc<Log>,
+    /// Whether it is to end.
+    pub stop: Stop,
+}
+
+/// How supervising ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// Everybody was told to end, and did.
+    Stopped,
+    /// Somebody was given up.
+    GaveUp,
+}
+
+enum Event {
+    Ended(usize, std::io::Result<ExitStatus>),
+    Stop,
+}
+
+/// Where a worker stands.
+enum State {
+    Running { companion: Arc<Companion>, since: Instant, deaths: u32 },
+    Resting { until: Instant, deaths: u32 },
+    Stopped,
+    GivenUp,
+}
+
+impl Supervisor {
+    /// Keeps them going until it is told to end, or until none is left.
+    pub fn run(&self) -> Over {
+        let (events, inbox) = mpsc::channel();
+        let wake = events.clone();
+        self.stop.when_asked(move || drop(wake.send(Event::Stop)));
+        let mut states: Vec<State> =
+            (0..self.posts.len()).map(|at| self.start(at, 0, &events)).collect();
+        let mut next_look = Instant::now() + self.watchdog;
+        while states.iter().any(|s| matches!(s, State::Running { .. } | State::Resting { .. })) {
+            match wait(&inbox, &states, next_look) {
+                Some(Event::Ended(at, status)) => self.note_end(at, status, &mut states[at]),
+                Some(Event::Stop) => self.stop_all(&mut states),
+                None => {}
+            }
+            let now = Instant::now();
+            for (at, state) in states.iter_mut().enumerate() {
+                match state {
+                    State::Resting { until, deaths } if *until <= now => {
+                        *state = self.start(at, *deaths, &events);
+                    }
+                    State::Running { .. }
+                    | State::Resting { .. }
+                    | State::Stopped
+                    | State::GivenUp => {}
+                }
+            }
+            if next_look <= now {
+                self.recover();
+                next_look = now + self.watchdog;
+            }
+        }
+        match states.iter().any(|state| matches!(state, State::GivenUp)) {
+            true => Over::GaveUp,
+            false => Over::Stopped,
+        }
+    }
+
+    fn start(&self, at: usize, deaths: u32, events: &Sender<Event>) -> State {
+        let post = &self.posts[at];
+        let companion = match post.command.accompany() {
+            Ok(companion) => Arc::new(companion),
+            Err(error) => {
+                self.tell(Level::Error, &format!("{}: {}", post.name, chain(&error)));
+                return self.rest(at, deaths);
+            }
+        };
+        self.tell(Level::Info, &format!("Started {} (process {})", post.name, companion.id()));
+        let (waited, events) = (companion.clone(), events.clone());
+        // Nobody listens any more once supervising is over.
+        thread::spawn(move || drop(events.send(Event::Ended(at, waited.wait()))));
+        State::Running { companion, since: Instant::now(), deaths }
+    }
+
+    fn note_end(&self, at: usize, status: std::io::Result<ExitStatus>, state: &mut State) {
+        let name = &self.posts[at].name;
+        let State::Running { since, deaths, .. } = state else { return };
+        let lived = since.elapsed();
+        let deaths = if lived >= SETTLED_IN { 0 } else { *deaths };
+        // What it held is free at once.
+        self.recover();
+        *state = match status {
+            Ok(status) if status.success() || self.stop.is_asked() => {
+                self.tell(Level::Info, &format!("{name} has stopped"));
+                State::Stopped
+            }
+            Ok(status) if status.code() == Some(MID_TASK) => {
+                self.tell(Level::Warning, &format!("{name} left a task and is started again"));
+                State::Resting { until: Instant::now(), deaths }
+            }
+            Ok(status) => {
+                self.tell(Level::Error, &format!("{name} died: {status}"));
+                self.rest(at, deaths)
+            }
+            Err(error) => {
+                self.tell(Level::Error, &format!("lost sight of {name}: {error}"));
+                self.rest(at, deaths)
+            }
+        };
+    }
+
+    /// Waits with a worker that died, or gives it up.
+    fn rest(&self, at: usize, deaths: u32) -> State {
+        let name = &self.posts[at].name;
+        if self.stop.is_asked() {
+            return State::Stopped;
+        }
+        if deaths + 1 >= MOST_DEATHS {
+            self.tell(
+                Level::Error,
+                &format!(
+                    "{name} died {MOST_DEATHS} times soon after its start and is given up; \
+                     logs/{name}.log may say why"
+                ),
+            );
+            return State::GivenUp;
+        }
+        let rest = (FIRST_REST * 2u32.saturating_pow(deaths)).min(LONGEST_REST);
+        self.tell(Level::Info, &format!("{name} is started again in {:.1} s", rest.as_secs_f64()));
+        State::Resting { until: Instant::now() + rest, deaths: deaths + 1 }
+    }
+
+    fn stop_all(&self, states: &mut [State]) {
+        self.tell(Level::Info, "Stopping: running tasks are finished or given back");
+        for state in states {
+            match state {
+                State::Running { companion, .. } => companion.ask_to_end(),
+                State::Resting { .. } => *state = State::Stopped,
+                State::Stopped | State::GivenUp => {}
+            }
+        }
+    }
+
+    /// Takes back what nobody holds any more.
+    fn recover(&self) {
+        match self.queue.recover() {
+            Ok(recovered) => {
+                for task in recovered {
+                    let held_by = task.held_by.as_deref().unwrap_or("nobody");
+                    self.tell(
+                        Level::Warning,
+                        &format!("{} waits again: {held_by} holds it no more", task.task),
+                    );
+                }
+            }
+            Err(error) => self.tell(Level::Warning, &chain(&error)),
+        }
+    }
+
+    fn tell(&self, level: Level, text: &str) {
+        self.log.tell(level, text);
+    }
+}
+
+/// Waits for what happens next, or until something is due.
+fn wait(inbox: &Receiver<Event>, states: &[State], next_look: Instant) -> Option<Event> {
+    let rests = states.iter().filter_map(|state| match state {
+        State::Resting { until, .. } => Some(*until),
+        State::Running { .. } | State::Stopped | State::GivenUp => None,
+    });
+    let due = rests.chain([next_look]).min().expect("there is one at least");
+    inbox.recv_timeout(due.saturating_duration_since(Instant::now())).ok()
+}

@@ -1,0 +1,382 @@
+//! One agent at work: [`Worker`] takes tasks from its queue, one after the other.
+//!
+//! An idle worker waits for its queue to wake it, and looks by itself only as often as it gives a
+//! sign of life. A task is worked on in a thread of its own, while this one renews the lease, keeps
+//! the time and listens for whoever wants an end.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assay_store::clock;
+use assay_store::queue::{
+    Again, AgentState, Claimed, Failure, Heartbeat, Lease, Queue, QueueError, Settled, Settlement,
+    Tenure, Watch,
+};
+use assay_store::task::{AgentId, Moment, Task, TaskId};
+
+use crate::config::roster::AgentConfig;
+use crate::log::{Level, Log, TaskLog};
+use crate::news::Announce;
+use crate::stop::Stop;
+use crate::work::{Failed, Job, Outcome, Works, chain};
+
+/// How long a queue that cannot be reached is left alone at first.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+
+/// How long at the most.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// One agent at work.
+pub struct Worker {
+    /// Where its tasks are.
+    pub queue: Arc<dyn Queue>,
+    /// What it is.
+    pub agent: Arc<AgentConfig>,
+    /// What this one of its replicas is called.
+    pub name: AgentId,
+    /// What it can do.
+    pub works: Arc<Works>,
+    /// What it tells.
+    pub log: Arc<Log>,
+    /// Who hears of what happens.
+    pub announce: Vec<Box<dyn Announce>>,
+    /// Whether it is to end.
+    pub stop: Stop,
+    /// How long it holds a task without a sign of life.
+    pub lease: Duration,
+    /// How long a running task may go on once it is to end.
+    pub grace: Duration,
+    /// The machine.
+    pub host: String,
+    /// The version of the program.
+    pub version: String,
+}
+
+/// How a worker ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It was told to, and has nothing left to do.
+    Asked,
+    /// What it was doing was taken from it, and cannot be stopped but by ending the process.
+    MidTask,
+}
+
+/// What a worker is woken by while it works.
+enum Event {
+    Done(Result<Outcome, Failed>),
+    Stop,
+}
+
+/// How working on a task came to its end.
+enum Left {
+    /// It is settled.
+    Settled,
+    /// It is settled or taken away, and its thread goes on.
+    Running,
+}
+
+/// What goes on while a worker lives.
+struct Life {
+    /// What the last sign of life said, and since when that holds.
+    said: Cell<(AgentState, Moment)>,
+    events: Sender<Event>,
+    inbox: Receiver<Event>,
+}
+
+impl Life {
+    fn new() -> Life {
+        let (events, inbox) = mpsc::channel();
+        Life { said: Cell::new((AgentState::Idle, clock::now())), events, inbox }
+    }
+}
+
+impl Worker {
+    /// Works until it is told to end.
+    pub fn run(&self) -> Result<Ended, QueueError> {
+        let _presence = self.queue.join(&self.name)?;
+        let watch = self.queue.watch(&self.agent.queue)?;
+        let bell = watch.bell();
+        let life = Life::new();
+        let events = life.events.clone();
+        self.stop.when_asked(move || {
+            let _ = events.send(Event::Stop);
+            bell.ring();
+        });
+        self.tell(Level::Info, &format!("Polling queue: {}", self.agent.queue));
+        let ended = self.work_until_asked(&watch, &life)?;
+        self.beat(&life, AgentState::Stopped, None);
+        if ended == Ended::Asked {
+            self.tell(Level::Info, "Stopped");
+        }
+        Ok(ended)
+    }
+
+    fn work_until_asked(&self, watch: &Watch, life: &Life) -> Result<Ended, QueueError> {
+        let mut patience = FIRST_WAIT;
+        while !self.stop.is_asked() {
+            match self.turn(watch, life) {
+                Ok(Left::Settled) => patience = FIRST_WAIT,
+                Ok(Left::Running) => return Ok(Ended::MidTask),
+                Err(error) if error.is_passing() => {
+                    let seconds = patience.as_secs();
+                    let why = chain(&error);
+                    self.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+                    watch.wait(patience);
+                    patience = (patience * 2).min(LONGEST_WAIT);
+                }
+                Err(error) => {
+                    self.tell(Level::Error, &chain(&error));
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Ended::Asked)
+    }
+
+    /// Does the next task, or waits for one.
+    fn turn(&self, watch: &Watch, life: &Life) -> Result<Left, QueueError> {
+        if self.queue.is_paused(&self.name)? {
+            if life.said.get().0 != AgentState::Paused {
+                self.tell(Level::Info, "Paused");
+            }
+            self.beat(life, AgentState::Paused, None);
+            watch.wait(self.agent.poll_interval);
+            return Ok(Left::Settled);
+        }
+        if life.said.get().0 == AgentState::Paused {
+            self.tell(Level::Info, "Resumed");
+        }
+        let tenure = Tenure::WhileAlive(self.lease);
+        let claimed = self.queue.claim(&self.agent.queue, &self.name, tenure, 1)?;
+        let Some(claimed) = claimed.into_iter().next() else {
+            self.beat(life, AgentState::Idle, None);
+            let rested = self.queue.next_ready(&self.agent.queue)?;
+            let longest = self.agent.poll_interval;
+            watch.wait(rested.map_or(longest, |rested| rested.min(longest)));
+            return Ok(Left::Settled);
+        };
+        self.tell(Level::Info, &format!("Found task: {}", claimed.task.id));
+        self.beat(life, AgentState::Working, Some(&claimed.task.id));
+        self.work(claimed, life)
+    }
+
+    /// Works on a task until it is settled one way or another.
+    fn work(&self, claimed: Claimed, life: &Life) -> Result<Left, QueueError> {
+        let Claimed { lease, task } = claimed;
+        let log = self.log.about(&task);
+        let started = Instant::now();
+        log.info(&format!("Starting {}", what(&task)));
+        self.start(&task, life.events.clone());
+        let mut until = started + self.agent.timeout;
+        let mut ends = End::TooLong;
+        let mut next_beat = started + self.beats();
+        loop {
+            let now = Instant::now();
+            match life.inbox.recv_timeout(until.min(next_beat).saturating_duration_since(now)) {
+                Ok(Event::Done(outcome)) => {
+                    let took = started.elapsed();
+                    return self.settle(&lease, &task, outcome, took, &log).map(|()| Left::Settled);
+                }
+                Ok(Event::Stop) => {
+                    if until > now + self.grace {
+                        (until, ends) = (now + self.grace, End::Stopped);
+                    }
+                    log.info("The task is finished before the agent stops");
+                    self.beat(life, AgentState::Stopping, Some(&task.id));
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    if Instant::now() >= until {
+                        self.break_off(&lease, &ends, &log)?;
+                        return Ok(Left::Running);
+                    }
+                    next_beat = Instant::now() + self.beats();
+                    match self.queue.renew(&lease, self.lease) {
+                        Ok(()) => {}
+                        Err(error) if error.is_passing() => log.warning(&chain(&error)),
+                        Err(error) => {
+                            log.warning(&format!("The task is not ours any more: {error}"));
+                            return Ok(Left::Running);
+                        }
+                    }
+                    self.beat(life, life.said.get().0, Some(&task.id));
+                }
+            }
+        }
+    }
+
+    /// Has a task done in a thread of its own.
+    fn start(&self, task: &Task, events: Sender<Event>) {
+        let (task, agent, name) = (task.clone(), self.agent.clone(), self.name.clone());
+        let (works, log) = (self.works.clone(), self.log.clone());
+        thread::spawn(move || {
+            let log = log.about(&task);
+            let (agent, worker) = (agent.as_ref(), &name);
+            let job = Job { task: &task, queue: &agent.queue, agent, worker, log: &log };
+            let work = || works.find(&task.kind, agent)?.work(&job);
+            let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+                Err(Failed::lasting("assay has a bug, which the log tells of; please report it"))
+            });
+            // Nobody listens any more where the task was broken off.
+            let _ = events.send(Event::Done(outcome));
+        });
+    }
+
+    fn settle(
+        &self,
+        lease: &Lease,
+        task: &Task,
+        outcome: Result<Outcome, Failed>,
+        took: Duration,
+        log: &TaskLog<'_>,
+    ) -> Result<(), QueueError> {
+        let (kind, seconds) = (capitalised(task.kind.as_str()), took.as_secs_f64());
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(failed) => {
+                log.error(&format!("{kind} failed ({seconds:.1}s): {failed}"));
+                return self.fail(lease, &failed, log);
+            }
+        };
+        let Outcome { summary, context, follow_ups, news } = outcome;
+        let names: Vec<String> =
+            follow_ups.iter().map(|next| format!("{} for {}", next.task.id, next.queue)).collect();
+        let settled =
+            self.persist(lease, &Settlement::Completed { summary, context, follow_ups })?;
+        if settled.is_none() {
+            log.warning("The task is not ours any more, so what came of it is lost");
+            return Ok(());
+        }
+        log.info(&format!("{kind} completed ({seconds:.1}s)"));
+        for name in names {
+            log.info(&format!("Queued {name}"));
+        }
+        for announce in self.announce.iter().filter(|_| news.is_some()) {
+            announce.announce(task, news.as_ref().expect("there is some"), log);
+        }
+        Ok(())
+    }
+
+    fn fail(&self, lease: &Lease, failed: &Failed, log: &TaskLog<'_>) -> Result<(), QueueError> {
+        let again = match failed.is_passing {
+            true => Again::AtMost(Some(self.agent.max_retries)),
+            false => Again::Never,
+        };
+        let failure = Failure { error: failed.error.clone(), again };
+        match self.persist(lease, &Settlement::Failed(failure))? {
+            Some(Settled::Retry { after }) => {
+                log.info(&format!("It is tried again in {} s", after.as_secs()));
+            }
+            Some(Settled::Failed { escalation: Some(id) }) => {
+                log.error(&format!("It is given up; {id} tells a person"));
+            }
+            Some(Settled::Failed { escalation: None }) => log.error("It is given up"),
+            Some(Settled::Completed | Settled::GivenBack) => {}
+            None => log.warning("The task is not ours any more"),
+        }
+        Ok(())
+    }
+
+    /// Ends work on a task that goes on.
+    fn break_off(&self, lease: &Lease, end: &End, log: &TaskLog<'_>) -> Result<(), QueueError> {
+        match end {
+            End::TooLong => {
+                let seconds = self.agent.timeout.as_secs();
+                let error = format!("it took longer than {seconds} s, see `timeout`");
+                log.error(&format!("Broken off: {error}"));
+                self.fail(lease, &Failed::passing(error), log)
+            }
+            End::Stopped => {
+                let reason = "the agent was stopped".to_owned();
+                log.info("The task is given back, as the agent is stopped");
+                self.persist(lease, &Settlement::GivenBack { reason }).map(|_| ())
+            }
+        }
+    }
+
+    /// Settles a task, and tries again while the queue cannot be reached and the task is still
+    /// held. Gives nothing if somebody else has it by now.
+    fn persist(&self, lease: &Lease, what: &Settlement) -> Result<Option<Settled>, QueueError> {
+        let until = Instant::now() + self.lease;
+        let mut patience = FIRST_WAIT;
+        loop {
+            match self.queue.settle(lease, what.clone()) {
+                Ok(settled) => return Ok(Some(settled)),
+                Err(QueueError::NotHeld { .. }) => return Ok(None),
+                Err(error) if error.is_passing() && Instant::now() < until => {
+                    self.tell(Level::Warning, &chain(&error));
+                    pause(patience);
+                    patience = (patience * 2).min(LONGEST_WAIT);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// How long it is between two signs of life.
+    fn beats(&self) -> Duration {
+        self.agent.poll_interval.min(self.lease / 3).max(Duration::from_millis(100))
+    }
+
+    /// Gives a sign of life. One that cannot be given holds nothing up.
+    fn beat(&self, life: &Life, state: AgentState, task: Option<&TaskId>) {
+        let (last, since) = life.said.get();
+        let at = clock::now();
+        let since = if last == state { since } else { at };
+        life.said.set((state, since));
+        let heartbeat = Heartbeat {
+            agent: self.name.clone(),
+            queue: self.agent.queue.clone(),
+            state,
+            task: task.cloned(),
+            since,
+            at,
+            every_seconds: self.beats().as_secs().max(1),
+            host: self.host.clone(),
+            pid: std::process::id(),
+            version: self.version.clone(),
+        };
+        if let Err(error) = self.queue.beat(&heartbeat) {
+            self.tell(
+                Level::Warning,
+                &format!("No sign of life could be given: {}", chain(&error)),
+            );
+        }
+    }
+
+    fn tell(&self, level: Level, text: &str) {
+        self.log.tell(level, text);
+    }
+}
+
+/// Why a task is broken off.
+enum End {
+    TooLong,
+    Stopped,
+}
+
+/// Waits, with nothing to be woken by.
+fn pause(time: Duration) {
+    let (_sender, silence): (Sender<()>, Receiver<()>) = mpsc::channel();
+    let _ = silence.recv_timeout(time);
+}
+
+/// Says what a task is about: `review of PR #456`.
+fn what(task: &Task) -> String {
+    match task.context.get("pr_number").filter(|number| number.is_u64() || number.is_string()) {
+        Some(number) => {
+            let number = number.as_str().map_or_else(|| number.to_string(), str::to_owned);
+            format!("{} of PR #{number}", task.kind)
+        }
+        None => format!("{}: {}", task.kind, task.title),
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).map(|c| if c == '_' { ' ' } else { c }).collect()
+}
