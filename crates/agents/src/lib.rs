@@ -15,3 +15,4 @@ pub mod stop;
 pub mod supervisor;
 pub mod work;
 pub mod worker;
+pub mod workflow;

@@ -1,0 +1,293 @@
+//! What follows from a review or a fix, decided from what is known: nothing is done here.
+
+use std::collections::BTreeSet;
+
+use assay_findings::finding::Finding;
+use assay_findings::grade::Scheme;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::State;
+use assay_findings::write::{self, Document, List};
+use assay_store::queue::Addressed;
+use assay_store::task::{Kind, Moment, Priority, QueueName, Task, TaskId};
+use serde_json::{Map, Value, json};
+
+use super::Reviewed;
+use crate::config::framework::{Route, Workflow};
+use crate::config::roster::{Permission, Roster};
+use crate::news::News;
+use crate::work::{Failed, Outcome};
+
+/// Where it stands how often a change was sent back.
+const CYCLE: &str = "_review_cycle_count";
+
+/// Where the task stands that a chain of tasks began with.
+const ROOT: &str = "_root_task_id";
+
+/// Where it stands who was told of a change besides whoever fixes it.
+const TOLD: &str = "_also_told";
+
+/// What only the review that found it knows, so that the next one is not led by it.
+const OF_ONE_REVIEW: [&str; 4] = ["structured_findings", "findings_summary", "verdict", "run"];
+
+/// What decisions depend on besides the task.
+pub struct Terms<'a> {
+    /// What follows from what.
+    pub workflow: &'a Workflow,
+    /// Who works.
+    pub roster: &'a Roster,
+    /// The queue that the task was taken from.
+    pub queue: &'a QueueName,
+    /// Who did it.
+    pub worker: &'a str,
+    /// When.
+    pub now: Moment,
+    /// The version of the program.
+    pub version: &'a str,
+}
+
+/// Decides what follows from a review. Only what the reviewer's queue gave is followed up.
+pub fn after_review(
+    terms: &Terms<'_>,
+    task: &Task,
+    reviewed: &Reviewed,
+) -> Result<Outcome, Failed> {
+    let verdict = &reviewed.synthesis.verdict;
+    let summary = reasons(&reviewed.synthesis);
+    let (word, follow_ups, news) = match verdict.state {
+        State::Incomplete => {
+            let error = format!("the review is incomplete, so it says nothing: {summary}");
+            return Err(Failed { error, is_passing: reviewed.may_answer_later });
+        }
+        State::Ready | State::ReadyWithFixes => {
+            ("approved", Vec::new(), News::Approved { summary: summary.clone() })
+        }
+        State::NotReady if terms.queue != &terms.workflow.reviewer => {
+            ("needs_fix", Vec::new(), News::ChangesRequested { summary: summary.clone() })
+        }
+        State::NotReady => {
+            let (follow_ups, news) = send_back(terms, task, &reviewed.synthesis, &summary);
+            ("needs_fix", follow_ups, news)
+        }
+    };
+    let mut context = Map::new();
+    context.insert("verdict".to_owned(), json!(word));
+    context.extend(reviewed.run.as_ref().map(|run| ("run".to_owned(), json!(run))));
+    let summary = format!("{}: {summary}", verdict.state.in_words());
+    Ok(Outcome { summary, context, follow_ups, news: Some(news) })
+}
+
+/// Decides what follows from work that is committed: it is reviewed.
+pub fn after_commit(terms: &Terms<'_>, task: &Task, branch: &str, summary: String) -> Outcome {
+    let cycle = cycle(task);
+    let root = root(task);
+    let id = match cycle {
+        0 => name("review", &root, ""),
+        cycle => name("review", &root, &format!("-c{cycle}")),
+    };
+    let title = format!("Review {} again", about(task).unwrap_or_else(|| format!("`{branch}`")));
+    let mut review = follow(terms, task, id, "review", &title);
+    review.description = format!("`{branch}` was worked on for task {}:\n\n{summary}", task.id);
+    review.context.retain(|key, _| !OF_ONE_REVIEW.contains(&key.as_str()));
+    review.context.insert("branch_name".to_owned(), json!(branch));
+    let queue = terms.workflow.reviewer.clone();
+    review.assigned_to = queue.to_string();
+    let mut context = Map::new();
+    context.insert("branch_name".to_owned(), json!(branch));
+    Outcome {
+        summary,
+        context,
+        follow_ups: vec![Addressed { queue, task: review }],
+        news: Some(News::ReadyForReview { branch: branch.to_owned() }),
+    }
+}
+
+/// Decides what follows from a fix that changed nothing: a person has to look at it.
+pub fn after_nothing(terms: &Terms<'_>, task: &Task, summary: String) -> Outcome {
+    let reason = format!("nothing more could be mended without a person ({summary})");
+    let mut escalation = escalation(terms, task, &reason);
+    escalation.task.description =
+        format!("{}\n\n{}", escalation.task.description, task.description);
+    Outcome {
+        follow_ups: vec![escalation],
+        news: Some(News::Escalated { reason }),
+        ..Outcome::done(summary)
+    }
+}
+
+/// Sends a change back to whoever fixes it; after too many rounds, to a person.
+fn send_back(
+    terms: &Terms<'_>,
+    task: &Task,
+    synthesis: &Synthesis,
+    summary: &str,
+) -> (Vec<Addressed>, News) {
+    let cycle = cycle(task) + 1;
+    let findings = &synthesis.findings;
+    let root = root(task);
+    let document = Document {
+        findings: (!findings.is_empty()).then_some(findings),
+        synthesis: Some(synthesis),
+        summary: Some(summary),
+        review_id: Some(root.as_str()),
+        cycle: Some(cycle),
+        context: task.context.clone(),
+        version: terms.version,
+        ..Document::default()
+    };
+    let fix = write::fix_task(&document, List::Boxes);
+    let most = terms.workflow.max_review_cycles.get();
+    if cycle > most {
+        let reason = format!("the change was sent back {most} times and is still not ready");
+        let mut escalation = escalation(terms, task, &reason);
+        escalation.task.description =
+            format!("{}\n\n{}", escalation.task.description, fix.description);
+        escalation.task.context = with_root(fix.context, &root);
+        return (vec![escalation], News::Escalated { reason });
+    }
+    let routed = routed(terms, task, findings);
+    let id = name("review-fix", &root, &format!("-c{cycle}"));
+    let mut task = follow(terms, task, id, "fix", &fix.title);
+    task.description = fix.description;
+    task.context = with_root(fix.context, &root);
+    task.assigned_to = routed.to.to_string();
+    let told = tell(terms, &mut task, &routed.also);
+    let mut follow_ups = vec![Addressed { queue: routed.to, task }];
+    follow_ups.extend(told);
+    (follow_ups, News::ChangesRequested { summary: summary.to_owned() })
+}
+
+/// Who gets a change that is sent back.
+struct Routed<'a> {
+    to: QueueName,
+    /// Who is told as well, and of what.
+    also: Vec<(&'a QueueName, &'a Route)>,
+}
+
+fn routed<'a>(terms: &Terms<'a>, task: &Task, findings: &[Finding]) -> Routed<'a> {
+    let routes = terms.workflow.routes.iter().filter(|route| applies(route, findings));
+    let (mut to, mut also) = (None, Vec::new());
+    for route in routes {
+        let known = route.to.as_ref().filter(|queue| terms.roster.works_on(queue));
+        to = to.or_else(|| known.cloned());
+        also.extend(route.also.iter().map(|queue| (queue, route)));
+    }
+    Routed { to: to.unwrap_or_else(|| who_had_it(terms, task)), also }
+}
+
+/// Says whether a route is meant for what was found.
+fn applies(route: &Route, findings: &[Finding]) -> bool {
+    let level = route.severity.in_words_of(Scheme::Qa7);
+    let meant: Vec<&Finding> =
+        findings.iter().filter(|found| found.grade.in_words_of(Scheme::Qa7) == level).collect();
+    let files: BTreeSet<_> = meant.iter().filter_map(|found| found.file.as_ref()).collect();
+    let is_class = |found: &&Finding| route.autofix.is_none_or(|it| found.autofix_class == it);
+    meant.iter().any(is_class) && files.len() >= route.min_files
+}
+
+/// Gives the queue of whoever made the change, if that is an agent that may change it again.
+fn who_had_it(terms: &Terms<'_>, task: &Task) -> QueueName {
+    let maker = terms.roster.of_worker(&task.created_by);
+    let maker = maker.filter(|agent| agent.may(Permission::Edit));
+    maker.map_or_else(|| terms.workflow.fixer.clone(), |agent| agent.queue.clone())
+}
+
+/// Makes the tasks for those who are told as well, once for a change.
+fn tell(terms: &Terms<'_>, fix: &mut Task, also: &[(&QueueName, &Route)]) -> Vec<Addressed> {
+    let told = fix.context.get(TOLD).and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut told: Vec<String> =
+        told.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    let mut tasks = Vec::new();
+    for (queue, route) in also {
+        if told.iter().any(|name| name == queue.as_str()) {
+            continue;
+        }
+        told.push(queue.to_string());
+        let level = route.severity.in_words_of(Scheme::Qa7);
+        let about = about(fix).unwrap_or_else(|| "a change".to_owned());
+        let title = format!("{level} findings in the review of {about}");
+        let id =
+            name(&format!("review-{}", level.to_lowercase()), &root(fix), &format!("-{queue}"));
+        let mut task = follow(terms, fix, id, Kind::ESCALATION, &title);
+        task.priority = one_step_higher(fix.priority);
+        task.description = format!("Task {} is to mend them.\n\n{}", fix.id, fix.description);
+        task.assigned_to = queue.to_string();
+        tasks.push(Addressed { queue: (*queue).clone(), task });
+    }
+    if !told.is_empty() {
+        fix.context.insert(TOLD.to_owned(), json!(told));
+    }
+    tasks
+}
+
+/// The task that has a person decide. A change has one.
+fn escalation(terms: &Terms<'_>, task: &Task, reason: &str) -> Addressed {
+    let about = about(task).unwrap_or_else(|| format!("task {}", root(task)));
+    let title = format!("Decide on the review of {about}");
+    let id = name("review-escalation", &root(task), "");
+    let mut escalation = follow(terms, task, id, Kind::ESCALATION, &title);
+    escalation.priority = one_step_higher(task.priority);
+    escalation.description = format!("A person has to decide: {reason}.");
+    escalation.rest.insert("needs_human_review".to_owned(), Value::Bool(true));
+    let queue = terms.workflow.escalations.clone();
+    escalation.assigned_to = queue.to_string();
+    Addressed { queue, task: escalation }
+}
+
+/// A task that follows from another, about the same change.
+fn follow(terms: &Terms<'_>, task: &Task, id: TaskId, kind: &str, title: &str) -> Task {
+    let kind = kind.parse().expect("our kinds are names");
+    let title: String = title.chars().take(200).collect();
+    let mut next = Task::new(id, kind, title, terms.now);
+    next.priority = task.priority;
+    next.created_by = terms.worker.to_owned();
+    next.acceptance_criteria.clone_from(&task.acceptance_criteria);
+    next.context = with_root(task.context.clone(), &root(task));
+    next
+}
+
+/// Gives the priority one step above, which is never that of a failure.
+fn one_step_higher(priority: Priority) -> Priority {
+    let number = i64::from(priority.get()).saturating_sub(1).max(1);
+    Priority::try_from(number).expect("it is between 1 and 100")
+}
+
+/// Gives the task that the chain began with.
+fn root(task: &Task) -> TaskId {
+    let named = task.context.get(ROOT).and_then(Value::as_str);
+    named.and_then(|name| name.parse().ok()).unwrap_or_else(|| task.id.clone())
+}
+
+fn with_root(mut context: Map<String, Value>, root: &TaskId) -> Map<String, Value> {
+    context.insert(ROOT.to_owned(), json!(root));
+    context
+}
+
+/// Gives how often the change was sent back.
+fn cycle(task: &Task) -> u32 {
+    let count = task.context.get(CYCLE).and_then(Value::as_u64).unwrap_or(0);
+    u32::try_from(count).unwrap_or(u32::MAX - 1)
+}
+
+/// Makes a task's name of the root's, which may be as long as a name can be.
+fn name(start: &str, root: &TaskId, end: &str) -> TaskId {
+    let whole = format!("{start}-{root}{end}");
+    whole.parse().unwrap_or_else(|_| {
+        let hash = blake3::hash(whole.as_bytes()).to_hex();
+        let head: String = whole.chars().take(80).collect();
+        format!("{head}-{}", &hash[..16]).parse().expect("it is short enough")
+    })
+}
+
+/// Says what a task is about: its ticket, or its pull request.
+fn about(task: &Task) -> Option<String> {
+    let ticket = task.context.get("jira_key").and_then(Value::as_str);
+    let pull = || Some(format!("PR #{}", task.context.get("pr_number")?.as_u64()?));
+    let clean = |text: &str| text.chars().filter(|c| !c.is_control()).take(80).collect::<String>();
+    ticket.map(clean).filter(|key| !key.is_empty()).or_else(pull)
+}
+
+/// Says why a verdict is what it is.
+fn reasons(synthesis: &Synthesis) -> String {
+    let reasons = synthesis.verdict.because.iter().map(|reason| reason.text.as_str());
+    reasons.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,74 @@
+//! Reviewing the change of a task: [`ReviewWork`].
+
+use assay_change::{Scope, commit_of};
+use assay_findings::synthesis::ReportSummary;
+use assay_store::clock;
+use serde_json::json;
+
+use super::follow_up::{Terms, after_review};
+use super::{Reviewed, Reviews, Shop, subject};
+use crate::config::roster::Permission;
+use crate::work::{Failed, Job, Outcome, Work};
+
+/// Reviews the change of a task, and sends it back or lets it go.
+pub struct ReviewWork<R> {
+    /// What all kinds of work share.
+    pub shop: Shop,
+    /// How a review is made.
+    pub reviews: R,
+}
+
+impl<R: Reviews> Work for ReviewWork<R> {
+    fn needs(&self) -> Permission {
+        Permission::Read
+    }
+
+    fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
+        let Shop { root, workflow, roster, version, .. } = &self.shop;
+        let scope = subject::scope(root, job)?;
+        let reviewed = self.reviews.review(&scope, job)?;
+        tell(job, &reviewed);
+        let terms = Terms {
+            workflow,
+            roster,
+            queue: job.queue,
+            worker: job.worker.as_str(),
+            now: clock::now(),
+            version,
+        };
+        // Whoever fixes a pull request without a branch begins at what was reviewed.
+        let head = match &scope {
+            Scope::Pull { number, .. } => {
+                commit_of(root, &format!("refs/assay/pull/{number}/head")).ok()
+            }
+            Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => None,
+        };
+        let mut outcome = after_review(&terms, job.task, &reviewed)?;
+        if let Some(head) = head {
+            for next in &mut outcome.follow_ups {
+                next.task.context.insert("head_commit".to_owned(), json!(head));
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+/// Tells in the log what became of each reviewer's answer.
+fn tell(job: &Job<'_>, reviewed: &Reviewed) {
+    let reports = &reviewed.synthesis.reports;
+    job.log.info(&format!("parsing findings: {} of {} reports", usable(reports), reports.len()));
+    for report in reports {
+        let name = &report.reviewer;
+        if let Some(why) = &report.unusable {
+            job.log.warning(&format!("Failed to parse code fence JSON findings of {name}: {why}"));
+        }
+        for rejected in &report.rejected {
+            let why = &rejected.reason;
+            job.log.warning(&format!("Failed to parse code fence JSON findings of {name}: {why}"));
+        }
+    }
+}
+
+fn usable(reports: &[ReportSummary]) -> usize {
+    reports.iter().filter(|report| report.unusable.is_none()).count()
+}

@@ -1,0 +1,172 @@
+//! An agent's own program at work in a folder: [`Runner`].
+
+use std::io::Write;
+use std::path::Path;
+
+use assay_models::AgentKind;
+use assay_rules::redact;
+use assay_sandbox::{Command, Finished, RunError};
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+use crate::config::mcp::McpServers;
+use crate::config::roster::AgentCommand;
+use crate::work::{Failed, Job, chain};
+
+/// What stands for the file with what a program is told.
+const PROMPT_FILE: &str = "{prompt_file}";
+
+/// What stands for the file with the MCP servers.
+const MCP_CONFIG: &str = "{mcp_config}";
+
+/// So much of what a program says is kept.
+const SUMMARY: usize = 4_000;
+
+/// How an agent's own program is run.
+#[derive(Debug, Clone, Default)]
+pub struct Runner {
+    /// The MCP servers that it may use.
+    pub mcp: McpServers,
+    /// Variables that well-known programs need, as they are set here.
+    pub variables: Vec<(String, String)>,
+}
+
+impl Runner {
+    /// Gives the variables that well-known programs need.
+    pub fn needed() -> impl Iterator<Item = &'static str> {
+        [AgentKind::Claude, AgentKind::Codex]
+            .into_iter()
+            .flat_map(|kind| kind.variables().iter())
+            .copied()
+    }
+
+    /// Has a program do a task in a folder, and gives what it says.
+    pub fn run(
+        &self,
+        command: &AgentCommand,
+        folder: &Path,
+        job: &Job<'_>,
+    ) -> Result<String, Failed> {
+        let prompt = prompt(job);
+        let mcp = self.mcp_file()?;
+        let mcp = mcp.as_ref().map(|file| file.path().display().to_string());
+        let (command, _told) = prepare(command, &prompt, mcp.as_deref())?;
+        let variables = self.variables.iter();
+        let command = variables.fold(command, |command, (name, value)| command.env(name, value));
+        let finished = command.folder(folder).time(job.agent.timeout).run();
+        let finished = finished.map_err(|error| not_run(&error))?;
+        let said = said(&finished)?;
+        Ok(redact(&said).chars().take(SUMMARY).collect())
+    }
+
+    /// Writes the MCP servers where nobody else can read them: they may hold keys.
+    fn mcp_file(&self) -> Result<Option<NamedTempFile>, Failed> {
+        if self.mcp.servers.is_empty() {
+            return Ok(None);
+        }
+        temporary(self.mcp.to_json().as_bytes()).map(Some)
+    }
+}
+
+fn temporary(bytes: &[u8]) -> Result<NamedTempFile, Failed> {
+    let file = NamedTempFile::new().and_then(|mut file| file.write_all(bytes).map(|()| file));
+    file.map_err(|error| Failed::passing(format!("could not write a temporary file: {error}")))
+}
+
+/// Prepares a program, with the file that it is told by, if it wants one.
+fn prepare(
+    command: &AgentCommand,
+    prompt: &str,
+    mcp: Option<&str>,
+) -> Result<(Command, Option<NamedTempFile>), Failed> {
+    let own = match command {
+        AgentCommand::Claude => {
+            let mut claude = Command::new("claude")
+                .args(["-p", "--output-format", "json", "--permission-mode", "acceptEdits"])
+                .env("DISABLE_AUTOUPDATER", "1")
+                .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+                // Without this, tools of MCP servers are not offered.
+                .env("ENABLE_TOOL_SEARCH", "false");
+            if let Some(mcp) = mcp {
+                claude = claude.args(["--mcp-config", mcp, "--strict-mcp-config"]);
+            }
+            return Ok((claude.input(prompt.as_bytes().to_vec()), None));
+        }
+        AgentCommand::Codex => {
+            let codex = Command::new("codex").args(["exec", "-s", "workspace-write", "-"]);
+            return Ok((codex.input(prompt.as_bytes().to_vec()), None));
+        }
+        AgentCommand::Own(own) => own,
+    };
+    let has = |mark: &str| own.iter().any(|arg| arg.contains(mark));
+    if has(MCP_CONFIG) && mcp.is_none() {
+        return Err(Failed::lasting(
+            "its command has `{mcp_config}`, and `config/mcp-config.json` names no server",
+        ));
+    }
+    let told = has(PROMPT_FILE).then(|| temporary(prompt.as_bytes())).transpose()?;
+    let file = told.as_ref().map(|file| file.path().display().to_string()).unwrap_or_default();
+    let mut args = own
+        .iter()
+        .map(|arg| arg.replace(PROMPT_FILE, &file).replace(MCP_CONFIG, mcp.unwrap_or_default()));
+    let program = args.next().expect("a command has a program");
+    let command = Command::new(program).args(args);
+    Ok(match told {
+        Some(told) => (command, Some(told)),
+        None => (command.input(prompt.as_bytes().to_vec()), None),
+    })
+}
+
+/// Puts together what a program is told.
+fn prompt(job: &Job<'_>) -> String {
+    let task = job.task;
+    let mut text =
+        format!("{}\n\n# {}\n\n{}\n", job.agent.prompt.trim(), task.title, task.description);
+    if !task.acceptance_criteria.is_empty() {
+        text.push_str("\n## It is done when\n\n");
+        for criterion in &task.acceptance_criteria {
+            text.push_str(&format!("- {criterion}\n"));
+        }
+    }
+    match &task.plan {
+        Value::Null => {}
+        Value::String(plan) => text.push_str(&format!("\n## Plan\n\n{plan}\n")),
+        plan => text.push_str(&format!("\n## Plan\n\n{plan:#}\n")),
+    }
+    text
+}
+
+/// Gives what a program says of its work, unless it failed.
+fn said(finished: &Finished) -> Result<String, Failed> {
+    let printed = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
+    let result = serde_json::from_str::<Value>(&printed).ok();
+    let result = result.filter(|value| value["type"] == "result");
+    let words = match &result {
+        // It says so even where it ends well.
+        Some(result) => result["result"].as_str().unwrap_or_default().to_owned(),
+        None => printed,
+    };
+    let says_so = result.is_some_and(|result| result["is_error"] == true);
+    if finished.status.success() && !says_so {
+        return Ok(words);
+    }
+    let complaint = String::from_utf8_lossy(&finished.stderr);
+    let why = [complaint.trim(), &words].into_iter().find(|text| !text.is_empty());
+    let why: String = redact(why.unwrap_or("it gave no reason")).chars().take(SUMMARY).collect();
+    let error = format!("its program ended with {}: {why}", finished.status);
+    let lasting = ["not logged in", "/login", "unauthorized", "invalid api key"];
+    match lasting.iter().any(|words| why.to_lowercase().contains(words)) {
+        true => Err(Failed::lasting(error)),
+        false => Err(Failed::passing(error)),
+    }
+}
+
+fn not_run(error: &RunError) -> Failed {
+    let text = chain(error);
+    match error {
+        RunError::Start { .. } => Failed::lasting(format!("{text}; see `command` of the agent")),
+        RunError::TimedOut { .. } | RunError::TooMuchOutput { .. } | RunError::Lost { .. } => {
+            Failed::passing(text)
+        }
+    }
+}
