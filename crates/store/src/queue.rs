@@ -202,7 +202,8 @@ pub struct Claimed {
 /// How a claim's time ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tenure {
-    /// When its time is over, or at once when the agent that joined under that name is gone.
+    /// When its time is over, or at once when the agent that joined under that name is gone. This
+    /// is how agents claim, so tasks that wait for a person are passed over.
     WhileAlive(Duration),
     /// When its time is over, whoever lives: for scripts that claim in one process and complete in
     /// another.

@@ -191,7 +191,7 @@ impl Desk<'_> {
         agent: &AgentId,
         tenure: Tenure,
     ) -> Result<Option<Claimed>, QueueError> {
-        while let Some(entry) = self.index.next(queue, Uptime::now())? {
+        while let Some(entry) = self.index.next(queue, tenure, Uptime::now())? {
             if let Some(task) = self.read_unchanged(&entry)? {
                 return self.start(&entry, task, agent, tenure).map(Some);
             }
@@ -365,6 +365,7 @@ impl Desk<'_> {
             created: task.created_at.0.as_millisecond(),
             open_dependencies: self.open_dependencies(&task.depends_on)?,
             rests_until: self.rests_until(task),
+            for_a_person: task.kind.is_escalation(),
         };
         self.index.put(&entry, &task.depends_on)
     }

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::clock::Uptime;
-use crate::queue::QueueError;
+use crate::queue::{QueueError, Tenure};
 use crate::task::{QueueName, Status, TaskId};
 
 /// Grows with every change of the tables: an index of another shape is made anew.
-const SHAPE: i64 = 1;
+const SHAPE: i64 = 2;
 
 /// So much of the index is held in memory at the most, in KiB.
 const CACHE: i64 = 2_048;
@@ -41,11 +41,14 @@ const TABLES: &str = "
         created INTEGER NOT NULL,
         open_dependencies INTEGER NOT NULL,
         rests_until INTEGER NOT NULL,
+        for_a_person INTEGER NOT NULL,
         ready INTEGER NOT NULL GENERATED ALWAYS AS
             (status = 'pending' AND open_dependencies = 0 AND rests_until = 0) STORED
     ) WITHOUT ROWID;
     CREATE UNIQUE INDEX files ON tasks (queue, file);
     CREATE INDEX turn ON tasks (queue, priority, created, id) WHERE ready = 1;
+    CREATE INDEX turn_of_agents ON tasks (queue, priority, created, id)
+        WHERE ready = 1 AND for_a_person = 0;
     CREATE INDEX resting ON tasks (queue, rests_until) WHERE rests_until > 0;
     CREATE INDEX standing ON tasks (status, queue, priority, created, id);
     CREATE TABLE dependencies (
@@ -104,6 +107,8 @@ pub(super) struct Entry {
     pub(super) open_dependencies: usize,
     /// Until when it rests, if it does.
     pub(super) rests_until: Option<Uptime>,
+    /// Whether it waits for a person.
+    pub(super) for_a_person: bool,
 }
 
 /// How a queue's folder looked when it was swept.
@@ -131,7 +136,7 @@ pub(super) enum Found {
     Empty,
 }
 
-const COLUMNS: &str = "id, queue, file, inode, size, changed, status, priority, created, open_dependencies, rests_until";
+const COLUMNS: &str = "id, queue, file, inode, size, changed, status, priority, created, open_dependencies, rests_until, for_a_person";
 
 impl Index {
     /// Opens the index of this start of the machine, or begins one.
@@ -233,7 +238,8 @@ impl Index {
         self.remove(&entry.id)?;
         self.execute(
             "INSERT INTO tasks (id, queue, file, inode, size, changed, status, priority, created,
-                 open_dependencies, rests_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                 open_dependencies, rests_until, for_a_person)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 entry.id.as_str(),
                 entry.queue.as_str(),
@@ -246,6 +252,7 @@ impl Index {
                 entry.created,
                 i64::try_from(entry.open_dependencies).unwrap_or(i64::MAX),
                 entry.rests_until.map_or(0, |until| until.as_millis().max(1)),
+                entry.for_a_person,
             ],
         )?;
         for need in needs {
@@ -270,15 +277,25 @@ impl Index {
         Ok(self.rows(&sql, [id.as_str()], entry)?.pop())
     }
 
-    /// Says which task it is the turn of.
-    pub(super) fn next(&self, queue: &QueueName, now: Uptime) -> Result<Option<Entry>, QueueError> {
+    /// Says which task it is the turn of. What waits for a person is not for those who claim while
+    /// they are alive.
+    pub(super) fn next(
+        &self,
+        queue: &QueueName,
+        tenure: Tenure,
+        now: Uptime,
+    ) -> Result<Option<Entry>, QueueError> {
         self.execute(
             "UPDATE tasks SET rests_until = 0
              WHERE queue = ? AND rests_until > 0 AND rests_until <= ?",
             params![queue.as_str(), now.as_millis()],
         )?;
+        let open_to = match tenure {
+            Tenure::WhileAlive(_) => "INDEXED BY turn_of_agents WHERE for_a_person = 0 AND",
+            Tenure::ByTime(_) => "INDEXED BY turn WHERE",
+        };
         let sql = format!(
-            "SELECT {COLUMNS} FROM tasks INDEXED BY turn WHERE queue = ? AND ready = 1
+            "SELECT {COLUMNS} FROM tasks {open_to} queue = ? AND ready = 1
              ORDER BY priority, created, id LIMIT 1"
         );
         Ok(self.rows(&sql, [queue.as_str()], entry)?.pop())
@@ -425,6 +442,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         created: row.get(8)?,
         open_dependencies: row.get::<_, i64>(9)?.try_into().unwrap_or(0),
         rests_until: (rests_until > 0).then(|| Uptime::from_millis(rests_until)),
+        for_a_person: row.get(11)?,
     })
 }
 

@@ -56,6 +56,7 @@ promises!(
     a_completed_dependency_wakes_who_waits,
     a_name_is_one_agents,
     what_a_dead_agent_held_is_free_at_once,
+    what_waits_for_a_person_is_claimed_by_no_agent,
     a_pause_is_for_one_or_for_all,
     signs_of_life_are_seen,
     tasks_are_found_by_what_they_are_about,
@@ -658,6 +659,21 @@ fn what_a_dead_agent_held_is_free_at_once(store: &dyn Store) {
     let refused = queue.settle(&claimed.lease, done(vec![])).unwrap_err();
     assert!(matches!(refused, QueueError::NotHeld { .. }), "{refused}");
     drop(presence);
+}
+
+fn what_waits_for_a_person_is_claimed_by_no_agent(store: &dyn Store) {
+    let queue = store.open(policy());
+    let mut escalation = task("a");
+    escalation.task.kind = "escalation".parse().unwrap();
+    queue.push(vec![escalation, task("b")]).unwrap();
+    let agent: AgentId = "qa-1".parse().unwrap();
+    let _presence = queue.join(&agent).unwrap();
+    let claimed = |tenure| {
+        let claimed = queue.claim(&qa(), &agent, tenure, 10).unwrap().into_iter();
+        claimed.map(|claimed| claimed.task.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(claimed(Tenure::WhileAlive(LONG)), ["b"]);
+    assert_eq!(claimed(Tenure::ByTime(LONG)), ["a"]);
 }
 
 fn a_pause_is_for_one_or_for_all(store: &dyn Store) {
