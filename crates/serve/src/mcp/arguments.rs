@@ -1,0 +1,146 @@
+//! Arguments of a tool, held against the very schema that is published.
+
+use std::fmt::Write as _;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{ValidationError, Validator};
+use serde_json::{Map, Value};
+
+/// So many faults are told at once.
+const TOLD: usize = 5;
+
+/// A schema that arguments are checked against.
+pub(super) struct Checked {
+    schema: Map<String, Value>,
+    validator: Validator,
+}
+
+impl Checked {
+    /// Takes a schema of ours.
+    pub(super) fn new(schema: Map<String, Value>) -> Checked {
+        let validator = jsonschema::validator_for(&Value::Object(schema.clone()))
+            .expect("a schema that is made from a type is valid");
+        Checked { schema, validator }
+    }
+
+    pub(super) fn schema(&self) -> &Map<String, Value> {
+        &self.schema
+    }
+
+    /// Says what is wrong with arguments, if anything is. What they hold is not repeated: it may
+    /// be endless, and meant for whoever reads the message.
+    pub(super) fn check(&self, arguments: &Value) -> Result<(), String> {
+        let mut faults = self.validator.iter_errors(arguments).map(|error| self.told(&error));
+        let mut message: Vec<String> = faults.by_ref().take(TOLD).collect();
+        match faults.count() {
+            0 => {}
+            more => message.push(format!("and {more} more")),
+        }
+        message.extend(controls(arguments, &mut String::new()));
+        if message.is_empty() { Ok(()) } else { Err(message.join("; ")) }
+    }
+
+    /// Says what is wrong in words, with what is expected instead.
+    fn told(&self, error: &ValidationError<'_>) -> String {
+        let at = place(error.instance_path().as_str());
+        match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                format!("`{}` is missing", property.as_str().unwrap_or_default())
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                let known: Vec<&str> = self.properties().collect();
+                let unexpected: Vec<String> =
+                    unexpected.iter().take(3).map(|name| format!("{:?}", short(name))).collect();
+                format!("there is no {}; known are {}", unexpected.join(", "), known.join(", "))
+            }
+            ValidationErrorKind::Type { kind } => {
+                format!("{at} has to be {}", words(kind))
+            }
+            ValidationErrorKind::Enum { options } => {
+                format!("{at} has to be one of {}", listed(options))
+            }
+            ValidationErrorKind::Pattern { pattern } => {
+                format!("{at} has to match `{pattern}`")
+            }
+            ValidationErrorKind::MaxLength { limit } => {
+                format!("{at} is too long: {limit} characters at the most")
+            }
+            ValidationErrorKind::MinLength { .. } => format!("{at} is empty"),
+            ValidationErrorKind::MaxItems { limit } => {
+                format!("{at} has too many items: {limit} at the most")
+            }
+            ValidationErrorKind::MaxProperties { limit } => {
+                format!("{at} has too many keys: {limit} at the most")
+            }
+            _ => format!("{at}: {}", error.masked()),
+        }
+    }
+
+    fn properties(&self) -> impl Iterator<Item = &str> {
+        let properties = self.schema.get("properties").and_then(Value::as_object);
+        properties.into_iter().flat_map(|all| all.keys().map(String::as_str))
+    }
+}
+
+fn words(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(kind) => format!("of type {kind}"),
+        TypeKind::Multiple(kinds) => {
+            let kinds: Vec<String> = kinds.iter().map(|kind| kind.to_string()).collect();
+            format!("of type {}", kinds.join(" or "))
+        }
+    }
+}
+
+fn listed(options: &Value) -> String {
+    let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    let words: Vec<&str> = options.iter().filter_map(Value::as_str).collect();
+    words.join(", ")
+}
+
+/// Names a place in the arguments.
+fn place(path: &str) -> String {
+    match path.trim_start_matches('/') {
+        "" => "the arguments".to_owned(),
+        path => format!("`{}`", visible(&short(path)).replace('/', ".")),
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Finds the first text with control characters in it, other than line breaks and tabs: they have
+/// no business in what people and programs will read.
+fn controls(value: &Value, path: &mut String) -> Option<String> {
+    let is_hostile = |text: &str| text.chars().any(|c| c.is_control() && !"\n\r\t".contains(c));
+    match value {
+        Value::String(text) if is_hostile(text) => {
+            Some(format!("{} has control characters in it", place(path)))
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(at, item)| below(path, &at.to_string(), |path| controls(item, path))),
+        Value::Object(fields) => fields.iter().find_map(|(key, item)| {
+            below(path, key, |path| match is_hostile(key) {
+                true => Some(format!("{} has control characters in its name", place(path))),
+                false => controls(item, path),
+            })
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+/// Looks at something one step further down.
+fn below<T>(path: &mut String, step: &str, look: impl FnOnce(&mut String) -> T) -> T {
+    let length = path.len();
+    let _ = write!(path, "/{step}");
+    let found = look(path);
+    path.truncate(length);
+    found
+}

@@ -1,0 +1,52 @@
+//! A server over a pair of streams, one message a line.
+
+use std::fs::File;
+
+use rmcp::service::{ServerInitializeError, serve_server};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::handler::Handler;
+use super::{MAX_MESSAGE, ServeError, Server, Stop, on_runtime};
+
+/// Serves whoever writes to `input` and reads `output`, until `input` ends or the server is stopped.
+pub fn serve(server: &Server, input: File, output: File, stop: &Stop) -> Result<(), ServeError> {
+    on_runtime(async {
+        let (input, output) = (tokio::fs::File::from_std(input), tokio::fs::File::from_std(output));
+        converse(server, input, output, stop).await
+    })
+}
+
+/// Serves one client.
+pub(super) async fn converse<R, W>(
+    server: &Server,
+    input: R,
+    output: W,
+    stop: &Stop,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_MESSAGE);
+    let begun = tokio::select! {
+        begun = serve_server(Handler::new(server.clone()), transport) => begun,
+        () = stop.requested() => return Ok(()),
+    };
+    let conversation = match begun {
+        Ok(conversation) => conversation,
+        // A client that leaves before it says anything is no failure.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(ServeError::Handshake(error.to_string())),
+    };
+    let end = conversation.cancellation_token();
+    let mut waiting = std::pin::pin!(conversation.waiting());
+    let ended = tokio::select! {
+        ended = &mut waiting => ended,
+        () = stop.requested() => {
+            end.cancel();
+            waiting.await
+        }
+    };
+    ended.map(|_| ()).map_err(|error| ServeError::Connection(error.into()))
+}

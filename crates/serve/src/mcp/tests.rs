@@ -1,0 +1,333 @@
+//! A server of two tools, talked to in lines.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::mpsc;
+
+use expect_test::{Expect, expect};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::http::{Door, ListenError, Listener};
+use super::token::{Token, TokenError};
+use super::{Effect, Refusal, Server, Stop, Tool, stdio};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Sum {
+    /// What is added up.
+    #[schemars(length(max = 3))]
+    numbers: Vec<i64>,
+    /// What it is for.
+    #[serde(default)]
+    #[schemars(length(max = 10))]
+    reason: String,
+    /// Anything.
+    #[serde(default)]
+    context: serde_json::Map<String, Value>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Total {
+    total: i64,
+}
+
+fn server() -> Server {
+    let sum = Tool::new("sum", "Adds up numbers.", Effect::Reads, |input: Sum| {
+        let (reason, context) = (input.reason, input.context);
+        match input.numbers.iter().try_fold(0_i64, |so_far, number| so_far.checked_add(*number)) {
+            Some(total) => Ok(Total { total }),
+            None => Err(Refusal::new(format!("too much{reason}{}", context.len()))),
+        }
+    });
+    let broken = Tool::new("broken", "Breaks.", Effect::Changes, |_: Sum| -> Result<Total, _> {
+        Err(Refusal::of(&std::io::Error::other("no luck")))
+    });
+    Server::new("calculator", "1.2.3", "Adds.", vec![sum, broken.with_choices("reason", &["x"])])
+}
+
+/// Says lines to a server and gives its answers, by id.
+fn converse(lines: &[Value]) -> Vec<Value> {
+    let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let heard = runtime.block_on(async {
+        let (mut ours, theirs) = tokio::io::duplex(1 << 20);
+        let (input, output) = tokio::io::split(theirs);
+        let serving = tokio::spawn(async move {
+            stdio::converse(&server(), input, output, &Stop::default()).await.unwrap();
+        });
+        ours.write_all(said.as_bytes()).await.unwrap();
+        ours.shutdown().await.unwrap();
+        let mut heard = String::new();
+        ours.read_to_string(&mut heard).await.unwrap();
+        serving.await.unwrap();
+        heard
+    });
+    let mut answers: Vec<Value> =
+        heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    answers.sort_by_key(|answer| answer["id"].as_i64());
+    answers
+}
+
+/// Calls a tool without a handshake, as the revision of 2026-07-28 has it.
+fn call(id: i64, tool: &str, arguments: Value) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+fn check(tool: &str, arguments: Value, expected: Expect) {
+    let answers = converse(&[call(1, tool, arguments)]);
+    let [answer] = answers.as_slice() else { panic!("not one answer: {answers:?}") };
+    let told = match &answer["result"] {
+        Value::Null => format!("error {}: {}", answer["error"]["code"], answer["error"]["message"]),
+        result => {
+            let text = result["content"][0]["text"].as_str().unwrap();
+            format!("{} {text}", if result["isError"] == true { "refused:" } else { "ok:" })
+        }
+    };
+    expected.assert_eq(&told);
+}
+
+#[test]
+fn a_tool_answers_in_text_and_in_structure() {
+    let answers = converse(&[call(1, "sum", json!({ "numbers": [1, 2] }))]);
+    assert_eq!(answers[0]["result"]["structuredContent"], json!({ "total": 3 }));
+    check("sum", json!({ "numbers": [1, 2] }), expect![[r#"ok: {"total":3}"#]]);
+}
+
+#[test]
+fn a_refusal_is_for_the_model_to_read() {
+    check("sum", json!({ "numbers": [i64::MAX, 1] }), expect!["refused: too much0"]);
+    let broken = json!({ "numbers": [], "reason": "x" });
+    check("broken", broken, expect!["refused: no luck"]);
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_told_with_what_would() {
+    check(
+        "sum",
+        json!({}),
+        expect![
+            "refused: `numbers` is missing. Nothing was done; correct it and call `sum` again."
+        ],
+    );
+    check(
+        "sum",
+        json!({ "numbers": ["a"], "more": 1 }),
+        expect![[
+            r#"refused: `numbers.0` has to be of type integer; there is no "more"; known are numbers, reason, context. Nothing was done; correct it and call `sum` again."#
+        ]],
+    );
+    check(
+        "sum",
+        json!({ "numbers": [1, 2, 3, 4], "reason": "for no good reason" }),
+        expect![
+            "refused: `numbers` has too many items: 3 at the most; `reason` is too long: 10 characters at the most. Nothing was done; correct it and call `sum` again."
+        ],
+    );
+    check(
+        "broken",
+        json!({ "numbers": [], "reason": "../../etc" }),
+        expect![
+            "refused: `reason` has to be one of x. Nothing was done; correct it and call `broken` again."
+        ],
+    );
+}
+
+#[test]
+fn control_characters_are_refused_wherever_they_stand() {
+    check(
+        "sum",
+        json!({ "numbers": [], "context": { "a": [{ "b": "\u{1b}[2J" }] } }),
+        expect![
+            "refused: `context.a.0.b` has control characters in it. Nothing was done; correct it and call `sum` again."
+        ],
+    );
+    check(
+        "sum",
+        json!({ "numbers": [], "context": { "\u{0}": 1 } }),
+        expect![
+            "refused: `context.�` has control characters in its name. Nothing was done; correct it and call `sum` again."
+        ],
+    );
+    check("sum", json!({ "numbers": [], "reason": "a\n\tb\r\n" }), expect![[r#"ok: {"total":0}"#]]);
+}
+
+#[test]
+fn a_tool_that_is_not_there_is_an_error_of_the_protocol() {
+    check(
+        "subtract",
+        json!({}),
+        expect![[r#"error -32602: "there is no tool \"subtract\"; there are sum, broken""#]],
+    );
+}
+
+#[test]
+fn both_revisions_are_spoken() {
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        },
+    });
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let sum = json!({
+        "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": { "name": "sum", "arguments": { "numbers": [4] } },
+    });
+    let answers = converse(&[hello, ready, sum]);
+    assert_eq!(answers[0]["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(answers[0]["result"]["serverInfo"]["name"], "calculator");
+    assert_eq!(answers[1]["result"]["structuredContent"]["total"], 4);
+
+    let mut discover = call(1, "", Value::Null);
+    discover["method"] = json!("server/discover");
+    let params = discover["params"].as_object_mut().unwrap();
+    params.retain(|key, _| key == "_meta");
+    let answers = converse(&[discover]);
+    let versions = answers[0]["result"]["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!("2026-07-28")), "{}", answers[0]);
+    assert!(versions.contains(&json!("2025-11-25")), "{}", answers[0]);
+}
+
+#[test]
+fn a_client_that_says_nothing_ends_the_server() {
+    assert!(converse(&[]).is_empty());
+}
+
+// ---- over HTTP
+
+/// Sends a request to a server with a token and gives the status and the body.
+fn post(door: Door, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), door).unwrap();
+    let address = listener.url().replace("http://", "").replace("/mcp", "");
+    let stop = Stop::default();
+    let (ended, end) = mpsc::channel();
+    let answer = std::thread::scope(|scope| {
+        scope.spawn(|| ended.send(listener.serve(&server(), &stop)).unwrap());
+        let answer = exchange(&address, headers, body);
+        stop.stop();
+        answer
+    });
+    end.recv().unwrap().unwrap();
+    answer
+}
+
+fn exchange(address: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    let mut request = format!("POST /mcp HTTP/1.1\r\ncontent-length: {}\r\n", body.len());
+    request.push_str("connection: close\r\ncontent-type: application/json\r\n");
+    request.push_str("accept: application/json, text/event-stream\r\n");
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        request.push_str(&format!("host: {address}\r\n"));
+    }
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(format!("{request}\r\n{body}").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+}
+
+const SECRET: &str = "0123456789abcdef";
+
+fn door() -> Door {
+    Door { token: Some(Token::new(SECRET, "a test").unwrap()), hosts: Vec::new() }
+}
+
+fn modern() -> Vec<(&'static str, &'static str)> {
+    vec![("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "sum")]
+}
+
+fn status_with(header: (&'static str, &str)) -> u16 {
+    let body = call(1, "sum", json!({ "numbers": [1, 2] })).to_string();
+    let headers: Vec<(&str, &str)> = modern().into_iter().chain([header]).collect();
+    post(door(), &headers, &body).0
+}
+
+#[test]
+fn only_whoever_has_the_token_is_let_in() {
+    assert_eq!(status_with(("authorization", "Bearer 0123456789abcdef")), 200);
+    assert_eq!(status_with(("authorization", "bearer 0123456789abcdef")), 200);
+    assert_eq!(status_with(("authorization", "Bearer 0123456789abcdeX")), 401);
+    assert_eq!(status_with(("authorization", "Bearer 0123456789abcde")), 401);
+    assert_eq!(status_with(("authorization", "Bearer 0123456789abcdef0")), 401);
+    assert_eq!(status_with(("authorization", "Basic 0123456789abcdef")), 401);
+    assert_eq!(status_with(("x-nothing", "")), 401);
+}
+
+#[test]
+fn a_name_that_is_not_ours_is_refused() {
+    let mut headers = modern();
+    headers.push(("authorization", "Bearer 0123456789abcdef"));
+    let body = call(1, "sum", json!({ "numbers": [1, 2] })).to_string();
+    let with = |name, value| {
+        let headers: Vec<(&str, &str)> = headers.iter().copied().chain([(name, value)]).collect();
+        post(door(), &headers, &body).0
+    };
+    assert_eq!(with("host", "evil.example"), 403);
+    assert_eq!(with("origin", "http://evil.example"), 403);
+    assert_eq!(with("origin", "http://localhost:1234"), 200);
+}
+
+#[test]
+fn a_body_without_end_is_refused() {
+    let headers = [("authorization", "Bearer 0123456789abcdef")];
+    let body = format!(r#"{{"jsonrpc": "2.0", "x": "{}"}}"#, "x".repeat(super::MAX_MESSAGE));
+    assert_eq!(post(door(), &headers, &body).0, 413);
+}
+
+#[test]
+fn other_machines_are_let_in_only_where_somebody_says_so() {
+    let bind = |address: &str, door| Listener::bind(address.parse().unwrap(), door).err();
+    let refused = bind("0.0.0.0:0", door());
+    assert!(matches!(refused, Some(ListenError::NotLoopback(_))), "{refused:?}");
+    let hosts = vec!["box.example".to_owned()];
+    let refused = bind("0.0.0.0:0", Door { token: None, hosts: hosts.clone() });
+    assert!(matches!(refused, Some(ListenError::NoToken(_))), "{refused:?}");
+    assert!(bind("0.0.0.0:0", Door { hosts, ..door() }).is_none());
+}
+
+// ---- the token
+
+#[test]
+fn a_token_is_made_once_and_is_nobody_elses() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/task-queue.token");
+    let token = Token::in_file(&path).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(token.is(text.trim()) && text.trim().len() == 64, "{text}");
+    assert!(Token::in_file(&path).unwrap().is(text.trim()));
+    assert!(!format!("{token:?}").contains(text.trim()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_token_that_others_can_read_is_none() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("token");
+    Token::in_file(&path).unwrap();
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let refused = Token::in_file(&path).unwrap_err();
+    assert!(matches!(refused, TokenError::Open { .. }), "{refused}");
+}
+
+#[test]
+fn what_can_be_guessed_is_no_token() {
+    for text in ["", "secret", "0123456789abcde\u{e4}", "with a blank in it"] {
+        assert!(Token::new(text, "a test").is_err(), "{text}");
+    }
+}

@@ -1,0 +1,145 @@
+//! One tool of a server: [`Tool`], a typed function behind a published schema.
+
+use std::fmt;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::arguments::Checked;
+
+/// What calling a tool does to the world, as clients are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads.
+    Reads,
+    /// It adds something.
+    Adds,
+    /// It undoes or replaces something.
+    Changes,
+}
+
+/// Why a tool did not do what it was asked: a text that says what is wrong and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal(String);
+
+impl Refusal {
+    /// A refusal in words.
+    pub fn new(text: impl Into<String>) -> Refusal {
+        Refusal(text.into())
+    }
+
+    /// Takes an error with its causes.
+    pub fn of(error: &dyn std::error::Error) -> Refusal {
+        let mut text = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            text.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        Refusal(text)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The function of a tool, from checked arguments to an answer.
+type Call = Box<dyn Fn(Value) -> Result<Value, Refusal> + Send + Sync>;
+
+/// A tool: its name, what a model is told of it, the schemas of what it takes and gives, and the
+/// function. Arguments are held against the schema before the function sees them.
+pub struct Tool {
+    name: &'static str,
+    description: &'static str,
+    effect: Effect,
+    input: Checked,
+    output: Map<String, Value>,
+    call: Call,
+}
+
+impl Tool {
+    /// A tool that takes an `I` and gives an `O`, both JSON objects.
+    ///
+    /// The function may block. It is called from several threads at the same time.
+    pub fn new<I, O>(
+        name: &'static str,
+        description: &'static str,
+        effect: Effect,
+        function: impl Fn(I) -> Result<O, Refusal> + Send + Sync + 'static,
+    ) -> Tool
+    where
+        I: DeserializeOwned + JsonSchema,
+        O: Serialize + JsonSchema,
+    {
+        let call = move |arguments: Value| {
+            let input = serde_json::from_value(arguments)
+                .map_err(|error| Refusal(format!("the arguments do not fit: {error}")))?;
+            let output = function(input)?;
+            Ok(serde_json::to_value(output).expect("what a tool gives is JSON"))
+        };
+        let (input, output) = (Checked::new(schema::<I>()), schema::<O>());
+        Tool { name, description, effect, input, output, call: Box::new(call) }
+    }
+
+    /// Takes only certain words for an argument.
+    pub fn with_choices(mut self, argument: &str, words: &[&str]) -> Tool {
+        let mut schema = self.input.schema().clone();
+        let property = schema.get_mut("properties").and_then(|all| all.get_mut(argument));
+        let property = property.and_then(Value::as_object_mut);
+        property.expect("the argument is one of the tool's").insert("enum".into(), json!(words));
+        self.input = Checked::new(schema);
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What a model is told of it.
+    pub fn description(&self) -> &'static str {
+        self.description
+    }
+
+    /// What calling it does.
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    /// The schema of what it takes.
+    pub fn input(&self) -> &Map<String, Value> {
+        self.input.schema()
+    }
+
+    /// The schema of what it gives.
+    pub fn output(&self) -> &Map<String, Value> {
+        &self.output
+    }
+
+    /// Calls it.
+    pub fn call(&self, arguments: Value) -> Result<Value, Refusal> {
+        self.input.check(&arguments).map_err(|wrong| {
+            let name = self.name;
+            Refusal(format!("{wrong}. Nothing was done; correct it and call `{name}` again."))
+        })?;
+        (self.call)(arguments)
+    }
+}
+
+/// Gives the schema of a type with nothing to look up elsewhere, since not every client can.
+fn schema<T: JsonSchema>() -> Map<String, Value> {
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let schema: Schema = settings.into_generator().into_root_schema_for::<T>();
+    let Value::Object(mut schema) = schema.to_value() else { return Map::new() };
+    for of_the_type in ["title", "description"] {
+        schema.remove(of_the_type);
+    }
+    schema
+}
