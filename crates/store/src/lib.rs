@@ -11,5 +11,6 @@
 pub mod clock;
 pub mod files;
 pub mod queue;
+pub mod reports;
 pub mod steps;
 pub mod task;

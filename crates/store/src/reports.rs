@@ -1,0 +1,138 @@
+//! Reports that agents hand in for tasks while they work: [`Reports`].
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::task::TaskId;
+
+/// So many reports are kept for a task.
+const MOST: u32 = 100;
+
+/// Why a report was not kept or found.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// There are too many already.
+    #[error("{MOST} reports were handed in for task `{0}`, and no more are taken")]
+    TooMany(TaskId),
+    /// A file cannot be used.
+    #[error("could not use `{path}`")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("`{path}` is damaged: {message}; delete it")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// Reports by task, as JSON files in the order in which they came: `{task}/001.json`.
+///
+/// What is in them is their caller's business. A report that was kept is never changed.
+#[derive(Debug, Clone)]
+pub struct Reports {
+    folder: PathBuf,
+}
+
+impl Reports {
+    /// Reports in a folder, which is made with the first of them.
+    pub fn new(folder: impl Into<PathBuf>) -> Reports {
+        Reports { folder: folder.into() }
+    }
+
+    /// Keeps a report and gives its number.
+    pub fn keep(&self, task: &TaskId, report: &Value) -> Result<u32, ReportError> {
+        let folder = self.folder.join(task.as_str());
+        let fail = |source| ReportError::File { path: folder.clone(), source };
+        fs::create_dir_all(&folder).map_err(fail)?;
+        let first = numbers(&folder).map_err(fail)?.last().map_or(1, |last| last + 1);
+        for number in first..=MOST {
+            match write(&folder, number, report) {
+                Ok(()) => return Ok(number),
+                // Somebody else has taken the number just now.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(fail(error)),
+            }
+        }
+        Err(ReportError::TooMany(task.clone()))
+    }
+
+    /// Gives the reports of a task, the oldest first.
+    pub fn of(&self, task: &TaskId) -> Result<Vec<Value>, ReportError> {
+        let folder = self.folder.join(task.as_str());
+        let fail = |source| ReportError::File { path: folder.clone(), source };
+        let numbers = match numbers(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            numbers => numbers.map_err(fail)?,
+        };
+        let read = |number| {
+            let path = place(&folder, number);
+            let bytes = fs::read(&path).map_err(fail)?;
+            serde_json::from_slice(&bytes)
+                .map_err(|error| ReportError::Damaged { path, message: error.to_string() })
+        };
+        numbers.into_iter().map(read).collect()
+    }
+}
+
+fn place(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("{number:03}.json"))
+}
+
+/// Gives the numbers of the reports in a folder, in order.
+fn numbers(folder: &Path) -> io::Result<Vec<u32>> {
+    let entries = fs::read_dir(folder)?;
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut numbers: Vec<u32> =
+        names.filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Writes a report whole or not at all.
+fn write(folder: &Path, number: u32, report: &Value) -> io::Result<()> {
+    let mut draft = tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)?;
+    writeln!(draft, "{report:#}")?;
+    draft.as_file().sync_all()?;
+    draft.persist_noclobber(place(folder, number)).map_err(|error| error.error)?;
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn reports_come_back_in_order_and_by_task() {
+        let folder = tempfile::tempdir().unwrap();
+        let reports = Reports::new(folder.path().join("reports"));
+        let (one, other): (TaskId, TaskId) = ("one".parse().unwrap(), "other".parse().unwrap());
+        assert!(reports.of(&one).unwrap().is_empty());
+        assert_eq!(reports.keep(&one, &json!({ "n": 1 })).unwrap(), 1);
+        assert_eq!(reports.keep(&one, &json!({ "n": 2 })).unwrap(), 2);
+        assert_eq!(reports.keep(&other, &json!({ "n": 3 })).unwrap(), 1);
+        assert_eq!(reports.of(&one).unwrap(), [json!({ "n": 1 }), json!({ "n": 2 })]);
+    }
+
+    #[test]
+    fn an_agent_that_never_stops_reporting_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let reports = Reports::new(folder.path());
+        let task: TaskId = "one".parse().unwrap();
+        for _ in 0..MOST {
+            reports.keep(&task, &Value::Null).unwrap();
+        }
+        assert!(matches!(reports.keep(&task, &Value::Null), Err(ReportError::TooMany(_))));
+    }
+}
