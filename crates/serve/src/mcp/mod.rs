@@ -51,7 +51,8 @@ impl Server {
         self.name
     }
 
-    fn tool(&self, name: &str) -> Option<&Tool> {
+    /// Finds one of its tools.
+    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 }

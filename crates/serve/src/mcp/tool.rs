@@ -83,7 +83,8 @@ impl Tool {
             let output = function(input)?;
             Ok(serde_json::to_value(output).expect("what a tool gives is JSON"))
         };
-        let (input, output) = (Checked::new(schema::<I>()), schema::<O>());
+        let input = Checked::new(schema::<I>(SchemaSettings::draft2020_12().for_deserialize()));
+        let output = schema::<O>(SchemaSettings::draft2020_12().for_serialize());
         Tool { name, description, effect, input, output, call: Box::new(call) }
     }
 
@@ -92,7 +93,10 @@ impl Tool {
         let mut schema = self.input.schema().clone();
         let property = schema.get_mut("properties").and_then(|all| all.get_mut(argument));
         let property = property.and_then(Value::as_object_mut);
-        property.expect("the argument is one of the tool's").insert("enum".into(), json!(words));
+        let property = property.expect("the argument is one of the tool's");
+        // What else is said of it follows from the words.
+        property.retain(|key, _| matches!(key.as_str(), "type" | "description"));
+        property.insert("enum".into(), json!(words));
         self.input = Checked::new(schema);
         self
     }
@@ -133,13 +137,36 @@ impl Tool {
 }
 
 /// Gives the schema of a type with nothing to look up elsewhere, since not every client can.
-fn schema<T: JsonSchema>() -> Map<String, Value> {
-    let settings =
-        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+fn schema<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
     let schema: Schema = settings.into_generator().into_root_schema_for::<T>();
-    let Value::Object(mut schema) = schema.to_value() else { return Map::new() };
+    let mut schema = schema.to_value();
+    tidy(&mut schema);
+    let Value::Object(mut schema) = schema else { return Map::new() };
     for of_the_type in ["title", "description"] {
         schema.remove(of_the_type);
     }
     schema
+}
+
+/// Takes out of a schema what only Rust knows: widths of numbers, defaults that are nothing, and
+/// where a comment breaks its lines.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.retain(|key, value| match (key.as_str(), &*value) {
+                ("default", Value::Null) => false,
+                ("format", Value::String(format)) => {
+                    !format.trim_start_matches('u').starts_with("int")
+                }
+                _ => true,
+            });
+            if let Some(Value::String(text)) = fields.get_mut("description") {
+                *text = text.replace('\n', " ");
+            }
+            fields.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
