@@ -1,9 +1,10 @@
 //! What stays up: MCP servers.
 //!
 //! [`mcp`] speaks the protocol: an [`mcp::Server`] is a list of tools, each a typed function, served
-//! over a pair of streams or over HTTP.
+//! over a pair of streams or over HTTP. [`task_queue`] is the server for tasks.
 //!
 //! This is the only room that listens and the only one that is async; what a tool does is the
 //! business of other rooms, and blocking. A front end converts and calls; it decides nothing.
 
 pub mod mcp;
+pub mod task_queue;

@@ -1,0 +1,89 @@
+//! `get_findings`: what reviews found, for a task.
+
+use std::sync::Arc;
+
+use assay_store::task::TaskId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::name::Name;
+use super::{Desk, limit};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The name of the task.
+    #[schemars(with = "Name")]
+    task_id: TaskId,
+    /// So many at the most; 50 where it is left out.
+    #[serde(default)]
+    #[schemars(with = "u8", range(min = 1, max = 200))]
+    limit: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The name of the task.
+    task_id: String,
+    /// The findings that the task is about: those that it was made with, then those that were
+    /// handed in for it.
+    findings: Vec<Found>,
+    /// How many more there are.
+    left_out: usize,
+    /// How many reports were handed in for the task.
+    reports: usize,
+    /// What the task says of its findings in words.
+    summary: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    /// Where it is from: `task`, or the number of the report.
+    from: String,
+    /// The finding: file, line_number, severity, category, description, suggested_fix.
+    finding: Map<String, Value>,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let desk = Arc::clone(desk);
+    Tool::new(
+        "get_findings",
+        "Gives the findings of a task: what it is to fix, and what was handed in for it with \
+         report_findings.",
+        Effect::Reads,
+        move |input| findings(&desk, &input),
+    )
+}
+
+fn findings(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+    let task = desk.task(&input.task_id)?.task;
+    let reports = desk.reports.of(&task.id).map_err(|error| Refusal::of(&error))?;
+    let mut found = list(task.context.get("structured_findings"), "task");
+    for (report, number) in reports.iter().zip(1..) {
+        found.extend(list(Some(report), &format!("report {number}")));
+    }
+    let left_out = found.len().saturating_sub(limit(input.limit));
+    found.truncate(limit(input.limit));
+    Ok(Output {
+        task_id: task.id.to_string(),
+        findings: found,
+        left_out,
+        reports: reports.len(),
+        summary: summary(&task.context),
+    })
+}
+
+/// Takes the findings out of whatever holds them.
+fn list(holder: Option<&Value>, from: &str) -> Vec<Found> {
+    let list = holder.and_then(|holder| holder.get("findings")).and_then(Value::as_array);
+    let findings = list.map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_object);
+    findings.map(|finding| Found { from: from.to_owned(), finding: finding.clone() }).collect()
+}
+
+fn summary(context: &Map<String, Value>) -> String {
+    let structured = context.get("structured_findings").and_then(|found| found.get("summary"));
+    let summary = structured.or_else(|| context.get("findings_summary"));
+    summary.and_then(Value::as_str).unwrap_or_default().chars().take(4_000).collect()
+}

@@ -1,0 +1,131 @@
+//! `get_queue_status`: how many tasks stand where, and who is at work.
+
+use std::sync::Arc;
+
+use assay_store::queue::{AgentState, Count, Seen};
+use assay_store::task::AgentId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::name::Name;
+use super::{Desk, LISTED};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// Only the queue of this agent; all where it is left out.
+    #[serde(default)]
+    #[schemars(with = "Name")]
+    agent_id: Option<AgentId>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// How many tasks of each queue stand where.
+    queues: Vec<Tally>,
+    /// The agents that are there.
+    agents: Vec<Worker>,
+    /// How many more queues and agents there are.
+    left_out: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Tally {
+    /// The queue.
+    queue: String,
+    /// Those that can be taken now.
+    ready: usize,
+    /// Those that rest, or wait for others.
+    waiting: usize,
+    /// Those that wait for what will not come by itself.
+    blocked: usize,
+    /// Those that an agent holds.
+    in_progress: usize,
+    /// Those that are done.
+    completed: usize,
+    /// Those that were given up.
+    failed: usize,
+    /// Those that were called off.
+    cancelled: usize,
+}
+
+impl From<Count> for Tally {
+    fn from(count: Count) -> Tally {
+        let Count { ready, waiting, blocked, in_progress, completed, failed, cancelled, .. } =
+            count;
+        let queue = count.queue.to_string();
+        Tally { queue, ready, waiting, blocked, in_progress, completed, failed, cancelled }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Worker {
+    /// Its name.
+    id: String,
+    /// The queue that it works on.
+    queue: String,
+    /// What it does: idle, working, paused, stopping or stopped.
+    state: String,
+    /// The task that it works on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    task: Option<String>,
+    /// When it last gave a sign of life.
+    last_seen: String,
+    /// Whether it lives.
+    alive: bool,
+    /// Whether it is to take no task.
+    paused: bool,
+}
+
+impl From<Seen> for Worker {
+    fn from(seen: Seen) -> Worker {
+        let beat = seen.heartbeat;
+        Worker {
+            id: beat.agent.to_string(),
+            queue: beat.queue.to_string(),
+            state: word(beat.state).to_owned(),
+            task: beat.task.map(|task| task.to_string()),
+            last_seen: beat.at.to_string(),
+            alive: seen.alive,
+            paused: seen.paused,
+        }
+    }
+}
+
+fn word(state: AgentState) -> &'static str {
+    match state {
+        AgentState::Idle => "idle",
+        AgentState::Working => "working",
+        AgentState::Paused => "paused",
+        AgentState::Stopping => "stopping",
+        AgentState::Stopped => "stopped",
+    }
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let own = Arc::clone(desk);
+    let tool = Tool::new(
+        "get_queue_status",
+        "Says how many tasks of each queue wait, are worked on, completed or failed, and which \
+         agents are at work.",
+        Effect::Reads,
+        move |input| status(&own, &input),
+    );
+    tool.with_choices("agent_id", &desk.agents.names())
+}
+
+fn status(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+    let only = input.agent_id.as_ref().map(|agent| desk.agents.queue_of(agent)).transpose()?;
+    let mut counts = desk.queue.count().map_err(|error| Refusal::of(&error))?;
+    counts.retain(|count| only.is_none_or(|only| *only == count.queue));
+    let mut seen = desk.queue.agents().map_err(|error| Refusal::of(&error))?;
+    seen.retain(|seen| only.is_none_or(|only| *only == seen.heartbeat.queue));
+    let left_out = counts.len().saturating_sub(LISTED) + seen.len().saturating_sub(LISTED);
+    Ok(Output {
+        queues: counts.into_iter().take(LISTED).map(Tally::from).collect(),
+        agents: seen.into_iter().take(LISTED).map(Worker::from).collect(),
+        left_out,
+    })
+}

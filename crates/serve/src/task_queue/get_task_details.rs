@@ -1,0 +1,112 @@
+//! `get_task_details`: one task, whole.
+
+use std::sync::Arc;
+
+use assay_store::queue::{QueueError, Standing};
+use assay_store::task::{Task, TaskId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::Desk;
+use super::name::Name;
+use crate::mcp::{Effect, Refusal, Tool};
+
+/// So many characters of a text of a task are shown; a description can be longer than what a
+/// model reads at once.
+const MAX_TEXT: usize = 50_000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The name of the task.
+    #[schemars(with = "Name")]
+    task_id: TaskId,
+}
+
+/// Either the task or what went wrong.
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The task, with texts and lists that are too long cut short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
+    task: Option<Value>,
+    /// Its queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    queue: Option<String>,
+    /// Where it stands: `state`, and what goes with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
+    standing: Option<Standing>,
+    /// That there is no such task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    error: Option<String>,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let desk = Arc::clone(desk);
+    Tool::new(
+        "get_task_details",
+        "Shows one task with all that is known of it: what is to be done, its context, where it \
+         stands, what was tried, and what came of it.",
+        Effect::Reads,
+        move |input| details(&desk, &input),
+    )
+}
+
+fn details(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+    match desk.queue.get(&input.task_id) {
+        Ok(listed) => Ok(Output {
+            task: Some(shown(&listed.task)),
+            queue: Some(listed.queue.to_string()),
+            standing: Some(listed.standing),
+            error: None,
+        }),
+        // Whoever asks may well not know whether there is one: that is an answer.
+        Err(QueueError::Unknown(id)) => Ok(Output {
+            task: None,
+            queue: None,
+            standing: None,
+            error: Some(format!("Task {id} not found")),
+        }),
+        Err(error) => Err(Refusal::of(&error)),
+    }
+}
+
+fn shown(task: &Task) -> Value {
+    let mut task = serde_json::to_value(task).expect("a task is JSON");
+    let mut room = MAX_TEXT;
+    shorten(&mut task, &mut room);
+    task
+}
+
+/// Cuts texts once there is no room left, and says so.
+fn shorten(value: &mut Value, room: &mut usize) {
+    match value {
+        Value::String(text) => {
+            let length = text.chars().count();
+            if length > *room {
+                let kept: String = text.chars().take(*room).collect();
+                *text = format!("{kept}… ({} characters left out)", length - *room);
+            }
+            *room = room.saturating_sub(length);
+        }
+        Value::Array(items) => {
+            let mut at = 0;
+            while at < items.len() && *room > 0 {
+                shorten(&mut items[at], room);
+                *room = room.saturating_sub(1);
+                at += 1;
+            }
+            let left_out = items.len() - at;
+            items.truncate(at);
+            if left_out > 0 {
+                items.push(json!(format!("… ({left_out} left out)")));
+            }
+        }
+        Value::Object(fields) => fields.values_mut().for_each(|field| shorten(field, room)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,61 @@
+//! `list_pending_tasks`: what waits, in the order in which it is taken.
+
+use std::sync::Arc;
+
+use assay_store::queue::Filter;
+use assay_store::task::{AgentId, Status};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::name::Name;
+use super::{Desk, Line, limit};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// Only those for this agent; all where it is left out.
+    #[serde(default)]
+    #[schemars(with = "Name")]
+    agent_id: Option<AgentId>,
+    /// So many at the most; 50 where it is left out.
+    #[serde(default)]
+    #[schemars(with = "u8", range(min = 1, max = 200))]
+    limit: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The tasks, the next one first.
+    tasks: Vec<Line>,
+    /// How many more there are.
+    left_out: usize,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let own = Arc::clone(desk);
+    let tool = Tool::new(
+        "list_pending_tasks",
+        "Lists the tasks that wait, in the order in which agents take them, and says of those that \
+         cannot be taken yet why.",
+        Effect::Reads,
+        move |input| list(&own, &input),
+    );
+    tool.with_choices("agent_id", &desk.agents.names())
+}
+
+fn list(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+    let queue = input.agent_id.as_ref().map(|agent| desk.agents.queue_of(agent)).transpose()?;
+    let filter = Filter {
+        queue: queue.cloned(),
+        statuses: vec![Status::Pending],
+        context: None,
+        limit: Some(limit(input.limit)),
+    };
+    let tasks: Vec<Line> = desk.list(&filter)?.into_iter().map(Line::from).collect();
+    let counts = desk.queue.count().map_err(|error| Refusal::of(&error))?;
+    let counted = counts.iter().filter(|count| queue.is_none_or(|queue| *queue == count.queue));
+    let all: usize = counted.map(|count| count.ready + count.waiting + count.blocked).sum();
+    let left_out = all.saturating_sub(tasks.len());
+    Ok(Output { tasks, left_out })
+}

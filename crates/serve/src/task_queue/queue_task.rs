@@ -1,0 +1,148 @@
+//! `queue_task_for_agent`: work for another agent.
+
+use std::sync::Arc;
+
+use assay_store::clock;
+use assay_store::queue::Addressed;
+use assay_store::task::{AgentId, Kind, MAX_TASK, Moment, Priority, Task, TaskId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Desk;
+use super::name::Name;
+use crate::mcp::{Effect, Refusal, Tool};
+
+/// What a task takes over from the one that its maker is working on, whatever its maker says:
+/// where the work belongs is not for a model to make up.
+const TRUSTED: [&str; 5] = ["github_repo", "jira_project", "jira_key", "epic_key", "workflow"];
+
+/// The beginning of keys that belong to the workflow, such as how often a change was reviewed.
+const OF_THE_WORKFLOW: char = '_';
+
+/// So much of an agent's name is part of a task's.
+const NAME_PART: usize = 60;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// Who is to do it.
+    #[schemars(with = "Name")]
+    agent_id: AgentId,
+    /// What kind of work it is: review, fix, implementation, architecture, planning,
+    /// qa_verification or escalation.
+    #[schemars(with = "Name", length(max = 40))]
+    task_type: Kind,
+    /// What it is called, on one line.
+    #[schemars(length(min = 1, max = 1_000))]
+    title: String,
+    /// What is to be done, with everything that whoever does it needs to know.
+    #[schemars(length(min = 1, max = 200_000))]
+    description: String,
+    /// What the work is about, such as jira_key, github_repo, pr_number and branch_name.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 100))]
+    context: Map<String, Value>,
+    /// Names of tasks that have to be completed before.
+    #[serde(default)]
+    #[schemars(with = "Vec<Name>", length(max = 50))]
+    depends_on: Vec<TaskId>,
+    /// How urgent it is: 1 comes first, 100 last. 0 is for escalations.
+    #[serde(default)]
+    #[schemars(with = "u8", range(max = 100))]
+    priority: Priority,
+    /// When it is done well, a line each.
+    #[serde(default)]
+    #[schemars(length(max = 50), inner(length(min = 1, max = 2_000)))]
+    acceptance_criteria: Vec<String>,
+    /// How it is to be done, in any form.
+    #[serde(default)]
+    #[schemars(with = "Map<String, Value>")]
+    plan: Option<Map<String, Value>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The name of the new task.
+    task_id: String,
+    /// Who is to do it.
+    agent_id: String,
+    /// The queue that it waits in.
+    queue: String,
+    /// Where it stands.
+    status: String,
+    /// Its context, with what it took over from the task of whoever queued it.
+    context: Map<String, Value>,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let own = Arc::clone(desk);
+    let tool = Tool::new(
+        "queue_task_for_agent",
+        "Queues a task for an agent, which takes it when its turn comes. Where you are working on \
+         a task yourself, the new one belongs to the same repository, tickets and workflow.",
+        Effect::Adds,
+        move |input| queue(&own, input),
+    );
+    tool.with_choices("agent_id", &desk.agents.names())
+}
+
+fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
+    let queue = desk.agents.queue_of(&input.agent_id)?.clone();
+    for id in &input.depends_on {
+        desk.task(id)?;
+    }
+    let parent = desk.parent()?.map(|listed| listed.task);
+    let now = clock::now();
+    let id = new_id(&input.task_type, &input.agent_id, now)?;
+    let mut task = Task::new(id, input.task_type, input.title, now);
+    task.priority = input.priority;
+    task.assigned_to = input.agent_id.to_string();
+    task.description = input.description;
+    task.depends_on = input.depends_on;
+    task.acceptance_criteria = input.acceptance_criteria;
+    task.plan = input.plan.map_or(Value::Null, Value::Object);
+    task.context = input.context;
+    task.created_by = match &parent {
+        Some(parent) => parent.started_by.clone().unwrap_or_else(|| parent.assigned_to.clone()),
+        None => "mcp".to_owned(),
+    };
+    if let Some(parent) = parent {
+        inherit(&mut task.context, &parent.context);
+        task.parent_task_id = Some(parent.id);
+    }
+    let size = task.to_json().len();
+    if size > MAX_TASK {
+        let most = MAX_TASK;
+        let message =
+            format!("the task has {size} bytes, and may have {most}; shorten its context");
+        return Err(Refusal::new(message));
+    }
+    let output = Output {
+        task_id: task.id.to_string(),
+        agent_id: input.agent_id.to_string(),
+        queue: queue.to_string(),
+        status: task.status.to_string(),
+        context: task.context.clone(),
+    };
+    desk.queue.push(vec![Addressed { queue, task }]).map_err(|error| Refusal::of(&error))?;
+    Ok(output)
+}
+
+/// Takes over what is not for the caller to say.
+fn inherit(context: &mut Map<String, Value>, parent: &Map<String, Value>) {
+    let is_taken_over = |key: &str| TRUSTED.contains(&key) || key.starts_with(OF_THE_WORKFLOW);
+    for (key, value) in parent.iter().filter(|(key, _)| is_taken_over(key)) {
+        context.insert(key.clone(), value.clone());
+    }
+}
+
+/// Makes a name such as `review-qa-1738588800000-a1b2c3`.
+fn new_id(kind: &Kind, agent: &AgentId, now: Moment) -> Result<TaskId, Refusal> {
+    let mut chance = [0; 3];
+    getrandom::fill(&mut chance).map_err(|error| Refusal::of(&error))?;
+    let chance: String = chance.iter().map(|byte| format!("{byte:02x}")).collect();
+    let agent: String = agent.as_str().chars().take(NAME_PART).collect();
+    let id = format!("{kind}-{agent}-{}-{chance}", now.0.as_millisecond());
+    id.parse().map_err(|error| Refusal::of(&error))
+}

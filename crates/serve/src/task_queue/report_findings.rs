@@ -1,0 +1,129 @@
+//! `report_findings`: what an agent's review found, read and held against the code like any other.
+
+use std::sync::Arc;
+
+use assay_change::tree::DirTree;
+use assay_findings::finding::Finding;
+use assay_findings::gate::Mode;
+use assay_findings::report::Report;
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::verdict::State;
+use assay_findings::write::{self, Document, Form};
+use assay_rules::{Redacted, WithSymbols, redacted_text};
+use assay_store::clock;
+use assay_store::task::{AgentId, TaskId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::name::Name;
+use super::{Desk, LISTED};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The name of the task that the review was done for.
+    #[schemars(with = "Name")]
+    task_id: TaskId,
+    /// The review: JSON with `findings`, a list of findings, or a text with either in it. Each
+    /// finding has file, line_number, severity, category, description, suggested_fix, and in
+    /// `evidence` the lines of code that it is about. An empty list says that nothing was found.
+    #[schemars(length(min = 1, max = 1_000_000))]
+    report: String,
+    /// Who reviewed; the agent of the task where it is left out.
+    #[serde(default)]
+    #[schemars(with = "Name")]
+    reviewer: Option<AgentId>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The name of the task.
+    task_id: String,
+    /// Which report of the task this is.
+    report: u32,
+    /// What the findings come to: ready, ready_with_fixes, not_ready or incomplete.
+    verdict: State,
+    /// Why.
+    because: Vec<String>,
+    /// The findings that hold, the worst first.
+    findings: Vec<Map<String, Value>>,
+    /// How many more hold.
+    left_out: usize,
+    /// How many are not sure enough to be told, as their code could not be found.
+    held_back: usize,
+    /// What could not be read, and why.
+    rejected: Vec<String>,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let desk = Arc::clone(desk);
+    Tool::new(
+        "report_findings",
+        "Hands in what a review found, for a task. It is read, held against the code and kept \
+         with the task; the answer says what was taken and what was not.",
+        Effect::Adds,
+        move |input| hand_in(&desk, &input),
+    )
+}
+
+fn hand_in(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+    let task = desk.task(&input.task_id)?.task;
+    let own_name = || task.started_by.clone().unwrap_or_else(|| task.assigned_to.clone());
+    let reviewer = input.reviewer.as_ref().map_or_else(own_name, ToString::to_string);
+    let report = read(&input.report, &reviewer, desk);
+    if let Some(why) = &report.unusable {
+        return Err(Refusal::new(format!(
+            "the report is not usable: {why}. Send JSON such as {{\"findings\": [{{\"file\": …, \
+             \"line_number\": …, \"severity\": …, \"description\": …}}]}}; nothing was kept."
+        )));
+    }
+    let synthesis = held_against_the_code(&report, desk);
+    let findings = listed(&synthesis.findings);
+    let kept = json!({
+        "version": 1,
+        "task_id": task.id,
+        "reviewer": report.reviewer.name,
+        "handed_in_at": clock::now(),
+        "synthesis": synthesis,
+        "findings": findings,
+    });
+    let number = desk.reports.keep(&task.id, &kept).map_err(|error| Refusal::of(&error))?;
+    let rejected = report.rejected.iter().take(LISTED);
+    Ok(Output {
+        task_id: task.id.to_string(),
+        report: number,
+        verdict: synthesis.verdict.state,
+        because: synthesis.verdict.because.iter().map(|reason| reason.text.clone()).collect(),
+        left_out: findings.len().saturating_sub(LISTED),
+        findings: findings.into_iter().take(LISTED).collect(),
+        held_back: synthesis.held_back.len(),
+        rejected: rejected.map(|rejected| rejected.reason.clone()).collect(),
+    })
+}
+
+/// Reads a report. A bare list is one of findings.
+fn read(text: &str, reviewer: &str, desk: &Desk) -> Report {
+    let text = redacted_text(text);
+    let is_list = serde_json::from_str::<Vec<Value>>(&text).is_ok();
+    let text = if is_list { format!("{{\"findings\": {text}}}") } else { text };
+    Report::from_text(&text, reviewer, desk.root.to_str())
+}
+
+fn held_against_the_code(report: &Report, desk: &Desk) -> Synthesis {
+    let folder = DirTree::new(desk.root.clone());
+    let redacted = Redacted(&folder);
+    let tree = WithSymbols::new(&redacted);
+    let circumstances =
+        Circumstances { tree: Some(&tree), mode: Mode::Headless, ..Circumstances::default() };
+    synthesize(std::slice::from_ref(report), &circumstances)
+}
+
+/// Gives findings as tasks hold them.
+fn listed(findings: &[Finding]) -> Vec<Map<String, Value>> {
+    let document = Document { findings: Some(findings), ..Document::default() };
+    let written = write::write(Form::Qa, &document);
+    let mut written: Value = serde_json::from_str(&written).expect("it was just written");
+    serde_json::from_value(written["findings"].take()).expect("findings are a list of objects")
+}

@@ -1,0 +1,354 @@
+//! The tools over a real queue on files.
+
+use std::fs;
+use std::path::Path;
+
+use assay_store::files::FileQueue;
+use assay_store::queue::{Addressed, Policy, Settlement, Tenure};
+use assay_store::task::Task;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+
+/// A repository with a queue, and the server for it.
+struct Stage {
+    folder: TempDir,
+    parent: Option<TaskId>,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("src")).unwrap();
+        fs::write(folder.path().join("src/a.rs"), "fn a() {\n    b().unwrap();\n}\n").unwrap();
+        Stage { folder, parent: None }
+    }
+
+    fn queue(&self) -> FileQueue {
+        FileQueue::open(&self.folder.path().join("queue"), Policy::default()).unwrap()
+    }
+
+    fn server(&self) -> Server {
+        let named = |name: &str| (name.parse().unwrap(), name.parse().unwrap());
+        let desk = Desk {
+            queue: Arc::new(self.queue()),
+            agents: ["architect", "engineer", "qa"].map(named).into_iter().collect(),
+            parent: self.parent.clone(),
+            reports: Reports::new(self.folder.path().join("reports")),
+            root: self.folder.path().to_owned(),
+        };
+        server(desk, "1.0.0")
+    }
+
+    /// Puts a task in the queue of `qa`.
+    fn push(&self, task: Value) -> TaskId {
+        let mut whole = json!({
+            "id": "one", "type": "review", "title": "One", "assigned_to": "qa",
+            "created_at": "2026-02-03T10:00:00.000Z",
+        });
+        whole.as_object_mut().unwrap().extend(task.as_object().unwrap().clone());
+        let task = Task::parse(whole.to_string().as_bytes()).unwrap();
+        let id = task.id.clone();
+        self.queue().push(vec![Addressed { queue: "qa".parse().unwrap(), task }]).unwrap();
+        id
+    }
+
+    /// Calls a tool; what it gives has to fit the schema that is published.
+    fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
+        let server = self.server();
+        let tool = server.tool(tool).unwrap();
+        let answer = tool.call(arguments).map_err(|refusal| refusal.to_string())?;
+        let published = Value::Object(tool.output().clone());
+        if let Err(error) = jsonschema::validate(&published, &answer) {
+            panic!("{error}: {answer:#}");
+        }
+        Ok(answer)
+    }
+
+    fn refusal(&self, tool: &str, arguments: Value) -> String {
+        let before = files(self.folder.path());
+        let refusal = self.call(tool, arguments).unwrap_err();
+        assert_eq!(files(self.folder.path()), before, "something was written: {refusal}");
+        refusal
+    }
+}
+
+/// Gives the tasks and reports below a folder; the queue's own lock and index do not count.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => found.extend(files(&path)),
+            false if path.extension().is_some_and(|name| name == "json") => {
+                found.push(format!("{}: {}", path.display(), fs::read_to_string(&path).unwrap()));
+            }
+            false => {}
+        }
+    }
+    found.sort();
+    found
+}
+
+fn review() -> Value {
+    json!({
+        "agent_id": "qa", "task_type": "review", "title": "Review PR #456",
+        "description": "Check security.", "context": { "pr_number": 456 },
+    })
+}
+
+fn with(key: &str, value: Value) -> Value {
+    let mut arguments = review();
+    arguments[key] = value;
+    arguments
+}
+
+#[test]
+fn a_queued_task_is_what_was_asked_for() {
+    let stage = Stage::new();
+    let mut asked = review();
+    asked["priority"] = json!(7);
+    asked["acceptance_criteria"] = json!(["All checks pass"]);
+    asked["plan"] = json!({ "approach": "Look." });
+    let answer = stage.call("queue_task_for_agent", asked).unwrap();
+    let id = answer["task_id"].as_str().unwrap();
+    let [kind, agent, millis, chance] = id.split('-').collect::<Vec<_>>()[..] else {
+        panic!("{id}")
+    };
+    assert_eq!((kind, agent, millis.len(), chance.len()), ("review", "qa", 13, 6));
+    let task = stage.queue().get(&id.parse().unwrap()).unwrap().task;
+    assert_eq!(task.context["pr_number"], 456);
+    assert_eq!(task.priority.get(), 7);
+    assert_eq!(task.plan, json!({ "approach": "Look." }));
+    assert_eq!(task.acceptance_criteria, ["All checks pass"]);
+    assert_eq!((task.created_by.as_str(), task.assigned_to.as_str()), ("mcp", "qa"));
+}
+
+#[test]
+fn what_is_trusted_comes_from_the_task_that_is_worked_on() {
+    let mut stage = Stage::new();
+    let parent = stage.push(json!({
+        "context": { "github_repo": "real/repo", "workflow": "default", "_review_cycle_count": 2 },
+    }));
+    let agent = "qa-1".parse().unwrap();
+    let time = Tenure::ByTime(std::time::Duration::from_secs(60));
+    stage.queue().claim(&"qa".parse().unwrap(), &agent, time, 1).unwrap();
+    stage.parent = Some(parent.clone());
+    let made_up =
+        json!({ "github_repo": "invented/repo", "pr_number": 1, "_review_cycle_count": 0 });
+    let mut asked = with("context", made_up);
+    asked["agent_id"] = json!("engineer");
+    let answer = stage.call("queue_task_for_agent", asked).unwrap();
+    let expected = json!({
+        "github_repo": "real/repo", "workflow": "default", "pr_number": 1, "_review_cycle_count": 2,
+    });
+    assert_eq!(answer["context"], expected);
+    let id: TaskId = answer["task_id"].as_str().unwrap().parse().unwrap();
+    let task = stage.queue().get(&id).unwrap().task;
+    assert_eq!(task.parent_task_id, Some(parent));
+    assert_eq!(task.created_by, "qa-1");
+}
+
+#[test]
+fn without_the_task_that_is_worked_on_nothing_is_queued() {
+    let mut stage = Stage::new();
+    stage.parent = Some("gone".parse().unwrap());
+    let refusal = stage.refusal("queue_task_for_agent", review());
+    assert!(refusal.contains("AGENT_TASK_ID names task `gone`"), "{refusal}");
+}
+
+fn check_refused(arguments: Value, expected: Expect) {
+    expected.assert_eq(&Stage::new().refusal("queue_task_for_agent", arguments));
+}
+
+#[test]
+fn a_task_that_is_none_is_refused() {
+    check_refused(
+        with("agent_id", json!("../../x")),
+        expect![
+            "`agent_id` has to be one of architect, engineer, qa. Nothing was done; correct it and call `queue_task_for_agent` again."
+        ],
+    );
+    check_refused(
+        with("task_type", json!("../../etc")),
+        expect![
+            "`task_type` has to match `^[A-Za-z0-9_-][A-Za-z0-9._-]*$`. Nothing was done; correct it and call `queue_task_for_agent` again."
+        ],
+    );
+    check_refused(
+        with("depends_on", json!(["../../etc/passwd"])),
+        expect![
+            "`depends_on.0` has to match `^[A-Za-z0-9_-][A-Za-z0-9._-]*$`. Nothing was done; correct it and call `queue_task_for_agent` again."
+        ],
+    );
+    check_refused(
+        with("depends_on", json!(["nobody-knows-it"])),
+        expect!["there is no task `nobody-knows-it`; list_pending_tasks tells which there are"],
+    );
+    check_refused(
+        with("title", json!("two\nlines")),
+        expect!["the title has control characters in it"],
+    );
+    check_refused(
+        with("title", json!("x".repeat(1_001))),
+        expect![
+            "`title` is too long: 1000 characters at the most. Nothing was done; correct it and call `queue_task_for_agent` again."
+        ],
+    );
+    check_refused(
+        with("context", json!({ "big": "x".repeat(5 << 20) })),
+        expect!["the task has 5243313 bytes, and may have 4194304; shorten its context"],
+    );
+}
+
+#[test]
+fn only_an_escalation_comes_before_everything() {
+    let refusal = Stage::new().refusal("queue_task_for_agent", with("priority", json!(0)));
+    assert!(refusal.contains("has priority 0, which is for escalations"), "{refusal}");
+    let mut escalation = with("priority", json!(0));
+    escalation["task_type"] = json!("escalation");
+    Stage::new().call("queue_task_for_agent", escalation).unwrap();
+}
+
+#[test]
+fn a_task_that_is_not_there_is_an_answer() {
+    let answer = Stage::new().call("get_task_details", json!({ "task_id": "nope" }));
+    assert_eq!(answer, Ok(json!({ "error": "Task nope not found" })));
+}
+
+#[test]
+fn a_name_with_parts_of_a_path_is_refused() {
+    let stage = Stage::new();
+    for tool in ["get_task_details", "cancel_task", "get_findings"] {
+        for name in ["../../../secret", "/etc/passwd", ".hidden", "", "a\u{0}b"] {
+            let refusal = stage.refusal(tool, json!({ "task_id": name }));
+            assert!(refusal.contains("`task_id`"), "{tool}: {refusal}");
+        }
+    }
+}
+
+#[test]
+fn a_task_is_shown_whole_but_not_without_end() {
+    let stage = Stage::new();
+    stage.push(json!({ "description": "x".repeat(60_000), "notes": ["a", "b"] }));
+    let answer = stage.call("get_task_details", json!({ "task_id": "one" })).unwrap();
+    let description = answer["task"]["description"].as_str().unwrap();
+    assert!(description.ends_with("characters left out)"), "{}", &description[49_000..]);
+    assert_eq!(answer["task"]["notes"], json!(["… (2 left out)"]));
+    assert_eq!(answer["standing"], json!({ "state": "ready" }));
+    assert_eq!(answer["queue"], "qa");
+}
+
+#[test]
+fn lists_are_cut_and_say_so() {
+    let stage = Stage::new();
+    for number in 0..5 {
+        stage.push(json!({ "id": format!("t{number}"), "priority": 50 + number }));
+    }
+    let all = stage.call("list_pending_tasks", json!({})).unwrap();
+    assert_eq!((all["tasks"].as_array().unwrap().len(), &all["left_out"]), (5, &json!(0)));
+    let cut = stage.call("list_pending_tasks", json!({ "agent_id": "qa", "limit": 2 })).unwrap();
+    let ids: Vec<&str> =
+        cut["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap()).collect();
+    assert_eq!((ids, &cut["left_out"]), (vec!["t0", "t1"], &json!(3)));
+    let none = stage.call("list_pending_tasks", json!({ "agent_id": "engineer" })).unwrap();
+    assert_eq!(none, json!({ "tasks": [], "left_out": 0 }));
+    let status = stage.call("get_queue_status", json!({ "agent_id": "qa" })).unwrap();
+    assert_eq!(status["queues"][0]["ready"], 5);
+}
+
+#[test]
+fn an_epic_is_as_far_as_its_tasks() {
+    let stage = Stage::new();
+    stage.push(json!({ "id": "a", "context": { "epic_key": "PROJ-100" } }));
+    stage.push(json!({ "id": "b", "type": "fix", "context": { "epic_key": "PROJ-100" } }));
+    stage.push(json!({ "id": "c", "context": { "epic_key": "PROJ-200" } }));
+    let queue = stage.queue();
+    let (name, agent) = ("qa".parse().unwrap(), "qa-1".parse().unwrap());
+    let time = Tenure::ByTime(std::time::Duration::from_secs(60));
+    let claimed = queue.claim(&name, &agent, time, 1).unwrap();
+    let done = Settlement::Completed {
+        summary: "done".into(),
+        context: Default::default(),
+        follow_ups: vec![],
+    };
+    queue.settle(&claimed[0].lease, done).unwrap();
+    let answer = stage.call("get_epic_progress", json!({ "epic_key": "PROJ-100" })).unwrap();
+    assert_eq!(answer["total"], 2);
+    assert_eq!(answer["percent"], 50);
+    assert_eq!(answer["by_status"]["completed"], 1);
+    assert_eq!(answer["by_type"], json!({ "fix": 1, "review": 1 }));
+    assert_eq!(answer["open"][0]["id"], "b");
+    let none = stage.call("get_epic_progress", json!({ "epic_key": "NONE-1" })).unwrap();
+    assert_eq!((&none["total"], &none["percent"]), (&json!(0), &json!(0)));
+}
+
+#[test]
+fn a_cancelled_task_is_not_cancelled_again() {
+    let stage = Stage::new();
+    let id = stage.push(json!({}));
+    let answer = stage.call("cancel_task", json!({ "task_id": "one" })).unwrap();
+    assert_eq!(answer, json!({ "task_id": "one", "status": "cancelled" }));
+    assert_eq!(stage.queue().get(&id).unwrap().task.failed_by.as_deref(), Some("mcp"));
+    let refusal = stage.refusal("cancel_task", json!({ "task_id": "one" }));
+    assert!(refusal.contains("task `one` is cancelled"), "{refusal}");
+    let refusal = stage.refusal("cancel_task", json!({ "task_id": "two" }));
+    assert!(refusal.contains("there is no task `two`"), "{refusal}");
+}
+
+#[test]
+fn a_report_is_held_against_the_code_and_kept_with_its_task() {
+    let stage = Stage::new();
+    stage.push(json!({
+        "context": { "structured_findings": { "findings": [{ "file": "b.rs" }], "summary": "One." } },
+    }));
+    let report = json!([{
+        "file": "src/a.rs", "line_number": 2, "severity": "HIGH", "category": "correctness",
+        "description": "b can fail, and then a panics", "suggested_fix": "Return the error.",
+        "evidence": ["b().unwrap();"],
+    }]);
+    let asked = json!({ "task_id": "one", "report": report.to_string(), "reviewer": "qa-1" });
+    let answer = stage.call("report_findings", asked).unwrap();
+    assert_eq!(answer["report"], 1);
+    assert_eq!(answer["verdict"], "not_ready", "{answer:#}");
+    assert_eq!(answer["findings"][0]["line_number"], 2);
+    let found = stage.call("get_findings", json!({ "task_id": "one" })).unwrap();
+    assert_eq!(found["summary"], "One.");
+    assert_eq!(found["findings"][0], json!({ "from": "task", "finding": { "file": "b.rs" } }));
+    assert_eq!(found["findings"][1]["from"], "report 1");
+    assert_eq!(found["findings"][1]["finding"]["severity"], "HIGH");
+    let first = stage.call("get_findings", json!({ "task_id": "one", "limit": 1 })).unwrap();
+    assert_eq!(first["left_out"], 1);
+}
+
+#[test]
+fn a_report_that_says_nothing_is_not_kept() {
+    let stage = Stage::new();
+    stage.push(json!({}));
+    let asked = json!({ "task_id": "one", "report": "I had no time." });
+    let refusal = stage.refusal("report_findings", asked);
+    assert!(
+        refusal.starts_with("the report is not usable: no findings could be read"),
+        "{refusal}"
+    );
+    let nothing = json!({ "task_id": "one", "report": "[]" });
+    let answer = stage.call("report_findings", nothing).unwrap();
+    assert_eq!((&answer["verdict"], &answer["findings"]), (&json!("ready"), &json!([])));
+}
+
+#[test]
+fn a_secret_in_a_report_is_not_kept() {
+    let stage = Stage::new();
+    stage.push(json!({}));
+    let secret = ["gh", "p_", "iT6oEuG4aFs9JdH2cYn7BpL5mWx1RtZ8qV3k"].concat();
+    let report = json!([{
+        "file": "src/a.rs", "line_number": 2, "severity": "HIGH", "category": "security",
+        "description": format!("The token {secret} is in the code"),
+    }]);
+    let asked = json!({ "task_id": "one", "report": report.to_string() });
+    let answer = stage.call("report_findings", asked).unwrap();
+    assert!(!answer.to_string().contains(&secret), "{answer:#}");
+    assert!(!files(stage.folder.path()).concat().contains(&secret));
+}
