@@ -50,6 +50,8 @@ enum Command {
     /// Single steps over findings, for scripts: JSON in, JSON out
     #[command(subcommand)]
     Findings(commands::findings::Step),
+    /// Serves tools to agents and editors over MCP
+    Mcp(commands::mcp::Args),
     /// Tasks for agents
     Queue(commands::queue::Args),
     /// Prints the JSON Schema of what a plumbing command prints or reads
@@ -63,7 +65,10 @@ enum Command {
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
     let cli = Cli::parse();
-    signals::stop_commands_too();
+    // A server ends by itself, once it has answered.
+    if !matches!(cli.command, Command::Mcp(_)) {
+        signals::stop_commands_too();
+    }
     let result = std::panic::catch_unwind(|| match cli.command {
         Command::Review(args) => commands::review::run(&args),
         Command::Fix(args) => commands::fix::run(&args),
@@ -73,6 +78,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Demo => commands::demo::run(),
         Command::Findings(step) => commands::findings::run(step),
+        Command::Mcp(args) => commands::mcp::run(&args),
         Command::Queue(args) => commands::queue::run(args),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Completions(args) => commands::shell::completions(&args),

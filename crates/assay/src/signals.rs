@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use assay_serve::mcp::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -13,6 +14,21 @@ pub(crate) fn stop_commands_too() {
     let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     thread::spawn(move || {
         for signal in signals.forever() {
+            assay_sandbox::stop_all();
+            let _ = emulate_default_handler(signal);
+        }
+    });
+}
+
+/// Has a server finish what it does and end; whoever asks a second time does not wait for that.
+pub(crate) fn end_server(stop: Stop) {
+    let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
+    thread::spawn(move || {
+        let mut asked = signals.forever();
+        if asked.next().is_some() {
+            stop.stop();
+        }
+        for signal in asked {
             assay_sandbox::stop_all();
             let _ = emulate_default_handler(signal);
         }

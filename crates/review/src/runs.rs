@@ -25,7 +25,7 @@ use crate::reviewer::Exchange;
 const STATE: &str = ".assay";
 
 /// What of it is not meant for git.
-const IGNORED: &str = "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/cache/\n/spend/\n/ledger.db*\n*.tmp\n";
+const IGNORED: &str = "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/cache/\n/spend/\n/reports/\n/mcp/\n/ledger.db*\n*.tmp\n";
 
 /// So many runs are kept; the oldest go first.
 const KEPT: usize = 100;
@@ -294,7 +294,7 @@ pub fn state_folder(root: &Path) -> Result<PathBuf, RunError> {
 }
 
 /// What of the state folder decides on reviews or on files, or is told to models.
-const OWN: [&str; 3] = ["runs", "cache", "spend"];
+const OWN: [&str; 5] = ["runs", "cache", "spend", "reports", "mcp"];
 
 /// Names what of the state folder came with the repository. Only assay writes there, so what did
 /// may have been made up to be taken for an answer, a fix or an earlier review.

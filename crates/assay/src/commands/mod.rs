@@ -6,6 +6,7 @@ pub(crate) mod doctor;
 pub(crate) mod findings;
 pub(crate) mod fix;
 pub(crate) mod init;
+pub(crate) mod mcp;
 pub(crate) mod queue;
 pub(crate) mod replay;
 pub(crate) mod review;

@@ -8,6 +8,7 @@ mod faults;
 mod gate;
 mod house;
 mod injection;
+mod mcp;
 mod models;
 mod plumbing;
 mod review;

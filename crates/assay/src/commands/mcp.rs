@@ -1,0 +1,140 @@
+//! `assay mcp`: servers for agents and editors, over stdin and stdout or over HTTP.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use assay_agents::config::framework;
+use assay_review::runs::{self, RunError};
+use assay_serve::mcp::http::{Door, Listener};
+use assay_serve::mcp::token::Token;
+use assay_serve::mcp::{Server, Stop, stdio};
+use assay_serve::task_queue::{self, Desk};
+use assay_store::files::FileQueue;
+use assay_store::reports::Reports;
+use clap::ValueEnum;
+
+use crate::environment::variable;
+use crate::exit::Exit;
+use crate::settings::agents::AgentSettings;
+use crate::settings::{self, Configuration};
+use crate::signals;
+
+/// The variable by which an agent's programs know its task.
+const OWN_TASK: &str = "AGENT_TASK_ID";
+
+/// Where the queue's files lie in a repository.
+const QUEUE: &str = ".agent-communication";
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Which server, and how it is reached.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The server
+    #[arg(value_enum)]
+    server: Name,
+    /// Serve streamable HTTP at an address, such as 127.0.0.1:0, instead of stdin and stdout
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<SocketAddr>,
+    /// The file with the token that requests need; made with a random one where it is missing
+    /// [default: .assay/mcp/SERVER.token]
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
+    /// The variable that holds the token, instead of a file
+    #[arg(long, value_name = "NAME", requires = "http", conflicts_with = "token_file")]
+    token_env: Option<String>,
+    /// Need no token; only where other machines cannot reach the server
+    #[arg(long, requires = "http", conflicts_with_all = ["token_file", "token_env"])]
+    no_token: bool,
+    /// A name under which other machines reach the server; without one, none does
+    #[arg(long, value_name = "NAME", requires = "http")]
+    allow_host: Vec<String>,
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+/// The servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Name {
+    /// Tasks for agents, and the findings that go with them
+    TaskQueue,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let root = assay_change::root(&args.folder).or_else(|_| args.folder.canonicalize());
+    let root = root.with_context(|| format!("could not use `{}`", args.folder.display()))?;
+    let server = match args.server {
+        Name::TaskQueue => task_queue(root.clone())?,
+    };
+    let stop = Stop::default();
+    match args.http {
+        None => {
+            signals::end_server(stop.clone());
+            let (input, output) = streams()?;
+            stdio::serve(&server, input, output, &stop)?;
+        }
+        Some(address) => {
+            let listener = Listener::bind(address, door(args, &root, server.name())?)?;
+            signals::end_server(stop.clone());
+            // A line that a program can read; whoever closed stderr does not want to hear of it.
+            let _ = writeln!(io::stderr(), "listening on {}", listener.url());
+            listener.serve(&server, &stop)?;
+        }
+    }
+    Ok(Exit::Ready)
+}
+
+fn task_queue(root: PathBuf) -> anyhow::Result<Server> {
+    let parent = variable(OWN_TASK).map(|id| id.parse()).transpose().context(OWN_TASK)?;
+    let AgentSettings { configuration, roster, .. } = AgentSettings::on_disk(&root)?;
+    if configuration.queue.url.is_some() {
+        bail!("`queue.url` is set in {}, and only a queue on files can be served", settings::PATH);
+    }
+    let Configuration { task, safeguards, workflow, .. } = &configuration;
+    let policy = framework::policy(task, safeguards, workflow);
+    let desk = Desk {
+        queue: Arc::new(FileQueue::open(&root.join(QUEUE), policy)?),
+        agents: roster.agents().iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
+        parent,
+        reports: Reports::new(runs::state_folder_path(&root).join("reports")),
+        root,
+    };
+    Ok(task_queue::server(desk, VERSION))
+}
+
+/// Takes stdin and stdout as files of our own.
+fn streams() -> anyhow::Result<(File, File)> {
+    let input = io::stdin().as_fd().try_clone_to_owned().context("could not use stdin")?;
+    let output = io::stdout().as_fd().try_clone_to_owned().context("could not use stdout")?;
+    Ok((input.into(), output.into()))
+}
+
+/// Decides who may come in over HTTP, and says where the token is.
+fn door(args: &Args, root: &Path, server: &str) -> anyhow::Result<Door> {
+    let hosts = args.allow_host.clone();
+    if args.no_token {
+        return Ok(Door { token: None, hosts });
+    }
+    if let Some(name) = &args.token_env {
+        let text = variable(name).with_context(|| format!("the variable `{name}` is not set"))?;
+        return Ok(Door { token: Some(Token::new(&text, format!("`{name}`"))?), hosts });
+    }
+    let path = match &args.token_file {
+        Some(path) => path.clone(),
+        None => {
+            if let Some(folder) = runs::brought(root) {
+                bail!(RunError::Brought { folder });
+            }
+            runs::state_folder(root)?.join("mcp").join(format!("{server}.token"))
+        }
+    };
+    let token = Token::in_file(&path)?;
+    let _ = writeln!(io::stderr(), "the token is in {}", path.display());
+    Ok(Door { token: Some(token), hosts })
+}
