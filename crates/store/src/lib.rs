@@ -3,13 +3,15 @@
 //! A [`task::Task`] is work for an agent; a [`queue::Queue`] is what a queue promises, kept by two
 //! stores: plain files that a person can look at, and PostgreSQL for several
 //! machines. What becomes of a task when it is claimed, completed or failed is decided in one place
-//! ([`steps`]), so that the stores only carry it out. The ledger remembers what reviews found.
+//! ([`steps`]), so that the stores only carry it out. The [`ledger`] remembers what
+//! reviews found, and what became of it.
 //!
 //! What a task means, and who works on it, is left to others: this room knows no change, no finding
 //! and no model.
 
 pub mod clock;
 pub mod files;
+pub mod ledger;
 pub mod queue;
 pub mod reports;
 pub mod steps;

@@ -1,0 +1,400 @@
+use std::fmt::Write;
+use std::thread;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::decision::Terms;
+use super::query::{Filter, Named};
+use super::record::{Cost, Recorded, Run, Said, Sighting};
+use super::*;
+
+const TODAY: &str = "2026-06-15";
+
+struct Sandbox {
+    ledger: Ledger,
+    _folder: TempDir,
+}
+
+fn sandbox() -> Sandbox {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+    Sandbox { ledger, _folder: folder }
+}
+
+fn moment(number: i64) -> Moment {
+    Moment(Timestamp::from_second(1_780_000_000 + number * 60).unwrap())
+}
+
+fn run(number: i64) -> Run {
+    Run {
+        id: format!("run-{number:03}"),
+        at: moment(number),
+        change: "staged changes".into(),
+        branch: Some("topic".into()),
+        head: None,
+        verdict: "ready".into(),
+        complete: true,
+        cost: Cost::default(),
+    }
+}
+
+fn fingerprint(name: &str) -> String {
+    blake3::hash(name.as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// Reads `name@file`, or `name@old>file` for what moved.
+fn sighting(text: &str, outcome: Outcome, run: &Run) -> Sighting {
+    let (name, place) = text.split_once('@').unwrap();
+    let (from, file) = match place.split_once('>') {
+        Some((from, file)) => (Some(from.to_owned()), file),
+        None => (None, place),
+    };
+    Sighting {
+        id: fingerprint(&format!("{name} {file}"))[..12].to_owned(),
+        fingerprint: fingerprint(name),
+        file: file.to_owned(),
+        moved_from: from,
+        line: Some(7),
+        title: format!("{name} of {}", run.id),
+        severity: "HIGH".into(),
+        impact: 1,
+        category: "style".into(),
+        rule: None,
+        outcome,
+        why: None,
+        before: None,
+        finding: "{}".into(),
+        votes: vec![Said {
+            reviewer: "rules".into(),
+            number: 0,
+            severity: "HIGH".into(),
+            confidence: None,
+            vote: "{}".into(),
+        }],
+    }
+}
+
+fn key(ledger: &Ledger, name: &str) -> FindingKey {
+    let entries = ledger.list(&Filter::default(), TODAY).unwrap();
+    entries.iter().find(|entry| entry.fingerprint == fingerprint(name)).unwrap().key
+}
+
+/// Plays a story: `1: saw a@x.rs, held b@x.rs, lost c` is a run, made in the minute that it is
+/// numbered by; `dismiss a until 2026-06-30` and `reopen a` are what somebody decides.
+fn play(ledger: &mut Ledger, story: &str) {
+    for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["dismiss", name, ref rest @ ..] => {
+                let until = rest.last().copied();
+                let terms = Terms { by: "ada", reason: "fixture", until };
+                let key = key(ledger, name);
+                ledger.dismiss(&[key], terms, moment(500)).unwrap();
+            }
+            ["reopen", name] => {
+                let key = key(ledger, name);
+                ledger.reopen(&[key], "bob", moment(600)).unwrap();
+            }
+            _ => {
+                let (number, looks) = line.split_once(": ").unwrap();
+                add(ledger, number.parse().unwrap(), looks);
+            }
+        }
+    }
+}
+
+fn add(ledger: &mut Ledger, number: i64, looks: &str) -> Recorded {
+    let run = run(number);
+    let (mut sightings, mut absent) = (Vec::new(), Vec::new());
+    for look in looks.split(", ") {
+        match look.split_once(' ').unwrap() {
+            ("saw", what) => sightings.push(sighting(what, Outcome::Raised, &run)),
+            ("left", what) => sightings.push(sighting(what, Outcome::LeftAlone, &run)),
+            ("held", what) => sightings.push(sighting(what, Outcome::HeldBack, &run)),
+            ("lost", name) => absent.push(key(ledger, name)),
+            other => panic!("{other:?}"),
+        }
+    }
+    ledger.record(&run, &sightings, &absent).unwrap()
+}
+
+fn told(ledger: &Ledger) -> String {
+    let mut out = String::new();
+    let minute = |at: Moment| (at.0.as_second() - 1_780_000_000) / 60;
+    for entry in ledger.list(&Filter::default(), TODAY).unwrap() {
+        let name = entry.title.split(' ').next().unwrap();
+        let (state, file) = (entry.state.as_str(), entry.file.as_deref().unwrap_or("-"));
+        let times = [entry.first_seen, entry.last_seen, entry.last_look].map(minute);
+        writeln!(out, "{name} {file} {state} {times:?} {}", entry.title).unwrap();
+    }
+    out
+}
+
+fn check(story: &str, expected: Expect) {
+    let mut sandbox = sandbox();
+    play(&mut sandbox.ledger, story);
+    expected.assert_eq(&told(&sandbox.ledger));
+}
+
+#[test]
+fn a_finding_is_open_until_somebody_looks_in_vain() {
+    check(
+        "1: saw a@x.rs, saw b@x.rs
+         2: saw b@x.rs
+         3: saw b@x.rs, lost a",
+        expect![[r#"
+            a x.rs gone [1, 1, 3] a of run-001
+            b x.rs open [1, 3, 3] b of run-003
+        "#]],
+    );
+}
+
+#[test]
+fn what_comes_back_is_open_again_and_keeps_its_first_day() {
+    check(
+        "1: saw a@x.rs
+         2: lost a
+         3: saw a@x.rs",
+        expect![[r#"
+            a x.rs open [1, 3, 3] a of run-003
+        "#]],
+    );
+}
+
+#[test]
+fn an_older_run_that_comes_late_covers_nothing_up() {
+    check(
+        "2: saw a@x.rs
+         4: lost a
+         1: saw a@x.rs
+         3: saw a@x.rs",
+        expect![[r#"
+            a x.rs gone [1, 3, 4] a of run-003
+        "#]],
+    );
+}
+
+#[test]
+fn the_same_code_in_two_files_is_two_findings_and_code_that_moved_is_one() {
+    check(
+        "1: saw a@x.rs, saw a@y.rs
+         2: saw a@x.rs>z.rs",
+        expect![[r#"
+            a y.rs open [1, 1, 1] a of run-001
+            a z.rs open [1, 2, 2] a of run-002
+        "#]],
+    );
+}
+
+#[test]
+fn what_nobody_was_sure_of_is_no_finding_and_does_not_end_one() {
+    check(
+        "1: saw a@x.rs
+         2: held a@x.rs, held b@x.rs",
+        expect![[r#"
+            a x.rs open [1, 2, 2] a of run-002
+        "#]],
+    );
+}
+
+#[test]
+fn a_dismissal_holds_until_its_last_day_or_until_it_is_taken_back() {
+    check(
+        "1: saw a@x.rs, saw b@x.rs, saw c@x.rs, saw d@x.rs, saw e@x.rs
+         dismiss a
+         dismiss b until 2026-06-15
+         dismiss c until 2026-06-14
+         dismiss d
+         reopen d
+         2: saw a@x.rs, left e@x.rs",
+        expect![[r#"
+            a x.rs dismissed [1, 2, 2] a of run-002
+            b x.rs dismissed [1, 1, 1] b of run-001
+            c x.rs open [1, 1, 1] c of run-001
+            d x.rs open [1, 1, 1] d of run-001
+            e x.rs dismissed [1, 2, 2] e of run-002
+        "#]],
+    );
+}
+
+#[test]
+fn what_was_dismissed_and_went_is_gone_and_is_dismissed_when_it_comes_back() {
+    let story = "1: saw a@x.rs\ndismiss a\n2: lost a";
+    check(story, expect!["a x.rs gone [1, 1, 2] a of run-001\n"]);
+    let story = format!("{story}\n3: saw a@x.rs");
+    check(&story, expect!["a x.rs dismissed [1, 3, 3] a of run-003\n"]);
+}
+
+#[test]
+fn a_finding_is_named_by_the_beginning_of_its_id_and_by_earlier_ids() {
+    let Sandbox { mut ledger, _folder } = sandbox();
+    play(&mut ledger, "1: saw a@x.rs\n2: saw a@x.rs>y.rs\n3: saw a@x.rs");
+    let id = |place: &str| fingerprint(&format!("a {place}"))[..12].to_owned();
+    let Named::One(moved) = ledger.named(&id("y.rs")).unwrap() else { panic!() };
+    let Named::One(other) = ledger.named(&id("x.rs")[..6]).unwrap() else { panic!() };
+    assert_ne!(moved, other);
+    let files = [moved, other].map(|key| ledger.history(key, TODAY).unwrap().entry.file.unwrap());
+    assert_eq!(files, ["y.rs", "x.rs"]);
+    for nobody in ["", "zz", "%", "0123456789abcdef"] {
+        assert_eq!(ledger.named(nobody).unwrap(), Named::Nobody, "{nobody}");
+    }
+    let story: String = (10..40).map(|n| format!("{n}: saw f{n}@x.rs\n")).collect();
+    play(&mut ledger, &story);
+    let shared = (0..16).map(|digit| ledger.named(&format!("{digit:x}")).unwrap());
+    assert!(shared.into_iter().any(|named| matches!(named, Named::Several(_))));
+}
+
+#[test]
+fn the_filter_takes_what_is_asked_for() {
+    let Sandbox { mut ledger, _folder } = sandbox();
+    play(&mut ledger, "1: saw a@x.rs\n5: saw b@x.rs\ndismiss a");
+    let count = |filter: Filter| ledger.list(&filter, TODAY).unwrap().len();
+    let all = Filter::default;
+    assert_eq!(count(all()), 2);
+    assert_eq!(count(Filter { state: Some(State::Dismissed), ..all() }), 1);
+    assert_eq!(count(Filter { state: Some(State::Gone), ..all() }), 0);
+    assert_eq!(count(Filter { impact: Some(0), ..all() }), 0);
+    assert_eq!(count(Filter { impact: Some(1), ..all() }), 2);
+    assert_eq!(count(Filter { category: Some("Style".into()), ..all() }), 2);
+    assert_eq!(count(Filter { category: Some("security".into()), ..all() }), 0);
+    assert_eq!(count(Filter { reviewer: Some("rules".into()), ..all() }), 2);
+    assert_eq!(count(Filter { reviewer: Some("ada".into()), ..all() }), 0);
+    assert_eq!(count(Filter { from: Some(moment(2)), ..all() }), 1);
+    assert_eq!(count(Filter { until: Some(moment(2)), ..all() }), 1);
+}
+
+#[test]
+fn a_run_is_in_it_whole_or_not_at_all() {
+    let Sandbox { mut ledger, _folder } = sandbox();
+    play(&mut ledger, "1: saw a@x.rs");
+    let (run, nobody) = (run(2), FindingKey(999));
+    let seen = [sighting("b@x.rs", Outcome::Raised, &run)];
+    assert!(ledger.record(&run, &seen, &[nobody]).is_err());
+    assert_eq!(told(&ledger), "a x.rs open [1, 1, 1] a of run-001\n");
+    assert_eq!(ledger.runs().unwrap(), 1);
+}
+
+#[test]
+fn several_at_once_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.db");
+    thread::scope(|scope| {
+        for number in 0..8 {
+            let path = &path;
+            scope.spawn(move || {
+                for round in 0..5 {
+                    let mut ledger = Ledger::open(path).unwrap();
+                    add(
+                        &mut ledger,
+                        number * 5 + round,
+                        &format!("saw a@x.rs, saw f{number}@y.rs"),
+                    );
+                }
+            });
+        }
+    });
+    let ledger = Ledger::open(&path).unwrap();
+    assert_eq!(ledger.runs().unwrap(), 40);
+    assert_eq!(ledger.list(&Filter::default(), TODAY).unwrap().len(), 9);
+}
+
+#[test]
+fn reading_leaves_nothing_behind() {
+    let folder = tempfile::Builder::new().prefix("a b?c#d%41").tempdir().unwrap();
+    let path = folder.path().join("ledger.db");
+    assert!(Ledger::open_to_read(&path).unwrap().is_none());
+    play(&mut Ledger::open(&path).unwrap(), "1: saw a@x.rs");
+    let files = || {
+        let entries = fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(files(), ["ledger.db"]);
+    let before = fs::read(&path).unwrap();
+    assert_eq!(Ledger::open_to_read(&path).unwrap().unwrap().runs().unwrap(), 1);
+    assert_eq!(files(), ["ledger.db"]);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(Ledger::connect_at_rest(&path).unwrap().runs().unwrap(), 1);
+    assert_eq!(files(), ["ledger.db"]);
+}
+
+#[test]
+fn what_cannot_be_used_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.db");
+    let why = || Ledger::open(&path).map(|_| ()).unwrap_err();
+    fs::write(&path, "not a database, and longer than the header of one would have to be, surely")
+        .unwrap();
+    assert!(matches!(why(), LedgerError::Damaged { .. }), "{:?}", why());
+    fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE runs (id)").unwrap();
+    assert!(matches!(why(), LedgerError::Foreign { .. }), "{:?}", why());
+    fs::remove_file(&path).unwrap();
+    Ledger::open(&path).unwrap().connection.pragma_update(None, "user_version", 99).unwrap();
+    assert!(matches!(why(), LedgerError::Newer { found: 99, .. }), "{:?}", why());
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(matches!(why(), LedgerError::Failed { .. }), "{:?}", why());
+}
+
+#[test]
+fn whoever_finds_it_held_is_told_so_and_may_read_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.db");
+    let mut holder = Ledger::open(&path).unwrap();
+    let held = holder.connection.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+    let write = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let mut other = Ledger::connect(&path, write, Duration::ZERO).unwrap();
+    let refused = other.record(&run(1), &[], &[]).unwrap_err();
+    assert!(matches!(refused, LedgerError::Busy { .. }), "{refused:?}");
+    assert_eq!(other.runs().unwrap(), 0);
+    drop(held);
+}
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// Looks of one run at each of the findings.
+fn looks() -> impl Strategy<Value = Vec<&'static str>> {
+    prop::collection::vec(prop::sample::select(vec!["saw", "left", "held", "lost", ""]), 3)
+}
+
+fn in_words(looks: &[&str]) -> String {
+    let looks = looks.iter().zip(NAMES).filter(|(look, _)| !look.is_empty());
+    let told = looks.map(|(look, name)| match *look {
+        "lost" => format!("lost {name}"),
+        look => format!("{look} {name}@x.rs"),
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn neither_order_nor_repetition_of_runs_matters(
+        runs in prop::collection::vec(looks(), 1..5),
+        order in Just((0..8usize).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let runs: Vec<String> = runs.iter().map(|looks| in_words(looks)).collect();
+        let numbered = || runs.iter().enumerate().filter(|(_, looks)| !looks.is_empty());
+        let [mut straight, mut shuffled] = [(); 2].map(|()| sandbox());
+        for each in [&mut straight, &mut shuffled] {
+            add(&mut each.ledger, 0, "saw a@x.rs, saw b@x.rs, saw c@x.rs");
+        }
+        for (number, looks) in numbered() {
+            add(&mut straight.ledger, number as i64 + 1, looks);
+        }
+        for at in order.iter().chain(&order) {
+            if let Some((number, looks)) = numbered().find(|(number, _)| number == at) {
+                add(&mut shuffled.ledger, number as i64 + 1, looks);
+            }
+        }
+        prop_assert_eq!(told(&straight.ledger), told(&shuffled.ledger));
+        let again = add(&mut straight.ledger, 0, "saw d@x.rs");
+        prop_assert_eq!(again, Recorded::Before);
+        prop_assert_eq!(told(&straight.ledger), told(&shuffled.ledger));
+    }
+}
