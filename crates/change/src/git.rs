@@ -248,7 +248,7 @@ impl Git {
     /// Gives the branch that changes are made against, if HEAD is not on it.
     pub(crate) fn default_branch(&self) -> Option<String> {
         let branch = self.main_branch()?;
-        let current = self.line(&["symbolic-ref", "--short", "--quiet", "HEAD"]).ok();
+        let current = self.current_branch();
         (current.as_deref() != Some(branch.as_str())).then_some(branch)
     }
 
@@ -258,6 +258,17 @@ impl Git {
         let known = ["origin/main", "origin/master", "main", "master"].map(str::to_owned);
         let mut candidates = remote.into_iter().filter(|name| !name.is_empty()).chain(known);
         candidates.find(|name| self.resolve(name).is_ok())
+    }
+
+    /// Gives the branch that HEAD is on.
+    pub(crate) fn current_branch(&self) -> Option<String> {
+        let current = self.line(&["symbolic-ref", "--short", "--quiet", "HEAD"]);
+        current.ok().filter(|name| !name.is_empty())
+    }
+
+    /// Says whether a commit is another one, or came before it; not where either is unknown.
+    pub(crate) fn is_ancestor(&self, commit: &str, of: &str) -> bool {
+        self.run(&["merge-base", "--is-ancestor", "--end-of-options", commit, of]).is_ok()
     }
 
     fn is_shallow(&self) -> bool {

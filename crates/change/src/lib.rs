@@ -7,6 +7,7 @@
 pub mod diff;
 mod git;
 mod left_out;
+mod lineage;
 mod name;
 mod on_disk;
 mod recorded;
@@ -22,6 +23,7 @@ use crate::diff::FileDiff;
 use crate::git::Git;
 pub use crate::git::GitError;
 pub use crate::left_out::{GlobError, LeaveOut, LeftOut};
+pub use crate::lineage::Lineage;
 pub use crate::on_disk::OnDisk;
 pub use crate::recorded::RecordedChange;
 use crate::tree::{DirTree, GitTree, TreeKind};
@@ -62,6 +64,8 @@ pub struct Change {
     /// Whether there may be more to it than was asked for.
     pub is_limited: bool,
     messages: Messages,
+    /// The pull request that it is, `OWNER/REPO#N`.
+    pull: Option<String>,
     base: TreeKind,
     tree: TreeKind,
 }
@@ -89,8 +93,8 @@ impl Change {
         let root = git.root.clone();
         let base = TreeKind::Git(Box::new(GitTree::revision(git, base)));
         let messages = Messages::None;
-        let (untracked, is_limited) = (Vec::new(), false);
-        Change { root, title, files, untracked, is_limited, messages, base, tree }
+        let (untracked, is_limited, pull) = (Vec::new(), false, None);
+        Change { root, title, files, untracked, is_limited, messages, pull, base, tree }
     }
 
     /// Gives the tree before the change: that of the commit it is held against.
@@ -191,8 +195,10 @@ fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, 
         Scope::Commits(range) => open_commits(git, range, &selection.paths),
         Scope::Pull { repository, number } => {
             let pull = git.pull(repository, *number)?;
-            let title = format!("pull request {repository}#{number}");
-            between(git, pull.base, pull.head, title, &selection.paths)
+            let name = format!("{repository}#{number}");
+            let title = format!("pull request {name}");
+            let change = between(git, pull.base, pull.head, title, &selection.paths)?;
+            Ok(Change { pull: Some(name), ..change })
         }
     }
 }

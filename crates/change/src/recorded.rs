@@ -96,6 +96,7 @@ impl RecordedChange {
             untracked: Vec::new(),
             is_limited: false,
             messages: Messages::Known(self.messages),
+            pull: None,
             base: TreeKind::Recorded(self.before),
             tree: TreeKind::Recorded(self.after),
         }

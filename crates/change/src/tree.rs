@@ -148,6 +148,11 @@ impl GitTree {
         GitTree { git, revision, contents, kinds }
     }
 
+    /// Gives the repository, and the commit or tree; `None` for the index.
+    pub(crate) fn stands_on(&self) -> (&Git, Option<&str>) {
+        (&self.git, self.revision.as_deref())
+    }
+
     /// Writes all files into a folder.
     pub(crate) fn lay_out(&self, folder: &Path) -> Result<(), GitError> {
         let prefix = format!("--prefix={}/", folder.display());

@@ -5,6 +5,7 @@
 mod generated;
 mod hostile;
 mod kinds;
+mod lineage;
 mod numstat;
 mod pull;
 mod recorded;

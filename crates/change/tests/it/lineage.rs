@@ -1,0 +1,64 @@
+//! Whether one change goes on from where another stood.
+
+use assay_change::{Lineage, Scope, Selection, open};
+use assay_fakes::Repository;
+
+fn lineage(repository: &Repository, scope: &Scope) -> Lineage {
+    open(repository.path(), scope, &Selection::default()).unwrap().lineage()
+}
+
+fn follows(later: &Lineage, earlier: &Lineage) -> bool {
+    later.follows(earlier.branch.as_deref(), earlier.head.as_deref())
+}
+
+fn worked_on(repository: &Repository, branch: &str) -> Lineage {
+    repository.git(&["switch", "--quiet", branch]);
+    repository.write("a.rs", format!("// {branch}\n"));
+    repository.commit(branch);
+    lineage(repository, &Scope::Automatic)
+}
+
+#[test]
+fn work_on_one_branch_follows_and_work_on_another_does_not() {
+    let repository = Repository::new();
+    repository.git(&["branch", "one"]);
+    repository.git(&["branch", "two"]);
+    let (one, two) = (worked_on(&repository, "one"), worked_on(&repository, "two"));
+    assert!(!follows(&two, &one) && !follows(&one, &two));
+    assert!(follows(&worked_on(&repository, "one"), &one));
+}
+
+#[test]
+fn a_branch_that_was_rewritten_is_still_the_same_work() {
+    let repository = Repository::new();
+    repository.git(&["branch", "one"]);
+    let before = worked_on(&repository, "one");
+    repository.git(&["commit", "--quiet", "--amend", "--message", "another"]);
+    let after = lineage(&repository, &Scope::Staged);
+    assert_ne!(before.head, after.head);
+    assert!(follows(&after, &before));
+}
+
+#[test]
+fn a_history_that_has_the_other_in_it_follows_whatever_it_is_called() {
+    let repository = Repository::new();
+    repository.git(&["branch", "one"]);
+    let one = worked_on(&repository, "one");
+    repository.git(&["switch", "--quiet", "main"]);
+    let commit = lineage(&repository, &Scope::Commits("HEAD".to_owned()));
+    assert!(!follows(&commit, &one));
+    repository.git(&["merge", "--quiet", "--no-ff", "--no-edit", "one"]);
+    let merged = lineage(&repository, &Scope::Commits("HEAD".to_owned()));
+    assert_eq!(merged.branch, None);
+    assert!(follows(&merged, &one) && !follows(&one, &merged));
+}
+
+#[test]
+fn nothing_follows_what_is_not_known() {
+    let repository = Repository::new();
+    let here = lineage(&repository, &Scope::Staged);
+    assert!(!here.follows(None, None));
+    for head in ["0000000000000000000000000000000000000000", "nowhere", "--all"] {
+        assert!(!here.follows(None, Some(head)), "{head}");
+    }
+}
