@@ -18,6 +18,7 @@ mod worktree;
 use std::path::{Path, PathBuf};
 
 use assay_findings::ground::{ChangedLines, Tree};
+use serde::{Deserialize, Serialize};
 
 use crate::diff::FileDiff;
 use crate::git::Git;
@@ -30,7 +31,8 @@ use crate::tree::{DirTree, GitTree, TreeKind};
 pub use crate::worktree::Worktree;
 
 /// Which change is meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// The branch and the working tree against the default branch; where that shows nothing, the
     /// last commit.
@@ -102,6 +104,14 @@ impl Change {
         self.base.as_tree()
     }
 
+    /// Names the commit that it is held against, where it is of a repository.
+    pub fn base_revision(&self) -> Option<&str> {
+        match &self.base {
+            TreeKind::Git(tree) => tree.revision.as_deref(),
+            TreeKind::Dir(_) | TreeKind::Recorded(_) => None,
+        }
+    }
+
     /// Gives the tree after the change.
     pub fn tree(&self) -> &(dyn Tree + Sync) {
         self.tree.as_tree()
@@ -133,7 +143,7 @@ impl Change {
 }
 
 /// What belongs to a change besides its scope.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// The paths it is limited to; all where there are none.
     pub paths: Vec<String>,

@@ -128,7 +128,7 @@ fn as_text(bytes: Vec<u8>) -> Option<String> {
 pub(crate) struct GitTree {
     git: Git,
     /// The commit or tree; `None` for the index.
-    revision: Option<String>,
+    pub(crate) revision: Option<String>,
     contents: Objects,
     kinds: Objects,
 }

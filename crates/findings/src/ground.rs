@@ -258,7 +258,7 @@ impl<'t> Ground<'t> {
     }
 
     /// Says whether a file holds a quote that is long enough to prove anything.
-    pub(crate) fn holds(&self, path: &RepoPath, quote: &str) -> bool {
+    pub fn holds(&self, path: &RepoPath, quote: &str) -> bool {
         let quotes = quotes(&[quote.to_owned()]);
         let view = self.tree.and_then(|tree| self.view(tree, path));
         view.is_some_and(|view| quotes.iter().any(|quote| view.find(quote, 1).is_some()))

@@ -5,6 +5,7 @@
 
 mod patience;
 
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -116,6 +117,23 @@ impl Caller {
         };
         let Attempts { count, spent, .. } = attempts;
         Answered { outcome, source: Source::Asked, attempts: count, spent, not_kept }
+    }
+
+    /// Takes in what somebody else got for a question, an answer or why there is none. It is found
+    /// where answers are replayed from; there is nothing to do where none are.
+    pub fn hand_in(
+        &self,
+        model: &dyn Model,
+        ask: &Ask<'_>,
+        outcome: Result<&Reply, &Failure>,
+    ) -> io::Result<()> {
+        let Some(recording) = &self.stores.replay else { return Ok(()) };
+        let Ask { label, prompt, nonce, .. } = *ask;
+        let question = Question { model: model.id(), reached: None, label, prompt, nonce };
+        match outcome {
+            Ok(reply) => recording.keep(question, reply),
+            Err(failure) => recording.keep_failure(question, failure),
+        }
     }
 
     /// Gives an answer that nobody was asked for.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::says;
@@ -49,8 +50,9 @@ pub enum Mark {
     Canary,
 }
 
-/// The marks of a run. Nobody can have written them into a change before the run began.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The marks of a run. Nobody can have written them into a change before the run began. They are
+/// kept with a run only while somebody else is still to answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nonce {
     fence: String,
     canary: String,
