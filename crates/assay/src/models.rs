@@ -11,7 +11,7 @@ use assay_findings::synthesis::Synthesis;
 use assay_models::{Caller, Nonce, Store, Stores};
 use assay_review::command::CommandReviewer;
 use assay_review::persona::validator::second_looks;
-use assay_review::persona::{Desk, PersonaReviewer, Personas, Tier, VALIDATOR};
+use assay_review::persona::{Desk, Personas, Tier, VALIDATOR};
 use assay_review::recording::{REPLIES, RecordedModels};
 use assay_review::{Estimate, Interest, Order, Review, Reviewer, runs};
 use assay_rules::redacted_text;
@@ -162,6 +162,7 @@ impl Panel {
             thinking,
             prior: prior.clone(),
             second_looks: settings.second_looks,
+            largest_part: None,
         };
         let desk = Desk::new(line.caller.clone(), models, nonce, time);
         Ok(Some(Panel {
@@ -191,14 +192,8 @@ impl Panel {
 
     /// Gives the reviewers: those who were asked for by name, or else all, whose triggers decide.
     pub(crate) fn reviewers(&self) -> Vec<Box<dyn Reviewer>> {
-        let by = |reviewer: PersonaReviewer| Box::new(reviewer) as Box<dyn Reviewer>;
-        let desk = || self.desk.clone();
-        if self.recorded.named.is_empty() {
-            let all = self.personas.on_roster().into_iter();
-            return all.map(|persona| by(PersonaReviewer::new(persona.clone(), desk()))).collect();
-        }
-        let named = self.recorded.named.iter().filter_map(|name| self.personas.named(name));
-        named.map(|persona| by(PersonaReviewer::named(persona.clone(), desk()))).collect()
+        let all = self.personas.reviewers(&self.recorded.named, &self.desk).into_iter();
+        all.map(|reviewer| Box::new(reviewer) as Box<dyn Reviewer>).collect()
     }
 
     /// Says in which order the personas are asked: at once, unless the budget may not reach for all.

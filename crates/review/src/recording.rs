@@ -27,7 +27,7 @@ use crate::run::Review;
 use crate::runs::{self, RunError};
 
 /// The file that holds it.
-const FILE: &str = "recording.json";
+pub(crate) const FILE: &str = "recording.json";
 
 /// The folder with what models answered.
 pub const REPLIES: &str = "replies";
@@ -76,6 +76,9 @@ pub struct RecordedModels {
     pub prior: Option<String>,
     /// Whether findings were looked at again.
     pub second_looks: bool,
+    /// The most bytes of a part of the change, where whoever read it takes less than models do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_part: Option<u64>,
 }
 
 impl Recording {
@@ -138,14 +141,20 @@ impl Recording {
 impl RecordedModels {
     /// Sets up personas that are answered from the recording in a folder, and by nobody else.
     pub fn desk(&self, folder: &Path) -> io::Result<Desk> {
+        Ok(self.desk_with(folder, Nonce::draw()?))
+    }
+
+    /// Sets them up with the marks of a run that is not over.
+    pub(crate) fn desk_with(&self, folder: &Path, nonce: Nonce) -> Desk {
         let replay = Some(Store::new(&folder.join(REPLIES), redacted_text));
         let stores = Stores { replay, ..Stores::default() };
         let caller = Caller::new(stores, Budget::unlimited(), Patience::default());
         let [cheap, default, premium] =
             self.tiers.clone().map(|about| Arc::new(Absent(about)) as Arc<dyn assay_models::Model>);
         let models = Models { cheap, default, premium };
-        let desk = Desk::new(Arc::new(caller), models, Nonce::draw()?, Duration::ZERO);
-        Ok(desk.thinking(self.thinking).prior(self.prior.clone()))
+        let desk = Desk::new(Arc::new(caller), models, nonce, Duration::ZERO);
+        let desk = desk.thinking(self.thinking).prior(self.prior.clone());
+        desk.largest_part(self.largest_part)
     }
 }
 

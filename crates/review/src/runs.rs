@@ -25,7 +25,10 @@ use crate::reviewer::Exchange;
 const STATE: &str = ".assay";
 
 /// What of it is not meant for git.
-const IGNORED: &str = "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/cache/\n/spend/\n/reports/\n/mcp/\n/ledger.db*\n*.tmp\n";
+const IGNORED: &str = "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/delegated/\n/cache/\n/spend/\n/reports/\n/mcp/\n/ledger.db*\n*.tmp\n";
+
+/// How the file begins that says so, whichever version wrote it.
+const OURS: &str = "# Written by assay:";
 
 /// So many runs are kept; the oldest go first.
 const KEPT: usize = 100;
@@ -164,7 +167,7 @@ impl Record<'_> {
         // It has its name now; nothing is left to clean up.
         let _ = draft.keep();
         sync_folder(&parent).map_err(fail)?;
-        tidy(&parent, &folder);
+        keep_newest(&parent, &folder, KEPT);
         Ok(folder)
     }
 
@@ -240,15 +243,15 @@ fn fix_of(change: &Change, finding: &Finding) -> Option<StoredFix> {
     })
 }
 
-/// Takes away the oldest runs, and drafts that were left behind by whoever was killed. What cannot
-/// be taken away now is tried again with the next run.
-fn tidy(parent: &Path, newest: &Path) {
+/// Takes away the oldest runs but for so many, and drafts that were left behind by whoever was
+/// killed. What cannot be taken away now is tried again with the next run.
+pub(crate) fn keep_newest(parent: &Path, newest: &Path, kept: usize) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     let changed = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     let (mut runs, drafts): (Vec<PathBuf>, Vec<PathBuf>) =
         entries.flatten().map(|entry| entry.path()).partition(|path| is_run(path));
     runs.sort();
-    let too_many = runs.len().saturating_sub(KEPT);
+    let too_many = runs.len().saturating_sub(kept);
     let is_stale = |draft: &PathBuf| {
         // Somebody may be filling it just now.
         let age = changed(newest).zip(changed(draft)).map(|(now, then)| now.duration_since(then));
@@ -294,7 +297,7 @@ pub fn state_folder(root: &Path) -> Result<PathBuf, RunError> {
 }
 
 /// What of the state folder decides on reviews or on files, or is told to models.
-const OWN: [&str; 5] = ["runs", "cache", "spend", "reports", "mcp"];
+const OWN: [&str; 6] = ["runs", "delegated", "cache", "spend", "reports", "mcp"];
 
 /// Names what of the state folder came with the repository. Only assay writes there, so what did
 /// may have been made up to be taken for an answer, a fix or an earlier review.
@@ -379,7 +382,7 @@ pub fn fixes(run: &Path) -> Result<Vec<StoredFix>, RunError> {
     read_json(&run.join("fixes.json"))
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, RunError> {
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, RunError> {
     let path = path.to_owned();
     let text = fs::read_to_string(&path)
         .map_err(|source| RunError::File { path: path.clone(), source })?;
@@ -404,7 +407,17 @@ pub(crate) fn make_state_folder(root: &Path) -> io::Result<()> {
     }
     fs::create_dir_all(&folder)?;
     let ignore = folder.join(".gitignore");
-    if ignore.exists() { Ok(()) } else { write_whole(&ignore, IGNORED.as_bytes()) }
+    match fs::read_to_string(&ignore) {
+        // An older version knew of less.
+        Ok(text) if text.starts_with(OURS) && text != IGNORED => {
+            write_whole(&ignore, IGNORED.as_bytes())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            write_whole(&ignore, IGNORED.as_bytes())
+        }
+        // What somebody else wrote is theirs.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Writes a file whole or not at all.

@@ -1,13 +1,14 @@
 //! What the personas of a run share: [`Desk`].
 
 use std::collections::BTreeSet;
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use assay_change::Change;
 use assay_findings::path::RepoPath;
 use assay_findings::spent::Spent;
-use assay_models::{Answered, Ask, Caller, Mark, Model, Nonce, Prompt, Reply, says};
+use assay_models::{Answered, Ask, Caller, Failure, Mark, Model, Nonce, Prompt, Reply, says};
 
 use super::{Persona, Signals, Tier};
 use crate::prompt::briefing::Briefing;
@@ -72,6 +73,8 @@ pub struct Desk {
     thinking: u32,
     /// What an earlier review found.
     prior: Option<String>,
+    /// No part of a change is larger than this.
+    largest_part: u64,
     signals: OnceLock<Signals>,
     briefing: OnceLock<Briefing>,
 }
@@ -86,6 +89,7 @@ impl Desk {
             time,
             thinking: 0,
             prior: None,
+            largest_part: LARGEST_PART,
             signals: OnceLock::new(),
             briefing: OnceLock::new(),
         }
@@ -100,6 +104,13 @@ impl Desk {
     /// Tells what an earlier review found.
     pub fn prior(mut self, prior: Option<String>) -> Desk {
         self.prior = prior;
+        self
+    }
+
+    /// Cuts the change into parts that are no larger than this, where whoever reads it takes less
+    /// at a time than models do.
+    pub(crate) fn largest_part(mut self, bytes: Option<u64>) -> Desk {
+        self.largest_part = bytes.unwrap_or(LARGEST_PART).clamp(SMALLEST_PART, LARGEST_PART);
         self
     }
 
@@ -143,7 +154,7 @@ impl Desk {
         let tokens = about.context_tokens.saturating_sub(answer + about.overhead_tokens);
         let overhead = prompt::overhead(persona, briefing, self.prior_for(persona)) as u64;
         let most = (tokens * BYTES_PER_TOKEN).saturating_sub(overhead);
-        parts::parts(briefing, most.clamp(SMALLEST_PART, LARGEST_PART) as usize)
+        parts::parts(briefing, most.clamp(SMALLEST_PART, self.largest_part) as usize)
     }
 
     pub(super) fn room(&self, persona: &Persona) -> Room {
@@ -172,6 +183,23 @@ impl Desk {
             is_worth_keeping: &|reply| can_be_read(&reply.text) && !self.took_orders(reply),
         };
         self.caller.ask(self.model(persona), &ask, heard)
+    }
+
+    /// Takes in what somebody else got for a question to a persona's model.
+    pub(crate) fn hand_in(
+        &self,
+        persona: &Persona,
+        prompt: &Prompt,
+        outcome: Result<&Reply, &Failure>,
+    ) -> io::Result<()> {
+        let (label, nonce, time) = (persona.name.as_str(), &self.nonce, self.time);
+        let ask = Ask { label, prompt, nonce, time, is_worth_keeping: &|_| true };
+        self.caller.hand_in(self.model(persona), &ask, outcome)
+    }
+
+    /// Gives the marks of the run.
+    pub(crate) fn nonce(&self) -> &Nonce {
+        &self.nonce
     }
 
     /// Says whether an answer took orders from the text under review.

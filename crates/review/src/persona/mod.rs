@@ -5,7 +5,7 @@
 //! change, part by part ([`reading`]), and [`validator`] has findings looked at again.
 
 mod desk;
-mod reading;
+pub(crate) mod reading;
 mod reviewer;
 mod shipped;
 mod signals;
@@ -13,6 +13,7 @@ mod trigger;
 pub mod validator;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use assay_findings::grade::Grade;
 use serde::Deserialize;
@@ -175,6 +176,17 @@ impl Personas {
     /// Gives one by its name.
     pub fn named(&self, name: &str) -> Option<&Persona> {
         self.0.get(name)
+    }
+
+    /// Gives those who read changes: those who were asked for by name, or else all, whose triggers
+    /// decide.
+    pub fn reviewers(&self, named: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
+        if named.is_empty() {
+            let all = self.on_roster().into_iter();
+            return all.map(|p| PersonaReviewer::new(p.clone(), desk.clone())).collect();
+        }
+        let named = named.iter().filter_map(|name| self.named(name));
+        named.map(|persona| PersonaReviewer::named(persona.clone(), desk.clone())).collect()
     }
 
     /// Gives those that can be on a roster. Whoever has to answer comes first, since a budget may

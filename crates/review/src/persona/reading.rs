@@ -12,7 +12,7 @@ use super::PersonaReviewer;
 use super::desk::in_report;
 use crate::prompt;
 use crate::prompt::briefing::{Briefing, NotRead};
-use crate::prompt::parts::Part;
+use crate::prompt::parts::{Part, Parts};
 use crate::reviewer::{Answer, Exchange, Reviewer, Tell, looks_of};
 use crate::secrets::keep_secrets;
 
@@ -29,17 +29,51 @@ const CUTS: usize = 4;
 const WORTH_CUTTING: usize = 4_000;
 
 /// What came of reading a change, part by part.
-pub(super) struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     by: &'a PersonaReviewer,
     briefing: &'a Briefing,
     tell: Tell<'a>,
     report: Report,
     exchanges: Vec<Exchange>,
     spent: Spent,
-    /// Why parts gave nothing, and the hunks in them.
-    failed: Vec<(String, BTreeSet<usize>)>,
+    /// The parts that gave nothing.
+    failed: Vec<Failed>,
+    /// What nobody has answered.
+    open: Vec<OpenQuestion>,
     read: BTreeSet<usize>,
     left_over: BTreeSet<usize>,
+    /// How many parts there are.
+    parts: usize,
+}
+
+/// A part that gave nothing.
+struct Failed {
+    part: usize,
+    why: String,
+    hunks: BTreeSet<usize>,
+}
+
+/// A question that nobody has answered: whoever answers from a recording has none for it.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenQuestion {
+    /// The part that it is about, the so-manieth of so many.
+    pub(crate) place: (usize, usize),
+    pub(crate) prompt: Prompt,
+    /// What was wrong with an earlier answer.
+    pub(crate) again: Option<String>,
+}
+
+/// How one part of a change stands with whoever reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PartState {
+    /// It was read.
+    Read,
+    /// It gave nothing, for this reason.
+    Failed(String),
+    /// It is asked about again, for this reason.
+    AskedAgain(String),
+    /// It is asked about.
+    Asked,
 }
 
 impl<'a> Reading<'a> {
@@ -47,7 +81,7 @@ impl<'a> Reading<'a> {
     pub(super) fn new(
         by: &'a PersonaReviewer,
         briefing: &'a Briefing,
-        left_over: BTreeSet<usize>,
+        parts: &Parts,
         tell: Tell<'a>,
     ) -> Reading<'a> {
         let mut report = Report::new(by.who());
@@ -60,8 +94,10 @@ impl<'a> Reading<'a> {
             exchanges: Vec::new(),
             spent: Spent::default(),
             failed: Vec::new(),
+            open: Vec::new(),
             read: BTreeSet::new(),
-            left_over,
+            left_over: parts.left_over.clone(),
+            parts: parts.parts.len(),
         }
     }
 
@@ -74,7 +110,7 @@ impl<'a> Reading<'a> {
     fn read_cutting(&mut self, part: Part, (number, of): (usize, usize), cuts: usize) {
         let hunks = part.hunks();
         let prompt = self.by.prompt(self.briefing, (&part, number, of));
-        match self.asked(&prompt) {
+        match self.asked(&prompt, (number, of)) {
             Ok(report) => {
                 self.take(report);
                 self.read.extend(hunks);
@@ -86,10 +122,10 @@ impl<'a> Reading<'a> {
                             self.read_cutting(half, (number, of), cuts - 1);
                         }
                     }
-                    None => self.fail(failure, hunks),
+                    None => self.fail(failure, number, hunks),
                 }
             }
-            Err(failure) => self.fail(failure, hunks),
+            Err(failure) => self.fail(failure, number, hunks),
         }
     }
 
@@ -99,12 +135,15 @@ impl<'a> Reading<'a> {
     }
 
     /// Asks, and once more where the answer cannot be read.
-    fn asked(&mut self, prompt: &Prompt) -> Result<Report, Failure> {
-        let report = self.ask_once(prompt)?;
+    fn asked(&mut self, prompt: &Prompt, place: (usize, usize)) -> Result<Report, Failure> {
+        let first = self.ask_once(prompt);
+        let report = first.inspect_err(|failure| self.note_open(failure, prompt, place, None))?;
         let Some(why) = &report.unusable else { return Ok(report) };
         // What it said is kept, for whoever wants to read it.
         let said = report.rejected.first().map(|rejected| rejected.raw.clone());
-        match self.ask_once(&prompt::again(prompt.clone(), why)) {
+        let again = prompt::again(prompt.clone(), why);
+        let second = self.ask_once(&again);
+        match second.inspect_err(|failure| self.note_open(failure, &again, place, Some(why))) {
             Ok(second) if second.unusable.is_none() => Ok(second),
             Ok(_) => {
                 let model = self.by.desk.model(&self.by.persona).id();
@@ -119,6 +158,49 @@ impl<'a> Reading<'a> {
                 partial: failure.partial.or(said),
                 ..failure
             }),
+        }
+    }
+
+    /// Notes a question that is on no record yet.
+    fn note_open(
+        &mut self,
+        failure: &Failure,
+        prompt: &Prompt,
+        place: (usize, usize),
+        again: Option<&str>,
+    ) {
+        if failure.class == Class::NotRecorded {
+            let (prompt, again) = (prompt.clone(), again.map(str::to_owned));
+            self.open.push(OpenQuestion { place, prompt, again });
+        }
+    }
+
+    /// Gives what nobody has answered so far.
+    pub(crate) fn open_questions(&self) -> &[OpenQuestion] {
+        &self.open
+    }
+
+    /// Counts the parts.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts
+    }
+
+    /// Gives what was reported so far.
+    pub(crate) fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Says how a part stands, if there is such a part.
+    pub(crate) fn state_of(&self, part: usize) -> Option<PartState> {
+        let asked = self.open.iter().find(|open| open.place.0 == part);
+        let failed = self.failed.iter().find(|failed| failed.part == part);
+        match (asked, failed) {
+            (Some(OpenQuestion { again: Some(why), .. }), _) => {
+                Some(PartState::AskedAgain(why.clone()))
+            }
+            (Some(_), _) => Some(PartState::Asked),
+            (None, Some(failed)) => Some(PartState::Failed(failed.why.clone())),
+            (None, None) => (1..=self.parts).contains(&part).then_some(PartState::Read),
         }
     }
 
@@ -165,17 +247,17 @@ impl<'a> Reading<'a> {
     }
 
     /// Takes what came before a failure, which was paid for; the hunks do not count as read.
-    fn fail(&mut self, failure: Failure, hunks: BTreeSet<usize>) {
+    fn fail(&mut self, failure: Failure, part: usize, hunks: BTreeSet<usize>) {
         if let Some(partial) = failure.partial.filter(|text| !self.by.desk.part_took_orders(text)) {
             self.take(self.report_from(&partial));
         }
-        self.failed.push((failure.message, hunks));
+        self.failed.push(Failed { part, why: failure.message, hunks });
     }
 
     /// Puts the answer together.
     pub(super) fn finish(mut self, change: &Change) -> Answer {
         let looks = (0..change.hunks()).map(|hunk| self.look(hunk)).collect();
-        if let Some((why, _)) = self.failed.first() {
+        if let Some(Failed { why, .. }) = self.failed.first() {
             let (failed, all) = (self.failed.len(), self.exchanges.len());
             self.report.unusable = Some(match failed < all && !self.read.is_empty() {
                 true => format!("{failed} of its parts gave nothing: {why}"),
@@ -209,8 +291,8 @@ impl<'a> Reading<'a> {
 
     /// Says what became of a hunk. One with lines in several parts is read once all of them are.
     fn look(&self, hunk: usize) -> Look {
-        let failed = self.failed.iter().find(|(_, hunks)| hunks.contains(&hunk));
-        if let Some((why, _)) = failed {
+        let failed = self.failed.iter().find(|failed| failed.hunks.contains(&hunk));
+        if let Some(Failed { why, .. }) = failed {
             return Look::Failed(format!("{}: {why}", self.by.persona.name));
         }
         match self.briefing.not_read.get(hunk) {

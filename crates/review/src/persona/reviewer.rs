@@ -23,7 +23,7 @@ const USUAL_ANSWER: u64 = 1_000;
 
 /// A model that plays a role.
 pub struct PersonaReviewer {
-    pub(super) persona: Persona,
+    pub(crate) persona: Persona,
     pub(super) desk: Arc<Desk>,
     /// Whether somebody asked for it by name, so that it reads whatever its trigger says, and has
     /// to answer.
@@ -47,6 +47,18 @@ impl PersonaReviewer {
         who.family = Some(self.desk.model(&self.persona).about().family.clone());
         who.cap = Some(self.persona.cap.clone());
         who
+    }
+
+    /// Reads a change, part by part.
+    pub(crate) fn reading<'a>(&'a self, change: &Change, tell: Tell<'a>) -> Reading<'a> {
+        let briefing = self.desk.briefing(change);
+        let parts = self.desk.parts(&self.persona, change);
+        let mut reading = Reading::new(self, briefing, &parts, tell);
+        let of = parts.parts.len();
+        for (part, number) in parts.parts.into_iter().zip(1..) {
+            reading.read(part, (number, of));
+        }
+        reading
     }
 
     /// Asks for a part of a change.
@@ -112,13 +124,6 @@ impl Reviewer for PersonaReviewer {
     }
 
     fn review(&self, change: &Change, tell: Tell<'_>) -> Answer {
-        let briefing = self.desk.briefing(change);
-        let parts = self.desk.parts(&self.persona, change);
-        let mut reading = Reading::new(self, briefing, parts.left_over, tell);
-        let of = parts.parts.len();
-        for (part, number) in parts.parts.into_iter().zip(1..) {
-            reading.read(part, (number, of));
-        }
-        reading.finish(change)
+        self.reading(change, tell).finish(change)
     }
 }

@@ -11,7 +11,7 @@ use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_findings::read::mended_json;
 use assay_findings::validation::{Answer, Opinion, to_validate};
-use assay_models::{Answered, Failure};
+use assay_models::{Answered, Class, Failure, Prompt};
 use assay_rules::{
     Redacted, injection_in_file, redacted_text, without_injections, without_injections_in_file,
 };
@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::Persona;
 use super::desk::Desk;
+use super::reading::OpenQuestion;
 use crate::prompt;
 use crate::prompt::briefing::not_to_be_named;
 use crate::prompt::names;
@@ -34,6 +35,16 @@ pub struct SecondLooks {
     pub opinions: Vec<Opinion>,
     /// What was asked.
     pub exchanges: Vec<Exchange>,
+    /// What nobody has answered: the finding's number among those looked at, from one, of how many.
+    pub(crate) open: Vec<OpenQuestion>,
+}
+
+/// What one look came to.
+struct Looked {
+    opinion: Opinion,
+    exchange: Option<Exchange>,
+    /// The question, where nobody has answered it.
+    open: Option<Prompt>,
 }
 
 /// Has findings looked at again by a persona, so many at a time. Where that fails, the finding
@@ -47,16 +58,16 @@ pub fn second_looks(
 ) -> SecondLooks {
     let picked = to_validate(findings);
     let waiting = Mutex::new(picked.iter().enumerate());
-    let looked: Mutex<Vec<(usize, Opinion, Option<Exchange>)>> = Mutex::default();
+    let looked: Mutex<Vec<(usize, Looked)>> = Mutex::default();
     let next = || waiting.lock().unwrap_or_else(|broken| broken.into_inner()).next();
     let work = || {
         while let Some((at, finding)) = next() {
             let look = Look { change, validator, desk };
             // One that breaks down costs only itself.
-            let (opinion, exchange) = catch_unwind(AssertUnwindSafe(|| look.at(finding)))
-                .unwrap_or_else(|_| (missing(finding, "it crashed; this is a bug in assay"), None));
+            let result = catch_unwind(AssertUnwindSafe(|| look.at(finding)))
+                .unwrap_or_else(|_| Looked::not(finding, "it crashed; this is a bug in assay"));
             let mut looked = looked.lock().unwrap_or_else(|broken| broken.into_inner());
-            looked.push((at, opinion, exchange));
+            looked.push((at, result));
         }
     };
     thread::scope(|scope| {
@@ -65,13 +76,22 @@ pub fn second_looks(
         }
     });
     let mut looked = looked.into_inner().unwrap_or_else(|broken| broken.into_inner());
-    looked.sort_by_key(|(at, _, _)| *at);
+    looked.sort_by_key(|(at, _)| *at);
     let mut looks = SecondLooks::default();
-    for (_, opinion, exchange) in looked {
+    for (at, Looked { opinion, exchange, open }) in looked {
         looks.opinions.push(opinion);
         looks.exchanges.extend(exchange);
+        let place = (at + 1, picked.len());
+        looks.open.extend(open.map(|prompt| OpenQuestion { place, prompt, again: None }));
     }
     looks
+}
+
+impl Looked {
+    /// Nobody was asked.
+    fn not(finding: &Finding, why: &str) -> Looked {
+        Looked { opinion: missing(finding, why), exchange: None, open: None }
+    }
 }
 
 /// One look.
@@ -83,10 +103,10 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(self, finding: &Finding) -> (Opinion, Option<Exchange>) {
+    fn at(self, finding: &Finding) -> Looked {
         if self.is_addressed(finding) {
             let why = "text beside it addresses a reviewer, so nobody was asked";
-            return (missing(finding, why), None);
+            return Looked::not(finding, why);
         }
         let code = self.code(finding);
         let told = told(finding);
@@ -105,6 +125,7 @@ impl Look<'_> {
             tokens: spent.tokens.total(),
             failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
         };
+        let is_open = matches!(&outcome, Err(failure) if failure.class == Class::NotRecorded);
         let opinion = match outcome {
             Ok(reply) if self.desk.took_orders(&reply) => {
                 missing(finding, "the answer took orders from the text under review")
@@ -112,7 +133,7 @@ impl Look<'_> {
             Ok(reply) => opinion(finding, &reply.text),
             Err(Failure { message, .. }) => missing(finding, &message),
         };
-        (opinion, Some(exchange))
+        Looked { opinion, exchange: Some(exchange), open: is_open.then_some(prompt) }
     }
 
     /// Says whether the finding's file talks to reviewers. What is said of such a file may have

@@ -1,6 +1,7 @@
 //! The room's tests, through its public interface.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod delegation;
 mod fixing;
 mod flawed;
 mod forms;

@@ -1,0 +1,266 @@
+//! The end of a delegated review: [`Delegated::close`] has what was handed in decided on.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use assay_change::Change;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::validation;
+use assay_models::{Class, Failure};
+
+use super::folder::{About, Folder, Stage};
+use super::{Became, Brief, Delegated, DelegationError, Taken, TreeMoved, Unwatched, unknown_part};
+use crate::persona::VALIDATOR;
+use crate::persona::reading::OpenQuestion;
+use crate::persona::validator::{SecondLooks, second_looks};
+use crate::recording::{REPLIES, Recording};
+use crate::reviewer::Reviewer;
+use crate::run::{AtATime, Order, Review, Terms, run};
+use crate::runs::{self, Record};
+
+/// What came of closing a review.
+pub enum Closing {
+    /// What was found is to be looked at again first; whatever of it is not handed in until the
+    /// review is closed the next time is left.
+    SecondLooks(Vec<Brief>),
+    /// It is decided.
+    Done(Box<Closed>),
+}
+
+/// A review that is decided and still to be kept.
+pub struct Closed {
+    /// What everybody made of the change.
+    pub review: Review,
+    /// What it comes to.
+    pub synthesis: Synthesis,
+    /// Whether the tree is still the one that was read.
+    pub tree: TreeSince,
+    recorded: Change,
+    recording: Recording,
+    made_of: BTreeMap<String, BTreeMap<String, String>>,
+    log: Vec<String>,
+    replies: PathBuf,
+    folder: Folder,
+    about: About,
+    /// Nobody else goes on with the review until it is kept.
+    _lock: File,
+}
+
+/// Whether a tree is still the one that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeSince {
+    /// It is.
+    Same,
+    /// It is not, so the review says nothing of it.
+    Changed,
+}
+
+impl Delegated {
+    /// Ends the review of a change as it stands now; `None` where it cannot be opened any more.
+    /// Whoever has not reported until now has not read the change.
+    pub fn close(mut self, now: Option<&Change>) -> Result<Closing, DelegationError> {
+        let lock = self.folder.lock()?;
+        self.about = self.folder.about()?;
+        if let Stage::Done { run } = self.about.stage {
+            return Err(DelegationError::Finished { id: self.folder.id.to_string(), run });
+        }
+        let now = now.filter(|now| runs::change_hash(now) == self.about.change);
+        if self.about.stage == Stage::Reading {
+            self.give_up_waiting_for_personas()?;
+            let Some(now) = now else { return self.decide(None, lock) };
+            let briefs = self.begin_second_looks(now)?;
+            if !briefs.is_empty() {
+                return Ok(Closing::SecondLooks(briefs));
+            }
+        }
+        self.give_up_waiting_for_second_looks()?;
+        self.decide(now, lock)
+    }
+
+    fn decide(self, now: Option<&Change>, lock: File) -> Result<Closing, DelegationError> {
+        let change = now.unwrap_or(&self.change);
+        let mut review = self.review(change);
+        if now.is_none() {
+            let moved = TreeMoved.review(change, &|_| {});
+            review.reports.push(moved.report);
+            review.looks.push(moved.looks);
+        }
+        let synthesis = self.synthesis(change, &review);
+        let looks = self.second_looks(change, &synthesis);
+        review.opinions = looks.opinions;
+        review.exchanges.extend(looks.exchanges);
+        let synthesis = self.synthesis(change, &review);
+        let recording = self.recording(change, &review);
+        let made_of = self.personas.iter().map(|by| (by.name().to_owned(), by.made_of()));
+        let local = self.about.local.iter().filter(|local| local.reader.reads);
+        let local = local.map(|local| (local.reader.name.clone(), local.made_of.clone()));
+        let made_of = made_of.chain(local).collect();
+        Ok(Closing::Done(Box::new(Closed {
+            tree: if now.is_some() { TreeSince::Same } else { TreeSince::Changed },
+            log: self.log(&review),
+            replies: self.folder.path().join(REPLIES),
+            recorded: self.change,
+            folder: self.folder,
+            about: self.about,
+            _lock: lock,
+            review,
+            synthesis,
+            recording,
+            made_of,
+        })))
+    }
+
+    /// Has everybody read the change: those who did at the start as they did, the personas as far
+    /// as somebody reported for them.
+    fn review(&self, change: &Change) -> Review {
+        let at_a_time = AtATime { local: 1, models: 1, order: Order::AllAtOnce };
+        run(change, &self.everybody, at_a_time, &Unwatched)
+    }
+
+    fn synthesis(&self, change: &Change, review: &Review) -> Synthesis {
+        let terms = Terms {
+            fail_on: self.terms.fail_on.clone(),
+            require: self.terms.require,
+            dismissals: &self.terms.dismissals,
+            today: self.terms.today.clone(),
+            ..Terms::default()
+        };
+        review.synthesis(change, &terms)
+    }
+
+    fn second_looks(&self, change: &Change, synthesis: &Synthesis) -> SecondLooks {
+        let validator = self.validator.as_ref();
+        let look = |validator| second_looks(change, &synthesis.findings, validator, &self.desk, 1);
+        validator.map(look).unwrap_or_default()
+    }
+
+    fn recording(&self, change: &Change, review: &Review) -> Recording {
+        let mut others = self.desk.others(change);
+        others.extend(review.named_files());
+        Recording::new(change, &others, self.terms.clone(), Some(self.models.clone()), review)
+    }
+
+    fn log(&self, review: &Review) -> Vec<String> {
+        let host = &self.about.host;
+        let mut log = vec![format!("delegated to `{host}` as {}", self.folder.id)];
+        log.extend(review.reports.iter().map(|report| {
+            let name = &report.reviewer.name;
+            match &report.unusable {
+                None => format!("{name}: {} findings", report.votes.len()),
+                Some(why) => format!("{name}: failed: {why}"),
+            }
+        }));
+        log
+    }
+
+    /// Says for everybody who did not report that nothing came, as a model that did not answer.
+    fn give_up_waiting_for_personas(&self) -> Result<(), DelegationError> {
+        for by in &self.personas {
+            let reading = by.reading(&self.change, &|_| {});
+            for question in reading.open_questions() {
+                let kept = self.desk.hand_in(&by.persona, &question.prompt, Err(&self.nothing()));
+                kept.map_err(|source| self.folder.fail(source))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn nothing(&self) -> Failure {
+        let host = Some(self.about.host.as_str()).filter(|host| !host.is_empty());
+        let host = host.map_or_else(|| "the agent".to_owned(), |host| format!("`{host}`"));
+        Failure::free(Class::Empty, format!("{host} handed in no report"))
+    }
+
+    /// Goes on to second looks, and gives those that are wanted. From here on the review holds what
+    /// they need, so that they are the same for everybody who opens it.
+    fn begin_second_looks(&mut self, now: &Change) -> Result<Vec<Brief>, DelegationError> {
+        let review = self.review(now);
+        let looks = self.second_looks(now, &self.synthesis(now, &review));
+        let briefs: Vec<Brief> =
+            looks.open.iter().map(|open| self.brief(VALIDATOR, open)).collect();
+        if !briefs.is_empty() {
+            let saved = self.recording(now, &review).save(self.folder.path());
+            saved.map_err(|source| self.folder.fail(source))?;
+            self.about.stage = Stage::SecondLooks;
+            self.folder.set_about(&self.about)?;
+        }
+        Ok(briefs)
+    }
+
+    /// Gives the second looks that are wanted now, and how many there are in all.
+    fn wanted_looks(&self) -> (Vec<OpenQuestion>, Vec<validation::Opinion>) {
+        let review = self.review(&self.change);
+        let looks = self.second_looks(&self.change, &self.synthesis(&self.change, &review));
+        (looks.open, looks.opinions)
+    }
+
+    pub(super) fn second_briefs(&self) -> Vec<Brief> {
+        self.wanted_looks().0.iter().map(|open| self.brief(VALIDATOR, open)).collect()
+    }
+
+    fn give_up_waiting_for_second_looks(&self) -> Result<(), DelegationError> {
+        let Some(validator) = &self.validator else { return Ok(()) };
+        for question in self.wanted_looks().0 {
+            let kept = self.desk.hand_in(validator, &question.prompt, Err(&self.nothing()));
+            kept.map_err(|source| self.folder.fail(source))?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what a second look came to.
+    pub(super) fn report_second_look(
+        &self,
+        persona: &str,
+        part: usize,
+        text: &str,
+    ) -> Result<Taken, DelegationError> {
+        let validator = self.validator.as_ref().filter(|validator| validator.name == persona);
+        let validator = validator.ok_or_else(|| self.nobody(persona))?;
+        let (wanted, all) = self.wanted_looks();
+        let Some(question) = wanted.iter().find(|open| open.place.0 == part) else {
+            return Err(match (1..=all.len()).contains(&part) {
+                true => DelegationError::Repeated { persona: persona.to_owned(), part },
+                false => unknown_part(persona, part, all.len()),
+            });
+        };
+        self.hand_in(validator, question, text)?;
+        let (_, all) = self.wanted_looks();
+        let became = match all.get(part - 1) {
+            Some(opinion) if opinion.answer == validation::Answer::Missing => {
+                Became::Refused { why: opinion.why.clone() }
+            }
+            Some(_) | None => Became::Taken,
+        };
+        let persona = persona.to_owned();
+        Ok(Taken { persona, part, became, findings: 0, not_read: Vec::new() })
+    }
+}
+
+impl Closed {
+    /// Gives what is kept of it as a run; `now` is the change as it was opened to close it.
+    pub fn record<'a>(&'a self, now: Option<&'a Change>, version: &'a str) -> Record<'a> {
+        let now = now.filter(|_| self.tree == TreeSince::Same);
+        Record {
+            change: now.unwrap_or(&self.recorded),
+            reports: &self.review.reports,
+            synthesis: &self.synthesis,
+            log: &self.log,
+            version,
+            made_of: self.made_of.clone(),
+            exchanges: &self.review.exchanges,
+            recording: Some(&self.recording),
+            replies: Some(&self.replies),
+        }
+    }
+
+    /// Notes as which run it is kept. What was needed to go on with it lies there from now on.
+    pub fn kept_as(mut self, run: &str) -> Result<Synthesis, DelegationError> {
+        self.about.stage = Stage::Done { run: run.to_owned() };
+        self.folder.set_about(&self.about)?;
+        // What cannot be taken away goes with the folder.
+        let _ = fs::remove_dir_all(&self.replies);
+        let _ = fs::remove_file(self.folder.path().join(crate::recording::FILE));
+        Ok(self.synthesis)
+    }
+}

@@ -1,0 +1,308 @@
+//! What became of a finished review's findings: [`Finished`] and [`Since`].
+//!
+//! It is told from the work tree and from those who need no model. What somebody says about a fix
+//! counts for nothing, and what only a model can judge stays open until the next review.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+
+use assay_change::{Change, Scope, Selection};
+use assay_findings::coverage::{Look, Looks};
+use assay_findings::finding::Finding;
+use assay_findings::ground::{Ground, Tree};
+use assay_findings::path::RepoPath;
+use assay_findings::synthesis::Synthesis;
+use assay_rules::Redacted;
+use serde::Serialize;
+
+use super::folder::{About, Folder, Stage};
+use super::{DelegationError, ReviewId, Unwatched};
+use crate::reviewer::Reviewer;
+use crate::run::{AtATime, Order, Review, Terms, run};
+use crate::runs;
+
+/// A review that is over.
+pub struct Finished {
+    about: About,
+    id: ReviewId,
+    run: String,
+    synthesis: Synthesis,
+}
+
+/// What lies in the work tree since a review.
+pub struct Since<'a> {
+    finished: &'a Finished,
+    change: &'a Change,
+    review: Review,
+    synthesis: Synthesis,
+}
+
+/// How a finding stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Whoever found it looked again and finds it no more.
+    Fixed,
+    /// It is as it was.
+    StillThere,
+    /// Only a new review can tell.
+    NotVerified,
+}
+
+/// How a finding stands, and what that is told from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verified {
+    /// How it stands.
+    pub standing: Standing,
+    /// What that is told from.
+    pub because: String,
+}
+
+/// What is to be fixed next, and how far the fixing is.
+#[derive(Debug)]
+pub struct NextFix<'a> {
+    /// The worst finding that is still there.
+    pub next: Option<&'a Finding>,
+    /// Those that are still there, that one among them.
+    pub still_there: Vec<&'a Finding>,
+    /// Those that are gone.
+    pub fixed: Vec<&'a Finding>,
+    /// Those that only a new review can judge.
+    pub not_verified: Vec<&'a Finding>,
+}
+
+/// Opens a review that is over.
+pub fn finished(root: &Path, id: &ReviewId) -> Result<Finished, DelegationError> {
+    let about = Folder::new(root, id)?.about()?;
+    let Stage::Done { run } = &about.stage else {
+        return Err(DelegationError::NotFinished { id: id.to_string() });
+    };
+    let synthesis = runs::synthesis(&runs::find(root, Some(run))?)?;
+    Ok(Finished { id: id.clone(), run: run.clone(), about, synthesis })
+}
+
+impl Finished {
+    /// Gives what it is called by.
+    pub fn id(&self) -> &ReviewId {
+        &self.id
+    }
+
+    /// Names the run that it is kept as.
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// Gives what it came to.
+    pub fn synthesis(&self) -> &Synthesis {
+        &self.synthesis
+    }
+
+    /// Says what has to be opened to see what became of it: all that lies between what was there
+    /// before the change and the work tree, fixes included.
+    pub fn scope(&self) -> Result<(Scope, Selection), DelegationError> {
+        match &self.about.base {
+            Some(base) => Ok((Scope::Against(base.clone()), self.about.selection.clone())),
+            None => Err(DelegationError::NotHere { title: self.title() }),
+        }
+    }
+
+    fn title(&self) -> String {
+        match &self.about.scope {
+            Scope::Commits(range) => format!("commits {range}"),
+            Scope::Pull { repository, number } => format!("pull request {repository}#{number}"),
+            Scope::Staged => "what was staged".to_owned(),
+            Scope::Automatic | Scope::Against(_) => "a change".to_owned(),
+        }
+    }
+
+    /// Has those look again who need no model and found something, or are the rules.
+    pub fn since<'a>(
+        &'a self,
+        change: &'a Change,
+        mut reviewers: Vec<Box<dyn Reviewer>>,
+        at_a_time: usize,
+    ) -> Since<'a> {
+        let found = self.synthesis.findings.iter().flat_map(|finding| &finding.reviewers);
+        let found: BTreeSet<&str> =
+            found.map(String::as_str).chain([assay_rules::REVIEWER]).collect();
+        reviewers.retain(|by| found.contains(by.name()));
+        let at_a_time = AtATime { local: at_a_time, models: 1, order: Order::AllAtOnce };
+        let review = run(change, &reviewers, at_a_time, &Unwatched);
+        let synthesis = review.synthesis(change, &Terms::default());
+        Since { finished: self, change, review, synthesis }
+    }
+
+    fn finding(&self, id: &str) -> Result<&Finding, DelegationError> {
+        let findings = &self.synthesis.findings;
+        findings.iter().find(|finding| finding.id == id).ok_or_else(|| {
+            let known: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let id = id.chars().filter(|c| !c.is_control()).take(60).collect();
+            DelegationError::UnknownFinding { id, known }
+        })
+    }
+
+    /// Says whether it had a finding, of any kind, of the same code in the same file.
+    fn had(&self, other: &Finding) -> bool {
+        everything(&self.synthesis)
+            .any(|finding| finding.fingerprint == other.fingerprint && finding.file == other.file)
+    }
+}
+
+/// Gives all findings of a synthesis, whatever was decided on them.
+fn everything(synthesis: &Synthesis) -> impl Iterator<Item = &Finding> {
+    let open = synthesis.findings.iter().chain(&synthesis.pre_existing);
+    open.chain(&synthesis.held_back).chain(&synthesis.dismissed)
+}
+
+impl<'a> Since<'a> {
+    /// Gives the worst finding that is still there, but for those that somebody asks to skip.
+    pub fn next_fix(&self, skip: &BTreeSet<String>) -> NextFix<'a> {
+        let mut findings: Vec<&Finding> = self.finished.synthesis.findings.iter().collect();
+        findings.sort_by(|a, b| a.by_weight(b));
+        let (mut still_there, mut fixed, mut not_verified) = (Vec::new(), Vec::new(), Vec::new());
+        for finding in findings {
+            match self.standing(finding).standing {
+                Standing::StillThere => still_there.push(finding),
+                Standing::Fixed => fixed.push(finding),
+                Standing::NotVerified => not_verified.push(finding),
+            }
+        }
+        let next = still_there.iter().find(|finding| !skip.contains(&finding.id)).copied();
+        NextFix { next, still_there, fixed, not_verified }
+    }
+
+    /// Says how a finding stands.
+    pub fn verify(&self, id: &str) -> Result<Verified, DelegationError> {
+        Ok(self.standing(self.finished.finding(id)?))
+    }
+
+    /// Gives what is found now and was not found in the review.
+    pub fn new_findings(&self) -> Vec<&Finding> {
+        let then = || self.finished.synthesis.findings.iter();
+        let is_new =
+            |now: &&Finding| !self.finished.had(now) && !then().any(|then| self.is_same(then, now));
+        self.synthesis.findings.iter().filter(is_new).collect()
+    }
+
+    fn standing(&self, finding: &Finding) -> Verified {
+        let judges: Vec<&str> =
+            self.review.looks.iter().map(|looks| looks.reviewer.as_str()).collect();
+        let judges: Vec<&str> = finding
+            .reviewers
+            .iter()
+            .map(String::as_str)
+            .filter(|name| judges.contains(name))
+            .collect();
+        match judges.is_empty() {
+            true => self.told_by_the_tree(finding),
+            false => self.told_by(&judges, finding),
+        }
+    }
+
+    /// Says what those made of it who need no model to find it again.
+    fn told_by(&self, judges: &[&str], finding: &Finding) -> Verified {
+        let again = everything(&self.synthesis).find(|now| self.is_same(finding, now));
+        if let Some(now) = again {
+            let place = now.place().unwrap_or_else(|| "the change".to_owned());
+            return match &now.dismissal {
+                Some(why) => {
+                    still_there(format!("it is found again at {place}, and hidden: {why}"))
+                }
+                None => still_there(format!("it is found again at {place}")),
+            };
+        }
+        let reports = self.review.reports.iter();
+        let mut failed = reports.filter(|r| judges.contains(&r.reviewer.name.as_str()));
+        if let Some(why) = failed.find_map(|report| report.unusable.as_ref()) {
+            return not_verified(format!("who found it could not look again: {why}"));
+        }
+        let names = judges.join(" and ");
+        let Some(file) = &finding.file else {
+            return fixed(format!(
+                "the change was looked at again by {names}, and it is found no more"
+            ));
+        };
+        match self.not_looked_at(judges, file) {
+            Some(why) => not_verified(format!("`{file}` was not looked at again: {why}")),
+            None if !self.change.tree().exists(file) => fixed(format!("`{file}` is gone")),
+            None => {
+                fixed(format!("`{file}` was looked at again by {names}, and it is found no more"))
+            }
+        }
+    }
+
+    /// Says whether a finding of now is one of the review: the same code, or the same rule on code
+    /// that is new in the file.
+    fn is_same(&self, then: &Finding, now: &Finding) -> bool {
+        let is_new = !self.finished.had(now);
+        match now.fingerprint == then.fingerprint {
+            true => now.file == then.file || is_new,
+            false => {
+                let same_rule = now.rule.is_some() && now.rule == then.rule;
+                same_rule && now.file == then.file && is_new
+            }
+        }
+    }
+
+    /// Says why some place in a file was not looked at, if one was not.
+    fn not_looked_at(&self, judges: &[&str], file: &RepoPath) -> Option<String> {
+        let hunks = hunks_of(self.change, file)?;
+        let looks = self.review.looks.iter();
+        let looks = looks.filter(|looks| judges.contains(&looks.reviewer.as_str()));
+        let of_file =
+            |looks: &'_ Looks| looks.hunks.get(hunks.clone()).unwrap_or_default().to_vec();
+        looks.flat_map(of_file).find_map(|look| match look {
+            Look::LeftOut(why) | Look::Unread(why) | Look::Failed(why) => Some(why),
+            Look::Reviewed | Look::TextOnly | Look::NotConcerned => None,
+        })
+    }
+
+    /// Says whether the code of a finding is as it was. Whether what stands there now is any better,
+    /// only a model can tell.
+    fn told_by_the_tree(&self, finding: &Finding) -> Verified {
+        let Some(file) = &finding.file else {
+            return not_verified("it is about no place that could be looked up".to_owned());
+        };
+        let redacted = Redacted(self.change.tree());
+        if !redacted.exists(file) {
+            return not_verified(format!(
+                "`{file}` is gone; a new review judges what is there now"
+            ));
+        }
+        let ground = Ground::new(Some(&redacted), None);
+        match finding.evidence.iter().any(|quote| ground.holds(file, quote)) {
+            true => still_there(format!("the code that it quotes stands in `{file}` as it did")),
+            false => not_verified(format!(
+                "the code that it quotes is no longer in `{file}`; a new review judges what is \
+                 there now"
+            )),
+        }
+    }
+}
+
+/// Gives the numbers of a file's hunks in a change, if it is part of it.
+fn hunks_of(change: &Change, file: &RepoPath) -> Option<Range<usize>> {
+    let mut first = 0;
+    for diff in &change.files {
+        let hunks = first..first + diff.hunks.len().max(1);
+        if diff.path() == file.as_str() {
+            return Some(hunks);
+        }
+        first = hunks.end;
+    }
+    None
+}
+
+fn fixed(because: String) -> Verified {
+    Verified { standing: Standing::Fixed, because }
+}
+
+fn still_there(because: String) -> Verified {
+    Verified { standing: Standing::StillThere, because }
+}
+
+fn not_verified(because: String) -> Verified {
+    Verified { standing: Standing::NotVerified, because }
+}
