@@ -5,30 +5,24 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use assay_agents::config::framework;
 use assay_review::runs::{self, RunError};
 use assay_serve::mcp::http::{Door, Listener};
 use assay_serve::mcp::token::Token;
 use assay_serve::mcp::{Server, Stop, stdio};
 use assay_serve::task_queue::{self, Desk};
-use assay_store::files::FileQueue;
 use assay_store::reports::Reports;
 use clap::ValueEnum;
 
 use crate::environment::variable;
 use crate::exit::Exit;
+use crate::queues;
 use crate::settings::agents::AgentSettings;
-use crate::settings::{self, Configuration};
 use crate::signals;
 
 /// The variable by which an agent's programs know its task.
 const OWN_TASK: &str = "AGENT_TASK_ID";
-
-/// Where the queue's files lie in a repository.
-const QUEUE: &str = ".agent-communication";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -67,8 +61,7 @@ enum Name {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let root = assay_change::root(&args.folder).or_else(|_| args.folder.canonicalize());
-    let root = root.with_context(|| format!("could not use `{}`", args.folder.display()))?;
+    let root = queues::root(&args.folder)?;
     let server = match args.server {
         Name::TaskQueue => task_queue(root.clone())?,
     };
@@ -92,15 +85,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn task_queue(root: PathBuf) -> anyhow::Result<Server> {
     let parent = variable(OWN_TASK).map(|id| id.parse()).transpose().context(OWN_TASK)?;
-    let AgentSettings { configuration, roster, .. } = AgentSettings::on_disk(&root)?;
-    if configuration.queue.url.is_some() {
-        bail!("`queue.url` is set in {}, and only a queue on files can be served", settings::PATH);
-    }
-    let Configuration { task, safeguards, workflow, .. } = &configuration;
-    let policy = framework::policy(task, safeguards, workflow);
+    let settings = AgentSettings::on_disk(&root)?;
+    let agents = settings.roster.agents();
     let desk = Desk {
-        queue: Arc::new(FileQueue::open(&root.join(QUEUE), policy)?),
-        agents: roster.agents().iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
+        queue: queues::open(&root, &settings)?.into(),
+        agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
         parent,
         reports: Reports::new(runs::state_folder_path(&root).join("reports")),
         root,
