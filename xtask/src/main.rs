@@ -47,10 +47,13 @@ enum Chore {
         /// One suite instead of all: sarif, commands, hooks, agents
         name: Option<String>,
     },
-    /// Runs the property tests with many more cases
+    /// Runs counted suites at full size
     Soak {
-        /// One suite instead of all: reading, changes
+        /// One suite instead of all: reading, changes, queue
         name: Option<String>,
+        /// Where what is left to chance starts from
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
     /// Measures how well something is done, beside other programs
     Measure {
@@ -82,6 +85,16 @@ enum Chore {
         #[arg(long, default_value = "any")]
         dialect: String,
     },
+    /// Works a queue off, and may be killed while doing so
+    #[command(hide = true)]
+    QueueWorker {
+        /// The queue
+        place: String,
+        /// Its name
+        agent: String,
+        /// Where it writes what it completed
+        log: PathBuf,
+    },
     /// Reads one hostile text and prints what that took
     #[command(hide = true)]
     BenchChild {
@@ -102,7 +115,8 @@ fn main() -> anyhow::Result<ExitCode> {
     let passed = match chore {
         Chore::Test { strict } => test::run(strict),
         Chore::Conformance { name } => conformance::run(name.as_deref()),
-        Chore::Soak { name } => soak::run(name.as_deref()),
+        Chore::Soak { name, seed } => soak::run(name.as_deref(), seed),
+        Chore::QueueWorker { place, agent, log } => soak::work(&place, &agent, &log),
         Chore::Measure { name, data, seed } => measure::run(&name, data.as_deref(), seed),
         Chore::RecordExample => example::record(),
         Chore::Bench { name } => bench::run(name.as_deref()),

@@ -1,6 +1,4 @@
-//! `cargo xtask soak`: property tests with many more cases than a test run has time for.
-
-use anyhow::bail;
+//! Property tests with many more cases than a test run has time for.
 
 use crate::workspace::command;
 
@@ -37,23 +35,20 @@ const SUITES: [Suite; 2] = [
 /// What fixes where a property starts from.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
-/// Runs one suite or all; says whether they passed.
-pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
+/// The suites by name.
+pub(super) fn names() -> Vec<&'static str> {
+    SUITES.iter().map(|suite| suite.name).collect()
+}
+
+/// Runs a suite; says for each of its parts whether it passed.
+pub(super) fn run(name: &str) -> anyhow::Result<Vec<(String, bool)>> {
     let mut outcomes = Vec::new();
-    for suite in SUITES.iter().filter(|suite| name.is_none_or(|name| name == suite.name)) {
+    for suite in SUITES.iter().filter(|suite| name == suite.name) {
         for part in suite.parts {
-            outcomes.push((suite.name, part.package, soak(suite.name, part)?));
+            outcomes.push((part.package.to_owned(), soak(suite.name, part)?));
         }
     }
-    if outcomes.is_empty() {
-        let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
-        bail!("there is no such suite; expected one of {}", names.join(", "));
-    }
-    println!("summary");
-    for (name, package, passed) in &outcomes {
-        println!("  {name:12}{package:18}{}", if *passed { "passed" } else { "FAILED" });
-    }
-    Ok(outcomes.iter().all(|(_, _, passed)| *passed))
+    Ok(outcomes)
 }
 
 fn soak(suite: &str, part: &Part) -> anyhow::Result<bool> {

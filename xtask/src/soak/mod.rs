@@ -1,0 +1,31 @@
+//! `cargo xtask soak`: counted suites at full size, which a test run has no time for.
+
+mod properties;
+mod queue;
+
+use anyhow::bail;
+
+pub(crate) use self::queue::work;
+
+/// Runs one suite or all; says whether they passed.
+pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
+    let known: Vec<&str> = properties::names().into_iter().chain(["queue"]).collect();
+    let suites: Vec<&str> =
+        known.iter().copied().filter(|suite| name.is_none_or(|name| name == *suite)).collect();
+    if suites.is_empty() {
+        bail!("there is no such suite; expected one of {}", known.join(", "));
+    }
+    let mut outcomes = Vec::new();
+    for suite in suites {
+        let parts = match suite {
+            "queue" => queue::run(seed)?,
+            properties => properties::run(properties)?,
+        };
+        outcomes.extend(parts.into_iter().map(|(part, passed)| (suite, part, passed)));
+    }
+    println!("summary");
+    for (name, part, passed) in &outcomes {
+        println!("  {name:12}{part:44}{}", if *passed { "passed" } else { "FAILED" });
+    }
+    Ok(outcomes.iter().all(|(_, _, passed)| *passed))
+}
