@@ -30,12 +30,16 @@ pub(crate) fn check_terminal() -> anyhow::Result<()> {
     bail!("`--mode interactive` needs a terminal to ask in; without one, leave it away")
 }
 
-/// Asks in the terminal about each finding, then does what was decided.
-pub(crate) fn ask(
+/// A finding that a person accepted, and why.
+type Accepted<'s> = (&'s Finding, String);
+
+/// Asks in the terminal about each finding, then does what was decided. Gives what was accepted into
+/// the baseline.
+pub(crate) fn ask<'s>(
     baseline: &mut Baseline,
     change: &Change,
-    synthesis: &Synthesis,
-) -> anyhow::Result<()> {
+    synthesis: &'s Synthesis,
+) -> anyhow::Result<Vec<Accepted<'s>>> {
     let mut talk = Talk { input: io::stdin().lock(), out: anstream::stdout().lock() };
     talk.go_through(baseline, change, synthesis)
 }
@@ -48,14 +52,14 @@ struct Talk<I, O> {
 
 impl<I: BufRead, O: Write> Talk<I, O> {
     /// Asks about each finding, then does what was decided, all fixes as one.
-    fn go_through(
+    fn go_through<'s>(
         &mut self,
         baseline: &mut Baseline,
         change: &Change,
-        synthesis: &Synthesis,
-    ) -> anyhow::Result<()> {
+        synthesis: &'s Synthesis,
+    ) -> anyhow::Result<Vec<Accepted<'s>>> {
         let mut apply: Vec<&Finding> = Vec::new();
-        let mut dismissed = 0;
+        let mut accepted = Vec::new();
         let count = synthesis.findings.len();
         for (finding, number) in synthesis.findings.iter().zip(1..) {
             let place = finding.place().map(|place| format!(" ({place})")).unwrap_or_default();
@@ -64,17 +68,20 @@ impl<I: BufRead, O: Write> Talk<I, O> {
             match self.choose(finding)? {
                 Choice::Apply => apply.push(finding),
                 Choice::Dismiss(reason) => {
-                    dismissed += baseline.accept([finding], &user_name(&change.root), &reason);
+                    baseline.accept([finding], &user_name(&change.root), &reason);
+                    accepted.push((finding, reason));
                 }
                 Choice::Skip => {}
                 Choice::Quit => break,
             }
         }
-        if dismissed > 0 {
+        if !accepted.is_empty() {
             baseline.save(&change.root)?;
-            writeln!(self.out, "{dismissed} accepted into `{}`", assay_review::baseline::PATH)?;
+            let path = assay_review::baseline::PATH;
+            writeln!(self.out, "{} accepted into `{path}`", accepted.len())?;
         }
-        self.carry_out(change, synthesis, &apply)
+        self.carry_out(change, synthesis, &apply)?;
+        Ok(accepted)
     }
 
     fn carry_out(

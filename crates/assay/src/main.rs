@@ -19,6 +19,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use assay_findings::write::plain;
+use assay_review::ledger::UseError;
+use assay_store::ledger::LedgerError;
 use clap::{Parser, Subcommand};
 
 use crate::exit::{Exit, Unusable};
@@ -47,7 +49,7 @@ enum Command {
     Doctor(commands::doctor::Args),
     /// Makes a small flawed change in a throw-away repository and reviews it
     Demo,
-    /// Single steps over findings, for scripts: JSON in, JSON out
+    /// What became of findings, and single steps over them for scripts
     #[command(subcommand)]
     Findings(commands::findings::Step),
     /// Serves tools to agents and editors over MCP
@@ -108,7 +110,9 @@ fn fail(error: &anyhow::Error) -> Exit {
     }
     let message = assay_rules::redact(&message);
     let _ = writeln!(io::stderr(), "{}", plain::visible(&message));
-    Exit::Usage
+    let from_ledger = matches!(error.downcast_ref(), Some(UseError::Ledger(_)));
+    // What is in the ledger is not known, and that is no mistake of whoever asks.
+    if from_ledger || error.is::<LedgerError>() { Exit::Incomplete } else { Exit::Usage }
 }
 
 /// Says whether somebody who read our output has left.

@@ -11,9 +11,12 @@ use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::synthesis::Synthesis;
 use assay_review::baseline::Baseline;
+use assay_review::ledger;
 use assay_review::recording::{RecordedTerms, Recording};
 use assay_review::runs::{self, Record};
 use assay_review::{AtATime, Interest, Order, Review, Reviewer, Rules, Terms};
+
+use assay_store::task::Moment;
 
 use crate::commands::today;
 use crate::models::{Asked, Panel};
@@ -36,6 +39,8 @@ pub(crate) struct Prepared {
     fail_on: Option<Grade>,
     require: Requirement,
     dismissals: Vec<Dismissal>,
+    /// Those of them that stand in the ledger, or why it could not be used.
+    from_ledger: anyhow::Result<Vec<Dismissal>>,
     today: Option<Day>,
 }
 
@@ -57,6 +62,10 @@ impl Prepared {
         let brought = brought.map(|folder| {
             format!("`{folder}` came with the repository, so nothing that was kept is used")
         });
+        let from_ledger = ledger::dismissals(&change.root).map_err(anyhow::Error::from);
+        let dismissed = from_ledger.as_deref().unwrap_or_default();
+        let dismissals = settings.baseline.dismissals().into_iter().chain(dismissed.to_vec());
+        let dismissals = dismissals.collect();
         let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
         let commands = settings.commands.into_iter();
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
@@ -69,7 +78,8 @@ impl Prepared {
             at_a_time: settings.at_a_time,
             fail_on: settings.fail_on,
             require: settings.require,
-            dismissals: settings.baseline.dismissals(),
+            dismissals,
+            from_ledger,
             baseline: settings.baseline,
             today,
         })
@@ -92,9 +102,16 @@ impl Prepared {
             fail_on: terms.fail_on,
             require: terms.require,
             dismissals: terms.dismissals,
+            from_ledger: Ok(Vec::new()),
             baseline: Baseline::default(),
             today: terms.today,
         })
+    }
+
+    /// Says what keeps the ledger from being used, if something does.
+    pub(crate) fn ledger_trouble(&self) -> Option<String> {
+        let error = self.from_ledger.as_ref().err()?;
+        Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error:#}"))
     }
 
     /// Has everybody who is concerned read the change, and decides.
@@ -143,10 +160,19 @@ pub(crate) struct Reviewed {
     fail_on: Option<Grade>,
 }
 
+/// A review that was kept.
+pub(crate) struct Kept {
+    /// The run's id.
+    pub(crate) id: String,
+    /// Why it is not in the ledger, or what in there could not be used.
+    pub(crate) trouble: Option<String>,
+}
+
 impl Reviewed {
-    /// Keeps the review as a run.
-    pub(crate) fn keep(&self, prepared: &Prepared) -> anyhow::Result<String> {
-        let id = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S-%3f").to_string();
+    /// Keeps the review as a run, and in the ledger. A ledger that cannot be used costs only itself.
+    pub(crate) fn keep(&self, prepared: &Prepared) -> anyhow::Result<Kept> {
+        let now = jiff::Timestamp::now();
+        let id = now.strftime("%Y%m%d-%H%M%S-%3f").to_string();
         // What models said was paid for, so it is kept to be had again.
         let recording = prepared.panel.as_ref().map(|_| self.recording(prepared));
         let recording = recording.filter(|recording| recording.bytes() <= KEPT_WITH_A_RUN);
@@ -163,7 +189,23 @@ impl Reviewed {
             replies: replies.as_deref(),
         };
         record.save(&id)?;
-        Ok(id)
+        let trouble = self.enter(prepared, &id, Moment(now));
+        Ok(Kept { id, trouble })
+    }
+
+    /// Adds the review to the ledger; says why not, where it cannot be.
+    fn enter(&self, prepared: &Prepared, run: &str, at: Moment) -> Option<String> {
+        let Ok(dismissals) = &prepared.from_ledger else { return prepared.ledger_trouble() };
+        let kept = ledger::Kept {
+            run,
+            at,
+            change: &prepared.change,
+            review: &self.review,
+            synthesis: &self.synthesis,
+            dismissals,
+        };
+        let error = anyhow::Error::from(kept.record().err()?);
+        Some(format!("the review is not in the ledger: {error:#}"))
     }
 
     /// Records the review into a folder, to be had again anywhere.

@@ -1,5 +1,6 @@
 //! A review as people read it in a terminal.
 
+pub(crate) mod ledger;
 mod roster;
 mod snippet;
 mod table;
@@ -38,7 +39,7 @@ const MIN_WIDTH: usize = 30;
 /// What stands before a source line: its number and a bar.
 const MARGIN: usize = 10;
 
-/// The most files that are named as not looked at.
+/// The most files that are named as not looked at, and findings that are named as left alone.
 const NAMED: usize = 10;
 
 const BOLD: Style = Style::new().bold();
@@ -196,11 +197,15 @@ fn write_asides(
     synthesis: &Synthesis,
     told: &Told<'_>,
 ) -> anyhow::Result<()> {
-    for finding in &synthesis.dismissed {
+    for finding in synthesis.dismissed.iter().take(NAMED) {
         let why = finding.dismissal.as_deref().unwrap_or("no reason");
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         let line = format!("left alone: {} at {place}: {why}", finding.title);
         writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&line))?;
+    }
+    if synthesis.dismissed.len() > NAMED {
+        let more = count(synthesis.dismissed.len() - NAMED, "more finding");
+        writeln!(out, "{DIM}left alone: {more}; --format json names them{DIM:#}")?;
     }
     for finding in &synthesis.held_back {
         let why = match &finding.validation {

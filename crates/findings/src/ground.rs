@@ -264,6 +264,15 @@ impl<'t> Ground<'t> {
         view.is_some_and(|view| quotes.iter().any(|quote| view.find(quote, 1).is_some()))
     }
 
+    /// Says whether a file holds none of what is quoted from it; not where nothing is, or where the
+    /// file cannot be read.
+    pub fn lacks(&self, path: &RepoPath, evidence: &[String]) -> bool {
+        let quotes = quotes(evidence);
+        let view = self.tree.and_then(|tree| self.view(tree, path));
+        let lacks = |view: Rc<FileView>| quotes.iter().all(|quote| view.find(quote, 1).is_none());
+        !quotes.is_empty() && view.is_some_and(lacks)
+    }
+
     fn check_tree(&self, tree: &dyn Tree, quotes: &[Vec<String>], grounded: &mut Grounded<'_>) {
         let personal = grounded.reviewer.kind == ReviewerKind::Persona;
         if quotes.is_empty() && personal && grounded.vote.confidence.is_some() {

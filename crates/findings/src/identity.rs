@@ -107,6 +107,13 @@ impl TryFrom<String> for Day {
     }
 }
 
+impl Day {
+    /// Gives it as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl From<Day> for String {
     fn from(day: Day) -> String {
         day.0
@@ -121,7 +128,7 @@ impl Dismissal {
 
     /// Says whether it is about a finding. `exists` tells which files there still are: the code of
     /// one that is gone may have moved.
-    pub(crate) fn covers(&self, finding: &Finding, exists: impl Fn(&RepoPath) -> bool) -> bool {
+    pub fn covers(&self, finding: &Finding, exists: impl Fn(&RepoPath) -> bool) -> bool {
         let moved = |file: &RepoPath| finding.file.as_ref() != Some(file) && exists(file);
         self.fingerprint == finding.fingerprint && !self.file.as_ref().is_some_and(moved)
     }

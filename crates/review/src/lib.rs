@@ -2,15 +2,16 @@
 //!
 //! [`roster`] decides which reviewers read a change, [`run`] has them read it side by side, each
 //! giving an [`Answer`]; [`Review::synthesis`] puts the answers together. [`runs`] keeps a review
-//! on disk, [`delegation`] has somebody else's model do the reading, [`baseline`] is what somebody
-//! accepted, and [`fix`] applies what is safe. How a verdict comes about is `findings`' business, and
-//! what a change is, `change`'s.
+//! on disk, [`ledger`] what became of findings over time, [`delegation`] has somebody else's model do
+//! the reading, [`baseline`] is what somebody accepted, and [`fix`] applies what is safe. How a verdict
+//! comes about is `findings`' business, and what a change is, `change`'s.
 
 pub mod baseline;
 pub mod command;
 pub mod compare;
 pub mod delegation;
 pub mod fix;
+pub mod ledger;
 pub mod persona;
 mod prompt;
 pub mod recording;

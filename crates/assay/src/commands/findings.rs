@@ -1,4 +1,4 @@
-//! `assay findings …`: single steps over findings, JSON in and JSON out.
+//! `assay findings …`: single steps over findings, JSON in and JSON out, and the way to the ledger.
 
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,20 @@ use assay_rules::WithSymbols;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
-use super::{ModeArg, known_severity, print, print_json, read_file, read_stdin, today};
+use super::{ModeArg, known_severity, ledger, print, print_json, read_file, read_stdin, today};
 use crate::exit::{Exit, Unusable};
 
 /// One step.
 #[derive(Subcommand)]
 pub(crate) enum Step {
+    /// Lists findings of all reviews so far: what is open, and what became of the others
+    List(ledger::ListArgs),
+    /// Shows all that is known of a finding: who found it, when, and what was decided
+    Show(ledger::ShowArgs),
+    /// Has later reviews leave findings alone
+    Dismiss(ledger::DismissArgs),
+    /// Has later reviews raise dismissed findings again
+    Reopen(ledger::ReopenArgs),
     /// Reads a reviewer's raw text from stdin
     Parse {
         /// The vocabulary to show severities in
@@ -137,6 +145,10 @@ fn form(name: &str) -> Result<Form, String> {
 
 pub(crate) fn run(step: Step) -> anyhow::Result<Exit> {
     match step {
+        Step::List(args) => ledger::list(&args),
+        Step::Show(args) => ledger::show(&args),
+        Step::Dismiss(args) => ledger::dismiss(&args),
+        Step::Reopen(args) => ledger::reopen(&args),
         Step::Parse { format, root } => parse(format, root.as_deref()),
         Step::Validate { tier } => validate(tier),
         Step::Synthesize(args) => run_synthesize(&args),

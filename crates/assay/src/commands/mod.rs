@@ -8,6 +8,7 @@ pub(crate) mod fix;
 pub(crate) mod init;
 pub(crate) mod mcp;
 pub(crate) mod queue;
+mod ledger;
 pub(crate) mod replay;
 pub(crate) mod review;
 pub(crate) mod schema;

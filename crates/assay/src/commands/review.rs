@@ -10,8 +10,8 @@ use assay_findings::grade::Grade;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
-use assay_review::recording;
 use assay_review::roster::{Cost, roster};
+use assay_review::{ledger, recording};
 use clap::ValueEnum;
 
 use super::{ModeArg, known_severity, print, print_safely, warn};
@@ -184,10 +184,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.record {
         reviewed.record(&prepared, folder)?;
     }
+    let run = kept.as_ref().ok().and_then(|kept| Some(kept.as_ref()?.id.as_str()));
+    let trouble = match &kept {
+        Ok(Some(kept)) => kept.trouble.clone(),
+        Ok(None) | Err(_) => prepared.ledger_trouble(),
+    };
     if let Some(reason) = &args.accept {
-        return accept(prepared, &reviewed.synthesis, reason);
+        trouble.iter().for_each(|trouble| warn(trouble));
+        return accept(prepared, &reviewed.synthesis, reason, run);
     }
-    let run = kept.as_ref().ok().and_then(|id| id.as_deref());
     let exit = Exit::from(reviewed.synthesis.verdict.state);
     let shown = match mode {
         Mode::Headless => show_headless(&reviewed.synthesis),
@@ -196,11 +201,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if !reached_somebody(shown)? {
         return Ok(exit);
     }
-    if let Err(error) = kept {
+    trouble.iter().for_each(|trouble| warn(trouble));
+    if let Err(error) = &kept {
         warn(&format!("the review could not be kept: {error:#}; `--mode report-only` keeps none"));
     }
     if mode == Mode::Interactive {
-        interactive::ask(&mut prepared.baseline, &prepared.change, &reviewed.synthesis)?;
+        let Prepared { baseline, change, .. } = &mut prepared;
+        let accepted = interactive::ask(baseline, change, &reviewed.synthesis)?;
+        let accepted: Vec<_> = accepted.iter().map(|(f, why)| (*f, why.as_str())).collect();
+        note_accepted(&prepared, run, &accepted);
     }
     Ok(exit)
 }
@@ -236,7 +245,12 @@ fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
 }
 
 /// Puts everything that was found into the baseline.
-fn accept(mut prepared: Prepared, synthesis: &Synthesis, reason: &str) -> anyhow::Result<Exit> {
+fn accept(
+    mut prepared: Prepared,
+    synthesis: &Synthesis,
+    reason: &str,
+    run: Option<&str>,
+) -> anyhow::Result<Exit> {
     if reason.trim().is_empty() {
         bail!("there is no reason; whoever reads the baseline later needs one");
     }
@@ -246,12 +260,27 @@ fn accept(mut prepared: Prepared, synthesis: &Synthesis, reason: &str) -> anyhow
     let by = super::user_name(&prepared.change.root);
     let new = prepared.baseline.accept(&synthesis.findings, &by, reason);
     prepared.baseline.save(&prepared.change.root)?;
+    let accepted: Vec<_> = synthesis.findings.iter().map(|finding| (finding, reason)).collect();
+    note_accepted(&prepared, run, &accepted);
     let path = assay_review::baseline::PATH;
     let findings = terminal::count(new, "finding");
     print(&format!(
         "accepted {findings} into `{path}`; commit it in a change of its own, and they stay accepted\n"
     ))?;
     Ok(Exit::Ready)
+}
+
+/// Notes in the ledger what was accepted into the baseline, where the run is in there.
+fn note_accepted(prepared: &Prepared, run: Option<&str>, accepted: &[(&Finding, &str)]) {
+    let Some(run) = run.filter(|_| !accepted.is_empty() && prepared.ledger_trouble().is_none())
+    else {
+        return;
+    };
+    let root = &prepared.change.root;
+    if let Err(error) = ledger::note_accepted(root, run, accepted, &super::user_name(root)) {
+        let error = anyhow::Error::from(error);
+        warn(&format!("the ledger does not know what was accepted: {error:#}"));
+    }
 }
 
 /// Prints JSON, and at the end whether the review is complete.

@@ -9,6 +9,7 @@ mod gate;
 mod house;
 mod injection;
 mod mcp;
+mod ledger;
 mod models;
 mod plumbing;
 mod review;

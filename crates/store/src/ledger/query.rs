@@ -256,7 +256,7 @@ impl Ledger {
     ) -> Result<Vec<Seen>, LedgerError> {
         self.ask(|connection| {
             let mut statement = connection.prepare(
-                "SELECT key, fingerprint, findings.file, finding, before, branch, head,
+                "SELECT key, fingerprint, findings.file, findings.finding, before, branch, head,
                         (SELECT json_group_array(DISTINCT reviewer) FROM votes
                          WHERE votes.finding = findings.key AND run = seen_by) AS voters
                  FROM findings

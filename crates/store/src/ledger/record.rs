@@ -92,6 +92,17 @@ pub struct Said {
     pub vote: String,
 }
 
+/// A finding that is left alone for a reason that stands elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// What it is told again by.
+    pub fingerprint: String,
+    /// Where it is; empty for the change as a whole.
+    pub file: String,
+    /// Who decided so, and why.
+    pub why: String,
+}
+
 /// Whether a run was added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
@@ -129,26 +140,20 @@ impl Ledger {
         })
     }
 
-    /// Notes that what a run raised is left alone from then on, for a reason that stands elsewhere:
-    /// in a file that the next review reads.
-    pub fn leave_alone<'a>(
-        &mut self,
-        run: &str,
-        findings: impl IntoIterator<Item = (&'a str, &'a str)>,
-        why: &str,
-    ) -> Result<(), LedgerError> {
+    /// Notes that what a run raised is left alone from then on, each for a reason that stands
+    /// elsewhere: in a file that the next review reads.
+    pub fn leave_alone(&mut self, run: &str, left: &[Left]) -> Result<(), LedgerError> {
         self.write(|transaction| {
-            for (fingerprint, file) in findings {
-                let find = "SELECT key FROM findings WHERE fingerprint = ?1 AND file = ?2";
-                let found = transaction.query_row(find, [fingerprint, file], |row| row.get(0));
-                let Some(key): Option<FindingKey> = found.optional()? else { continue };
+            for Left { fingerprint, file, why } in left {
                 transaction.execute(
-                    "UPDATE looks SET outcome = ?3, why = ?4 WHERE finding = ?1 AND run = ?2",
-                    params![key, run, Outcome::LeftAlone, why],
+                    "UPDATE looks SET outcome = ?4, why = ?5 WHERE run = ?3 AND finding =
+                     (SELECT key FROM findings WHERE fingerprint = ?1 AND file = ?2)",
+                    params![fingerprint, file, run, Outcome::LeftAlone, why],
                 )?;
                 transaction.execute(
-                    "UPDATE findings SET outcome = ?3 WHERE key = ?1 AND looked_by = ?2",
-                    params![key, run, Outcome::LeftAlone],
+                    "UPDATE findings SET outcome = ?4
+                     WHERE fingerprint = ?1 AND file = ?2 AND looked_by = ?3",
+                    params![fingerprint, file, run, Outcome::LeftAlone],
                 )?;
             }
             Ok(())

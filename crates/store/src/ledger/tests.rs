@@ -5,9 +5,9 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::decision::Terms;
+use super::decision::{Decision, InForce, Terms};
 use super::query::{Filter, Named};
-use super::record::{Cost, Recorded, Run, Said, Sighting};
+use super::record::{Cost, Left, Recorded, Run, Said, Sighting};
 use super::*;
 
 const TODAY: &str = "2026-06-15";
@@ -263,6 +263,83 @@ fn the_filter_takes_what_is_asked_for() {
     assert_eq!(count(Filter { reviewer: Some("ada".into()), ..all() }), 0);
     assert_eq!(count(Filter { from: Some(moment(2)), ..all() }), 1);
     assert_eq!(count(Filter { until: Some(moment(2)), ..all() }), 1);
+}
+
+#[test]
+fn a_finding_tells_its_whole_history() {
+    let Sandbox { mut ledger, _folder } = sandbox();
+    play(
+        &mut ledger,
+        "1: saw a@x.rs\n2: saw a@x.rs>y.rs\ndismiss a until 2026-06-30\nreopen a\n3: lost a",
+    );
+    let history = ledger.history(key(&ledger, "a"), TODAY).unwrap();
+    let looks = history.looks.iter().map(|look| {
+        let votes: Vec<&str> = look.votes.iter().map(|vote| vote.reviewer.as_str()).collect();
+        let file = look.file.as_deref().unwrap_or("-");
+        format!("{} {} {file} {votes:?}", look.run, look.outcome.as_str())
+    });
+    let decisions = history.decisions.iter().map(|decision| {
+        let Decision { by, reason, until, ended_by, .. } = decision;
+        format!("{by} {reason} {until:?} {ended_by:?}")
+    });
+    let told: Vec<String> = looks.chain(decisions).collect();
+    expect![[r#"
+        run-001 raised x.rs ["rules"]
+        run-002 raised y.rs ["rules"]
+        run-003 absent - []
+        ada fixture Some("2026-06-30") Some("bob")"#]]
+    .assert_eq(&told.join("\n"));
+    assert_eq!((history.entry.state, history.entry.reviewers), (State::Gone, vec!["rules".into()]));
+}
+
+#[test]
+fn what_was_last_seen_in_a_file_is_known_with_where_and_by_whom() {
+    let Sandbox { mut ledger, _folder } = sandbox();
+    play(&mut ledger, "1: saw a@x.rs, saw b@x.rs, saw c@y.rs, saw d@\n2: lost b");
+    let seen = ledger.seen_in(["x.rs", ""]).unwrap();
+    let told: Vec<_> = seen
+        .iter()
+        .map(|seen| (seen.key, seen.file.as_str(), seen.branch.as_deref(), &seen.reviewers[..]))
+        .collect();
+    let rules = ["rules".to_owned()];
+    let (a, d) = (key(&ledger, "a"), key(&ledger, "d"));
+    assert_eq!(told, [(a, "x.rs", Some("topic"), &rules[..]), (d, "", Some("topic"), &rules[..])]);
+    assert_eq!(ledger.files_with(&fingerprint("c")).unwrap(), ["y.rs"]);
+}
+
+#[test]
+fn what_is_left_alone_elsewhere_is_dismissed_until_a_run_raises_it() {
+    let Sandbox { mut ledger, _folder } = sandbox();
+    play(&mut ledger, "1: saw a@x.rs");
+    let (fingerprint, file) = (fingerprint("a"), "x.rs".to_owned());
+    let left = [Left { fingerprint, file, why: "fixture (accepted by ada)".into() }];
+    ledger.leave_alone("run-001", &left).unwrap();
+    assert_eq!(told(&ledger), "a x.rs dismissed [1, 1, 1] a of run-001\n");
+    let look = &ledger.history(key(&ledger, "a"), TODAY).unwrap().looks[0];
+    assert_eq!(look.why.as_deref(), Some("fixture (accepted by ada)"));
+    assert!(ledger.in_force().unwrap().is_empty());
+    play(&mut ledger, "2: saw a@x.rs");
+    assert_eq!(told(&ledger), "a x.rs open [1, 2, 2] a of run-002\n");
+}
+
+#[test]
+fn a_dismissal_follows_the_code_to_its_file() {
+    let Sandbox { mut ledger, _folder } = sandbox();
+    play(
+        &mut ledger,
+        "1: saw a@x.rs, saw b@x.rs\ndismiss a\ndismiss a until 2026-12-31\ndismiss b\nreopen b",
+    );
+    play(&mut ledger, "2: saw a@x.rs>y.rs");
+    let expected = InForce {
+        fingerprint: fingerprint("a"),
+        file: "y.rs".into(),
+        by: "ada".into(),
+        reason: "fixture".into(),
+        until: Some("2026-12-31".into()),
+    };
+    assert_eq!(ledger.in_force().unwrap(), [expected]);
+    let b = key(&ledger, "b");
+    assert_eq!(ledger.reopen(&[b], "bob", moment(700)).unwrap(), [b]);
 }
 
 #[test]

@@ -1,0 +1,279 @@
+//! The ledger as people read it in a terminal.
+
+use std::io::{IsTerminal, Write};
+
+use anstyle::Style;
+use assay_findings::finding::Finding;
+use assay_findings::write::plain;
+use assay_store::ledger::query::{Entry, Heard, History, Look};
+use assay_store::ledger::{Outcome, State};
+use assay_store::task::Moment;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, count, wrapped};
+
+/// The most columns for a place, where there are not enough for everything.
+const PLACE: usize = 36;
+
+/// What a column is called, and how wide it is.
+struct Columns {
+    severity: usize,
+    state: usize,
+    age: usize,
+    place: usize,
+    /// How many columns there are in all; none where nobody counts them.
+    room: Option<usize>,
+}
+
+/// Prints findings as a table.
+pub(crate) fn print_list(
+    entries: &[Entry],
+    state: Option<State>,
+    now: Moment,
+) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let kind = state.map(|state| format!("{} ", state.as_str())).unwrap_or_default();
+    if entries.is_empty() {
+        writeln!(out, "no {kind}finding is like that")?;
+        return Ok(());
+    }
+    let room = std::io::stdout().is_terminal().then_some(*WIDTH);
+    let columns = Columns::of(entries, state.is_none(), now, room);
+    let heading = columns.row(["ID", "SEVERITY", "STATE", "AGE", "PLACE", "FINDING"]);
+    writeln!(out, "{DIM}{heading}{DIM:#}")?;
+    for entry in entries {
+        let place = cut_front(&place(entry), columns.place);
+        let title = match &entry.rule {
+            Some(rule) => format!("{} ({rule})", entry.title),
+            None => entry.title.clone(),
+        };
+        let title = plain::one_line(&title);
+        let (age, state) = (age(entry, now), entry.state.as_str());
+        let severity = plain::one_line(&entry.severity);
+        let row = columns.row([&entry.id, &severity, state, &age, &place, &title]);
+        writeln!(out, "{}", columns.coloured(&row, entry))?;
+    }
+    writeln!(out, "\n{}", count(entries.len(), &format!("{kind}finding")))?;
+    Ok(())
+}
+
+impl Columns {
+    fn of(entries: &[Entry], with_state: bool, now: Moment, room: Option<usize>) -> Columns {
+        let widest = |heading: &str, text: &dyn Fn(&Entry) -> String| {
+            let texts = entries.iter().map(|entry| text(entry).width());
+            texts.chain([heading.width()]).max().unwrap_or_default()
+        };
+        let place = widest("PLACE", &place);
+        Columns {
+            severity: widest("SEVERITY", &|entry| plain::one_line(&entry.severity)),
+            state: match with_state {
+                true => widest("STATE", &|entry| entry.state.as_str().to_owned()),
+                false => 0,
+            },
+            age: widest("AGE", &|entry| age(entry, now)),
+            place: if room.is_some() { place.min(PLACE) } else { place },
+            room,
+        }
+    }
+
+    fn row(&self, [id, severity, state, age, place, title]: [&str; 6]) -> String {
+        let mut row = format!("{id:<12}  {}  ", padded(severity, self.severity));
+        if self.state > 0 {
+            row.push_str(&format!("{}  ", padded(state, self.state)));
+        }
+        row.push_str(&format!("{}  {}  ", padded(age, self.age), padded(place, self.place)));
+        let left = self.room.map(|room| room.saturating_sub(row.width()).max(16));
+        row.push_str(&left.map_or(title.to_owned(), |left| cut_end(title, left)));
+        row
+    }
+
+    /// Gives the severity of a row its colour.
+    fn coloured(&self, row: &str, entry: &Entry) -> String {
+        let style = style_of(entry);
+        let (id, rest) = row.split_at(entry.id.len());
+        let (severity, rest) = rest.split_at(2 + plain::one_line(&entry.severity).len());
+        format!("{DIM}{id}{DIM:#}{style}{severity}{style:#}{rest}")
+    }
+}
+
+fn style_of(entry: &Entry) -> Style {
+    match (entry.state, entry.impact) {
+        (State::Gone | State::Dismissed, _) => DIM,
+        (State::Open, 0 | 1) => RED,
+        (State::Open, 2 | 3) => YELLOW,
+        (State::Open, _) => CYAN,
+    }
+}
+
+/// Prints what was done about a finding.
+pub(crate) fn print_line(what: &str, entry: &Entry) -> anyhow::Result<()> {
+    let line = format!("{} {} ({})", entry.id, entry.title, place(entry));
+    writeln!(anstream::stdout().lock(), "{GREEN}{what}{GREEN:#} {}", plain::one_line(&line))?;
+    Ok(())
+}
+
+/// Prints all that is known of a finding.
+pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let entry = &history.entry;
+    let style = style_of(entry);
+    let title = plain::one_line(&entry.title);
+    writeln!(out, "{style}{}{style:#}: {BOLD}{title}{BOLD:#}\n", plain::one_line(&entry.severity))?;
+    let mut fact = |name: &str, value: &str| {
+        writeln!(out, "  {DIM}{name:<12}{DIM:#}{}", plain::one_line(value))
+    };
+    fact("id", &entry.id)?;
+    fact("state", entry.state.as_str())?;
+    fact("place", &place(entry))?;
+    fact("category", &entry.category)?;
+    if let Some(rule) = &entry.rule {
+        fact("rule", rule)?;
+    }
+    fact("found by", &entry.reviewers.join(", "))?;
+    fact("first seen", &minute(entry.first_seen))?;
+    fact("last seen", &minute(entry.last_seen))?;
+    fact("last look", &minute(entry.last_look))?;
+    if let Ok(finding) = serde_json::from_value::<Finding>(history.finding.clone()) {
+        write_finding(&mut out, &finding)?;
+    }
+    writeln!(out, "\n{BOLD}history{BOLD:#}")?;
+    let mut events: Vec<(Moment, Event<'_>)> = Vec::new();
+    events.extend(history.looks.iter().map(|look| (look.at, Event::Look(look))));
+    for decision in &history.decisions {
+        let until = decision.until.as_ref().map(|day| format!(", until {day}"));
+        let by = format!("by {}: {}{}", decision.by, decision.reason, until.unwrap_or_default());
+        events.push((decision.at, Event::Decided("dismissed", by)));
+        // What another decision took the place of was not taken back.
+        let replaced = |at: &Moment| history.decisions.iter().any(|other| other.at == *at);
+        let ended = decision.ended.filter(|at| !replaced(at));
+        if let Some((at, by)) = ended.zip(decision.ended_by.as_ref()) {
+            events.push((at, Event::Decided("reopened", format!("by {by}"))));
+        }
+    }
+    events.sort_by_key(|(at, _)| *at);
+    for (at, event) in &events {
+        event.write(&mut out, *at)?;
+    }
+    Ok(())
+}
+
+fn write_finding(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> {
+    if !finding.description.is_empty() {
+        writeln!(out, "\n  {}", wrapped(&plain::one_line(&finding.description), 2, "  "))?;
+    }
+    if let Some(fix) = &finding.suggested_fix {
+        writeln!(out, "  {}", wrapped(&plain::one_line(&format!("fix: {fix}")), 2, "  "))?;
+    }
+    if !finding.evidence.is_empty() {
+        writeln!(out, "\n{BOLD}evidence{BOLD:#}")?;
+    }
+    for line in finding.evidence.iter().flat_map(|text| text.lines()) {
+        let line = plain::visible(line).replace('\t', "    ");
+        writeln!(out, "  {DIM}|{DIM:#} {}", cut_end(&line, WIDTH.saturating_sub(4)))?;
+    }
+    Ok(())
+}
+
+/// Something that happened to a finding.
+enum Event<'a> {
+    Look(&'a Look),
+    Decided(&'static str, String),
+}
+
+/// What stands before what happened: the time, and in a word what it was.
+const STAMP: usize = 38;
+
+impl Event<'_> {
+    fn write(&self, out: &mut impl Write, at: Moment) -> anyhow::Result<()> {
+        let (style, word, text) = match self {
+            Event::Decided(word, text) => (YELLOW, *word, text.clone()),
+            Event::Look(look) => {
+                let (style, word) = in_words(look);
+                (style, word, told(look))
+            }
+        };
+        let indent = " ".repeat(STAMP);
+        let text = wrapped(&plain::one_line(&text), STAMP, &indent);
+        writeln!(out, "  {DIM}{}{DIM:#}  {style}{word:<12}{style:#}  {text}", minute(at))?;
+        if let Event::Look(look) = self {
+            for vote in &look.votes {
+                let line = format!("{indent}{}", wrapped(&said(vote), STAMP, &indent));
+                writeln!(out, "{DIM}{line}{DIM:#}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn in_words(look: &Look) -> (Style, &'static str) {
+    match look.outcome {
+        Outcome::Raised if look.why.is_some() => (YELLOW, "left alone"),
+        Outcome::Raised => (RED, "seen"),
+        Outcome::LeftAlone => (YELLOW, "left alone"),
+        Outcome::HeldBack => (CYAN, "held back"),
+        Outcome::PreExisting => (CYAN, "pre-existing"),
+        Outcome::Absent => (GREEN, "gone"),
+    }
+}
+
+fn told(look: &Look) -> String {
+    let line = look.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let place = look.file.as_ref().map(|file| format!("{file}{line} in ")).unwrap_or_default();
+    let why = look.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    format!("{place}run {} ({}){why}", look.run, look.change)
+}
+
+fn said(vote: &Heard) -> String {
+    let sure = vote.confidence.map(|sure| format!(", {sure}% sure")).unwrap_or_default();
+    plain::one_line(&format!("{}: {}{sure}", vote.reviewer, vote.severity))
+}
+
+fn place(entry: &Entry) -> String {
+    let Some(file) = &entry.file else { return "the change".to_owned() };
+    let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
+    plain::one_line(&format!("{file}{line}"))
+}
+
+fn age(entry: &Entry, now: Moment) -> String {
+    match now.0.duration_since(entry.first_seen.0).as_hours() / 24 {
+        ..=0 => "today".to_owned(),
+        days => count(usize::try_from(days).unwrap_or_default(), "day"),
+    }
+}
+
+fn minute(at: Moment) -> String {
+    at.0.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// Fills a text up with blanks.
+fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// Takes the first characters that fit.
+fn cut_end(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    format!("{}…", fitting(text.chars(), room))
+}
+
+/// Takes the last characters that fit: of a path they tell most.
+fn cut_front(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let end: String = fitting(text.chars().rev(), room).chars().rev().collect();
+    format!("…{end}")
+}
+
+/// Takes characters while they and one more fit.
+fn fitting(chars: impl Iterator<Item = char>, room: usize) -> String {
+    let mut left = room.saturating_sub(1);
+    chars
+        .map_while(|c| {
+            left = left.checked_sub(c.width().unwrap_or(0))?;
+            Some(c)
+        })
+        .collect()
+}

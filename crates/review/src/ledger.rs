@@ -1,0 +1,314 @@
+//! What reviews leave in the ledger and take from it: the file `.assay/ledger.db`.
+//!
+//! [`Kept::record`] adds a review to it, [`dismissals`] gives what somebody decided, for the gate.
+//! Which review may say that a finding is gone is decided in `gone`; how a ledger is kept is
+//! `store`'s business.
+
+mod gone;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use assay_change::{Change, Lineage};
+use assay_findings::finding::{Finding, VoteRef};
+use assay_findings::identity::{Day, Dismissal};
+use assay_findings::path::RepoPath;
+use assay_findings::report::Report;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::State;
+use assay_rules::redact;
+use assay_store::ledger::record::{Cost, Left, Run, Said, Sighting};
+use assay_store::ledger::{Ledger, LedgerError, Outcome};
+use assay_store::task::Moment;
+use globset::{Glob, GlobMatcher};
+
+use crate::Review;
+use crate::runs::{self, RunError, short_hash};
+
+/// Where it lies in a repository.
+pub const PATH: &str = ".assay/ledger.db";
+
+/// What a database may have beside it. Each of them decides what is read.
+const FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
+/// Why a repository's ledger could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum UseError {
+    /// It came with the repository.
+    #[error(
+        "`{file}` came with the repository, and whoever wrote it may have made it up; `git rm \
+         --cached {file}` if it is your own"
+    )]
+    Brought {
+        /// The file.
+        file: String,
+    },
+    /// Something else lies in its place.
+    #[error("`{path}` is no file; a ledger behind a link or in a folder is not used")]
+    NotAFile {
+        /// What lies there.
+        path: PathBuf,
+    },
+    /// The folder around it cannot be made.
+    #[error(transparent)]
+    Folder(#[from] RunError),
+    /// The ledger itself refuses.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// Opens the ledger of a repository for writing; where there is none, a new one.
+pub fn open(root: &Path) -> Result<Ledger, UseError> {
+    let path = checked(root)?;
+    runs::state_folder(root)?;
+    Ok(Ledger::open(&path)?)
+}
+
+/// Opens the ledger of a repository for reading, if there is one.
+pub fn open_to_read(root: &Path) -> Result<Option<Ledger>, UseError> {
+    Ok(Ledger::open_to_read(&checked(root)?)?)
+}
+
+/// Gives the ledger's path, if what lies there is assay's own.
+fn checked(root: &Path) -> Result<PathBuf, UseError> {
+    let path = root.join(PATH);
+    let folder = runs::state_folder_path(root);
+    let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
+    let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+    if folder.symlink_metadata().is_ok() && !is_folder {
+        return Err(UseError::NotAFile { path: folder });
+    }
+    let here = FILES.map(|end| format!("{PATH}{end}"));
+    for file in here.iter().filter(|file| root.join(file).symlink_metadata().is_ok()) {
+        if !is_file(&root.join(file)) {
+            return Err(UseError::NotAFile { path: root.join(file) });
+        }
+        if assay_change::is_tracked(root, file) {
+            return Err(UseError::Brought { file: file.clone() });
+        }
+    }
+    Ok(path)
+}
+
+/// Reads what was dismissed in a repository and not taken back.
+pub fn dismissals(root: &Path) -> Result<Vec<Dismissal>, UseError> {
+    let Some(ledger) = open_to_read(root)? else { return Ok(Vec::new()) };
+    let in_force = ledger.in_force()?.into_iter();
+    let dismissals = in_force.filter_map(|dismissal| {
+        // What ends on a day that cannot be read has ended.
+        let until = dismissal.until.map(Day::try_from).transpose().ok()?;
+        let file = match dismissal.file.as_str() {
+            "" => None,
+            path => Some(RepoPath::exact(path).ok()?),
+        };
+        let (by, reason) = (dismissal.by, dismissal.reason);
+        Some(Dismissal { fingerprint: dismissal.fingerprint, file, by, reason, until })
+    });
+    Ok(dismissals.collect())
+}
+
+/// Notes that somebody accepted findings of a run into the baseline, each for a reason. It is the
+/// baseline that decides about them; the ledger only tells of it.
+pub fn note_accepted(
+    root: &Path,
+    run: &str,
+    accepted: &[(&Finding, &str)],
+    by: &str,
+) -> Result<(), UseError> {
+    let left = accepted.iter().map(|(finding, reason)| Left {
+        fingerprint: finding.fingerprint.clone(),
+        file: finding.file.as_ref().map(ToString::to_string).unwrap_or_default(),
+        why: redact(&format!("{reason} (accepted by {by})")).into_owned(),
+    });
+    let left: Vec<Left> = left.collect();
+    Ok(open(root)?.leave_alone(run, &left)?)
+}
+
+/// Which files are meant, as a glob such as `src/*.rs`.
+#[derive(Debug, Clone)]
+pub struct FileGlob(GlobMatcher);
+
+impl FromStr for FileGlob {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FileGlob, String> {
+        let glob = Glob::new(text).map_err(|error| error.kind().to_string())?;
+        Ok(FileGlob(glob.compile_matcher()))
+    }
+}
+
+impl FileGlob {
+    /// Says whether a file is meant.
+    pub fn matches(&self, file: &str) -> bool {
+        self.0.is_match(file)
+    }
+}
+
+/// A review that was kept as a run.
+pub struct Kept<'a> {
+    /// The run's id.
+    pub run: &'a str,
+    /// When it was made.
+    pub at: Moment,
+    /// The change that was reviewed.
+    pub change: &'a Change,
+    /// What everybody made of it.
+    pub review: &'a Review,
+    /// What came of it.
+    pub synthesis: &'a Synthesis,
+    /// What the ledger itself said to leave alone.
+    pub dismissals: &'a [Dismissal],
+}
+
+impl Kept<'_> {
+    /// Adds the review to its repository's ledger.
+    pub fn record(&self) -> Result<(), UseError> {
+        let mut ledger = open(&self.change.root)?;
+        let lineage = self.change.lineage();
+        let sightings = self.sightings(&ledger, &lineage)?;
+        let absent = gone::absent(self, &ledger, &lineage, &sightings)?;
+        ledger.record(&self.run(&lineage), &sightings, &absent)?;
+        Ok(())
+    }
+
+    /// Says whether everybody who had to look did.
+    fn is_complete(&self) -> bool {
+        let verdict = &self.synthesis.verdict;
+        !verdict.incomplete && verdict.state != State::Incomplete
+    }
+
+    fn run(&self, lineage: &Lineage) -> Run {
+        let spent = self.synthesis.spent.clone().unwrap_or_default();
+        Run {
+            id: self.run.to_owned(),
+            at: self.at,
+            change: redact(&self.change.title).into_owned(),
+            branch: lineage.branch.clone(),
+            head: lineage.head.clone(),
+            verdict: self.synthesis.verdict.state.in_words().to_owned(),
+            complete: self.is_complete(),
+            cost: Cost {
+                calls: spent.calls,
+                kept_answers: spent.kept_answers,
+                tokens: spent.tokens,
+                usd: spent.usd,
+                at_most: spent.at_most,
+            },
+        }
+    }
+
+    fn sightings(&self, ledger: &Ledger, lineage: &Lineage) -> Result<Vec<Sighting>, UseError> {
+        let Synthesis { findings, dismissed, held_back, pre_existing, .. } = self.synthesis;
+        let raised = findings.iter().map(|finding| (finding, Outcome::Raised));
+        let left = dismissed.iter().map(|finding| match self.is_dismissed_here(finding) {
+            true => (finding, Outcome::Raised),
+            false => (finding, Outcome::LeftAlone),
+        });
+        let held = held_back.iter().map(|finding| (finding, Outcome::HeldBack));
+        let old = pre_existing.iter().map(|finding| (finding, Outcome::PreExisting));
+        let mut before = Before { change: self.change, lineage, known: HashMap::new() };
+        let all = raised.chain(left).chain(held).chain(old);
+        all.map(|(finding, outcome)| {
+            let moved_from = self.moved_from(ledger, finding)?;
+            let before = before.of(finding.file.as_ref());
+            Ok(self.sighting(finding, outcome, moved_from, before))
+        })
+        .collect()
+    }
+
+    /// Says whether it is the ledger that says to leave a finding alone.
+    fn is_dismissed_here(&self, finding: &Finding) -> bool {
+        let exists = |file: &RepoPath| self.change.tree().exists(file);
+        self.dismissals.iter().any(|dismissal| dismissal.covers(finding, exists))
+    }
+
+    /// Names the file that is gone in which the same code was seen before.
+    fn moved_from(&self, ledger: &Ledger, finding: &Finding) -> Result<Option<String>, UseError> {
+        let Some(here) = &finding.file else { return Ok(None) };
+        let files = ledger.files_with(&finding.fingerprint)?;
+        let is_gone = |file: &&String| {
+            let path = RepoPath::exact(file).ok();
+            path.is_some_and(|path| path != *here && !self.change.tree().exists(&path))
+        };
+        Ok(files.iter().find(is_gone).cloned())
+    }
+
+    fn sighting(
+        &self,
+        finding: &Finding,
+        outcome: Outcome,
+        moved_from: Option<String>,
+        before: Option<String>,
+    ) -> Sighting {
+        let safe = |text: &str| redact(text).into_owned();
+        Sighting {
+            id: finding.id.clone(),
+            fingerprint: finding.fingerprint.clone(),
+            file: finding.file.as_ref().map(ToString::to_string).unwrap_or_default(),
+            moved_from,
+            line: finding.line,
+            title: safe(&finding.title),
+            severity: safe(&finding.severity),
+            impact: finding.grade.impact().level(),
+            category: safe(&finding.category),
+            rule: finding.rule.as_deref().map(safe),
+            outcome,
+            why: finding.dismissal.as_deref().map(safe),
+            before,
+            finding: as_json(finding),
+            votes: finding.votes.iter().filter_map(|cast| self.said(cast)).collect(),
+        }
+    }
+
+    fn said(&self, cast: &VoteRef) -> Option<Said> {
+        let by = |report: &&Report| report.reviewer.name == cast.reviewer;
+        let vote = self.review.reports.iter().find(by)?.votes.get(cast.vote)?;
+        Some(Said {
+            reviewer: cast.reviewer.clone(),
+            number: cast.vote,
+            severity: redact(vote.grade.word()).into_owned(),
+            confidence: vote.confidence.map(|sure| sure.percent()),
+            vote: as_json(vote),
+        })
+    }
+}
+
+/// Writes a value as JSON with no secret in it.
+fn as_json(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string(value).expect("findings and votes have nothing but text keys");
+    redact(&text).into_owned()
+}
+
+/// Tells with what files were compared: two changes that start from the same text show the same.
+struct Before<'a> {
+    change: &'a Change,
+    lineage: &'a Lineage,
+    known: HashMap<RepoPath, Option<String>>,
+}
+
+impl Before<'_> {
+    fn of(&mut self, file: Option<&RepoPath>) -> Option<String> {
+        let Some(file) = file else { return self.lineage.base.clone() };
+        if !self.known.contains_key(file) {
+            self.known.insert(file.clone(), self.read(file));
+        }
+        self.known.get(file).cloned().flatten()
+    }
+
+    fn read(&self, file: &RepoPath) -> Option<String> {
+        let diff =
+            self.change.files.iter().find(|diff| diff.new_path.as_deref() == Some(file.as_str()));
+        let old = match diff {
+            Some(diff) => diff.old_path.as_deref().and_then(|path| RepoPath::exact(path).ok()),
+            None => Some(file.clone()),
+        };
+        let base = self.change.base();
+        match old {
+            Some(old) if base.exists(&old) => {
+                base.read(&old).map(|text| short_hash(text.as_bytes()))
+            }
+            _ => Some("nothing".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Which findings a review may call gone.
+//!
+//! Only those for which it looked: nobody who had to look failed, the review goes on from where the
+//! finding was seen, everybody who had voted for the finding read all of its file's hunks again, and
+//! its code is either no longer in the file or would have been among those hunks. Of any other
+//! finding it says nothing, and that one stays as it was.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use assay_change::diff::{FileDiff, Origin};
+use assay_change::{Change, Lineage};
+use assay_findings::coverage::Look;
+use assay_findings::finding::Finding;
+use assay_findings::ground::Ground;
+use assay_findings::path::RepoPath;
+use assay_rules::Redacted;
+use assay_store::ledger::query::Seen;
+use assay_store::ledger::record::Sighting;
+use assay_store::ledger::{FindingKey, Ledger};
+
+use super::{Before, Kept, UseError};
+
+/// Personas whose advice may be told as a gap or a risk, and is then no finding.
+const ADVISERS: [&str; 2] = ["testing", "maintainability"];
+
+/// Gives the findings that a review looked for and did not see.
+pub(super) fn absent(
+    kept: &Kept<'_>,
+    ledger: &Ledger,
+    lineage: &Lineage,
+    sightings: &[Sighting],
+) -> Result<Vec<FindingKey>, UseError> {
+    if !kept.is_complete() {
+        return Ok(Vec::new());
+    }
+    let files = files(kept.change);
+    let whole = (!kept.change.is_limited).then_some("");
+    let candidates = ledger.seen_in(files.keys().copied().chain(whole))?;
+    let there: HashSet<(&str, &str)> = sightings.iter().flat_map(places).collect();
+    let redacted = Redacted(kept.change.tree());
+    let ground = Ground::new(Some(&redacted), None);
+    let before = Before { change: kept.change, lineage, known: Default::default() };
+    let mut judge = Judge { kept, lineage, files, ground, before };
+    let gone = candidates.iter().filter(|seen| {
+        !there.contains(&(seen.fingerprint.as_str(), seen.file.as_str())) && judge.is_gone(seen)
+    });
+    Ok(gone.map(|seen| seen.key).collect())
+}
+
+/// Where a finding stands, and where it stood before its file moved.
+fn places(sighting: &Sighting) -> impl Iterator<Item = (&str, &str)> {
+    let files = std::iter::once(&sighting.file).chain(&sighting.moved_from);
+    files.map(|file| (sighting.fingerprint.as_str(), file.as_str()))
+}
+
+/// What a change does to a file, and which of its hunks that are.
+#[derive(Clone)]
+struct Touched<'a> {
+    diff: &'a FileDiff,
+    hunks: Range<usize>,
+}
+
+/// Gives the files of a change by the names under which findings may have been seen in them: those
+/// after it, and besides them those that are no longer there.
+fn files(change: &Change) -> BTreeMap<&str, Touched<'_>> {
+    let mut files = BTreeMap::new();
+    let mut touched = Vec::new();
+    let mut start = 0;
+    for diff in &change.files {
+        let hunks = start..start + diff.hunks.len().max(1);
+        start = hunks.end;
+        touched.push(Touched { diff, hunks });
+    }
+    for file in &touched {
+        files.extend(file.diff.new_path.as_deref().map(|name| (name, file.clone())));
+    }
+    for file in touched.into_iter().filter(|file| file.diff.origin != Origin::Copied) {
+        if let Some(name) = file.diff.old_path.as_deref() {
+            files.entry(name).or_insert(file);
+        }
+    }
+    files
+}
+
+struct Judge<'a> {
+    kept: &'a Kept<'a>,
+    lineage: &'a Lineage,
+    files: BTreeMap<&'a str, Touched<'a>>,
+    ground: Ground<'a>,
+    before: Before<'a>,
+}
+
+impl Judge<'_> {
+    fn is_gone(&mut self, seen: &Seen) -> bool {
+        self.lineage.follows(seen.branch.as_deref(), seen.head.as_deref())
+            && match self.files.get(seen.file.as_str()) {
+                Some(Touched { diff: FileDiff { new_path: None, .. }, .. }) => true,
+                Some(touched) => {
+                    let (path, hunks) = (touched.diff.path().to_owned(), touched.hunks.clone());
+                    self.was_looked_for(seen, &hunks) && self.would_show(seen, &path)
+                }
+                None => {
+                    let all = 0..self.kept.change.hunks();
+                    let same = seen.before.is_some() && seen.before == self.lineage.base;
+                    seen.file.is_empty() && same && self.was_looked_for(seen, &all)
+                }
+            }
+    }
+
+    /// Says whether everybody who had voted for a finding has read these hunks, and said nothing
+    /// that could not be read.
+    fn was_looked_for(&self, seen: &Seen, hunks: &Range<usize>) -> bool {
+        let review = self.kept.review;
+        let has_read = |name: &String| {
+            let mut answers = review.reports.iter().zip(&review.looks);
+            answers.any(|(report, looks)| {
+                let read = |at: usize| match looks.hunks.get(at) {
+                    Some(Look::Reviewed | Look::TextOnly) => true,
+                    // A check on the change as a whole takes no notice of what nobody is to read.
+                    Some(Look::LeftOut(_)) => seen.file.is_empty(),
+                    Some(Look::Unread(_) | Look::Failed(_) | Look::NotConcerned) | None => false,
+                };
+                looks.reviewer == *name && report.is_whole() && hunks.clone().all(read)
+            })
+        };
+        let became_advice = self.kept.synthesis.counts.demoted > 0
+            && seen.reviewers.iter().any(|name| ADVISERS.contains(&name.as_str()));
+        !seen.reviewers.is_empty() && seen.reviewers.iter().all(has_read) && !became_advice
+    }
+
+    /// Says whether a finding, if it were still there, would have been among what was read: its file
+    /// is compared with the same text as when it was seen, or its code is no longer in there.
+    fn would_show(&mut self, seen: &Seen, path: &str) -> bool {
+        let Ok(path) = RepoPath::exact(path) else { return false };
+        let before = self.before.of(Some(&path));
+        if before.is_some() && before == seen.before {
+            return true;
+        }
+        let finding = serde_json::from_str::<Finding>(&seen.finding);
+        finding.is_ok_and(|finding| self.ground.lacks(&path, &finding.evidence))
+    }
+}
