@@ -12,8 +12,14 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, count, wrapped};
 
-/// The most columns for a place, where there are not enough for everything.
-const PLACE: usize = 36;
+/// How wide an id is.
+const ID: usize = 12;
+
+/// How wide all gaps between columns are.
+const GAPS: usize = 10;
+
+/// A place gets as many columns at least.
+const MIN_PLACE: usize = 16;
 
 /// What a column is called, and how wide it is.
 struct Columns {
@@ -37,7 +43,7 @@ pub(crate) fn print_list(
         writeln!(out, "no {kind}finding is like that")?;
         return Ok(());
     }
-    let room = std::io::stdout().is_terminal().then_some(*WIDTH);
+    let room = std::io::stdout().is_terminal().then(columns);
     let columns = Columns::of(entries, state.is_none(), now, room);
     let heading = columns.row(["ID", "SEVERITY", "STATE", "AGE", "PLACE", "FINDING"]);
     writeln!(out, "{DIM}{heading}{DIM:#}")?;
@@ -57,27 +63,33 @@ pub(crate) fn print_list(
     Ok(())
 }
 
+/// Gives how many columns there are: a table reads well however wide it is.
+fn columns() -> usize {
+    let size = terminal_size::terminal_size();
+    size.map_or(*WIDTH, |(width, _)| usize::from(width.0).saturating_sub(1))
+}
+
 impl Columns {
     fn of(entries: &[Entry], with_state: bool, now: Moment, room: Option<usize>) -> Columns {
         let widest = |heading: &str, text: &dyn Fn(&Entry) -> String| {
             let texts = entries.iter().map(|entry| text(entry).width());
             texts.chain([heading.width()]).max().unwrap_or_default()
         };
+        let severity = widest("SEVERITY", &|entry| plain::one_line(&entry.severity));
+        let state = match with_state {
+            true => widest("STATE", &|entry| entry.state.as_str().to_owned()),
+            false => 0,
+        };
+        let age = widest("AGE", &|entry| age(entry, now));
         let place = widest("PLACE", &place);
-        Columns {
-            severity: widest("SEVERITY", &|entry| plain::one_line(&entry.severity)),
-            state: match with_state {
-                true => widest("STATE", &|entry| entry.state.as_str().to_owned()),
-                false => 0,
-            },
-            age: widest("AGE", &|entry| age(entry, now)),
-            place: if room.is_some() { place.min(PLACE) } else { place },
-            room,
-        }
+        let left = room.map(|room| room.saturating_sub(ID + severity + state + age + GAPS));
+        // What was found says more than where.
+        let most = left.map_or(place, |left| (left * 2 / 5).max(MIN_PLACE));
+        Columns { severity, state, age, place: place.min(most), room }
     }
 
     fn row(&self, [id, severity, state, age, place, title]: [&str; 6]) -> String {
-        let mut row = format!("{id:<12}  {}  ", padded(severity, self.severity));
+        let mut row = format!("{}  {}  ", padded(id, ID), padded(severity, self.severity));
         if self.state > 0 {
             row.push_str(&format!("{}  ", padded(state, self.state)));
         }

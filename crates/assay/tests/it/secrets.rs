@@ -219,6 +219,30 @@ impl Planted {
         self.vault.check_folder(what, &self.repository.path().join(".assay"));
     }
 
+    /// Looks into the ledger, as it lies there and as it is told.
+    fn check_ledger(&self) {
+        assert!(self.repository.path().join(".assay/ledger.db").exists());
+        let listed = self.run("", &["findings", "list", "--format", "json"]);
+        self.vault.check_ran("the list", &listed);
+        let findings = listed.json()["findings"].as_array().unwrap().clone();
+        assert!(!findings.is_empty(), "{}", listed.stdout);
+        let mut vault = Vault { state: 54_321, ..Vault::default() };
+        let reason = format!("said {}", vault.make("ghp_ A36"));
+        for finding in findings.iter().step_by(8) {
+            let id = finding["id"].as_str().unwrap();
+            for args in [
+                &["findings", "show", id][..],
+                &["findings", "show", id, "--format", "json"][..],
+                &["findings", "dismiss", id, "--reason", &reason][..],
+            ] {
+                let ran = self.run("", args);
+                assert_eq!(ran.code, 0, "{}", ran.stderr);
+                self.vault.check_ran("the ledger", &ran);
+            }
+        }
+        vault.check_folder("a reason", &self.repository.path().join(".assay"));
+    }
+
     fn check_sent(&self, what: &str, server: &FakeModel) {
         let received = server.requests();
         assert!(!received.is_empty(), "{what}: nobody was asked");
@@ -285,6 +309,7 @@ fn no_credential_is_sent_shown_or_kept() {
         assert!(ran.stdout.contains("flaw.py"), "{format}: {}{}", ran.stdout, ran.stderr);
         planted.vault.check_ran(format, &ran);
     }
+    planted.check_ledger();
     planted.repository.write("flaw.py", "def f(a):\n    return eval(a + a)\n");
     planted.repository.commit("more");
     let ran = planted.run(&server.url(), &["review", "--persona", "prior-findings"]);
