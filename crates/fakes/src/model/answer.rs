@@ -11,6 +11,9 @@ use super::Fault;
 pub struct Answer {
     /// The text. Where the request wants a tool called, this is the tool's input if it is JSON.
     pub text: String,
+    /// The tool that is called with the text as its input, whatever the request wants. Only
+    /// Anthropic's dialect has it.
+    pub tool: Option<String>,
     /// What is thought before, in case that the request lets it think.
     pub thinking: String,
     /// How long nothing comes.
@@ -41,6 +44,7 @@ impl Answer {
     pub fn text(text: impl Into<String>) -> Answer {
         Answer {
             text: text.into(),
+            tool: None,
             thinking: "Let me look at the change.".to_owned(),
             delay: Duration::ZERO,
             chunks: vec![1, 7, 40],
@@ -52,6 +56,11 @@ impl Answer {
     /// Makes one that says JSON.
     pub fn json(value: &Value) -> Answer {
         Answer::text(value.to_string())
+    }
+
+    /// Makes one that calls a tool.
+    pub fn call(tool: impl Into<String>, input: &Value) -> Answer {
+        Answer { tool: Some(tool.into()), ..Answer::json(input) }
     }
 
     /// Makes one that goes wrong. What it would have said is a short report, so that there is

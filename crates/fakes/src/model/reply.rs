@@ -81,7 +81,8 @@ fn settle<'a>(asked: &'a Asked, answer: &'a Answer, text: String, stop: Stop) ->
         output: text.len() as u64 / 4 + 1,
         ..Usage::default()
     });
-    Said { asked, text, thinking: &answer.thinking, stop, usage, chunks: &answer.chunks }
+    let (tool, thinking, chunks) = (answer.tool.as_deref(), &answer.thinking, &answer.chunks);
+    Said { asked, text, tool, thinking, stop, usage, chunks }
 }
 
 fn said(asked: &Asked, answer: &Answer) -> Reply {

@@ -89,6 +89,18 @@ fn a_tool_that_is_wanted_is_called_with_the_answer() {
 }
 
 #[test]
+fn a_script_can_call_any_tool() {
+    let input = json!({ "agent_id": "qa" });
+    let server = FakeModel::start(move |_: &Asked| Answer::call("mcp__queue__push", &input));
+    let mut body = body(MESSAGES, "hello", false);
+    body["tools"] = json!([{ "name": "mcp__queue__push", "input_schema": { "type": "object" } }]);
+    let message = ask(&server, MESSAGES, &body).json();
+    assert_eq!(message["stop_reason"], "tool_use");
+    assert_eq!(message["content"][0]["name"], "mcp__queue__push");
+    assert_eq!(message["content"][0]["input"], json!({ "agent_id": "qa" }));
+}
+
+#[test]
 fn chat_is_streamed_as_openai_does() {
     let mut body = body(CHAT, "hello", true);
     body["stream_options"] = json!({ "include_usage": true });

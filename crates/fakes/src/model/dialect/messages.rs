@@ -277,9 +277,10 @@ fn blocks(said: &Said<'_>) -> Vec<Value> {
         return blocks;
     }
     let input = serde_json::from_str::<Value>(&said.text).ok().filter(Value::is_object);
-    blocks.push(match (wanted_tool(body), input) {
+    let wanted = || wanted_tool(body)?["name"].as_str();
+    blocks.push(match (said.tool.or_else(wanted), input) {
         (Some(tool), Some(input)) => json!({
-            "type": "tool_use", "id": said.id("toolu_"), "name": tool["name"], "input": input,
+            "type": "tool_use", "id": said.id("toolu_"), "name": tool, "input": input,
         }),
         _ => json!({ "type": "text", "text": said.text }),
     });

@@ -15,6 +15,7 @@ use super::{Asked, Dialect, Usage};
 pub(super) struct Said<'a> {
     pub(super) asked: &'a Asked,
     pub(super) text: String,
+    pub(super) tool: Option<&'a str>,
     pub(super) thinking: &'a str,
     pub(super) stop: Stop,
     pub(super) usage: Usage,
