@@ -170,6 +170,15 @@ fn what_is_no_message_does_not_end_the_server() {
 }
 
 #[test]
+fn whoever_does_not_speak_the_protocol_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+    let ran = assay_in(folder.path(), &["mcp", "task-queue"], said);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the client does not speak MCP"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_server_that_cannot_be_is_told_of() {
     let folder = tempfile::tempdir().unwrap();
     let check = |args: &[&str], variables: &[(&str, &str)], expected: &str| {

@@ -14,6 +14,7 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::serve::ListenerExt as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -104,6 +105,8 @@ impl Listener {
                 sessions.cancel();
             };
             let stop = stop.clone();
+            // An answer is small and waited for: it goes out at once.
+            let listener = listener.tap_io(|client| drop(client.set_nodelay(true)));
             let serving = axum::serve(listener, routes)
                 .with_graceful_shutdown(async move { stop.requested().await });
             let (served, ()) = tokio::join!(serving.into_future(), ended);

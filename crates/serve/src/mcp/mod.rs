@@ -64,8 +64,8 @@ pub enum ServeError {
     #[error("could not start the threads of the server")]
     Threads(#[source] std::io::Error),
     /// The other side does not speak MCP.
-    #[error("the client does not speak MCP: {0}")]
-    Handshake(String),
+    #[error("the client does not speak MCP: it began with something else than a request")]
+    Handshake,
     /// The connection broke.
     #[error("the connection broke")]
     Connection(#[source] std::io::Error),

@@ -1,6 +1,7 @@
 //! A server over a pair of streams, one message a line.
 
 use std::fs::File;
+use std::io;
 
 use rmcp::service::{ServerInitializeError, serve_server};
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -37,7 +38,10 @@ where
         Ok(conversation) => conversation,
         // A client that leaves before it says anything is no failure.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(ServeError::Handshake(error.to_string())),
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+            return Err(ServeError::Handshake);
+        }
+        Err(error) => return Err(ServeError::Connection(io::Error::other(error))),
     };
     let end = conversation.cancellation_token();
     let mut waiting = std::pin::pin!(conversation.waiting());
