@@ -31,6 +31,19 @@ pub(crate) const SMOLLM2: &str = "0.1.2";
 /// The version of the Python package `ast-grep-cli`.
 pub(crate) const AST_GREP: &str = "0.51.0";
 
+/// The version of the npm package `node`; agents and other programs need a newer one than may be
+/// there.
+const NODE: &str = "24.21.0";
+
+/// The version of the npm package `@modelcontextprotocol/conformance`.
+const MCP_CONFORMANCE: &str = "0.2.0-alpha.12";
+
+/// The version of the npm package `@modelcontextprotocol/inspector`.
+const MCP_INSPECTOR: &str = "2.12.0";
+
+/// The version of the Python package `mcp`.
+const MCP_PYTHON: &str = "2.3.0";
+
 /// Installs `json_repair` and gives the Python that has it.
 pub(crate) fn json_repair() -> anyhow::Result<PathBuf> {
     pip("json_repair", JSON_REPAIR)
@@ -82,6 +95,42 @@ pub(crate) fn pip_program(package: &str, version: &str, program: &str) -> anyhow
 /// Installs `jsonrepair` and gives the folder whose `node_modules` holds it.
 pub(crate) fn jsonrepair() -> anyhow::Result<PathBuf> {
     npm("jsonrepair", "jsonrepair", JSONREPAIR)
+}
+
+/// Installs `node` and gives the folder with its program.
+pub(crate) fn node() -> anyhow::Result<PathBuf> {
+    Ok(npm("node", "node", NODE)?.join("node_modules/node/bin"))
+}
+
+/// Installs the official conformance suite for MCP and gives its program.
+pub(crate) fn mcp_conformance() -> anyhow::Result<PathBuf> {
+    let package = "@modelcontextprotocol/conformance";
+    npm_program("mcp-conformance", package, MCP_CONFORMANCE, "conformance")
+}
+
+/// Installs the inspector for MCP and gives its program.
+pub(crate) fn mcp_inspector() -> anyhow::Result<PathBuf> {
+    let package = "@modelcontextprotocol/inspector";
+    npm_program("mcp-inspector", package, MCP_INSPECTOR, "mcp-inspector")
+}
+
+/// Installs the Python SDK for MCP and gives the Python that has it.
+pub(crate) fn mcp_python() -> anyhow::Result<PathBuf> {
+    pip("mcp", MCP_PYTHON)
+}
+
+/// Installs an npm package as [`npm`] does and gives a program that comes with it.
+fn npm_program(
+    folder: &str,
+    package: &str,
+    version: &str,
+    program: &str,
+) -> anyhow::Result<PathBuf> {
+    let program = npm(folder, package, version)?.join("node_modules/.bin").join(program);
+    if !program.is_file() {
+        bail!("the package has no program `{}`", program.display());
+    }
+    Ok(program)
 }
 
 /// Installs an npm package at a version into a folder of its own, unless it is there already.

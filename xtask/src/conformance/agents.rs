@@ -70,6 +70,12 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     Ok(checks)
 }
 
+/// Installs `claude` and gives the folders where it and what runs it are found.
+pub(super) fn claude() -> anyhow::Result<String> {
+    let claude = PROGRAMS.iter().find(|program| program.name == "claude");
+    claude.context("it is one of the agents")?.install()
+}
+
 fn check(program: &Program) -> Vec<Check> {
     let name = |what: &str| format!("{}: {what}", program.name);
     let path = match program.install() {

@@ -4,6 +4,7 @@
 mod agents;
 mod commands;
 mod hooks;
+mod mcp;
 mod sarif;
 
 use anyhow::bail;
@@ -45,11 +46,12 @@ type Check = (String, Outcome);
 /// A suite by its name.
 type Suite = (&'static str, fn() -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 4] = [
+const SUITES: [Suite; 5] = [
     ("sarif", sarif::run),
     ("commands", commands::run),
     ("hooks", hooks::run),
     ("agents", agents::run),
+    ("mcp", mcp::run),
 ];
 
 /// Runs one suite or all; says whether nothing failed.

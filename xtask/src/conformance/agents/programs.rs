@@ -7,9 +7,6 @@ use serde_json::{Value, json};
 use super::Setting;
 use crate::peers;
 
-/// The version of the npm package `node`; agents need a newer one than may be there.
-const NODE: &str = "24.21.0";
-
 /// An agent's command line.
 pub(super) struct Program {
     /// Its name, under which it is configured too.
@@ -134,7 +131,7 @@ pub(super) const PROGRAMS: [Program; 5] = [
 impl Program {
     /// Installs it, with what runs it, and gives the folders where both are found.
     pub(super) fn install(&self) -> anyhow::Result<String> {
-        let node = peers::npm("node", "node", NODE)?.join("node_modules/node/bin");
+        let node = peers::node()?;
         let own = peers::npm(self.name, self.package, self.version)?.join("node_modules/.bin");
         Ok(format!("{}:{}", own.display(), node.display()))
     }

@@ -1,0 +1,23 @@
+//! MCP servers, held against other people's clients: the official conformance suite, the inspector,
+//! the Python SDK and a real agent, over both transports and in both revisions of the protocol. And
+//! every tool is called with what nobody should send it.
+
+mod claude;
+mod hostile;
+mod inspector;
+mod official;
+mod python;
+mod stage;
+
+use super::Check;
+use crate::workspace;
+
+pub(super) fn run() -> anyhow::Result<Vec<Check>> {
+    workspace::assay()?;
+    let mut checks = hostile::run();
+    checks.extend(official::run());
+    checks.extend(inspector::run());
+    checks.extend(python::run());
+    checks.extend(claude::run());
+    Ok(checks)
+}

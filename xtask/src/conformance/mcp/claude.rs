@@ -1,0 +1,80 @@
+//! `claude` with our server, between it and a model that is none: the model asks for a tool, and
+//! the task is there.
+
+use anyhow::{Context, ensure};
+use assay_fakes::model::{Answer, Asked, FakeModel};
+use serde_json::{Value, json};
+
+use super::stage::{Ran, Served, Stage, assay};
+use crate::conformance::{Check, Outcome, agents};
+
+/// What the tool is called in `claude`.
+const TOOL: &str = "mcp__task-queue__queue_task_for_agent";
+
+pub(super) fn run() -> Vec<Check> {
+    let path = match agents::claude() {
+        Ok(path) => path,
+        Err(error) => return vec![("claude".to_owned(), Outcome::not_had(&error))],
+    };
+    let mut checks = Vec::new();
+    for (over, over_http) in [("stdio", false), ("HTTP", true)] {
+        let outcome = Outcome::of(check(&path, over_http));
+        checks.push((format!("claude: queues a task over {over}"), outcome));
+    }
+    checks
+}
+
+/// Calls the tool, and says that it did once it has the answer.
+fn answer(asked: &Asked) -> Answer {
+    let has_tool = asked.body["tools"].to_string().contains(TOOL);
+    match asked.user.contains("review-qa-") {
+        true => Answer::text("The task is queued."),
+        false if has_tool => Answer::call(
+            TOOL,
+            &json!({
+                "agent_id": "qa", "task_type": "review", "title": "Review PR #456",
+                "description": "Check security.", "context": { "pr_number": 456 },
+            }),
+        ),
+        false => Answer::text("There is no such tool."),
+    }
+}
+
+fn check(path: &str, over_http: bool) -> anyhow::Result<()> {
+    let model = FakeModel::start(answer);
+    let stage = Stage::new("claude")?;
+    let served = over_http.then(|| Served::start(&stage)).transpose()?;
+    let server = match &served {
+        None => json!({ "command": assay(), "args": ["mcp", "task-queue"] }),
+        Some(served) => json!({
+            "type": "http", "url": served.url,
+            "headers": { "Authorization": served.authorization() },
+        }),
+    };
+    let servers = json!({ "mcpServers": { "task-queue": server } }).to_string();
+    let own = std::env::var("PATH").unwrap_or_default();
+    let mut command = stage.command("claude".as_ref())?;
+    command
+        .args(["-p", "Queue a review of pull request 456.", "--output-format", "stream-json"])
+        .args(["--verbose", "--mcp-config", &servers, "--strict-mcp-config"])
+        .args(["--allowedTools", TOOL])
+        .env("PATH", format!("{path}:{own}"))
+        .env("ANTHROPIC_BASE_URL", model.url())
+        .env("ANTHROPIC_API_KEY", "fake")
+        .envs([("ENABLE_TOOL_SEARCH", "false"), ("DISABLE_AUTOUPDATER", "1")])
+        .envs([("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("CLAUDE_CODE_MAX_RETRIES", "1")])
+        .env("API_TIMEOUT_MS", "20000");
+    let said = Ran::of(command)?.good()?;
+    let lines: Vec<Value> =
+        said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let find = |kind: &str| lines.iter().find(|line| line["type"] == kind);
+    let begun = find("system").context("it said nothing of its servers")?;
+    ensure!(begun["mcp_servers"][0]["status"] == "connected", "{}", begun["mcp_servers"]);
+    let result = find("result").context("it came to no result")?;
+    ensure!(result["is_error"] == false, "it failed: {result}");
+    ensure!(result["result"] == "The task is queued.", "it said: {}", result["result"]);
+    let tasks = stage.tasks()?;
+    let [task] = tasks.as_slice() else { anyhow::bail!("there are {} tasks", tasks.len()) };
+    ensure!(task["title"] == "Review PR #456" && task["context"]["pr_number"] == 456, "{task}");
+    Ok(())
+}

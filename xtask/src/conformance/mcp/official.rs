@@ -1,0 +1,107 @@
+//! The official conformance suite, as far as it asks for no tools of its own.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
+use super::stage::{Ran, Served, Stage};
+use crate::conformance::{Check, Outcome};
+use crate::peers;
+
+/// What any server can be held against, by revision.
+const SCENARIOS: [(&str, &[&str]); 2] = [
+    (
+        "2025-11-25",
+        &[
+            "server-initialize", "server-session-lifecycle", "ping", "tools-list",
+            "tools-call-error", "server-sse-multiple-streams", "resources-list", "prompts-list",
+            "dns-rebinding-protection",
+        ],
+    ),
+    (
+        "2026-07-28",
+        &[
+            "tools-list",
+            "tools-call-error",
+            "server-sse-multiple-streams",
+            "resources-list",
+            "prompts-list",
+            "dns-rebinding-protection",
+            "server-stateless",
+            "caching",
+            "http-header-validation",
+            "sep-2164-resource-not-found",
+            "input-required-result-unsupported-methods",
+            "input-required-result-ignore-extra-params",
+        ],
+    ),
+];
+
+/// Which checks fail, and why.
+const EXPECTED: &str = include_str!("expected-failures.yaml");
+
+pub(super) fn run() -> Vec<Check> {
+    let program = peers::mcp_conformance();
+    let program = match program {
+        Ok(program) => program,
+        Err(error) => return vec![("official suite".to_owned(), Outcome::not_had(&error))],
+    };
+    let stage = Stage::new("official").and_then(|stage| Ok((Served::to_everybody(&stage)?, stage)));
+    let (served, stage) = match stage {
+        Ok(stage) => stage,
+        Err(error) => return vec![("official suite".to_owned(), Outcome::of(Err(error)))],
+    };
+    let mut checks = Vec::new();
+    for (revision, scenarios) in SCENARIOS {
+        for scenario in scenarios {
+            let outcome = Outcome::of(check(&stage, &served, &program, revision, scenario));
+            checks.push((format!("official suite {revision}: {scenario}"), outcome));
+        }
+    }
+    checks
+}
+
+fn check(
+    stage: &Stage,
+    served: &Served,
+    program: &Path,
+    revision: &str,
+    scenario: &str,
+) -> anyhow::Result<()> {
+    let results = stage.folder().with_file_name(format!("{revision}-{scenario}"));
+    if results.exists() {
+        fs::remove_dir_all(&results)?;
+    }
+    let mut command = stage.command(program)?;
+    command.args(["server", "--url", &served.url, "--spec-version", revision]);
+    command.args(["--scenario", scenario, "--output-dir"]).arg(&results);
+    let ran = Ran::of(command)?;
+    let Some(folder) = fs::read_dir(&results).ok().and_then(|mut found| found.next()) else {
+        bail!("nothing was checked: {}{}", ran.stdout, ran.stderr);
+    };
+    let checks = fs::read(folder?.path().join("checks.json"))?;
+    let checks: Vec<Value> = serde_json::from_slice(&checks)?;
+    let failed = checks.iter().filter(|check| check["status"] == "FAILURE");
+    let failed: Vec<&str> = failed.filter_map(|check| check["id"].as_str()).collect();
+    let passed = checks.iter().filter(|check| check["status"] == "SUCCESS").count();
+    println!("  {revision} {scenario}: {passed} of {} passed", checks.len());
+    compare(scenario, &failed, passed)
+}
+
+/// Holds the checks that failed against those that were expected to.
+fn compare(scenario: &str, failed: &[&str], passed: usize) -> anyhow::Result<()> {
+    let expected: Vec<Value> =
+        serde_saphyr::from_str(EXPECTED).context("expected-failures.yaml")?;
+    let expected = expected.iter().filter(|entry| entry["scenario"] == scenario);
+    let expected: Vec<&str> = expected.filter_map(|entry| entry["check"].as_str()).collect();
+    for check in failed {
+        ensure!(expected.contains(check), "`{check}` failed");
+    }
+    for check in expected {
+        ensure!(failed.contains(&check), "`{check}` was expected to fail, and passes");
+    }
+    ensure!(passed > 0 || !failed.is_empty(), "nothing was checked");
+    Ok(())
+}
