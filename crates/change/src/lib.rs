@@ -52,6 +52,17 @@ pub enum Scope {
     },
 }
 
+impl Scope {
+    /// Reads a pull request as people write it, `owner/repo#7`.
+    pub fn pull_request(text: &str) -> Option<Scope> {
+        let (repository, number) = text.split_once('#')?;
+        let (owner, name) = repository.split_once('/')?;
+        let is_named = !owner.is_empty() && !name.is_empty() && !name.contains('/');
+        let number = number.parse().ok().filter(|_| is_named)?;
+        Some(Scope::Pull { repository: repository.to_owned(), number })
+    }
+}
+
 /// A change: what it is called, its diff, and the trees before and after it.
 #[derive(Debug)]
 pub struct Change {

@@ -98,13 +98,8 @@ pub(super) enum Output {
 
 /// Reads `owner/repo#7`.
 fn pull_request(text: &str) -> Result<Scope, String> {
-    let parsed = text.split_once('#').and_then(|(repository, number)| {
-        let (owner, name) = repository.split_once('/')?;
-        let named = !owner.is_empty() && !name.is_empty() && !name.contains('/');
-        let number = number.parse().ok().filter(|_| named)?;
-        Some(Scope::Pull { repository: repository.to_owned(), number })
-    });
-    parsed.ok_or_else(|| format!("`{text}` is no pull request such as `owner/repo#7`"))
+    Scope::pull_request(text)
+        .ok_or_else(|| format!("`{text}` is no pull request such as `owner/repo#7`"))
 }
 
 impl What {
