@@ -11,9 +11,9 @@ use assay_models::{Class, Failure};
 
 use super::folder::{About, Folder, Stage};
 use super::{Became, Brief, Delegated, DelegationError, Taken, TreeMoved, Unwatched, unknown_part};
-use crate::persona::VALIDATOR;
 use crate::persona::reading::OpenQuestion;
 use crate::persona::validator::{SecondLooks, second_looks};
+use crate::persona::{Persona, VALIDATOR};
 use crate::recording::{REPLIES, Recording};
 use crate::reviewer::Reviewer;
 use crate::run::{AtATime, Order, Review, Terms, run};
@@ -208,6 +208,23 @@ impl Delegated {
         Ok(())
     }
 
+    /// Gives who is asked to look at a finding again, and what, if it is still asked.
+    pub(super) fn open_look(
+        &self,
+        persona: &str,
+        part: usize,
+    ) -> Result<(&Persona, OpenQuestion), DelegationError> {
+        let validator = self.validator.as_ref().filter(|validator| validator.name == persona);
+        let validator = validator.ok_or_else(|| self.nobody(persona))?;
+        let (wanted, all) = self.wanted_looks();
+        let question = wanted.into_iter().find(|open| open.place.0 == part);
+        let question = question.ok_or_else(|| match (1..=all.len()).contains(&part) {
+            true => DelegationError::Repeated { persona: persona.to_owned(), part },
+            false => unknown_part(persona, part, all.len()),
+        })?;
+        Ok((validator, question))
+    }
+
     /// Takes in what a second look came to.
     pub(super) fn report_second_look(
         &self,
@@ -215,16 +232,8 @@ impl Delegated {
         part: usize,
         text: &str,
     ) -> Result<Taken, DelegationError> {
-        let validator = self.validator.as_ref().filter(|validator| validator.name == persona);
-        let validator = validator.ok_or_else(|| self.nobody(persona))?;
-        let (wanted, all) = self.wanted_looks();
-        let Some(question) = wanted.iter().find(|open| open.place.0 == part) else {
-            return Err(match (1..=all.len()).contains(&part) {
-                true => DelegationError::Repeated { persona: persona.to_owned(), part },
-                false => unknown_part(persona, part, all.len()),
-            });
-        };
-        self.hand_in(validator, question, text)?;
+        let (validator, question) = self.open_look(persona, part)?;
+        self.hand_in(validator, &question, text)?;
         let (_, all) = self.wanted_looks();
         let became = match all.get(part - 1) {
             Some(opinion) if opinion.answer == validation::Answer::Missing => {

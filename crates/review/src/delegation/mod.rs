@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use self::brief::Brief;
 pub use self::folder::ReviewId;
 use self::folder::{About, Folder, Local, Stage};
-use crate::persona::reading::{OpenQuestion, PartState};
+use crate::persona::reading::{OpenQuestion, PartState, Reading};
 use crate::persona::{Desk, Persona, PersonaError, PersonaReviewer, Personas, VALIDATOR};
 use crate::recording::{RecordedModels, RecordedTerms, Recording};
 use crate::reviewer::{Answer, Interest, Reviewer};
@@ -369,6 +369,24 @@ impl Delegated {
         Brief::new(persona, question, self.desk.nonce())
     }
 
+    /// Gives what one persona, or whoever looks at findings again, is to answer on a part.
+    pub fn brief_for(&self, persona: &str, part: usize) -> Result<Brief, DelegationError> {
+        match self.about.stage {
+            Stage::Reading => {
+                let reading = self.persona(persona)?.reading(&self.change, &|_| {});
+                Ok(self.brief(persona, open_question(&reading, persona, part)?))
+            }
+            Stage::SecondLooks | Stage::Done { .. } => {
+                Ok(self.brief(persona, &self.open_look(persona, part)?.1))
+            }
+        }
+    }
+
+    fn persona(&self, name: &str) -> Result<&PersonaReviewer, DelegationError> {
+        let by = self.personas.iter().find(|by| by.name() == name);
+        by.ok_or_else(|| self.nobody(name))
+    }
+
     /// Takes in one persona's report on a part of the change. What it says of itself counts for
     /// nothing; it is read like any answer of a model.
     pub fn report(
@@ -398,18 +416,9 @@ impl Delegated {
         part: usize,
         text: &str,
     ) -> Result<Taken, DelegationError> {
-        let by = self.personas.iter().find(|by| by.name() == persona);
-        let by = by.ok_or_else(|| self.nobody(persona))?;
+        let by = self.persona(persona)?;
         let before = by.reading(&self.change, &|_| {});
-        let parts = before.parts();
-        let is_open = matches!(
-            before.state_of(part).ok_or_else(|| unknown_part(persona, part, parts))?,
-            PartState::Asked | PartState::AskedAgain(_)
-        );
-        let question = before.open_questions().iter().find(|open| open.place.0 == part);
-        let Some(question) = question.filter(|_| is_open) else {
-            return Err(DelegationError::Repeated { persona: persona.to_owned(), part });
-        };
+        let question = open_question(&before, persona, part)?;
         self.hand_in(&by.persona, question, text)?;
         let after = by.reading(&self.change, &|_| {});
         let became = match after.state_of(part) {
@@ -446,6 +455,19 @@ impl Delegated {
         let waiting = if waiting.is_empty() { "nobody".to_owned() } else { waiting.join(", ") };
         DelegationError::UnknownReviewer { name: name.to_owned(), waiting }
     }
+}
+
+/// Gives what is asked about a part, if it is.
+fn open_question<'r>(
+    reading: &'r Reading<'_>,
+    persona: &str,
+    part: usize,
+) -> Result<&'r OpenQuestion, DelegationError> {
+    if reading.state_of(part).is_none() {
+        return Err(unknown_part(persona, part, reading.parts()));
+    }
+    let question = reading.open_questions().iter().find(|open| open.place.0 == part);
+    question.ok_or_else(|| DelegationError::Repeated { persona: persona.to_owned(), part })
 }
 
 fn unknown_part(persona: &str, part: usize, parts: usize) -> DelegationError {

@@ -1,0 +1,117 @@
+//! `finish_review`: the verdict, or first some findings to look at again.
+
+use std::sync::Arc;
+
+use assay_findings::synthesis::Synthesis;
+use assay_review::delegation::close::TreeSince;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::told::{self, Tasks, Told};
+use super::{Finish, Reviews};
+use crate::mcp::{Effect, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The name of the review.
+    #[schemars(length(min = 1, max = 40))]
+    review: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// `second_looks` where some findings are to be looked at again, or else `finished`.
+    state: &'static str,
+    /// The second looks that are wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Tasks")]
+    second_looks: Option<Tasks>,
+    /// What the review came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Outcome")]
+    outcome: Option<Outcome>,
+    /// What to do next.
+    next: String,
+}
+
+/// What a review came to.
+#[derive(Serialize, JsonSchema)]
+struct Outcome {
+    /// Whether the change is ready: `ready`, `ready with fixes`, `not ready` or `incomplete`.
+    verdict: String,
+    /// Why.
+    because: Vec<String>,
+    /// Whether somebody who had to answer did not.
+    incomplete: bool,
+    /// How much of the change was read, and by whom.
+    coverage: String,
+    /// What is open, the worst first.
+    findings: Vec<Told>,
+    /// How many more there are.
+    more_findings: usize,
+    /// How many were not sure enough, or were refuted.
+    held_back: usize,
+    /// The run that it is kept as, for `assay replay` and `assay diff`.
+    run: String,
+}
+
+pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
+    let reviews = Arc::clone(reviews);
+    Tool::new(
+        "finish_review",
+        "Ends a review: puts all reports together and gives the verdict. Where findings are to be \
+         looked at again first, it gives those tasks instead; hand them in and call it again. \
+         Whoever has not reported by then has not read the change.",
+        Effect::Changes,
+        move |input: Input| reviews.finish(&input.review).map(|finish| told(&input.review, finish)),
+    )
+}
+
+fn told(review: &str, finish: Finish) -> Output {
+    match finish {
+        Finish::SecondLooks(briefs) => Output {
+            state: "second_looks",
+            second_looks: Some(Tasks::new(briefs)),
+            outcome: None,
+            next: format!(
+                "Look at each finding afresh (a sub-agent that has not seen the review is best), \
+                 hand in each answer with report_findings under the persona `validator` and the \
+                 task's part, then call finish_review for {review} again. What is not handed in by \
+                 then is left as it is."
+            ),
+        },
+        Finish::Done { run, synthesis, tree } => Output {
+            state: "finished",
+            second_looks: None,
+            next: next(review, &synthesis, tree),
+            outcome: Some(outcome(run, &synthesis)),
+        },
+    }
+}
+
+fn outcome(run: String, synthesis: &Synthesis) -> Outcome {
+    let (findings, more_findings) = told::some(&synthesis.findings);
+    Outcome {
+        verdict: synthesis.verdict.state.in_words().to_owned(),
+        because: synthesis.verdict.because.iter().map(|reason| reason.text.clone()).collect(),
+        incomplete: synthesis.verdict.incomplete,
+        coverage: synthesis.coverage.as_ref().map(ToString::to_string).unwrap_or_default(),
+        held_back: synthesis.held_back.len(),
+        findings,
+        more_findings,
+        run,
+    }
+}
+
+fn next(review: &str, synthesis: &Synthesis, tree: Option<TreeSince>) -> String {
+    match (tree, synthesis.findings.is_empty()) {
+        (Some(TreeSince::Changed), _) => {
+            "The files changed while the review was open. Call start_review for them as they are \
+             now."
+                .to_owned()
+        }
+        (_, false) => format!("To fix what was found, call next_fix for {review}."),
+        (_, true) => "Tell the user the verdict and why.".to_owned(),
+    }
+}
