@@ -3,6 +3,7 @@
 //! One file for each command under [`commands`]; nothing is decided here.
 
 mod commands;
+mod delegating;
 mod environment;
 mod exit;
 mod interactive;

@@ -239,7 +239,7 @@ impl Panel {
 }
 
 /// Gives the personas that were asked for by name, each once.
-fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
+pub(crate) fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
     let is_known = |name: &String| personas.named(name).is_some() && name != VALIDATOR;
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let mut known: Vec<&str> =
@@ -257,7 +257,7 @@ fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
 }
 
 /// Checks that nobody else reports under the name of a persona.
-fn check_apart(personas: &Personas, commands: &[CommandReviewer]) -> anyhow::Result<()> {
+pub(crate) fn check_apart(personas: &Personas, commands: &[CommandReviewer]) -> anyhow::Result<()> {
     let others = commands.iter().map(|command| command.name.as_str());
     let taken = others.chain([assay_rules::REVIEWER]).find(|name| personas.named(name).is_some());
     match taken {

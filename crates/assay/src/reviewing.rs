@@ -152,6 +152,11 @@ impl Prepared {
     }
 }
 
+/// Gives an id that is a time.
+pub(crate) fn time_id(time: jiff::Timestamp) -> String {
+    time.strftime("%Y%m%d-%H%M%S-%3f").to_string()
+}
+
 /// What came of reviewing a change.
 pub(crate) struct Reviewed {
     review: Review,
@@ -172,7 +177,7 @@ impl Reviewed {
     /// Keeps the review as a run, and in the ledger. A ledger that cannot be used costs only itself.
     pub(crate) fn keep(&self, prepared: &Prepared) -> anyhow::Result<Kept> {
         let now = jiff::Timestamp::now();
-        let id = now.strftime("%Y%m%d-%H%M%S-%3f").to_string();
+        let id = time_id(now);
         // What models said was paid for, so it is kept to be had again.
         let recording = prepared.panel.as_ref().map(|_| self.recording(prepared));
         let recording = recording.filter(|recording| recording.bytes() <= KEPT_WITH_A_RUN);

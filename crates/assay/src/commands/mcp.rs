@@ -5,16 +5,19 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use assay_review::runs::{self, RunError};
 use assay_serve::mcp::http::{Door, Listener};
 use assay_serve::mcp::token::Token;
 use assay_serve::mcp::{Server, Stop, stdio};
+use assay_serve::review;
 use assay_serve::task_queue::{self, Desk};
 use assay_store::reports::Reports;
 use clap::ValueEnum;
 
+use crate::delegating::Repository;
 use crate::environment::variable;
 use crate::exit::Exit;
 use crate::queues;
@@ -58,12 +61,15 @@ pub(crate) struct Args {
 enum Name {
     /// Tasks for agents, and the findings that go with them
     TaskQueue,
+    /// Reviews in which the agent's own model does the reading
+    Review,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let server = match args.server {
         Name::TaskQueue => task_queue(root.clone())?,
+        Name::Review => review::server(Arc::new(Repository::new(root.clone())), VERSION),
     };
     let stop = Stop::default();
     match args.http {

@@ -1,0 +1,220 @@
+//! Delegated reviews for the MCP server `review`: opens changes as `assay review` does, and keeps
+//! runs. What is asked and decided is `assay_review::delegation`'s business.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::path::PathBuf;
+
+use assay_change::{Change, Scope, Selection};
+use assay_findings::finding::Finding;
+use assay_review::delegation::close::{Closed, Closing};
+use assay_review::delegation::mend::{self, Finished, NextFix, Verified};
+use assay_review::delegation::{
+    self, Delegated, DelegationError, LARGEST_PART, ReviewId, Start, host_description,
+};
+use assay_review::persona::Personas;
+use assay_review::recording::{RecordedModels, RecordedTerms};
+use assay_review::{ledger, runs};
+use assay_review::{Reviewer, Rules};
+use assay_serve::mcp::Refusal;
+use assay_serve::review::{Begin, Begun, Finish, Fixing, Reviews};
+use assay_store::task::Moment;
+
+use crate::commands::today;
+use crate::models::{check_apart, named};
+use crate::reviewing::time_id;
+use crate::settings::Settings;
+
+/// The reviews of one repository.
+pub(crate) struct Repository {
+    root: PathBuf,
+}
+
+/// A change with what is configured for it.
+struct Opened {
+    change: Change,
+    settings: Settings,
+}
+
+impl Repository {
+    /// Serves the repository at a root.
+    pub(crate) fn new(root: PathBuf) -> Repository {
+        Repository { root }
+    }
+
+    fn opened(&self, scope: &Scope, selection: &Selection) -> anyhow::Result<Opened> {
+        let mut change = assay_change::open(&self.root, scope, selection)?;
+        let settings = Settings::of(&change)?;
+        change.leave_out(&settings.leave_out);
+        Ok(Opened { change, settings })
+    }
+
+    fn start(&self, what: &Begin) -> anyhow::Result<Begun> {
+        let Opened { change, settings } = self.opened(&what.scope, &what.selection)?;
+        let personas = Personas::with_repository_personas(settings.personas.clone())?;
+        check_apart(&personas, &settings.commands)?;
+        let models = RecordedModels {
+            named: named(&what.personas, &personas)?,
+            personas: settings.personas.clone(),
+            tiers: [(); 3].map(|()| host_description(&what.model)),
+            thinking: 0,
+            prior: runs::prior_findings(&change),
+            second_looks: settings.second_looks,
+            largest_part: Some(LARGEST_PART),
+        };
+        let mut notes = settings.notes.clone();
+        let dismissed = ledger::dismissals(&change.root).unwrap_or_else(|error| {
+            // Nothing is left alone for a reason that nobody can read.
+            notes.push(format!("the ledger cannot be used: {error}"));
+            Vec::new()
+        });
+        let terms = RecordedTerms {
+            fail_on: settings.fail_on.clone(),
+            require: settings.require,
+            dismissals: settings.baseline.dismissals().into_iter().chain(dismissed).collect(),
+            today: today(),
+        };
+        let review = delegation::start(Start {
+            id: time_id(jiff::Timestamp::now()).parse()?,
+            host: &what.model,
+            change: &change,
+            scope: &what.scope,
+            selection: &what.selection,
+            in_work_tree: self.holds(&change, &what.selection),
+            at_a_time: settings.at_a_time,
+            reviewers: local(settings),
+            models,
+            terms,
+        })?;
+        Ok(Begun { review, notes })
+    }
+
+    /// Says whether the work tree holds what a change leads to.
+    fn holds(&self, change: &Change, selection: &Selection) -> bool {
+        let Some(base) = change.base_revision() else { return false };
+        let here = self.opened(&Scope::Against(base.to_owned()), selection);
+        here.is_ok_and(|here| runs::change_hash(&here.change) == runs::change_hash(change))
+    }
+
+    fn finish(&self, id: &ReviewId) -> anyhow::Result<Finish> {
+        let review = match delegation::open(&self.root, id) {
+            Err(DelegationError::Finished { run, .. }) => return self.finished(run),
+            opened => opened?,
+        };
+        let (scope, selection) = review.scope();
+        // A change that is not there any more is another one.
+        let now = self.opened(scope, selection).ok().map(|opened| opened.change);
+        match review.close(now.as_ref())? {
+            Closing::SecondLooks(briefs) => Ok(Finish::SecondLooks(briefs)),
+            Closing::Done(closed) => {
+                let tree = closed.tree;
+                let run = keep(&closed, now.as_ref())?;
+                closed.kept_as(&run)?;
+                match self.finished(run)? {
+                    Finish::Done { run, synthesis, .. } => {
+                        Ok(Finish::Done { run, synthesis, tree: Some(tree) })
+                    }
+                    other => Ok(other),
+                }
+            }
+        }
+    }
+
+    /// Tells what a run came to, as it is kept: without anything that must not leave the machine.
+    fn finished(&self, run: String) -> anyhow::Result<Finish> {
+        let synthesis = runs::synthesis(&runs::find(&self.root, Some(&run))?)?;
+        Ok(Finish::Done { run, synthesis: Box::new(synthesis), tree: None })
+    }
+
+    /// Looks at what lies in the work tree since a review.
+    fn since(&self, finished: &Finished) -> anyhow::Result<Opened> {
+        let (scope, selection) = finished.scope()?;
+        self.opened(&scope, &selection)
+    }
+
+    fn fixing(&self, id: &ReviewId, skip: &BTreeSet<String>) -> anyhow::Result<Fixing> {
+        let finished = mend::finished(&self.root, id)?;
+        let Opened { change, settings } = self.since(&finished)?;
+        let at_a_time = settings.at_a_time;
+        let since = finished.since(&change, local(settings), at_a_time);
+        let owned = |findings: Vec<&Finding>| findings.into_iter().cloned().collect();
+        let NextFix { next, still_there, fixed, not_verified } = since.next_fix(skip);
+        Ok(Fixing {
+            next: next.cloned(),
+            still_there: owned(still_there),
+            fixed: owned(fixed),
+            not_verified: owned(not_verified),
+        })
+    }
+
+    fn verified(&self, id: &ReviewId, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)> {
+        let finished = mend::finished(&self.root, id)?;
+        let Opened { change, settings } = self.since(&finished)?;
+        let at_a_time = settings.at_a_time;
+        let since = finished.since(&change, local(settings), at_a_time);
+        let new = since.new_findings().into_iter().cloned().collect();
+        Ok((since.verify(finding)?, new))
+    }
+}
+
+/// Keeps a review as a run, and in the ledger where that can be used.
+fn keep(closed: &Closed, now: Option<&Change>) -> anyhow::Result<String> {
+    let at = jiff::Timestamp::now();
+    let id = time_id(at);
+    let record = closed.record(now, env!("CARGO_PKG_VERSION"));
+    record.save(&id)?;
+    if let Ok(dismissals) = ledger::dismissals(&record.change.root) {
+        let kept = ledger::Kept {
+            run: &id,
+            at: Moment(at),
+            change: record.change,
+            review: &closed.review,
+            synthesis: &closed.synthesis,
+            dismissals: &dismissals,
+        };
+        // The run is the record; whoever opens the ledger is told what is wrong with it.
+        let _ = kept.record();
+    }
+    Ok(id)
+}
+
+/// Gives those who need no model.
+fn local(settings: Settings) -> Vec<Box<dyn Reviewer>> {
+    let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
+    let commands = settings.commands.into_iter();
+    reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
+    reviewers
+}
+
+impl Reviews for Repository {
+    fn start(&self, what: Begin) -> Result<Begun, Refusal> {
+        self.start(&what).map_err(refused)
+    }
+
+    fn open(&self, review: &str) -> Result<Delegated, Refusal> {
+        let opened = id(review)?;
+        delegation::open(&self.root, &opened).map_err(|error| refused(error.into()))
+    }
+
+    fn finish(&self, review: &str) -> Result<Finish, Refusal> {
+        self.finish(&id(review)?).map_err(refused)
+    }
+
+    fn next_fix(&self, review: &str, skip: &BTreeSet<String>) -> Result<Fixing, Refusal> {
+        self.fixing(&id(review)?, skip).map_err(refused)
+    }
+
+    fn verify_fix(&self, review: &str, finding: &str) -> Result<(Verified, Vec<Finding>), Refusal> {
+        self.verified(&id(review)?, finding).map_err(refused)
+    }
+}
+
+fn id(review: &str) -> Result<ReviewId, Refusal> {
+    review.parse().map_err(|error: DelegationError| Refusal::of(&error))
+}
+
+/// Says why not, with all causes and no secret in it.
+fn refused(error: anyhow::Error) -> Refusal {
+    let error: &(dyn Error + 'static) = error.as_ref();
+    Refusal::new(assay_rules::redact(&Refusal::of(error).to_string()))
+}
