@@ -49,8 +49,8 @@ const PERSONAS: [(&str, [u32; 2]); 3] =
 const ANTHROPIC: (&str, &str) = ("anthropic", "");
 
 /// A repository with a change that wakes three personas, and the model that they ask.
-struct Case {
-    repository: Repository,
+pub(crate) struct Case {
+    pub(crate) repository: Repository,
     server: FakeModel,
     /// What goes wrong now; the first that applies does.
     trouble: Arc<Troubles>,
@@ -80,7 +80,7 @@ enum Mishap {
 impl Case {
     /// Sets up a review in Anthropic's dialect. `more` is the rest of the `models` part of the
     /// configuration, from within the one model on; `{url}` in it is the server's address.
-    fn new(more: &str) -> Case {
+    pub(crate) fn new(more: &str) -> Case {
         Case::speaking(ANTHROPIC, more)
     }
 
@@ -113,7 +113,7 @@ impl Case {
     }
 
     /// Reviews the change with models.
-    fn review(&self, args: &[&str]) -> Ran {
+    pub(crate) fn review(&self, args: &[&str]) -> Ran {
         self.run(&[&["review", "--models"], args].concat())
     }
 
@@ -150,7 +150,7 @@ impl Case {
     }
 
     /// Gives how often the model was asked.
-    fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         self.server.requests().len()
     }
 
@@ -201,7 +201,7 @@ fn answer_in(trouble: &Troubles, text: &str) -> Answer {
 }
 
 /// Answers as each persona would; whoever looks again confirms.
-fn answer(text: &str) -> Answer {
+pub(crate) fn answer(text: &str) -> Answer {
     if text.contains("You are the `validator`") {
         return Answer::json(&json!({ "answer": "confirm", "why": "it is so" }));
     }

@@ -1,0 +1,231 @@
+//! Whole delegated reviews over `assay mcp review`. Every call has a server of its own, so whatever
+//! one knows of another's review lies on disk.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::assay_with;
+use super::models::{Case, answer};
+
+/// Calls a tool and gives what it answers, or why it does not.
+fn call(folder: &Path, tool: &str, arguments: &Value) -> Result<Value, String> {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+    let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let ran = assay_with(folder, &["mcp", "review"], format!("{line}\n").as_bytes(), &[]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    let result = &ran.json()["result"];
+    match result["isError"] == true {
+        true => Err(result["content"][0]["text"].as_str().unwrap().to_owned()),
+        false => Ok(result["structuredContent"].clone()),
+    }
+}
+
+fn done(folder: &Path, tool: &str, arguments: &Value) -> Value {
+    call(folder, tool, arguments).unwrap_or_else(|refusal| panic!("{tool}: {refusal}"))
+}
+
+/// Begins a review and gives what it is called.
+fn start(folder: &Path) -> (String, Value) {
+    let started = done(folder, "start_review", &json!({ "model": "fake-1" }));
+    (started["review"].as_str().unwrap().to_owned(), started)
+}
+
+/// Answers all tasks of a review as the fake model would.
+fn answer_all(folder: &Path, review: &str, tasks: &Value) {
+    for task in tasks.as_array().unwrap() {
+        let (persona, part) = (&task["persona"], &task["part"]);
+        let report = answer(task["text"].as_str().unwrap()).text;
+        let report =
+            json!({ "review": review, "persona": persona, "part": part, "report": report });
+        let taken = done(folder, "report_findings", &report);
+        assert_eq!(taken["state"], "taken", "{taken}");
+    }
+}
+
+/// Ends a review, with the second looks that it asks for.
+fn finish(folder: &Path, review: &str) -> Value {
+    let ended = done(folder, "finish_review", &json!({ "review": review }));
+    if ended["state"] == "finished" {
+        return ended["outcome"].clone();
+    }
+    answer_all(folder, review, &ended["second_looks"]["tasks"]);
+    done(folder, "finish_review", &json!({ "review": review }))["outcome"].clone()
+}
+
+/// Gives a synthesis but for what it took.
+fn without_cost(mut synthesis: Value) -> Value {
+    synthesis.as_object_mut().unwrap().remove("spent");
+    for report in synthesis["reports"].as_array_mut().unwrap() {
+        report.as_object_mut().unwrap().remove("spent");
+    }
+    synthesis
+}
+
+/// Gives all files of a folder with what they hold.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let below = paths.map(|path| match path.is_dir() {
+        true => files(&path),
+        false => BTreeMap::from([(path.clone(), fs::read(&path).unwrap())]),
+    });
+    below.flatten().collect()
+}
+
+#[test]
+fn the_same_answers_give_the_same_result_as_through_the_provider() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let provided = case.review(&["--format", "json", "--mode", "report-only"]).json();
+    let asked = case.asked();
+
+    let (review, started) = start(folder);
+    let correctness = json!({ "review": review, "persona": "correctness" });
+    let brief = done(folder, "read_brief", &correctness)["text"].as_str().unwrap().to_owned();
+    for shared in
+        [&started["instructions"], &started["change"][0]["text"], &started["tasks"][0]["text"]]
+    {
+        assert!(brief.contains(shared.as_str().unwrap().trim_end()), "{shared}");
+    }
+    answer_all(folder, &review, &started["tasks"]);
+    let outcome = finish(folder, &review);
+    assert_eq!(case.asked(), asked, "no model of assay's own is asked");
+
+    let run = folder.join(".assay/runs").join(outcome["run"].as_str().unwrap());
+    let kept = fs::read_to_string(run.join("synthesis.json")).unwrap();
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(without_cost(kept), without_cost(provided));
+    assert_eq!(case.repository.git(&["status", "--short"]), "");
+}
+
+#[test]
+fn a_delegated_review_can_be_had_again_offline() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let (review, started) = start(folder);
+    answer_all(folder, &review, &started["tasks"]);
+    let outcome = finish(folder, &review);
+    let run = outcome["run"].as_str().unwrap();
+    let replayed = assay_with(folder, &["replay", run, "--format", "json"], b"", &[]).json();
+    assert_eq!(replayed["findings"].as_array().unwrap().len(), 6, "{replayed}");
+    assert_eq!(replayed["verdict"]["incomplete"], false, "{replayed}");
+}
+
+#[test]
+fn a_required_persona_that_never_reports_leaves_the_change_incomplete() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let (review, started) = start(folder);
+    let required = started["readers"].as_array().unwrap().iter().filter(|reader| {
+        reader["by"] == "you" && reader["reads"] == true && reader["required"] == true
+    });
+    let names: Vec<&Value> = required.map(|reader| &reader["name"]).collect();
+    assert_eq!(names, ["correctness"]);
+    let outcome = finish(folder, &review);
+    assert_eq!(outcome["verdict"], "incomplete", "{outcome}");
+    // Whoever lost the answer asks again and is told the same.
+    assert_eq!(finish(folder, &review), outcome);
+    let late = json!({ "review": review, "persona": "correctness", "report": "{}" });
+    let refused = call(folder, "report_findings", &late).unwrap_err();
+    assert!(refused.contains("is finished, as run"), "{refused}");
+}
+
+#[test]
+fn files_that_change_while_the_review_is_open_leave_it_incomplete() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let (review, started) = start(folder);
+    answer_all(folder, &review, &started["tasks"]);
+    case.repository.write("shop.py", "def total(prices):\n    return 0\n");
+    let ended = done(folder, "finish_review", &json!({ "review": review }));
+    assert_eq!(ended["outcome"]["verdict"], "incomplete", "{ended}");
+    assert!(ended["next"].as_str().unwrap().contains("changed while the review was open"));
+}
+
+#[test]
+fn a_fix_is_told_from_the_tree_and_not_from_what_is_said() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let text = fs::read_to_string(folder.join("shop.py")).unwrap();
+    let query =
+        "\n\ndef find(db, name):\n    return db.execute(f\"SELECT * FROM t WHERE a = {name}\")\n";
+    case.repository.write("shop.py", format!("{text}{query}"));
+    let (review, started) = start(folder);
+    answer_all(folder, &review, &json!([started["tasks"][0]]));
+    // The second looks are left.
+    done(folder, "finish_review", &json!({ "review": review }));
+    done(folder, "finish_review", &json!({ "review": review }));
+
+    let next = done(folder, "next_fix", &json!({ "review": review }));
+    assert_eq!(next["fix"]["title"], "SQL built from strings", "{next}");
+    let finding = next["fix"]["finding"].clone();
+    let verify = |finding: &Value| {
+        done(folder, "verify_fix", &json!({ "review": review, "finding": finding }))
+    };
+    assert_eq!(verify(&finding)["standing"], "still_there");
+    let safe = query.replace(
+        "f\"SELECT * FROM t WHERE a = {name}\"",
+        "\"SELECT * FROM t WHERE a = ?\", (name,)",
+    );
+    case.repository.write("shop.py", format!("{text}{safe}"));
+    let verified = verify(&finding);
+    assert_eq!(verified["standing"], "fixed", "{verified}");
+
+    // What a persona found only a new review can judge, whatever was changed.
+    let next = done(folder, "next_fix", &json!({ "review": review }));
+    assert_eq!((&next["fixed"], &next["still_there"]), (&json!(1), &json!(2)), "{next}");
+    case.repository.write("shop.py", "def total(prices):\n    return sum(prices)\n");
+    let verified = verify(&next["fix"]["finding"]);
+    assert_eq!(verified["standing"], "not_verified", "{verified}");
+    let refused = call(folder, "verify_fix", &json!({ "review": review, "finding": "../../etc" }));
+    assert!(refused.unwrap_err().contains("the review has no finding `../../etc`"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_nothing_is_written() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let (review, _) = start(folder);
+    let before = files(folder);
+    let hostile = ["../../etc", "/etc/passwd", "\u{1b}[2J", "..", "20261115-120000-000/../x", ""];
+    for text in hostile {
+        for tool in ["read_brief", "report_findings", "finish_review", "next_fix", "verify_fix"] {
+            let mut arguments = json!({ "review": text });
+            match tool {
+                "read_brief" => arguments["persona"] = json!("correctness"),
+                "report_findings" => {
+                    arguments["persona"] = json!("correctness");
+                    arguments["report"] = json!("{}");
+                }
+                "verify_fix" => arguments["finding"] = json!("x"),
+                _ => {}
+            }
+            let refused = call(folder, tool, &arguments).unwrap_err();
+            assert!(!refused.contains('\u{1b}'), "{refused:?}");
+        }
+        for argument in ["base", "commit", "pull_request"] {
+            call(folder, "start_review", &json!({ argument: text })).unwrap_err();
+        }
+        for argument in ["paths", "personas"] {
+            call(folder, "start_review", &json!({ argument: [text] })).unwrap_err();
+        }
+        let report = |persona: &str, report: Value| json!({ "review": review, "persona": persona, "report": report });
+        call(folder, "report_findings", &report(text, json!("{}"))).unwrap_err();
+    }
+    let long = json!({ "review": review, "persona": "correctness", "report": "x".repeat(600_000) });
+    let refused = call(folder, "report_findings", &long).unwrap_err();
+    assert!(refused.contains("the report has 600000 bytes"), "{refused}");
+    for tool in ["report_findings", "finish_review", "next_fix", "verify_fix", "read_brief"] {
+        let refused = call(folder, tool, &json!({})).unwrap_err();
+        assert!(refused.starts_with("`review` is missing"), "{refused}");
+    }
+    assert_eq!(files(folder), before, "something was written");
+}
