@@ -19,6 +19,7 @@ struct Input {
     persona: String,
     /// Which part of the change, or which finding, it is about.
     #[serde(default = "first")]
+    #[schemars(range(min = 1, max = 1000))]
     part: usize,
     /// Leave out the instructions and the change, where you have read both already.
     #[serde(default)]

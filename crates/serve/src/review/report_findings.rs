@@ -28,6 +28,7 @@ struct Input {
     persona: String,
     /// The part of the change, or the finding, that it reports on.
     #[serde(default = "first")]
+    #[schemars(range(min = 1, max = 1000))]
     part: usize,
     /// The report: the JSON object that the task asks for, or the text as the model wrote it.
     report: Handed,
