@@ -4,6 +4,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
 pub mod model;
+#[cfg(unix)]
+pub mod postgres;
 mod repository;
 
 pub use repository::{Repository, git};
