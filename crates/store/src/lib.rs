@@ -1,7 +1,7 @@
 //! Tasks and their queue, and the ledger.
 //!
 //! A [`task::Task`] is work for an agent; a [`queue::Queue`] is what a queue promises, kept by two
-//! stores: plain files that a person can look at, and PostgreSQL for several
+//! stores: plain files that a person can look at, and [PostgreSQL](postgres::PgQueue) for several
 //! machines. What becomes of a task when it is claimed, completed or failed is decided in one place
 //! ([`steps`]), so that the stores only carry it out. The [`ledger`] remembers what
 //! reviews found, and what became of it.
@@ -12,6 +12,7 @@
 pub mod clock;
 pub mod files;
 pub mod ledger;
+pub mod postgres;
 pub mod queue;
 pub mod reports;
 pub mod steps;

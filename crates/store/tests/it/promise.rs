@@ -26,6 +26,13 @@ macro_rules! promises {
                 super::$claim(&crate::stores::Files::new());
             })*
         }
+
+        mod postgres {
+            $(#[test]
+            fn $claim() {
+                super::$claim(&crate::stores::Postgres::new());
+            })*
+        }
     };
 }
 

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use assay_fakes::postgres::schema;
 use assay_store::files::FileQueue;
+use assay_store::postgres::PgQueue;
 use assay_store::queue::{Policy, Queue};
 use tempfile::TempDir;
 
@@ -28,5 +30,22 @@ impl Files {
 impl Store for Files {
     fn open(&self, policy: Policy) -> Box<dyn Queue> {
         Box::new(FileQueue::open(&self.folder(), policy).unwrap())
+    }
+}
+
+/// Tables of its own in a PostgreSQL server.
+pub(crate) struct Postgres(String);
+
+impl Postgres {
+    pub(crate) fn new() -> Postgres {
+        let url = schema();
+        PgQueue::migrate(&url).unwrap();
+        Postgres(url)
+    }
+}
+
+impl Store for Postgres {
+    fn open(&self, policy: Policy) -> Box<dyn Queue> {
+        Box::new(PgQueue::open(&self.0, policy).unwrap())
     }
 }

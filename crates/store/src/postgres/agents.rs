@@ -1,0 +1,281 @@
+//! Who is there: names that are kept, signs of life, pauses.
+//!
+//! An agent has its name for as long as it refreshes its row, every ten seconds. One that died leaves
+//! a row that is good for thirty seconds at the most. On the machine where it ran nobody has to wait
+//! for that: the row says which process it was, and whoever joins or recovers there sees that the
+//! process is gone. A row is replaced only together with its instance, a random number. So of two
+//! that replace a dead one only one succeeds, and an agent that had been asleep for too long
+//! notices that its name is another's and claims nothing more.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use postgres::types::Json;
+
+use super::pool::{Patience, Pool};
+use super::watch::EVERYBODY;
+use super::{PgQueue, ticket};
+use crate::clock;
+use crate::queue::{Heartbeat, Presence, QueueError, Seen, Who};
+use crate::task::AgentId;
+
+/// How often a name's row is refreshed. It is good for three times as long.
+const REFRESH: Duration = Duration::from_secs(10);
+
+const JOIN: &str = "INSERT INTO assay_agents AS a
+        (name, instance, alive_until, host, place, pid, born)
+    VALUES ($1::text, $2::int8, now() + interval '30 seconds', $3::text, $4::text, $5::int8, $6::text)
+    ON CONFLICT (name) DO UPDATE SET instance = excluded.instance, joined = now(),
+        alive_until = excluded.alive_until, host = excluded.host, place = excluded.place,
+        pid = excluded.pid, born = excluded.born
+    WHERE a.alive_until <= now() OR a.instance = $2::int8";
+
+/// The names that agents of this process have.
+#[derive(Default)]
+pub(super) struct Names(Mutex<HashMap<AgentId, Arc<AtomicBool>>>);
+
+impl Names {
+    /// Refuses an agent whose name another one has taken.
+    pub(super) fn refuse_displaced(&self, agent: &AgentId) -> Result<(), QueueError> {
+        let displaced = self.lock().get(agent).is_some_and(|lost| lost.load(Ordering::Relaxed));
+        if displaced {
+            let holder = "it took this name while this agent gave no sign of life".to_owned();
+            return Err(QueueError::AgentRuns { agent: agent.clone(), holder });
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AgentId, Arc<AtomicBool>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps a name by refreshing its row.
+struct Joined {
+    pool: Arc<Pool>,
+    agent: AgentId,
+    instance: i64,
+    lost: Arc<AtomicBool>,
+    /// Ends the thread when it is dropped.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Presence for Joined {}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        self.lost.store(false, Ordering::Relaxed);
+        // Where the server is away, the row ends by itself.
+        let _ = self.pool.run(Patience::None, |conn, _| {
+            Ok(conn.execute(
+                "DELETE FROM assay_agents WHERE name = $1::text AND instance = $2::int8",
+                &[&self.agent.as_str(), &self.instance],
+            )?)
+        });
+    }
+}
+
+/// A process, so that another one on the same machine can tell whether it lives.
+struct Process {
+    host: String,
+    /// The start of the machine, and the room in it in which process numbers count. Empty if that
+    /// cannot be told.
+    place: String,
+    pid: i64,
+    /// What tells it from a later one with the same number.
+    born: String,
+}
+
+impl Process {
+    fn this() -> Process {
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let room = fs::read_link("/proc/self/ns/pid").map(|room| room.display().to_string());
+        let place = room.map(|room| format!("{} {room}", clock::boot_id())).unwrap_or_default();
+        let pid = std::process::id();
+        Process { host, place, born: born(pid.into()).unwrap_or_default(), pid: pid.into() }
+    }
+
+    /// Says whether it is known that it has ended, to somebody at that place.
+    fn has_ended(&self, place: &str) -> bool {
+        !place.is_empty() && self.place == place && born(self.pid).as_deref() != Some(&self.born)
+    }
+}
+
+/// When a process was started, if it runs.
+fn born(pid: i64) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The program's name may hold anything; what follows its bracket does not.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    let born = fields.nth(18)?;
+    (!matches!(state, "Z" | "X" | "x")).then(|| born.to_owned())
+}
+
+impl PgQueue {
+    /// Keeps an agent's name, and ends what an earlier agent of that name held.
+    pub(super) fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError> {
+        self.strike_dead()?;
+        let (instance, own) = (ticket(), Process::this());
+        let joined = self.pool.run(Patience::Restart, |conn, _| {
+            let values = (agent.as_str(), own.host.as_str(), own.place.as_str());
+            Ok(conn.execute(
+                JOIN,
+                &[&values.0, &instance, &values.1, &values.2, &own.pid, &own.born],
+            )?)
+        })?;
+        if joined == 0 {
+            return Err(QueueError::AgentRuns {
+                agent: agent.clone(),
+                holder: self.who_is(agent)?,
+            });
+        }
+        self.take_back_from(agent)?;
+        let lost = Arc::new(AtomicBool::new(false));
+        self.names.lock().insert(agent.clone(), Arc::clone(&lost));
+        let (stop, stopped) = channel();
+        let (pool, name, displaced) = (Arc::clone(&self.pool), agent.clone(), Arc::clone(&lost));
+        let refresh = move || {
+            while stopped.recv_timeout(REFRESH) == Err(RecvTimeoutError::Timeout) {
+                let refreshed = pool.run(Patience::None, |conn, _| {
+                    Ok(conn.execute(
+                        "UPDATE assay_agents SET alive_until = now() + interval '30 seconds'
+                         WHERE name = $1::text AND instance = $2::int8",
+                        &[&name.as_str(), &instance],
+                    )?)
+                });
+                if let Ok(rows) = refreshed {
+                    displaced.store(rows == 0, Ordering::Relaxed);
+                }
+            }
+        };
+        let thread =
+            std::thread::Builder::new().name(format!("presence of {agent}")).spawn(refresh);
+        let thread = thread.map_err(|error| QueueError::Database {
+            message: format!("no thread can be started to keep the name: {error}"),
+        })?;
+        let (pool, agent) = (Arc::clone(&self.pool), agent.clone());
+        let (stop, thread) = (Some(stop), Some(thread));
+        Ok(Box::new(Joined { pool, agent, instance, lost, stop, thread }))
+    }
+
+    /// What is known of whoever has a name.
+    fn who_is(&self, agent: &AgentId) -> Result<String, QueueError> {
+        let rows = self.pool.run(Patience::Restart, |conn, _| {
+            Ok(conn.query(
+                "SELECT pid, host FROM assay_agents WHERE name = $1::text",
+                &[&agent.as_str()],
+            )?)
+        })?;
+        Ok(match rows.first() {
+            Some(row) => format!("process {} on {}", row.get::<_, i64>(0), row.get::<_, &str>(1)),
+            None => "it has just ended".to_owned(),
+        })
+    }
+
+    /// Strikes off agents of this machine whose processes have ended.
+    pub(super) fn strike_dead(&self) -> Result<(), QueueError> {
+        let place = Process::this().place;
+        self.pool.run(Patience::Restart, |conn, _| {
+            let rows = conn.query(
+                "SELECT name, instance, pid, born FROM assay_agents WHERE place = $1::text",
+                &[&place],
+            )?;
+            for row in rows {
+                let (name, instance): (&str, i64) = (row.get(0), row.get(1));
+                let (host, place) = (String::new(), place.clone());
+                let process = Process { host, place, pid: row.get(2), born: row.get(3) };
+                if process.has_ended(&process.place) {
+                    conn.execute(
+                        "DELETE FROM assay_agents WHERE name = $1::text AND instance = $2::int8",
+                        &[&name, &instance],
+                    )?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Gives a sign of life.
+    pub(super) fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
+        self.pool.run(Patience::None, |conn, _| {
+            conn.execute(
+                "INSERT INTO assay_heartbeats (agent, body) VALUES ($1::text, $2::json)
+                 ON CONFLICT (agent) DO UPDATE SET body = excluded.body",
+                &[&heartbeat.agent.as_str(), &Json(heartbeat)],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Lists the signs of life.
+    pub(super) fn agents(&self) -> Result<Vec<Seen>, QueueError> {
+        self.strike_dead()?;
+        self.pool.run(Patience::Restart, |conn, _| {
+            let rows = conn.query(
+                "SELECT h.body, COALESCE(a.alive_until > now(), false),
+                     EXISTS (SELECT FROM assay_pauses WHERE who IN (h.agent, '*'))
+                 FROM assay_heartbeats h LEFT JOIN assay_agents a ON a.name = h.agent
+                 ORDER BY h.agent",
+                &[],
+            )?;
+            let seen = rows.iter().map(|row| {
+                let Json(heartbeat) = row.try_get(0)?;
+                Ok(Seen { heartbeat, alive: row.get(1), paused: row.get(2) })
+            });
+            seen.collect()
+        })
+    }
+
+    /// Keeps an agent, or all, from taking tasks.
+    pub(super) fn pause(&self, who: &Who) -> Result<(), QueueError> {
+        let name = match who {
+            Who::Agent(agent) => agent.as_str(),
+            Who::All => EVERYBODY,
+        };
+        self.pool.run(Patience::Restart, |conn, _| {
+            conn.execute(
+                "INSERT INTO assay_pauses (who) VALUES ($1::text) ON CONFLICT DO NOTHING",
+                &[&name],
+            )?;
+            Ok(())
+        })?;
+        self.tell(EVERYBODY)
+    }
+
+    /// Lets an agent take tasks again, or all of them.
+    pub(super) fn resume(&self, who: &Who) -> Result<(), QueueError> {
+        let name = match who {
+            Who::Agent(agent) => Some(agent.as_str()),
+            Who::All => None,
+        };
+        self.pool.run(Patience::Restart, |conn, _| {
+            conn.execute(
+                "DELETE FROM assay_pauses WHERE $1::text IS NULL OR who = $1::text",
+                &[&name],
+            )?;
+            Ok(())
+        })?;
+        self.tell(EVERYBODY)
+    }
+
+    /// Says whether an agent is to take no task.
+    pub(super) fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
+        self.pool.run(Patience::Restart, |conn, _| {
+            let rows = conn.query(
+                "SELECT FROM assay_pauses WHERE who IN ($1::text, '*')",
+                &[&agent.as_str()],
+            )?;
+            Ok(!rows.is_empty())
+        })
+    }
+}

@@ -1,0 +1,332 @@
+//! Looking at tasks: one, some, and how many there are.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use jiff::Timestamp;
+use postgres::Row;
+use postgres::types::{Json, ToSql};
+use serde_json::Value;
+
+use super::PgQueue;
+use super::pool::{Conn, Failure, Patience};
+use crate::queue::{Count, Filter, Listed, QueueError, Standing};
+use crate::steps;
+use crate::task::{Moment, QueueName, Status, Task, TaskId};
+
+/// Tasks by their names.
+pub(super) const BY_ID: &str = concat!(
+    include_str!("sql/look.sql"),
+    "FROM assay_tasks t LEFT JOIN assay_line l ON l.id = t.id WHERE t.id = ANY ($1::text[])"
+);
+
+/// Tasks that somebody holds, or held until a moment ago.
+pub(super) const HELD: &str = concat!(
+    include_str!("sql/look.sql"),
+    "FROM assay_line l JOIN assay_tasks t ON t.id = l.id WHERE l.holder IS NOT NULL"
+);
+
+/// Open tasks in the order in which they would be claimed: of a queue or all, waiting, held or both,
+/// with some text in them or any, so many at the most.
+const OPEN: &str = concat!(
+    include_str!("sql/look.sql"),
+    "FROM assay_line l JOIN assay_tasks t ON t.id = l.id
+     WHERE ($1::text IS NULL OR l.queue = $1::text)
+         AND ((l.holder IS NULL AND $2::bool) OR (l.holder IS NOT NULL AND $3::bool))
+         AND ($4::text IS NULL OR strpos(t.body::text, $4::text) > 0)
+     ORDER BY l.priority, l.created, l.id LIMIT $5::int8"
+);
+
+/// Tasks that were given up or called off, in the order in which they would have been claimed.
+const GIVEN_UP: &str = concat!(
+    include_str!("sql/look.sql"),
+    "FROM assay_tasks t LEFT JOIN assay_line l ON l.id = t.id
+     WHERE t.status <> 'open' AND t.status = $1::text
+         AND ($2::text IS NULL OR t.queue = $2::text)
+         AND ($3::text IS NULL OR strpos(t.body::text, $3::text) > 0)
+     ORDER BY t.priority, t.created, t.id LIMIT $4::int8"
+);
+
+/// The newest completed tasks.
+const COMPLETED: &str = concat!(
+    include_str!("sql/look.sql"),
+    "FROM assay_tasks t LEFT JOIN assay_line l ON l.id = t.id
+     WHERE t.status <> 'open' AND t.status = $1::text
+         AND ($2::text IS NULL OR t.queue = $2::text)
+         AND ($3::text IS NULL OR strpos(t.body::text, $3::text) > 0)
+     ORDER BY t.ended DESC, t.id LIMIT $4::int8"
+);
+
+/// What open tasks wait for, and where that stands.
+const NEEDS: &str = "SELECT n.task, n.needs, t.status
+    FROM assay_line l JOIN assay_needs n ON n.task = l.id LEFT JOIN assay_tasks t ON t.id = n.needs
+    WHERE l.open > 0";
+
+/// A task with its place in the line.
+pub(super) struct Seated {
+    pub(super) queue: QueueName,
+    /// As it stands: in progress if somebody holds it.
+    pub(super) task: Task,
+    pub(super) fence: i64,
+    pub(super) holder: Option<String>,
+    pub(super) until: Option<Timestamp>,
+    pub(super) while_alive: bool,
+    open: i32,
+    rests_ms: Option<i64>,
+    held_ms: Option<i64>,
+    without_agent: bool,
+}
+
+impl Seated {
+    /// Runs one of the statements above.
+    pub(super) fn query(
+        conn: &mut Conn,
+        sql: &'static str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Seated>, Failure> {
+        conn.query(sql, values)?.iter().map(Seated::read).collect()
+    }
+
+    fn read(row: &Row) -> Result<Seated, Failure> {
+        let queue: &str = row.get(0);
+        let Json(mut task): Json<Task> = row.try_get(2)?;
+        let (holder, started): (Option<String>, Option<Timestamp>) = (row.get(4), row.get(5));
+        if let (Some(holder), Some(started)) = (&holder, started) {
+            task = steps::start(task, holder, Moment(started));
+        }
+        Ok(Seated {
+            queue: queue.parse().map_err(|error| Failure::Refused(QueueError::Task(error)))?,
+            task,
+            fence: row.get(3),
+            holder,
+            open: row.get(6),
+            until: row.get(7),
+            while_alive: row.get(8),
+            rests_ms: row.get(9),
+            held_ms: row.get(10),
+            without_agent: row.get(11),
+        })
+    }
+
+    /// Says whether whoever held it holds it no more.
+    pub(super) fn is_gone(&self) -> bool {
+        self.holder.is_some() && (self.without_agent || self.held_ms.is_none_or(|left| left <= 0))
+    }
+
+    fn listed(self, needs: &Needs) -> Listed {
+        Listed { standing: self.standing(needs), queue: self.queue, task: self.task }
+    }
+
+    fn standing(&self, needs: &Needs) -> Standing {
+        match self.task.status {
+            Status::Pending => {}
+            Status::InProgress => return self.holding(),
+            Status::Completed | Status::Failed | Status::Cancelled => return Standing::Over,
+        }
+        if self.open > 0 {
+            return needs.standing(&self.task);
+        }
+        match self.rests_ms {
+            Some(left @ 1..) => Standing::Resting { seconds: seconds(left).max(1) },
+            Some(_) | None => Standing::Ready,
+        }
+    }
+
+    fn holding(&self) -> Standing {
+        let by = self.holder.as_deref().and_then(|holder| holder.parse().ok());
+        match by {
+            Some(by) if !self.is_gone() => {
+                Standing::Held { by, seconds: seconds(self.held_ms.unwrap_or(0)) }
+            }
+            Some(_) | None => {
+                Standing::Blocked { reason: "the agent is gone; it is taken back soon".to_owned() }
+            }
+        }
+    }
+}
+
+fn seconds(millis: i64) -> u64 {
+    u64::try_from(millis / 1_000).unwrap_or(0)
+}
+
+/// What open tasks wait for.
+#[derive(Default)]
+struct Needs {
+    of: HashMap<String, Vec<String>>,
+    /// Where what is needed stands, unless it is not known.
+    status: HashMap<String, String>,
+}
+
+impl Needs {
+    fn read(conn: &mut Conn) -> Result<Needs, postgres::Error> {
+        let mut needs = Needs::default();
+        for row in conn.query(NEEDS, &[])? {
+            let (task, need): (String, String) = (row.get(0), row.get(1));
+            if let Some(status) = row.get(2) {
+                needs.status.insert(need.clone(), status);
+            }
+            needs.of.entry(task).or_default().push(need);
+        }
+        Ok(needs)
+    }
+
+    fn standing(&self, task: &Task) -> Standing {
+        let open = self.of.get(task.id.as_str());
+        let is_open = |need: &&TaskId| {
+            open.is_some_and(|open| open.iter().any(|other| other == need.as_str()))
+        };
+        let on: Vec<TaskId> = task.depends_on.iter().filter(is_open).cloned().collect();
+        let reason = on.iter().find_map(|need| self.reason(task.id.as_str(), need.as_str()));
+        match reason {
+            Some(reason) => Standing::Blocked { reason },
+            None => Standing::Waiting { on },
+        }
+    }
+
+    /// Why what a task needs will not come by itself, if it will not.
+    fn reason(&self, task: &str, need: &str) -> Option<String> {
+        let why = match self.status.get(need).map(String::as_str) {
+            None => "is not known",
+            Some("failed") => "failed",
+            Some("cancelled") => "was cancelled",
+            Some(_) if self.leads_to(need, task) => "depends on it",
+            Some(_) => return None,
+        };
+        Some(format!("it depends on `{need}`, which {why}"))
+    }
+
+    fn leads_to(&self, from: &str, to: &str) -> bool {
+        let mut seen = HashSet::new();
+        let mut open = vec![from];
+        while let Some(id) = open.pop() {
+            if id == to {
+                return true;
+            }
+            if seen.insert(id) {
+                open.extend(self.of.get(id).into_iter().flatten().map(String::as_str));
+            }
+        }
+        false
+    }
+
+    fn is_blocked(&self, task: &str) -> bool {
+        let needs = self.of.get(task).into_iter().flatten();
+        needs.into_iter().any(|need| self.reason(task, need).is_some())
+    }
+}
+
+impl PgQueue {
+    /// Finds a task.
+    pub(super) fn get(&self, id: &TaskId) -> Result<Listed, QueueError> {
+        let ids = [id.as_str()];
+        let ids: &[&str] = &ids;
+        self.pool.run(Patience::Restart, |conn, _| {
+            let seat = Seated::query(conn, BY_ID, &[&ids])?.pop();
+            let seat = seat.ok_or_else(|| QueueError::Unknown(id.clone()))?;
+            let needs = if seat.open > 0 { Needs::read(conn)? } else { Needs::default() };
+            Ok(seat.listed(&needs))
+        })
+    }
+
+    /// Lists tasks.
+    pub(super) fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError> {
+        let wants = |status: Status| match filter.statuses.is_empty() {
+            true => status != Status::Completed,
+            false => filter.statuses.contains(&status),
+        };
+        let queue = filter.queue.as_ref().map(QueueName::as_str);
+        let text = filter.context.as_ref().map(|(_, value)| as_json(value));
+        // With a context to look for, the server only knows what cannot be meant.
+        let most = filter.limit.filter(|_| text.is_none());
+        let most = most.map(|most| i64::try_from(most).unwrap_or(i64::MAX));
+        let (waiting, held) = (wants(Status::Pending), wants(Status::InProgress));
+        let over = [Status::Failed, Status::Cancelled].into_iter().filter(|status| wants(*status));
+        let over: Vec<&str> = over.map(Status::as_str).collect();
+        self.pool.run(Patience::Restart, |conn, _| {
+            let mut seats = Seated::query(conn, OPEN, &[&queue, &waiting, &held, &text, &most])?;
+            for status in &over {
+                seats.extend(Seated::query(conn, GIVEN_UP, &[status, &queue, &text, &most])?);
+            }
+            let key =
+                |seat: &Seated| (seat.task.priority, seat.task.created_at, seat.task.id.clone());
+            seats.sort_by_cached_key(key);
+            if wants(Status::Completed) {
+                let completed = Status::Completed.as_str();
+                seats.extend(Seated::query(conn, COMPLETED, &[&completed, &queue, &text, &most])?);
+            }
+            seats.retain(|seat| {
+                filter.context.as_ref().is_none_or(|wanted| has(&seat.task, wanted))
+            });
+            seats.truncate(filter.limit.unwrap_or(usize::MAX));
+            let waits = seats.iter().any(|seat| seat.open > 0);
+            let needs = if waits { Needs::read(conn)? } else { Needs::default() };
+            Ok(seats.into_iter().map(|seat| seat.listed(&needs)).collect())
+        })
+    }
+
+    /// Counts the tasks of all queues.
+    pub(super) fn count(&self) -> Result<Vec<Count>, QueueError> {
+        self.pool.run(Patience::Restart, |conn, _| {
+            let mut counts = BTreeMap::new();
+            let line = conn.query(
+                "SELECT queue, CASE WHEN holder IS NOT NULL THEN 'in_progress'
+                     WHEN rests > now() THEN 'waiting' ELSE 'ready' END, count(*)
+                 FROM assay_line WHERE open = 0 GROUP BY 1, 2
+                 UNION ALL
+                 SELECT queue, status, count(*) FROM assay_tasks WHERE status <> 'open'
+                 GROUP BY 1, 2",
+                &[],
+            )?;
+            for row in line {
+                let (queue, state, many): (&str, &str, i64) = (row.get(0), row.get(1), row.get(2));
+                *field(&mut counts, queue, state)? += usize::try_from(many).unwrap_or(0);
+            }
+            let needs = Needs::read(conn)?;
+            for row in conn.query("SELECT id, queue FROM assay_line WHERE open > 0", &[])? {
+                let (id, queue): (&str, &str) = (row.get(0), row.get(1));
+                let state = if needs.is_blocked(id) { "blocked" } else { "waiting" };
+                *field(&mut counts, queue, state)? += 1;
+            }
+            Ok(counts.into_values().collect())
+        })
+    }
+}
+
+/// The number of a queue's tasks that stand somewhere.
+fn field<'a>(
+    counts: &'a mut BTreeMap<QueueName, Count>,
+    queue: &str,
+    state: &str,
+) -> Result<&'a mut usize, Failure> {
+    let queue: QueueName =
+        queue.parse().map_err(|error| Failure::Refused(QueueError::Task(error)))?;
+    let count = counts.entry(queue.clone()).or_insert(Count {
+        queue,
+        ready: 0,
+        waiting: 0,
+        blocked: 0,
+        in_progress: 0,
+        completed: 0,
+        failed: 0,
+        cancelled: 0,
+    });
+    Ok(match state {
+        "ready" => &mut count.ready,
+        "waiting" => &mut count.waiting,
+        "in_progress" => &mut count.in_progress,
+        "completed" => &mut count.completed,
+        "failed" => &mut count.failed,
+        "cancelled" => &mut count.cancelled,
+        _ => &mut count.blocked,
+    })
+}
+
+/// A text as it stands in JSON, without its quotes.
+fn as_json(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted.trim_matches('"').to_owned()
+}
+
+/// Says whether a task's context has a value under a key.
+fn has(task: &Task, (key, wanted): &(String, String)) -> bool {
+    task.context.get(key).is_some_and(|value| value == wanted)
+}

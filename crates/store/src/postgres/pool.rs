@@ -1,0 +1,253 @@
+//! Connections for whoever needs one, and what is done when one breaks: [`Pool`].
+
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use postgres::error::SqlState;
+use postgres::types::ToSql;
+use postgres::{Client, Row, Statement};
+
+use super::server::Server;
+use crate::queue::QueueError;
+use crate::task::Moment;
+
+/// How many connections are kept while nobody uses them.
+const IDLE: usize = 16;
+
+/// How long it takes to give up a server that does not answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long to wait before the second try to reach a server; each wait is twice the one before.
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+
+/// The longest wait between two tries.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// Why an operation came to nothing.
+pub(super) enum Failure {
+    /// The server said so, or is not there.
+    Server(postgres::Error),
+    /// We say so.
+    Refused(QueueError),
+}
+
+impl From<postgres::Error> for Failure {
+    fn from(error: postgres::Error) -> Failure {
+        Failure::Server(error)
+    }
+}
+
+impl From<QueueError> for Failure {
+    fn from(error: QueueError) -> Failure {
+        Failure::Refused(error)
+    }
+}
+
+/// How long a server that is away is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// As long as a restart takes.
+    Restart,
+    /// Not at all.
+    None,
+}
+
+/// Which try an operation is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Try {
+    /// The first.
+    First,
+    /// One after a try whose answer was lost: it may have been carried out.
+    AfterLoss,
+}
+
+/// A connection with the statements that it knows.
+pub(super) struct Conn {
+    client: Client,
+    prepared: HashMap<&'static str, Statement>,
+}
+
+impl Conn {
+    /// Runs a statement and gives its rows.
+    pub(super) fn query(
+        &mut self,
+        sql: &'static str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, postgres::Error> {
+        let statement = self.prepare(sql)?;
+        self.client.query(&statement, values)
+    }
+
+    /// Runs a statement and gives the number of rows that it changed.
+    pub(super) fn execute(
+        &mut self,
+        sql: &'static str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<u64, postgres::Error> {
+        let statement = self.prepare(sql)?;
+        self.client.execute(&statement, values)
+    }
+
+    /// Runs statements without values.
+    pub(super) fn batch(&mut self, sql: &str) -> Result<(), postgres::Error> {
+        self.client.batch_execute(sql)
+    }
+
+    fn prepare(&mut self, sql: &'static str) -> Result<Statement, postgres::Error> {
+        if let Some(statement) = self.prepared.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql)?;
+        self.prepared.insert(sql, statement.clone());
+        Ok(statement)
+    }
+}
+
+/// Connections to one server.
+pub(super) struct Pool {
+    server: Server,
+    idle: Mutex<Vec<Conn>>,
+    /// Tells those who wait for the server that somebody reached it.
+    reached: Condvar,
+    clock: Mutex<Option<(Timestamp, Instant)>>,
+}
+
+impl Pool {
+    /// A pool without connections.
+    pub(super) fn new(server: Server) -> Pool {
+        let (idle, reached, clock) = Default::default();
+        Pool { server, idle, reached, clock }
+    }
+
+    /// Makes a connection that is not shared.
+    pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
+        self.server.connect()
+    }
+
+    /// Does something on a connection; again on another one where the first breaks.
+    ///
+    /// What is given as `act` has to bear being done twice: it is told when an earlier try may have
+    /// been carried out.
+    pub(super) fn run<T>(
+        &self,
+        patience: Patience,
+        mut act: impl FnMut(&mut Conn, Try) -> Result<T, Failure>,
+    ) -> Result<T, QueueError> {
+        let since = Instant::now();
+        let mut wait = FIRST_WAIT;
+        let mut attempt = Try::First;
+        loop {
+            let (error, was_idle) = match self.take() {
+                Err(error) => (error, false),
+                Ok((mut conn, was_idle)) => match act(&mut conn, attempt) {
+                    Ok(done) => {
+                        self.put(conn);
+                        return Ok(done);
+                    }
+                    Err(Failure::Refused(error)) => {
+                        self.put(conn);
+                        return Err(error);
+                    }
+                    Err(Failure::Server(error)) if collided(&error) => {
+                        self.put(conn);
+                        if since.elapsed() < PATIENCE {
+                            continue;
+                        }
+                        return Err(refused(&error));
+                    }
+                    Err(Failure::Server(error)) if conn.client.is_closed() || is_away(&error) => {
+                        attempt = Try::AfterLoss;
+                        self.lock().clear();
+                        (error, was_idle)
+                    }
+                    Err(Failure::Server(error)) => {
+                        self.put(conn);
+                        return Err(refused(&error));
+                    }
+                },
+            };
+            if error.as_db_error().is_some() && !is_away(&error) {
+                return Err(refused(&error));
+            }
+            // A connection that was idle may have been broken for long.
+            if was_idle {
+                continue;
+            }
+            if patience == Patience::None || since.elapsed() + wait > PATIENCE {
+                return Err(QueueError::Unreachable { source: error.into() });
+            }
+            let idle = self.lock();
+            drop(self.reached.wait_timeout(idle, wait).unwrap_or_else(PoisonError::into_inner));
+            wait = (wait * 2).min(LONGEST_WAIT);
+        }
+    }
+
+    /// Reads the server's clock as it is now, without asking.
+    pub(super) fn now(&self) -> Moment {
+        let known = *self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        match known {
+            Some((then, at)) => Moment(then.saturating_add(at.elapsed()).unwrap_or(then)),
+            None => crate::clock::now(),
+        }
+    }
+
+    /// Notes what the server's clock says.
+    pub(super) fn set_clock(&self, now: Timestamp) {
+        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, Instant::now()));
+    }
+
+    /// Gives a connection, and whether it was there before.
+    fn take(&self) -> Result<(Conn, bool), postgres::Error> {
+        if let Some(conn) = self.lock().pop() {
+            return Ok((conn, true));
+        }
+        let mut client = self.server.connect()?;
+        let now = client.query_one("SELECT clock_timestamp()", &[])?;
+        self.set_clock(now.get(0));
+        self.reached.notify_all();
+        Ok((Conn { client, prepared: HashMap::new() }, false))
+    }
+
+    fn put(&self, conn: Conn) {
+        let mut idle = self.lock();
+        if idle.len() < IDLE && !conn.client.is_closed() {
+            idle.push(conn);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Conn>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says whether two operations were in each other's way, and one only has to be done again.
+fn collided(error: &postgres::Error) -> bool {
+    let collisions = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+    error.code().is_some_and(|code| collisions.contains(code))
+}
+
+/// Says whether the server is not there, or about to go, rather than of another opinion.
+fn is_away(error: &postgres::Error) -> bool {
+    let Some(code) = error.code() else {
+        // What is neither the server's word nor a broken connection is our own mistake.
+        return std::error::Error::source(error).is_none_or(|source| source.is::<std::io::Error>());
+    };
+    let going = [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::TOO_MANY_CONNECTIONS,
+    ];
+    going.contains(code) || code.code().starts_with("08")
+}
+
+/// What the server says, in one line. It never repeats a password.
+pub(super) fn refused(error: &postgres::Error) -> QueueError {
+    let message = match error.as_db_error() {
+        Some(said) => said.message().to_owned(),
+        None => error.to_string(),
+    };
+    QueueError::Database { message }
+}

@@ -1,0 +1,269 @@
+//! Putting tasks in their queues, as long as there is room.
+//!
+//! How many tasks wait is not counted at every push. When it is counted, under a lock on the queue's
+//! row, it is also noted how many tasks had come to wait in all; as long as that number has not grown
+//! by what was free then, there is room, and the statement that pushes checks just that. Where room is
+//! scarce, pushes to one queue come one after the other and each counts.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
+use postgres::error::SqlState;
+use postgres::types::Json;
+
+use super::pool::{Conn, Failure, Patience, Try};
+use super::{PgQueue, ticket};
+use crate::queue::{Addressed, QueueError};
+use crate::steps;
+use crate::task::{QueueName, Status, Task, TaskId};
+
+const PUSH: &str = include_str!("sql/push.sql");
+const WAITING: &str = include_str!("sql/waiting.sql");
+
+/// Room that is never given away without counting: what others may be pushing at the same moment.
+const MARGIN: i64 = 500;
+
+/// What is known of the room in queues: up to which number of arrivals there is some.
+#[derive(Default)]
+pub(super) struct Room(Mutex<HashMap<QueueName, i64>>);
+
+impl Room {
+    /// Up to which number of arrivals all of these queues have room, as far as is known.
+    fn until(&self, queues: &BTreeSet<&QueueName>) -> Option<i64> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let ends: Option<Vec<i64>> =
+            queues.iter().map(|queue| known.get(*queue).copied()).collect();
+        ends?.into_iter().min()
+    }
+
+    fn note(&self, queue: &QueueName, until: i64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(queue.clone(), until);
+    }
+}
+
+/// Tasks as columns, which is how a statement takes many.
+#[derive(Default)]
+pub(super) struct Columns<'a> {
+    pub(super) ids: Vec<&'a str>,
+    pub(super) queues: Vec<&'a str>,
+    pub(super) priorities: Vec<i16>,
+    pub(super) created: Vec<Timestamp>,
+    pub(super) bodies: Vec<Json<&'a Task>>,
+    pub(super) dependents: Vec<&'a str>,
+    pub(super) needs: Vec<&'a str>,
+}
+
+impl<'a> Columns<'a> {
+    pub(super) fn of(tasks: impl IntoIterator<Item = &'a Addressed>) -> Columns<'a> {
+        let mut columns = Columns::default();
+        for Addressed { queue, task } in tasks {
+            columns.ids.push(task.id.as_str());
+            columns.queues.push(queue.as_str());
+            columns.priorities.push(i16::from(task.priority.get()));
+            columns.created.push(as_written(task.created_at.0));
+            columns.bodies.push(Json(task));
+            for need in needs(task) {
+                columns.dependents.push(task.id.as_str());
+                columns.needs.push(need);
+            }
+        }
+        columns
+    }
+
+    /// Forgets what is needed by whom, unless it is to be kept.
+    pub(super) fn keep_needs(&mut self, keep: impl Fn(&str, &str) -> bool) {
+        let pairs = self.dependents.iter().zip(&self.needs);
+        let kept = pairs.filter(|(dependent, need)| keep(dependent, need));
+        (self.dependents, self.needs) = kept.map(|(dependent, need)| (*dependent, *need)).unzip();
+    }
+}
+
+/// What a task depends on, each once.
+pub(super) fn needs(task: &Task) -> BTreeSet<&str> {
+    task.depends_on.iter().map(TaskId::as_str).collect()
+}
+
+/// A moment as a task's JSON has it, so that the order stays the same when a task is copied.
+fn as_written(moment: Timestamp) -> Timestamp {
+    let floor = TimestampRound::new().smallest(Unit::Millisecond).mode(RoundMode::Floor);
+    moment.round(floor).unwrap_or(moment)
+}
+
+impl PgQueue {
+    /// Puts tasks in their queues, all or none.
+    pub(super) fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let mut seen = BTreeSet::new();
+        for Addressed { queue, task } in &tasks {
+            steps::admit(task)?;
+            if !seen.insert(&task.id) {
+                return Err(already_there(&task.id, queue.clone(), Status::Pending));
+            }
+        }
+        let tasks = tasks.into_iter();
+        let tasks: Vec<Addressed> =
+            tasks.map(|new| Addressed { task: steps::fresh(new.task), ..new }).collect();
+        let ticket = ticket();
+        self.pool.run(Patience::Restart, |conn, attempt| {
+            self.push_once(conn, &tasks, ticket, attempt)
+        })?;
+        self.crier.cry(tasks.iter().map(|new| &new.queue));
+        Ok(())
+    }
+
+    fn push_once(
+        &self,
+        conn: &mut Conn,
+        tasks: &[Addressed],
+        ticket: i64,
+        attempt: Try,
+    ) -> Result<(), Failure> {
+        if attempt == Try::AfterLoss && was_pushed(conn, tasks, ticket)? {
+            return Ok(());
+        }
+        refuse_own(conn, tasks)?;
+        let queues: BTreeSet<&QueueName> = tasks.iter().map(|new| &new.queue).collect();
+        let columns = Columns::of(tasks);
+        let pushed = match self.room.until(&queues) {
+            Some(until) => put(conn, &columns, ticket, until),
+            None => Ok(0),
+        };
+        match pushed {
+            Ok(0) => {}
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(why_not(conn, tasks, error)),
+        }
+        conn.batch("BEGIN")?;
+        let pushed = self.push_counting(conn, tasks, &queues, &columns, ticket);
+        if pushed.is_err() {
+            conn.batch("ROLLBACK")?;
+        }
+        match pushed {
+            Ok(()) => Ok(conn.batch("COMMIT")?),
+            Err(Failure::Server(error)) => Err(why_not(conn, tasks, error)),
+            Err(Failure::Refused(full)) => Err(find_there(conn, tasks)?.unwrap_or(full).into()),
+        }
+    }
+
+    /// Pushes while nobody else pushes to the same queues without room to spare.
+    fn push_counting(
+        &self,
+        conn: &mut Conn,
+        tasks: &[Addressed],
+        queues: &BTreeSet<&QueueName>,
+        columns: &Columns<'_>,
+        ticket: i64,
+    ) -> Result<(), Failure> {
+        let names: Vec<&str> = queues.iter().map(|queue| queue.as_str()).collect();
+        conn.execute(
+            "INSERT INTO assay_queues (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING",
+            &[&names],
+        )?;
+        conn.query(
+            "SELECT FROM assay_queues WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE",
+            &[&names],
+        )?;
+        let most = self.policy.max_queue_size;
+        let limit = i64::try_from(most).unwrap_or(i64::MAX / 4);
+        for row in conn.query(WAITING, &[&names, &(limit + 1)])? {
+            let (name, waiting, arrivals): (&str, i64, i64) = (row.get(0), row.get(1), row.get(2));
+            let new = tasks.iter().filter(|new| new.queue.as_str() == name).count();
+            let queue = queues.iter().find(|queue| queue.as_str() == name);
+            let queue = (*queue.expect("only these were counted")).clone();
+            if waiting + i64::try_from(new).unwrap_or(limit) > limit {
+                return Err(QueueError::Full { queue, most }.into());
+            }
+            self.room.note(&queue, arrivals + limit - waiting - MARGIN);
+        }
+        put(conn, columns, ticket, i64::MAX)?;
+        Ok(())
+    }
+}
+
+fn put(
+    conn: &mut Conn,
+    columns: &Columns<'_>,
+    ticket: i64,
+    until: i64,
+) -> Result<u64, postgres::Error> {
+    let Columns { ids, queues, priorities, created, bodies, dependents, needs } = columns;
+    conn.execute(
+        PUSH,
+        &[ids, queues, priorities, created, bodies, dependents, needs, &ticket, &until],
+    )
+}
+
+/// Says whether an earlier try was carried out after all.
+fn was_pushed(conn: &mut Conn, tasks: &[Addressed], ticket: i64) -> Result<bool, postgres::Error> {
+    let id = tasks.first().map(|new| new.task.id.as_str());
+    let mine = conn.query(
+        "SELECT FROM assay_tasks WHERE id = $1::text AND pushed = $2::int8",
+        &[&id, &ticket],
+    )?;
+    Ok(!mine.is_empty())
+}
+
+/// Refuses what an agent is doing already.
+fn refuse_own(conn: &mut Conn, tasks: &[Addressed]) -> Result<(), Failure> {
+    let of = |new: &Addressed| new.task.parent_task_id.clone();
+    let parents: Vec<TaskId> = tasks.iter().filter_map(of).collect();
+    if parents.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = parents.iter().map(TaskId::as_str).collect();
+    let running = conn.query(
+        "SELECT l.id, l.queue, t.body FROM assay_line l JOIN assay_tasks t ON t.id = l.id
+         WHERE l.id = ANY ($1::text[]) AND l.holder IS NOT NULL",
+        &[&names],
+    )?;
+    for row in running {
+        let (id, queue): (&str, &str) = (row.get(0), row.get(1));
+        let Json(parent): Json<Task> = row.try_get(2)?;
+        let again = tasks.iter().any(|Addressed { queue: to, task }| {
+            let parent_id = task.parent_task_id.as_ref().map(TaskId::as_str);
+            parent_id == Some(id) && to.as_str() == queue && task.kind == parent.kind
+        });
+        if again {
+            return Err(QueueError::OwnTask { parent: parent.id, kind: parent.kind }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Finds out which task was there already, where that is what the server says.
+fn why_not(conn: &mut Conn, tasks: &[Addressed], error: postgres::Error) -> Failure {
+    if error.code() != Some(&SqlState::UNIQUE_VIOLATION) {
+        return error.into();
+    }
+    match find_there(conn, tasks) {
+        Ok(Some(there)) => there.into(),
+        Ok(None) => error.into(),
+        Err(failure) => failure,
+    }
+}
+
+fn find_there(conn: &mut Conn, tasks: &[Addressed]) -> Result<Option<QueueError>, Failure> {
+    let ids: Vec<&str> = tasks.iter().map(|new| new.task.id.as_str()).collect();
+    let rows = conn.query(
+        "SELECT t.id, t.queue, CASE WHEN t.status <> 'open' THEN t.status
+             WHEN l.holder IS NOT NULL THEN 'in_progress' ELSE 'pending' END
+         FROM assay_tasks t LEFT JOIN assay_line l ON l.id = t.id
+         WHERE t.id = ANY ($1::text[]) ORDER BY t.id LIMIT 1",
+        &[&ids],
+    )?;
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    let (id, queue, status): (&str, &str, &str) = (row.get(0), row.get(1), row.get(2));
+    let parsed = |error| Failure::Refused(QueueError::Task(error));
+    let id: TaskId = id.parse().map_err(parsed)?;
+    let queue = queue.parse().map_err(parsed)?;
+    Ok(Some(already_there(&id, queue, status.parse().map_err(parsed)?)))
+}
+
+fn already_there(id: &TaskId, queue: QueueName, status: Status) -> QueueError {
+    QueueError::AlreadyThere { id: id.clone(), queue, status }
+}

@@ -1,0 +1,94 @@
+//! The tables, and how they came to be: [`migrate`], [`check`].
+
+use postgres::Client;
+use postgres::error::SqlState;
+
+use super::pool::{Conn, Failure, refused};
+use super::server::Server;
+use crate::queue::QueueError;
+
+/// The steps that make the tables. One that was released is never changed.
+const STEPS: [&str; 1] = [include_str!("sql/1-tables.sql")];
+
+/// Where the steps that were done are written down.
+const LIST: &str = "CREATE TABLE IF NOT EXISTS assay_migrations (version integer PRIMARY KEY, \
+                    done timestamptz NOT NULL DEFAULT now())";
+
+const VERSION: &str = "SELECT COALESCE(max(version), 0) FROM assay_migrations";
+
+/// The version of the tables that this program works with.
+fn newest() -> i32 {
+    i32::try_from(STEPS.len()).expect("there are few steps")
+}
+
+/// Brings the tables up to date and gives the number of steps that it took.
+///
+/// Whoever does it at the same time waits, and then finds nothing left to do. The first schema of the
+/// search path is made if none of them is there.
+pub(super) fn migrate(server: &Server) -> Result<usize, QueueError> {
+    let unreachable = |error: postgres::Error| QueueError::Unreachable { source: error.into() };
+    let mut client = server.connect().map_err(|error| match error.as_db_error() {
+        Some(_) => refused(&error),
+        None => unreachable(error),
+    })?;
+    make_schema(&mut client).map_err(|error| refused(&error))?;
+    // Two that make the same table at once get in each other's way, and the second try finds it.
+    if client.batch_execute(LIST).is_err() {
+        client.batch_execute(LIST).map_err(|error| refused(&error))?;
+    }
+    let done = take_steps(&mut client).map_err(|error| refused(&error))?;
+    done.ok_or_else(newer)
+}
+
+/// Takes the steps that are missing, in one transaction; nothing if there are more than we know.
+fn take_steps(client: &mut Client) -> Result<Option<usize>, postgres::Error> {
+    let mut transaction = client.transaction()?;
+    transaction.batch_execute("LOCK TABLE assay_migrations IN ACCESS EXCLUSIVE MODE")?;
+    let done: i32 = transaction.query_one(VERSION, &[])?.get(0);
+    if done > newest() {
+        return Ok(None);
+    }
+    let mut taken = 0;
+    for (version, step) in (1..).zip(STEPS).skip_while(|(version, _)| *version <= done) {
+        transaction.batch_execute(step)?;
+        transaction.execute("INSERT INTO assay_migrations (version) VALUES ($1)", &[&version])?;
+        taken += 1;
+    }
+    transaction.commit()?;
+    Ok(Some(taken))
+}
+
+fn make_schema(client: &mut Client) -> Result<(), postgres::Error> {
+    let there: Option<String> = client.query_one("SELECT current_schema()::text", &[])?.get(0);
+    if there.is_some() {
+        return Ok(());
+    }
+    let path: String = client.query_one("SHOW search_path", &[])?.get(0);
+    let first = path.split(',').next().unwrap_or_default().trim();
+    let quoted = if first.starts_with('"') { first.to_owned() } else { format!("\"{first}\"") };
+    let make = format!("CREATE SCHEMA IF NOT EXISTS {quoted}");
+    client.batch_execute(&make).or_else(|_| client.batch_execute(&make))
+}
+
+/// Says whether the tables are those that this program works with.
+pub(super) fn check(conn: &mut Conn) -> Result<(), Failure> {
+    let version: i32 = match conn.query(VERSION, &[]) {
+        Ok(rows) => rows.first().map_or(0, |row| row.get(0)),
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => 0,
+        Err(error) => return Err(error.into()),
+    };
+    let newest = newest();
+    let found = match version {
+        version if version == newest => return Ok(()),
+        0 => "not there".to_owned(),
+        version if version > newest => return Err(newer().into()),
+        version => format!("of version {version}, and have to be of version {newest}"),
+    };
+    Err(QueueError::NotMigrated { found }.into())
+}
+
+fn newer() -> QueueError {
+    QueueError::Database {
+        message: "its tables are from a newer assay; update this one".to_owned(),
+    }
+}

@@ -1,0 +1,379 @@
+//! What becomes of tasks, carried out: settling, taking back, calling off, trying again.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use jiff::Timestamp;
+use postgres::types::Json;
+
+use super::claim::{not_held, number};
+use super::look::{BY_ID, HELD, Seated};
+use super::pool::{Conn, Failure, Patience, Try};
+use super::push::{Columns, needs};
+use super::{PgQueue, millis, ticket};
+use crate::queue::{Addressed, Lease, QueueError, Recovered, Settled, Settlement};
+use crate::steps::{self, Step};
+use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
+
+const SETTLE: &str = include_str!("sql/settle.sql");
+const SETTLE_WITH: &str = include_str!("sql/settle-with.sql");
+const RELEASE: &str = include_str!("sql/release.sql");
+const RETRY: &str = include_str!("sql/retry.sql");
+
+/// How often a change is tried anew when somebody else changes the task each time.
+const TRIES: usize = 20;
+
+/// What is to be stored of a task, if it still stands as it was seen.
+struct Change {
+    id: TaskId,
+    queue: QueueName,
+    /// Who held it, and with which number.
+    holder: Option<String>,
+    fence: i64,
+    /// Until when, where that must not have changed.
+    until: Option<Timestamp>,
+    step: Step,
+}
+
+impl Change {
+    /// A change without anything that follows from it.
+    fn to(seat: &Seated, until: Option<Timestamp>, task: Task) -> Change {
+        let (rests, settled) = (std::time::Duration::ZERO, Settled::GivenBack);
+        Change {
+            id: task.id.clone(),
+            queue: seat.queue.clone(),
+            holder: seat.holder.clone(),
+            fence: seat.fence,
+            until,
+            step: Step { task, follow_ups: Vec::new(), rests, settled },
+        }
+    }
+
+    /// The word for where the task stands that the tables have.
+    fn status(&self) -> &'static str {
+        match self.step.task.status {
+            Status::Pending | Status::InProgress => "open",
+            status @ (Status::Completed | Status::Failed | Status::Cancelled) => status.as_str(),
+        }
+    }
+
+    /// Says whether it may let somebody claim something.
+    fn wakes(&self) -> bool {
+        self.status() == "open" || !self.step.follow_ups.is_empty()
+    }
+}
+
+/// What was carried out.
+#[derive(Default)]
+struct Done {
+    /// The tasks that stood as they were seen, and were changed.
+    ids: HashSet<String>,
+    /// Queues with a task that waits no longer for another one.
+    released: Vec<String>,
+}
+
+impl PgQueue {
+    /// Settles several tasks, each for itself.
+    pub(super) fn settle_all(
+        &self,
+        settlements: Vec<(Lease, Settlement)>,
+    ) -> Vec<Result<Settled, QueueError>> {
+        if settlements.len() > 1 && !are_apart(&settlements) {
+            let one = |one| self.settle_all(vec![one]);
+            return settlements.into_iter().flat_map(one).collect();
+        }
+        let leases: Vec<Lease> = settlements.iter().map(|(lease, _)| lease.clone()).collect();
+        let mut known = match self.claimed(&leases) {
+            Ok(known) => known,
+            Err(error) => return same_for_all(&leases, error),
+        };
+        let now = self.pool.now();
+        let mut answers: Vec<Result<Settled, QueueError>> = Vec::new();
+        let mut changes = Vec::new();
+        for (lease, what) in settlements {
+            let change = match known.remove(&lease.task) {
+                Some(task) => self.change(task, &lease, what, now),
+                None => Err(not_held(&lease)),
+            };
+            answers.push(change.map(|change| {
+                let settled = change.step.settled.clone();
+                changes.push(change);
+                settled
+            }));
+        }
+        match self.carry_out(&changes) {
+            Ok(done) => {
+                let mark = |(answer, lease): (Result<Settled, QueueError>, &Lease)| {
+                    let is_done = done.contains(lease.task.as_str());
+                    answer.and_then(
+                        |settled| if is_done { Ok(settled) } else { Err(not_held(lease)) },
+                    )
+                };
+                answers.into_iter().zip(&leases).map(mark).collect()
+            }
+            Err(error) => same_for_all(&leases, error),
+        }
+    }
+
+    /// The tasks of leases, as they were claimed: from the desk, or read.
+    fn claimed(&self, leases: &[Lease]) -> Result<HashMap<TaskId, Task>, QueueError> {
+        let mut known = HashMap::new();
+        let mut unknown = Vec::new();
+        for lease in leases {
+            match self.desk.take(lease) {
+                Some(task) => drop(known.insert(lease.task.clone(), task)),
+                None => unknown.push(lease),
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(known);
+        }
+        let ids: Vec<&str> = unknown.iter().map(|lease| lease.task.as_str()).collect();
+        let seats =
+            self.pool.run(Patience::Restart, |conn, _| Seated::query(conn, BY_ID, &[&ids]))?;
+        for seat in seats {
+            let lease = unknown.iter().find(|lease| lease.task == seat.task.id);
+            let is_held = lease.is_some_and(|lease| {
+                seat.fence == number(lease.fence)
+                    && seat.holder.as_deref() == Some(lease.agent.as_str())
+            });
+            if is_held {
+                known.insert(seat.task.id.clone(), seat.task);
+            }
+        }
+        Ok(known)
+    }
+
+    fn change(
+        &self,
+        task: Task,
+        lease: &Lease,
+        what: Settlement,
+        now: Moment,
+    ) -> Result<Change, QueueError> {
+        let step = steps::settle(task, lease, what, &self.policy, now);
+        for next in &step.follow_ups {
+            steps::admit(&next.task)?;
+        }
+        let (holder, fence) = (Some(lease.agent.as_str().to_owned()), number(lease.fence));
+        let (id, queue) = (lease.task.clone(), lease.queue.clone());
+        Ok(Change { id, queue, holder, fence, until: None, step })
+    }
+
+    /// Carries out changes, each if its task stands as it was seen; gives the names of those.
+    fn carry_out(&self, changes: &[Change]) -> Result<HashSet<String>, QueueError> {
+        if changes.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let ticket = ticket();
+        let done = self.pool.run(Patience::Restart, |conn, attempt| {
+            let mut done = store(conn, changes, ticket)?;
+            if attempt == Try::AfterLoss {
+                done.ids.extend(stored_before(conn, changes, ticket)?);
+            }
+            Ok(done)
+        })?;
+        let wakes = |change: &&Change| change.wakes() && done.ids.contains(change.id.as_str());
+        let waking = changes.iter().filter(wakes);
+        let queues = waking.flat_map(|change| {
+            let next = change.step.follow_ups.iter().map(|next| &next.queue);
+            next.chain([&change.queue]).cloned().collect::<Vec<QueueName>>()
+        });
+        let released = done.released.iter().filter_map(|queue| queue.parse().ok());
+        let queues: BTreeSet<QueueName> = queues.chain(released).collect();
+        self.crier.cry(&queues);
+        Ok(done.ids)
+    }
+
+    /// Calls off a task.
+    pub(super) fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError> {
+        for _ in 0..TRIES {
+            let seat = self.seat(id)?;
+            let task = steps::cancel(seat.task.clone(), by, self.pool.now())?;
+            let change = Change::to(&seat, None, task);
+            if !self.carry_out(&[change])?.is_empty() {
+                if seat.holder.is_some() {
+                    self.tell(seat.queue.as_str())?;
+                }
+                return Ok(());
+            }
+        }
+        Err(restless(id))
+    }
+
+    /// Lets a failed or cancelled task wait again.
+    pub(super) fn retry(&self, id: &TaskId) -> Result<(), QueueError> {
+        for _ in 0..TRIES {
+            let seat = self.seat(id)?;
+            let before = seat.task.status.as_str();
+            let task = steps::retry(seat.task)?;
+            let needs: Vec<&str> = needs(&task).into_iter().collect();
+            let again = self.pool.run(Patience::Restart, |conn, _| {
+                Ok(conn.execute(RETRY, &[&id.as_str(), &before, &Json(&task), &needs])?)
+            })?;
+            if again > 0 {
+                self.crier.cry([&seat.queue]);
+                return Ok(());
+            }
+        }
+        Err(restless(id))
+    }
+
+    fn seat(&self, id: &TaskId) -> Result<Seated, QueueError> {
+        let ids = [id.as_str()];
+        let ids: &[&str] = &ids;
+        let seats =
+            self.pool.run(Patience::Restart, |conn, _| Seated::query(conn, BY_ID, &[&ids]))?;
+        seats.into_iter().next().ok_or_else(|| QueueError::Unknown(id.clone()))
+    }
+
+    /// Takes back what nobody holds any more.
+    pub(super) fn recover(&self) -> Result<Vec<Recovered>, QueueError> {
+        self.strike_dead()?;
+        let released = self.pool.run(Patience::Restart, |conn, _| {
+            let all: Option<&[&str]> = None;
+            Ok(conn.query(RELEASE, &[&all])?)
+        })?;
+        let released: BTreeSet<QueueName> =
+            released.iter().filter_map(|row| row.get::<_, &str>(0).parse().ok()).collect();
+        self.crier.cry(&released);
+        self.take_back(|seat| seat.is_gone())
+    }
+
+    /// Takes back what an earlier agent of a name held while it lived.
+    pub(super) fn take_back_from(&self, agent: &AgentId) -> Result<(), QueueError> {
+        let theirs =
+            |seat: &Seated| seat.while_alive && seat.holder.as_deref() == Some(agent.as_str());
+        self.take_back(theirs).map(|_| ())
+    }
+
+    fn take_back(&self, which: impl Fn(&Seated) -> bool) -> Result<Vec<Recovered>, QueueError> {
+        let mut seats =
+            self.pool.run(Patience::Restart, |conn, _| Seated::query(conn, HELD, &[]))?;
+        seats.retain(which);
+        let now = self.pool.now();
+        let changes: Vec<Change> = seats
+            .iter()
+            .map(|seat| Change::to(seat, seat.until, steps::recover(seat.task.clone(), now)))
+            .collect();
+        let done = self.carry_out(&changes)?;
+        let taken = seats.into_iter().filter(|seat| done.contains(seat.task.id.as_str()));
+        Ok(taken
+            .map(|seat| Recovered { task: seat.task.id, queue: seat.queue, held_by: seat.holder })
+            .collect())
+    }
+}
+
+/// Says whether settlements have nothing to do with each other, so that one statement can do them.
+fn are_apart(settlements: &[(Lease, Settlement)]) -> bool {
+    let mut ids = HashSet::new();
+    if !settlements.iter().all(|(lease, _)| ids.insert(&lease.task)) {
+        return false;
+    }
+    let mut named = HashSet::new();
+    settlements.iter().all(|(_, what)| match what {
+        Settlement::Completed { follow_ups, .. } => follow_ups.iter().all(|next| {
+            named.insert(&next.task.id)
+                && next.task.depends_on.iter().all(|need| !ids.contains(need))
+        }),
+        Settlement::Failed(_) | Settlement::GivenBack { .. } => true,
+    })
+}
+
+fn same_for_all(leases: &[Lease], error: QueueError) -> Vec<Result<Settled, QueueError>> {
+    let message = error.to_string();
+    let passing = error.is_passing();
+    let mut answers: Vec<Result<Settled, QueueError>> = leases
+        .iter()
+        .skip(1)
+        .map(|_| {
+            Err(match passing {
+                true => QueueError::Unreachable { source: message.clone().into() },
+                false => QueueError::Database { message: message.clone() },
+            })
+        })
+        .collect();
+    answers.push(Err(error));
+    answers
+}
+
+fn restless(id: &TaskId) -> QueueError {
+    QueueError::Database { message: format!("task `{id}` changes all the time; try again") }
+}
+
+/// Stores changes and what follows from them, in one statement.
+fn store(conn: &mut Conn, changes: &[Change], ticket: i64) -> Result<Done, Failure> {
+    let ids: Vec<&str> = changes.iter().map(|change| change.id.as_str()).collect();
+    let holders: Vec<Option<&str>> =
+        changes.iter().map(|change| change.holder.as_deref()).collect();
+    let fences: Vec<i64> = changes.iter().map(|change| change.fence).collect();
+    let until: Vec<Option<Timestamp>> = changes.iter().map(|change| change.until).collect();
+    let statuses: Vec<&str> = changes.iter().map(Change::status).collect();
+    let rests: Vec<i64> = changes.iter().map(|change| millis(change.step.rests)).collect();
+    let bodies: Vec<Json<&Task>> = changes.iter().map(|change| Json(&change.step.task)).collect();
+    let (parents, follow_ups) = follow_ups(changes);
+    let rows = if follow_ups.is_empty() {
+        conn.query(SETTLE, &[&ids, &holders, &fences, &until, &statuses, &rests, &bodies, &ticket])?
+    } else {
+        let mut next = Columns::of(follow_ups);
+        next.keep_needs(|dependent, need| !is_parent(changes, dependent, need));
+        let Columns { ids: names, queues, priorities, created, bodies: tasks, dependents, needs } =
+            &next;
+        conn.query(
+            SETTLE_WITH,
+            &[
+                &ids, &holders, &fences, &until, &statuses, &rests, &bodies, &ticket, &parents,
+                names, queues, priorities, created, tasks, dependents, needs,
+            ],
+        )?
+    };
+    let mut done = Done::default();
+    let mut awaited = Vec::new();
+    for row in rows {
+        let (id, is_awaited): (Option<String>, Option<bool>) = (row.get(0), row.get(1));
+        done.released.extend(row.get::<_, Option<String>>(2));
+        if is_awaited == Some(true) {
+            awaited.extend(id.clone());
+        }
+        done.ids.extend(id);
+    }
+    if !awaited.is_empty() {
+        // Somebody may have pushed a task that waits for one of these while it was settled: too late
+        // to be seen in the same statement.
+        let released = conn.query(RELEASE, &[&awaited])?;
+        done.released.extend(released.iter().map(|row| row.get::<_, String>(0)));
+    }
+    Ok(done)
+}
+
+/// What follows from changes, each name once, with the tasks that they follow from.
+fn follow_ups(changes: &[Change]) -> (Vec<&str>, Vec<&Addressed>) {
+    let mut names = HashSet::new();
+    let all = changes.iter().flat_map(|change| {
+        change.step.follow_ups.iter().map(move |next| (change.id.as_str(), next))
+    });
+    all.filter(|(_, next)| names.insert(&next.task.id)).unzip()
+}
+
+/// Says whether a task that is needed is the one that a follow-up follows from: that is completed by
+/// the time it can be claimed.
+fn is_parent(changes: &[Change], follow_up: &str, need: &str) -> bool {
+    changes.iter().any(|change| {
+        change.id.as_str() == need
+            && change.step.task.status == Status::Completed
+            && change.step.follow_ups.iter().any(|next| next.task.id.as_str() == follow_up)
+    })
+}
+
+/// Finds the changes that an earlier try carried out before its answer was lost.
+fn stored_before(
+    conn: &mut Conn,
+    changes: &[Change],
+    ticket: i64,
+) -> Result<Vec<String>, postgres::Error> {
+    let ids: Vec<&str> = changes.iter().map(|change| change.id.as_str()).collect();
+    let mine = conn.query(
+        "SELECT id FROM assay_tasks WHERE id = ANY ($1::text[]) AND settled = $2::int8",
+        &[&ids, &ticket],
+    )?;
+    Ok(mine.iter().map(|row| row.get(0)).collect())
+}

@@ -1,0 +1,357 @@
+//! What is told of the PostgreSQL store alone: several connections, a server that goes away.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use assay_fakes::postgres::{Durable, PrivatePostgres, in_schema, schema};
+use assay_store::postgres::PgQueue;
+use assay_store::queue::{
+    Addressed, Again, Claimed, Failure, Filter, Policy, Queue, QueueError, Settled, Settlement,
+    Standing, Tenure, Who,
+};
+use assay_store::task::{AgentId, QueueName, Status, Task, TaskId};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn large() -> Policy {
+    Policy { max_queue_size: 1_000_000, ..Policy::default() }
+}
+
+/// A queue on tables of its own.
+fn open(policy: Policy) -> (String, PgQueue) {
+    let url = schema();
+    assert_eq!(PgQueue::migrate(&url).unwrap(), 1);
+    let queue = PgQueue::open(&url, policy).unwrap();
+    (url, queue)
+}
+
+fn qa() -> QueueName {
+    "qa".parse().unwrap()
+}
+
+fn agent(name: &str) -> AgentId {
+    name.parse().unwrap()
+}
+
+fn id(name: &str) -> TaskId {
+    name.parse().unwrap()
+}
+
+fn task(name: &str) -> Addressed {
+    task_after(name, &[])
+}
+
+fn task_after(name: &str, needs: &[&str]) -> Addressed {
+    let at = "2026-02-03T10:00:00.000Z".parse().unwrap();
+    let mut task = Task::new(id(name), "review".parse().unwrap(), name, at);
+    task.depends_on = needs.iter().map(|need| id(need)).collect();
+    Addressed { queue: qa(), task }
+}
+
+fn claim(queue: &PgQueue, name: &str, at_most: usize) -> Vec<Claimed> {
+    queue.claim(&qa(), &agent(name), Tenure::ByTime(MINUTE), at_most).unwrap()
+}
+
+fn completed(follow_ups: Vec<Addressed>) -> Settlement {
+    Settlement::Completed { summary: "done".into(), context: Default::default(), follow_ups }
+}
+
+fn names(claimed: &[Claimed]) -> String {
+    claimed.iter().map(|one| one.task.id.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn tables_are_made_once_however_many_make_them() {
+    let url = schema();
+    let error = PgQueue::open(&url, large()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the queue's tables are not there; `assay queue migrate` brings them up to date"
+    );
+    let steps: usize = thread::scope(|scope| {
+        let all: Vec<_> = (0..4).map(|_| scope.spawn(|| PgQueue::migrate(&url).unwrap())).collect();
+        all.into_iter().map(|one| one.join().unwrap()).sum()
+    });
+    assert_eq!(steps, 1);
+    PgQueue::open(&url, large()).unwrap();
+}
+
+#[test]
+fn a_password_is_never_shown() {
+    let (url, queue) = open(large());
+    assert!(!format!("{queue:?}").contains("not-a-secret"));
+    let wrong = url.replace("not-a-secret", "s3cret");
+    let error = PgQueue::open(&wrong, large()).unwrap_err();
+    assert!(!format!("{error:?} {error}").contains("s3cret"), "{error:?}");
+    let away = "postgres://me:s3cret@127.0.0.1:1/none";
+    let error = PgQueue::open(away, large()).unwrap_err();
+    assert!(matches!(error, QueueError::Unreachable { .. }), "{error:?}");
+    assert!(!format!("{error:?} {error}").contains("s3cret"), "{error:?}");
+}
+
+#[test]
+fn of_many_who_try_one_holds_a_task() {
+    const TASKS: usize = 400;
+    let (url, queue) = open(large());
+    queue.push((0..TASKS).map(|n| task(&format!("t{n:03}"))).collect()).unwrap();
+    let done = Mutex::new(BTreeMap::new());
+    thread::scope(|scope| {
+        for worker in 0..8 {
+            // Some share a store, as threads do, and some have their own, as processes do.
+            let own = (worker % 2 == 0).then(|| PgQueue::open(&url, large()).unwrap());
+            let (queue, done) = (&queue, &done);
+            scope.spawn(move || {
+                let queue = own.as_ref().unwrap_or(queue);
+                loop {
+                    let claimed = claim(queue, &format!("qa-{worker}"), 1 + worker % 3);
+                    if claimed.is_empty() {
+                        return;
+                    }
+                    for one in &claimed {
+                        *done.lock().unwrap().entry(one.task.id.clone()).or_insert(0) += 1;
+                    }
+                    let all = claimed.into_iter().map(|one| (one.lease, completed(vec![])));
+                    for answer in queue.settle_all(all.collect()) {
+                        assert_eq!(answer.unwrap(), Settled::Completed);
+                    }
+                }
+            });
+        }
+    });
+    let done = done.into_inner().unwrap();
+    assert_eq!(done.len(), TASKS);
+    assert!(done.values().all(|times| *times == 1));
+    assert_eq!(queue.count().unwrap()[0].completed, TASKS);
+}
+
+#[test]
+fn what_follows_comes_with_the_completion_or_not_at_all() {
+    let (_, queue) = open(large());
+    queue.push(vec![task("a")]).unwrap();
+    let claimed = claim(&queue, "qa-1", 1).remove(0);
+    let follow_ups = || vec![task("b"), task_after("c", &["a", "b"])];
+    let mut old = claimed.lease.clone();
+    old.fence -= 1;
+    let refused = queue.settle(&old, completed(follow_ups())).unwrap_err();
+    assert!(matches!(refused, QueueError::NotHeld { .. }), "{refused}");
+    assert!(matches!(queue.get(&id("b")), Err(QueueError::Unknown(_))));
+    queue.settle(&claimed.lease, completed(follow_ups())).unwrap();
+    let c = queue.get(&id("c")).unwrap();
+    assert_eq!(c.standing, Standing::Waiting { on: vec![id("b")] });
+    assert_eq!(c.task.parent_task_id, Some(id("a")));
+    let again = queue.settle(&claimed.lease, completed(follow_ups())).unwrap_err();
+    assert!(matches!(again, QueueError::NotHeld { .. }), "{again}");
+    assert_eq!(names(&claim(&queue, "qa-1", 9)), "b");
+}
+
+#[test]
+fn a_task_waits_for_others_however_they_are_pushed_and_completed() {
+    const ROUNDS: usize = 60;
+    let (url, queue) = open(large());
+    let other = PgQueue::open(&url, large()).unwrap();
+    for round in 0..ROUNDS {
+        let (first, second) = (format!("a{round}"), format!("b{round}"));
+        queue.push(vec![task(&first)]).unwrap();
+        let held = claim(&queue, "qa-1", 1).remove(0);
+        thread::scope(|scope| {
+            scope.spawn(|| queue.settle(&held.lease, completed(vec![])).unwrap());
+            scope.spawn(|| other.push(vec![task_after(&second, &[&first])]).unwrap());
+        });
+        let freed = claim(&queue, "qa-1", 1);
+        assert_eq!(names(&freed), second);
+        queue.settle(&freed[0].lease, completed(vec![])).unwrap();
+    }
+}
+
+#[test]
+fn what_will_not_come_by_itself_is_told() {
+    let (_, queue) = open(large());
+    queue.push(vec![task("failing"), task("gone")]).unwrap();
+    queue
+        .push(vec![
+            task_after("x", &["failing"]),
+            task_after("y", &["gone"]),
+            task_after("z", &["nowhere"]),
+            task_after("o", &["p"]),
+            task_after("p", &["o"]),
+        ])
+        .unwrap();
+    let held = claim(&queue, "qa-1", 1).remove(0);
+    let failure = Failure { error: "no".into(), again: Again::Never };
+    queue.settle(&held.lease, Settlement::Failed(failure)).unwrap();
+    queue.cancel(&id("gone"), "me").unwrap();
+    let reason = |name: &str| match queue.get(&id(name)).unwrap().standing {
+        Standing::Blocked { reason } => reason,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(reason("x"), "it depends on `failing`, which failed");
+    assert_eq!(reason("y"), "it depends on `gone`, which was cancelled");
+    assert_eq!(reason("z"), "it depends on `nowhere`, which is not known");
+    assert_eq!(reason("o"), "it depends on `p`, which depends on it");
+    let count = queue.count().unwrap();
+    assert_eq!((count[1].queue.as_str(), count[1].blocked), ("qa", 5));
+    assert_eq!(count[0].queue.as_str(), "architect");
+    queue.retry(&id("failing")).unwrap();
+    let again = claim(&queue, "qa-1", 9);
+    assert_eq!(names(&again), "failing");
+    assert_eq!(again[0].lease.fence, held.lease.fence + 1);
+    queue.settle(&again[0].lease, completed(vec![])).unwrap();
+    assert_eq!(names(&claim(&queue, "qa-1", 9)), "x");
+}
+
+#[test]
+fn a_queue_takes_exactly_what_it_has_room_for() {
+    for most in [10, 700] {
+        let policy = Policy { max_queue_size: most, ..Policy::default() };
+        let (url, queue) = open(policy.clone());
+        let next = AtomicUsize::new(0);
+        let refused = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    let queue = PgQueue::open(&url, policy.clone()).unwrap();
+                    while refused.load(Ordering::Relaxed) < 6 {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        match queue.push(vec![task(&format!("t{number}"))]) {
+                            Ok(()) => {}
+                            Err(QueueError::Full { .. }) => {
+                                refused.fetch_add(1, Ordering::Relaxed);
+                            }
+                            Err(other) => panic!("{other}"),
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(queue.count().unwrap()[0].ready, most);
+        claim(&queue, "qa-1", 1);
+        queue.push(vec![task("one-more")]).unwrap();
+        let full = queue.push(vec![task("too-much")]).unwrap_err();
+        assert!(matches!(full, QueueError::Full { .. }), "{full}");
+        let there = queue.push(vec![task("one-more")]).unwrap_err();
+        assert!(matches!(there, QueueError::AlreadyThere { .. }), "{there}");
+    }
+}
+
+#[test]
+fn a_push_wakes_who_waits_and_so_does_a_pause() {
+    let (url, queue) = open(large());
+    let watch = queue.watch(&qa()).unwrap();
+    assert_eq!(names(&claim(&queue, "qa-1", 1)), "");
+    let other = PgQueue::open(&url, large()).unwrap();
+    for round in 0..3 {
+        other.push(vec![task(&format!("t{round}"))]).unwrap();
+        assert!(watch.wait(MINUTE));
+        let held = claim(&queue, "qa-1", 1).remove(0);
+        assert_eq!(names(&claim(&queue, "qa-2", 1)), "");
+        let follow_ups = vec![task(&format!("f{round}"))];
+        other.settle(&held.lease, completed(follow_ups)).unwrap();
+        assert!(watch.wait(MINUTE));
+        let held = claim(&queue, "qa-1", 1).remove(0);
+        queue.settle(&held.lease, completed(vec![])).unwrap();
+        assert_eq!(names(&claim(&queue, "qa-1", 1)), "");
+    }
+    other.pause(&Who::All).unwrap();
+    assert!(watch.wait(MINUTE));
+    assert!(queue.is_paused(&agent("qa-1")).unwrap());
+    other.resume(&Who::All).unwrap();
+    assert!(watch.wait(MINUTE));
+    assert!(!queue.is_paused(&agent("qa-1")).unwrap());
+}
+
+#[test]
+fn a_name_is_one_agents_until_it_leaves() {
+    let (url, queue) = open(large());
+    let other = PgQueue::open(&url, large()).unwrap();
+    let presence = queue.join(&agent("qa-1")).unwrap();
+    let refused = other.join(&agent("qa-1")).err().unwrap().to_string();
+    assert!(refused.starts_with("agent `qa-1` is running already (process "), "{refused}");
+    queue.push(vec![task("a"), task("b")]).unwrap();
+    let held = queue.claim(&qa(), &agent("qa-1"), Tenure::WhileAlive(MINUTE), 2).unwrap();
+    assert!(other.recover().unwrap().is_empty());
+    drop(presence);
+    let _presence = other.join(&agent("qa-1")).unwrap();
+    let refused = queue.settle(&held[0].lease, completed(vec![])).unwrap_err();
+    assert!(matches!(refused, QueueError::NotHeld { .. }), "{refused}");
+    assert_eq!(names(&claim(&queue, "qa-2", 9)), "a b");
+}
+
+#[test]
+fn a_server_that_crashes_under_load_loses_nothing_and_doubles_nothing() {
+    const TASKS: usize = 600;
+    const WORKERS: usize = 4;
+    let mut server = PrivatePostgres::start(&std::env::temp_dir(), Durable::No).unwrap();
+    let url = in_schema(&server.url(), "crash");
+    PgQueue::migrate(&url).unwrap();
+    let done = Mutex::new(BTreeMap::new());
+    let total = AtomicUsize::new(0);
+    let watcher = PgQueue::open(&url, large()).unwrap();
+    let watch = watcher.watch(&qa()).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let queue = PgQueue::open(&url, large()).unwrap();
+            for number in 0..TASKS / 2 {
+                let pair = vec![task(&format!("a{number}")), task(&format!("b{number}"))];
+                queue.push(pair).unwrap();
+            }
+        });
+        for worker in 0..WORKERS {
+            let (url, done, total) = (&url, &done, &total);
+            scope.spawn(move || {
+                let queue = PgQueue::open(url, large()).unwrap();
+                while total.load(Ordering::Relaxed) < TASKS * 2 {
+                    for one in claim(&queue, &format!("qa-{worker}"), 2) {
+                        *done.lock().unwrap().entry(one.task.id.clone()).or_insert(0) += 1;
+                        let is_first = one.task.parent_task_id.is_none();
+                        let next = is_first.then(|| task(&format!("next-{}", one.task.id)));
+                        let next = completed(next.into_iter().collect());
+                        assert_eq!(queue.settle(&one.lease, next).unwrap(), Settled::Completed);
+                        total.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+        for crash in 1..=2 {
+            while total.load(Ordering::Relaxed) < crash * TASKS / 2 {
+                thread::yield_now();
+            }
+            server.kill().unwrap();
+            server.resume().unwrap();
+        }
+    });
+    let done = done.into_inner().unwrap();
+    assert_eq!(done.len(), TASKS * 2);
+    assert!(done.values().all(|times| *times == 1), "{done:?}");
+    assert_eq!(watcher.count().unwrap()[0].completed, TASKS * 2);
+    // The watch found the server again.
+    while watch.wait(Duration::ZERO) {}
+    assert_eq!(names(&claim(&watcher, "qa-1", 1)), "");
+    watcher.push(vec![task("after")]).unwrap();
+    assert!(watch.wait(MINUTE));
+    drop(watch);
+    server.stop().unwrap();
+    let listed = watcher.list(&Filter::default());
+    assert!(matches!(listed, Err(QueueError::Unreachable { .. })), "{listed:?}");
+}
+
+#[test]
+fn a_task_keeps_what_is_not_known_of_it() {
+    let (_, queue) = open(large());
+    let json = r#"{"zebra": 1, "id": "t", "type": "review", "title": "T", "apple": {"b": 1, "a": 2},
+        "created_at": "2026-02-03T10:00:00Z", "context": {"epic": "E-1", "odd": "\u0000"}}"#;
+    let task = Task::parse(json.as_bytes()).unwrap();
+    queue.push(vec![Addressed { queue: qa(), task: task.clone() }]).unwrap();
+    assert_eq!(queue.get(&id("t")).unwrap().task, task);
+    let wanted = Filter { context: Some(("epic".into(), "E-1".into())), ..Filter::default() };
+    assert_eq!(queue.list(&wanted).unwrap().len(), 1);
+    let other = Filter { context: Some(("epic".into(), "E-2".into())), ..Filter::default() };
+    assert_eq!(queue.list(&other).unwrap().len(), 0);
+    let held = claim(&queue, "qa-1", 1).remove(0);
+    queue.settle(&held.lease, completed(vec![])).unwrap();
+    let over = Filter { statuses: vec![Status::Completed], ..Filter::default() };
+    let rest = queue.list(&over).unwrap().remove(0).task.rest;
+    assert_eq!(rest.keys().collect::<Vec<_>>(), ["zebra", "apple"]);
+}
