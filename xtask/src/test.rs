@@ -3,8 +3,13 @@
 //! A step that fails does not stop the ones behind it. No tool is ever compiled here: one that is
 //! missing is named in the summary, with how to get it.
 
+use assay_fakes::postgres::{self, Durable, PrivatePostgres};
+
 use crate::links;
-use crate::workspace::{answers, command};
+use crate::workspace::{answers, command, target_folder};
+
+/// What the tests are called that need a PostgreSQL.
+const ON_POSTGRES: &str = "postgres";
 
 /// What became of a step.
 enum Outcome {
@@ -42,10 +47,11 @@ impl Outcome {
 /// A step by its name.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     ("formatting", formatting),
     ("clippy", clippy),
     ("tests", tests),
+    ("tests on PostgreSQL", tests_on_postgres),
     ("doc tests", doc_tests),
     ("documentation links", documentation_links),
     ("licences and sources", licences),
@@ -92,12 +98,36 @@ fn clippy() -> Outcome {
 
 fn tests() -> Outcome {
     if answers("cargo", &["nextest", "--version"]) {
-        return cargo(&["nextest", "run", "--workspace"], "");
+        let others = format!("not test({ON_POSTGRES})");
+        return cargo(&["nextest", "run", "--workspace", "-E", &others], "");
     }
     cargo(
-        &["test", "--workspace", "--all-targets", "--no-fail-fast"],
+        &["test", "--workspace", "--all-targets", "--no-fail-fast", "--", "--skip", ON_POSTGRES],
         "with `cargo test`; cargo-nextest is not installed",
     )
+}
+
+/// Runs the tests that need a server with one that is gone afterwards.
+fn tests_on_postgres() -> Outcome {
+    if postgres::programs().is_none() {
+        return Outcome::NotRun { what: "initdb and postgres", how: postgres::HOW };
+    }
+    let server = target_folder("postgres").map_err(std::io::Error::other);
+    let server = match server.and_then(|below| PrivatePostgres::start(&below, Durable::No)) {
+        Ok(server) => server,
+        Err(error) => return Outcome::Failed(error.to_string()),
+    };
+    let mut command = if answers("cargo", &["nextest", "--version"]) {
+        let these = format!("test({ON_POSTGRES})");
+        command("cargo", &["nextest", "run", "--workspace", "-E", &these])
+    } else {
+        command("cargo", &["test", "--workspace", "--all-targets", "--no-fail-fast", ON_POSTGRES])
+    };
+    match command.env(postgres::SERVER, server.url()).status() {
+        Ok(status) if status.success() => Outcome::Passed(String::new()),
+        Ok(status) => Outcome::Failed(format!("`cargo` ended with {status}")),
+        Err(error) => Outcome::Failed(format!("`cargo` could not be started: {error}")),
+    }
 }
 
 fn doc_tests() -> Outcome {
