@@ -14,8 +14,8 @@ use assay_review::delegation::{
 };
 use assay_review::persona::Personas;
 use assay_review::recording::{RecordedModels, RecordedTerms};
-use assay_review::{ledger, runs};
 use assay_review::{Reviewer, Rules};
+use assay_review::{ledger, runs};
 use assay_serve::mcp::Refusal;
 use assay_serve::review::{Begin, Begun, Finish, Fixing, Reviews};
 use assay_store::task::Moment;

@@ -17,6 +17,7 @@ mod claim;
 mod look;
 mod pool;
 mod push;
+mod restore;
 mod schema;
 mod server;
 mod settle;
@@ -128,6 +129,10 @@ impl Queue for PgQueue {
 
     fn retry(&self, id: &TaskId) -> Result<(), QueueError> {
         PgQueue::retry(self, id)
+    }
+
+    fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
+        PgQueue::restore(self, tasks)
     }
 
     fn recover(&self) -> Result<Vec<Recovered>, QueueError> {

@@ -50,6 +50,7 @@ pub(super) struct Columns<'a> {
     pub(super) priorities: Vec<i16>,
     pub(super) created: Vec<Timestamp>,
     pub(super) bodies: Vec<Json<&'a Task>>,
+    pub(super) for_people: Vec<bool>,
     pub(super) dependents: Vec<&'a str>,
     pub(super) needs: Vec<&'a str>,
 }
@@ -63,6 +64,7 @@ impl<'a> Columns<'a> {
             columns.priorities.push(i16::from(task.priority.get()));
             columns.created.push(as_written(task.created_at.0));
             columns.bodies.push(Json(task));
+            columns.for_people.push(task.kind.is_escalation());
             for need in needs(task) {
                 columns.dependents.push(task.id.as_str());
                 columns.needs.push(need);
@@ -189,10 +191,11 @@ fn put(
     ticket: i64,
     until: i64,
 ) -> Result<u64, postgres::Error> {
-    let Columns { ids, queues, priorities, created, bodies, dependents, needs } = columns;
+    let Columns { ids, queues, priorities, created, bodies, for_people, dependents, needs } =
+        columns;
     conn.execute(
         PUSH,
-        &[ids, queues, priorities, created, bodies, dependents, needs, &ticket, &until],
+        &[ids, queues, priorities, created, bodies, dependents, needs, &ticket, &until, for_people],
     )
 }
 

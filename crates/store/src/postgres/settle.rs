@@ -16,7 +16,7 @@ use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
 
 const SETTLE: &str = include_str!("sql/settle.sql");
 const SETTLE_WITH: &str = include_str!("sql/settle-with.sql");
-const RELEASE: &str = include_str!("sql/release.sql");
+pub(super) const RELEASE: &str = include_str!("sql/release.sql");
 const RETRY: &str = include_str!("sql/retry.sql");
 
 /// How often a change is tried anew when somebody else changes the task each time.
@@ -207,8 +207,10 @@ impl PgQueue {
             let before = seat.task.status.as_str();
             let task = steps::retry(seat.task)?;
             let needs: Vec<&str> = needs(&task).into_iter().collect();
+            let for_person = task.kind.is_escalation();
             let again = self.pool.run(Patience::Restart, |conn, _| {
-                Ok(conn.execute(RETRY, &[&id.as_str(), &before, &Json(&task), &needs])?)
+                Ok(conn
+                    .execute(RETRY, &[&id.as_str(), &before, &Json(&task), &needs, &for_person])?)
             })?;
             if again > 0 {
                 self.crier.cry([&seat.queue]);
@@ -316,13 +318,13 @@ fn store(conn: &mut Conn, changes: &[Change], ticket: i64) -> Result<Done, Failu
     } else {
         let mut next = Columns::of(follow_ups);
         next.keep_needs(|dependent, need| !is_parent(changes, dependent, need));
-        let Columns { ids: names, queues, priorities, created, bodies: tasks, dependents, needs } =
-            &next;
+        let Columns { ids: names, queues, priorities, created, bodies: tasks, .. } = &next;
+        let Columns { for_people, dependents, needs, .. } = &next;
         conn.query(
             SETTLE_WITH,
             &[
                 &ids, &holders, &fences, &until, &statuses, &rests, &bodies, &ticket, &parents,
-                names, queues, priorities, created, tasks, dependents, needs,
+                names, queues, priorities, created, tasks, dependents, needs, for_people,
             ],
         )?
     };

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use assay_store::queue::{
-    AgentState, Claimed, Filter, Heartbeat, Policy, QueueError, Settlement, Tenure, Who,
+    Addressed, AgentState, Claimed, Filter, Heartbeat, Policy, QueueError, Settlement, Tenure, Who,
 };
 use assay_store::task::{AgentId, QueueName, Status};
 use expect_test::expect;
@@ -67,6 +67,7 @@ promises!(
     a_pause_is_for_one_or_for_all,
     signs_of_life_are_seen,
     tasks_are_found_by_what_they_are_about,
+    what_is_copied_stands_as_it_stood,
 );
 
 fn tasks_come_by_priority_then_age_then_name(store: &dyn Store) {
@@ -732,6 +733,81 @@ fn tasks_are_found_by_what_they_are_about(store: &dyn Store) {
     let counts = queue.count().unwrap();
     let count = counts.iter().find(|count| count.queue == qa()).unwrap();
     assert_eq!((count.ready, count.completed), (2, 1));
+}
+
+fn what_is_copied_stands_as_it_stood(store: &dyn Store) {
+    check(
+        store,
+        "push done
+         push broken at=1
+         push off at=2
+         push resting at=3
+         push after-done at=4 after=done
+         push after-off at=5 after=off
+         push held at=6
+         claim
+         complete done
+         claim
+         fail broken for-good
+         cancel off
+         claim
+         fail resting
+         claim
+         claim",
+        expect![[r#"
+            push done -> ok
+            push broken at=1 -> ok
+            push off at=2 -> ok
+            push resting at=3 -> ok
+            push after-done at=4 after=done -> ok
+            push after-off at=5 after=off -> ok
+            push held at=6 -> ok
+            claim -> done
+            complete done -> completed
+            claim -> broken
+            fail broken for-good -> failed, escalation-broken
+            cancel off -> ok
+            claim -> resting
+            fail resting -> again in 30 s
+            claim -> after-done
+            claim -> held
+        "#]],
+    );
+    let all = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+    let listed = store.open(policy()).list(&all).unwrap();
+    let tasks: Vec<Addressed> = listed
+        .into_iter()
+        .map(|listed| Addressed { queue: listed.queue, task: listed.task })
+        .collect();
+    let other = store.another();
+    let queue = other.open(policy());
+    assert_eq!(queue.restore(tasks.clone()).unwrap(), 8);
+    assert_eq!(queue.restore(tasks).unwrap(), 0);
+    check(
+        &*other,
+        "get done
+         get broken
+         get off
+         get resting
+         get after-off
+         get escalation-broken
+         push done
+         claim
+         claim
+         claim",
+        expect![[r#"
+            get done -> completed over
+            get broken -> failed over
+            get off -> cancelled over
+            get resting -> pending resting
+            get after-off -> pending blocked: it depends on `off`, which was cancelled
+            get escalation-broken -> pending ready
+            push done -> refused: task `done` is already there (completed, in `qa`)
+            claim -> after-done
+            claim -> held
+            claim -> nothing
+        "#]],
+    );
 }
 
 fn qa() -> QueueName {

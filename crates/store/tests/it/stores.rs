@@ -12,6 +12,9 @@ use tempfile::TempDir;
 pub(crate) trait Store: Send + Sync {
     /// Opens it once more, as another process would.
     fn open(&self, policy: Policy) -> Box<dyn Queue>;
+
+    /// Another place of the same kind, with nothing in it.
+    fn another(&self) -> Box<dyn Store>;
 }
 
 /// A folder.
@@ -31,6 +34,10 @@ impl Store for Files {
     fn open(&self, policy: Policy) -> Box<dyn Queue> {
         Box::new(FileQueue::open(&self.folder(), policy).unwrap())
     }
+
+    fn another(&self) -> Box<dyn Store> {
+        Box::new(Files::new())
+    }
 }
 
 /// Tables of its own in a PostgreSQL server.
@@ -47,5 +54,9 @@ impl Postgres {
 impl Store for Postgres {
     fn open(&self, policy: Policy) -> Box<dyn Queue> {
         Box::new(PgQueue::open(&self.0, policy).unwrap())
+    }
+
+    fn another(&self) -> Box<dyn Store> {
+        Box::new(Postgres::new())
     }
 }

@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use assay_agents::config::framework::policy;
+use assay_store::postgres::PgQueue;
 use assay_store::queue::{Addressed, Filter};
 use assay_store::task::Status;
 
@@ -24,10 +25,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn migrate(settings: &AgentSettings) -> anyhow::Result<Exit> {
-    if settings.configuration.queue.url.is_some() {
-        bail!("only a queue on files can be used yet");
-    }
-    print(&format!("the queue is in files below `{}`: nothing to migrate\n", queues::FOLDER))?;
+    let told =
+        match settings.configuration.queue.url.as_deref().map(PgQueue::migrate).transpose()? {
+            None => format!("the queue is in files below `{}`: nothing to migrate", queues::FOLDER),
+            Some(0) => "the tables are up to date".to_owned(),
+            Some(steps) => format!("the tables are up to date now, after {}", count(steps, "step")),
+        };
+    print(&(told + "\n"))?;
     Ok(Exit::Ready)
 }
 

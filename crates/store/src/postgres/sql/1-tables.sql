@@ -28,6 +28,7 @@ CREATE TABLE assay_line (
     rests       timestamptz,                  -- until when it rests
     arrival     bigint NOT NULL DEFAULT nextval('assay_arrivals'),
     fence       bigint NOT NULL DEFAULT 0,    -- grows with every claim
+    for_person  boolean NOT NULL DEFAULT false,  -- whether no agent takes it
     holder      text COLLATE "C",
     while_alive boolean NOT NULL DEFAULT false,
     started     timestamptz,

@@ -1,6 +1,7 @@
 WITH given AS MATERIALIZED (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::int2[], $4::timestamptz[], $5::json[])
-        AS g (id, queue, priority, created, body)
+    SELECT * FROM unnest(
+        $1::text[], $2::text[], $3::int2[], $4::timestamptz[], $5::json[], $10::bool[]
+    ) AS g (id, queue, priority, created, body, for_person)
     WHERE (SELECT last_value FROM assay_arrivals) + cardinality($1::text[]) <= $9::int8
 ), edges AS MATERIALIZED (
     SELECT e.task, e.needs FROM unnest($6::text[], $7::text[]) AS e (task, needs)
@@ -19,7 +20,7 @@ WITH given AS MATERIALIZED (
     INSERT INTO assay_tasks (id, queue, priority, created, pushed, body)
     SELECT id, queue, priority, created, $8::int8, body FROM given
 )
-INSERT INTO assay_line (id, queue, priority, created, open)
-SELECT g.id, g.queue, g.priority, g.created,
+INSERT INTO assay_line (id, queue, priority, created, for_person, open)
+SELECT g.id, g.queue, g.priority, g.created, g.for_person,
     (SELECT count(*) FROM open_edges o WHERE o.task = g.id)::int
 FROM given g

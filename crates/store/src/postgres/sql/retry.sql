@@ -14,6 +14,7 @@ WITH again AS (
 ), bound AS (
     INSERT INTO assay_needs (task, needs) SELECT task, needs FROM open_edges ON CONFLICT DO NOTHING
 )
-INSERT INTO assay_line (id, queue, priority, created, fence, open)
-SELECT a.id, a.queue, a.priority, a.created, a.fence, (SELECT count(*) FROM open_edges)::int
+INSERT INTO assay_line (id, queue, priority, created, fence, for_person, open)
+SELECT a.id, a.queue, a.priority, a.created, a.fence, $5::bool,
+    (SELECT count(*) FROM open_edges)::int
 FROM again a

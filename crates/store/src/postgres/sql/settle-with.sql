@@ -31,8 +31,9 @@ WITH given AS MATERIALIZED (
     RETURNING l.queue
 ), follow AS MATERIALIZED (
     SELECT * FROM unnest(
-        $9::text[], $10::text[], $11::text[], $12::int2[], $13::timestamptz[], $14::json[]
-    ) AS g (parent, id, queue, priority, created, body)
+        $9::text[], $10::text[], $11::text[], $12::int2[], $13::timestamptz[], $14::json[],
+        $17::bool[]
+    ) AS g (parent, id, queue, priority, created, body, for_person)
     WHERE g.parent IN (SELECT id FROM held)
 ), put AS (
     INSERT INTO assay_tasks (id, queue, priority, created, pushed, body)
@@ -52,8 +53,8 @@ WITH given AS MATERIALIZED (
 ), bound AS (
     INSERT INTO assay_needs (task, needs) SELECT task, needs FROM open_edges ON CONFLICT DO NOTHING
 ), queued AS (
-    INSERT INTO assay_line (id, queue, priority, created, open)
-    SELECT f.id, f.queue, f.priority, f.created,
+    INSERT INTO assay_line (id, queue, priority, created, for_person, open)
+    SELECT f.id, f.queue, f.priority, f.created, f.for_person,
         (SELECT count(*) FROM open_edges o WHERE o.task = f.id)::int
     FROM follow f JOIN put p ON p.id = f.id
 )
