@@ -13,6 +13,7 @@ pub mod news;
 pub mod seat;
 pub mod stop;
 pub mod supervisor;
+pub mod tail;
 pub mod work;
 pub mod worker;
 pub mod workflow;

@@ -2,6 +2,7 @@
 //!
 //! One file for each command under [`commands`]; nothing is decided here.
 
+mod agents;
 mod commands;
 mod delegating;
 mod environment;
@@ -44,6 +45,9 @@ enum Command {
     Replay(commands::replay::Args),
     /// Says what is different between two runs, and why
     Diff(commands::diff::Args),
+    /// Worker agents: starts, stops and shows them
+    #[command(subcommand)]
+    Agent(commands::agent::Agent),
     /// Writes a commented configuration
     Init(commands::init::Args),
     /// Says what is there, what is missing, and how to get it
@@ -65,11 +69,19 @@ enum Command {
     Man,
 }
 
+impl Command {
+    /// Says whether a command does something about signals itself.
+    fn sees_to_signals(&self) -> bool {
+        let is_server = matches!(self, Command::Mcp(_));
+        is_server || matches!(self, Command::Agent(agent) if agent.sees_to_signals())
+    }
+}
+
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
     let cli = Cli::parse();
-    // A server ends by itself, once it has answered.
-    if !matches!(cli.command, Command::Mcp(_)) {
+    // A server ends by itself, once it has answered; agents finish what they do.
+    if !cli.command.sees_to_signals() {
         signals::stop_commands_too();
     }
     let result = std::panic::catch_unwind(|| match cli.command {
@@ -77,6 +89,7 @@ fn main() -> ExitCode {
         Command::Fix(args) => commands::fix::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Diff(args) => commands::diff::run(&args),
+        Command::Agent(agent) => commands::agent::run(&agent),
         Command::Init(args) => commands::init::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Demo => commands::demo::run(),

@@ -10,6 +10,7 @@ use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
 use assay_models::{Caller, Nonce, Store, Stores};
 use assay_review::command::CommandReviewer;
+use assay_review::fixer::Fixer;
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{Desk, Personas, Tier, VALIDATOR};
 use assay_review::recording::{REPLIES, RecordedModels};
@@ -17,8 +18,9 @@ use assay_review::{Estimate, Interest, Order, Review, Reviewer, runs};
 use assay_rules::redacted_text;
 use tempfile::TempDir;
 
+use crate::commands::today;
 use crate::settings::Settings;
-use crate::settings::models::StoredCaps;
+use crate::settings::models::{StoredCaps, StoredModels};
 
 /// What is asked of models, as it is typed.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -41,6 +43,9 @@ pub(crate) struct ModelArgs {
     /// Wait no longer than this for models
     #[arg(long, value_name = "N")]
     max_seconds: Option<u64>,
+    /// Personas read wherever a model is configured
+    #[arg(skip)]
+    where_configured: bool,
 }
 
 fn dollars(text: &str) -> Result<f64, String> {
@@ -51,6 +56,16 @@ fn dollars(text: &str) -> Result<f64, String> {
 }
 
 impl ModelArgs {
+    /// Has personas read wherever a model is configured, as agents do.
+    pub(crate) fn where_configured() -> ModelArgs {
+        ModelArgs { where_configured: true, ..ModelArgs::default() }
+    }
+
+    /// Has nobody but the rules and the analysers read.
+    pub(crate) fn none() -> ModelArgs {
+        ModelArgs { no_models: true, ..ModelArgs::default() }
+    }
+
     fn caps(&self) -> StoredCaps {
         StoredCaps {
             usd: self.max_usd,
@@ -63,7 +78,8 @@ impl ModelArgs {
     /// Says whether personas read the change.
     fn are_wanted(&self, settings: &Settings) -> bool {
         let asked = self.models.is_some() || !self.persona.is_empty();
-        asked || (settings.uses_models && !self.no_models)
+        let configured = self.where_configured && settings.models.is_configured();
+        asked || ((settings.uses_models || configured) && !self.no_models)
     }
 }
 
@@ -87,7 +103,7 @@ pub(crate) struct Line {
 impl Line {
     fn new(
         args: &ModelArgs,
-        settings: &Settings,
+        models: &StoredModels,
         root: &Path,
         keeping: Keeping,
         today: &str,
@@ -97,17 +113,30 @@ impl Line {
         let can_keep = keeping == Keeping::Answers && runs::state_folder(root).is_ok();
         let replies = tempfile::Builder::new().prefix("assay-replies-").tempdir()?;
         // Answers that came with the repository are nobody's.
-        let keeps_answers =
-            can_keep && settings.models.keeps_answers() && runs::brought(root).is_none();
+        let keeps_answers = can_keep && models.keeps_answers() && runs::brought(root).is_none();
         let stores = Stores {
             cache: keeps_answers.then(|| Store::new(&state.join("cache"), redacted_text)),
             record: Some(Store::new(&replies.path().join(REPLIES), redacted_text)),
             replay: None,
         };
-        let budget = settings.models.budget(args.caps(), &state.join("spend"), today);
-        let caller = Caller::new(stores, budget, settings.models.patience());
+        let budget = models.budget(args.caps(), &state.join("spend"), today);
+        let caller = Caller::new(stores, budget, models.patience());
         Ok(Line { caller: Arc::new(caller), replies: Arc::new(replies) })
     }
+}
+
+/// Sets up whoever mends code with a model of some tier, and what it asks over, which has to be
+/// held for as long.
+pub(crate) fn fixer(
+    models: &StoredModels,
+    tier: Tier,
+    root: &Path,
+) -> anyhow::Result<(Fixer, Line)> {
+    let today = today().map(String::from).unwrap_or_default();
+    let line = Line::new(&ModelArgs::default(), models, root, Keeping::Answers, &today)?;
+    let nonce = Nonce::draw().context("could not draw a random number")?;
+    let model = models.for_review(None)?.of(tier).clone();
+    Ok((Fixer { caller: line.caller.clone(), model, nonce, time: models.time() }, line))
 }
 
 /// What is asked of models in a review.
@@ -116,6 +145,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) keeping: Keeping,
     /// What an earlier review of the same run was asked over.
     pub(crate) line: Option<Line>,
+    /// A persona besides those of the repository: its name and its file.
+    pub(crate) also: Option<(String, String)>,
 }
 
 /// The personas of a review and what they share.
@@ -138,25 +169,27 @@ impl Panel {
         change: &Change,
         today: &str,
     ) -> anyhow::Result<Option<Panel>> {
-        let Asked { args, keeping, line } = asked;
+        let Asked { args, keeping, line, also } = asked;
         if !args.are_wanted(settings) {
             return Ok(None);
         }
-        let personas = Personas::with_repository_personas(settings.personas.clone())?;
+        let files: Vec<(String, String)> =
+            also.into_iter().chain(settings.personas.iter().cloned()).collect();
+        let personas = Personas::with_repository_personas(files.clone())?;
         let named = named(&args.persona, &personas)?;
         check_apart(&personas, &settings.commands)?;
         let only = args.models.as_deref().filter(|name| !name.is_empty());
         let models = settings.models.for_review(only)?;
         let line = match line {
             Some(line) => line,
-            None => Line::new(args, settings, &change.root, keeping, today)?,
+            None => Line::new(args, &settings.models, &change.root, keeping, today)?,
         };
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let (time, thinking) = (settings.models.time(), settings.models.thinking());
         let prior = runs::prior_findings(change);
         let tiers = [Tier::Cheap, Tier::Default, Tier::Premium];
         let recorded = RecordedModels {
-            personas: settings.personas.clone(),
+            personas: files,
             named,
             tiers: tiers.map(|tier| models.of(tier).about().clone()),
             thinking,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use assay_findings::write::plain;
 use assay_review::{Answer, Watch};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::terminal::count;
 
@@ -30,6 +30,12 @@ impl Progress {
             state: RefCell::default(),
             started: Instant::now(),
         }
+    }
+
+    /// Keeps the record alone.
+    pub(crate) fn hidden() -> Progress {
+        let screen = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
+        Progress { screen, ..Progress::new() }
     }
 
     /// Takes the lines off the screen again, and gives what happened, a line each.

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use assay_change::{Change, Scope, Selection};
 use assay_findings::coverage::Requirement;
+use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::synthesis::Synthesis;
+use assay_models::Class;
 use assay_review::baseline::Baseline;
 use assay_review::ledger;
 use assay_review::recording::{RecordedTerms, Recording};
@@ -116,12 +118,20 @@ impl Prepared {
 
     /// Has everybody who is concerned read the change, and decides.
     pub(crate) fn review(&self, mode: Mode, fail_on: Option<&Grade>) -> Reviewed {
-        let progress = Progress::new();
+        self.review_showing(mode, fail_on, &Progress::new())
+    }
+
+    /// The same where nobody watches.
+    pub(crate) fn review_unseen(&self, mode: Mode) -> Reviewed {
+        self.review_showing(mode, None, &Progress::hidden())
+    }
+
+    fn review_showing(&self, mode: Mode, fail_on: Option<&Grade>, progress: &Progress) -> Reviewed {
         let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
         let order = self.panel.as_ref().map(|panel| panel.order(&self.change, &self.reviewers));
         let order = order.unwrap_or(Order::AllAtOnce);
         let at_a_time = AtATime { local: self.at_a_time, models, order };
-        let mut review = assay_review::run(&self.change, &self.reviewers, at_a_time, &progress);
+        let mut review = assay_review::run(&self.change, &self.reviewers, at_a_time, progress);
         let fail_on = fail_on.or(self.fail_on.as_ref()).cloned();
         let mut synthesis = self.synthesis(&review, mode, fail_on.clone());
         if let Some(panel) = &self.panel {
@@ -165,6 +175,14 @@ pub(crate) struct Reviewed {
     fail_on: Option<Grade>,
 }
 
+/// Says whether something blocks after fixes that did not before them.
+pub(crate) fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
+    let was_there = |finding: &Finding| {
+        before.findings.iter().any(|old| old.fingerprint == finding.fingerprint)
+    };
+    after.findings.iter().any(|finding| finding.grade.blocks() && !was_there(finding))
+}
+
 /// A review that was kept.
 pub(crate) struct Kept {
     /// The run's id.
@@ -174,6 +192,11 @@ pub(crate) struct Kept {
 }
 
 impl Reviewed {
+    /// Says whether somebody who did not answer may do so later.
+    pub(crate) fn may_be_answered_later(&self) -> bool {
+        self.review.exchanges.iter().filter_map(|it| it.class).any(Class::is_passing)
+    }
+
     /// Keeps the review as a run, and in the ledger. A ledger that cannot be used costs only itself.
     pub(crate) fn keep(&self, prepared: &Prepared) -> anyhow::Result<Kept> {
         let now = jiff::Timestamp::now();

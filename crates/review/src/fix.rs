@@ -141,7 +141,7 @@ fn draft(path: &Path, text: &str) -> io::Result<NamedTempFile> {
 }
 
 /// Reads a file that may be written to: a regular one, with no link on the way to it.
-fn read(root: &Path, path: &RepoPath) -> Result<String, String> {
+pub(crate) fn read(root: &Path, path: &RepoPath) -> Result<String, String> {
     let file = root.join(path.as_str());
     let kind = fs::symlink_metadata(&file).map(|metadata| metadata.file_type());
     let real = file.canonicalize().ok().zip(root.canonicalize().ok());

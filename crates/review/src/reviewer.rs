@@ -6,7 +6,7 @@ use assay_change::Change;
 use assay_findings::coverage::{Look, Looks};
 use assay_findings::identity::Suppression;
 use assay_findings::report::{self, Report, ReviewerKind};
-use assay_models::Source;
+use assay_models::{Class, Source};
 use assay_rules::Rulebook;
 use serde::{Deserialize, Serialize};
 
@@ -96,6 +96,9 @@ pub struct Exchange {
     /// Why there is no answer, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// The kind of that failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
 }
 
 /// Whether a reviewer reads a change, and why.

@@ -80,11 +80,13 @@ pub fn after_review(
 pub fn after_commit(terms: &Terms<'_>, task: &Task, branch: &str, summary: String) -> Outcome {
     let cycle = cycle(task);
     let root = root(task);
-    let id = match cycle {
-        0 => name("review", &root, ""),
-        cycle => name("review", &root, &format!("-c{cycle}")),
+    let (end, again) = match cycle {
+        0 => (String::new(), ""),
+        cycle => (format!("-c{cycle}"), " again"),
     };
-    let title = format!("Review {} again", about(task).unwrap_or_else(|| format!("`{branch}`")));
+    let id = name("review", &root, &end);
+    let what = about(task).unwrap_or_else(|| format!("`{branch}`"));
+    let title = format!("Review {what}{again}");
     let mut review = follow(terms, task, id, "review", &title);
     review.description = format!("`{branch}` was worked on for task {}:\n\n{summary}", task.id);
     review.context.retain(|key, _| !OF_ONE_REVIEW.contains(&key.as_str()));

@@ -16,6 +16,7 @@ use assay_change::Scope;
 use assay_findings::synthesis::Synthesis;
 
 pub use self::runner::Runner;
+pub use self::subject::failed as git_failed;
 use crate::config::framework::Workflow;
 use crate::config::roster::Roster;
 use crate::work::{Failed, Job};

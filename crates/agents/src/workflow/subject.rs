@@ -69,7 +69,7 @@ fn local(root: &Path, branch: &str) -> Result<String, GitError> {
 }
 
 /// Says why git did not do something, and whether it may later.
-pub(super) fn failed(error: &GitError) -> Failed {
+pub fn failed(error: &GitError) -> Failed {
     let error_text = chain(error);
     match error {
         // The remote, or the machine, may be out for a moment.

@@ -61,7 +61,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
         &folder,
         &Scope::Automatic,
         &Selection::default(),
-        Asked { args: &ModelArgs::default(), keeping: Keeping::Nothing, line: None },
+        Asked { args: &ModelArgs::default(), keeping: Keeping::Nothing, line: None, also: None },
     )?;
     let reviewed = prepared.review(Mode::ReportOnly, None);
     reviewed.keep(&prepared)?;

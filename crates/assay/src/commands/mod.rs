@@ -1,5 +1,6 @@
 //! The commands, one file each, and what they share.
 
+pub(crate) mod agent;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod doctor;

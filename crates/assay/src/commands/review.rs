@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use assay_change::{Scope, Selection};
-use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::synthesis::Synthesis;
@@ -18,7 +17,7 @@ use super::{ModeArg, known_severity, print, print_safely, warn};
 use crate::exit::Exit;
 use crate::interactive;
 use crate::models::{Asked, Keeping, ModelArgs, Panel};
-use crate::reviewing::Prepared;
+use crate::reviewing::{Prepared, breaks_something};
 use crate::terminal;
 
 /// What to review.
@@ -131,7 +130,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         false => Keeping::Answers,
     };
     let open = |line| {
-        let asked = Asked { args: &args.models, keeping, line };
+        let asked = Asked { args: &args.models, keeping, line, also: None };
         Prepared::open(&args.what.folder, &scope, &selection, asked)
     };
     if let Some(folder) = &args.record {
@@ -229,14 +228,6 @@ fn reached_somebody(shown: anyhow::Result<()>) -> anyhow::Result<bool> {
         Err(error) if error.chain().any(crate::is_broken_pipe) => Ok(false),
         shown => shown.map(|()| true),
     }
-}
-
-/// Says whether something blocks after fixes that did not before them.
-fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
-    let was_there = |finding: &Finding| {
-        before.findings.iter().any(|old| old.fingerprint == finding.fingerprint)
-    };
-    after.findings.iter().any(|finding| finding.grade.blocks() && !was_there(finding))
 }
 
 /// Puts everything that was found into the baseline.

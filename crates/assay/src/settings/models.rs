@@ -170,6 +170,11 @@ impl StoredModels {
         })
     }
 
+    /// Says whether any model is named.
+    pub(crate) fn is_configured(&self) -> bool {
+        !self.named.is_empty()
+    }
+
     /// Gives how long one answer may take.
     pub(crate) fn time(&self) -> Duration {
         Duration::from_secs(self.seconds)

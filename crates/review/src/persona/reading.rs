@@ -219,6 +219,7 @@ impl<'a> Reading<'a> {
             attempts,
             tokens: spent.tokens.total(),
             failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
+            class: outcome.as_ref().err().map(|failure| failure.class),
         });
         let reply = outcome?;
         if by.desk.took_orders(&reply) {

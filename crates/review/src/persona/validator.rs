@@ -124,6 +124,7 @@ impl Look<'_> {
             attempts,
             tokens: spent.tokens.total(),
             failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
+            class: outcome.as_ref().err().map(|failure| failure.class),
         };
         let is_open = matches!(&outcome, Err(failure) if failure.class == Class::NotRecorded);
         let opinion = match outcome {

@@ -1,0 +1,36 @@
+//! Waking who reads along in logs: [`Tail`].
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use assay_store::queue::Watch;
+use notify::{Event, RecursiveMode, Watcher};
+
+/// So long it is waited at the most: an event may get lost.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// Watches a folder of logs.
+pub struct Tail(Watch);
+
+impl Tail {
+    /// Watches a folder from now on.
+    pub fn new(folder: &Path) -> io::Result<Tail> {
+        let watch = Watch::new(|bell| {
+            let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+                // Reading is no news.
+                if !event.is_ok_and(|event| event.kind.is_access()) {
+                    bell.ring();
+                }
+            })?;
+            watcher.watch(folder, RecursiveMode::NonRecursive)?;
+            Ok(watcher)
+        });
+        watch.map(Tail).map_err(|error: notify::Error| io::Error::other(error))
+    }
+
+    /// Waits until something may have been written.
+    pub fn wait(&self) {
+        self.0.wait(LONGEST);
+    }
+}

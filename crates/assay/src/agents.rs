@@ -1,0 +1,178 @@
+//! What agents do here: the kinds of work, with reviews and fixes as the commands make them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use assay_agents::config::roster::AgentConfig;
+use assay_agents::work::{Failed, Job, Works};
+use assay_agents::workflow::command::{CommandWork, Leaves};
+use assay_agents::workflow::fix::FixWork;
+use assay_agents::workflow::review::ReviewWork;
+use assay_agents::workflow::{self, Fixes, Reviews, Runner, Shop};
+use assay_change::{GitError, Scope, Selection};
+use assay_findings::gate::Mode;
+use assay_findings::path::RepoPath;
+use assay_review::fixer::{Errand, FixerError, Mended};
+use assay_review::persona::Tier;
+use assay_review::runs;
+use serde_json::Value;
+
+use crate::commands::fix::apply_safe;
+use crate::environment::variable;
+use crate::models::{self, Asked, Keeping, ModelArgs};
+use crate::reviewing::{Prepared, breaks_something};
+use crate::settings::Configuration;
+use crate::settings::agents::AgentSettings;
+use crate::terminal::count;
+
+/// Puts together the kinds of work that agents do in a repository.
+pub(crate) fn works(root: &Path, settings: &AgentSettings) -> Works {
+    let shop = Shop {
+        root: root.to_owned(),
+        worktrees: runs::state_folder_path(root).join("worktrees"),
+        workflow: settings.configuration.workflow.clone(),
+        roster: settings.roster.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let variables = Runner::needed().filter_map(|name| Some((name.to_owned(), variable(name)?)));
+    let runner = Runner { mcp: settings.mcp.clone(), variables: variables.collect() };
+    let by_program = |leaves| CommandWork { shop: shop.clone(), runner: runner.clone(), leaves };
+    let root = root.to_owned();
+    Works::default()
+        .with("review", ReviewWork { shop: shop.clone(), reviews: ByCommand(root.clone()) })
+        .with("implementation", by_program(Leaves::Changes))
+        .with("architecture", by_program(Leaves::Words))
+        .with("planning", by_program(Leaves::Words))
+        .with("qa_verification", by_program(Leaves::Words))
+        .with("fix", FixWork { shop, fixes: ByCommand(root), runner })
+}
+
+/// Reviews and fixes as `assay review` and `assay fix` do, in a repository.
+struct ByCommand(PathBuf);
+
+impl Reviews for ByCommand {
+    fn review(&self, scope: &Scope, job: &Job<'_>) -> Result<workflow::Reviewed, Failed> {
+        let ByCommand(root) = self;
+        let args = ModelArgs::where_configured();
+        let also = persona(job.agent);
+        let asked = Asked { args: &args, keeping: Keeping::Answers, line: None, also };
+        let prepared = Prepared::open(root, scope, &Selection::default(), asked);
+        let prepared = prepared.map_err(|error| failed(&error))?;
+        let reviewed = prepared.review_unseen(Mode::ReportOnly);
+        let kept = reviewed.keep(&prepared).inspect_err(|error| {
+            job.log.warning(&format!("the review could not be kept: {error:#}"));
+        });
+        let kept = kept.ok();
+        if let Some(trouble) = kept.as_ref().and_then(|kept| kept.trouble.as_ref()) {
+            job.log.warning(trouble);
+        }
+        Ok(workflow::Reviewed {
+            may_answer_later: reviewed.may_be_answered_later(),
+            run: kept.map(|kept| kept.id),
+            synthesis: reviewed.synthesis,
+        })
+    }
+}
+
+/// Makes a persona of what an agent is told to do.
+fn persona(agent: &AgentConfig) -> Option<(String, String)> {
+    let AgentConfig { id, name, prompt, tier, .. } = agent;
+    let tier = match tier {
+        Tier::Cheap => "cheap",
+        Tier::Default => "default",
+        Tier::Premium => "premium",
+    };
+    let about = Value::from(name.as_str());
+    let matter = format!("name: {id}\nabout: {about}\ntier: {tier}\ntrigger: always");
+    let file = format!("config/agents.yaml ({id})");
+    (!prompt.trim().is_empty()).then(|| (file, format!("---\n{matter}\n---\n\n{prompt}")))
+}
+
+impl Fixes for ByCommand {
+    fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>) -> Result<String, Failed> {
+        let ByCommand(root) = self;
+        let mut done = safe_fixes(folder, base).map_err(|error| failed(&error))?;
+        let configuration = Configuration::on_disk(root).map_err(|error| failed(&error))?;
+        let models = configuration.as_ref().map(Configuration::models);
+        if let Some(models) = models.filter(|models| models.is_configured()) {
+            let (fixer, _line) =
+                models::fixer(models, job.agent.tier, root).map_err(|error| failed(&error))?;
+            let files = files_of(job);
+            let (brief, findings) = (&job.agent.prompt, &job.task.description);
+            let errand = Errand { brief, findings, files: &files };
+            match fixer.fix(folder, &errand) {
+                Ok(mended) => done.extend(told(mended)),
+                Err(FixerError::NothingToShow) => {}
+                Err(error) => {
+                    let is_passing = error.is_passing();
+                    return Err(Failed { error: error.to_string(), is_passing });
+                }
+            }
+        }
+        Ok(match done.is_empty() {
+            true => "there is no safe fix for what is left".to_owned(),
+            false => done.join("\n"),
+        })
+    }
+}
+
+/// Says what a model mended.
+fn told(mended: Mended) -> Vec<String> {
+    let Mended { summary, applied, refused } = mended;
+    let edits = format!("{} by a model: {summary}", count(applied, "edit"));
+    let refused = refused.into_iter().map(|why| format!("an edit was refused: {why}"));
+    std::iter::once(edits).chain(refused).collect()
+}
+
+/// Gives the files that the findings of a task are in.
+fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
+    let findings = job.task.context.get("structured_findings");
+    let findings = findings.and_then(|found| found["findings"].as_array());
+    let files = findings.into_iter().flatten().filter_map(|finding| finding["file"].as_str());
+    let mut files: Vec<RepoPath> = files.filter_map(|file| RepoPath::exact(file).ok()).collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Applies the safe fixes of the change in a folder, unless they make something worse. Says what was
+/// done.
+fn safe_fixes(folder: &Path, base: Option<&str>) -> anyhow::Result<Vec<String>> {
+    let scope = match base {
+        Some(base) => Scope::Against(base.to_owned()),
+        None => Scope::Commits("HEAD".to_owned()),
+    };
+    let args = ModelArgs::none();
+    let open = || {
+        let asked = Asked { args: &args, keeping: Keeping::Nothing, line: None, also: None };
+        Prepared::open(folder, &scope, &Selection::default(), asked)
+    };
+    let prepared = open()?;
+    let before = prepared.review_unseen(Mode::Autofix);
+    let plan = apply_safe(&prepared.change, &before.synthesis)?;
+    if plan.files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let after = open()?.review_unseen(Mode::Autofix);
+    if breaks_something(&before.synthesis, &after.synthesis) {
+        plan.undo(&prepared.change.root);
+        return Ok(Vec::new());
+    }
+    let fixes = plan.files.iter().flat_map(|file| &file.fixes);
+    Ok(fixes.map(|fix| format!("safe fix in {}: {}", fix.file, fix.title)).collect())
+}
+
+/// Says why something could not be done, and whether it may later.
+fn failed(error: &anyhow::Error) -> Failed {
+    match error.downcast_ref::<GitError>() {
+        Some(error) => workflow::git_failed(error),
+        None => Failed::lasting(format!("{error:#}")),
+    }
+}
+
+/// The name of this machine.
+pub(crate) fn host() -> anyhow::Result<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
+    let name = name.or_else(|_| std::fs::read_to_string("/etc/hostname"));
+    Ok(name.context("could not tell the name of this machine")?.trim().to_owned())
+}

@@ -1,0 +1,93 @@
+//! `assay agent logs`: what agents tell.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use assay_agents::log;
+use assay_agents::tail::Tail;
+use assay_store::task::AgentId;
+
+use crate::exit::Exit;
+use crate::queues;
+
+/// So much of the end of a log is shown.
+const SHOWN: u64 = 64 << 10;
+
+/// Whose logs, and whether to go on.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The agents or workers; all where none is named
+    #[arg(value_name = "ID")]
+    ids: Vec<AgentId>,
+    /// Go on with what is told from now on
+    #[arg(short, long)]
+    follow: bool,
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let folder = log::folder(&queues::root(&args.folder)?);
+    let files = files(&folder, &args.ids)?;
+    let tail = args.follow.then(|| Tail::new(&folder)).transpose()?;
+    let mut open = Vec::new();
+    for path in &files {
+        let mut file =
+            File::open(path).with_context(|| format!("could not read `{}`", path.display()))?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(SHOWN)))?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
+        // What stands before the first line break is the end of a line, unless it is all there is.
+        let start = text.iter().position(|byte| *byte == b'\n').filter(|_| length > SHOWN);
+        io::stdout().lock().write_all(&text[start.map_or(0, |at| at + 1)..])?;
+        open.push(file);
+    }
+    let Some(tail) = tail else { return Ok(Exit::Ready) };
+    loop {
+        for file in &mut open {
+            let mut text = Vec::new();
+            file.read_to_end(&mut text)?;
+            let mut out = io::stdout().lock();
+            out.write_all(&text)?;
+            out.flush()?;
+        }
+        tail.wait();
+    }
+}
+
+/// Gives the files of those who are meant: `qa` is `qa.log`, or `qa-1.log` and so on.
+fn files(folder: &Path, ids: &[AgentId]) -> anyhow::Result<Vec<PathBuf>> {
+    if ids.is_empty() {
+        let all = folder.join(log::ALL);
+        if !all.exists() {
+            bail!("there is no log yet; `assay agent start` starts agents");
+        }
+        return Ok(vec![all]);
+    }
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .with_context(|| format!("there are no logs in `{}` yet", folder.display()))?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let mut files = Vec::new();
+    for id in ids {
+        let is_its = |name: &&String| {
+            let stem = name.strip_suffix(".log").and_then(|stem| stem.strip_prefix(id.as_str()));
+            stem.is_some_and(|rest| {
+                let number = rest.strip_prefix('-').unwrap_or_default();
+                rest.is_empty()
+                    || (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+            })
+        };
+        let before = files.len();
+        files.extend(names.iter().filter(is_its).map(|name| folder.join(name)));
+        if files.len() == before {
+            bail!("`{id}` has no log in `{}`", folder.display());
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,213 @@
+//! `assay agent start`: workers under a supervisor, and one worker by itself.
+
+use std::fs;
+use std::io;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use assay_agents::config::roster::{AgentConfig, Roster};
+use assay_agents::log::{self, Form, Log};
+use assay_agents::news::InTheLog;
+use assay_agents::seat::{Seat, Supervising};
+use assay_agents::stop::Stop;
+use assay_agents::supervisor::{Over, Post, Supervisor};
+use assay_agents::worker::{Ended, Worker};
+use assay_review::runs;
+use assay_sandbox::Command;
+use assay_store::clock;
+use assay_store::task::AgentId;
+
+use super::{Place, names, workers};
+use crate::agents;
+use crate::commands::print;
+use crate::exit::Exit;
+use crate::queues;
+use crate::settings::agents::AgentSettings;
+
+/// The agent that `--replicas` is for where none is named.
+const USUAL: &str = "qa";
+
+/// Whom to start, and how.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The agents to start; all that are enabled where none is named
+    #[arg(value_name = "ID")]
+    ids: Vec<AgentId>,
+    /// Start so many of each named agent, or of `qa`
+    #[arg(long, value_name = "N")]
+    replicas: Option<NonZeroU32>,
+    /// Go on in the background
+    #[arg(long)]
+    detach: bool,
+    /// Write logs as JSON, a line each
+    #[arg(long)]
+    json: bool,
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+/// Which worker to be.
+#[derive(clap::Args)]
+pub(crate) struct WorkArgs {
+    /// The agent
+    id: AgentId,
+    /// The name of this one of its replicas
+    #[arg(long)]
+    name: AgentId,
+    /// Write logs as JSON, a line each
+    #[arg(long)]
+    json: bool,
+    /// Tell on stderr as well what is logged
+    #[arg(long)]
+    echo: bool,
+    /// The repository
+    #[arg(short = 'C', value_name = "DIR")]
+    folder: PathBuf,
+}
+
+fn form(json: bool) -> Form {
+    if json { Form::Json } else { Form::Plain }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let place = Place::open(&args.folder)?;
+    let team = team(&place.settings.roster, args)?;
+    let names: Vec<String> =
+        team.iter().flat_map(|(_, names)| names.iter().map(ToString::to_string)).collect();
+    let state = runs::state_folder(&place.root)?;
+    if args.detach {
+        return detach(args, &place.root, &state, &names);
+    }
+    let about = Supervising { pid: std::process::id(), since: clock::now(), agents: names };
+    let _seat = Seat::take(&state, &about)?;
+    let folder = log::folder(&place.root);
+    log::put_aside(&folder).context("the logs cannot be used")?;
+    let supervisor = Supervisor {
+        posts: posts(&place.root, &team, args)?,
+        queue: place.queue,
+        watchdog: Duration::from_secs(
+            place.settings.configuration.safeguards.watchdog_interval.get(),
+        ),
+        log: Arc::new(open_log(&folder, "supervisor", args.json, true)?),
+        stop: Stop::default(),
+    };
+    supervisor.stop.at_signals().context("signals cannot be watched")?;
+    Ok(match supervisor.run() {
+        Over::Stopped => Exit::Ready,
+        Over::GaveUp => Exit::Incomplete,
+    })
+}
+
+/// An agent and the names of its workers.
+type Team<'a> = Vec<(&'a AgentConfig, Vec<AgentId>)>;
+
+/// Says who is started.
+fn team<'a>(roster: &'a Roster, args: &Args) -> anyhow::Result<Team<'a>> {
+    let mut team: Team<'a> = Vec::new();
+    for id in &args.ids {
+        let Some(agent) = roster.named(id.as_str()) else {
+            bail!("there is no agent `{id}`; there are: {}", names(roster));
+        };
+        if team.iter().all(|(other, _)| other.id != agent.id) {
+            let replicas = args.replicas.unwrap_or(agent.replicas);
+            team.push((agent, workers(agent, replicas.get())));
+        }
+    }
+    if args.ids.is_empty() {
+        for agent in roster.agents().iter().filter(|agent| agent.enabled) {
+            let asked = args.replicas.filter(|_| agent.id.as_str() == USUAL);
+            team.push((agent, workers(agent, asked.unwrap_or(agent.replicas).get())));
+        }
+    }
+    if team.is_empty() {
+        bail!("no agent is enabled in `config/agents.yaml`; name one to start it all the same");
+    }
+    Ok(team)
+}
+
+fn posts(root: &Path, team: &Team<'_>, args: &Args) -> anyhow::Result<Vec<Post>> {
+    let program = std::env::current_exe().context("could not find out which program this is")?;
+    let mut posts = Vec::new();
+    for (agent, names) in team {
+        for name in names {
+            let mut command = Command::new(&program)
+                .args(["agent", "work", agent.id.as_str(), "--name", name.as_str(), "--echo", "-C"])
+                .args([root]);
+            if args.json {
+                command = command.args(["--json"]);
+            }
+            posts.push(Post { name: name.to_string(), command });
+        }
+    }
+    Ok(posts)
+}
+
+fn open_log(folder: &Path, agent: &str, json: bool, echo: bool) -> anyhow::Result<Log> {
+    let log = Log::open(folder, agent, form(json));
+    let log = log.with_context(|| format!("the logs in `{}` cannot be used", folder.display()))?;
+    Ok(if echo { log.echoing(io::stderr()) } else { log })
+}
+
+/// Starts the supervisor as a process that goes on without us.
+fn detach(args: &Args, root: &Path, state: &Path, names: &[String]) -> anyhow::Result<Exit> {
+    // Whoever has the seat is told here, where somebody reads it.
+    let about = Supervising { pid: std::process::id(), since: clock::now(), agents: Vec::new() };
+    drop(Seat::take(state, &about)?);
+    let folder = log::folder(root);
+    fs::create_dir_all(&folder)?;
+    let output = fs::File::options().append(true).create(true).open(folder.join("output.log"))?;
+    let program = std::env::current_exe().context("could not find out which program this is")?;
+    let mut command = Command::new(program).args(["agent", "start", "-C"]).args([root]);
+    if let Some(replicas) = args.replicas {
+        command = command.args(["--replicas", &replicas.to_string()]);
+    }
+    if args.json {
+        command = command.args(["--json"]);
+    }
+    let command = command.args(args.ids.iter().map(AgentId::as_str));
+    let pid = command.detach(&output)?;
+    let names = names.join(", ");
+    print(&format!(
+        "{names} work in the background (process {pid}); `assay agent status` shows them, \
+         `assay agent stop` stops them\n"
+    ))?;
+    Ok(Exit::Ready)
+}
+
+/// Is one worker, until it is told to end.
+pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
+    let root = &args.folder;
+    let settings = AgentSettings::on_disk(root)?;
+    let queue = queues::open(root, &settings)?.into();
+    let Some(agent) = settings.roster.named(args.id.as_str()) else {
+        bail!("there is no agent `{}`; there are: {}", args.id, names(&settings.roster));
+    };
+    let stop = Stop::default();
+    stop.at_signals().context("signals cannot be watched")?;
+    stop.at_end_of(io::stdin());
+    let log = open_log(&log::folder(root), args.name.as_str(), args.json, args.echo)?;
+    let worker = Worker {
+        queue,
+        agent: Arc::new(agent.clone()),
+        name: args.name.clone(),
+        works: Arc::new(agents::works(root, &settings)),
+        log: Arc::new(log),
+        announce: vec![Box::new(InTheLog)],
+        stop,
+        lease: settings.configuration.safeguards.lease(),
+        grace: Duration::from_secs(settings.configuration.task.stop_grace),
+        host: agents::host()?,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    match worker.run()? {
+        Ended::Asked => Ok(Exit::Ready),
+        Ended::MidTask => {
+            assay_sandbox::stop_all();
+            Ok(Exit::Incomplete)
+        }
+    }
+}

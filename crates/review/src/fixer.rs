@@ -1,0 +1,252 @@
+//! Has a model mend what a review found: [`Fixer`].
+//!
+//! The model answers with edits, exact text for exact text, of the files that it was shown. They
+//! are checked and applied here, all or none of a file's.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_findings::path::RepoPath;
+use assay_models::{Ask, Caller, Failure, Mark, Model, Nonce, Prompt};
+use assay_rules::redacted_text;
+use serde::Deserialize;
+
+use crate::fix::{FileFix, FixError, Plan, read};
+use crate::prompt::{self, Room};
+
+/// No more of all files together is shown, in bytes.
+const MOST_SHOWN: usize = 400_000;
+
+/// Asks a model for edits.
+pub struct Fixer {
+    /// Whom it is asked through.
+    pub caller: Arc<Caller>,
+    /// Who is asked.
+    pub model: Arc<dyn Model>,
+    /// The marks of the run.
+    pub nonce: Nonce,
+    /// How long an answer may take.
+    pub time: Duration,
+}
+
+/// What there is to mend.
+#[derive(Debug, Clone, Copy)]
+pub struct Errand<'a> {
+    /// What whoever mends is told to be.
+    pub brief: &'a str,
+    /// What was found, in words.
+    pub findings: &'a str,
+    /// The files that it is about.
+    pub files: &'a [RepoPath],
+}
+
+/// What was mended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mended {
+    /// What the model says of it.
+    pub summary: String,
+    /// How many edits were applied.
+    pub applied: usize,
+    /// The edits that were not, each with the reason.
+    pub refused: Vec<String>,
+}
+
+/// Why nothing was mended.
+#[derive(Debug, thiserror::Error)]
+pub enum FixerError {
+    /// There is no answer.
+    #[error(transparent)]
+    NoAnswer(#[from] Failure),
+    /// The answer is none.
+    #[error(
+        "`{model}`: its answer is no list of edits ({why}); try again, or choose another model"
+    )]
+    Unreadable {
+        /// Who answered.
+        model: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The answer obeys the text that it was about.
+    #[error("`{model}`: its answer took orders from the code, so it counts for nothing")]
+    TookOrders {
+        /// Who answered.
+        model: String,
+    },
+    /// There is nothing to show.
+    #[error("none of the files that the findings are about can be shown to a model")]
+    NothingToShow,
+    /// The edits cannot be written.
+    #[error(transparent)]
+    Write(#[from] FixError),
+}
+
+impl FixerError {
+    /// Says whether trying again may help.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            FixerError::NoAnswer(failure) => failure.class.is_passing(),
+            FixerError::Unreadable { .. }
+            | FixerError::TookOrders { .. }
+            | FixerError::Write(_) => true,
+            FixerError::NothingToShow => false,
+        }
+    }
+}
+
+/// What a model answers.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    edits: Vec<Edit>,
+    #[serde(default)]
+    summary: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Edit {
+    file: String,
+    find: String,
+    replace: String,
+}
+
+impl Fixer {
+    /// Has the files in a folder mended.
+    pub fn fix(&self, folder: &Path, errand: &Errand<'_>) -> Result<Mended, FixerError> {
+        let files = shown(folder, errand.files);
+        if files.is_empty() {
+            return Err(FixerError::NothingToShow);
+        }
+        let room = Room { answer: self.model.about().max_output_tokens, thinking: 0 };
+        let findings = redacted_text(errand.findings);
+        let told = files.iter().map(|(path, text)| (path, redacted_text(text)));
+        let prompt = prompt::fixing(errand.brief, &findings, told, room);
+        let answer = self.ask(&prompt)?;
+        let (plan, refused) = plan(&files, answer.edits);
+        let applied = plan.1;
+        plan.0.carry_out(folder)?;
+        Ok(Mended { summary: redacted_text(&answer.summary), applied, refused })
+    }
+
+    fn ask(&self, prompt: &Prompt) -> Result<Answer, FixerError> {
+        let model = self.model.id().to_string();
+        let ask = Ask {
+            label: "fixer",
+            prompt,
+            nonce: &self.nonce,
+            time: self.time,
+            is_worth_keeping: &|reply| parse(&reply.text).is_ok(),
+        };
+        let reply = self.caller.ask(&*self.model, &ask, &|_| {}).outcome?;
+        if reply.says(self.nonce.of(Mark::Canary)) {
+            return Err(FixerError::TookOrders { model });
+        }
+        parse(&reply.text).map_err(|why| FixerError::Unreadable { model, why })
+    }
+}
+
+/// Reads an answer, which may stand in a fence.
+fn parse(text: &str) -> Result<Answer, String> {
+    let start = text.find('{').unwrap_or(0);
+    let end = text.rfind('}').map_or(text.len(), |at| at + 1);
+    let json = text.get(start..end).unwrap_or_default();
+    serde_json::from_str(json).map_err(|error| error.to_string())
+}
+
+/// Reads the files that can be edited, as far as they fit.
+fn shown(folder: &Path, files: &[RepoPath]) -> BTreeMap<RepoPath, String> {
+    let mut room = MOST_SHOWN;
+    let mut shown = BTreeMap::new();
+    for path in files {
+        let Ok(text) = read(folder, path) else { continue };
+        if text.len() <= room {
+            room -= text.len();
+            shown.insert(path.clone(), text);
+        }
+    }
+    shown
+}
+
+/// Works out what edits do to files. One that does not fit exactly, or after which a file would not
+/// parse, is refused.
+fn plan(files: &BTreeMap<RepoPath, String>, edits: Vec<Edit>) -> ((Plan, usize), Vec<String>) {
+    let mut after: BTreeMap<RepoPath, String> = BTreeMap::new();
+    let (mut applied, mut refused) = (0, Vec::new());
+    for Edit { file, find, replace } in edits {
+        let known = RepoPath::exact(&file).ok().filter(|path| files.contains_key(path));
+        let Some(path) = known else {
+            refused.push(format!("`{file}` was not shown"));
+            continue;
+        };
+        let before = after.get(&path).unwrap_or(&files[&path]);
+        let places = if find.is_empty() { 0 } else { before.matches(&find).count() };
+        if places != 1 {
+            refused.push(format!("{file}: what is to be replaced stands there {places} times"));
+            continue;
+        }
+        let tried = before.replacen(&find, &replace, 1);
+        if !assay_rules::parses_as_well(path.as_str(), before, &tried) {
+            refused.push(format!("{file}: it would not parse afterwards"));
+            continue;
+        }
+        applied += 1;
+        after.insert(path, tried);
+    }
+    let changed = after.into_iter().filter(|(path, text)| files[path] != *text);
+    let files = changed.map(|(path, after)| {
+        let before = files[&path].clone();
+        FileFix { path, before, after, fixes: Vec::new() }
+    });
+    ((Plan { files: files.collect(), refused: Vec::new() }, applied), refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(edits: &str, expected: &Expect) {
+        let path = RepoPath::exact("a.py").unwrap();
+        let files = BTreeMap::from([(path, "x = 1\ny = 2\ny = 2\n".to_owned())]);
+        let answer = parse(edits).unwrap();
+        let ((plan, applied), refused) = plan(&files, answer.edits);
+        let after = plan.files.first().map(|file| file.after.clone()).unwrap_or_default();
+        expected.assert_eq(&format!("{applied} applied\n{}\n{after}", refused.join("\n")));
+    }
+
+    #[test]
+    fn only_what_fits_exactly_is_edited() {
+        check(
+            "Here you are:\n```json\n{\"edits\": [
+                {\"file\": \"a.py\", \"find\": \"x = 1\", \"replace\": \"x = 3\"},
+                {\"file\": \"a.py\", \"find\": \"y = 2\", \"replace\": \"\"},
+                {\"file\": \"a.py\", \"find\": \"z\", \"replace\": \"\"},
+                {\"file\": \"a.py\", \"find\": \"x = 3\", \"replace\": \"def (:\"},
+                {\"file\": \"../b.py\", \"find\": \"x\", \"replace\": \"y\"}
+            ], \"summary\": \"done\"}\n```",
+            &expect![[r#"
+                1 applied
+                a.py: what is to be replaced stands there 2 times
+                a.py: what is to be replaced stands there 0 times
+                a.py: it would not parse afterwards
+                `../b.py` was not shown
+                x = 3
+                y = 2
+                y = 2
+            "#]],
+        );
+    }
+
+    #[test]
+    fn nothing_is_written_where_nothing_changes() {
+        check(
+            "{\"edits\": []}",
+            &expect![[r#"
+            0 applied
+
+        "#]],
+        );
+    }
+}
