@@ -2,3 +2,4 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod config;
+mod follow_up;

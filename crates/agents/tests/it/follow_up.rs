@@ -1,0 +1,324 @@
+//! What follows from reviews and fixes.
+
+use assay_agents::config::framework::{TaskSettings, Workflow};
+use assay_agents::config::roster::Roster;
+use assay_agents::work::{Failed, Outcome};
+use assay_agents::workflow::Reviewed;
+use assay_agents::workflow::follow_up::{Terms, after_commit, after_nothing, after_review};
+use assay_findings::report::Report;
+use assay_findings::synthesis::{Circumstances, synthesize};
+use assay_store::task::{Moment, QueueName, Task};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+/// The roster that tests are about, with a senior engineer where one is wanted.
+const SENIOR: &str = "- id: senior-engineer\n  permissions: [read, edit]\n";
+
+struct Case {
+    context: Value,
+    created_by: &'static str,
+    queue: &'static str,
+    agents: &'static str,
+    /// A line each: `HIGH a.py:3 title`, the class behind the severity where it matters.
+    findings: &'static str,
+}
+
+impl Default for Case {
+    fn default() -> Case {
+        Case {
+            context: json!({}),
+            created_by: "manual-test",
+            queue: "qa",
+            agents: "",
+            findings: "HIGH a.py:1 It breaks",
+        }
+    }
+}
+
+fn task(id: &str, context: &Value) -> Task {
+    let json = json!({
+        "id": id, "type": "review", "created_at": "2026-02-03T10:00:00.000Z", "title": "Review",
+        "priority": 50, "context": context,
+    });
+    Task::parse(json.to_string().as_bytes()).unwrap()
+}
+
+fn with_terms<T>(queue: &str, agents: &str, act: impl FnOnce(&Terms<'_>) -> T) -> T {
+    let workflow = Workflow::default();
+    let roster = Roster::parse(Some(agents), &TaskSettings::default()).unwrap();
+    let queue: QueueName = queue.parse().unwrap();
+    let now: Moment = "2026-02-03T11:00:00.000Z".parse().unwrap();
+    let worker = "qa-1";
+    act(&Terms { workflow: &workflow, roster: &roster, queue: &queue, worker, now, version: "1" })
+}
+
+fn reviewed(findings: &str) -> Reviewed {
+    let findings = findings.lines().map(|line| {
+        let mut words = line.splitn(3, ' ');
+        let (severity, place) = (words.next().unwrap(), words.next().unwrap());
+        let (severity, class) = severity.split_once('/').unwrap_or((severity, "gated_auto"));
+        let (file, at) = place.split_once(':').unwrap();
+        json!({
+            "title": words.next().unwrap(), "severity": severity, "file": file,
+            "line": at.parse::<u32>().unwrap(), "confidence": 100, "autofix_class": class,
+            "owner": "downstream-resolver", "evidence": ["x"], "why_it_matters": "It does.",
+        })
+    });
+    let report = json!({ "reviewer": "qa", "findings": findings.collect::<Vec<_>>(),
+        "residual_risks": [], "testing_gaps": [] });
+    let report = Report::from_text(&report.to_string(), "qa", None);
+    let synthesis = synthesize(&[report], &Circumstances::default());
+    Reviewed { synthesis, run: Some("run-1".to_owned()), may_answer_later: false }
+}
+
+fn outcome(case: &Case) -> Result<Outcome, Failed> {
+    let mut task = task("t1", &case.context);
+    task.created_by = case.created_by.to_owned();
+    with_terms(case.queue, case.agents, |terms| {
+        after_review(terms, &task, &reviewed(case.findings))
+    })
+}
+
+/// Shows what follows: `queue kind id cycle`.
+fn check(case: &Case, expected: &Expect) {
+    let shown = match outcome(case) {
+        Err(failed) => format!("failed: {failed} (passing: {})", failed.is_passing),
+        Ok(outcome) => {
+            let lines = outcome.follow_ups.iter().map(|next| {
+                let Task { id, kind, priority, context, .. } = &next.task;
+                let cycle = &context["_review_cycle_count"];
+                format!("{} {kind} {id} cycle {cycle} priority {}\n", next.queue, priority.get())
+            });
+            format!("{}\n{}", outcome.context["verdict"], lines.collect::<String>())
+        }
+    };
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn what_is_ready_is_approved_and_nothing_follows() {
+    check(
+        &Case { findings: "", ..Case::default() },
+        &expect![[r#"
+        "approved"
+    "#]],
+    );
+    check(
+        &Case { findings: "LOW a.py:1 A nit", ..Case::default() },
+        &expect![[r#"
+        "approved"
+    "#]],
+    );
+}
+
+#[test]
+fn a_first_refusal_goes_to_the_engineer() {
+    check(
+        &Case::default(),
+        &expect![[r#"
+        "needs_fix"
+        engineer fix review-fix-t1-c1 cycle 1 priority 50
+    "#]],
+    );
+}
+
+#[test]
+fn the_third_refusal_is_sent_back_and_the_fourth_goes_to_a_person() {
+    for (count, expected) in [
+        (
+            2,
+            expect![[r#"
+        "needs_fix"
+        engineer fix review-fix-root-9-c3 cycle 3 priority 50
+    "#]],
+        ),
+        (
+            3,
+            expect![[r#"
+        "needs_fix"
+        architect escalation review-escalation-root-9 cycle 4 priority 49
+    "#]],
+        ),
+    ] {
+        let context = json!({ "_review_cycle_count": count, "_root_task_id": "root-9" });
+        check(&Case { context, ..Case::default() }, &expected);
+    }
+}
+
+#[test]
+fn only_the_reviewers_queue_is_followed_up() {
+    check(
+        &Case { queue: "engineer", ..Case::default() },
+        &expect![[r#"
+        "needs_fix"
+    "#]],
+    );
+}
+
+#[test]
+fn an_incomplete_review_approves_nothing() {
+    let mut reviewed = reviewed("");
+    reviewed.synthesis = synthesize(&[], &Circumstances::default());
+    for may_answer_later in [false, true] {
+        let reviewed = Reviewed { may_answer_later, ..reviewed.clone() };
+        let failed = with_terms("qa", "", |terms| {
+            after_review(terms, &task("t1", &json!({})), &reviewed).unwrap_err()
+        });
+        assert!(failed.error.contains("there is no report at all"), "{failed}");
+        assert_eq!(failed.is_passing, may_answer_later);
+    }
+}
+
+#[test]
+fn whoever_had_the_change_gets_it_back() {
+    let agents = "- id: backend\n  permissions: [read, edit]\n- id: reader\n";
+    check(
+        &Case { created_by: "backend-2", agents, ..Case::default() },
+        &expect![[r#"
+        "needs_fix"
+        backend fix review-fix-t1-c1 cycle 1 priority 50
+    "#]],
+    );
+    // Who may not edit cannot mend it.
+    check(
+        &Case { created_by: "reader", agents, ..Case::default() },
+        &expect![[r#"
+        "needs_fix"
+        engineer fix review-fix-t1-c1 cycle 1 priority 50
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_critical_is_told_to_the_architect_once() {
+    let findings = "CRITICAL a.py:1 It leaks\nHIGH b.py:1 It breaks";
+    check(
+        &Case { findings, ..Case::default() },
+        &expect![[r#"
+        "needs_fix"
+        engineer fix review-fix-t1-c1 cycle 1 priority 50
+        architect escalation review-critical-t1-architect cycle 1 priority 49
+    "#]],
+    );
+    let told = json!({ "_also_told": ["architect"], "_review_cycle_count": 1 });
+    check(
+        &Case { context: told, findings, ..Case::default() },
+        &expect![[r#"
+        "needs_fix"
+        engineer fix review-fix-t1-c2 cycle 2 priority 50
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_hard_goes_to_a_senior_where_there_is_one() {
+    let wide = "HIGH a.py:1 One\nHIGH b.py:1 Two\nHIGH c.py:1 Three";
+    let manual = "HIGH/manual a.py:1 A design";
+    for findings in [wide, manual] {
+        check(
+            &Case { findings, agents: SENIOR, ..Case::default() },
+            &expect![[r#"
+            "needs_fix"
+            senior-engineer fix review-fix-t1-c1 cycle 1 priority 50
+        "#]],
+        );
+        check(
+            &Case { findings, ..Case::default() },
+            &expect![[r#"
+            "needs_fix"
+            engineer fix review-fix-t1-c1 cycle 1 priority 50
+        "#]],
+        );
+    }
+    let small = "HIGH a.py:1 One\nHIGH a.py:9 Two\nMEDIUM/manual c.py:1 Three";
+    check(
+        &Case { findings: small, agents: SENIOR, ..Case::default() },
+        &expect![[r#"
+        "needs_fix"
+        engineer fix review-fix-t1-c1 cycle 1 priority 50
+    "#]],
+    );
+}
+
+#[test]
+fn a_fix_task_has_a_checklist_and_the_findings() {
+    let context = json!({
+        "jira_key": "PROJ-123", "review_mode": true, "review_note": "x", "keep": 1,
+        "implementation_branch": "feat/x", "_review_cycle_count": 1,
+    });
+    let findings = "CRITICAL src/a.py:45 It leaks\nHIGH src/b.py:89 It is slow";
+    let outcome = outcome(&Case { context, findings, ..Case::default() }).unwrap();
+    let fix = &outcome.follow_ups[0].task;
+    assert_eq!(fix.title, "Address code review feedback for PROJ-123");
+    expect![[r#"
+        QA review found 2 issue(s) that need fixing.
+
+        ## Summary
+        2 findings must be fixed: It leaks (src/a.py:45); It is slow (src/b.py:89)
+
+        ## Review Findings
+
+        1. [ ] **CRITICAL** (general): src/a.py:45
+            Issue: It leaks. It does.
+
+        2. [ ] **HIGH** (general): src/b.py:89
+            Issue: It is slow. It does.
+
+        ## Instructions
+        1. Review each finding above
+        2. Fix the issues in the specified files/lines
+        3. Run tests to verify fixes
+        4. Commit and push your changes
+        5. The review will be automatically re-queued
+    "#]]
+    .assert_eq(&fix.description);
+    let mut context = Value::Object(fix.context.clone());
+    let found = context["structured_findings"].take();
+    assert_eq!(found["total_count"], 2);
+    assert_eq!(found["findings"][0]["line_number"], 45);
+    expect![[r#"{"jira_key":"PROJ-123","keep":1,"implementation_branch":"feat/x","_review_cycle_count":2,"worktree_branch":"feat/x","structured_findings":null,"_root_task_id":"t1","_also_told":["architect"]}"#]].assert_eq(&context.to_string());
+}
+
+#[test]
+fn a_name_stays_one_however_long_the_first_was() {
+    let long = "t".repeat(128);
+    let context = json!({ "_root_task_id": long });
+    let outcome = outcome(&Case { context, ..Case::default() }).unwrap();
+    let id = outcome.follow_ups[0].task.id.as_str();
+    assert!(id.starts_with("review-fix-ttt") && id.len() <= 128, "{id}");
+    // What is no name is nobody's task.
+    let context = json!({ "_root_task_id": "../../etc" });
+    check(
+        &Case { context, ..Case::default() },
+        &expect![[r#"
+        "needs_fix"
+        engineer fix review-fix-t1-c1 cycle 1 priority 50
+    "#]],
+    );
+}
+
+#[test]
+fn what_was_committed_is_reviewed_without_what_was_found_before() {
+    let context = json!({
+        "jira_key": "PROJ-1", "structured_findings": {}, "verdict": "needs_fix", "run": "r",
+        "_review_cycle_count": 2, "_root_task_id": "t0",
+    });
+    let outcome = with_terms("engineer", "", |terms| {
+        after_commit(terms, &task("f", &context), "topic", "done".to_owned())
+    });
+    let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
+    assert_eq!((next.queue.as_str(), next.task.id.as_str()), ("qa", "review-t0-c2"));
+    expect![[r#"{"jira_key":"PROJ-1","_review_cycle_count":2,"_root_task_id":"t0","branch_name":"topic"}"#]].assert_eq(&Value::Object(next.task.context.clone()).to_string());
+}
+
+#[test]
+fn a_fix_that_changed_nothing_is_for_a_person() {
+    let context = json!({ "_root_task_id": "t0", "_review_cycle_count": 1 });
+    let outcome = with_terms("engineer", "", |terms| {
+        after_nothing(terms, &task("f", &context), "no safe fix".to_owned())
+    });
+    let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
+    assert_eq!(next.task.id.as_str(), "review-escalation-t0");
+    assert!(next.task.kind.is_escalation());
+    assert_eq!((next.queue.as_str(), next.task.priority.get()), ("architect", 49));
+}
