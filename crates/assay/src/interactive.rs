@@ -154,7 +154,12 @@ mod tests {
             repository.path(),
             &Scope::Automatic,
             &Selection::default(),
-            Asked { args: &ModelArgs::default(), keeping: Keeping::Nothing, line: None },
+            Asked {
+                args: &ModelArgs::default(),
+                keeping: Keeping::Nothing,
+                line: None,
+                also: None,
+            },
         )
         .unwrap();
         let reviewed = prepared.review(Mode::Interactive, None);
