@@ -56,20 +56,26 @@ pub(super) fn run() -> Vec<Check> {
     let mut checks = Vec::new();
     for (revision, scenarios) in SCENARIOS {
         for scenario in scenarios {
-            let outcome = Outcome::of(check(&stage, &served, &program, revision, scenario));
-            checks.push((format!("official suite {revision}: {scenario}"), outcome));
+            let checked = check(&stage, &served, &program, revision, scenario);
+            let but = match checked {
+                Ok(failures @ 1..) => format!(" (but for {failures} that cannot)"),
+                Ok(0) | Err(_) => String::new(),
+            };
+            let outcome = Outcome::of(checked.map(|_| ()));
+            checks.push((format!("official suite {revision}: {scenario}{but}"), outcome));
         }
     }
     checks
 }
 
+/// Has a scenario played, and gives how many of its checks fail as expected.
 fn check(
     stage: &Stage,
     served: &Served,
     program: &Path,
     revision: &str,
     scenario: &str,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<usize> {
     let results = stage.folder().with_file_name(format!("{revision}-{scenario}"));
     if results.exists() {
         fs::remove_dir_all(&results)?;
@@ -87,11 +93,13 @@ fn check(
     let failed: Vec<&str> = failed.filter_map(|check| check["id"].as_str()).collect();
     let passed = checks.iter().filter(|check| check["status"] == "SUCCESS").count();
     println!("  {revision} {scenario}: {passed} of {} passed", checks.len());
-    compare(scenario, &failed, passed)
+    ensure!(passed > 0, "nothing passed");
+    compare(scenario, &failed)?;
+    Ok(failed.len())
 }
 
 /// Holds the checks that failed against those that were expected to.
-fn compare(scenario: &str, failed: &[&str], passed: usize) -> anyhow::Result<()> {
+fn compare(scenario: &str, failed: &[&str]) -> anyhow::Result<()> {
     let expected: Vec<Value> =
         serde_saphyr::from_str(EXPECTED).context("expected-failures.yaml")?;
     let expected = expected.iter().filter(|entry| entry["scenario"] == scenario);
@@ -102,6 +110,5 @@ fn compare(scenario: &str, failed: &[&str], passed: usize) -> anyhow::Result<()>
     for check in expected {
         ensure!(failed.contains(&check), "`{check}` was expected to fail, and passes");
     }
-    ensure!(passed > 0 || !failed.is_empty(), "nothing was checked");
     Ok(())
 }
