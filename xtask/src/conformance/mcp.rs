@@ -3,6 +3,7 @@
 //! every tool is called with what nobody should send it.
 
 mod claude;
+mod delegated;
 mod hostile;
 mod inspector;
 mod official;
@@ -19,5 +20,6 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     checks.extend(inspector::run());
     checks.extend(python::run());
     checks.extend(claude::run());
+    checks.extend(delegated::run());
     Ok(checks)
 }

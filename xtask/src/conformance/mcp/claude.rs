@@ -1,6 +1,8 @@
 //! `claude` with our server, between it and a model that is none: the model asks for a tool, and
 //! the task is there.
 
+use std::process::Command;
+
 use anyhow::{Context, ensure};
 use assay_fakes::model::{Answer, Asked, FakeModel};
 use serde_json::{Value, json};
@@ -51,30 +53,56 @@ fn check(path: &str, over_http: bool) -> anyhow::Result<()> {
             "headers": { "Authorization": served.authorization() },
         }),
     };
-    let servers = json!({ "mcpServers": { "task-queue": server } }).to_string();
-    let own = std::env::var("PATH").unwrap_or_default();
-    let mut command = stage.command("claude".as_ref())?;
-    command
-        .args(["-p", "Queue a review of pull request 456.", "--output-format", "stream-json"])
-        .args(["--verbose", "--mcp-config", &servers, "--strict-mcp-config"])
-        .args(["--allowedTools", TOOL])
-        .env("PATH", format!("{path}:{own}"))
-        .env("ANTHROPIC_BASE_URL", model.url())
-        .env("ANTHROPIC_API_KEY", "fake")
-        .envs([("ENABLE_TOOL_SEARCH", "false"), ("DISABLE_AUTOUPDATER", "1")])
-        .envs([("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("CLAUDE_CODE_MAX_RETRIES", "1")])
-        .env("API_TIMEOUT_MS", "20000");
-    let said = Ran::of(command)?.good()?;
-    let lines: Vec<Value> =
-        said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let find = |kind: &str| lines.iter().find(|line| line["type"] == kind);
-    let begun = find("system").context("it said nothing of its servers")?;
-    ensure!(begun["mcp_servers"][0]["status"] == "connected", "{}", begun["mcp_servers"]);
-    let result = find("result").context("it came to no result")?;
-    ensure!(result["is_error"] == false, "it failed: {result}");
-    ensure!(result["result"] == "The task is queued.", "it said: {}", result["result"]);
+    let servers = json!({ "mcpServers": { "task-queue": server } });
+    let result = Asks { path, model: &model, servers, tools: TOOL }
+        .ask(&stage, "Queue a review of pull request 456.")?;
+    ensure!(result == "The task is queued.", "it said: {result}");
     let tasks = stage.tasks()?;
     let [task] = tasks.as_slice() else { anyhow::bail!("there are {} tasks", tasks.len()) };
     ensure!(task["title"] == "Review PR #456" && task["context"]["pr_number"] == 456, "{task}");
     Ok(())
+}
+
+/// How `claude` is started.
+pub(super) struct Asks<'a> {
+    /// The folder that it lies in.
+    pub(super) path: &'a str,
+    pub(super) model: &'a FakeModel,
+    pub(super) servers: Value,
+    /// The tools that it may call without asking.
+    pub(super) tools: &'a str,
+}
+
+impl Asks<'_> {
+    /// Asks it for something, and gives what it says in the end.
+    pub(super) fn ask(&self, stage: &Stage, what: &str) -> anyhow::Result<String> {
+        let said = Ran::of(self.command(stage, what)?)?.good()?;
+        let lines: Vec<Value> =
+            said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let find = |kind: &str| lines.iter().find(|line| line["type"] == kind);
+        let begun = find("system").context("it said nothing of its servers")?;
+        ensure!(begun["mcp_servers"][0]["status"] == "connected", "{}", begun["mcp_servers"]);
+        let result = find("result").context("it came to no result")?;
+        ensure!(result["is_error"] == false, "it failed: {result}");
+        Ok(result["result"].as_str().unwrap_or_default().to_owned())
+    }
+
+    fn command(&self, stage: &Stage, what: &str) -> anyhow::Result<Command> {
+        let own = std::env::var("PATH").unwrap_or_default();
+        let mut command = stage.command("claude".as_ref())?;
+        command
+            .args(["-p", what, "--output-format", "stream-json"])
+            .args(["--verbose", "--mcp-config", &self.servers.to_string(), "--strict-mcp-config"])
+            .args(["--allowedTools", self.tools])
+            .env("PATH", format!("{}:{own}", self.path))
+            .env("ANTHROPIC_BASE_URL", self.model.url())
+            .env("ANTHROPIC_API_KEY", "fake")
+            .envs([("ENABLE_TOOL_SEARCH", "false"), ("DISABLE_AUTOUPDATER", "1")])
+            .envs([
+                ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+                ("CLAUDE_CODE_MAX_RETRIES", "1"),
+            ])
+            .env("API_TIMEOUT_MS", "20000");
+        Ok(command)
+    }
 }

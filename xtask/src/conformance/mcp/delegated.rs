@@ -1,0 +1,127 @@
+//! `claude` reviews a change by itself: it reads what the server hands out, a model that is none
+//! answers, and the server decides.
+
+use std::fs;
+
+use anyhow::{Context, ensure};
+use assay_fakes::model::{Answer, Asked, FakeModel};
+use serde_json::{Value, json};
+
+use super::claude::Asks;
+use super::stage::{Stage, assay};
+use crate::conformance::{Check, Outcome, agents};
+
+/// What all tools of the server are called by in `claude`.
+const SERVER: &str = "mcp__review";
+
+/// The change: what it does to no prices at all is what the model finds.
+const CHANGED: &[u8] =
+    b"fn mean(prices: &[u32]) -> u32 {\n    prices.iter().sum::<u32>() / prices.len() as u32\n}\n";
+
+/// The line that is wrong.
+const QUOTE: &str = "prices.iter().sum::<u32>() / prices.len() as u32";
+
+pub(super) fn run() -> Vec<Check> {
+    let outcome = match agents::claude() {
+        Ok(path) => Outcome::of(check(&path)),
+        Err(error) => Outcome::not_had(&error),
+    };
+    vec![("claude: a whole delegated review".to_owned(), outcome)]
+}
+
+/// Does the next step of a review, as far as the results of tools tell.
+fn answer(asked: &Asked) -> Answer {
+    if !asked.body["tools"].to_string().contains(SERVER) {
+        return Answer::text("There is no such tool.");
+    }
+    let results = results(&asked.body);
+    let Some(started) = results.first() else { return call("start_review", json!({})) };
+    let review = &started["review"];
+    let report = |task: &Value, report: Value| {
+        let (persona, part) = (&task["persona"], &task["part"]);
+        let report =
+            json!({ "review": review, "persona": persona, "part": part, "report": report });
+        call("report_findings", report)
+    };
+    let tasks = list(&started["tasks"]);
+    let finish = || call("finish_review", json!({ "review": review }));
+    // Each task has a result, after that of the start.
+    let done = results.len() - 1;
+    if let Some(task) = tasks.get(done) {
+        return report(task, found(task));
+    }
+    let Some(ended) = results.get(tasks.len() + 1) else { return finish() };
+    let looks = list(&ended["second_looks"]["tasks"]);
+    if let Some(look) = looks.get(done - tasks.len() - 1) {
+        return report(look, json!({ "answer": "confirm", "why": "it is so" }));
+    }
+    match results.get(tasks.len() + looks.len() + 2) {
+        Some(last) => Answer::text(format!("The change is {}.", word(&last["outcome"]["verdict"]))),
+        None if looks.is_empty() => {
+            Answer::text(format!("The change is {}.", word(&ended["outcome"]["verdict"])))
+        }
+        None => finish(),
+    }
+}
+
+fn call(tool: &str, arguments: Value) -> Answer {
+    Answer::call(format!("{SERVER}__{tool}"), &arguments)
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or("unknown")
+}
+
+/// Gives what tools answered in a conversation, in order.
+fn results(body: &Value) -> Vec<Value> {
+    let messages = list(&body["messages"]);
+    let parts = messages.iter().flat_map(|message| list(&message["content"]));
+    let results = parts.filter(|part| part["type"] == "tool_result");
+    results.map(|result| read(&result["content"])).collect()
+}
+
+/// Reads the JSON in a tool's answer, which comes as text or as a list of texts.
+fn read(content: &Value) -> Value {
+    let text = content.as_str().or_else(|| content[0]["text"].as_str()).unwrap_or_default();
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// What a persona reports: one finds the defect, the others nothing.
+fn found(task: &Value) -> Value {
+    let finding = json!({
+        "title": "the mean of no prices divides by zero", "severity": "P1", "file": "src/a.rs",
+        "line": 2, "why_it_matters": "Whoever has bought nothing yet ends the program.",
+        "evidence": [format!("`{QUOTE}`")], "confidence": 100, "autofix_class": "manual",
+        "owner": "downstream-resolver", "requires_verification": true,
+        "suggested_fix": "say zero for no prices", "pre_existing": false,
+    });
+    let findings = if task["persona"] == "correctness" { json!([finding]) } else { json!([]) };
+    json!({
+        "reviewer": task["persona"], "findings": findings, "residual_risks": [],
+        "testing_gaps": [],
+    })
+}
+
+fn check(path: &str) -> anyhow::Result<()> {
+    let model = FakeModel::start(answer);
+    let stage = Stage::new("delegated")?;
+    fs::write(stage.folder().join("src/a.rs"), CHANGED)?;
+    let server = json!({ "command": assay(), "args": ["mcp", "review"] });
+    let servers = json!({ "mcpServers": { "review": server } });
+    let asks = Asks { path, model: &model, servers, tools: SERVER };
+    let said = asks.ask(&stage, "Review my change with the review server.")?;
+    ensure!(said == "The change is not ready.", "it said: {said}");
+    let kept = stage.kept()?;
+    let synthesis = kept.iter().find(|(name, _)| name.ends_with("/synthesis.json"));
+    let (_, synthesis) = synthesis.context("no run was kept")?;
+    let synthesis: Value = serde_json::from_str(synthesis)?;
+    let finding = &synthesis["findings"][0];
+    ensure!(finding["reviewers"] == json!(["correctness"]), "{finding}");
+    ensure!(finding["validation"]["state"] == "confirmed", "{finding}");
+    ensure!(synthesis["verdict"]["incomplete"] == false, "{}", synthesis["verdict"]);
+    Ok(())
+}
