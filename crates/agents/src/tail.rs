@@ -7,9 +7,6 @@ use std::time::Duration;
 use assay_store::queue::Watch;
 use notify::{Event, RecursiveMode, Watcher};
 
-/// So long it is waited at the most: an event may get lost.
-const LONGEST: Duration = Duration::from_secs(5);
-
 /// Watches a folder of logs.
 pub struct Tail(Watch);
 
@@ -29,8 +26,8 @@ impl Tail {
         watch.map(Tail).map_err(|error: notify::Error| io::Error::other(error))
     }
 
-    /// Waits until something may have been written.
-    pub fn wait(&self) {
-        self.0.wait(LONGEST);
+    /// Waits until something may have been written, or so long.
+    pub fn wait(&self, at_most: Duration) {
+        self.0.wait(at_most);
     }
 }

@@ -59,7 +59,7 @@ pub struct Worker {
 /// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// It was told to, and has nothing left to do.
+    /// It was told to, and holds nothing any more.
     Asked,
     /// What it was doing was taken from it, and cannot be stopped but by ending the process.
     MidTask,
@@ -120,6 +120,7 @@ impl Worker {
         while !self.stop.is_asked() {
             match self.turn(watch, life) {
                 Ok(Left::Settled) => patience = FIRST_WAIT,
+                Ok(Left::Running) if self.stop.is_asked() => return Ok(Ended::Asked),
                 Ok(Left::Running) => return Ok(Ended::MidTask),
                 Err(error) if error.is_passing() => {
                     let seconds = patience.as_secs();

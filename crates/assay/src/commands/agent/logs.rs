@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_agents::log;
@@ -14,6 +15,9 @@ use crate::queues;
 
 /// So much of the end of a log is shown.
 const SHOWN: u64 = 64 << 10;
+
+/// So long it is waited at the most before a log is looked at: an event may get lost.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// Whose logs, and whether to go on.
 #[derive(clap::Args)]
@@ -55,7 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             out.write_all(&text)?;
             out.flush()?;
         }
-        tail.wait();
+        tail.wait(LONGEST);
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{AgentConfig, Roster};
@@ -14,6 +14,7 @@ use assay_agents::news::InTheLog;
 use assay_agents::seat::{Seat, Supervising};
 use assay_agents::stop::Stop;
 use assay_agents::supervisor::{Over, Post, Supervisor};
+use assay_agents::tail::Tail;
 use assay_agents::worker::{Ended, Worker};
 use assay_review::runs;
 use assay_sandbox::Command;
@@ -29,6 +30,12 @@ use crate::settings::agents::AgentSettings;
 
 /// The agent that `--replicas` is for where none is named.
 const USUAL: &str = "qa";
+
+/// How long agents may take to start in the background.
+const LONGEST_START: Duration = Duration::from_secs(10);
+
+/// How soon it is looked again whether they have, if nothing is heard of them.
+const A_MOMENT: Duration = Duration::from_millis(50);
 
 /// Whom to start, and how.
 #[derive(clap::Args)]
@@ -169,11 +176,20 @@ fn detach(args: &Args, root: &Path, state: &Path, names: &[String]) -> anyhow::R
         command = command.args(["--json"]);
     }
     let command = command.args(args.ids.iter().map(AgentId::as_str));
+    let tail = Tail::new(&folder)?;
     let pid = command.detach(&output)?;
+    let logs: Vec<PathBuf> = names.iter().map(|name| folder.join(format!("{name}.log"))).collect();
+    let until = Instant::now() + LONGEST_START;
+    while Seat::holder(state).is_none() || !logs.iter().all(|log| log.exists()) {
+        if Instant::now() >= until || !assay_sandbox::is_running(pid) {
+            bail!("the agents did not start; `logs/output.log` says why");
+        }
+        tail.wait(A_MOMENT);
+    }
     let names = names.join(", ");
     print(&format!(
-        "{names} work in the background (process {pid}); `assay agent status` shows them, \
-         `assay agent stop` stops them\n"
+        "{names} work in the background; `assay agent status` shows them, `assay agent stop` stops \
+         them\n"
     ))?;
     Ok(Exit::Ready)
 }
@@ -203,11 +219,11 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
         host: agents::host()?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    match worker.run()? {
-        Ended::Asked => Ok(Exit::Ready),
-        Ended::MidTask => {
-            assay_sandbox::stop_all();
-            Ok(Exit::Incomplete)
-        }
-    }
+    let ended = worker.run();
+    // What it left in the middle may still run.
+    assay_sandbox::stop_all();
+    Ok(match ended? {
+        Ended::Asked => Exit::Ready,
+        Ended::MidTask => Exit::Incomplete,
+    })
 }

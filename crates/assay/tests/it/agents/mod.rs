@@ -1,0 +1,186 @@
+//! Agents at work: `assay agent start` and what it does to tasks, as seen on disk.
+
+mod cycle;
+mod keeping;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assay_fakes::Repository;
+use serde_json::{Value, json};
+
+use crate::{Ran, assay_with};
+
+/// Long enough for whatever has to happen, on a machine that is busy.
+const LONG: Duration = Duration::from_secs(120);
+
+/// A configuration whose failed tasks do not rest long.
+const QUICK: &str = "task:\n  backoff: { initial: 0, max: 0 }\n  stop_grace: 60\n";
+
+/// Agents that run in a repository, and end with this.
+struct Agents<'a> {
+    repository: &'a Repository,
+    supervisor: Child,
+    lines: Receiver<String>,
+    seen: Vec<String>,
+}
+
+impl<'a> Agents<'a> {
+    fn start(repository: &'a Repository, args: &[&str]) -> Agents<'a> {
+        Agents::start_with(repository, args, &[])
+    }
+
+    fn start_with(
+        repository: &'a Repository,
+        args: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Agents<'a> {
+        let mut supervisor = Command::new(env!("CARGO_BIN_EXE_assay"))
+            .args(["agent", "start"])
+            .args(args)
+            .current_dir(repository.path())
+            .env_remove("ANTHROPIC_API_KEY")
+            .env_remove("OPENAI_API_KEY")
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stderr = supervisor.stderr.take().unwrap();
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stderr).lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut agents = Agents { repository, supervisor, lines, seen: Vec::new() };
+        agents.heard("Polling queue: ");
+        agents
+    }
+
+    /// Waits for a line of the log with some words in it, and gives it.
+    fn heard(&mut self, words: &str) -> String {
+        let until = Instant::now() + LONG;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => {
+                    self.seen.push(line.clone());
+                    if line.contains(words) {
+                        return line;
+                    }
+                }
+                Err(_) => panic!("nobody said {words:?}:\n{}", self.seen.join("\n")),
+            }
+        }
+    }
+
+    /// Has a worker's process killed.
+    fn kill(&self, worker: &str) {
+        let heartbeat = read(self.repository, &format!("heartbeats/{worker}.json"));
+        let pid = heartbeat["pid"].to_string();
+        assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    }
+
+    /// Stops everybody as a user would, and gives the exit code.
+    fn stop(mut self) -> i32 {
+        let pid = self.supervisor.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.supervisor.wait().unwrap().code().unwrap()
+    }
+}
+
+impl Drop for Agents<'_> {
+    fn drop(&mut self) {
+        let _ = self.supervisor.kill();
+        let _ = self.supervisor.wait();
+    }
+}
+
+/// Waits until something is so.
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + LONG;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < end, "waited too long for {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn place(repository: &Repository, path: &str) -> PathBuf {
+    repository.path().join(".agent-communication").join(path)
+}
+
+/// Reads a file of the queue.
+fn read(repository: &Repository, path: &str) -> Value {
+    let text = fs::read_to_string(place(repository, path)).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}: {text}"))
+}
+
+/// Waits until a task is completed, and gives it.
+fn completed(repository: &Repository, queue: &str, id: &str) -> Value {
+    let path = format!("completed/{queue}/{id}.json");
+    until(&path, || place(repository, &path).exists().then_some(()));
+    read(repository, &path)
+}
+
+/// Waits until a task waits in a queue, and gives it.
+fn waiting(repository: &Repository, queue: &str, id: &str) -> Value {
+    let path = format!("queues/{queue}/{id}.json");
+    until(&path, || place(repository, &path).exists().then_some(()));
+    read(repository, &path)
+}
+
+/// Drops a task into a queue's folder by hand.
+fn drop_in(repository: &Repository, queue: &str, task: &Value) {
+    let folder = place(repository, &format!("queues/{queue}"));
+    fs::create_dir_all(&folder).unwrap();
+    let file = format!("by-hand-{}.json", task["id"].as_str().unwrap());
+    fs::write(folder.join(file), task.to_string()).unwrap();
+}
+
+fn review_task(id: &str, context: &Value) -> Value {
+    json!({
+        "id": id, "type": "review", "status": "pending", "priority": 50,
+        "created_by": "manual-test", "assigned_to": "qa", "created_at": "2026-02-03T10:00:00.000Z",
+        "title": "Test Review", "description": "Test task for verification", "depends_on": [],
+        "blocks": [], "context": context, "retry_count": 0,
+    })
+}
+
+/// The names of the tasks in a folder of the queue.
+fn names(repository: &Repository, folder: &str) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(place(repository, folder)) else { return Vec::new() };
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+    names.sort();
+    names
+}
+
+fn assay(repository: &Repository, args: &[&str]) -> Ran {
+    assay_with(repository.path(), args, b"", &[])
+}
+
+/// Makes a repository with a change on the branch `topic`, and `main` checked out.
+fn with_change(configuration: &str, file: &str, text: &str) -> Repository {
+    let repository = Repository::new();
+    repository.write("config/agent-framework.yaml", configuration);
+    repository.write("shop.py", "def total(prices):\n    return sum(prices)\n");
+    repository.commit("a shop");
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    repository.write(file, text);
+    repository.commit("a change");
+    repository.git(&["switch", "--quiet", "main"]);
+    repository
+}
