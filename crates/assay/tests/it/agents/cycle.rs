@@ -33,11 +33,7 @@ fn without_a_model_a_change_is_mended_by_the_safe_fixes_and_approved() {
     let fix = read(&repository, "completed/engineer/review-fix-t-c1.json");
     assert_eq!(fix["title"], "Address code review feedback for SHOP-1");
     let description = fix["description"].as_str().unwrap();
-    assert!(
-        description.contains("1. [ ] **HIGH** (best_practices): shop.py:2\n")
-            || description.contains("1. [ ] **HIGH**"),
-        "{description}"
-    );
+    assert!(description.contains("1. [ ] **HIGH** ("), "{description}");
     let found = &fix["context"]["structured_findings"];
     assert_eq!(
         (&found["total_count"], &found["findings"][0]["line_number"]),
