@@ -70,7 +70,7 @@ enum Chore {
     RecordExample,
     /// Times the parts that have to be fast, beside other programs
     Bench {
-        /// One bench instead of all: findings, rules, personas
+        /// One bench instead of all: findings, rules, personas, queue
         name: Option<String>,
     },
     /// Serves a model that is none, for trying out what asks one

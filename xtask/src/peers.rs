@@ -44,6 +44,19 @@ const MCP_INSPECTOR: &str = "2.12.0";
 /// The version of the Python package `mcp`.
 const MCP_PYTHON: &str = "2.3.0";
 
+/// The version of the npm package `graphile-worker`.
+pub(crate) const GRAPHILE_WORKER: &str = "0.18.0";
+
+/// The version of the npm package `pg-boss`.
+pub(crate) const PG_BOSS: &str = "12.5.4";
+
+/// The version of the Python package `pgqueuer`, and of the driver that it is fastest with.
+pub(crate) const PGQUEUER: [(&str, &str); 2] = [("pgqueuer", "1.6.0"), ("asyncpg", "0.32.0")];
+
+/// The version of the Python package `procrastinate`, and of the compiled driver for it.
+pub(crate) const PROCRASTINATE: [(&str, &str); 2] =
+    [("procrastinate", "3.10.0"), ("psycopg-binary", "3.3.8")];
+
 /// Installs `json_repair` and gives the Python that has it.
 pub(crate) fn json_repair() -> anyhow::Result<PathBuf> {
     pip("json_repair", JSON_REPAIR)
@@ -60,6 +73,16 @@ pub(crate) fn pip(package: &str, version: &str) -> anyhow::Result<PathBuf> {
     quietly(command("python3", &["-m", "venv"]).arg(&folder))?;
     let wanted = format!("{package}=={version}");
     quietly(Command::new(&python).args(["-m", "pip", "install", "--quiet", &wanted]))?;
+    Ok(python)
+}
+
+/// Installs a Python package with another one beside it, and gives the Python that has both.
+pub(crate) fn pip_with([first, second]: [(&str, &str); 2]) -> anyhow::Result<PathBuf> {
+    let python = pip(first.0, first.1)?;
+    if !has(&python, second.0, second.1) {
+        let wanted = format!("{}=={}", second.0, second.1);
+        quietly(Command::new(&python).args(["-m", "pip", "install", "--quiet", &wanted]))?;
+    }
     Ok(python)
 }
 
@@ -153,6 +176,17 @@ fn installed_version(folder: &Path, package: &str) -> Option<String> {
     let manifest: serde_json::Value =
         serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
     Some(manifest.get("version")?.as_str()?.to_owned())
+}
+
+/// Builds a program of one file with cargo, outside the workspace, and gives its path.
+pub(crate) fn cargo(folder: &str, manifest: &str, main: &str) -> anyhow::Result<PathBuf> {
+    let folder = target_folder(&format!("peers/{folder}"))?;
+    std::fs::create_dir_all(folder.join("src"))?;
+    std::fs::write(folder.join("Cargo.toml"), manifest)?;
+    std::fs::write(folder.join("src/main.rs"), main)?;
+    let build = ["build", "--release", "--quiet", "--target-dir", "target"];
+    quietly(Command::new("cargo").args(build).current_dir(&folder))?;
+    Ok(folder.join("target/release/peer"))
 }
 
 /// Runs a program to its end, showing what it wrote only where it fails.

@@ -94,6 +94,20 @@ impl PrivatePostgres {
         format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// Makes a database and gives its URL.
+    pub fn database(&self, name: &str) -> io::Result<String> {
+        let port = self.port.to_string();
+        let mut command = Command::new(self.programs.join("createdb"));
+        command
+            .args(["--host=127.0.0.1", "--port", &port, "--username", USER, name])
+            .env("PGPASSWORD", PASSWORD);
+        let status = self.as_owner(&mut command).status()?;
+        if !status.success() {
+            return Err(io::Error::other(format!("createdb ended with {status}")));
+        }
+        Ok(format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{port}/{name}"))
+    }
+
     /// Starts it again after it was stopped.
     pub fn resume(&mut self) -> io::Result<()> {
         let port = self.port.to_string();

@@ -7,6 +7,7 @@ mod hostile;
 mod merge;
 mod meter;
 mod personas;
+mod queue;
 mod reading;
 mod recurring;
 mod rules;
@@ -101,10 +102,11 @@ impl Row {
 /// A bench: what it is called, and its parts.
 type Bench = (&'static str, &'static [fn() -> anyhow::Result<Vec<Row>>]);
 
-const BENCHES: [Bench; 3] = [
+const BENCHES: [Bench; 4] = [
     ("findings", &[reading::rows, hostile::rows, merge::rows, recurring::rows]),
     ("rules", &[rules::many_lines, rules::one_change]),
     ("personas", &[personas::rows]),
+    ("queue", &[queue::postgres::rows]),
 ];
 
 /// Runs one bench or all. A slow run is no failure.

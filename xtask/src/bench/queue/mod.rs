@@ -1,0 +1,3 @@
+//! The task queue, store by store.
+
+pub(super) mod postgres;
