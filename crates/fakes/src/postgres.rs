@@ -50,19 +50,16 @@ pub struct PrivatePostgres {
     keeper: Option<Child>,
 }
 
-/// Finds the folder with `initdb` and `postgres`.
+/// Finds the folder with `initdb`, `postgres` and what goes with them.
 pub fn programs() -> Option<PathBuf> {
+    let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let mut versions: Vec<PathBuf> =
+        installed.filter_map(|entry| Some(entry.ok()?.path().join("bin"))).collect();
+    versions.sort();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
-        .collect();
-    folders.sort();
-    folders.extend(std::env::split_paths(&path));
-    folders.into_iter().rev().find(|bin| {
-        ["initdb", "postgres", "pg_ctl"].iter().all(|program| bin.join(program).is_file())
-    })
+    let folders = std::env::split_paths(&path).chain(versions.into_iter().rev());
+    let needed = ["initdb", "postgres", "pg_ctl", "createdb"];
+    folders.into_iter().find(|bin| needed.iter().all(|program| bin.join(program).is_file()))
 }
 
 impl PrivatePostgres {
