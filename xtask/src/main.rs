@@ -95,6 +95,14 @@ enum Chore {
         /// Where it writes what it completed
         log: PathBuf,
     },
+    /// Does whole tasks on files, for counting what that takes
+    #[command(hide = true)]
+    BenchWholeTasks {
+        /// The folder of the queue
+        place: PathBuf,
+        /// How many
+        tasks: usize,
+    },
     /// Reads one hostile text and prints what that took
     #[command(hide = true)]
     BenchChild {
@@ -123,6 +131,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::FakeModel { port, script, dialect } => {
             fake_model::run(port, script.as_deref(), &dialect)
         }
+        Chore::BenchWholeTasks { place, tasks } => bench::whole_tasks(&place, tasks),
         Chore::BenchChild { kind, bytes, runs } => bench::child(&kind, bytes, runs),
     }?;
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::workspace::{command, write_json};
 
 pub(crate) use hostile::child;
+pub(crate) use queue::files::whole_tasks;
 
 /// One line of the table.
 struct Row {
@@ -106,7 +107,7 @@ const BENCHES: [Bench; 4] = [
     ("findings", &[reading::rows, hostile::rows, merge::rows, recurring::rows]),
     ("rules", &[rules::many_lines, rules::one_change]),
     ("personas", &[personas::rows]),
-    ("queue", &[queue::postgres::rows]),
+    ("queue", &[queue::files::rows, queue::idle::rows, queue::postgres::rows]),
 ];
 
 /// Runs one bench or all. A slow run is no failure.

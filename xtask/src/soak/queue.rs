@@ -8,8 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
+use assay_fakes::postgres::{Durable, PrivatePostgres, in_schema};
 use assay_store::clock;
 use assay_store::files::FileQueue;
+use assay_store::postgres::PgQueue;
 use assay_store::queue::{Addressed, Filter, Policy, Queue, Settlement, Tenure};
 use assay_store::task::{Status, Task};
 
@@ -27,6 +29,9 @@ const KILLS: usize = 1_000;
 
 /// How many tasks there are at first while workers are killed.
 const UNDER_FIRE: usize = 4_000;
+
+/// How often the server is restarted while they work.
+const RESTARTS: usize = 10;
 
 /// The queue of the first tasks, and that of those which follow from them.
 const QUEUES: [&str; 2] = ["qa", "engineer"];
@@ -56,6 +61,19 @@ pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
     part("files: sixteen processes", sixteen(&on_files("sixteen")?, &[]));
     part("files: a thousand kills", kills(&on_files("kills")?, seed));
     part("files: clocks an hour apart", clocks(&on_files("clocks")?));
+    let below = target_folder("soak/postgres")?;
+    let mut server = match PrivatePostgres::start(&below, Durable::Yes) {
+        Ok(server) => server,
+        Err(error) => {
+            part("PostgreSQL", Err(error.into()));
+            return Ok(outcomes);
+        }
+    };
+    part("PostgreSQL: sixteen processes", sixteen(&in_postgres(&server, "sixteen")?, &[]));
+    part("PostgreSQL: a thousand kills", kills(&in_postgres(&server, "kills")?, seed));
+    part("PostgreSQL: clocks an hour apart", clocks(&in_postgres(&server, "clocks")?));
+    let place = in_postgres(&server, "restarts")?;
+    part("PostgreSQL: restarts under load", restarts(&place, &mut server));
     Ok(outcomes)
 }
 
@@ -70,8 +88,18 @@ fn on_files(name: &str) -> anyhow::Result<Place> {
     Ok(Place { queue: inside("queue"), log: inside("completed.log") })
 }
 
+fn in_postgres(server: &PrivatePostgres, name: &str) -> anyhow::Result<Place> {
+    let log = on_files(&format!("postgres-{name}"))?.log;
+    let queue = in_schema(&server.url(), &format!("soak_{name}"));
+    PgQueue::migrate(&queue)?;
+    Ok(Place { queue, log })
+}
+
 fn open(place: &str) -> anyhow::Result<Box<dyn Queue>> {
     let policy = Policy { max_queue_size: usize::MAX, ..Policy::default() };
+    if place.starts_with("postgres://") {
+        return Ok(Box::new(PgQueue::open(place, policy)?));
+    }
     Ok(Box::new(FileQueue::open(Path::new(place), policy)?))
 }
 
@@ -128,6 +156,24 @@ fn kills(place: &Place, seed: u64) -> anyhow::Result<String> {
     ensure!(last.wait()?.success(), "the last worker failed");
     let done = check(place, tasks)?;
     Ok(format!("{done} tasks, {killed} workers killed, nothing lost, nothing twice"))
+}
+
+/// The server is killed and comes back, again and again, and the workers go on.
+fn restarts(place: &Place, server: &mut PrivatePostgres) -> anyhow::Result<String> {
+    fill(place, TASKS)?;
+    let mut workers: Vec<Child> =
+        (0..WORKERS).map(|number| worker(place, number, &[])).collect::<anyhow::Result<_>>()?;
+    for number in 0..RESTARTS {
+        std::thread::sleep(Duration::from_millis(700));
+        if number % 2 == 0 { server.kill() } else { server.stop() }?;
+        std::thread::sleep(Duration::from_millis(300));
+        server.resume()?;
+    }
+    for worker in &mut workers {
+        ensure!(worker.wait()?.success(), "a worker failed");
+    }
+    let done = check(place, TASKS)?;
+    Ok(format!("{done} tasks, {RESTARTS} restarts of the server, nothing lost, nothing twice"))
 }
 
 fn fill(place: &Place, tasks: usize) -> anyhow::Result<()> {

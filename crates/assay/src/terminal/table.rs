@@ -58,7 +58,7 @@ mod tests {
         expect_test::expect![[r#"
             ID   STATUS   TITLE
             a    pending  a short title
-            b-é  done     x�[31m y and…
+            b-é  done     x\u{1b}[31m y…
         "#]]
         .assert_eq(&table(&["ID", "STATUS", "TITLE"], &rows, 28));
     }
