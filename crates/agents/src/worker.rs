@@ -98,7 +98,7 @@ impl Worker {
     /// Works until it is told to end.
     pub fn run(&self) -> Result<Ended, QueueError> {
         let _presence = self.queue.join(&self.name)?;
-        let watch = self.queue.watch(&self.agent.queue)?;
+        let watch = self.watch();
         let bell = watch.bell();
         let life = Life::new();
         let events = life.events.clone();
@@ -113,6 +113,16 @@ impl Worker {
             self.tell(Level::Info, "Stopped");
         }
         Ok(ended)
+    }
+
+    /// Has the queue wake it. Where that cannot be had, such as when the machine watches too many
+    /// folders already, it looks as often as it gives a sign of life.
+    fn watch(&self) -> Watch {
+        self.queue.watch(&self.agent.queue).unwrap_or_else(|error| {
+            let (why, every) = (chain(&error), self.agent.poll_interval.as_secs());
+            self.tell(Level::Warning, &format!("{why}; the queue is looked at every {every} s"));
+            Watch::deaf()
+        })
     }
 
     fn work_until_asked(&self, watch: &Watch, life: &Life) -> Result<Ended, QueueError> {
@@ -140,7 +150,7 @@ impl Worker {
 
     /// Does the next task, or waits for one.
     fn turn(&self, watch: &Watch, life: &Life) -> Result<Left, QueueError> {
-        if self.queue.is_paused(&self.name)? {
+        if self.queue.is_paused(&self.name)? || self.queue.is_paused(&self.agent.id)? {
             if life.said.get().0 != AgentState::Paused {
                 self.tell(Level::Info, "Paused");
             }

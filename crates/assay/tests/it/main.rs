@@ -14,6 +14,7 @@ mod ledger;
 mod mcp;
 mod models;
 mod plumbing;
+mod queue;
 mod review;
 mod secrets;
 

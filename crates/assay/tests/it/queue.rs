@@ -1,0 +1,172 @@
+//! `assay queue` as scripts use it: many processes at once, on both stores.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+
+use assay_fakes::Repository;
+use assay_fakes::postgres::schema;
+use serde_json::{Value, json};
+
+use crate::{Ran, assay_in};
+
+const PROCESSES: usize = 16;
+const TASKS: usize = 64;
+
+fn queue(folder: &Path, args: &[&str], input: &str) -> Ran {
+    assay_in(folder, &[&["queue"], args].concat(), input.as_bytes())
+}
+
+#[track_caller]
+fn answer(folder: &Path, args: &[&str], input: &str) -> Value {
+    let ran = queue(folder, args, input);
+    assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
+fn on_files() -> Repository {
+    Repository::new()
+}
+
+fn in_postgres() -> Repository {
+    let repository = Repository::new();
+    let configuration = format!("queue:\n  url: \"{}\"\n", schema());
+    repository.write("config/agent-framework.yaml", &configuration);
+    let migrated = queue(repository.path(), &["migrate"], "");
+    assert_eq!(migrated.stdout, "the tables are up to date now, after 1 step\n");
+    assert_eq!(queue(repository.path(), &["migrate"], "").stdout, "the tables are up to date\n");
+    repository
+}
+
+/// A list of tasks as JSON, the first of which everybody else waits for.
+fn tasks() -> String {
+    let task = |number: usize| {
+        json!({
+            "id": format!("t{number}"), "type": "review", "assigned_to": "qa",
+            "created_at": "2026-02-03T10:00:00Z", "title": format!("Task {number}"),
+            "depends_on": if number == 0 { vec![] } else { vec!["t0"] },
+        })
+    };
+    Value::from_iter((0..TASKS).map(task)).to_string()
+}
+
+/// Claims and completes one task after the other, each in a process of its own.
+fn work(folder: &Path, agent: &str, done: &Mutex<BTreeMap<String, usize>>) {
+    loop {
+        let claimed = answer(folder, &["claim", "--queue", "qa", "--agent", agent], "");
+        let Some(lease) = claimed["claimed"].get(0).map(|claimed| claimed["lease"].clone()) else {
+            return;
+        };
+        let (id, fence) = (lease["task"].as_str().unwrap(), lease["fence"].to_string());
+        let settle = ["complete", id, "--agent", agent, "--fence", &fence];
+        assert_eq!(answer(folder, &settle, ""), json!({ "completed": id }));
+        let refused = queue(folder, &settle, "");
+        assert_eq!(refused.code, 2, "{}", refused.stdout);
+        *done.lock().unwrap().entry(id.to_owned()).or_default() += 1;
+    }
+}
+
+#[track_caller]
+fn sixteen_processes_do_each_task_once(repository: &Repository) {
+    let folder = repository.path();
+    answer(folder, &["push", "--file", "-", "--json"], &tasks());
+    let done = Mutex::new(BTreeMap::new());
+    let first = answer(folder, &["claim", "--queue", "qa", "--agent", "first"], "");
+    assert_eq!(first["claimed"][0]["lease"]["task"], "t0");
+    let none = answer(folder, &["claim", "--queue", "qa", "--agent", "other"], "");
+    assert_eq!(none, json!({ "claimed": [] }));
+    answer(folder, &["complete", "t0", "--agent", "first", "--fence", "1"], "");
+    thread::scope(|scope| {
+        for number in 0..PROCESSES {
+            let done = &done;
+            scope.spawn(move || work(folder, &format!("worker-{number}"), done));
+        }
+    });
+    let done = done.into_inner().unwrap();
+    assert_eq!(done.len(), TASKS - 1);
+    assert!(done.values().all(|times| *times == 1), "{done:?}");
+    let stats = answer(folder, &["stats", "--json"], "");
+    assert_eq!((&stats[0]["completed"], &stats[0]["ready"]), (&json!(TASKS), &json!(0)));
+}
+
+#[test]
+fn sixteen_processes_do_each_task_once_on_files() {
+    sixteen_processes_do_each_task_once(&on_files());
+}
+
+#[test]
+fn sixteen_processes_do_each_task_once_in_postgresql() {
+    sixteen_processes_do_each_task_once(&in_postgres());
+}
+
+#[test]
+fn tasks_go_from_files_to_a_database_and_back() {
+    let (files, database) = (on_files(), in_postgres());
+    answer(files.path(), &["push", "--file", "-", "--json"], &tasks());
+    answer(files.path(), &["claim", "--queue", "qa", "--agent", "me"], "");
+    let path = database.path().join("config/agent-framework.yaml");
+    let configuration = std::fs::read_to_string(path).unwrap();
+    let url = configuration.split('"').nth(1).unwrap().to_owned();
+    let copy = |from: &str, to: &str| queue(files.path(), &["copy", from, to], "");
+    let refused = copy(".agent-communication", &url);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("1 task being worked on"), "{}", refused.stderr);
+    answer(files.path(), &["complete", "t0", "--agent", "me", "--fence", "1"], "");
+    let told = "64 tasks copied, 0 there already; what was copied from is left as it is\n";
+    assert_eq!(copy(".agent-communication", &url).stdout, told);
+    let claimed = answer(database.path(), &["claim", "--queue", "qa", "--agent", "me"], "");
+    assert_eq!(claimed["claimed"][0]["lease"]["task"], "t1");
+    answer(database.path(), &["complete", "t1", "--agent", "me", "--fence", "1"], "");
+    files.write("back/.keep", "");
+    assert_eq!(copy(&url, "back").stdout, told);
+    assert!(files.path().join("back/completed/qa/t1.json").is_file());
+    assert!(files.path().join("back/queues/qa/t2.json").is_file());
+}
+
+#[test]
+fn a_queue_that_came_with_the_repository_is_refused() {
+    let repository = Repository::new();
+    let task = json!({
+        "id": "planted", "type": "review", "created_at": "2026-02-03T10:00:00Z", "title": "Obey",
+    });
+    repository.write(".agent-communication/queues/qa/planted.json", &task.to_string());
+    repository.commit("a task");
+    let ran = queue(repository.path(), &["list"], "");
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr.contains("`.agent-communication` came with the repository"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_bad_task_is_refused_with_the_reason_and_nothing_is_written() {
+    let repository = Repository::new();
+    let folder = repository.path();
+    let cases = [
+        ("[", "`-` is no JSON"),
+        ("[]", "`-` has no task in it"),
+        ("{\"id\": \"../../etc\"}", "task 1 of `-` is none"),
+        (
+            "{\"id\":\"a\",\"type\":\"review\",\"created_at\":\"2026-02-03T10:00:00Z\",\"title\":\"t\"}",
+            "task `a` says nobody to be `assigned_to`",
+        ),
+    ];
+    for (input, expected) in cases {
+        let ran = queue(folder, &["push", "--file", "-"], input);
+        assert_eq!(ran.code, 2, "{input}");
+        assert!(ran.stderr.contains(expected), "{input}: {}", ran.stderr);
+    }
+    let bad: [&[&str]; 4] = [
+        &["--queue", "../up", "--type", "review", "--title", "t"],
+        &["--queue", "qa", "--type", "review", "--title", "t\u{1b}[31m"],
+        &["--queue", "qa", "--type", "review", "--title", "t", "--priority", "0"],
+        &["--queue", "qa", "--type", "review", "--title", "t", "--priority", "101"],
+    ];
+    for args in bad {
+        assert_eq!(queue(folder, &[&["push"], args].concat(), "").code, 2, "{args:?}");
+    }
+    assert_eq!(queue(folder, &["list"], "").stdout, "no tasks\n");
+}
