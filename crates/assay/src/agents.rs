@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use assay_agents::config::roster::AgentConfig;
-use assay_agents::work::{Failed, Job, Works};
+use assay_agents::work::{Failed, Job, Works, chain};
 use assay_agents::workflow::command::{CommandWork, Leaves};
 use assay_agents::workflow::fix::FixWork;
 use assay_agents::workflow::review::ReviewWork;
@@ -14,7 +14,7 @@ use assay_findings::gate::Mode;
 use assay_findings::path::RepoPath;
 use assay_review::fixer::{Errand, FixerError, Mended};
 use assay_review::persona::Tier;
-use assay_review::runs;
+use assay_review::{handed_in, runs};
 use serde_json::Value;
 
 use crate::commands::fix::apply_safe;
@@ -35,15 +35,15 @@ pub(crate) fn works(root: &Path, settings: &AgentSettings) -> Works {
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let variables = Runner::needed().filter_map(|name| Some((name.to_owned(), variable(name)?)));
-    let runner = Runner { mcp: settings.mcp.clone(), variables: variables.collect() };
+    let (root, mcp) = (root.to_owned(), settings.mcp.clone());
+    let runner = Runner { root: root.clone(), mcp, variables: variables.collect() };
     let by_program = |leaves| CommandWork { shop: shop.clone(), runner: runner.clone(), leaves };
-    let root = root.to_owned();
     Works::default()
         .with("review", ReviewWork { shop: shop.clone(), reviews: ByCommand(root.clone()) })
         .with("implementation", by_program(Leaves::Changes))
         .with("architecture", by_program(Leaves::Words))
         .with("planning", by_program(Leaves::Words))
-        .with("qa_verification", by_program(Leaves::Words))
+        .with("qa_verification", by_program(Leaves::Findings))
         .with("fix", FixWork { shop, fixes: ByCommand(root), runner })
 }
 
@@ -57,7 +57,9 @@ impl Reviews for ByCommand {
         let also = persona(job.agent);
         let asked = Asked { args: &args, keeping: Keeping::Answers, line: None, also };
         let prepared = Prepared::open(root, scope, &Selection::default(), asked);
-        let prepared = prepared.map_err(|error| failed(&error))?;
+        let handed_in = handed_in::for_task(root, &job.task.id);
+        let handed_in = handed_in.map_err(|error| Failed::lasting(chain(&error)))?;
+        let prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
         let reviewed = prepared.review_unseen(Mode::ReportOnly);
         let kept = reviewed.keep(&prepared).inspect_err(|error| {
             job.log.warning(&format!("the review could not be kept: {error:#}"));

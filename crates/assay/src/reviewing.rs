@@ -10,6 +10,7 @@ use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
+use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_models::Class;
 use assay_review::baseline::Baseline;
@@ -44,6 +45,8 @@ pub(crate) struct Prepared {
     /// Those of them that stand in the ledger, or why it could not be used.
     from_ledger: anyhow::Result<Vec<Dismissal>>,
     today: Option<Day>,
+    /// What others found besides the reviewers.
+    handed_in: Vec<Report>,
 }
 
 impl Prepared {
@@ -84,6 +87,7 @@ impl Prepared {
             from_ledger,
             baseline: settings.baseline,
             today,
+            handed_in: Vec::new(),
         })
     }
 
@@ -107,6 +111,7 @@ impl Prepared {
             from_ledger: Ok(Vec::new()),
             baseline: Baseline::default(),
             today: terms.today,
+            handed_in: Vec::new(),
         })
     }
 
@@ -126,12 +131,19 @@ impl Prepared {
         self.review_showing(mode, None, &Progress::hidden())
     }
 
+    /// Takes what somebody else found besides. It can add findings, and covers nothing.
+    pub(crate) fn with(mut self, handed_in: Vec<Report>) -> Prepared {
+        self.handed_in = handed_in;
+        self
+    }
+
     fn review_showing(&self, mode: Mode, fail_on: Option<&Grade>, progress: &Progress) -> Reviewed {
         let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
         let order = self.panel.as_ref().map(|panel| panel.order(&self.change, &self.reviewers));
         let order = order.unwrap_or(Order::AllAtOnce);
         let at_a_time = AtATime { local: self.at_a_time, models, order };
         let mut review = assay_review::run(&self.change, &self.reviewers, at_a_time, progress);
+        review.reports.extend(self.handed_in.iter().cloned());
         let fail_on = fail_on.or(self.fail_on.as_ref()).cloned();
         let mut synthesis = self.synthesis(&review, mode, fail_on.clone());
         if let Some(panel) = &self.panel {

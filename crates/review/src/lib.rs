@@ -3,7 +3,8 @@
 //! [`roster`] decides which reviewers read a change, [`run`] has them read it side by side, each
 //! giving an [`Answer`]; [`Review::synthesis`] puts the answers together. [`runs`] keeps a review
 //! on disk, [`ledger`] what became of findings over time, [`delegation`] has somebody else's model do
-//! the reading, [`baseline`] is what somebody accepted, [`fix`] applies what is safe, and a [`fixer`]
+//! the reading, [`handed_in`] is what agents found besides, [`baseline`]
+//! is what somebody accepted, [`fix`] applies what is safe, and a [`fixer`]
 //! asks a model for the rest. How a verdict
 //! comes about is `findings`' business, and what a change is, `change`'s.
 
@@ -13,6 +14,7 @@ pub mod compare;
 pub mod delegation;
 pub mod fix;
 pub mod fixer;
+pub mod handed_in;
 pub mod ledger;
 pub mod persona;
 mod prompt;

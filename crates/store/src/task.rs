@@ -15,6 +15,9 @@ pub const MAX_TASK: usize = 4 << 20;
 /// The longest name of a task, a queue or an agent.
 const MAX_NAME: usize = 128;
 
+/// So much of a kind or an agent goes into the name of a task.
+const MAX_NAME_PART: usize = 40;
+
 /// The longest title.
 const MAX_TITLE: usize = 1_000;
 
@@ -118,6 +121,19 @@ name!(
     Kind,
     "task type"
 );
+
+impl TaskId {
+    /// Makes a name that nobody had before, such as `review-qa-1738588800000-a1b2c3`.
+    pub fn fresh(kind: &Kind, who: &str, now: Moment) -> Result<TaskId, TaskError> {
+        let mut chance = [0; 3];
+        getrandom::fill(&mut chance)
+            .map_err(|error| TaskError::Json(format!("there are no random numbers: {error}")))?;
+        let chance: String = chance.iter().map(|byte| format!("{byte:02x}")).collect();
+        let start = |text: &str| text.chars().take(MAX_NAME_PART).collect::<String>();
+        let (kind, who) = (start(kind.as_str()), start(who));
+        format!("{kind}-{who}-{}-{chance}", now.0.as_millisecond()).parse()
+    }
+}
 
 impl Kind {
     /// The kind of a task that waits for a person.

@@ -58,6 +58,15 @@ impl McpServers {
         Ok(read)
     }
 
+    /// The same servers, where each program among them is told these variables as well.
+    pub fn knowing(&self, variables: &[(String, String)]) -> McpServers {
+        let mut servers = self.clone();
+        for server in servers.servers.values_mut().filter(|server| server.command.is_some()) {
+            server.env.extend(variables.iter().cloned());
+        }
+        servers
+    }
+
     /// Writes the servers as agents read them.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("servers are JSON")

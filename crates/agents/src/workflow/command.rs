@@ -1,9 +1,16 @@
 //! Work that an agent's own program does: [`CommandWork`].
 
+use std::path::Path;
+
+use assay_findings::verdict::State;
+use assay_review::handed_in;
+
 use super::fix::{commit, lay_out};
-use super::{Runner, Shop};
+use super::follow_up::after_review;
+use super::runner::in_short;
+use super::{Reviewed, Runner, Shop};
 use crate::config::roster::Permission;
-use crate::work::{Failed, Job, Outcome, Work};
+use crate::work::{Failed, Job, Outcome, Work, chain};
 
 /// What becomes of what a program leaves in the work tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +19,8 @@ pub enum Leaves {
     Changes,
     /// Nothing: what counts is what it says.
     Words,
+    /// Nothing: what counts is what it found, as it says or handed in. What blocks goes back.
+    Findings,
 }
 
 /// Has an agent's own program do a task in a work tree.
@@ -28,7 +37,7 @@ impl Work for CommandWork {
     fn needs(&self) -> Permission {
         match self.leaves {
             Leaves::Changes => Permission::Edit,
-            Leaves::Words => Permission::Read,
+            Leaves::Words | Leaves::Findings => Permission::Read,
         }
     }
 
@@ -41,10 +50,40 @@ impl Work for CommandWork {
             )));
         };
         let (branch, worktree) = lay_out(&self.shop, job)?;
-        let summary = self.runner.run(command, worktree.path(), job)?;
+        let said = self.runner.run(command, worktree.path(), job)?;
         match self.leaves {
-            Leaves::Changes => commit(&self.shop, job, &worktree, &branch, summary),
-            Leaves::Words => Ok(Outcome::done(summary)),
+            Leaves::Changes => commit(&self.shop, job, &worktree, &branch, in_short(&said)),
+            Leaves::Words => Ok(Outcome::done(in_short(&said))),
+            Leaves::Findings => self.after_findings(job, worktree.path(), &said),
+        }
+    }
+}
+
+impl CommandWork {
+    /// Sends a change back for what a program found in it. That it found nothing approves nothing.
+    fn after_findings(&self, job: &Job<'_>, folder: &Path, said: &str) -> Result<Outcome, Failed> {
+        let task = &job.task.id;
+        let mut reports = handed_in::for_task(&self.shop.root, task)
+            .map_err(|error| Failed::lasting(chain(&error)))?;
+        let spoken = handed_in::read(said, job.agent.id.as_str(), folder);
+        match &spoken.unusable {
+            None => reports.push(spoken),
+            Some(why) if reports.is_empty() => {
+                return Err(Failed::passing(format!(
+                    "its program handed in no findings, and said none that can be read: {why}"
+                )));
+            }
+            Some(_) => {}
+        }
+        let synthesis = handed_in::held_against(&reports, folder);
+        match synthesis.verdict.state {
+            State::NotReady => {
+                let reviewed = Reviewed { may_answer_later: false, run: None, synthesis };
+                after_review(&self.shop.terms(job), job.task, &reviewed)
+            }
+            State::Ready | State::ReadyWithFixes | State::Incomplete => {
+                Ok(Outcome::done(in_short(said)))
+            }
         }
     }
 }

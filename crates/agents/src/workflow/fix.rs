@@ -1,9 +1,9 @@
 //! Mending what a review found, in a work tree of its own: [`FixWork`].
 
 use assay_change::Worktree;
-use assay_store::clock;
 
-use super::follow_up::{Terms, after_commit, after_nothing};
+use super::follow_up::{after_commit, after_nothing};
+use super::runner::in_short;
 use super::{Fixes, Runner, Shop, subject};
 use crate::config::roster::Permission;
 use crate::work::{Failed, Job, Outcome, Work};
@@ -26,7 +26,7 @@ impl<F: Fixes> Work for FixWork<F> {
     fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
         let (branch, worktree) = lay_out(&self.shop, job)?;
         let summary = match &job.agent.command {
-            Some(command) => self.runner.run(command, worktree.path(), job)?,
+            Some(command) => in_short(&self.runner.run(command, worktree.path(), job)?),
             None => {
                 let base = subject::base(&self.shop.root, job);
                 self.fixes.fix(worktree.path(), base.as_deref(), job)?
@@ -64,14 +64,7 @@ pub(super) fn commit(
 ) -> Result<Outcome, Failed> {
     let message = format!("{}\n\n{summary}\n\nTask: {}", job.task.title, job.task.id);
     let commit = worktree.commit(&message).map_err(|error| subject::failed(&error))?;
-    let terms = Terms {
-        workflow: &shop.workflow,
-        roster: &shop.roster,
-        queue: job.queue,
-        worker: job.worker.as_str(),
-        now: clock::now(),
-        version: &shop.version,
-    };
+    let terms = shop.terms(job);
     Ok(match commit {
         Some(commit) => {
             let short: String = commit.chars().take(12).collect();

@@ -15,7 +15,10 @@ use std::path::{Path, PathBuf};
 use assay_change::Scope;
 use assay_findings::synthesis::Synthesis;
 
-pub use self::runner::Runner;
+use assay_store::clock;
+
+use self::follow_up::Terms;
+pub use self::runner::{OWN_TASK, ROOT, Runner};
 pub use self::subject::failed as git_failed;
 use crate::config::framework::Workflow;
 use crate::config::roster::Roster;
@@ -34,6 +37,20 @@ pub struct Shop {
     pub roster: Roster,
     /// The version of the program.
     pub version: String,
+}
+
+impl Shop {
+    /// On what terms it is decided what follows from a job.
+    fn terms<'a>(&'a self, job: &'a Job<'_>) -> Terms<'a> {
+        Terms {
+            workflow: &self.workflow,
+            roster: &self.roster,
+            queue: job.queue,
+            worker: job.worker.as_str(),
+            now: clock::now(),
+            version: &self.version,
+        }
+    }
 }
 
 /// Reviews changes.

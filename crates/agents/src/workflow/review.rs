@@ -2,10 +2,9 @@
 
 use assay_change::{Scope, commit_of};
 use assay_findings::synthesis::ReportSummary;
-use assay_store::clock;
 use serde_json::json;
 
-use super::follow_up::{Terms, after_review};
+use super::follow_up::after_review;
 use super::{Reviewed, Reviews, Shop, subject};
 use crate::config::roster::Permission;
 use crate::work::{Failed, Job, Outcome, Work};
@@ -24,18 +23,10 @@ impl<R: Reviews> Work for ReviewWork<R> {
     }
 
     fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
-        let Shop { root, workflow, roster, version, .. } = &self.shop;
+        let root = &self.shop.root;
         let scope = subject::scope(root, job)?;
         let reviewed = self.reviews.review(&scope, job)?;
         tell(job, &reviewed);
-        let terms = Terms {
-            workflow,
-            roster,
-            queue: job.queue,
-            worker: job.worker.as_str(),
-            now: clock::now(),
-            version,
-        };
         // Whoever fixes a pull request without a branch begins at what was reviewed.
         let head = match &scope {
             Scope::Pull { number, .. } => {
@@ -43,7 +34,7 @@ impl<R: Reviews> Work for ReviewWork<R> {
             }
             Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => None,
         };
-        let mut outcome = after_review(&terms, job.task, &reviewed)?;
+        let mut outcome = after_review(&self.shop.terms(job), job.task, &reviewed)?;
         if let Some(head) = head {
             for next in &mut outcome.follow_ups {
                 next.task.context.insert("head_commit".to_owned(), json!(head));

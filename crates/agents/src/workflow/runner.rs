@@ -1,7 +1,7 @@
 //! An agent's own program at work in a folder: [`Runner`].
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assay_models::AgentKind;
 use assay_rules::redact;
@@ -22,9 +22,17 @@ const MCP_CONFIG: &str = "{mcp_config}";
 /// So much of what a program says is kept.
 const SUMMARY: usize = 4_000;
 
+/// The variable by which an agent's programs, and their MCP servers, know its task.
+pub const OWN_TASK: &str = "AGENT_TASK_ID";
+
+/// The variable by which they know the repository whose queue they work for: they run in a work tree.
+pub const ROOT: &str = "ASSAY_ROOT";
+
 /// How an agent's own program is run.
 #[derive(Debug, Clone, Default)]
 pub struct Runner {
+    /// The repository that the agent works for.
+    pub root: PathBuf,
     /// The MCP servers that it may use.
     pub mcp: McpServers,
     /// Variables that well-known programs need, as they are set here.
@@ -48,24 +56,36 @@ impl Runner {
         job: &Job<'_>,
     ) -> Result<String, Failed> {
         let prompt = prompt(job);
-        let mcp = self.mcp_file()?;
+        let own = self.own_variables(job);
+        let mcp = self.mcp_file(&own)?;
         let mcp = mcp.as_ref().map(|file| file.path().display().to_string());
         let (command, _told) = prepare(command, &prompt, mcp.as_deref())?;
-        let variables = self.variables.iter();
+        let variables = self.variables.iter().chain(&own);
         let command = variables.fold(command, |command, (name, value)| command.env(name, value));
         let finished = command.folder(folder).time(job.agent.timeout).run();
         let finished = finished.map_err(|error| not_run(&error))?;
         let said = said(&finished)?;
-        Ok(redact(&said).chars().take(SUMMARY).collect())
+        Ok(redact(&said).into_owned())
+    }
+
+    /// What tells a program which task it works on, and for whom.
+    fn own_variables(&self, job: &Job<'_>) -> [(String, String); 2] {
+        let task = (OWN_TASK.to_owned(), job.task.id.to_string());
+        [task, (ROOT.to_owned(), self.root.display().to_string())]
     }
 
     /// Writes the MCP servers where nobody else can read them: they may hold keys.
-    fn mcp_file(&self) -> Result<Option<NamedTempFile>, Failed> {
+    fn mcp_file(&self, own: &[(String, String)]) -> Result<Option<NamedTempFile>, Failed> {
         if self.mcp.servers.is_empty() {
             return Ok(None);
         }
-        temporary(self.mcp.to_json().as_bytes()).map(Some)
+        temporary(self.mcp.knowing(own).to_json().as_bytes()).map(Some)
     }
+}
+
+/// Cuts what a program says to what a task keeps of it.
+pub(super) fn in_short(said: &str) -> String {
+    said.chars().take(SUMMARY).collect()
 }
 
 fn temporary(bytes: &[u8]) -> Result<NamedTempFile, Failed> {

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use assay_agents::workflow::{OWN_TASK, ROOT};
+use assay_review::handed_in;
 use assay_review::runs::{self, RunError};
 use assay_serve::mcp::http::{Door, Listener};
 use assay_serve::mcp::token::Token;
 use assay_serve::mcp::{Server, Stop, stdio};
 use assay_serve::review;
 use assay_serve::task_queue::{self, Desk};
-use assay_store::reports::Reports;
 use clap::ValueEnum;
 
 use crate::delegating::Repository;
@@ -23,9 +24,6 @@ use crate::exit::Exit;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
 use crate::signals;
-
-/// The variable by which an agent's programs know its task.
-const OWN_TASK: &str = "AGENT_TASK_ID";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -89,7 +87,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-fn task_queue(root: PathBuf) -> anyhow::Result<Server> {
+/// Serves the queue of a repository. An agent's program runs in a work tree: what it reports is held
+/// against that, and the queue is that of the repository which the agent works for.
+fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
+    let root = variable(ROOT).map_or_else(|| here.clone(), PathBuf::from);
     let parent = variable(OWN_TASK).map(|id| id.parse()).transpose().context(OWN_TASK)?;
     let settings = AgentSettings::on_disk(&root)?;
     let agents = settings.roster.agents();
@@ -97,8 +98,8 @@ fn task_queue(root: PathBuf) -> anyhow::Result<Server> {
         queue: queues::open(&root, &settings)?.into(),
         agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
         parent,
-        reports: Reports::new(runs::state_folder_path(&root).join("reports")),
-        root,
+        reports: handed_in::kept(&root)?,
+        root: here,
     };
     Ok(task_queue::server(desk, VERSION))
 }

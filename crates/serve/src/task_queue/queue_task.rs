@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use assay_store::clock;
 use assay_store::queue::Addressed;
-use assay_store::task::{AgentId, Kind, MAX_TASK, Moment, Priority, Task, TaskId};
+use assay_store::task::{AgentId, Kind, MAX_TASK, Priority, Task, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,9 +19,6 @@ const TRUSTED: [&str; 5] = ["github_repo", "jira_project", "jira_key", "epic_key
 
 /// The beginning of keys that belong to the workflow, such as how often a change was reviewed.
 const OF_THE_WORKFLOW: char = '_';
-
-/// So much of an agent's name is part of a task's.
-const NAME_PART: usize = 60;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -94,7 +91,8 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     }
     let parent = desk.parent()?.map(|listed| listed.task);
     let now = clock::now();
-    let id = new_id(&input.task_type, &input.agent_id, now)?;
+    let id = TaskId::fresh(&input.task_type, input.agent_id.as_str(), now);
+    let id = id.map_err(|error| Refusal::of(&error))?;
     let mut task = Task::new(id, input.task_type, input.title, now);
     task.priority = input.priority;
     task.assigned_to = input.agent_id.to_string();
@@ -103,6 +101,7 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     task.acceptance_criteria = input.acceptance_criteria;
     task.plan = input.plan.map_or(Value::Null, Value::Object);
     task.context = input.context;
+    task.context.retain(|key, _| !key.starts_with(OF_THE_WORKFLOW));
     task.created_by = match &parent {
         Some(parent) => parent.started_by.clone().unwrap_or_else(|| parent.assigned_to.clone()),
         None => "mcp".to_owned(),
@@ -135,14 +134,4 @@ fn inherit(context: &mut Map<String, Value>, parent: &Map<String, Value>) {
     for (key, value) in parent.iter().filter(|(key, _)| is_taken_over(key)) {
         context.insert(key.clone(), value.clone());
     }
-}
-
-/// Makes a name such as `review-qa-1738588800000-a1b2c3`.
-fn new_id(kind: &Kind, agent: &AgentId, now: Moment) -> Result<TaskId, Refusal> {
-    let mut chance = [0; 3];
-    getrandom::fill(&mut chance).map_err(|error| Refusal::of(&error))?;
-    let chance: String = chance.iter().map(|byte| format!("{byte:02x}")).collect();
-    let agent: String = agent.as_str().chars().take(NAME_PART).collect();
-    let id = format!("{kind}-{agent}-{}-{chance}", now.0.as_millisecond());
-    id.parse().map_err(|error| Refusal::of(&error))
 }

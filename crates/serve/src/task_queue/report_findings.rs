@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use assay_change::tree::DirTree;
 use assay_findings::finding::Finding;
-use assay_findings::gate::Mode;
-use assay_findings::report::Report;
-use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
-use assay_rules::{Redacted, WithSymbols, redacted_text};
+use assay_review::handed_in;
 use assay_store::clock;
 use assay_store::task::{AgentId, TaskId};
 use schemars::JsonSchema;
@@ -72,20 +68,21 @@ fn hand_in(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     let task = desk.task(&input.task_id)?.task;
     let own_name = || task.started_by.clone().unwrap_or_else(|| task.assigned_to.clone());
     let reviewer = input.reviewer.as_ref().map_or_else(own_name, ToString::to_string);
-    let report = read(&input.report, &reviewer, desk);
+    let report = handed_in::read(&input.report, &reviewer, &desk.root);
     if let Some(why) = &report.unusable {
         return Err(Refusal::new(format!(
             "the report is not usable: {why}. Send JSON such as {{\"findings\": [{{\"file\": …, \
              \"line_number\": …, \"severity\": …, \"description\": …}}]}}; nothing was kept."
         )));
     }
-    let synthesis = held_against_the_code(&report, desk);
+    let synthesis = handed_in::held_against(std::slice::from_ref(&report), &desk.root);
     let findings = listed(&synthesis.findings);
     let kept = json!({
         "version": 1,
         "task_id": task.id,
         "reviewer": report.reviewer.name,
         "handed_in_at": clock::now(),
+        (handed_in::REPORT): report,
         "synthesis": synthesis,
         "findings": findings,
     });
@@ -101,23 +98,6 @@ fn hand_in(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
         held_back: synthesis.held_back.len(),
         rejected: rejected.map(|rejected| rejected.reason.clone()).collect(),
     })
-}
-
-/// Reads a report. A bare list is one of findings.
-fn read(text: &str, reviewer: &str, desk: &Desk) -> Report {
-    let text = redacted_text(text);
-    let is_list = serde_json::from_str::<Vec<Value>>(&text).is_ok();
-    let text = if is_list { format!("{{\"findings\": {text}}}") } else { text };
-    Report::from_text(&text, reviewer, desk.root.to_str())
-}
-
-fn held_against_the_code(report: &Report, desk: &Desk) -> Synthesis {
-    let folder = DirTree::new(desk.root.clone());
-    let redacted = Redacted(&folder);
-    let tree = WithSymbols::new(&redacted);
-    let circumstances =
-        Circumstances { tree: Some(&tree), mode: Mode::Headless, ..Circumstances::default() };
-    synthesize(std::slice::from_ref(report), &circumstances)
 }
 
 /// Gives findings as tasks hold them.

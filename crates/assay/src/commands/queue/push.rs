@@ -90,7 +90,7 @@ pub(super) fn run(
 fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {
     let queue = args.queue.context("a task needs `--queue`, such as `--queue qa`")?;
     let kind = args.kind.context("a task needs `--type`, such as `--type review`")?;
-    let id = args.id.map_or_else(|| new_id(&kind, &queue), Ok)?;
+    let id = args.id.map_or_else(|| TaskId::fresh(&kind, queue.as_str(), clock::now()), Ok)?;
     let mut task = Task::new(id, kind, args.title.unwrap_or_default(), clock::now());
     task.description = args.description;
     task.priority = Priority::try_from(args.priority)?;
@@ -100,15 +100,6 @@ fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {
     task.created_by = user.to_owned();
     task.assigned_to = queue.as_str().to_owned();
     Ok(Addressed { queue, task })
-}
-
-/// A new name for a task, such as `review-qa-1738588800000-a1b2c3`.
-fn new_id(kind: &Kind, queue: &QueueName) -> anyhow::Result<TaskId> {
-    let mut random = [0; 3];
-    getrandom::fill(&mut random).map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
-    let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let millis = clock::now().0.as_millisecond();
-    Ok(format!("{kind}-{queue}-{millis}-{random}").parse()?)
 }
 
 /// Reads tasks as JSON: one, a list, or one on each line.
