@@ -8,6 +8,7 @@ use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Policy, Queue};
 
+use crate::environment::variable;
 use crate::settings::{self, agents::AgentSettings};
 
 /// The folder of the queue in a repository.
@@ -32,16 +33,32 @@ pub(crate) fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<
             "`queue.url` in {} is no address such as `postgres://user@host/database`",
             settings::PATH
         ),
-        None => open_files(root, policy),
+        None => {
+            let queue = open_files(root, policy)?;
+            // Somebody may want to drop a task in before anybody works there.
+            for agent in settings.roster.agents() {
+                queue.make(&agent.queue)?;
+            }
+            Ok(Box::new(queue))
+        }
     }
 }
 
-/// Opens the queue at a place that somebody names: a database's address or a folder.
+/// Opens the queue at a place that somebody names: a folder, a
+/// database's address, or a variable that holds one, as `${NAME}`.
 pub(crate) fn open_place(place: &str, policy: Policy) -> anyhow::Result<Box<dyn Queue>> {
-    if is_database(place) {
-        return Ok(Box::new(PgQueue::open(place, policy)?));
+    // An address may hold a password, which is better not among the arguments of a process.
+    let name = place.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
+    let named = name
+        .map(|name| variable(name).with_context(|| format!("the variable `{name}` is not set")));
+    let place = named.transpose()?.unwrap_or_else(|| place.to_owned());
+    if is_database(&place) {
+        return Ok(Box::new(PgQueue::open(&place, policy)?));
     }
-    let folder = Path::new(place);
+    if place.contains("://") {
+        bail!("that is no address of a queue, such as `postgres://user@host/database`");
+    }
+    let folder = Path::new(&place);
     if !folder.is_dir() {
         bail!("`{place}` is no folder; name the one that holds `queues/`, or a `postgres://…`");
     }
@@ -55,7 +72,7 @@ pub(crate) fn is_database(place: &str) -> bool {
 
 /// Opens the queue in a repository's folder. Tasks give orders, so those that came with the
 /// repository are nobody's to carry out.
-fn open_files(root: &Path, policy: Policy) -> anyhow::Result<Box<dyn Queue>> {
+fn open_files(root: &Path, policy: Policy) -> anyhow::Result<FileQueue> {
     let folder = root.join(FOLDER);
     if folder.exists() && assay_change::is_tracked(root, FOLDER) {
         bail!(
@@ -64,5 +81,5 @@ fn open_files(root: &Path, policy: Policy) -> anyhow::Result<Box<dyn Queue>> {
         );
     }
     let queue = FileQueue::open(&folder, policy);
-    Ok(Box::new(queue.with_context(|| format!("the queue in `{FOLDER}` cannot be used"))?))
+    queue.with_context(|| format!("the queue in `{FOLDER}` cannot be used"))
 }

@@ -27,8 +27,8 @@ pub enum QueueError {
     },
     /// Too many tasks wait.
     #[error(
-        "queue `{queue}` is full: {most} tasks wait in it; let agents work them off, cancel some, \
-         or raise `safeguards.max_queue_size`"
+        "queue `{queue}` has no room for that: {most} tasks may wait in it; let agents work some \
+         off, cancel some, or raise `safeguards.max_queue_size`"
     )]
     Full {
         /// The queue.

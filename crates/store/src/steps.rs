@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::queue::{Addressed, Again, Failure, Lease, Policy, QueueError, Settled, Settlement};
-use crate::task::{Attempt, Kind, Moment, Priority, Status, Task, TaskId};
+use crate::task::{Attempt, Kind, MAX_TASK, Moment, Priority, Status, Task, TaskError, TaskId};
 
 /// The most characters that are kept of an error.
 const MAX_ERROR: usize = 4_000;
@@ -26,9 +26,34 @@ pub struct Step {
     pub settled: Settled,
 }
 
+impl Step {
+    /// The same with what follows from it under other names.
+    pub(crate) fn followed_by(self, follow_ups: Vec<Addressed>) -> Step {
+        let settled = match self.settled {
+            Settled::Failed { escalation: Some(_) } => {
+                let escalation = follow_ups.first().map(|next| next.task.id.clone());
+                Settled::Failed { escalation }
+            }
+            other => other,
+        };
+        Step { follow_ups, settled, ..self }
+    }
+}
+
+/// Where a task's file keeps how often it was claimed.
+pub(crate) const FENCE: &str = "fence";
+
+/// Where a task's file keeps until when it rests, by a clock that nobody moves.
+pub(crate) const RESTS: &str = "rests";
+
 /// Checks a task at the door.
 pub fn admit(task: &Task) -> Result<(), QueueError> {
     task.check()?;
+    let size = task.to_json().len();
+    if size > MAX_TASK {
+        let message = format!("task `{}` has {size} bytes, and may have {MAX_TASK}", task.id);
+        return Err(TaskError::Json(message).into());
+    }
     if task.priority == Priority::ESCALATION && !task.kind.is_escalation() {
         return Err(QueueError::NotUrgent { id: task.id.clone() });
     }
@@ -37,8 +62,39 @@ pub fn admit(task: &Task) -> Result<(), QueueError> {
 
 /// Makes a task wait as one that is new, whatever it says of itself.
 pub fn fresh(mut task: Task) -> Task {
-    task.status = Status::Pending;
-    task
+    task.retry_count = 0;
+    task.last_failed_at = None;
+    task.last_error = None;
+    task.failed_at = None;
+    task.failed_by = None;
+    task.completed_at = None;
+    task.completed_by = None;
+    task.result_summary = None;
+    task.attempts.clear();
+    task.rest.remove(FENCE);
+    task.rest.remove(RESTS);
+    waiting_again(task)
+}
+
+/// Gives what follows from a claim of a task names of its own where others have them: nothing that
+/// follows is lost to a name. Only what follows from the same task and still waits is not made twice.
+pub fn named_apart(
+    mut follow_ups: Vec<Addressed>,
+    parent: &TaskId,
+    fence: u64,
+    is_taken: impl Fn(&TaskId) -> Result<bool, QueueError>,
+) -> Result<Vec<Addressed>, QueueError> {
+    for number in 0..follow_ups.len() {
+        let taken = follow_ups[number].task.id.clone();
+        if !is_taken(&taken)? {
+            continue;
+        }
+        let own = short_name(taken.as_str(), &short_hash(&format!("{parent} {fence}")));
+        follow_ups[number].task.id = own.clone();
+        let needs = follow_ups.iter_mut().flat_map(|next| &mut next.task.depends_on);
+        needs.filter(|need| **need == taken).for_each(|need| *need = own.clone());
+    }
+    Ok(follow_ups)
 }
 
 /// An agent begins to work on a task.
@@ -87,14 +143,19 @@ fn fail(task: Task, lease: &Lease, failure: &Failure, policy: &Policy, now: Mome
         Again::Never => 0,
     };
     if task.retry_count < tries {
-        task.retry_count += 1;
+        task.retry_count = task.retry_count.saturating_add(1);
         let after = policy.backoff(task.retry_count);
         let task = waiting_again(task);
         return Step { task, follow_ups: vec![], rests: after, settled: Settled::Retry { after } };
     }
+    give_up(task, agent, failure, policy, now)
+}
+
+/// A task is not tried any more: a person is told.
+fn give_up(mut task: Task, by: &str, failure: &Failure, policy: &Policy, now: Moment) -> Step {
     task.status = Status::Failed;
     task.failed_at = Some(now);
-    task.failed_by = Some(agent.to_owned());
+    task.failed_by = Some(by.to_owned());
     let escalation = (!task.kind.is_escalation()).then(|| escalation(&task, failure, policy, now));
     let id = escalation.as_ref().map(|next| next.task.id.clone());
     let settled = Settled::Failed { escalation: id };
@@ -104,7 +165,7 @@ fn fail(task: Task, lease: &Lease, failure: &Failure, policy: &Policy, now: Mome
 
 /// The task that tells a person of one that was given up. A task has one, however often it fails.
 fn escalation(task: &Task, failure: &Failure, policy: &Policy, now: Moment) -> Addressed {
-    let tries = task.retry_count + 1;
+    let tries = task.retry_count.saturating_add(1);
     let why = match failure.again {
         Again::Never => "it cannot get better by trying again".to_owned(),
         Again::AtMost(_) => format!("it was tried {tries} times"),
@@ -131,13 +192,24 @@ fn escalation(task: &Task, failure: &Failure, policy: &Policy, now: Moment) -> A
 
 /// The name of the task that tells a person of another one.
 fn escalation_id(id: &TaskId) -> TaskId {
-    let whole = format!("escalation-{id}");
-    let name = whole.parse::<TaskId>();
-    name.unwrap_or_else(|_| {
-        let hash = blake3::hash(id.as_str().as_bytes()).to_hex();
-        let start: String = id.as_str().chars().take(80).collect();
-        format!("escalation-{start}-{}", &hash[..16]).parse().expect("it is short enough")
-    })
+    let whole = format!("escalation-{id}").parse();
+    whole.unwrap_or_else(|_| short_name(&format!("escalation-{id}"), &short_hash(id.as_str())))
+}
+
+/// A name with an ending, whose beginning is cut where it would get too long.
+fn short_name(start: &str, end: &str) -> TaskId {
+    let start: String = start.chars().take(100).collect();
+    format!("{start}-{end}").parse().expect("it is short enough, and made of names")
+}
+
+fn short_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..8].to_owned()
+}
+
+/// Says whether a task that is there stands in for one that would follow from another.
+pub fn stands_in(there: &Task, parent: &TaskId) -> bool {
+    let waits = matches!(there.status, Status::Pending | Status::InProgress);
+    waits && there.parent_task_id.as_ref() == Some(parent)
 }
 
 /// Somebody has called a task off.
@@ -173,10 +245,25 @@ pub fn retry(mut task: Task) -> Result<Task, QueueError> {
     }
 }
 
-/// Whoever held a task is gone.
-pub fn recover(task: Task, now: Moment) -> Task {
+/// Whoever held a task is gone. That counts as a try, or a task that kills its agents would do so
+/// for ever; it does not rest, as it may not be to blame.
+pub fn recover(task: Task, policy: &Policy, now: Moment) -> Step {
     let held_by = task.started_by.clone().unwrap_or_else(|| "nobody".to_owned());
-    waiting_again(ended(task, &held_by, "the agent is gone", now))
+    let mut task = ended(task, &held_by, "the agent is gone", now);
+    if task.retry_count < policy.max_retries {
+        task.retry_count += 1;
+        let (task, settled) = (waiting_again(task), Settled::GivenBack);
+        return Step { task, follow_ups: vec![], rests: Duration::ZERO, settled };
+    }
+    let error = "the agents that worked on it are gone, each time".to_owned();
+    let failure = Failure { error, again: Again::AtMost(None) };
+    task.last_error = Some(failure.error.clone());
+    give_up(task, &held_by, &failure, policy, now)
+}
+
+/// A task that was in progress elsewhere waits here.
+pub fn set_free(task: Task) -> Task {
+    waiting_again(task)
 }
 
 /// Makes a task wait that an agent had begun.

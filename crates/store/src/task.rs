@@ -9,8 +9,11 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The most bytes that a task may have as JSON.
+/// The most bytes that a task may have as JSON when it is put in.
 pub const MAX_TASK: usize = 4 << 20;
+
+/// The most that are read: what is there grows while it is worked on, and must not be lost for it.
+pub const MAX_STORED: usize = 16 << 20;
 
 /// The longest name of a task, a queue or an agent.
 const MAX_NAME: usize = 128;
@@ -438,9 +441,9 @@ impl Task {
 
     /// Reads a task from JSON.
     pub fn parse(json: &[u8]) -> Result<Task, TaskError> {
-        if json.len() > MAX_TASK {
+        if json.len() > MAX_STORED {
             let size = json.len();
-            return Err(TaskError::Json(format!("it has {size} bytes, and may have {MAX_TASK}")));
+            return Err(TaskError::Json(format!("it has {size} bytes, and may have {MAX_STORED}")));
         }
         let task: Task =
             serde_json::from_slice(json).map_err(|error| TaskError::Json(error.to_string()))?;

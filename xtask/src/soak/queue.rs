@@ -96,7 +96,9 @@ fn in_postgres(server: &PrivatePostgres, name: &str) -> anyhow::Result<Place> {
 }
 
 fn open(place: &str) -> anyhow::Result<Box<dyn Queue>> {
-    let policy = Policy { max_queue_size: usize::MAX, ..Policy::default() };
+    // A task may lose many workers here, and is not given up for it.
+    let (max_queue_size, max_retries) = (usize::MAX, u32::MAX);
+    let policy = Policy { max_queue_size, max_retries, ..Policy::default() };
     if place.starts_with("postgres://") {
         return Ok(Box::new(PgQueue::open(place, policy)?));
     }

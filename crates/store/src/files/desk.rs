@@ -15,14 +15,11 @@ use crate::clock::{self, Uptime};
 use crate::queue::{
     Addressed, Claimed, Lease, Policy, QueueError, Recovered, Settled, Settlement, Standing, Tenure,
 };
-use crate::steps;
+use crate::steps::{self, FENCE, RESTS, Step};
 use crate::task::{AgentId, QueueName, Status, Task, TaskId};
 
-/// Where a task's file keeps how often it was claimed.
-const FENCE: &str = "fence";
-
-/// Where a task's file keeps until when it rests, by a clock that nobody moves.
-const RESTS: &str = "rests";
+/// Nobody claims a task so often: a number beyond it was made up.
+const MOST_CLAIMS: u64 = 1 << 62;
 
 /// An agent that gave a sign of life so recently may hold what has no lock.
 const FRESH: Duration = Duration::from_secs(90);
@@ -43,6 +40,14 @@ struct Intent {
     /// The task that is settled, if there is one.
     settles: Option<Stored>,
     follow_ups: Vec<Stored>,
+}
+
+impl Intent {
+    /// To settle a task of a queue.
+    fn of(queue: &QueueName, step: Step) -> Intent {
+        let settles = Some(Stored { queue: queue.clone(), task: step.task });
+        Intent { settles, follow_ups: step.follow_ups.into_iter().map(Stored::from).collect() }
+    }
 }
 
 /// A task and its queue, as they are written.
@@ -73,7 +78,7 @@ impl Desk<'_> {
                 // It is renamed whole into its place, so this is not of our making.
                 Err(error) => self.set_aside(&path, &name, &format!("it is no intent: {error}"))?,
             }
-            disk::remove(&path)?;
+            disk::remove_surely(&path)?;
         }
         match unfinished {
             Unfinished::Nothing => Ok(()),
@@ -274,10 +279,24 @@ impl Desk<'_> {
             let rests = json!({ "boot_id": self.boot, "until_uptime_ms": until });
             step.task.rest.insert(RESTS.into(), rests);
         }
-        let settles = Some(Stored { queue: queue.clone(), task: step.task });
-        let follow_ups = step.follow_ups.into_iter().map(Stored::from).collect();
-        self.commit(&Intent { settles, follow_ups })?;
-        Ok(step.settled)
+        let step = self.named_apart(step, id, lease.fence)?;
+        let settled = step.settled.clone();
+        self.commit(&Intent::of(queue, step))?;
+        Ok(settled)
+    }
+
+    /// Gives what follows from a claim of a task names of its own.
+    fn named_apart(&self, mut step: Step, parent: &TaskId, fence: u64) -> Result<Step, QueueError> {
+        let is_taken = |name: &TaskId| {
+            let Some((queue, _)) = self.find(name)? else {
+                return Ok(false);
+            };
+            let there = self.read(&queue, &file_name(name))?;
+            Ok(there.is_none_or(|there| !steps::stands_in(&there, parent)))
+        };
+        let follow_ups = std::mem::take(&mut step.follow_ups);
+        let named = steps::named_apart(follow_ups, parent, fence, is_taken)?;
+        Ok(step.followed_by(named))
     }
 
     /// Does what is intended, all of it or nothing.
@@ -451,7 +470,10 @@ impl Desk<'_> {
             let from = self.layout.queue(&entry.queue).join(&entry.file);
             disk::rename(&from, &self.layout.waiting(&entry.queue, &entry.id))?;
         }
-        self.store(&entry.queue, &steps::recover(task, clock::now()))?;
+        let fence = fence(&task);
+        let step = steps::recover(task, self.policy, clock::now());
+        let step = self.named_apart(step, &entry.id, fence)?;
+        self.commit(&Intent::of(&entry.queue, step))?;
         Ok(Some(Recovered { task: entry.id.clone(), queue: entry.queue.clone(), held_by }))
     }
 
@@ -515,9 +537,7 @@ impl Desk<'_> {
             self.locked.note(&queue, &task.id)?;
             match task.status {
                 Status::Completed => self.archive(&queue, &task)?,
-                Status::InProgress => {
-                    self.store(&queue, &steps::recover(task.clone(), clock::now()))?
-                }
+                Status::InProgress => self.store(&queue, &steps::set_free(task.clone()))?,
                 Status::Pending | Status::Failed | Status::Cancelled => {
                     self.store(&queue, &task)?
                 }
@@ -549,7 +569,8 @@ impl Desk<'_> {
         let left = lock.and_then(|lock| Some((lock.left(self.layout, self.boot)?, lock.agent)));
         Ok(match left {
             Some((left, by)) => Standing::Held { by, seconds: left.as_secs() },
-            None => Standing::Blocked { reason: "the agent is gone; it is taken back soon".into() },
+            // Whoever claims next takes it back first.
+            None => Standing::Ready,
         })
     }
 
@@ -624,5 +645,6 @@ impl Desk<'_> {
 
 /// How often a task was claimed.
 fn fence(task: &Task) -> u64 {
-    task.rest.get(FENCE).and_then(Value::as_u64).unwrap_or(0)
+    let number = task.rest.get(FENCE).and_then(Value::as_u64);
+    number.filter(|number| *number < MOST_CLAIMS).unwrap_or(0)
 }

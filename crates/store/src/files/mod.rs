@@ -73,6 +73,11 @@ impl FileQueue {
         Ok(FileQueue { layout, policy, boot, inner, edited: Edited::default() })
     }
 
+    /// Makes the folder of a queue, so that somebody can drop a task in.
+    pub fn make(&self, queue: &QueueName) -> Result<(), QueueError> {
+        disk::make_folder(&self.layout.queue(queue))
+    }
+
     /// The folder that the queue is in.
     pub fn folder(&self) -> &Path {
         self.layout.root()
@@ -268,11 +273,17 @@ impl Queue for FileQueue {
     }
 
     fn count(&self) -> Result<Vec<Count>, QueueError> {
-        self.guarded(|desk| {
+        let mut counts = self.guarded(|desk| {
             desk.look_everywhere()?;
             let queues = desk.queues()?.into_iter();
-            queues.map(|queue| count(desk, queue)).collect()
-        })
+            queues.map(|queue| count(desk, queue)).collect::<Result<Vec<Count>, QueueError>>()
+        })?;
+        // Others need not wait while the archives are counted.
+        for count in &mut counts {
+            let archive = disk::names(&self.layout.archive(&count.queue))?;
+            count.completed += archive.iter().filter(|name| layout::is_task_file(name)).count();
+        }
+        Ok(counts)
     }
 
     fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError> {
@@ -374,14 +385,12 @@ fn count(desk: &Desk<'_>, queue: QueueName) -> Result<Count, QueueError> {
         };
         blocked += usize::from(matches!(desk.standing(&entry)?, Standing::Blocked { .. }));
     }
-    let archive = disk::names(&desk.layout.archive(&queue))?;
-    let archived = archive.iter().filter(|name| layout::is_task_file(name)).count();
     Ok(Count {
         ready,
         waiting: pending.saturating_sub(ready + blocked),
         blocked,
         in_progress: number(Status::InProgress)?,
-        completed: archived + number(Status::Completed)?,
+        completed: number(Status::Completed)?,
         failed: number(Status::Failed)?,
         cancelled: number(Status::Cancelled)?,
         queue,

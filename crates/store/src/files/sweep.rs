@@ -11,7 +11,7 @@ use super::index::{Stamp, Swept, changed};
 use super::layout::{file_name, is_task_file};
 use crate::clock::{self, Uptime};
 use crate::queue::QueueError;
-use crate::task::{MAX_TASK, QueueName, Task, TaskId};
+use crate::task::{MAX_STORED, Priority, QueueName, Task, TaskId};
 
 /// Somebody may still be writing a file that was changed so recently.
 const YOUNG: Duration = Duration::from_secs(2);
@@ -206,11 +206,15 @@ fn read_task(path: &Path, file: &fs::Metadata) -> Result<Task, String> {
     if !file.is_file() {
         return Err("it is no file; links are not followed".to_owned());
     }
-    if file.len() > MAX_TASK as u64 {
-        return Err(format!("it has {} bytes, and may have {MAX_TASK}", file.len()));
+    if file.len() > MAX_STORED as u64 {
+        return Err(format!("it has {} bytes, and may have {MAX_STORED}", file.len()));
     }
     let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
-    Task::parse(&bytes).map_err(|error| error.to_string())
+    let task = Task::parse(&bytes).map_err(|error| error.to_string())?;
+    match task.priority == Priority::ESCALATION && !task.kind.is_escalation() {
+        true => Err("it has priority 0, which is for escalations".to_owned()),
+        false => Ok(task),
+    }
 }
 
 impl Desk<'_> {

@@ -1,8 +1,8 @@
 //! Claiming tasks, and holding them for longer.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use postgres::Row;
@@ -16,6 +16,14 @@ use crate::steps;
 use crate::task::{AgentId, Moment, QueueName, Task, TaskId};
 
 const CLAIM: &str = include_str!("sql/claim.sql");
+
+/// The same for those who claim while they are alive, which are agents: what waits for a person is
+/// not for them. It is said in the statement, so that an index can be used for it.
+static CLAIM_AS_AGENT: LazyLock<String> =
+    LazyLock::new(|| CLAIM.replace("/* open to */", "AND NOT for_person"));
+
+/// How often it is looked for what nobody holds any more, by those who find nothing to claim.
+const LOOK_FOR_LOST: Duration = Duration::from_secs(1);
 
 /// Tasks that have rested enough wait again.
 const WAKE: &str = "UPDATE assay_line SET rests = NULL WHERE id IN (
@@ -57,6 +65,22 @@ impl Desk {
     }
 }
 
+/// When it was last looked for what nobody holds any more.
+#[derive(Default)]
+pub(super) struct Lost(Mutex<Option<Instant>>);
+
+impl Lost {
+    /// Says whether it is time to look, which is then done.
+    fn is_due(&self) -> bool {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = last.is_none_or(|last| last.elapsed() >= LOOK_FOR_LOST);
+        if due {
+            *last = Some(Instant::now());
+        }
+        due
+    }
+}
+
 /// Who claims, and from where.
 struct Claimant<'a> {
     queue: &'a QueueName,
@@ -86,6 +110,23 @@ impl PgQueue {
         if at_most == 0 {
             return Ok(Vec::new());
         }
+        let claimed = self.claim_what_waits(queue, agent, tenure, at_most)?;
+        if !claimed.is_empty() || !self.lost.is_due() {
+            return Ok(claimed);
+        }
+        match self.recover()?.is_empty() {
+            true => Ok(claimed),
+            false => self.claim_what_waits(queue, agent, tenure, at_most),
+        }
+    }
+
+    fn claim_what_waits(
+        &self,
+        queue: &QueueName,
+        agent: &AgentId,
+        tenure: Tenure,
+        at_most: usize,
+    ) -> Result<Vec<Claimed>, QueueError> {
         self.names.refuse_displaced(agent)?;
         let who = Claimant { queue, agent, tenure, ticket: ticket() };
         let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
@@ -134,8 +175,9 @@ impl PgQueue {
         let alive = matches!(who.tenure, Tenure::WhileAlive(_));
         let (queue, agent) = (who.queue.as_str(), who.agent.as_str());
         let time = millis(who.tenure.time());
+        let claim = if alive { CLAIM_AS_AGENT.as_str() } else { CLAIM };
         let rows =
-            conn.query(CLAIM, &[&queue, &at_most, &agent, &alive, &time, &due_first, &who.ticket])?;
+            conn.query(claim, &[&queue, &at_most, &agent, &alive, &time, &due_first, &who.ticket])?;
         let first = rows.first().expect("there is always a row");
         let (due, hungry, now): (bool, bool, Timestamp) =
             (first.get(0), first.get(1), first.get(2));

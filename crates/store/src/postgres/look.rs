@@ -137,9 +137,8 @@ impl Seated {
             Some(by) if !self.is_gone() => {
                 Standing::Held { by, seconds: seconds(self.held_ms.unwrap_or(0)) }
             }
-            Some(_) | None => {
-                Standing::Blocked { reason: "the agent is gone; it is taken back soon".to_owned() }
-            }
+            // Whoever claims next takes it back first.
+            Some(_) | None => Standing::Ready,
         }
     }
 }

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::agents::Names;
-use self::claim::Desk;
+use self::claim::{Desk, Lost};
 use self::pool::{Patience, Pool};
 use self::push::Room;
 use self::server::Server;
@@ -48,6 +48,7 @@ pub struct PgQueue {
     crier: Crier,
     room: Room,
     desk: Desk,
+    lost: Lost,
     names: Names,
 }
 
@@ -69,8 +70,8 @@ impl PgQueue {
         })?;
         let channel: Arc<str> = channel.into();
         let crier = Crier::start(Arc::clone(&pool), Arc::clone(&channel));
-        let (room, desk, names) = Default::default();
-        Ok(PgQueue { pool, policy, channel, crier, room, desk, names })
+        let (room, desk, lost, names) = Default::default();
+        Ok(PgQueue { pool, policy, channel, crier, room, desk, lost, names })
     }
 
     /// Makes the tables or brings them up to date, and gives the number of steps that it took. It

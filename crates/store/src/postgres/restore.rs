@@ -17,7 +17,7 @@ impl PgQueue {
     pub(super) fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
         let now = self.pool.now();
         let here = |Addressed { queue, task }| match task.status {
-            Status::InProgress => Addressed { queue, task: steps::recover(task, now) },
+            Status::InProgress => Addressed { queue, task: steps::set_free(task) },
             Status::Pending | Status::Completed | Status::Failed | Status::Cancelled => {
                 Addressed { queue, task }
             }

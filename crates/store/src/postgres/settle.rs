@@ -151,12 +151,25 @@ impl PgQueue {
         now: Moment,
     ) -> Result<Change, QueueError> {
         let step = steps::settle(task, lease, what, &self.policy, now);
-        for next in &step.follow_ups {
-            steps::admit(&next.task)?;
-        }
+        let step = self.named_apart(step, &lease.task, lease.fence)?;
         let (holder, fence) = (Some(lease.agent.as_str().to_owned()), number(lease.fence));
         let (id, queue) = (lease.task.clone(), lease.queue.clone());
         Ok(Change { id, queue, holder, fence, until: None, step })
+    }
+
+    /// Gives what follows from a claim of a task names of its own.
+    fn named_apart(&self, mut step: Step, parent: &TaskId, fence: u64) -> Result<Step, QueueError> {
+        if step.follow_ups.is_empty() {
+            return Ok(step);
+        }
+        let follow_ups = std::mem::take(&mut step.follow_ups);
+        let ids: Vec<&str> = follow_ups.iter().map(|next| next.task.id.as_str()).collect();
+        let there =
+            self.pool.run(Patience::Restart, |conn, _| Seated::query(conn, BY_ID, &[&ids]))?;
+        let taken = there.iter().filter(|seat| !steps::stands_in(&seat.task, parent));
+        let taken: HashSet<TaskId> = taken.map(|seat| seat.task.id.clone()).collect();
+        let is_taken = |name: &TaskId| Ok(taken.contains(name));
+        Ok(step.followed_by(steps::named_apart(follow_ups, parent, fence, is_taken)?))
     }
 
     /// Carries out changes, each if its task stands as it was seen; gives the names of those.
@@ -255,8 +268,13 @@ impl PgQueue {
         let now = self.pool.now();
         let changes: Vec<Change> = seats
             .iter()
-            .map(|seat| Change::to(seat, seat.until, steps::recover(seat.task.clone(), now)))
-            .collect();
+            .map(|seat| {
+                let step = steps::recover(seat.task.clone(), &self.policy, now);
+                let fence = u64::try_from(seat.fence).unwrap_or(0);
+                let step = self.named_apart(step, &seat.task.id, fence)?;
+                Ok(Change { step, ..Change::to(seat, seat.until, seat.task.clone()) })
+            })
+            .collect::<Result<_, QueueError>>()?;
         let done = self.carry_out(&changes)?;
         let taken = seats.into_iter().filter(|seat| done.contains(seat.task.id.as_str()));
         Ok(taken

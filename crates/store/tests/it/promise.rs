@@ -44,7 +44,9 @@ promises!(
     an_old_number_is_refused,
     a_task_whose_time_is_over_is_taken_back,
     what_follows_comes_with_completion,
-    what_follows_and_is_there_already_is_not_made_twice,
+    what_follows_is_not_lost_to_a_name_that_somebody_has,
+    a_task_that_its_agents_do_not_survive_is_given_up,
+    what_is_too_large_is_refused_at_the_door,
     a_failed_task_rests_before_it_is_tried_again,
     a_task_that_keeps_failing_is_given_up_and_told_once,
     what_cannot_get_better_is_not_tried_again,
@@ -285,24 +287,64 @@ fn what_follows_comes_with_completion(store: &dyn Store) {
     assert_eq!(parent.unwrap().as_str(), "a");
 }
 
-fn what_follows_and_is_there_already_is_not_made_twice(store: &dyn Store) {
+fn what_follows_is_not_lost_to_a_name_that_somebody_has(store: &dyn Store) {
     check(
         store,
         "push fix queue=engineer p=7
          push a
          claim
-         complete a then fix queue=engineer p=9
+         complete a then fix queue=engineer p=9 and note queue=engineer after=fix
          list",
         expect![[r#"
             push fix queue=engineer p=7 -> ok
             push a -> ok
             claim -> a
-            complete a then fix queue=engineer p=9 -> completed
-            list -> fix
+            complete a then fix queue=engineer p=9 and note queue=engineer after=fix -> completed
+            list -> fix fix-ef31cd1e note
         "#]],
     );
-    let fix = store.open(policy()).get(&"fix".parse().unwrap()).unwrap();
-    assert_eq!(fix.task.priority.get(), 7);
+    let queue = store.open(policy());
+    let get = |id: &str| queue.get(&id.parse().unwrap()).unwrap().task;
+    assert_eq!(get("fix").priority.get(), 7);
+    assert_eq!(get("note").depends_on[0].as_str(), "fix-ef31cd1e");
+}
+
+fn a_task_that_its_agents_do_not_survive_is_given_up(store: &dyn Store) {
+    check_with(
+        store,
+        Policy { max_retries: 1, ..policy() },
+        "push a
+         claim-briefly one
+         recover
+         claim-briefly other
+         recover
+         get a
+         get escalation-a
+         claim",
+        expect![[r#"
+            push a -> ok
+            claim-briefly one -> a
+            recover -> a
+            claim-briefly other -> a
+            recover -> a
+            get a -> failed over
+            get escalation-a -> pending ready
+            claim -> nothing
+        "#]],
+    );
+}
+
+fn what_is_too_large_is_refused_at_the_door(store: &dyn Store) {
+    let queue = store.open(policy());
+    let mut large = task("a");
+    large.task.description = "x".repeat(assay_store::task::MAX_TASK);
+    let refused = queue.push(vec![large.clone()]).unwrap_err();
+    assert!(refused.to_string().contains("may have 4194304"), "{refused}");
+    // What is there already and grows is not lost.
+    queue.push(vec![task("b")]).unwrap();
+    let claimed = claim(&*queue, "qa-1").unwrap();
+    queue.settle(&claimed.lease, done(vec![large])).unwrap();
+    assert_eq!(claim(&*queue, "qa-1").unwrap().lease.task.as_str(), "a");
 }
 
 fn a_failed_task_rests_before_it_is_tried_again(store: &dyn Store) {
@@ -348,7 +390,11 @@ fn a_task_that_keeps_failing_is_given_up_and_told_once(store: &dyn Store) {
          retry a
          claim
          fail a 0
-         list",
+         cancel escalation-a
+         retry a
+         claim
+         fail a 0
+         list pending",
         expect![[r#"
             push a -> ok
             claim -> a
@@ -363,7 +409,11 @@ fn a_task_that_keeps_failing_is_given_up_and_told_once(store: &dyn Store) {
             retry a -> ok
             claim -> a
             fail a 0 -> failed, escalation-a
-            list -> escalation-a a
+            cancel escalation-a -> ok
+            retry a -> ok
+            claim -> a
+            fail a 0 -> failed, escalation-a-a7a3d40a
+            list pending -> escalation-a-a7a3d40a
         "#]],
     );
     let told = store.open(policy).get(&"escalation-a".parse().unwrap()).unwrap();
@@ -439,11 +489,11 @@ fn a_full_queue_refuses_and_follow_ups_still_come(store: &dyn Store) {
          list",
         expect![[r#"
             push a and b -> ok
-            push c -> refused: queue `qa` is full: 2 tasks wait in it; let agents work them off, cancel some, or raise `safeguards.max_queue_size`
+            push c -> refused: queue `qa` has no room for that: 2 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`
             push c queue=other -> ok
             claim -> a
             push d -> ok
-            push e -> refused: queue `qa` is full: 2 tasks wait in it; let agents work them off, cancel some, or raise `safeguards.max_queue_size`
+            push e -> refused: queue `qa` has no room for that: 2 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`
             complete a then f -> completed
             list -> b c d f
         "#]],

@@ -67,7 +67,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let as_json = args.json;
     let tasks = match &args.file {
-        Some(file) => from_json(file, args.queue.as_ref())?,
+        Some(file) => from_json(file, args.queue.as_ref(), user)?,
         None => vec![from_options(args, user)?],
     };
     for new in &tasks {
@@ -103,7 +103,7 @@ fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {
 }
 
 /// Reads tasks as JSON: one, a list, or one on each line.
-fn from_json(file: &str, queue: Option<&QueueName>) -> anyhow::Result<Vec<Addressed>> {
+fn from_json(file: &str, queue: Option<&QueueName>, user: &str) -> anyhow::Result<Vec<Addressed>> {
     let bytes = match file {
         "-" => read_stdin()?,
         file => read_file(file.as_ref())?,
@@ -118,7 +118,14 @@ fn from_json(file: &str, queue: Option<&QueueName>) -> anyhow::Result<Vec<Addres
     if tasks.is_empty() {
         bail!("`{file}` has no task in it");
     }
-    let read = |(number, value): (usize, Value)| {
+    let read = |(number, mut value): (usize, Value)| {
+        if let Value::Object(fields) = &mut value {
+            fields.entry("created_at").or_insert_with(|| json!(clock::now()));
+            fields.entry("created_by").or_insert_with(|| json!(user));
+            if let Some(queue) = queue {
+                fields.entry("assigned_to").or_insert_with(|| json!(queue));
+            }
+        }
         let task = Task::parse(value.to_string().as_bytes());
         let task = task.with_context(|| format!("task {} of `{file}` is none", number + 1))?;
         let queue = queue.cloned().map_or_else(|| task.assigned_to.parse(), Ok);

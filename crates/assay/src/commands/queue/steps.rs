@@ -1,5 +1,6 @@
 //! Single steps for scripts: `assay queue claim|renew|complete|fail`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,14 +26,19 @@ pub(super) struct ClaimArgs {
     #[arg(long, value_name = "NAME", value_parser = agent_id)]
     agent: AgentId,
     /// For how many seconds, unless it is renewed
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = lease())]
     lease: u64,
     /// So many tasks at the most
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    count: usize,
+    #[arg(long, value_name = "N", default_value = "1")]
+    count: NonZeroUsize,
     /// Print JSON, which is done in any case
     #[arg(long)]
     json: bool,
+}
+
+/// How long a script may hold a task without a sign of life: at most a day.
+fn lease() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=24 * 60 * 60)
 }
 
 /// What is held.
@@ -58,7 +64,7 @@ pub(super) struct RenewArgs {
     #[command(flatten)]
     held: Held,
     /// For how many seconds from now
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = lease())]
     lease: u64,
 }
 
@@ -106,7 +112,7 @@ impl Held {
 
 pub(super) fn claim(queue: &dyn Queue, args: &ClaimArgs) -> anyhow::Result<Exit> {
     let tenure = Tenure::ByTime(Duration::from_secs(args.lease));
-    let claimed = queue.claim(&args.queue, &args.agent, tenure, args.count)?;
+    let claimed = queue.claim(&args.queue, &args.agent, tenure, args.count.get())?;
     let told =
         claimed.iter().map(|Claimed { lease, task }| json!({ "lease": lease, "task": task }));
     print_json(&json!({ "claimed": told.collect::<Vec<Value>>() }))?;

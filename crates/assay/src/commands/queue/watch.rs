@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_findings::write::plain;
 use assay_store::clock;
-use assay_store::queue::{Filter, Queue, Watch};
+use assay_store::queue::{Filter, Queue, QueueError, Watch};
 use assay_store::task::{QueueName, Status};
 use serde_json::json;
 
@@ -44,42 +44,59 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
     for (id, sight) in &before {
         tell(args, id, None, Some(sight))?;
     }
-    std::thread::scope(|scope| -> anyhow::Result<Exit> {
-        loop {
-            for name in queue.count()?.into_iter().map(|count| count.queue) {
-                if !watched.contains(&name) {
-                    let (watch, wake): (Watch, _) = (queue.watch(&name)?, wake.clone());
-                    watched.push(name);
-                    // It ends with the process: whoever watches does so until then.
-                    scope.spawn(
-                        move || {
-                            while watch.wait(Duration::MAX) && wake.send(()).is_ok() {}
-                        },
-                    );
-                }
+    loop {
+        for name in queues(queue)? {
+            if !watched.contains(&name) {
+                let (watch, wake): (Watch, _) = (queue.watch(&name)?, wake.clone());
+                watched.push(name);
+                // It ends with the process: whoever watches does so until then.
+                std::thread::spawn(
+                    move || while watch.wait(Duration::MAX) && wake.send(()).is_ok() {},
+                );
             }
-            match woken.recv_timeout(SAFETY_NET) {
-                Ok(()) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Ready),
-            }
-            let now = look(queue, args)?;
-            for (id, sight) in &now {
-                if before.get(id) != Some(sight) {
-                    tell(args, id, before.get(id), Some(sight))?;
-                }
-            }
-            for (id, sight) in before.iter().filter(|(id, _)| !now.contains_key(*id)) {
-                let done = queue.get(&id.parse()?).ok();
-                let completed = done.map(|done| Sight {
-                    status: done.task.status,
-                    by: done.task.completed_by,
-                    ..sight.clone()
-                });
-                tell(args, id, Some(sight), completed.as_ref())?;
-            }
-            before = now;
         }
-    })
+        match woken.recv_timeout(SAFETY_NET) {
+            Ok(()) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Ready),
+        }
+        let now = match look(queue, args) {
+            Ok(now) => now,
+            Err(error) if is_passing(&error) => {
+                super::super::warn(&format!("{error:#}; it is tried again"));
+                std::thread::park_timeout(SAFETY_NET);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        for (id, sight) in &now {
+            if before.get(id) != Some(sight) {
+                tell(args, id, before.get(id), Some(sight))?;
+            }
+        }
+        for (id, sight) in before.iter().filter(|(id, _)| !now.contains_key(*id)) {
+            let done = queue.get(&id.parse()?).ok();
+            let completed = done.map(|done| Sight {
+                status: done.task.status,
+                by: done.task.completed_by,
+                ..sight.clone()
+            });
+            tell(args, id, Some(sight), completed.as_ref())?;
+        }
+        before = now;
+    }
+}
+
+/// The queues that there are, as far as can be told now.
+fn queues(queue: &dyn Queue) -> anyhow::Result<Vec<QueueName>> {
+    match queue.count() {
+        Ok(counts) => Ok(counts.into_iter().map(|count| count.queue).collect()),
+        Err(error) if error.is_passing() => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_passing(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(QueueError::is_passing)
 }
 
 /// The tasks that are not completed.

@@ -66,7 +66,7 @@ fn a_file_that_is_no_task_is_set_aside_with_the_reason_and_stops_nobody() {
     let queue = place.open();
     place.drop_in("queues/qa/broken.json", "{\"id\": ");
     place.drop_in("queues/qa/hostile.json", &written("../../etc/passwd", json!({})));
-    place.drop_in("queues/qa/huge.json", &" ".repeat(crate::task::MAX_TASK + 1));
+    place.drop_in("queues/qa/huge.json", &" ".repeat(crate::task::MAX_STORED + 1));
     std::os::unix::fs::symlink("/etc/passwd", place.path("queues/qa/link.json")).unwrap();
     place.drop_in("queues/qa/t.json.tmp.123", "junk");
     place.drop_in("queues/qa/.notify", "");
@@ -89,12 +89,29 @@ fn a_file_that_is_no_task_is_set_aside_with_the_reason_and_stops_nobody() {
           task id "../../etc/passwd" is no name: it has 1 to 128 letters, digits, `.`, `_` or `-`, and no dot in front at line 1 column 24
         huge.json
         huge.json.reason.txt
-          it has 4194305 bytes, and may have 4194304
+          it has 16777217 bytes, and may have 16777216
         link.json
         link.json.reason.txt
           it is no file; links are not followed
     "#]]
     .assert_eq(&told);
+}
+
+#[test]
+fn a_made_up_number_or_priority_stops_nobody() {
+    let place = Place::new();
+    let queue = place.open();
+    let made_up = json!({ "fence": u64::MAX, "retry_count": u32::MAX });
+    place.drop_in("queues/qa/a.json", &written("a", made_up));
+    place.drop_in("queues/qa/b.json", &written("b", json!({ "priority": 0 })));
+    let held = claim(&queue).unwrap();
+    assert_eq!((held.lease.task.as_str(), held.lease.fence), ("a", 1));
+    let failure = crate::queue::Failure {
+        error: "broke".into(),
+        again: crate::queue::Again::AtMost(Some(u32::MAX)),
+    };
+    queue.settle(&held.lease, crate::queue::Settlement::Failed(failure)).unwrap();
+    assert_eq!(place.names("malformed"), ["b.json", "b.json.reason.txt"]);
 }
 
 #[test]

@@ -43,6 +43,8 @@ CREATE TABLE assay_line (
 
 CREATE INDEX assay_line_ready ON assay_line (queue, priority, created, id)
     WHERE holder IS NULL AND open = 0 AND rests IS NULL;
+CREATE INDEX assay_line_for_agents ON assay_line (queue, priority, created, id)
+    WHERE holder IS NULL AND open = 0 AND rests IS NULL AND NOT for_person;
 CREATE INDEX assay_line_resting ON assay_line (queue, rests)
     WHERE holder IS NULL AND open = 0 AND rests IS NOT NULL;
 CREATE INDEX assay_line_waiting ON assay_line (queue, id) WHERE open > 0;

@@ -8,7 +8,7 @@ WITH gate AS MATERIALIZED (
 ), picked AS MATERIALIZED (
     SELECT id FROM assay_line
     WHERE queue = $1::text AND holder IS NULL AND open = 0 AND rests IS NULL
-        AND NOT (for_person AND $4::bool)
+        /* open to */
         AND NOT (SELECT due FROM gate)
     ORDER BY priority, created, id
     LIMIT $2::int8
