@@ -1,5 +1,6 @@
 //! Credentials: what is left in the code by mistake, and taking it out of what is shown.
 
+mod key;
 mod kinds;
 
 use std::borrow::Cow;
@@ -10,6 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
+use self::key::Keys;
 use self::kinds::{KEY, KINDS};
 use super::Added;
 use crate::hit::Hit;
@@ -147,17 +149,6 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 
 /// Takes credentials out of a text's lines, the bodies of private keys among them.
 pub fn redacted_lines(text: &str) -> Vec<String> {
-    let mut inside = false;
-    text.lines()
-        .map(|line| {
-            let opens = line.contains("PRIVATE KEY-----");
-            let closes = line.contains("-----END ");
-            let body = inside && !closes;
-            inside = (inside || opens) && !closes;
-            if body || (opens && line.len() > 60) {
-                return "[redacted]".to_owned();
-            }
-            redact(line).into_owned()
-        })
-        .collect()
+    let mut keys = Keys::default();
+    text.lines().map(|line| redact(&keys.take_out(line)).into_owned()).collect()
 }
