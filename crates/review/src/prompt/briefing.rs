@@ -8,7 +8,7 @@ use assay_change::diff::{Content, FileDiff};
 use assay_findings::ground::{Symbol, Tree};
 use assay_findings::path::RepoPath;
 use assay_rules::{
-    Redacted, WithSymbols, injection_in_file, injection_in_name, without_injections,
+    Redacted, WithSymbols, injection_in_file, injection_in_name, redacted_text, without_injections,
     without_injections_in_file,
 };
 
@@ -19,6 +19,7 @@ use super::{guidelines, names};
 /// Why a hunk was kept from models, or was not all shown.
 const ADDRESSES: &str = "text in it addresses a reviewer";
 const LONG_LINES: &str = "a line is too long to be shown";
+const REDACTED: &str = "most of what it adds looks like credentials";
 const TOO_MUCH: &str = "the change is larger than models are given";
 const UNREADABLE: &str = "it could not be shown";
 const ODD_NAME: &str = "its name has control characters";
@@ -166,7 +167,7 @@ fn hunks(file: &FileDiff) -> usize {
 
 /// Takes credentials and orders out of a text.
 fn safe_text(text: &str) -> String {
-    let text = assay_rules::redacted_text(text);
+    let text = redacted_text(text);
     names::with_plain_lines(&without_injections(&text)).into_owned()
 }
 
@@ -202,11 +203,12 @@ fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<NotRead>> {
     let Some(path) = path else { return Vec::new() };
     let Some(text) = change.tree().read(&path) else { return Vec::new() };
     let orders = injection_in_file(path.as_str(), &text);
-    let is_cut = excerpt::is_cut(&text);
-    if orders.is_empty() && !is_cut {
+    let shown = redacted_text(&text);
+    if orders.is_empty() && !excerpt::is_cut(&text) && shown == text {
         return Vec::new();
     }
     let lines: Vec<&str> = text.lines().collect();
+    let shown: Vec<&str> = shown.lines().collect();
     let reason = |hunk: &assay_change::diff::Hunk| {
         let around = hunk.new.start..=hunk.new.start + hunk.new.count;
         if orders
@@ -217,10 +219,21 @@ fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<NotRead>> {
         }
         let mut added = hunk.added.iter().flat_map(|span| span.start()..=span.end());
         let is_long = |n: u32| lines.get(n as usize - 1).is_some_and(|line| excerpt::is_cut(line));
+        if is_redacted(added.clone().filter_map(|n| shown.get(n as usize - 1).copied())) {
+            return Some(NotRead::NotShown(REDACTED));
+        }
         added.any(is_long).then_some(NotRead::NotShown(LONG_LINES))
     };
     match file.hunks.is_empty() {
         true => vec![(!orders.is_empty()).then_some(NotRead::Addresses)],
         false => file.hunks.iter().map(reason).collect(),
     }
+}
+
+/// Says whether most of some lines show nothing but that something was taken out of them.
+fn is_redacted<'l>(lines: impl Iterator<Item = &'l str>) -> bool {
+    let is_word = |text: &str| text.contains(char::is_alphanumeric);
+    let told: Vec<&str> = lines.filter(|line| is_word(line)).collect();
+    let is_empty = |line: &&&str| !is_word(&line.replace("[redacted]", ""));
+    told.iter().filter(is_empty).count() * 2 > told.len()
 }

@@ -137,6 +137,25 @@ fn credentials_and_orders_do_not_leave() {
 }
 
 #[test]
+fn what_is_mostly_redacted_does_not_count_as_read() {
+    let shown = |text: &str| {
+        let repository = repository(&[("b.py", "a = 1\n")], &[("a.py", text)], "x");
+        Briefing::new(&open(&repository)).not_read
+    };
+    let [header, end] = ["BEGIN", "END"].map(|word| format!("-----{word} PRIVATE KEY-----"));
+    let talk = format!("# begins with {header}\nimport os\n\nos.system(cmd)\n");
+    assert_eq!(shown(&talk), [None]);
+    let body = "kT9vQ2mX7pLwq7R2mXc9Vb4Nz8Kp1Lw6Ty3Hd5Jf0Gs2AeUo\n".repeat(6);
+    let why = "most of what it adds looks like credentials";
+    let key = format!("{header}\n{body}{end}\nos.system(cmd)\n");
+    assert_eq!(shown(&key), [Some(briefing::NotRead::NotShown(why))]);
+    // What is called a password once is taken out wherever it stands.
+    let called = "kT9vQ2mX7pLw()\n";
+    let hidden = format!("password = \"kT9vQ2mX7pLw\"\n{}", called.repeat(3));
+    assert_eq!(shown(&hidden), [Some(briefing::NotRead::NotShown(why))]);
+}
+
+#[test]
 fn every_changed_line_is_in_exactly_one_part() {
     let lines = |start: usize| {
         (start..start + 400).map(|n| format!("value_{n} = {n}\n")).collect::<String>()
