@@ -74,7 +74,8 @@ pub(crate) fn is_database(place: &str) -> bool {
 /// repository are nobody's to carry out.
 fn open_files(root: &Path, policy: Policy) -> anyhow::Result<FileQueue> {
     let folder = root.join(FOLDER);
-    if folder.exists() && assay_change::is_tracked(root, FOLDER) {
+    let is_tracked = || folder.exists() && assay_change::is_tracked(root, FOLDER);
+    if assay_change::is_foreign(&folder) || is_tracked() {
         bail!(
             "`{FOLDER}` came with the repository, and whoever wrote it may have made it up; \
              `git rm -r --cached {FOLDER}` if it is your own"

@@ -298,11 +298,20 @@ impl Git {
         Ok(names.map(shown).collect())
     }
 
-    /// Says whether git tracks a folder's files, or any of them.
+    /// Says whether git tracks a folder's files, or any of them, or what the folder lies in: behind
+    /// a link or in a submodule git lists nothing, and all of it came with the repository.
     pub(crate) fn tracks(&self, folder: &str) -> bool {
-        let listed = self.run(&["ls-files", "-z", "--", folder]);
-        // Git refuses to list what lies in another repository, which came with this one.
-        listed.map_or(true, |listed| !listed.is_empty())
+        let around = folder.match_indices('/').map(|(at, _)| &folder[..at]);
+        let around: Vec<&str> = around.collect();
+        let args = [&["ls-files", "--stage", "-z", "--", folder][..], &around].concat();
+        let Ok(listed) = self.run(&args) else { return true };
+        let entries = listed.split(|byte| *byte == 0).map(text);
+        let mut names = entries.filter_map(|entry| Some(entry.split_once('\t')?.1.to_owned()));
+        names.any(|name| {
+            let below = name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+            // Git tracks no folder, so whatever has such a name is a link, a submodule or a file.
+            below || name == folder || around.contains(&name.as_str())
+        })
     }
 
     /// Reads a diff as it comes.

@@ -192,6 +192,12 @@ pub fn is_tracked(root: &Path, folder: &str) -> bool {
     Git::find(root).is_ok_and(|git| git.tracks(folder))
 }
 
+/// Says whether a link, a file or another repository stands where a folder of one's own should.
+pub fn is_foreign(folder: &Path) -> bool {
+    let Ok(found) = folder.symlink_metadata() else { return false };
+    !found.is_dir() || folder.join(".git").symlink_metadata().is_ok()
+}
+
 /// Opens a change of the repository around a folder.
 pub fn open(folder: &Path, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
     let git = Git::find(folder)?;

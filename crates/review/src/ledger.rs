@@ -79,6 +79,9 @@ fn checked(root: &Path) -> Result<PathBuf, UseError> {
     if folder.symlink_metadata().is_ok() && !is_folder {
         return Err(UseError::NotAFile { path: folder });
     }
+    if assay_change::is_foreign(&folder) {
+        return Err(UseError::Brought { file: runs::STATE.to_owned() });
+    }
     let here = FILES.map(|end| format!("{PATH}{end}"));
     for file in here.iter().filter(|file| root.join(file).symlink_metadata().is_ok()) {
         if !is_file(&root.join(file)) {

@@ -22,7 +22,7 @@ use crate::recording::{self, Recording};
 use crate::reviewer::Exchange;
 
 /// The folder for what assay keeps in a repository.
-const STATE: &str = ".assay";
+pub(crate) const STATE: &str = ".assay";
 
 /// What of it is not meant for git.
 const IGNORED: &str = "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/delegated/\n/cache/\n/spend/\n/reports/\n/mcp/\n/worktrees/\n/supervisor.json\n/ledger.db*\n*.tmp\n";
@@ -302,6 +302,9 @@ const OWN: [&str; 6] = ["runs", "delegated", "cache", "spend", "reports", "mcp"]
 /// Names what of the state folder came with the repository. Only assay writes there, so what did
 /// may have been made up to be taken for an answer, a fix or an earlier review.
 pub fn brought(root: &Path) -> Option<String> {
+    if assay_change::is_foreign(&root.join(STATE)) {
+        return Some(STATE.to_owned());
+    }
     let folders = OWN.iter().map(|name| format!("{STATE}/{name}"));
     let mut here = folders.filter(|folder| root.join(folder).exists());
     here.find(|folder| assay_change::is_tracked(root, folder))

@@ -339,6 +339,32 @@ fn a_ledger_that_comes_with_the_repository_is_not_used() {
 }
 
 #[test]
+fn a_ledger_that_comes_in_a_submodule_is_not_used() {
+    let repository = reviewed();
+    let id = id(&repository, "clean.py");
+    assert_eq!(run(&repository, &["findings", "dismiss", &id, "--reason", "x"]).code, 0);
+    let state = Repository::new();
+    fs::copy(repository.path().join(".assay/ledger.db"), state.file("ledger.db")).unwrap();
+    state.commit("a ledger");
+    fs::remove_dir_all(repository.path().join(".assay")).unwrap();
+    let url = state.path().to_str().unwrap();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "--quiet", url, ".assay"];
+    repository.git(&add);
+    repository.commit("with its own state");
+    for is_bare in [false, true] {
+        // Without its own `.git`, the index alone tells whose the folder is.
+        if is_bare {
+            fs::remove_file(repository.path().join(".assay/.git")).unwrap();
+        }
+        let ran = run(&repository, &["review", "--format", "json"]);
+        let raised = ran.json()["findings"].to_string();
+        assert!(raised.contains("shell-injection"), "{raised}");
+        assert!(ran.stderr.contains("came with the repository"), "{}", ran.stderr);
+        assert_eq!(run(&repository, &["replay"]).code, 2);
+    }
+}
+
+#[test]
 fn many_reviews_at_once_are_all_in_it() {
     let repository = reviewed();
     std::thread::scope(|scope| {

@@ -142,6 +142,26 @@ fn a_queue_that_came_with_the_repository_is_refused() {
 }
 
 #[test]
+fn a_queue_in_a_submodule_or_behind_a_link_is_refused() {
+    let state = Repository::new();
+    state.write("queues/qa/.keep", "");
+    state.commit("a queue");
+    let with_submodule = Repository::new();
+    let (url, name) = (state.path().to_str().unwrap(), ".agent-communication");
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "--quiet", url, name];
+    with_submodule.git(&add);
+    let with_link = Repository::new();
+    with_link.write("docs/queues/qa/.keep", "");
+    std::os::unix::fs::symlink("docs", with_link.file(name)).unwrap();
+    for repository in [with_submodule, with_link] {
+        let ran = queue(repository.path(), &["list"], "");
+        assert_eq!(ran.code, 2);
+        let told = "`.agent-communication` came with the repository";
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_bad_task_is_refused_with_the_reason_and_nothing_is_written() {
     let repository = Repository::new();
     let folder = repository.path();

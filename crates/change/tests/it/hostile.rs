@@ -46,6 +46,35 @@ fn links_out_of_the_tree_are_not_followed() {
 }
 
 #[test]
+fn what_lies_in_a_submodule_or_behind_a_link_came_with_the_repository() {
+    let inner = Repository::new();
+    inner.write("runs/1/synthesis.json", "{}\n");
+    inner.commit("state");
+    let outer = Repository::new();
+    outer.write("linked/real/file", "1\n");
+    symlink("linked/real", outer.file("link")).unwrap();
+    outer.commit("a link");
+    let url = inner.path().to_str().unwrap();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "--quiet", url, "sub"];
+    outer.git(&add);
+    outer.write("own/file", "1\n");
+    for stage in ["staged", "committed"] {
+        if stage == "committed" {
+            outer.git(&["commit", "--quiet", "--message", "a submodule"]);
+        }
+        for folder in ["sub", "sub/runs", "sub/runs/1", "link", "link/file", "linked/real"] {
+            assert!(assay_change::is_tracked(outer.path(), folder), "{stage}: {folder}");
+        }
+        for folder in ["own", "own/file", "linked/other", "su", "sub2/runs"] {
+            assert!(!assay_change::is_tracked(outer.path(), folder), "{stage}: {folder}");
+        }
+    }
+    for (name, is_foreign) in [("sub", true), ("link", true), ("own", false), ("none", false)] {
+        assert_eq!(assay_change::is_foreign(&outer.path().join(name)), is_foreign, "{name}");
+    }
+}
+
+#[test]
 fn a_path_that_leads_out_of_the_tree_names_no_file() {
     let diff = "--- a/../../etc/passwd\n+++ b/../../etc/passwd\n@@ -1 +1 @@\n-a\n+b\n\
                 diff --git \"a/../x\\377\" \"b/../x\\377\"\nnew file mode 100644\n";
