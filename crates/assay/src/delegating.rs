@@ -17,7 +17,7 @@ use assay_review::recording::{RecordedModels, RecordedTerms};
 use assay_review::{Reviewer, Rules};
 use assay_review::{ledger, runs};
 use assay_serve::mcp::Refusal;
-use assay_serve::review::{Begin, Begun, Finish, Fixing, Reviews};
+use assay_serve::review::{Begin, Begun, Ended, Finish, Fixing, Reviews};
 use assay_store::task::Moment;
 
 use crate::commands::today;
@@ -54,7 +54,9 @@ impl Repository {
         let personas = Personas::with_repository_personas(settings.personas.clone())?;
         check_apart(&personas, &settings.commands)?;
         let models = RecordedModels {
-            named: named(&what.personas, &personas)?,
+            // Whoever is reviewed does not choose who reads it.
+            named: Vec::new(),
+            added: named(&what.personas, &personas)?,
             personas: settings.personas.clone(),
             tiers: [(); 3].map(|()| host_description(&what.model)),
             thinking: 0,
@@ -98,7 +100,9 @@ impl Repository {
 
     fn finish(&self, id: &ReviewId) -> anyhow::Result<Finish> {
         let review = match delegation::open(&self.root, id) {
-            Err(DelegationError::Finished { run, .. }) => return self.finished(run),
+            Err(DelegationError::Finished { .. }) => {
+                return Ok(Finish::Done(Box::new(self.ended(id)?)));
+            }
             opened => opened?,
         };
         let (scope, selection) = review.scope();
@@ -110,20 +114,21 @@ impl Repository {
                 let tree = closed.tree;
                 let run = keep(&closed, now.as_ref())?;
                 closed.kept_as(&run)?;
-                match self.finished(run)? {
-                    Finish::Done { run, synthesis, .. } => {
-                        Ok(Finish::Done { run, synthesis, tree: Some(tree) })
-                    }
-                    other => Ok(other),
-                }
+                Ok(Finish::Done(Box::new(Ended { tree: Some(tree), ..self.ended(id)? })))
             }
         }
     }
 
-    /// Tells what a run came to, as it is kept: without anything that must not leave the machine.
-    fn finished(&self, run: String) -> anyhow::Result<Finish> {
-        let synthesis = runs::synthesis(&runs::find(&self.root, Some(&run))?)?;
-        Ok(Finish::Done { run, synthesis: Box::new(synthesis), tree: None })
+    /// Tells what a review came to, as it is kept: without anything that must not leave the machine.
+    fn ended(&self, id: &ReviewId) -> anyhow::Result<Ended> {
+        let finished = mend::finished(&self.root, id)?;
+        Ok(Ended {
+            run: finished.run().to_owned(),
+            title: finished.title().to_owned(),
+            limited_to: finished.limited_to().to_vec(),
+            synthesis: finished.synthesis().clone(),
+            tree: None,
+        })
     }
 
     /// Looks at what lies in the work tree since a review.

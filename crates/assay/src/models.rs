@@ -191,6 +191,7 @@ impl Panel {
         let recorded = RecordedModels {
             personas: files,
             named,
+            added: Vec::new(),
             tiers: tiers.map(|tier| models.of(tier).about().clone()),
             thinking,
             prior: prior.clone(),
@@ -225,7 +226,7 @@ impl Panel {
 
     /// Gives the reviewers: those who were asked for by name, or else all, whose triggers decide.
     pub(crate) fn reviewers(&self) -> Vec<Box<dyn Reviewer>> {
-        let all = self.personas.reviewers(&self.recorded.named, &self.desk).into_iter();
+        let all = self.recorded.reviewers(&self.personas, &self.desk).into_iter();
         all.map(|reviewer| Box::new(reviewer) as Box<dyn Reviewer>).collect()
     }
 

@@ -21,7 +21,7 @@ use assay_models::{Absent, Budget, Caller, Description, Nonce, Patience, Store, 
 use assay_rules::redacted_text;
 use serde::{Deserialize, Serialize};
 
-use crate::persona::{Desk, Models};
+use crate::persona::{Desk, Models, PersonaReviewer, Personas};
 use crate::reviewer::{Answer, Interest, Reviewer, Tell};
 use crate::run::Review;
 use crate::runs::{self, RunError};
@@ -68,6 +68,9 @@ pub struct RecordedModels {
     pub personas: Vec<(String, String)>,
     /// The personas that were asked for by name; all that are woken where there are none.
     pub named: Vec<String>,
+    /// The personas that were asked for beside all that are woken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
     /// The models of the tiers: cheap, default, premium.
     pub tiers: [Description; 3],
     /// The tokens that could be spent on thinking.
@@ -139,6 +142,14 @@ impl Recording {
 }
 
 impl RecordedModels {
+    /// Gives the personas that were asked.
+    pub fn reviewers(&self, personas: &Personas, desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
+        match self.named.is_empty() {
+            true => personas.woken_and(&self.added, desk),
+            false => personas.reviewers(&self.named, desk),
+        }
+    }
+
     /// Sets up personas that are answered from the recording in a folder, and by nobody else.
     pub fn desk(&self, folder: &Path) -> io::Result<Desk> {
         Ok(self.desk_with(folder, Nonce::draw()?))

@@ -1,7 +1,7 @@
 //! Whole delegated reviews over `assay mcp review`. Every call has a server of its own, so whatever
 //! one knows of another's review lies on disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -136,6 +136,30 @@ fn a_required_persona_that_never_reports_leaves_the_change_incomplete() {
     let late = json!({ "review": review, "persona": "correctness", "report": "{}" });
     let refused = call(folder, "report_findings", &late).unwrap_err();
     assert!(refused.contains("is finished, as run"), "{refused}");
+}
+
+#[test]
+fn the_personas_that_are_asked_for_come_beside_those_that_the_change_wakes() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let readers = |arguments: Value| {
+        let started = done(folder, "start_review", &arguments);
+        let all = started["readers"].as_array().unwrap().clone();
+        let reading = all.iter().filter(|reader| reader["reads"] == true && reader["by"] == "you");
+        let names = reading.map(|reader| reader["name"].as_str().unwrap().to_owned());
+        (started["review"].as_str().unwrap().to_owned(), names.collect::<BTreeSet<String>>())
+    };
+    let (_, mut woken) = readers(json!({}));
+    let (review, asked) = readers(json!({ "personas": ["docs-truth"], "paths": ["shop.py"] }));
+    woken.insert("docs-truth".to_owned());
+    assert_eq!(asked, woken);
+    let nothing = json!({ "reviewer": "docs-truth", "findings": [] }).to_string();
+    let report = json!({ "review": review, "persona": "docs-truth", "report": nothing });
+    done(folder, "report_findings", &report);
+    let outcome = finish(folder, &review);
+    assert_eq!(outcome["verdict"], "incomplete", "{outcome}");
+    let change = outcome["change"].as_str().unwrap();
+    assert!(change.ends_with(", limited to shop.py"), "{change}");
 }
 
 #[test]

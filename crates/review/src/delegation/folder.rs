@@ -66,6 +66,9 @@ impl fmt::Display for ReviewId {
 pub(super) struct About {
     /// Who asked for it.
     pub(super) host: String,
+    /// The change in words.
+    #[serde(default)]
+    pub(super) title: String,
     pub(super) scope: Scope,
     pub(super) selection: Selection,
     /// The hash of the change as it was.

@@ -103,17 +103,18 @@ impl Finished {
     pub fn scope(&self) -> Result<(Scope, Selection), DelegationError> {
         match &self.about.base {
             Some(base) => Ok((Scope::Against(base.clone()), self.about.selection.clone())),
-            None => Err(DelegationError::NotHere { title: self.title() }),
+            None => Err(DelegationError::NotHere { title: self.about.title.clone() }),
         }
     }
 
-    fn title(&self) -> String {
-        match &self.about.scope {
-            Scope::Commits(range) => format!("commits {range}"),
-            Scope::Pull { repository, number } => format!("pull request {repository}#{number}"),
-            Scope::Staged => "what was staged".to_owned(),
-            Scope::Automatic | Scope::Against(_) => "a change".to_owned(),
-        }
+    /// Gives the change in words.
+    pub fn title(&self) -> &str {
+        &self.about.title
+    }
+
+    /// Gives the paths that it was limited to; none where it was not.
+    pub fn limited_to(&self) -> &[String] {
+        &self.about.selection.paths
     }
 
     /// Has those look again who need no model and found something, or are the rules.

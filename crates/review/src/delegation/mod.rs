@@ -280,6 +280,7 @@ pub fn start(start: Start<'_>) -> Result<Delegated, DelegationError> {
     let others = start.models.desk_with(folder.path(), nonce.clone()).others(start.change);
     let about = About {
         host: host_description(start.host).id.model().to_owned(),
+        title: start.change.title.clone(),
         scope: start.scope.clone(),
         selection: start.selection.clone(),
         change: runs::change_hash(start.change),
@@ -312,7 +313,7 @@ pub fn open(root: &Path, id: &ReviewId) -> Result<Delegated, DelegationError> {
     let personas = Personas::with_repository_personas(models.personas.clone())?;
     let desk = Arc::new(models.desk_with(folder.path(), about.nonce.clone()));
     let (change, mut everybody) = recording.open(root.to_owned());
-    let asked = || personas.reviewers(&models.named, &desk).into_iter();
+    let asked = || models.reviewers(&personas, &desk).into_iter();
     everybody.extend(asked().map(|by| Box::new(by) as Box<dyn Reviewer>));
     let reads = |by: &PersonaReviewer| matches!(by.interest(&change), Interest::Reads(_));
     Ok(Delegated {

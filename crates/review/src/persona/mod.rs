@@ -182,11 +182,21 @@ impl Personas {
     /// decide.
     pub fn reviewers(&self, named: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
         if named.is_empty() {
-            let all = self.on_roster().into_iter();
-            return all.map(|p| PersonaReviewer::new(p.clone(), desk.clone())).collect();
+            return self.woken_and(&[], desk);
         }
         let named = named.iter().filter_map(|name| self.named(name));
         named.map(|persona| PersonaReviewer::named(persona.clone(), desk.clone())).collect()
+    }
+
+    /// Gives those who read changes where names can only add to them: all, whose triggers decide, and
+    /// of those some that read whatever their triggers say.
+    pub fn woken_and(&self, added: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
+        let all = self.on_roster().into_iter().cloned();
+        let reviewer = |persona: Persona| match added.contains(&persona.name) {
+            true => PersonaReviewer::named(persona, desk.clone()),
+            false => PersonaReviewer::new(persona, desk.clone()),
+        };
+        all.map(reviewer).collect()
     }
 
     /// Gives those that can be on a roster. Whoever has to answer comes first, since a budget may

@@ -82,6 +82,7 @@ impl Case {
         RecordedModels {
             personas: Vec::new(),
             named: self.named.clone(),
+            added: Vec::new(),
             tiers: [(); 3].map(|()| host_description("claude")),
             thinking: 0,
             prior: None,

@@ -8,8 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::told::{self, Tasks, Told};
-use super::{Finish, Reviews};
+use super::{Ended, Finish, Reviews};
 use crate::mcp::{Effect, Tool};
+
+/// So many of the paths that a review was limited to are named.
+const PATHS: usize = 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,6 +43,8 @@ struct Output {
 struct Outcome {
     /// Whether the change is ready: `ready`, `ready with fixes`, `not ready` or `incomplete`.
     verdict: String,
+    /// What was reviewed, and where it was limited to some paths, to which.
+    change: String,
     /// Why.
     because: Vec<String>,
     /// Whether somebody who had to answer did not.
@@ -81,19 +86,22 @@ fn told(review: &str, finish: Finish) -> Output {
                  then is left as it is."
             ),
         },
-        Finish::Done { run, synthesis, tree } => Output {
+        Finish::Done(ended) => Output {
             state: "finished",
             second_looks: None,
-            next: next(review, &synthesis, tree),
-            outcome: Some(outcome(run, &synthesis)),
+            next: next(review, &ended.synthesis, ended.tree),
+            outcome: Some(outcome(*ended)),
         },
     }
 }
 
-fn outcome(run: String, synthesis: &Synthesis) -> Outcome {
+fn outcome(ended: Ended) -> Outcome {
+    let change = reviewed(&ended);
+    let Ended { run, synthesis, .. } = ended;
     let (findings, more_findings) = told::some(&synthesis.findings);
     Outcome {
         verdict: synthesis.verdict.state.in_words().to_owned(),
+        change,
         because: synthesis.verdict.because.iter().map(|reason| reason.text.clone()).collect(),
         incomplete: synthesis.verdict.incomplete,
         coverage: synthesis.coverage.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -101,6 +109,19 @@ fn outcome(run: String, synthesis: &Synthesis) -> Outcome {
         findings,
         more_findings,
         run,
+    }
+}
+
+/// Says what was reviewed.
+fn reviewed(ended: &Ended) -> String {
+    match ended.limited_to.is_empty() {
+        true => ended.title.clone(),
+        false => {
+            let mut paths = ended.limited_to.iter().take(PATHS).cloned().collect::<Vec<String>>();
+            let more = ended.limited_to.len() - paths.len();
+            paths.extend((more > 0).then(|| format!("{more} more")));
+            format!("{}, limited to {}", ended.title, paths.join(", "))
+        }
     }
 }
 

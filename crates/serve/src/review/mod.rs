@@ -62,7 +62,7 @@ pub struct Begin {
     pub scope: Scope,
     /// What belongs to it.
     pub selection: Selection,
-    /// The personas that are to read it, whatever it is; those that it wakes where none are named.
+    /// Personas that are to read it beside those that it wakes.
     pub personas: Vec<String>,
     /// The model that will read it, as far as the agent says.
     pub model: String,
@@ -82,14 +82,22 @@ pub enum Finish {
     /// Some findings are to be looked at again first.
     SecondLooks(Vec<Brief>),
     /// It is decided.
-    Done {
-        /// The run that it is kept as.
-        run: String,
-        /// What it comes to.
-        synthesis: Box<Synthesis>,
-        /// Whether the tree is still the one that was read, where that was looked at just now.
-        tree: Option<TreeSince>,
-    },
+    Done(Box<Ended>),
+}
+
+/// A review that is decided.
+#[derive(Debug)]
+pub struct Ended {
+    /// The run that it is kept as.
+    pub run: String,
+    /// The change in words.
+    pub title: String,
+    /// The paths that it was limited to; none where it was not.
+    pub limited_to: Vec<String>,
+    /// What it comes to.
+    pub synthesis: Synthesis,
+    /// Whether the tree is still the one that was read, where that was looked at just now.
+    pub tree: Option<TreeSince>,
 }
 
 /// How far the fixing is.

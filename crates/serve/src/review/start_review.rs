@@ -38,7 +38,7 @@ struct Input {
     #[serde(default)]
     #[schemars(length(max = 100), inner(length(min = 1, max = 500)))]
     paths: Vec<String>,
-    /// Have these personas read the change, whatever it is, and no others.
+    /// Have these personas read the change too, beside those that it wakes.
     #[serde(default)]
     #[schemars(length(max = 40), inner(length(min = 1, max = 60)))]
     personas: Vec<String>,
