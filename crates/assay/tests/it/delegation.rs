@@ -163,6 +163,28 @@ fn the_personas_that_are_asked_for_come_beside_those_that_the_change_wakes() {
 }
 
 #[test]
+fn a_list_of_findings_is_a_report_and_an_empty_one_is_of_nothing() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let (review, started) = start(folder);
+    let hand_in = |task: &Value, report: Value| {
+        let report = json!({
+            "review": review, "persona": task["persona"], "part": task["part"], "report": report,
+        });
+        let taken = done(folder, "report_findings", &report);
+        assert_eq!(taken["state"], "taken", "{taken}");
+        taken["findings"].as_u64().unwrap()
+    };
+    let tasks = &started["tasks"];
+    let said: Value =
+        serde_json::from_str(&answer(tasks[0]["text"].as_str().unwrap()).text).unwrap();
+    let findings = said["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    assert_eq!(hand_in(&tasks[0], json!(findings)), findings.len() as u64);
+    assert_eq!(hand_in(&tasks[1], json!([])), 0);
+}
+
+#[test]
 fn files_that_change_while_the_review_is_open_leave_it_incomplete() {
     let case = Case::new("");
     let folder = case.repository.path();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use assay_review::delegation::Became;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Reviews;
 use super::told::Waiting;
@@ -55,7 +55,7 @@ impl Handed {
         match self {
             Handed::Text(text) => text,
             Handed::Object(fields) => Value::Object(fields).to_string(),
-            Handed::List(items) => Value::Array(items).to_string(),
+            Handed::List(findings) => json!({ "findings": findings }).to_string(),
         }
     }
 }
