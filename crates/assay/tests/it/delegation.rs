@@ -236,6 +236,25 @@ fn a_fix_is_told_from_the_tree_and_not_from_what_is_said() {
 }
 
 #[test]
+fn no_tool_that_starts_commands_is_published_as_one_that_only_reads() {
+    let case = Case::new("");
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let line = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta },
+    });
+    let line = format!("{line}\n");
+    let told = assay_with(case.repository.path(), &["mcp", "review"], line.as_bytes(), &[]).json();
+    let tools = told["result"]["tools"].as_array().unwrap().iter();
+    let reading = tools.filter(|tool| tool["annotations"]["readOnlyHint"] == true);
+    let names: Vec<&Value> = reading.map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["read_brief"]);
+}
+
+#[test]
 fn what_does_not_fit_is_refused_and_nothing_is_written() {
     let case = Case::new("");
     let folder = case.repository.path();

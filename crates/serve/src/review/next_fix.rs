@@ -46,7 +46,8 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
         "next_fix",
         "Gives the worst finding of a finished review that is still there, told from the files as \
          they are now.",
-        Effect::Reads,
+        // It starts the commands that are configured, and who knows what those write.
+        Effect::Adds,
         move |input: Input| {
             let skip = input.skip.iter().cloned().collect();
             reviews.next_fix(&input.review, &skip).map(|fixing| told(&fixing))

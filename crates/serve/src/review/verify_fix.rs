@@ -43,7 +43,8 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
         "verify_fix",
         "Says how a finding of a finished review stands: whoever needs no model looks at the files \
          again. What only a model can judge is not verified until a new review.",
-        Effect::Reads,
+        // It starts the commands that are configured, and who knows what those write.
+        Effect::Adds,
         move |input: Input| {
             let verified = reviews.verify_fix(&input.review, &input.finding)?;
             Ok(told(&input.review, verified))
