@@ -31,7 +31,7 @@ pub use calls::calls;
 pub use executable::executable_lines;
 pub use language::{is_test, name_of_language};
 pub use redacted::{Redacted, redacted_text};
-pub use review::{REVIEWER, Reviewed};
+pub use review::{REVIEWER, Reviewed, reads_text_only};
 pub use rule::RuleError;
 pub use rulebook::Rulebook;
 pub use symbols::WithSymbols;

@@ -17,7 +17,7 @@ use crate::scan::scan;
 use crate::suppress;
 use crate::syntax::{Syntax, Touched};
 use crate::text::{self, Added, injection};
-use crate::whole::{Facts, View, Whole};
+use crate::whole::{Facts, ON_TEXT, View, Whole};
 
 /// The name under which the rules report.
 pub const REVIEWER: &str = "rules";
@@ -40,6 +40,11 @@ struct FileReviewed {
     suppressions: Vec<Suppression>,
     /// What the checks of the change need of it; nothing where nobody looked.
     facts: Option<Facts>,
+}
+
+/// Says whether a rule sees all that it can where a file could only be read as text.
+pub fn reads_text_only(rule: &str) -> bool {
+    text::RULES.iter().map(|of| of.wording.id).chain(ON_TEXT).any(|id| id == rule)
 }
 
 impl Rulebook {

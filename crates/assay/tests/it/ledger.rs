@@ -137,6 +137,14 @@ fn a_review_that_did_not_look_says_nothing() {
 }
 
 #[test]
+fn what_can_only_be_read_as_text_ends_no_finding_that_needs_more() {
+    let repository = reviewed();
+    repository.write("clean.py", "def clean(name:\n    ((\n");
+    assert_eq!(review(&repository, &[]), [EVAL_RAISED]);
+    assert_eq!(states(&repository), OPEN);
+}
+
+#[test]
 fn a_later_commit_that_takes_the_code_out_ends_its_finding() {
     let repository = reviewed();
     repository.write("clean.py", fixed(SHELL));

@@ -13,7 +13,7 @@ use assay_findings::finding::Finding;
 use assay_findings::ground::{Ground, Tree};
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
-use assay_rules::Redacted;
+use assay_rules::{Redacted, reads_text_only};
 use serde::Serialize;
 
 use super::folder::{About, Folder, Stage};
@@ -196,9 +196,29 @@ impl<'a> Since<'a> {
             .map(String::as_str)
             .filter(|name| judges.contains(name))
             .collect();
-        match judges.is_empty() {
-            true => self.told_by_the_tree(finding),
-            false => self.told_by(&judges, finding),
+        if judges.is_empty() {
+            return self.told_by_the_tree(finding);
+        }
+        let told = self.told_by(&judges, finding);
+        let others = finding.reviewers.iter().map(String::as_str);
+        let others: Vec<&str> = others.filter(|name| !judges.contains(name)).collect();
+        match told.standing == Standing::Fixed && !others.is_empty() {
+            true => self.told_without(&others, &judges, finding),
+            false => told,
+        }
+    }
+
+    /// Says how a finding stands that those who looked again find no more, and others found too.
+    fn told_without(&self, others: &[&str], judges: &[&str], finding: &Finding) -> Verified {
+        let told = self.told_by_the_tree(finding);
+        match told.standing {
+            Standing::StillThere => told,
+            Standing::Fixed | Standing::NotVerified => not_verified(format!(
+                "{} did not find it again, but {} found it too and did not look again; a new review \
+                 asks",
+                judges.join(" and "),
+                others.join(" and ")
+            )),
         }
     }
 
@@ -225,12 +245,25 @@ impl<'a> Since<'a> {
                 "the change was looked at again by {names}, and it is found no more"
             ));
         };
-        match self.not_looked_at(judges, file) {
+        if !self.change.tree().exists(file) {
+            return fixed(format!("`{file}` is gone"));
+        }
+        let Some(hunks) = hunks_of(self.change, file) else { return self.told_by_the_base(file) };
+        match self.not_looked_at(judges, hunks, finding.rule.as_deref()) {
             Some(why) => not_verified(format!("`{file}` was not looked at again: {why}")),
-            None if !self.change.tree().exists(file) => fixed(format!("`{file}` is gone")),
             None => {
                 fixed(format!("`{file}` was looked at again by {names}, and it is found no more"))
             }
+        }
+    }
+
+    /// Says what became of a finding in a file that is not part of the change any more.
+    fn told_by_the_base(&self, file: &RepoPath) -> Verified {
+        match self.change.tree().read(file) == self.change.base().read(file) {
+            true => fixed(format!("`{file}` is again as it was before the change")),
+            false => not_verified(format!(
+                "`{file}` is not part of the change any more, so nobody looked at it again"
+            )),
         }
     }
 
@@ -247,15 +280,21 @@ impl<'a> Since<'a> {
         }
     }
 
-    /// Says why some place in a file was not looked at, if one was not.
-    fn not_looked_at(&self, judges: &[&str], file: &RepoPath) -> Option<String> {
-        let hunks = hunks_of(self.change, file)?;
+    /// Says why one of some hunks was not looked at, if one was not, for what a rule finds.
+    fn not_looked_at(
+        &self,
+        judges: &[&str],
+        hunks: Range<usize>,
+        rule: Option<&str>,
+    ) -> Option<String> {
+        let sees_in_text = rule.is_some_and(reads_text_only);
         let looks = self.review.looks.iter();
         let looks = looks.filter(|looks| judges.contains(&looks.reviewer.as_str()));
         let of_file =
             |looks: &'_ Looks| looks.hunks.get(hunks.clone()).unwrap_or_default().to_vec();
         looks.flat_map(of_file).find_map(|look| match look {
             Look::LeftOut(why) | Look::Unread(why) | Look::Failed(why) => Some(why),
+            Look::TextOnly if !sees_in_text => Some("it could only be read as text".to_owned()),
             Look::Reviewed | Look::TextOnly | Look::NotConcerned => None,
         })
     }

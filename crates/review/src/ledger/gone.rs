@@ -14,7 +14,7 @@ use assay_findings::coverage::Look;
 use assay_findings::finding::Finding;
 use assay_findings::ground::Ground;
 use assay_findings::path::RepoPath;
-use assay_rules::Redacted;
+use assay_rules::{Redacted, reads_text_only};
 use assay_store::ledger::query::Seen;
 use assay_store::ledger::record::Sighting;
 use assay_store::ledger::{FindingKey, Ledger};
@@ -112,11 +112,16 @@ impl Judge<'_> {
     /// that could not be read.
     fn was_looked_for(&self, seen: &Seen, hunks: &Range<usize>) -> bool {
         let review = self.kept.review;
+        let finding = serde_json::from_str::<Finding>(&seen.finding).ok();
+        let rule = finding.and_then(|finding| finding.rule);
+        let sees_in_text = rule.as_deref().is_some_and(reads_text_only);
         let has_read = |name: &String| {
             let mut answers = review.reports.iter().zip(&review.looks);
             answers.any(|(report, looks)| {
                 let read = |at: usize| match looks.hunks.get(at) {
-                    Some(Look::Reviewed | Look::TextOnly) => true,
+                    Some(Look::Reviewed) => true,
+                    // What has no syntax tree hides what rules find in one.
+                    Some(Look::TextOnly) => seen.file.is_empty() || sees_in_text,
                     // A check on the change as a whole takes no notice of what nobody is to read.
                     Some(Look::LeftOut(_)) => seen.file.is_empty(),
                     Some(Look::Unread(_) | Look::Failed(_) | Look::NotConcerned) | None => false,

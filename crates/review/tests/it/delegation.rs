@@ -48,6 +48,8 @@ def first(prices):
     return sorted(prices)[0]
 ";
 
+const BROKEN: &str = "def find(db, name:\n    ((\n";
+
 const ID: &str = "20261115-120000-000";
 
 /// A repository with a change in its work tree.
@@ -615,9 +617,13 @@ fn the_oldest_reviews_go() {
 
 /// Reviews with one finding of a persona, changes the file, and says how all findings stand.
 fn check_fix(after: &str, expected: Expect) {
+    check_fix_of(&finding(9), after, expected);
+}
+
+fn check_fix_of(report: &str, after: &str, expected: Expect) {
     let case = Case::new();
     case.start();
-    case.report("correctness", 1, &finding(9)).unwrap();
+    case.report("correctness", 1, report).unwrap();
     case.report("security", 1, NOTHING).unwrap();
     case.close();
     case.repository.write("shop.py", after);
@@ -660,6 +666,45 @@ fn what_rules_found_is_fixed_once_they_find_it_no_more() {
             line 9 breaks on an empty list: StillThere, the code that it quotes stands in `shop.py` as it did
             next: Some("line 9 breaks on an empty list")
             new: []"#]],
+    );
+}
+
+#[test]
+fn what_a_persona_found_too_is_not_fixed_once_rules_find_it_no_more() {
+    let too = finding(5).replace("line 5 breaks on an empty list", "SQL built from strings");
+    let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (name,))";
+    let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")";
+    check_fix_of(
+        &too,
+        &AFTER.replace(unsafe_line, safe),
+        expect![[r#"
+        SQL built from strings: NotVerified, rules did not find it again, but correctness found it too and did not look again; a new review asks
+        next: None
+        new: []"#]],
+    );
+}
+
+#[test]
+fn what_can_only_be_read_as_text_is_not_verified() {
+    check_fix(
+        BROKEN,
+        expect![[r#"
+        SQL built from strings: NotVerified, `shop.py` was not looked at again: it could only be read as text
+        line 9 breaks on an empty list: NotVerified, the code that it quotes is no longer in `shop.py`; a new review judges what is there now
+        next: None
+        new: []"#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_as_before_was_not_looked_at_again() {
+    check_fix(
+        BEFORE,
+        expect![[r#"
+        SQL built from strings: Fixed, `shop.py` is again as it was before the change
+        line 9 breaks on an empty list: NotVerified, the code that it quotes is no longer in `shop.py`; a new review judges what is there now
+        next: None
+        new: []"#]],
     );
 }
 

@@ -51,6 +51,10 @@ const CHANGE_CHECKS: &[ChangeCheck] = &[
     orders::CHECK,
 ];
 
+/// Those that need no syntax tree to see all that they can.
+pub(crate) const ON_TEXT: [&str; 3] =
+    [migration::CHECK.wording.id, lock_file::CHECK.wording.id, generated::CHECK.wording.id];
+
 /// Where a check fires.
 struct Sighting {
     file: Option<String>,
