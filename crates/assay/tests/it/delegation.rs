@@ -235,6 +235,34 @@ fn a_fix_is_told_from_the_tree_and_not_from_what_is_said() {
     assert!(refused.unwrap_err().contains("the review has no finding `../../etc`"));
 }
 
+/// Reviews with personas that find nothing, and gives how many findings are open and gone.
+fn after_silence(folder: &Path) -> (usize, usize) {
+    let (review, started) = start(folder);
+    for task in started["tasks"].as_array().unwrap() {
+        let (persona, part) = (&task["persona"], &task["part"]);
+        let report = json!({ "review": review, "persona": persona, "part": part, "report": [] });
+        done(folder, "report_findings", &report);
+    }
+    assert_eq!(finish(folder, &review)["incomplete"], false);
+    let count = |state: &str| {
+        let list = ["findings", "list", "--state", state, "--format", "json"];
+        assay_with(folder, &list, b"", &[]).json()["findings"].as_array().unwrap().len()
+    };
+    (count("open"), count("gone"))
+}
+
+#[test]
+fn what_personas_found_is_not_gone_while_its_code_stands() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let (review, started) = start(folder);
+    answer_all(folder, &review, &started["tasks"]);
+    assert_eq!(finish(folder, &review)["findings"].as_array().unwrap().len(), 6);
+    assert_eq!(after_silence(folder), (6, 0));
+    case.repository.write("shop.py", "def total(prices):\n    return sum(prices) or 0\n");
+    assert_eq!(after_silence(folder), (0, 6));
+}
+
 #[test]
 fn no_tool_that_starts_commands_is_published_as_one_that_only_reads() {
     let case = Case::new("");

@@ -2,8 +2,9 @@
 //!
 //! Only those for which it looked: nobody who had to look failed, the review goes on from where the
 //! finding was seen, everybody who had voted for the finding read all of its file's hunks again, and
-//! its code is either no longer in the file or would have been among those hunks. Of any other
-//! finding it says nothing, and that one stays as it was.
+//! its code is either no longer in the file or would have been among those hunks; where a model had
+//! voted for it, only the former counts. Of any other finding it says nothing, and that one stays as
+//! it was.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -14,6 +15,7 @@ use assay_findings::coverage::Look;
 use assay_findings::finding::Finding;
 use assay_findings::ground::Ground;
 use assay_findings::path::RepoPath;
+use assay_findings::report::ReviewerKind;
 use assay_rules::{Redacted, reads_text_only};
 use assay_store::ledger::query::Seen;
 use assay_store::ledger::record::Sighting;
@@ -135,14 +137,23 @@ impl Judge<'_> {
     }
 
     /// Says whether a finding, if it were still there, would have been among what was read: its file
-    /// is compared with the same text as when it was seen, or its code is no longer in there.
+    /// is compared with the same text as when it was seen, or its code is no longer in there. A model
+    /// that says nothing of code which stands as it did has not said that it is right now.
     fn would_show(&mut self, seen: &Seen, path: &str) -> bool {
         let Ok(path) = RepoPath::exact(path) else { return false };
         let before = self.before.of(Some(&path));
-        if before.is_some() && before == seen.before {
+        if before.is_some() && before == seen.before && !self.is_from_a_persona(seen) {
             return true;
         }
         let finding = serde_json::from_str::<Finding>(&seen.finding);
         finding.is_ok_and(|finding| self.ground.lacks(&path, &finding.evidence))
+    }
+
+    /// Says whether a persona had voted for a finding.
+    fn is_from_a_persona(&self, seen: &Seen) -> bool {
+        let mut looks = self.kept.review.looks.iter();
+        looks.any(|looks| {
+            looks.kind == ReviewerKind::Persona && seen.reviewers.contains(&looks.reviewer)
+        })
     }
 }
