@@ -67,7 +67,8 @@ pub enum Ended {
 
 /// What a worker is woken by while it works.
 enum Event {
-    Done(Result<Outcome, Failed>),
+    /// What came of the task that was held so.
+    Done(Lease, Result<Outcome, Failed>),
     Stop,
 }
 
@@ -181,14 +182,16 @@ impl Worker {
         let log = self.log.about(&task);
         let started = Instant::now();
         log.info(&format!("Starting {}", what(&task)));
-        self.start(&task, life.events.clone());
+        self.start(&lease, &task, life.events.clone());
         let mut until = started + self.agent.timeout;
         let mut ends = End::TooLong;
         let mut next_beat = started + self.beats();
         loop {
             let now = Instant::now();
             match life.inbox.recv_timeout(until.min(next_beat).saturating_duration_since(now)) {
-                Ok(Event::Done(outcome)) => {
+                // An earlier task that was left came to its end: that says nothing of this one.
+                Ok(Event::Done(of, _)) if of != lease => {}
+                Ok(Event::Done(_, outcome)) => {
                     let took = started.elapsed();
                     return self.settle(&lease, &task, outcome, took, &log).map(|()| Left::Settled);
                 }
@@ -201,7 +204,10 @@ impl Worker {
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     if Instant::now() >= until {
-                        self.break_off(&lease, &ends, &log)?;
+                        // Told or not, its thread goes on, and this process must not.
+                        if let Err(error) = self.break_off(&lease, &ends, &log) {
+                            log.error(&chain(&error));
+                        }
                         return Ok(Left::Running);
                     }
                     next_beat = Instant::now() + self.beats();
@@ -220,7 +226,8 @@ impl Worker {
     }
 
     /// Has a task done in a thread of its own.
-    fn start(&self, task: &Task, events: Sender<Event>) {
+    fn start(&self, lease: &Lease, task: &Task, events: Sender<Event>) {
+        let lease = lease.clone();
         let (task, agent, name) = (task.clone(), self.agent.clone(), self.name.clone());
         let (works, log) = (self.works.clone(), self.log.clone());
         thread::spawn(move || {
@@ -232,7 +239,7 @@ impl Worker {
                 Err(Failed::lasting("assay has a bug, which the log tells of; please report it"))
             });
             // Nobody listens any more where the task was broken off.
-            let _ = events.send(Event::Done(outcome));
+            let _ = events.send(Event::Done(lease, outcome));
         });
     }
 

@@ -1,5 +1,6 @@
-//! Agents: what is configured, and what follows from reviews.
+//! Agents: what is configured, how a worker goes about its tasks, and what follows from reviews.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod config;
 mod follow_up;
+mod worker;

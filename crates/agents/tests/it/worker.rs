@@ -1,0 +1,194 @@
+//! A worker and a queue that cannot always be reached.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use assay_agents::config::framework::{TaskSettings, policy};
+use assay_agents::config::roster::{Permission, Roster};
+use assay_agents::log::{Form, Log};
+use assay_agents::stop::Stop;
+use assay_agents::work::{Failed, Job, Outcome, Work, Works};
+use assay_agents::worker::{Ended, Worker};
+use assay_store::files::FileQueue;
+use assay_store::queue::{
+    Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Presence, Queue, QueueError,
+    Recovered, Seen, Settled, Settlement, Tenure, Watch, Who,
+};
+use assay_store::task::{AgentId, QueueName, Task, TaskId};
+use tempfile::TempDir;
+
+/// A queue that is away for the next so many times that it is asked for something.
+struct Shaky {
+    queue: FileQueue,
+    joins: AtomicU32,
+    settlements: AtomicU32,
+}
+
+fn unless_away(left: &AtomicU32) -> Result<(), QueueError> {
+    match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
+        Ok(_) => Err(QueueError::Unreachable { source: "nobody answers".into() }),
+        Err(_) => Ok(()),
+    }
+}
+
+impl Queue for Shaky {
+    fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError> {
+        unless_away(&self.joins)?;
+        self.queue.join(agent)
+    }
+
+    fn settle(&self, lease: &Lease, settlement: Settlement) -> Result<Settled, QueueError> {
+        unless_away(&self.settlements)?;
+        self.queue.settle(lease, settlement)
+    }
+
+    fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
+        self.queue.push(tasks)
+    }
+
+    fn claim(
+        &self,
+        queue: &QueueName,
+        agent: &AgentId,
+        tenure: Tenure,
+        at_most: usize,
+    ) -> Result<Vec<Claimed>, QueueError> {
+        self.queue.claim(queue, agent, tenure, at_most)
+    }
+
+    fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
+        self.queue.renew(lease, time)
+    }
+
+    fn get(&self, id: &TaskId) -> Result<Listed, QueueError> {
+        self.queue.get(id)
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError> {
+        self.queue.list(filter)
+    }
+
+    fn count(&self) -> Result<Vec<Count>, QueueError> {
+        self.queue.count()
+    }
+
+    fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError> {
+        self.queue.cancel(id, by)
+    }
+
+    fn retry(&self, id: &TaskId) -> Result<(), QueueError> {
+        self.queue.retry(id)
+    }
+
+    fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
+        self.queue.restore(tasks)
+    }
+
+    fn recover(&self) -> Result<Vec<Recovered>, QueueError> {
+        self.queue.recover()
+    }
+
+    fn watch(&self, queue: &QueueName) -> Result<Watch, QueueError> {
+        self.queue.watch(queue)
+    }
+
+    fn next_ready(&self, queue: &QueueName) -> Result<Option<Duration>, QueueError> {
+        self.queue.next_ready(queue)
+    }
+
+    fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
+        self.queue.beat(heartbeat)
+    }
+
+    fn agents(&self) -> Result<Vec<Seen>, QueueError> {
+        self.queue.agents()
+    }
+
+    fn pause(&self, who: &Who) -> Result<(), QueueError> {
+        self.queue.pause(who)
+    }
+
+    fn resume(&self, who: &Who) -> Result<(), QueueError> {
+        self.queue.resume(who)
+    }
+
+    fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
+        self.queue.is_paused(agent)
+    }
+}
+
+/// The first task waits until the second is begun, which has the worker stopped.
+struct InTurn {
+    begun: Sender<()>,
+    seen: Mutex<Receiver<()>>,
+    stop: Stop,
+}
+
+impl Work for InTurn {
+    fn needs(&self) -> Permission {
+        Permission::Read
+    }
+
+    fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
+        if job.task.id.as_str() == "first" {
+            let _ = self.seen.lock().unwrap().recv();
+        } else {
+            self.stop.ask();
+            self.begun.send(()).unwrap();
+        }
+        Ok(Outcome::done(job.task.id.as_str()))
+    }
+}
+
+fn addressed(id: &str) -> Addressed {
+    let json = format!(
+        r#"{{ "id": "{id}", "type": "review", "created_at": "2026-02-03T10:00:00.000Z",
+              "title": "Review" }}"#
+    );
+    let task = Task::parse(json.as_bytes()).unwrap();
+    Addressed { queue: "qa".parse().unwrap(), task }
+}
+
+/// A worker on tasks of some names, with a queue that fails so often to let it join or settle.
+fn worker(
+    folder: &TempDir,
+    tasks: &[&str],
+    joins: u32,
+    settlements: u32,
+    timeout: Duration,
+) -> Worker {
+    let task = TaskSettings::default();
+    let policy = policy(&task, &Default::default(), &Default::default());
+    let queue = FileQueue::open(&folder.path().join("queue"), policy).unwrap();
+    queue.push(tasks.iter().map(|id| addressed(id)).collect()).unwrap();
+    let roster = Roster::parse(Some("- id: qa\n"), &task).unwrap();
+    let mut agent = roster.named("qa").unwrap().clone();
+    agent.timeout = timeout;
+    let stop = Stop::default();
+    let (begun, seen) = mpsc::channel();
+    let work = InTurn { begun, seen: Mutex::new(seen), stop: stop.clone() };
+    Worker {
+        queue: Arc::new(Shaky { queue, joins: joins.into(), settlements: settlements.into() }),
+        agent: Arc::new(agent),
+        name: "qa".parse().unwrap(),
+        works: Arc::new(Works::default().with("review", work)),
+        log: Arc::new(Log::open(&folder.path().join("logs"), "qa", Form::Plain).unwrap()),
+        announce: Vec::new(),
+        stop,
+        lease: Duration::from_millis(1),
+        grace: Duration::from_secs(60),
+        host: "here".to_owned(),
+        version: "1".to_owned(),
+    }
+}
+
+#[test]
+fn a_worker_that_could_not_tell_that_it_left_a_task_takes_no_other() {
+    let folder = TempDir::new().unwrap();
+    let worker = worker(&folder, &["first", "second"], 0, u32::MAX, Duration::from_millis(1));
+    assert_eq!(worker.run().unwrap(), Ended::MidTask);
+    let second = worker.queue.get(&"second".parse().unwrap()).unwrap();
+    assert_eq!(second.task.status.to_string(), "pending");
+}
