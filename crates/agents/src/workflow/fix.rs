@@ -39,9 +39,9 @@ impl<F: Fixes> Work for FixWork<F> {
 /// Lays out the branch of a task. A task without one gets one.
 pub(super) fn lay_out(shop: &Shop, job: &Job<'_>) -> Result<(String, Worktree), Failed> {
     let id = &job.task.id;
-    let named = subject::branch(job).map(str::to_owned);
-    let from = job.context("head_commit").or_else(|| job.context("commit")).map(str::to_owned);
-    let from = from.or_else(|| subject::base(&shop.root, job));
+    let named = subject::branch_to_work_on(&shop.root, job).map(str::to_owned);
+    let from = job.context("head_commit").or_else(|| job.context("commit").map(subject::last));
+    let from = from.map(str::to_owned).or_else(|| subject::base(&shop.root, job));
     let branch = named.unwrap_or_else(|| {
         let root = job.context("_root_task_id").unwrap_or(id.as_str());
         format!("assay/{root}")

@@ -12,6 +12,7 @@ use assay_store::task::{Kind, Moment, Priority, QueueName, Task, TaskId};
 use serde_json::{Map, Value, json};
 
 use super::Reviewed;
+use super::subject::{BASES, before};
 use crate::config::framework::{Route, Workflow};
 use crate::config::roster::{Permission, Roster};
 use crate::news::News;
@@ -25,6 +26,9 @@ const ROOT: &str = "_root_task_id";
 
 /// Where it stands who was told of a change besides whoever fixes it.
 const TOLD: &str = "_also_told";
+
+/// Where the branch stands that was worked on here, and so has more than the pull request has.
+pub(super) const OWN_BRANCH: &str = "_own_branch";
 
 /// What only the review that found it knows, so that the next one is not led by it.
 const OF_ONE_REVIEW: [&str; 4] = ["structured_findings", "findings_summary", "verdict", "run"];
@@ -90,7 +94,17 @@ pub fn after_commit(terms: &Terms<'_>, task: &Task, branch: &str, summary: Strin
     let mut review = follow(terms, task, id, "review", &title);
     review.description = format!("`{branch}` was worked on for task {}:\n\n{summary}", task.id);
     review.context.retain(|key, _| !OF_ONE_REVIEW.contains(&key.as_str()));
+    // What is reviewed from now on is the branch, of which the commit is a part.
+    review.context.remove("head_commit");
+    let commit = review.context.remove("commit");
+    let commit = commit.as_ref().and_then(Value::as_str);
+    if let Some(commit) =
+        commit.filter(|_| !BASES.iter().any(|key| task.context.contains_key(*key)))
+    {
+        review.context.insert("base".to_owned(), json!(before(commit)));
+    }
     review.context.insert("branch_name".to_owned(), json!(branch));
+    review.context.insert(OWN_BRANCH.to_owned(), json!(branch));
     let queue = terms.workflow.reviewer.clone();
     review.assigned_to = queue.to_string();
     let mut context = Map::new();

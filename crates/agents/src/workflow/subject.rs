@@ -4,23 +4,58 @@ use std::path::Path;
 
 use assay_change::{GitError, Scope, commit_of, main_branch};
 
+use super::follow_up::OWN_BRANCH;
 use crate::work::{Failed, Job, chain};
 
 /// Where the branch of a change may stand, the surest first.
-const BRANCHES: [&str; 3] = ["worktree_branch", "implementation_branch", "branch_name"];
+const BRANCHES: [&str; 4] = [OWN_BRANCH, "worktree_branch", "implementation_branch", "branch_name"];
 
 /// Where the branch may stand that a change was made on top of.
-const BASES: [&str; 2] = ["base", "base_branch"];
+pub(super) const BASES: [&str; 2] = ["base", "base_branch"];
 
 /// Gives the branch that a task names.
 pub(super) fn branch<'a>(job: &'a Job<'_>) -> Option<&'a str> {
     BRANCHES.iter().find_map(|key| job.context(key))
 }
 
+/// Gives the branch that work on a task goes to, if it names one that has its change. Anybody can
+/// give the branch of a pull request a name that means something else here.
+pub(super) fn branch_to_work_on<'a>(root: &Path, job: &'a Job<'_>) -> Option<&'a str> {
+    let branch = branch(job)?;
+    let Some(head) = pull(job).and(job.context("head_commit")) else { return Some(branch) };
+    let has_it = || {
+        let found = local(root, branch).and_then(|name| commit_of(root, &name));
+        found.is_ok_and(|commit| commit == head)
+    };
+    (is_own(job) || has_it()).then_some(branch)
+}
+
+/// Says whether the branch that a task names was worked on for it here.
+fn is_own(job: &Job<'_>) -> bool {
+    job.context(OWN_BRANCH).is_some()
+}
+
 /// Gives the branch that the task's change was made on top of.
 pub(super) fn base(root: &Path, job: &Job<'_>) -> Option<String> {
     let named = BASES.iter().find_map(|key| job.context(key)).map(str::to_owned);
-    named.or_else(|| main_branch(root))
+    let before = || {
+        let before = before(job.context("commit")?);
+        commit_of(root, &before).is_ok().then_some(before)
+    };
+    named.or_else(before).or_else(|| main_branch(root))
+}
+
+/// Names what a commit, or a range of them, was made on top of.
+pub(super) fn before(commits: &str) -> String {
+    match commits.split_once("..") {
+        Some((from, _)) => from.to_owned(),
+        None => format!("{commits}^"),
+    }
+}
+
+/// Names the last of a range of commits.
+pub(super) fn last(commits: &str) -> &str {
+    commits.rsplit_once("..").map_or(commits, |(_, last)| last)
 }
 
 /// Gives the pull request that a task names.
@@ -31,10 +66,14 @@ pub(super) fn pull(job: &Job<'_>) -> Option<(String, u64)> {
     Some((repository, number))
 }
 
-/// Gives the change that a task names: a commit, else a branch that is here, else a pull request.
+/// Gives the change that a task names: a commit, else a pull request, unless it was worked on here
+/// since, else a branch that is here.
 pub(super) fn scope(root: &Path, job: &Job<'_>) -> Result<Scope, Failed> {
     if let Some(commit) = job.context("commit") {
         return Ok(Scope::Commits(commit.to_owned()));
+    }
+    if let Some((repository, number)) = pull(job).filter(|_| !is_own(job)) {
+        return Ok(Scope::Pull { repository, number });
     }
     let named = branch(job);
     let here = named.and_then(|name| local(root, name).ok());
@@ -47,16 +86,12 @@ pub(super) fn scope(root: &Path, job: &Job<'_>) -> Result<Scope, Failed> {
         };
         return Ok(Scope::Commits(format!("{base}...{branch}")));
     }
-    match (pull(job), named) {
-        (Some((repository, number)), _) => Ok(Scope::Pull { repository, number }),
-        (None, Some(branch)) => {
-            Err(Failed::lasting(format!("branch `{branch}` is not in this repository")))
-        }
-        (None, None) => Err(Failed::lasting(
-            "the task names no change: its context has neither `branch_name`, `commit` nor \
-             `pr_number` with `github_repo`",
-        )),
-    }
+    Err(Failed::lasting(match named {
+        Some(branch) => format!("branch `{branch}` is not in this repository"),
+        None => "the task names no change: its context has neither `branch_name`, `commit` nor \
+                 `pr_number` with `github_repo`"
+            .to_owned(),
+    }))
 }
 
 /// Gives a branch under the name by which it is found here.

@@ -308,7 +308,7 @@ fn what_was_committed_is_reviewed_without_what_was_found_before() {
     });
     let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
     assert_eq!((next.queue.as_str(), next.task.id.as_str()), ("qa", "review-t0-c2"));
-    expect![[r#"{"jira_key":"PROJ-1","_review_cycle_count":2,"_root_task_id":"t0","branch_name":"topic"}"#]].assert_eq(&Value::Object(next.task.context.clone()).to_string());
+    expect![[r#"{"jira_key":"PROJ-1","_review_cycle_count":2,"_root_task_id":"t0","branch_name":"topic","_own_branch":"topic"}"#]].assert_eq(&Value::Object(next.task.context.clone()).to_string());
 }
 
 #[test]

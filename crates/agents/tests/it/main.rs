@@ -4,3 +4,4 @@
 mod config;
 mod follow_up;
 mod worker;
+mod workflow;

@@ -1,0 +1,133 @@
+//! Reviewing and mending in a repository.
+
+use std::fs;
+use std::path::Path;
+
+use assay_agents::config::framework::{TaskSettings, Workflow};
+use assay_agents::config::roster::Roster;
+use assay_agents::log::{Form, Log};
+use assay_agents::work::{Failed, Job, Outcome, Work};
+use assay_agents::workflow::fix::FixWork;
+use assay_agents::workflow::review::ReviewWork;
+use assay_agents::workflow::{Fixes, Reviewed, Reviews, Runner, Shop};
+use assay_change::Scope;
+use assay_fakes::Repository;
+use assay_store::task::Task;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn shop(repository: &Repository, agents: &str) -> Shop {
+    Shop {
+        root: repository.path().to_owned(),
+        worktrees: repository.path().join(".git/assay-worktrees"),
+        workflow: Workflow::default(),
+        roster: Roster::parse(Some(agents), &TaskSettings::default()).unwrap(),
+        version: "1".to_owned(),
+    }
+}
+
+/// Has an agent called `agent` do a task called `t`.
+fn work_on(work: &dyn Work, shop: &Shop, kind: &str, context: &Value) -> Result<Outcome, Failed> {
+    let json = json!({
+        "id": "t", "type": kind, "created_at": "2026-02-03T10:00:00.000Z", "title": "The task",
+        "context": context,
+    });
+    let task = Task::parse(json.to_string().as_bytes()).unwrap();
+    let logs = TempDir::new().unwrap();
+    let log = Log::open(logs.path(), "agent", Form::Plain).unwrap();
+    let agent = shop.roster.named("agent").unwrap();
+    let (log, worker) = (log.about(&task), "agent".parse().unwrap());
+    work.work(&Job { task: &task, queue: &agent.queue, agent, worker: &worker, log: &log })
+}
+
+/// Says what it was to review, as a refusal.
+struct Says;
+
+impl Reviews for Says {
+    fn review(&self, scope: &Scope, _job: &Job<'_>) -> Result<Reviewed, Failed> {
+        Err(Failed::lasting(format!("{scope:?}")))
+    }
+}
+
+/// Shows what is reviewed.
+fn check_scope(repository: &Repository, context: &Value, expected: &Expect) {
+    let shop = shop(repository, "- id: agent\n");
+    let work = ReviewWork { shop: shop.clone(), reviews: Says };
+    let failed = work_on(&work, &shop, "review", context).unwrap_err();
+    expected.assert_eq(&failed.error);
+}
+
+/// Writes a file as its fix, if it is told of one.
+struct Writes(Option<(&'static str, &'static str)>);
+
+impl Fixes for Writes {
+    fn fix(&self, folder: &Path, _base: Option<&str>, _job: &Job<'_>) -> Result<String, Failed> {
+        if let Some((path, text)) = self.0 {
+            let file = folder.join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        Ok("mended".to_owned())
+    }
+}
+
+fn fix(
+    repository: &Repository,
+    file: Option<(&'static str, &'static str)>,
+    context: &Value,
+) -> Result<Outcome, Failed> {
+    let shop = shop(repository, "- id: agent\n  permissions: [read, edit]\n");
+    let work = FixWork { shop: shop.clone(), fixes: Writes(file), runner: Runner::default() };
+    work_on(&work, &shop, "fix", context)
+}
+
+/// The context of the one task that follows.
+fn next(outcome: &Outcome) -> Value {
+    let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
+    Value::Object(next.task.context.clone())
+}
+
+#[test]
+fn a_branch_of_the_same_name_is_not_the_pull_request() {
+    let repository = Repository::new();
+    repository.git(&["branch", "topic"]);
+    let pull = json!({ "branch_name": "topic", "github_repo": "o/r", "pr_number": 7 });
+    check_scope(&repository, &pull, &expect![[r#"Pull { repository: "o/r", number: 7 }"#]]);
+    let mut mended = pull.clone();
+    mended["_own_branch"] = json!("topic");
+    check_scope(&repository, &mended, &expect![[r#"Commits("main...topic")"#]]);
+}
+
+#[test]
+fn a_pull_request_is_mended_where_its_change_is() {
+    let repository = Repository::new();
+    repository.git(&["branch", "topic"]);
+    repository.write("a", "1\n");
+    repository.commit("pulled");
+    let head = repository.git(&["rev-parse", "HEAD"]);
+    let pull = |branch: &str| {
+        json!({
+            "branch_name": branch, "github_repo": "o/r", "pr_number": 7, "head_commit": head,
+            "base": "topic",
+        })
+    };
+    let outcome = fix(&repository, Some(("b", "2\n")), &pull("topic")).unwrap();
+    assert_eq!(repository.git(&["rev-parse", "assay/t^"]), head);
+    check_scope(&repository, &next(&outcome), &expect![[r#"Commits("topic...assay/t")"#]]);
+    let there = repository.git(&["branch", "right", &head]);
+    assert_eq!(there, "");
+    let outcome = fix(&repository, Some(("b", "2\n")), &pull("right")).unwrap();
+    check_scope(&repository, &next(&outcome), &expect![[r#"Commits("topic...right")"#]]);
+}
+
+#[test]
+fn what_was_mended_of_a_commit_is_reviewed_with_it() {
+    let repository = Repository::new();
+    repository.write("a", "1\n");
+    repository.commit("second");
+    let commit = repository.git(&["rev-parse", "HEAD"]);
+    let outcome = fix(&repository, Some(("b", "2\n")), &json!({ "commit": "main" })).unwrap();
+    assert_eq!(repository.git(&["rev-parse", "assay/t^"]), commit);
+    check_scope(&repository, &next(&outcome), &expect![[r#"Commits("main^...assay/t")"#]]);
+}
