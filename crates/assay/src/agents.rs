@@ -1,5 +1,6 @@
 //! What agents do here: the kinds of work, with reviews and fixes as the commands make them.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -61,16 +62,18 @@ impl Reviews for ByCommand {
         let handed_in = handed_in.map_err(|error| Failed::lasting(chain(&error)))?;
         let prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
         let reviewed = prepared.review_unseen(Mode::ReportOnly);
-        let kept = reviewed.keep(&prepared).inspect_err(|error| {
-            job.log.warning(&format!("the review could not be kept: {error:#}"));
-        });
-        let kept = kept.ok();
-        if let Some(trouble) = kept.as_ref().and_then(|kept| kept.trouble.as_ref()) {
+        // Nobody could look up what an approval was for.
+        let kept = reviewed.keep(&prepared).map_err(|error| {
+            Failed::passing(format!(
+                "the review could not be kept, so it does not count: {error:#}"
+            ))
+        })?;
+        if let Some(trouble) = &kept.trouble {
             job.log.warning(trouble);
         }
         Ok(workflow::Reviewed {
             may_answer_later: reviewed.may_be_answered_later(),
-            run: kept.map(|kept| kept.id),
+            run: Some(kept.id),
             synthesis: reviewed.synthesis,
         })
     }
@@ -85,7 +88,8 @@ fn persona(agent: &AgentConfig) -> Option<(String, String)> {
         Tier::Premium => "premium",
     };
     let about = Value::from(name.as_str());
-    let matter = format!("name: {id}\nabout: {about}\ntier: {tier}\ntrigger: always");
+    let matter =
+        format!("name: {id}\nabout: {about}\ntier: {tier}\ntrigger: always\nrequired: true");
     let file = format!("config/agents.yaml ({id})");
     (!prompt.trim().is_empty()).then(|| (file, format!("---\n{matter}\n---\n\n{prompt}")))
 }
@@ -93,6 +97,12 @@ fn persona(agent: &AgentConfig) -> Option<(String, String)> {
 impl Fixes for ByCommand {
     fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>) -> Result<String, Failed> {
         let ByCommand(root) = self;
+        let Some(base) = base else {
+            return Err(Failed::lasting(
+                "nobody knows what the change was made on top of, so nobody can tell its own \
+                 configuration from yours; name it as `base` in the task's context",
+            ));
+        };
         let mut done = safe_fixes(folder, base).map_err(|error| failed(&error))?;
         let configuration = Configuration::on_disk(root).map_err(|error| failed(&error))?;
         let models = configuration.as_ref().map(Configuration::models);
@@ -139,11 +149,8 @@ fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
 
 /// Applies the safe fixes of the change in a folder, unless they make something worse. Says what was
 /// done.
-fn safe_fixes(folder: &Path, base: Option<&str>) -> anyhow::Result<Vec<String>> {
-    let scope = match base {
-        Some(base) => Scope::Against(base.to_owned()),
-        None => Scope::Commits("HEAD".to_owned()),
-    };
+fn safe_fixes(folder: &Path, base: &str) -> anyhow::Result<Vec<String>> {
+    let scope = Scope::Against(base.to_owned());
     let args = ModelArgs::none();
     let open = || {
         let asked = Asked { args: &args, keeping: Keeping::Nothing, line: None, also: None };
@@ -166,10 +173,13 @@ fn safe_fixes(folder: &Path, base: Option<&str>) -> anyhow::Result<Vec<String>> 
 
 /// Says why something could not be done, and whether it may later.
 fn failed(error: &anyhow::Error) -> Failed {
-    match error.downcast_ref::<GitError>() {
-        Some(error) => workflow::git_failed(error),
-        None => Failed::lasting(format!("{error:#}")),
+    if let Some(error) = error.downcast_ref::<GitError>() {
+        return workflow::git_failed(error);
     }
+    // A disk that is full, or a machine with too many processes, may have room again.
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    let is_passing = causes.any(workflow::may_pass);
+    Failed { error: format!("{error:#}"), is_passing }
 }
 
 /// The name of this machine.

@@ -1,6 +1,6 @@
 //! An agent's own program at work in a folder: [`Runner`].
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use assay_models::AgentKind;
@@ -184,9 +184,17 @@ fn said(finished: &Finished) -> Result<String, Failed> {
 fn not_run(error: &RunError) -> Failed {
     let text = chain(error);
     match error {
+        RunError::Start { source, .. } if may_pass(source) => Failed::passing(text),
         RunError::Start { .. } => Failed::lasting(format!("{text}; see `command` of the agent")),
         RunError::TimedOut { .. } | RunError::TooMuchOutput { .. } | RunError::Lost { .. } => {
             Failed::passing(text)
         }
     }
+}
+
+/// Says whether what keeps a file from being used, or a program from being started, may pass.
+pub fn may_pass(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, NotADirectory, NotFound, PermissionDenied};
+    let lasting = [InvalidData, InvalidInput, NotADirectory, NotFound, PermissionDenied];
+    !lasting.contains(&error.kind())
 }

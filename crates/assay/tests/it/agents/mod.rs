@@ -2,6 +2,7 @@
 
 mod cycle;
 mod keeping;
+mod trust;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
