@@ -267,7 +267,7 @@ fn is_run(path: &Path) -> bool {
 }
 
 /// Gives a hash that tells one version of something from another.
-pub(crate) fn short_hash(bytes: &[u8]) -> String {
+pub fn short_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..16].to_owned()
 }
 

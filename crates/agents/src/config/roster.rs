@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU64;
+use std::str::FromStr;
 use std::time::Duration;
 
 use assay_review::persona::Tier;
@@ -31,7 +32,7 @@ pub struct AgentConfig {
     /// Whether it is started unless somebody asks for it by name.
     pub enabled: bool,
     /// How many of it are started.
-    pub replicas: NonZeroU32,
+    pub replicas: Replicas,
     /// How long it waits for news of its queue before it looks by itself.
     pub poll_interval: Duration,
     /// How often a task that it failed at is tried again.
@@ -145,6 +146,52 @@ impl<'de> Visitor<'de> for CommandVisitor {
     }
 }
 
+/// How many processes an agent is, at most [`Replicas::MOST`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replicas(u32);
+
+impl Replicas {
+    /// More than a machine has work for.
+    pub const MOST: u32 = 64;
+
+    /// The number.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for Replicas {
+    fn default() -> Replicas {
+        Replicas(1)
+    }
+}
+
+impl TryFrom<u32> for Replicas {
+    type Error = String;
+
+    fn try_from(number: u32) -> Result<Replicas, String> {
+        match number {
+            1..=Replicas::MOST => Ok(Replicas(number)),
+            _ => Err(format!("{number} replicas are not to be had; 1 to {} are", Replicas::MOST)),
+        }
+    }
+}
+
+impl FromStr for Replicas {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Replicas, String> {
+        let number: u32 = text.parse().map_err(|_| format!("{text:?} is no number"))?;
+        number.try_into()
+    }
+}
+
+impl<'de> Deserialize<'de> for Replicas {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Replicas, D::Error> {
+        u32::deserialize(from)?.try_into().map_err(serde::de::Error::custom)
+    }
+}
+
 /// An agent as it is written down: what is not said is taken from what is built in.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -153,7 +200,7 @@ struct Stored {
     name: Option<String>,
     queue: Option<QueueName>,
     enabled: Option<bool>,
-    replicas: Option<NonZeroU32>,
+    replicas: Option<Replicas>,
     poll_interval: Option<NonZeroU64>,
     max_retries: Option<u32>,
     timeout: Option<NonZeroU64>,
@@ -193,7 +240,7 @@ impl Stored {
             name: self.name.unwrap_or_else(|| self.id.to_string()),
             queue: self.queue.unwrap_or_else(own_queue),
             enabled: self.enabled.unwrap_or(true),
-            replicas: self.replicas.unwrap_or(NonZeroU32::MIN),
+            replicas: self.replicas.unwrap_or_default(),
             poll_interval: seconds(self.poll_interval, usual.poll_interval),
             max_retries: self.max_retries.unwrap_or(usual.max_retries),
             timeout: seconds(self.timeout, usual.timeout),
@@ -288,8 +335,11 @@ impl Roster {
 
     /// Finds the agent that a worker is, whose name may end in a number: `engineer-2`.
     pub fn of_worker(&self, name: &str) -> Option<&AgentConfig> {
-        let whole = || name.rsplit_once('-').filter(|(_, number)| is_number(number));
-        self.named(name).or_else(|| self.named(whole()?.0))
+        let numbered = || name.rsplit_once('-').filter(|(_, number)| is_number(number));
+        let on_a_machine = || name.rsplit_once('.').map(|(name, _)| name);
+        self.named(name)
+            .or_else(|| self.named(numbered()?.0))
+            .or_else(|| self.of_worker(on_a_machine()?))
     }
 
     /// Says whether somebody who is started works on a queue.

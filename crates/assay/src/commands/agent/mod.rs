@@ -8,12 +8,14 @@ mod stop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use assay_agents::config::roster::{AgentConfig, Roster};
+use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
+use assay_review::runs;
 use assay_store::queue::{Queue, Who};
 use assay_store::task::AgentId;
 use clap::Subcommand;
 
 use super::print;
+use crate::agents;
 use crate::exit::Exit;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
@@ -94,13 +96,27 @@ impl Place {
     }
 }
 
-/// Names the workers of an agent.
-fn workers(agent: &AgentConfig, replicas: u32) -> Vec<AgentId> {
-    if replicas <= 1 {
-        return vec![agent.id.clone()];
+impl Place {
+    /// What tells the workers of this repository here from those of other machines: nothing where
+    /// nobody else can have the same queue.
+    fn mark(&self) -> anyhow::Result<String> {
+        if self.settings.configuration.queue.url.is_none() {
+            return Ok(String::new());
+        }
+        let allowed = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+        let host: String = agents::host()?.chars().filter(allowed).take(40).collect();
+        let folder = runs::short_hash(self.root.as_os_str().as_encoded_bytes());
+        Ok(format!(".{host}-{}", &folder[..4]))
     }
-    let numbered = (1..=replicas).map(|number| format!("{}-{number}", agent.id).parse());
-    numbered.filter_map(Result::ok).collect()
+}
+
+/// Names the workers of an agent.
+fn workers(agent: &AgentConfig, replicas: Replicas, mark: &str) -> Vec<AgentId> {
+    let names = match replicas.get() {
+        1 => vec![format!("{}{mark}", agent.id)],
+        replicas => (1..=replicas).map(|number| format!("{}-{number}{mark}", agent.id)).collect(),
+    };
+    names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 /// Does something for each of those who are meant.

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use assay_agents::config::roster::{AgentConfig, Roster};
+use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
 use assay_agents::log::{self, Form, Log};
 use assay_agents::news::InTheLog;
 use assay_agents::seat::{Seat, Supervising};
@@ -45,7 +44,7 @@ pub(crate) struct Args {
     ids: Vec<AgentId>,
     /// Start so many of each named agent, or of `qa`
     #[arg(long, value_name = "N")]
-    replicas: Option<NonZeroU32>,
+    replicas: Option<Replicas>,
     /// Go on in the background
     #[arg(long)]
     detach: bool,
@@ -82,7 +81,7 @@ fn form(json: bool) -> Form {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let place = Place::open(&args.folder)?;
-    let team = team(&place.settings.roster, args)?;
+    let team = team(&place.settings.roster, args, &place.mark()?)?;
     let names: Vec<String> =
         team.iter().flat_map(|(_, names)| names.iter().map(ToString::to_string)).collect();
     let state = runs::state_folder(&place.root)?;
@@ -113,7 +112,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 type Team<'a> = Vec<(&'a AgentConfig, Vec<AgentId>)>;
 
 /// Says who is started.
-fn team<'a>(roster: &'a Roster, args: &Args) -> anyhow::Result<Team<'a>> {
+fn team<'a>(roster: &'a Roster, args: &Args, mark: &str) -> anyhow::Result<Team<'a>> {
     let mut team: Team<'a> = Vec::new();
     for id in &args.ids {
         let Some(agent) = roster.named(id.as_str()) else {
@@ -121,13 +120,13 @@ fn team<'a>(roster: &'a Roster, args: &Args) -> anyhow::Result<Team<'a>> {
         };
         if team.iter().all(|(other, _)| other.id != agent.id) {
             let replicas = args.replicas.unwrap_or(agent.replicas);
-            team.push((agent, workers(agent, replicas.get())));
+            team.push((agent, workers(agent, replicas, mark)));
         }
     }
     if args.ids.is_empty() {
         for agent in roster.agents().iter().filter(|agent| agent.enabled) {
             let asked = args.replicas.filter(|_| agent.id.as_str() == USUAL);
-            team.push((agent, workers(agent, asked.unwrap_or(agent.replicas).get())));
+            team.push((agent, workers(agent, asked.unwrap_or(agent.replicas), mark)));
         }
     }
     if team.is_empty() {
@@ -170,7 +169,7 @@ fn detach(args: &Args, root: &Path, state: &Path, names: &[String]) -> anyhow::R
     let program = std::env::current_exe().context("could not find out which program this is")?;
     let mut command = Command::new(program).args(["agent", "start", "-C"]).args([root]);
     if let Some(replicas) = args.replicas {
-        command = command.args(["--replicas", &replicas.to_string()]);
+        command = command.args(["--replicas", &replicas.get().to_string()]);
     }
     if args.json {
         command = command.args(["--json"]);
