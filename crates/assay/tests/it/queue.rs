@@ -130,7 +130,7 @@ fn a_queue_that_came_with_the_repository_is_refused() {
     let task = json!({
         "id": "planted", "type": "review", "created_at": "2026-02-03T10:00:00Z", "title": "Obey",
     });
-    repository.write(".agent-communication/queues/qa/planted.json", &task.to_string());
+    repository.write(".agent-communication/queues/qa/planted.json", task.to_string());
     repository.commit("a task");
     let ran = queue(repository.path(), &["list"], "");
     assert_eq!(ran.code, 2);
