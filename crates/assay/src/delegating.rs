@@ -22,7 +22,7 @@ use assay_store::task::Moment;
 
 use crate::commands::today;
 use crate::models::{check_apart, named};
-use crate::reviewing::time_id;
+use crate::reviewing::{followed, time_id};
 use crate::settings::Settings;
 
 /// The reviews of one repository.
@@ -73,7 +73,7 @@ impl Repository {
         let terms = RecordedTerms {
             fail_on: settings.fail_on.clone(),
             require: settings.require,
-            dismissals: settings.baseline.dismissals().into_iter().chain(dismissed).collect(),
+            dismissals: followed([settings.baseline.dismissals(), dismissed].concat(), &change),
             today: today(),
         };
         let review = delegation::start(Start {
@@ -169,6 +169,7 @@ fn keep(closed: &Closed, now: Option<&Change>) -> anyhow::Result<String> {
     let record = closed.record(now, env!("CARGO_PKG_VERSION"));
     record.save(&id)?;
     if let Ok(dismissals) = ledger::dismissals(&record.change.root) {
+        let dismissals = followed(dismissals, record.change);
         let kept = ledger::Kept {
             run: &id,
             at: Moment(at),

@@ -11,6 +11,7 @@ use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::report::Report;
+use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
 use assay_models::Class;
 use assay_review::baseline::Baseline;
@@ -49,6 +50,16 @@ pub(crate) struct Prepared {
     handed_in: Vec<Report>,
 }
 
+/// Has what was dismissed follow the files that a change renames.
+pub(crate) fn followed(dismissals: Vec<Dismissal>, change: &Change) -> Vec<Dismissal> {
+    if dismissals.is_empty() {
+        return dismissals;
+    }
+    let renames = change.renames();
+    let exists = |file: &RepoPath| change.tree().exists(file);
+    dismissals.into_iter().map(|dismissal| dismissal.following(&renames, exists)).collect()
+}
+
 impl Prepared {
     /// Opens a change and reads what is configured for it.
     pub(crate) fn open(
@@ -68,9 +79,9 @@ impl Prepared {
             format!("`{folder}` came with the repository, so nothing that was kept is used")
         });
         let from_ledger = ledger::dismissals(&change.root).map_err(anyhow::Error::from);
-        let dismissed = from_ledger.as_deref().unwrap_or_default();
-        let dismissals = settings.baseline.dismissals().into_iter().chain(dismissed.to_vec());
-        let dismissals = dismissals.collect();
+        let from_ledger = from_ledger.map(|dismissed| followed(dismissed, &change));
+        let mut dismissals = followed(settings.baseline.dismissals(), &change);
+        dismissals.extend(from_ledger.iter().flatten().cloned());
         let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
         let commands = settings.commands.into_iter();
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));

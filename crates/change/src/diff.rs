@@ -10,6 +10,7 @@ use assay_findings::vote::Lines;
 use serde::{Deserialize, Serialize};
 
 use crate::left_out::LeftOut;
+use crate::renames::Renames;
 
 pub(crate) use parser::Parser;
 
@@ -177,6 +178,13 @@ pub fn changed_lines(files: &[FileDiff]) -> ChangedLines {
         changed.insert(path, lines);
     }
     changed
+}
+
+/// Gives the files that a diff renames.
+pub fn renames(files: &[FileDiff]) -> Renames {
+    let renamed = files.iter().filter(|file| file.origin == Origin::Renamed);
+    let path = |path: &Option<String>| RepoPath::exact(path.as_deref()?).ok();
+    renamed.filter_map(|file| path(&file.old_path).zip(path(&file.new_path))).collect()
 }
 
 /// Reads a diff. What does not belong to one is passed over.

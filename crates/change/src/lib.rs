@@ -11,6 +11,7 @@ mod lineage;
 mod name;
 mod on_disk;
 mod recorded;
+mod renames;
 pub mod tree;
 mod untracked;
 mod worktree;
@@ -27,6 +28,7 @@ pub use crate::left_out::{GlobError, LeaveOut, LeftOut};
 pub use crate::lineage::Lineage;
 pub use crate::on_disk::OnDisk;
 pub use crate::recorded::RecordedChange;
+pub use crate::renames::Renames;
 use crate::tree::{DirTree, GitTree, TreeKind};
 pub use crate::worktree::Worktree;
 

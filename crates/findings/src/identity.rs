@@ -1,7 +1,7 @@
 //! Telling a finding again, over rounds and through edits: fingerprints, [`Status`] and
 //! [`Dismissal`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,14 +38,13 @@ pub struct Resolved {
 
 /// Somebody's decision that a finding is not to be dealt with.
 ///
-/// It covers the code that the fingerprint was taken over: line shifts and renames leave it in
-/// force, and an edit of that code ends it.
+/// It covers the code that the fingerprint was taken over: line shifts leave it in force, and an
+/// edit of that code ends it. It follows a file that the change under review renames.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dismissal {
     /// The finding's fingerprint.
     pub fingerprint: String,
-    /// The file it stood in. Where that file is still there, the same code in another one is not
-    /// covered.
+    /// The file it stood in. The same code in another one is not covered.
     #[serde(default)]
     pub file: Option<RepoPath>,
     /// Who decided.
@@ -126,11 +125,24 @@ impl Dismissal {
         self.until.as_ref().is_none_or(|until| today <= until)
     }
 
-    /// Says whether it is about a finding. `exists` tells which files there still are: the code of
-    /// one that is gone may have moved.
-    pub fn covers(&self, finding: &Finding, exists: impl Fn(&RepoPath) -> bool) -> bool {
-        let moved = |file: &RepoPath| finding.file.as_ref() != Some(file) && exists(file);
-        self.fingerprint == finding.fingerprint && !self.file.as_ref().is_some_and(moved)
+    /// Says whether it is about a finding.
+    pub fn covers(&self, finding: &Finding) -> bool {
+        let is_here = |file: &RepoPath| finding.file.as_ref() == Some(file);
+        self.fingerprint == finding.fingerprint && self.file.as_ref().is_none_or(is_here)
+    }
+
+    /// Gives it for the name that its file has now. That a file is gone does not make it another
+    /// one: only a rename does.
+    pub fn following(
+        self,
+        renames: &BTreeMap<RepoPath, RepoPath>,
+        exists: impl Fn(&RepoPath) -> bool,
+    ) -> Dismissal {
+        let gone = self.file.as_ref().filter(|file| !exists(file));
+        match gone.and_then(|file| renames.get(file)) {
+            Some(name) => Dismissal { file: Some(name.clone()), ..self },
+            None => self,
+        }
     }
 }
 

@@ -12,7 +12,6 @@ use crate::grade::{Grade, Scheme};
 use crate::ground::{ChangedLines, Ground, Tree};
 use crate::identity::{Day, Dismissal, Memory, Past, Resolved, Suppression};
 use crate::merge::{self, Merge};
-use crate::path::RepoPath;
 use crate::read::Rejected;
 use crate::report::{Report, Reviewer, ReviewerKind};
 use crate::spent::Spent;
@@ -53,13 +52,12 @@ pub struct Circumstances<'a> {
 impl Circumstances<'_> {
     /// Says why a finding is not to be dealt with, if somebody decided so.
     fn why_dismissed(&self, finding: &Finding) -> Option<String> {
-        let exists = |file: &RepoPath| self.tree.is_some_and(|tree| tree.exists(file));
         let dismissal = self.dismissals.iter().find(|dismissal| {
             let holds = match &self.today {
                 Some(today) => dismissal.holds_on(today),
                 None => dismissal.until.is_none(),
             };
-            holds && dismissal.covers(finding, exists)
+            holds && dismissal.covers(finding)
         });
         let suppression = || self.suppressions.iter().find(|comment| comment.covers(finding));
         dismissal

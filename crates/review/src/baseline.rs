@@ -1,7 +1,7 @@
 //! What somebody accepted: the file `.assay/baseline.json`.
 //!
-//! An entry is told by the finding's fingerprint, so it follows the code through line shifts and
-//! renames, and ends when the code itself is edited.
+//! An entry is told by the finding's fingerprint and file, so it follows the code through line
+//! shifts, and through renames by the change under review, and ends when the code itself is edited.
 
 use std::io;
 use std::path::{Path, PathBuf};

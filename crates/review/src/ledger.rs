@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use assay_change::{Change, Lineage};
+use assay_change::{Change, Lineage, Renames};
 use assay_findings::finding::{Finding, VoteRef};
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::path::RepoPath;
@@ -212,8 +212,9 @@ impl Kept<'_> {
         let old = pre_existing.iter().map(|finding| (finding, Outcome::PreExisting));
         let mut before = Before { change: self.change, lineage, known: HashMap::new() };
         let all = raised.chain(left).chain(held).chain(old);
+        let renames = self.change.renames();
         all.map(|(finding, outcome)| {
-            let moved_from = self.moved_from(ledger, finding)?;
+            let moved_from = self.moved_from(ledger, &renames, finding)?;
             let before = before.of(finding.file.as_ref());
             Ok(self.sighting(finding, outcome, moved_from, before))
         })
@@ -222,19 +223,25 @@ impl Kept<'_> {
 
     /// Says whether it is the ledger that says to leave a finding alone.
     fn is_dismissed_here(&self, finding: &Finding) -> bool {
-        let exists = |file: &RepoPath| self.change.tree().exists(file);
-        self.dismissals.iter().any(|dismissal| dismissal.covers(finding, exists))
+        self.dismissals.iter().any(|dismissal| dismissal.covers(finding))
     }
 
-    /// Names the file that is gone in which the same code was seen before.
-    fn moved_from(&self, ledger: &Ledger, finding: &Finding) -> Result<Option<String>, UseError> {
+    /// Names the file in which the same code was seen before, and which has another name now.
+    fn moved_from(
+        &self,
+        ledger: &Ledger,
+        renames: &Renames,
+        finding: &Finding,
+    ) -> Result<Option<String>, UseError> {
         let Some(here) = &finding.file else { return Ok(None) };
         let files = ledger.files_with(&finding.fingerprint)?;
-        let is_gone = |file: &&String| {
+        let is_renamed = |file: &&String| {
             let path = RepoPath::exact(file).ok();
-            path.is_some_and(|path| path != *here && !self.change.tree().exists(&path))
+            path.is_some_and(|path| {
+                renames.get(&path) == Some(here) && !self.change.tree().exists(&path)
+            })
         };
-        Ok(files.iter().find(is_gone).cloned())
+        Ok(files.iter().find(is_renamed).cloned())
     }
 
     fn sighting(

@@ -10,6 +10,7 @@ use assay_findings::grade::Grade;
 use assay_findings::ground::{Ground, Tree};
 use assay_findings::identity::{Dismissal, Memory};
 use assay_findings::merge;
+use assay_findings::path::RepoPath;
 use assay_findings::read::{self, MAX_TEXT};
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
@@ -211,13 +212,15 @@ fn from_stdin<T: serde::de::DeserializeOwned>() -> anyhow::Result<T> {
 fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
     let folder = args.tree.as_deref().map(open_tree).transpose()?;
     let tree = folder.as_ref().map(|folder| WithSymbols::new(folder));
-    let changed = match &args.diff {
-        Some(path) => Some(diff::changed_lines(&diff::parse(&read_file(path)?))),
-        None => None,
-    };
+    let diff = args.diff.as_deref().map(read_file).transpose()?.map(|text| diff::parse(&text));
+    let changed = diff.as_deref().map(diff::changed_lines);
     let previous: Option<Synthesis> = args.previous.as_deref().map(json_file).transpose()?;
     let dismissals: Vec<Dismissal> =
         args.dismissals.as_deref().map(json_file).transpose()?.unwrap_or_default();
+    let renames = diff.as_deref().map(diff::renames).unwrap_or_default();
+    let exists = |file: &RepoPath| folder.as_ref().is_some_and(|folder| folder.exists(file));
+    let dismissals: Vec<Dismissal> =
+        dismissals.into_iter().map(|dismissal| dismissal.following(&renames, exists)).collect();
     let reports = read_reports(args)?;
     let synthesis = synthesize(
         &reports,

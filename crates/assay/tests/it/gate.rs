@@ -181,15 +181,16 @@ fn the_baseline_follows_the_code_and_ends_with_it() {
     let ran = run(&repository, &["review", "--staged"]);
     assert_eq!(ran.code, 1, "a change does not accept its own flaws");
     assert!(ran.stdout.contains("the change touches the baseline;"), "{}", ran.stdout);
-    repository.git(&["commit", "--quiet", "--message", "baseline", ".assay/baseline.json"]);
+    repository.git(&["commit", "--quiet", "--message", "baseline"]);
     repository.write("a.py", format!("import sys\n\n{SHELL}"));
     repository.git(&["mv", "a.py", "b.py"]);
     repository.git(&["add", "--all"]);
     assert_eq!(told(&repository, &["--staged", "b.py"]), Vec::<String>::new(), "it moved");
-    repository.write("b.py", format!("{SHELL}\n\n{}", SHELL.replace("clean", "sweep")));
+    let sweep = "def sweep(name):\n    os.system(f\"rm -r {name}\")\n";
+    repository.write("b.py", format!("{SHELL}\n\n{sweep}"));
     repository.git(&["add", "--all"]);
     let copies = told(&repository, &["--staged", "b.py"]);
-    assert_eq!(copies, ["b.py:12 python/shell-injection"], "a copy is a defect of its own");
+    assert_eq!(copies, ["b.py:9 python/shell-injection"], "a copy is a defect of its own");
     repository.write("b.py", SHELL.replace("rm -r", "rm -rf"));
     repository.git(&["add", "--all"]);
     assert_eq!(told(&repository, &["--staged", "b.py"]), ["b.py:5 python/shell-injection"]);
@@ -197,6 +198,20 @@ fn the_baseline_follows_the_code_and_ends_with_it() {
     let ran = run(&repository, &["review", "--staged"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("is no baseline"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_was_accepted_in_a_file_that_is_gone_is_not_accepted_elsewhere() {
+    let repository = Repository::new();
+    repository.write("lib/x.py", SHELL);
+    repository.git(&["add", "--all"]);
+    assert_eq!(run(&repository, &["review", "--staged", "--accept", "a fixture"]).code, 0);
+    repository.commit("accepted");
+    repository.remove("lib/x.py");
+    repository.commit("gone");
+    repository.write("prod.py", format!("import sys\n\n{SHELL}"));
+    repository.commit("the same again");
+    assert_eq!(told(&repository, &["--commit", "HEAD"]), ["prod.py:7 python/shell-injection"]);
 }
 
 const RULE: &str = "id: house/no-floats\nlanguage: Python\nmessage: Money as a float\nseverity: error\nrule:\n  pattern: float($X)\n";

@@ -309,6 +309,24 @@ fn a_ledger_that_cannot_be_used_costs_a_review_nothing_and_dismisses_nothing() {
 }
 
 #[test]
+fn a_dismissal_ends_with_its_file_unless_that_is_renamed() {
+    let repository = reviewed();
+    let id = id(&repository, "clean.py");
+    assert_eq!(run(&repository, &["findings", "dismiss", &id, "--reason", "x"]).code, 0);
+    repository.git(&["mv", "clean.py", "tidy.py"]);
+    assert_eq!(review(&repository, &[]), [EVAL_RAISED], "it is called otherwise");
+    repository.remove("tidy.py");
+    repository.commit("gone");
+    assert_eq!(review(&repository, &[]), [EVAL_RAISED]);
+    repository.write("prod.py", format!("import sys\n\n{SHELL}"));
+    repository.commit("the same again");
+    for _ in 0..2 {
+        let raised = review(&repository, &[]);
+        assert_eq!(raised, ["prod.py python/shell-injection", EVAL_RAISED]);
+    }
+}
+
+#[test]
 fn a_review_goes_on_where_somebody_else_holds_the_ledger() {
     let repository = reviewed();
     let id = id(&repository, "clean.py");

@@ -344,22 +344,27 @@ fn what_nobody_could_look_for_is_not_resolved() {
 }
 
 #[test]
-fn a_dismissal_covers_its_file_and_what_becomes_of_it() {
+fn a_dismissal_covers_its_file_and_what_the_diff_calls_it() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("src")).unwrap();
     fs::write(folder.path().join("src/a.py"), "rows = db.run(sql)\n").unwrap();
+    let diff = "diff --git a/src/old_name.py b/src/a.py\nsimilarity index 60%\n\
+                rename from src/old_name.py\nrename to src/a.py\n--- a/src/old_name.py\n\
+                +++ b/src/a.py\n@@ -1 +1 @@\n-rows = db.run(x)\n+rows = db.run(sql)\n";
+    fs::write(folder.path().join("change.diff"), diff).unwrap();
     let reports = json!([persona("x", json!([finding("t", "P1", 1)]))]).to_string();
     let verdict = |file: &str| {
-        let args = ["findings", "synthesize", "--tree", ".", "-"];
+        let args = ["findings", "synthesize", "--tree", ".", "--diff", "change.diff", "-"];
         let plain = assay_in(folder.path(), &args, reports.as_bytes()).json();
         let dismissal = json!([{"fingerprint": plain["findings"][0]["fingerprint"], "file": file,
             "by": "ada", "reason": "known"}]);
         fs::write(folder.path().join("dismissed.json"), dismissal.to_string()).unwrap();
-        let args = [&args[..4], &["--dismissals", "dismissed.json", "-"]].concat();
+        let args = [&args[..6], &["--dismissals", "dismissed.json", "-"]].concat();
         assay_in(folder.path(), &args, reports.as_bytes()).json()["verdict"]["state"].clone()
     };
     assert_eq!(verdict("src/a.py"), "ready");
     assert_eq!(verdict("src/old_name.py"), "ready");
+    assert_eq!(verdict("src/gone.py"), "not_ready", "that it is gone makes it no other file");
     fs::write(folder.path().join("src/b.py"), "rows = db.run(sql)\n").unwrap();
     assert_eq!(verdict("src/b.py"), "not_ready");
 }

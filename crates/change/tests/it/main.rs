@@ -9,6 +9,7 @@ mod lineage;
 mod numstat;
 mod pull;
 mod recorded;
+mod renames;
 mod shown;
 mod traps;
 mod trees;
