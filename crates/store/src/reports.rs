@@ -35,6 +35,9 @@ pub enum ReportError {
     },
 }
 
+/// A report by its number, or why it cannot be read.
+pub type Numbered = (u32, Result<Value, ReportError>);
+
 /// Reports by task, as JSON files in the order in which they came: `{task}/001.json`.
 ///
 /// What is in them is their caller's business. A report that was kept is never changed.
@@ -66,8 +69,9 @@ impl Reports {
         Err(ReportError::TooMany(task.clone()))
     }
 
-    /// Gives the reports of a task, the oldest first.
-    pub fn of(&self, task: &TaskId) -> Result<Vec<Value>, ReportError> {
+    /// Gives the reports of a task by their numbers, the oldest first. One that cannot be read
+    /// says so in its place.
+    pub fn of(&self, task: &TaskId) -> Result<Vec<Numbered>, ReportError> {
         let folder = self.folder.join(task.as_str());
         let fail = |source| ReportError::File { path: folder.clone(), source };
         let numbers = match numbers(&folder) {
@@ -76,11 +80,12 @@ impl Reports {
         };
         let read = |number| {
             let path = place(&folder, number);
-            let bytes = fs::read(&path).map_err(fail)?;
+            let bytes = fs::read(&path)
+                .map_err(|source| ReportError::File { path: path.clone(), source })?;
             serde_json::from_slice(&bytes)
                 .map_err(|error| ReportError::Damaged { path, message: error.to_string() })
         };
-        numbers.into_iter().map(read).collect()
+        Ok(numbers.into_iter().map(|number| (number, read(number))).collect())
     }
 }
 
@@ -122,7 +127,27 @@ mod tests {
         assert_eq!(reports.keep(&one, &json!({ "n": 1 })).unwrap(), 1);
         assert_eq!(reports.keep(&one, &json!({ "n": 2 })).unwrap(), 2);
         assert_eq!(reports.keep(&other, &json!({ "n": 3 })).unwrap(), 1);
-        assert_eq!(reports.of(&one).unwrap(), [json!({ "n": 1 }), json!({ "n": 2 })]);
+        assert_eq!(read(&reports, &one), [(1, json!({ "n": 1 })), (2, json!({ "n": 2 }))]);
+    }
+
+    fn read(reports: &Reports, task: &TaskId) -> Vec<(u32, Value)> {
+        let all = reports.of(task).unwrap();
+        all.into_iter().filter_map(|(number, report)| Some((number, report.ok()?))).collect()
+    }
+
+    #[test]
+    fn a_damaged_report_hides_no_other_and_numbers_stay_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let reports = Reports::new(folder.path());
+        let task: TaskId = "one".parse().unwrap();
+        for number in 1..=4 {
+            reports.keep(&task, &json!({ "n": number })).unwrap();
+        }
+        fs::remove_file(folder.path().join("one/001.json")).unwrap();
+        fs::write(folder.path().join("one/003.json"), "{").unwrap();
+        assert_eq!(read(&reports, &task), [(2, json!({ "n": 2 })), (4, json!({ "n": 4 }))]);
+        let damaged = reports.of(&task).unwrap().remove(1);
+        assert!(matches!(damaged, (3, Err(ReportError::Damaged { .. }))), "{damaged:?}");
     }
 
     #[test]

@@ -34,6 +34,8 @@ struct Output {
     left_out: usize,
     /// How many reports were handed in for the task.
     reports: usize,
+    /// How many of those could not be read, so that their findings are missing.
+    unreadable_reports: usize,
     /// What the task says of its findings in words.
     summary: String,
 }
@@ -61,8 +63,8 @@ fn findings(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     let task = desk.task(&input.task_id)?.task;
     let reports = desk.reports.of(&task.id).map_err(|error| Refusal::of(&error))?;
     let mut found = list(task.context.get("structured_findings"), "task");
-    for (report, number) in reports.iter().zip(1..) {
-        found.extend(list(Some(report), &format!("report {number}")));
+    for (number, report) in &reports {
+        found.extend(list(report.as_ref().ok(), &format!("report {number}")));
     }
     let left_out = found.len().saturating_sub(limit(input.limit));
     found.truncate(limit(input.limit));
@@ -71,6 +73,7 @@ fn findings(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
         findings: found,
         left_out,
         reports: reports.len(),
+        unreadable_reports: reports.iter().filter(|(_, report)| report.is_err()).count(),
         summary: summary(&task.context),
     })
 }

@@ -324,6 +324,27 @@ fn a_report_is_held_against_the_code_and_kept_with_its_task() {
 }
 
 #[test]
+fn findings_are_given_though_another_report_is_damaged() {
+    let stage = Stage::new();
+    stage.push(json!({}));
+    let report = json!([{
+        "file": "src/a.rs", "line_number": 2, "severity": "HIGH", "category": "security",
+        "description": "The query is put together from what users type.",
+    }]);
+    for number in 1..=3 {
+        let asked = json!({ "task_id": "one", "report": report.to_string() });
+        assert_eq!(stage.call("report_findings", asked).unwrap()["report"], number);
+    }
+    let kept = stage.folder.path().join("reports/one");
+    std::fs::remove_file(kept.join("001.json")).unwrap();
+    std::fs::write(kept.join("002.json"), "{").unwrap();
+    let found = stage.call("get_findings", json!({ "task_id": "one" })).unwrap();
+    assert_eq!(found["findings"].as_array().unwrap().len(), 1, "{found:#}");
+    assert_eq!(found["findings"][0]["from"], "report 3");
+    assert_eq!((&found["reports"], &found["unreadable_reports"]), (&json!(2), &json!(1)));
+}
+
+#[test]
 fn a_report_that_says_nothing_is_not_kept() {
     let stage = Stage::new();
     stage.push(json!({}));
