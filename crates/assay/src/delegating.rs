@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use assay_change::{Change, Scope, Selection};
 use assay_findings::finding::Finding;
-use assay_review::delegation::close::{Closed, Closing};
+use assay_findings::identity::Dismissal;
+use assay_review::delegation::close::{Closed, Closing, Present};
 use assay_review::delegation::mend::{self, Finished, NextFix, Verified};
 use assay_review::delegation::{
     self, Delegated, DelegationError, LARGEST_PART, ReviewId, Start, host_description,
@@ -64,18 +65,9 @@ impl Repository {
             second_looks: settings.second_looks,
             largest_part: Some(LARGEST_PART),
         };
-        let mut notes = settings.notes.clone();
-        let dismissed = ledger::dismissals(&change.root).unwrap_or_else(|error| {
-            // Nothing is left alone for a reason that nobody can read.
-            notes.push(format!("the ledger cannot be used: {error}"));
-            Vec::new()
-        });
-        let terms = RecordedTerms {
-            fail_on: settings.fail_on.clone(),
-            require: settings.require,
-            dismissals: followed([settings.baseline.dismissals(), dismissed].concat(), &change),
-            today: today(),
-        };
+        let from_ledger = ledger::dismissals(&change.root);
+        let notes = settings.notes.iter().cloned().chain(trouble(&from_ledger)).collect();
+        let terms = terms(&settings, &from_ledger, &change);
         let review = delegation::start(Start {
             id: time_id(jiff::Timestamp::now()).parse()?,
             host: &what.model,
@@ -107,12 +99,16 @@ impl Repository {
         };
         let (scope, selection) = review.scope();
         // A change that is not there any more is another one.
-        let now = self.opened(scope, selection).ok().map(|opened| opened.change);
-        match review.close(now.as_ref())? {
+        let now = self.opened(scope, selection).ok();
+        let (change, settings) = now.map(|now| (now.change, now.settings)).unzip();
+        let from_ledger = ledger::dismissals(&self.root);
+        let now = change.as_ref().zip(settings);
+        let now = now.map(|(change, settings)| present(&review, change, settings, &from_ledger));
+        match review.close(now)? {
             Closing::SecondLooks(briefs) => Ok(Finish::SecondLooks(briefs)),
             Closing::Done(closed) => {
                 let tree = closed.tree;
-                let run = keep(&closed, now.as_ref())?;
+                let run = keep(&closed, change.as_ref(), &from_ledger)?;
                 closed.kept_as(&run)?;
                 Ok(Finish::Done(Box::new(Ended { tree: Some(tree), ..self.ended(id)? })))
             }
@@ -162,21 +158,64 @@ impl Repository {
     }
 }
 
+/// What somebody decided, as far as the ledger can be used.
+type FromLedger = Result<Vec<Dismissal>, ledger::UseError>;
+
+/// Says why nothing in the ledger counts, where that is so.
+fn trouble(from_ledger: &FromLedger) -> Option<String> {
+    // Nothing is left alone for a reason that nobody can read.
+    let error = from_ledger.as_ref().err()?;
+    Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error}"))
+}
+
+/// Gives what decides today besides those who read a change.
+fn terms(settings: &Settings, from_ledger: &FromLedger, change: &Change) -> RecordedTerms {
+    let dismissed = from_ledger.iter().flatten().cloned();
+    let dismissals = settings.baseline.dismissals().into_iter().chain(dismissed).collect();
+    RecordedTerms {
+        fail_on: settings.fail_on.clone(),
+        require: settings.require,
+        dismissals: followed(dismissals, change),
+        today: today(),
+    }
+}
+
+/// Gives what decides on the change of a review as it is now.
+fn present<'a>(
+    review: &Delegated,
+    change: &'a Change,
+    settings: Settings,
+    from_ledger: &FromLedger,
+) -> Present<'a> {
+    Present {
+        change,
+        terms: terms(&settings, from_ledger, change),
+        models: RecordedModels {
+            personas: settings.personas.clone(),
+            named: Vec::new(),
+            second_looks: settings.second_looks,
+            ..review.models().clone()
+        },
+        at_a_time: settings.at_a_time,
+        reviewers: local(settings),
+    }
+}
+
 /// Keeps a review as a run, and in the ledger where that can be used.
-fn keep(closed: &Closed, now: Option<&Change>) -> anyhow::Result<String> {
+fn keep(closed: &Closed, now: Option<&Change>, from_ledger: &FromLedger) -> anyhow::Result<String> {
     let at = jiff::Timestamp::now();
     let id = time_id(at);
     let record = closed.record(now, env!("CARGO_PKG_VERSION"));
     record.save(&id)?;
-    if let Ok(dismissals) = ledger::dismissals(&record.change.root) {
-        let dismissals = followed(dismissals, record.change);
+    if let Ok(dismissals) = from_ledger {
+        let dismissals = &followed(dismissals.clone(), record.change);
         let kept = ledger::Kept {
             run: &id,
             at: Moment(at),
             change: record.change,
             review: &closed.review,
             synthesis: &closed.synthesis,
-            dismissals: &dismissals,
+            dismissals,
         };
         // The run is the record; whoever opens the ledger is told what is wrong with it.
         let _ = kept.record();

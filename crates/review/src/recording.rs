@@ -136,9 +136,13 @@ impl Recording {
 
     /// Gives the change, and those who answer again as they did.
     pub fn open(self, root: PathBuf) -> (Change, Vec<Box<dyn Reviewer>>) {
-        let recalled = |answer| Box::new(Recalled(answer)) as Box<dyn Reviewer>;
-        (self.change.open(root), self.answers.into_iter().map(recalled).collect())
+        (self.change.open(root), recalled(self.answers))
     }
+}
+
+/// Has reviewers answer again as they did.
+pub(crate) fn recalled(answers: Vec<Answer>) -> Vec<Box<dyn Reviewer>> {
+    answers.into_iter().map(|answer| Box::new(Recalled(answer)) as Box<dyn Reviewer>).collect()
 }
 
 impl RecordedModels {

@@ -235,6 +235,36 @@ fn a_fix_is_told_from_the_tree_and_not_from_what_is_said() {
     assert!(refused.unwrap_err().contains("the review has no finding `../../etc`"));
 }
 
+#[test]
+fn nothing_but_reports_counts_from_before_the_end() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let query =
+        "def find(db, name):\n    return db.execute(f\"SELECT * FROM t WHERE a = {name}\")\n";
+    case.repository.write("shop.py", query);
+    let run = |args: &[&str]| assay_with(folder, args, b"", &[]);
+    run(&["review"]);
+    let list = run(&["findings", "list", "--format", "json"]).json();
+    let id = list["findings"][0]["id"].as_str().unwrap();
+    assert_eq!(run(&["findings", "dismiss", id, "--reason", "names are checked"]).code, 0);
+
+    let (review, started) = start(folder);
+    for task in started["tasks"].as_array().unwrap() {
+        let (persona, part) = (&task["persona"], &task["part"]);
+        let report = json!({ "review": review, "persona": persona, "part": part, "report": [] });
+        done(folder, "report_findings", &report);
+    }
+    assert_eq!(run(&["findings", "reopen", id]).code, 0);
+    let file = folder.join(".assay/delegated").join(&review).join("recording.json");
+    let mut recording: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    recording["answers"][0]["report"]["votes"] = json!([]);
+    fs::write(&file, recording.to_string()).unwrap();
+
+    let outcome = finish(folder, &review);
+    assert_eq!(outcome["verdict"], "not ready", "{outcome}");
+    assert_eq!(outcome["findings"][0]["title"], "SQL built from strings", "{outcome}");
+}
+
 /// Reviews with personas that find nothing, and gives how many findings are open and gone.
 fn after_silence(folder: &Path) -> (usize, usize) {
     let (review, started) = start(folder);

@@ -9,12 +9,15 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::validation;
 use assay_models::{Class, Failure};
 
-use super::folder::{About, Folder, Stage};
-use super::{Became, Brief, Delegated, DelegationError, Taken, TreeMoved, Unwatched, unknown_part};
+use super::folder::{About, Folder, Local, Stage};
+use super::{
+    Became, Brief, Delegated, DelegationError, Seats, Taken, TreeMoved, Unwatched, is_open,
+    unknown_part,
+};
 use crate::persona::reading::OpenQuestion;
 use crate::persona::validator::{SecondLooks, second_looks};
 use crate::persona::{Persona, VALIDATOR};
-use crate::recording::{REPLIES, Recording};
+use crate::recording::{REPLIES, RecordedModels, RecordedTerms, Recording, recalled};
 use crate::reviewer::Reviewer;
 use crate::run::{AtATime, Order, Review, Terms, run};
 use crate::runs::{self, Record};
@@ -26,6 +29,21 @@ pub enum Closing {
     SecondLooks(Vec<Brief>),
     /// It is decided.
     Done(Box<Closed>),
+}
+
+/// What decides on a change when its review ends. Whoever the review is delegated to can write what
+/// lies on disk, so nothing is taken from there but what was handed in.
+pub struct Present<'a> {
+    /// The change as it is now.
+    pub change: &'a Change,
+    /// Those who need no model; they read it once more.
+    pub reviewers: Vec<Box<dyn Reviewer>>,
+    /// How many of them read at a time.
+    pub at_a_time: usize,
+    /// The personas, and how they are asked.
+    pub models: RecordedModels,
+    /// What decides besides the reviewers.
+    pub terms: RecordedTerms,
 }
 
 /// A review that is decided and still to be kept.
@@ -57,25 +75,36 @@ pub enum TreeSince {
 }
 
 impl Delegated {
-    /// Ends the review of a change as it stands now; `None` where it cannot be opened any more.
-    /// Whoever has not reported until now has not read the change.
-    pub fn close(mut self, now: Option<&Change>) -> Result<Closing, DelegationError> {
+    /// Ends the review of a change as it stands now; `None` where there is no such change any more.
+    /// Whoever has not reported until now has not read it.
+    pub fn close(mut self, now: Option<Present<'_>>) -> Result<Closing, DelegationError> {
         let lock = self.folder.lock()?;
         self.about = self.folder.about()?;
-        if let Stage::Done { run } = self.about.stage {
-            return Err(DelegationError::Finished { id: self.folder.id.to_string(), run });
-        }
-        let now = now.filter(|now| runs::change_hash(now) == self.about.change);
+        is_open(&self.about, &self.folder.id)?;
+        let now = now.filter(|now| runs::change_hash(now.change) == self.about.change);
+        let now = now.map(|now| self.renew(now)).transpose()?;
         if self.about.stage == Stage::Reading {
-            self.give_up_waiting_for_personas()?;
+            self.give_up_waiting_for_personas(now.unwrap_or(&self.change))?;
             let Some(now) = now else { return self.decide(None, lock) };
             let briefs = self.begin_second_looks(now)?;
             if !briefs.is_empty() {
                 return Ok(Closing::SecondLooks(briefs));
             }
         }
-        self.give_up_waiting_for_second_looks()?;
+        self.give_up_waiting_for_second_looks(now.unwrap_or(&self.change))?;
         self.decide(now, lock)
+    }
+
+    /// Takes what decides as it is now, and has those read again who need no model.
+    fn renew<'a>(&mut self, now: Present<'a>) -> Result<&'a Change, DelegationError> {
+        let Present { change, reviewers, at_a_time, models, terms } = now;
+        let at_a_time = AtATime { local: at_a_time, models: 1, order: Order::AllAtOnce };
+        let local = recalled(run(change, &reviewers, at_a_time, &Unwatched).local_answers());
+        self.about.local = reviewers.iter().map(|by| Local::of(&**by, change)).collect();
+        self.about.title = change.title.clone();
+        self.seats = Seats::new(&models, local, change, &self.folder, &self.about)?;
+        (self.models, self.terms) = (models, terms);
+        Ok(change)
     }
 
     fn decide(self, now: Option<&Change>, lock: File) -> Result<Closing, DelegationError> {
@@ -92,7 +121,7 @@ impl Delegated {
         review.exchanges.extend(looks.exchanges);
         let synthesis = self.synthesis(change, &review);
         let recording = self.recording(change, &review);
-        let made_of = self.personas.iter().map(|by| (by.name().to_owned(), by.made_of()));
+        let made_of = self.seats.personas.iter().map(|by| (by.name().to_owned(), by.made_of()));
         let local = self.about.local.iter().filter(|local| local.reader.reads);
         let local = local.map(|local| (local.reader.name.clone(), local.made_of.clone()));
         let made_of = made_of.chain(local).collect();
@@ -111,11 +140,11 @@ impl Delegated {
         })))
     }
 
-    /// Has everybody read the change: those who did at the start as they did, the personas as far
-    /// as somebody reported for them.
+    /// Has everybody read the change: those who have as they did, the personas as far as somebody
+    /// reported for them.
     fn review(&self, change: &Change) -> Review {
         let at_a_time = AtATime { local: 1, models: 1, order: Order::AllAtOnce };
-        run(change, &self.everybody, at_a_time, &Unwatched)
+        run(change, &self.seats.everybody, at_a_time, &Unwatched)
     }
 
     fn synthesis(&self, change: &Change, review: &Review) -> Synthesis {
@@ -130,13 +159,14 @@ impl Delegated {
     }
 
     fn second_looks(&self, change: &Change, synthesis: &Synthesis) -> SecondLooks {
-        let validator = self.validator.as_ref();
-        let look = |validator| second_looks(change, &synthesis.findings, validator, &self.desk, 1);
+        let validator = self.seats.validator.as_ref();
+        let look =
+            |validator| second_looks(change, &synthesis.findings, validator, &self.seats.desk, 1);
         validator.map(look).unwrap_or_default()
     }
 
     fn recording(&self, change: &Change, review: &Review) -> Recording {
-        let mut others = self.desk.others(change);
+        let mut others = self.seats.desk.others(change);
         others.extend(review.named_files());
         Recording::new(change, &others, self.terms.clone(), Some(self.models.clone()), review)
     }
@@ -155,11 +185,12 @@ impl Delegated {
     }
 
     /// Says for everybody who did not report that nothing came, as a model that did not answer.
-    fn give_up_waiting_for_personas(&self) -> Result<(), DelegationError> {
-        for by in &self.personas {
-            let reading = by.reading(&self.change, &|_| {});
+    fn give_up_waiting_for_personas(&self, change: &Change) -> Result<(), DelegationError> {
+        for by in &self.seats.personas {
+            let reading = by.reading(change, &|_| {});
             for question in reading.open_questions() {
-                let kept = self.desk.hand_in(&by.persona, &question.prompt, Err(&self.nothing()));
+                let kept =
+                    self.seats.desk.hand_in(&by.persona, &question.prompt, Err(&self.nothing()));
                 kept.map_err(|source| self.folder.fail(source))?;
             }
         }
@@ -189,20 +220,20 @@ impl Delegated {
     }
 
     /// Gives the second looks that are wanted now, and how many there are in all.
-    fn wanted_looks(&self) -> (Vec<OpenQuestion>, Vec<validation::Opinion>) {
-        let review = self.review(&self.change);
-        let looks = self.second_looks(&self.change, &self.synthesis(&self.change, &review));
+    fn wanted_looks(&self, change: &Change) -> (Vec<OpenQuestion>, Vec<validation::Opinion>) {
+        let review = self.review(change);
+        let looks = self.second_looks(change, &self.synthesis(change, &review));
         (looks.open, looks.opinions)
     }
 
     pub(super) fn second_briefs(&self) -> Vec<Brief> {
-        self.wanted_looks().0.iter().map(|open| self.brief(VALIDATOR, open)).collect()
+        self.wanted_looks(&self.change).0.iter().map(|open| self.brief(VALIDATOR, open)).collect()
     }
 
-    fn give_up_waiting_for_second_looks(&self) -> Result<(), DelegationError> {
-        let Some(validator) = &self.validator else { return Ok(()) };
-        for question in self.wanted_looks().0 {
-            let kept = self.desk.hand_in(validator, &question.prompt, Err(&self.nothing()));
+    fn give_up_waiting_for_second_looks(&self, change: &Change) -> Result<(), DelegationError> {
+        let Some(validator) = &self.seats.validator else { return Ok(()) };
+        for question in self.wanted_looks(change).0 {
+            let kept = self.seats.desk.hand_in(validator, &question.prompt, Err(&self.nothing()));
             kept.map_err(|source| self.folder.fail(source))?;
         }
         Ok(())
@@ -214,9 +245,9 @@ impl Delegated {
         persona: &str,
         part: usize,
     ) -> Result<(&Persona, OpenQuestion), DelegationError> {
-        let validator = self.validator.as_ref().filter(|validator| validator.name == persona);
+        let validator = self.seats.validator.as_ref().filter(|validator| validator.name == persona);
         let validator = validator.ok_or_else(|| self.nobody(persona))?;
-        let (wanted, all) = self.wanted_looks();
+        let (wanted, all) = self.wanted_looks(&self.change);
         let question = wanted.into_iter().find(|open| open.place.0 == part);
         let question = question.ok_or_else(|| match (1..=all.len()).contains(&part) {
             true => DelegationError::Repeated { persona: persona.to_owned(), part },
@@ -234,7 +265,7 @@ impl Delegated {
     ) -> Result<Taken, DelegationError> {
         let (validator, question) = self.open_look(persona, part)?;
         self.hand_in(validator, &question, text)?;
-        let (_, all) = self.wanted_looks();
+        let (_, all) = self.wanted_looks(&self.change);
         let became = match all.get(part - 1) {
             Some(opinion) if opinion.answer == validation::Answer::Missing => {
                 Became::Refused { why: opinion.why.clone() }

@@ -175,9 +175,14 @@ pub struct Delegated {
     change: Change,
     models: RecordedModels,
     terms: RecordedTerms,
+    seats: Seats,
+}
+
+/// Those who take part in a review.
+struct Seats {
     /// Those who are asked, as far as the change concerns them.
     personas: Vec<PersonaReviewer>,
-    /// All personas, and those who answered at the start.
+    /// All personas, and those who have answered.
     everybody: Vec<Box<dyn Reviewer>>,
     /// Who looks at findings again, where that is wanted.
     validator: Option<Persona>,
@@ -302,31 +307,56 @@ pub fn start(start: Start<'_>) -> Result<Delegated, DelegationError> {
 pub fn open(root: &Path, id: &ReviewId) -> Result<Delegated, DelegationError> {
     let folder = Folder::new(root, id)?;
     let about = folder.about()?;
-    if let Stage::Done { run } = &about.stage {
-        return Err(DelegationError::Finished { id: id.to_string(), run: run.clone() });
-    }
-    let recording = Recording::read(folder.path())?;
+    is_open(&about, id)?;
+    let recording = match Recording::read(folder.path()) {
+        Ok(recording) => recording,
+        Err(error) => {
+            // Somebody may have finished it just now.
+            is_open(&folder.about()?, id)?;
+            return Err(error.into());
+        }
+    };
     let Some(models) = recording.models.clone() else {
         return Err(DelegationError::Unknown { id: id.to_string() });
     };
     let terms = recording.terms.clone();
-    let personas = Personas::with_repository_personas(models.personas.clone())?;
-    let desk = Arc::new(models.desk_with(folder.path(), about.nonce.clone()));
-    let (change, mut everybody) = recording.open(root.to_owned());
-    let asked = || models.reviewers(&personas, &desk).into_iter();
-    everybody.extend(asked().map(|by| Box::new(by) as Box<dyn Reviewer>));
-    let reads = |by: &PersonaReviewer| matches!(by.interest(&change), Interest::Reads(_));
-    Ok(Delegated {
-        validator: personas.named(VALIDATOR).filter(|_| models.second_looks).cloned(),
-        personas: asked().filter(reads).collect(),
-        everybody,
-        folder,
-        about,
-        change,
-        models,
-        terms,
-        desk,
-    })
+    let (change, local) = recording.open(root.to_owned());
+    let seats = Seats::new(&models, local, &change, &folder, &about)?;
+    Ok(Delegated { seats, folder, about, change, models, terms })
+}
+
+/// Refuses a review that is over.
+fn is_open(about: &About, id: &ReviewId) -> Result<(), DelegationError> {
+    match &about.stage {
+        Stage::Done { run } => {
+            Err(DelegationError::Finished { id: id.to_string(), run: run.clone() })
+        }
+        Stage::Reading | Stage::SecondLooks => Ok(()),
+    }
+}
+
+impl Seats {
+    /// Seats the personas beside those who answered, for a change.
+    fn new(
+        models: &RecordedModels,
+        local: Vec<Box<dyn Reviewer>>,
+        change: &Change,
+        folder: &Folder,
+        about: &About,
+    ) -> Result<Seats, DelegationError> {
+        let personas = Personas::with_repository_personas(models.personas.clone())?;
+        let desk = Arc::new(models.desk_with(folder.path(), about.nonce.clone()));
+        let asked = || models.reviewers(&personas, &desk).into_iter();
+        let mut everybody = local;
+        everybody.extend(asked().map(|by| Box::new(by) as Box<dyn Reviewer>));
+        let reads = |by: &PersonaReviewer| matches!(by.interest(change), Interest::Reads(_));
+        Ok(Seats {
+            validator: personas.named(VALIDATOR).filter(|_| models.second_looks).cloned(),
+            personas: asked().filter(reads).collect(),
+            everybody,
+            desk,
+        })
+    }
 }
 
 impl Delegated {
@@ -345,17 +375,24 @@ impl Delegated {
         (&self.about.scope, &self.about.selection)
     }
 
+    /// Gives whom the personas ask, and how.
+    pub fn models(&self) -> &RecordedModels {
+        &self.models
+    }
+
     /// Gives who reads the change, and who does not, and why.
     pub fn readers(&self) -> Vec<Reader> {
         let local = self.about.local.iter().map(|local| local.reader.clone());
-        let asked = self.everybody.iter().map(|by| Reader::of(&**by, &self.change));
+        let asked = self.seats.everybody.iter().map(|by| Reader::of(&**by, &self.change));
         local.chain(asked.filter(|reader| reader.by == By::You)).collect()
     }
 
     /// Gives all that is to be answered now: by the personas, or in second looks at what they found.
     pub fn briefs(&self) -> Vec<Brief> {
         match self.about.stage {
-            Stage::Reading => self.personas.iter().flat_map(|by| self.briefs_of(by)).collect(),
+            Stage::Reading => {
+                self.seats.personas.iter().flat_map(|by| self.briefs_of(by)).collect()
+            }
             Stage::SecondLooks => self.second_briefs(),
             Stage::Done { .. } => Vec::new(),
         }
@@ -367,7 +404,7 @@ impl Delegated {
     }
 
     fn brief(&self, persona: &str, question: &OpenQuestion) -> Brief {
-        Brief::new(persona, question, self.desk.nonce())
+        Brief::new(persona, question, self.seats.desk.nonce())
     }
 
     /// Gives what one persona, or whoever looks at findings again, is to answer on a part.
@@ -384,7 +421,7 @@ impl Delegated {
     }
 
     fn persona(&self, name: &str) -> Result<&PersonaReviewer, DelegationError> {
-        let by = self.personas.iter().find(|by| by.name() == name);
+        let by = self.seats.personas.iter().find(|by| by.name() == name);
         by.ok_or_else(|| self.nobody(name))
     }
 
@@ -445,7 +482,7 @@ impl Delegated {
         text: &str,
     ) -> Result<(), DelegationError> {
         let reply = Reply::new(text, Usage::default());
-        let kept = self.desk.hand_in(persona, &question.prompt, Ok(&reply));
+        let kept = self.seats.desk.hand_in(persona, &question.prompt, Ok(&reply));
         kept.map_err(|source| self.folder.fail(source))
     }
 

@@ -9,12 +9,13 @@ use std::time::Duration;
 use assay_change::{Change, Scope, Selection};
 use assay_fakes::Repository;
 use assay_findings::coverage::Requirement;
+use assay_findings::identity::Dismissal;
 use assay_findings::synthesis::Synthesis;
 use assay_models::{
     Budget, Caller, Description, Failure, Mark, Model, Nonce, Patience, Prompt, Reply, Stores,
     Usage,
 };
-use assay_review::delegation::close::{Closing, TreeSince};
+use assay_review::delegation::close::{Closing, Present, TreeSince};
 use assay_review::delegation::mend;
 use assay_review::delegation::{
     self, Became, Brief, Delegated, DelegationError, LARGEST_PART, ReviewId, Start, Taken,
@@ -128,11 +129,15 @@ impl Case {
     /// Closes the review, keeps it, and gives what it came to.
     fn close(&self) -> Synthesis {
         let now = self.change();
-        let Closing::Done(closed) = self.open().close(Some(&now)).unwrap() else {
+        let Closing::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
             panic!("second looks are wanted")
         };
         closed.record(Some(&now), "0").save("run-1").unwrap();
         closed.kept_as("run-1").unwrap()
+    }
+
+    fn present<'a>(&self, change: &'a Change) -> Present<'a> {
+        Present { change, reviewers: rules(), at_a_time: 1, models: self.models(), terms: terms() }
     }
 
     fn folder(&self) -> PathBuf {
@@ -170,10 +175,10 @@ impl Case {
         self.start();
         self.answer(says);
         let now = self.change();
-        if let Closing::SecondLooks(_) = self.open().close(Some(&now)).unwrap() {
+        if let Closing::SecondLooks(_) = self.open().close(Some(self.present(&now))).unwrap() {
             self.answer(says);
         }
-        let Closing::Done(closed) = self.open().close(Some(&now)).unwrap() else {
+        let Closing::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
             panic!("second looks are wanted twice")
         };
         assert_eq!(closed.tree, TreeSince::Same);
@@ -530,13 +535,56 @@ fn a_tree_that_changed_meanwhile_leaves_the_review_incomplete() {
 }
 
 #[test]
+fn what_lies_on_disk_takes_nothing_away_from_what_rules_find() {
+    let case = Case::new();
+    case.start();
+    case.report("correctness", 1, NOTHING).unwrap();
+    case.report("security", 1, NOTHING).unwrap();
+    let file = case.folder().join(ID).join("recording.json");
+    let mut recording: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    recording["answers"][0]["report"]["votes"] = json!([]);
+    recording["models"]["named"] = json!(["docs-truth"]);
+    recording["terms"]["fail_on"] = json!(null);
+    fs::write(&file, recording.to_string()).unwrap();
+    expect![[r#"
+        CRITICAL shop.py:5 SQL built from strings ["rules"]
+        not ready
+          1 finding must be fixed: SQL built from strings (shop.py:5)
+    "#]]
+    .assert_eq(&told(&case.close()));
+}
+
+#[test]
+fn what_decides_is_as_it_is_at_the_end() {
+    let case = Case::new();
+    case.start();
+    case.report("correctness", 1, NOTHING).unwrap();
+    case.report("security", 1, NOTHING).unwrap();
+    let now = case.change();
+    let found = case.through_a_provider(&Says::new()).findings.remove(0);
+    let dismissal = Dismissal {
+        fingerprint: found.fingerprint,
+        file: found.file,
+        by: "me".to_owned(),
+        reason: "names are checked before".to_owned(),
+        until: None,
+    };
+    let terms = RecordedTerms { dismissals: vec![dismissal], ..terms() };
+    let present = Present { terms, ..case.present(&now) };
+    let Closing::Done(closed) = case.open().close(Some(present)).unwrap() else { panic!() };
+    assert_eq!((closed.synthesis.findings.len(), closed.synthesis.dismissed.len()), (0, 1));
+}
+
+#[test]
 fn a_refutation_holds_back_only_what_personas_alone_found() {
     let case = Case { second_looks: true, ..Case::new() };
     case.start();
     case.report("correctness", 1, &finding(9)).unwrap();
     case.report("security", 1, NOTHING).unwrap();
     let now = case.change();
-    let Closing::SecondLooks(briefs) = case.open().close(Some(&now)).unwrap() else { panic!() };
+    let Closing::SecondLooks(briefs) = case.open().close(Some(case.present(&now))).unwrap() else {
+        panic!()
+    };
     assert_eq!(briefs.iter().map(|brief| brief.part).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(case.open().briefs(), briefs);
     refused(
@@ -569,7 +617,10 @@ fn second_looks_that_nobody_hands_in_change_nothing() {
     case.report("correctness", 1, &finding(9)).unwrap();
     case.report("security", 1, NOTHING).unwrap();
     let now = case.change();
-    assert!(matches!(case.open().close(Some(&now)).unwrap(), Closing::SecondLooks(_)));
+    assert!(matches!(
+        case.open().close(Some(case.present(&now))).unwrap(),
+        Closing::SecondLooks(_)
+    ));
     assert_eq!(case.close().findings.len(), 2);
 }
 
