@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::PathBuf;
 
-use assay_change::{Change, Scope, Selection};
+use assay_change::{Change, GitError, Scope, Selection};
 use assay_findings::finding::Finding;
 use assay_findings::identity::Dismissal;
 use assay_review::delegation::close::{Closed, Closing, Present};
@@ -91,15 +91,20 @@ impl Repository {
     }
 
     fn finish(&self, id: &ReviewId) -> anyhow::Result<Finish> {
-        let review = match delegation::open(&self.root, id) {
-            Err(DelegationError::Finished { .. }) => {
-                return Ok(Finish::Done(Box::new(self.ended(id)?)));
-            }
-            opened => opened?,
-        };
+        match self.close(id) {
+            // It was over, or somebody else was faster.
+            Err(error) if is_finished(&error) => Ok(Finish::Done(Box::new(self.ended(id)?))),
+            closed => closed,
+        }
+    }
+
+    fn close(&self, id: &ReviewId) -> anyhow::Result<Finish> {
+        let review = delegation::open(&self.root, id)?;
         let (scope, selection) = review.scope();
-        // A change that is not there any more is another one.
-        let now = self.opened(scope, selection).ok();
+        let now = match self.opened(scope, selection) {
+            Err(error) if is_gone(&error) => None,
+            opened => Some(opened?),
+        };
         let (change, settings) = now.map(|now| (now.change, now.settings)).unzip();
         let from_ledger = ledger::dismissals(&self.root);
         let now = change.as_ref().zip(settings);
@@ -107,10 +112,11 @@ impl Repository {
         match review.close(now)? {
             Closing::SecondLooks(briefs) => Ok(Finish::SecondLooks(briefs)),
             Closing::Done(closed) => {
-                let tree = closed.tree;
-                let run = keep(&closed, change.as_ref(), &from_ledger)?;
+                let tree = Some(closed.tree);
+                let (run, trouble) = keep(&closed, change.as_ref(), &from_ledger)?;
                 closed.kept_as(&run)?;
-                Ok(Finish::Done(Box::new(Ended { tree: Some(tree), ..self.ended(id)? })))
+                let notes = trouble.into_iter().collect();
+                Ok(Finish::Done(Box::new(Ended { tree, notes, ..self.ended(id)? })))
             }
         }
     }
@@ -124,6 +130,7 @@ impl Repository {
             limited_to: finished.limited_to().to_vec(),
             synthesis: finished.synthesis().clone(),
             tree: None,
+            notes: Vec::new(),
         })
     }
 
@@ -201,26 +208,40 @@ fn present<'a>(
     }
 }
 
-/// Keeps a review as a run, and in the ledger where that can be used.
-fn keep(closed: &Closed, now: Option<&Change>, from_ledger: &FromLedger) -> anyhow::Result<String> {
+/// Keeps a review as a run, and in the ledger; says why not there, where it cannot be.
+fn keep(
+    closed: &Closed,
+    now: Option<&Change>,
+    from_ledger: &FromLedger,
+) -> anyhow::Result<(String, Option<String>)> {
     let at = jiff::Timestamp::now();
     let id = time_id(at);
     let record = closed.record(now, env!("CARGO_PKG_VERSION"));
     record.save(&id)?;
-    if let Ok(dismissals) = from_ledger {
-        let dismissals = &followed(dismissals.clone(), record.change);
-        let kept = ledger::Kept {
-            run: &id,
-            at: Moment(at),
-            change: record.change,
-            review: &closed.review,
-            synthesis: &closed.synthesis,
-            dismissals,
-        };
-        // The run is the record; whoever opens the ledger is told what is wrong with it.
-        let _ = kept.record();
-    }
-    Ok(id)
+    let Ok(dismissals) = from_ledger else { return Ok((id, trouble(from_ledger))) };
+    let dismissals = &followed(dismissals.clone(), record.change);
+    let kept = ledger::Kept {
+        run: &id,
+        at: Moment(at),
+        change: record.change,
+        review: &closed.review,
+        synthesis: &closed.synthesis,
+        dismissals,
+    };
+    let error = kept.record().err().map(anyhow::Error::from);
+    Ok((id, error.map(|error| format!("the review is not in the ledger: {error:#}"))))
+}
+
+/// Says whether a review is over.
+fn is_finished(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(DelegationError::Finished { .. }))
+}
+
+/// Says whether a change cannot be opened because it is not there any more. Whatever else keeps it
+/// from being opened may pass, and ends no review.
+fn is_gone(error: &anyhow::Error) -> bool {
+    let unknown = error.downcast_ref::<GitError>();
+    matches!(unknown, Some(GitError::UnknownRevision { .. } | GitError::UnknownPath { .. }))
 }
 
 /// Gives those who need no model.

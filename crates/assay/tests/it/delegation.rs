@@ -265,6 +265,59 @@ fn nothing_but_reports_counts_from_before_the_end() {
     assert_eq!(outcome["findings"][0]["title"], "SQL built from strings", "{outcome}");
 }
 
+#[test]
+fn a_change_that_cannot_be_opened_just_now_ends_no_review() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let (review, started) = start(folder);
+    answer_all(folder, &review, &started["tasks"]);
+    let index = folder.join(".git/index");
+    let whole = fs::read(&index).unwrap();
+    fs::write(&index, "no index").unwrap();
+    let refused = call(folder, "finish_review", &json!({ "review": review })).unwrap_err();
+    assert!(refused.contains("git"), "{refused}");
+    fs::write(&index, whole).unwrap();
+    assert_eq!(finish(folder, &review)["incomplete"], false);
+}
+
+#[test]
+fn a_revision_that_is_gone_leaves_the_review_incomplete() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    case.repository.git(&["branch", "aside", "main"]);
+    let started = done(folder, "start_review", &json!({ "base": "aside" }));
+    case.repository.git(&["branch", "--quiet", "-D", "aside"]);
+    let outcome = finish(folder, started["review"].as_str().unwrap());
+    assert_eq!(outcome["verdict"], "incomplete", "{outcome}");
+}
+
+#[test]
+fn two_who_finish_at_once_are_told_the_same() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let (review, started) = start(folder);
+    answer_all(folder, &review, &json!([started["tasks"][0]]));
+    // The second looks are left, so that both find it to be decided.
+    done(folder, "finish_review", &json!({ "review": review }));
+    let ended: Vec<Value> = std::thread::scope(|scope| {
+        let both = [(); 2]
+            .map(|()| scope.spawn(|| done(folder, "finish_review", &json!({ "review": review }))));
+        both.map(|one| one.join().unwrap()["outcome"].clone()).to_vec()
+    });
+    assert_eq!(ended[0], ended[1]);
+}
+
+#[test]
+fn a_review_that_is_not_in_the_ledger_says_so() {
+    let case = Case::new("");
+    let folder = case.repository.path();
+    let (review, _) = start(folder);
+    case.repository.write(".assay/ledger.db", "no ledger");
+    let outcome = finish(folder, &review);
+    let notes = outcome["notes"].as_array().unwrap();
+    assert!(notes[0].as_str().unwrap().contains("the ledger is not used"), "{outcome}");
+}
+
 /// Reviews with personas that find nothing, and gives how many findings are open and gone.
 fn after_silence(folder: &Path) -> (usize, usize) {
     let (review, started) = start(folder);

@@ -57,6 +57,8 @@ struct Outcome {
     more_findings: usize,
     /// How many were not sure enough, or were refuted.
     held_back: usize,
+    /// What is to be told beside it.
+    notes: Vec<String>,
     /// The run that it is kept as, for `assay replay` and `assay diff`.
     run: String,
 }
@@ -97,7 +99,7 @@ fn told(review: &str, finish: Finish) -> Output {
 
 fn outcome(ended: Ended) -> Outcome {
     let change = reviewed(&ended);
-    let Ended { run, synthesis, .. } = ended;
+    let Ended { run, synthesis, notes, .. } = ended;
     let (findings, more_findings) = told::some(&synthesis.findings);
     Outcome {
         verdict: synthesis.verdict.state.in_words().to_owned(),
@@ -108,6 +110,7 @@ fn outcome(ended: Ended) -> Outcome {
         held_back: synthesis.held_back.len(),
         findings,
         more_findings,
+        notes,
         run,
     }
 }

@@ -98,6 +98,8 @@ pub struct Ended {
     pub synthesis: Synthesis,
     /// Whether the tree is still the one that was read, where that was looked at just now.
     pub tree: Option<TreeSince>,
+    /// What went wrong beside it.
+    pub notes: Vec<String>,
 }
 
 /// How far the fixing is.
