@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::told::{Told, in_a_line};
+use super::told::{Told, cut, in_a_line};
 use super::{Fixing, Reviews};
 use crate::mcp::{Effect, Tool};
 
@@ -36,6 +36,8 @@ struct Output {
     fixed: usize,
     /// Those that only a new review can judge.
     not_verified: Vec<String>,
+    /// How many more of them there are.
+    more_not_verified: usize,
     /// What to do next.
     next: String,
 }
@@ -71,11 +73,13 @@ fn told(fixing: &Fixing) -> Output {
                 .to_owned()
         }
     };
+    let (not_verified, more_not_verified) = cut(&fixing.not_verified, LISTED);
     Output {
         fix: fixing.next.as_ref().map(Told::from),
         still_there: fixing.still_there.len(),
         fixed: fixing.fixed.len(),
-        not_verified: fixing.not_verified.iter().take(LISTED).map(in_a_line).collect(),
+        not_verified: not_verified.map(in_a_line).collect(),
+        more_not_verified,
         next,
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Reviews;
-use super::told::Waiting;
+use super::told::{Waiting, cut};
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// So many of those who are waited for are named.
@@ -72,8 +72,12 @@ struct Output {
     findings: usize,
     /// Why some of it could not be read.
     not_read: Vec<String>,
+    /// How much more of it could not be read.
+    more_not_read: usize,
     /// Who is still to report.
     waiting: Vec<Waiting>,
+    /// How many more are.
+    more_waiting: usize,
     /// What to do next.
     next: String,
 }
@@ -106,12 +110,16 @@ fn report(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
         (_, true) => "Call finish_review.",
         (_, false) => "Go on with those who are waited for, then call finish_review.",
     };
+    let (not_read, more_not_read) = cut(&taken.not_read, TOLD);
+    let (waiting, more_waiting) = cut(&briefs, NAMED);
     Ok(Output {
         state,
         why,
         findings: taken.findings,
-        not_read: taken.not_read.into_iter().take(TOLD).collect(),
-        waiting: briefs.iter().take(NAMED).map(Waiting::from).collect(),
+        not_read: not_read.cloned().collect(),
+        more_not_read,
+        waiting: waiting.map(Waiting::from).collect(),
+        more_waiting,
         next: next.to_owned(),
     })
 }

@@ -11,6 +11,12 @@ const MOST_TEXT: usize = 56_000;
 /// The most findings that are told in full.
 const MOST_FINDINGS: usize = 40;
 
+/// The most bytes of findings in one answer.
+const MOST_OF_FINDINGS: usize = 50_000;
+
+/// So many quotes of a finding are told.
+const QUOTES: usize = 3;
+
 /// The most characters of one text of a finding.
 const LONGEST: usize = 1_200;
 
@@ -122,6 +128,8 @@ pub(super) struct Told {
     why: String,
     /// The code that shows it.
     evidence: Vec<String>,
+    /// How many more quotes there are.
+    more_evidence: usize,
     /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
@@ -134,13 +142,15 @@ pub(super) struct Told {
 
 impl From<&Finding> for Told {
     fn from(finding: &Finding) -> Told {
+        let (evidence, more_evidence) = cut(&finding.evidence, QUOTES);
         Told {
             finding: finding.id.clone(),
             severity: finding.severity.clone(),
             title: short(&finding.title),
             place: finding.place(),
             why: short(&finding.description),
-            evidence: finding.evidence.iter().take(3).map(|text| short(text)).collect(),
+            evidence: evidence.map(|text| short(text)).collect(),
+            more_evidence,
             suggested_fix: finding.suggested_fix.as_deref().map(short),
             reviewers: finding.reviewers.clone(),
             confidence: finding.confidence.percent(),
@@ -150,8 +160,24 @@ impl From<&Finding> for Told {
 
 /// Findings, the worst first, and how many more there are.
 pub(super) fn some(findings: &[Finding]) -> (Vec<Told>, usize) {
-    let told = findings.iter().take(MOST_FINDINGS).map(Told::from).collect();
-    (told, findings.len().saturating_sub(MOST_FINDINGS))
+    let told = fitting(findings.iter().take(MOST_FINDINGS).map(Told::from));
+    let more = findings.len() - told.len();
+    (told, more)
+}
+
+/// Takes as many findings as fit into an answer, and the first in any case.
+fn fitting(findings: impl Iterator<Item = Told>) -> Vec<Told> {
+    let mut bytes = 0;
+    let fits = |(at, told): &(usize, Told)| {
+        bytes += serde_json::to_string(told).map_or(0, |text| text.len());
+        *at == 0 || bytes <= MOST_OF_FINDINGS
+    };
+    findings.enumerate().take_while(fits).map(|(_, told)| told).collect()
+}
+
+/// The beginning of a list, and how many more there are.
+pub(super) fn cut<T>(list: &[T], most: usize) -> (impl Iterator<Item = &T>, usize) {
+    (list.iter().take(most), list.len().saturating_sub(most))
 }
 
 /// A finding in a line.
@@ -182,6 +208,27 @@ mod tests {
             change: "x".repeat(change),
             task: "y".repeat(task),
         }
+    }
+
+    fn finding(bytes: usize) -> Told {
+        Told {
+            finding: "f".to_owned(),
+            severity: "P1".to_owned(),
+            title: "t".to_owned(),
+            place: None,
+            why: "w".repeat(bytes),
+            evidence: Vec::new(),
+            more_evidence: 0,
+            suggested_fix: None,
+            reviewers: Vec::new(),
+            confidence: 100,
+        }
+    }
+
+    #[test]
+    fn findings_are_told_as_far_as_they_fit_and_the_first_in_any_case() {
+        let told = |bytes: usize| fitting((0..9).map(|_| finding(bytes))).len();
+        assert_eq!((told(10), told(12_000), told(60_000)), (9, 4, 1));
     }
 
     #[test]

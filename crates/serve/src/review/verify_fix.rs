@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reviews;
-use super::told::in_a_line;
+use super::told::{cut, in_a_line};
 use crate::mcp::{Effect, Tool};
 
 /// So many findings are listed.
@@ -33,6 +33,8 @@ struct Output {
     because: String,
     /// What is found now and was not there in the review.
     new_findings: Vec<String>,
+    /// How many more of them there are.
+    more_new_findings: usize,
     /// What to do next.
     next: String,
 }
@@ -61,6 +63,7 @@ fn told(review: &str, (verified, new): (Verified, Vec<Finding>)) -> Output {
             "Call next_fix for {review}; when it has no more, a new review judges what was changed."
         ),
     };
+    let (new_findings, more_new_findings) = cut(&new, LISTED);
     Output {
         standing: match verified.standing {
             Standing::Fixed => "fixed",
@@ -68,7 +71,8 @@ fn told(review: &str, (verified, new): (Verified, Vec<Finding>)) -> Output {
             Standing::NotVerified => "not_verified",
         },
         because: verified.because,
-        new_findings: new.iter().take(LISTED).map(in_a_line).collect(),
+        new_findings: new_findings.map(in_a_line).collect(),
+        more_new_findings,
         next,
     }
 }
