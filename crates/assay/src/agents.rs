@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use assay_agents::config::roster::AgentConfig;
-use assay_agents::work::{Failed, Job, Works, chain};
+use assay_agents::work::{Failed, Job, Works};
 use assay_agents::workflow::command::{CommandWork, Leaves};
 use assay_agents::workflow::fix::FixWork;
 use assay_agents::workflow::review::ReviewWork;
@@ -59,7 +59,7 @@ impl Reviews for ByCommand {
         let asked = Asked { args: &args, keeping: Keeping::Answers, line: None, also };
         let prepared = Prepared::open(root, scope, &Selection::default(), asked);
         let handed_in = handed_in::for_task(root, &job.task.id);
-        let handed_in = handed_in.map_err(|error| Failed::lasting(chain(&error)))?;
+        let handed_in = handed_in.map_err(|error| failed(&error.into()))?;
         let prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
         let reviewed = prepared.review_unseen(Mode::ReportOnly);
         // Nobody could look up what an approval was for.
