@@ -93,6 +93,32 @@ fn temporary(bytes: &[u8]) -> Result<NamedTempFile, Failed> {
     file.map_err(|error| Failed::passing(format!("could not write a temporary file: {error}")))
 }
 
+/// Lets it edit files, on nobody's orders but the prompt's: hooks, servers and commands that the
+/// branch brings along are not for it.
+const CLAUDE: [&str; 10] = [
+    "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--strict-mcp-config",
+    "--setting-sources", "user", "--no-session-persistence", "--disable-slash-commands",
+];
+
+/// Prepares Claude Code.
+fn claude(mcp: Option<&str>) -> Command {
+    let claude = Command::new("claude")
+        .args(CLAUDE)
+        .env("DISABLE_AUTOUPDATER", "1")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        // Without this, `@` and a path in a finding would have that file read and sent along.
+        .env("CLAUDE_CODE_DISABLE_ATTACHMENTS", "1")
+        .env("CLAUDE_CODE_DISABLE_CLAUDE_MDS", "1");
+    match mcp {
+        Some(mcp) => claude
+            .args(["--mcp-config", mcp])
+            // Without this, tools of MCP servers are not offered.
+            .env("ENABLE_TOOL_SEARCH", "false"),
+        // It would switch off the servers as well.
+        None => claude.env("CLAUDE_CODE_SAFE_MODE", "1"),
+    }
+}
+
 /// Prepares a program, with the file that it is told by, if it wants one.
 fn prepare(
     command: &AgentCommand,
@@ -101,16 +127,7 @@ fn prepare(
 ) -> Result<(Command, Option<NamedTempFile>), Failed> {
     let own = match command {
         AgentCommand::Claude => {
-            let mut claude = Command::new("claude")
-                .args(["-p", "--output-format", "json", "--permission-mode", "acceptEdits"])
-                .env("DISABLE_AUTOUPDATER", "1")
-                .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-                // Without this, tools of MCP servers are not offered.
-                .env("ENABLE_TOOL_SEARCH", "false");
-            if let Some(mcp) = mcp {
-                claude = claude.args(["--mcp-config", mcp, "--strict-mcp-config"]);
-            }
-            return Ok((claude.input(prompt.as_bytes().to_vec()), None));
+            return Ok((claude(mcp).input(prompt.as_bytes().to_vec()), None));
         }
         AgentCommand::Codex => {
             let codex = Command::new("codex").args(["exec", "-s", "workspace-write", "-"]);
