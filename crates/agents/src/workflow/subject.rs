@@ -122,6 +122,7 @@ pub fn failed(error: &GitError) -> Failed {
         | GitError::UnknownRemote { .. }
         | GitError::UnknownPull { .. }
         | GitError::BadBranch { .. }
+        | GitError::Replaced { .. }
         | GitError::Layout { .. }
         | GitError::OnRecordOnly => Failed::lasting(error_text),
     }

@@ -99,6 +99,12 @@ pub enum GitError {
         /// Where it is checked out.
         folder: PathBuf,
     },
+    /// Whoever worked in a folder put a repository of their own there.
+    #[error("`{folder}/.git` is not what git put there, so nothing of it is committed")]
+    Replaced {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Git could not be run.
     #[error(transparent)]
     Run(#[from] RunError),

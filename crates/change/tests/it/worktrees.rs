@@ -67,8 +67,86 @@ fn a_branch_that_is_not_there_begins_where_it_is_told_to() {
     let repository = topic();
     assert!(matches!(open(&repository, "new", None), Err(GitError::UnknownRevision { .. })));
     assert!(matches!(open(&repository, "--bad", None), Err(GitError::BadBranch { .. })));
-    drop(open(&repository, "new", Some("topic")).unwrap());
-    assert_eq!(repository.git(&["rev-parse", "new"]), repository.git(&["rev-parse", "topic"]));
+    let worktree = open(&repository, "new", Some("topic")).unwrap();
+    fs::write(worktree.path().join("a.txt"), "two\n").unwrap();
+    worktree.commit("new").unwrap();
+    assert_eq!(repository.git(&["rev-parse", "new^"]), repository.git(&["rev-parse", "topic"]));
+}
+
+#[test]
+fn a_branch_that_nothing_is_committed_to_is_not_made() {
+    let repository = topic();
+    assert_eq!(open(&repository, "new", Some("topic")).unwrap().commit("new").unwrap(), None);
+    assert!(!repository.try_git(&["rev-parse", "--verify", "new"]).status.success());
+}
+
+#[test]
+fn what_was_changed_is_named_committed_or_not() {
+    let repository = topic();
+    let worktree = open(&repository, "topic", None).unwrap();
+    fs::write(worktree.path().join("b.txt"), "new\n").unwrap();
+    assay_fakes::git(worktree.path(), &["add", "b.txt"]);
+    assay_fakes::git(worktree.path(), &["commit", "--quiet", "-m", "its own"]);
+    fs::remove_file(worktree.path().join("a.txt")).unwrap();
+    assert_eq!(worktree.changed().unwrap(), ["a.txt", "b.txt"]);
+    let long = "x".repeat(1 << 20);
+    let commit = worktree.commit(&format!("a\0b\n\n{long}")).unwrap().unwrap();
+    assert_eq!(repository.git(&["log", "--format=%s", "main..topic"]), "ab\nits own\na");
+    drop(worktree);
+    let again = open(&repository, "topic", None).unwrap();
+    assert_eq!(again.message().unwrap(), format!("ab\n\n{long}"));
+    assert_eq!(repository.git(&["rev-parse", "topic"]), commit);
+}
+
+/// Makes a repository in a folder whose settings have a file written.
+fn plant(folder: &std::path::Path) {
+    fs::create_dir_all(folder).unwrap();
+    assay_fakes::git(folder, &["init", "--quiet"]);
+    let command = "touch ../ran; cat";
+    assay_fakes::git(folder, &["config", "filter.evil.clean", command]);
+    assay_fakes::git(folder, &["config", "core.fsmonitor", command]);
+    fs::create_dir_all(folder.join(".git/info")).unwrap();
+    fs::write(folder.join(".git/info/attributes"), "* filter=evil\n").unwrap();
+}
+
+#[test]
+fn a_repository_that_was_put_in_the_place_of_gits_own_is_refused() {
+    let repository = topic();
+    let worktree = open(&repository, "topic", None).unwrap();
+    fs::remove_file(worktree.path().join(".git")).unwrap();
+    plant(worktree.path());
+    fs::write(worktree.path().join("a.txt"), "two\n").unwrap();
+    assert!(matches!(worktree.commit("evil"), Err(GitError::Replaced { .. })));
+    let path = worktree.path().to_owned();
+    drop(worktree);
+    assert!(!path.exists());
+    assert!(!repository.path().join(".git/ran").exists());
+}
+
+#[test]
+fn a_filter_that_was_set_up_meanwhile_is_not_run() {
+    let repository = topic();
+    let worktree = open(&repository, "topic", None).unwrap();
+    let marker = repository.path().join("ran");
+    let command = format!("touch {}; cat", marker.display());
+    repository.git(&["config", "filter.evil.clean", &command]);
+    fs::create_dir_all(repository.path().join(".git/info")).unwrap();
+    fs::write(repository.path().join(".git/info/attributes"), "* filter=evil\n").unwrap();
+    fs::write(worktree.path().join("a.txt"), "two\n").unwrap();
+    worktree.commit("two").unwrap().unwrap();
+    assert!(!marker.exists());
+}
+
+#[test]
+fn a_repository_in_the_place_of_a_submodule_is_refused() {
+    let repository = topic();
+    let commit = repository.git(&["rev-parse", "main"]);
+    let entry = format!("160000,{commit},sub");
+    repository.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    repository.git(&["commit", "--quiet", "-m", "with a submodule"]);
+    let worktree = open(&repository, "new", Some("main")).unwrap();
+    plant(&worktree.path().join("sub"));
+    assert!(matches!(worktree.commit("evil"), Err(GitError::Replaced { .. })));
 }
 
 #[test]
