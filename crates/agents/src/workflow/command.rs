@@ -53,6 +53,10 @@ impl Work for CommandWork {
         let said = self.runner.run(command, worktree.path(), job)?;
         match self.leaves {
             Leaves::Changes => commit(&self.shop, job, &worktree, &branch, in_short(&said)),
+            Leaves::Words if said.trim().is_empty() => Err(Failed::passing(
+                "its program ended well and said nothing, so nothing is done; what it prints is \
+                 what counts",
+            )),
             Leaves::Words => Ok(Outcome::done(in_short(&said))),
             Leaves::Findings => self.after_findings(job, worktree.path(), &said),
         }

@@ -1,12 +1,21 @@
 //! Mending what a review found, in a work tree of its own: [`FixWork`].
 
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
 use assay_change::Worktree;
 
 use super::follow_up::{after_commit, after_nothing};
 use super::runner::in_short;
 use super::{Fixes, Runner, Shop, subject};
-use crate::config::roster::Permission;
+use crate::config::mcp;
+use crate::config::roster::{self, Permission};
 use crate::work::{Failed, Job, Outcome, Work};
+
+/// What agents go by, and what they keep: none of it is theirs to change.
+const GUARDED: [&str; 5] =
+    [roster::PATH, "config/agent-framework.yaml", mcp::PATH, ".assay", ".agent-communication"];
 
 /// Mends what a review found, commits it to the task's branch, and has it reviewed again.
 pub struct FixWork<F> {
@@ -46,12 +55,45 @@ pub(super) fn lay_out(shop: &Shop, job: &Job<'_>) -> Result<(String, Worktree), 
         let root = job.context("_root_task_id").unwrap_or(id.as_str());
         format!("assay/{root}")
     });
-    let folder = shop.worktrees.join(id.as_str());
-    std::fs::create_dir_all(&shop.worktrees).map_err(|error| {
-        Failed::passing(format!("could not make `{}`: {error}", shop.worktrees.display()))
+    let folder = own_folder(shop, job).map_err(|error| {
+        Failed::passing(format!("could not use `{}`: {error}", shop.worktrees.display()))
     })?;
-    let worktree = Worktree::open(&shop.root, &folder, &branch, from.as_deref());
+    let worktree = Worktree::open(&shop.root, &folder.join(id.as_str()), &branch, from.as_deref());
     Ok((branch, worktree.map_err(|error| subject::failed(&error))?))
+}
+
+/// Makes the folder for the work trees of a worker. Nobody else of its name is at work, and it does
+/// one task at a time, so what is left in there is of nobody any more.
+fn own_folder(shop: &Shop, job: &Job<'_>) -> io::Result<PathBuf> {
+    let folder = shop.worktrees.join(job.worker.as_str());
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// Finds a file among those that were changed that says what agents do, or what they did.
+fn guarded(files: &[String]) -> Option<&String> {
+    let lies_in = |path: &str, folder: &str| {
+        path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_guarded = |file: &&String| {
+        GUARDED.iter().any(|guarded| lies_in(file, guarded) || lies_in(guarded, file))
+    };
+    files.iter().find(is_guarded)
+}
+
+/// Gives what was said of a task whose work was committed just before its worker ended.
+fn done_before(worktree: &Worktree, job: &Job<'_>) -> Option<String> {
+    let message = worktree.message().ok()?;
+    let work = message.trim_end().strip_suffix(&mark(job))?;
+    Some(work.split_once("\n\n").map_or_else(String::new, |(_, summary)| summary.to_owned()))
+}
+
+/// How the message of a commit for a task ends.
+fn mark(job: &Job<'_>) -> String {
+    format!("\n\nTask: {}", job.task.id)
 }
 
 /// Commits what was done, and decides what follows.
@@ -62,7 +104,14 @@ pub(super) fn commit(
     branch: &str,
     summary: String,
 ) -> Result<Outcome, Failed> {
-    let message = format!("{}\n\n{summary}\n\nTask: {}", job.task.title, job.task.id);
+    let files = worktree.changed().map_err(|error| subject::failed(&error))?;
+    if let Some(file) = guarded(&files) {
+        return Err(Failed::lasting(format!(
+            "the work changes `{file}`, which agents go by, so it is not committed; a person has \
+             to make that change"
+        )));
+    }
+    let message = format!("{}\n\n{}{}", job.task.title, summary.trim(), mark(job));
     let commit = worktree.commit(&message).map_err(|error| subject::failed(&error))?;
     let terms = shop.terms(job);
     Ok(match commit {
@@ -71,6 +120,9 @@ pub(super) fn commit(
             job.log.info(&format!("Committed {short} to `{branch}`"));
             after_commit(&terms, job.task, branch, summary)
         }
-        None => after_nothing(&terms, job.task, summary),
+        None => match done_before(worktree, job) {
+            Some(before) => after_commit(&terms, job.task, branch, before),
+            None => after_nothing(&terms, job.task, summary),
+        },
     })
 }

@@ -7,6 +7,7 @@ use assay_agents::config::framework::{TaskSettings, Workflow};
 use assay_agents::config::roster::Roster;
 use assay_agents::log::{Form, Log};
 use assay_agents::work::{Failed, Job, Outcome, Work};
+use assay_agents::workflow::command::{CommandWork, Leaves};
 use assay_agents::workflow::fix::FixWork;
 use assay_agents::workflow::review::ReviewWork;
 use assay_agents::workflow::{Fixes, Reviewed, Reviews, Runner, Shop};
@@ -130,4 +131,53 @@ fn what_was_mended_of_a_commit_is_reviewed_with_it() {
     let outcome = fix(&repository, Some(("b", "2\n")), &json!({ "commit": "main" })).unwrap();
     assert_eq!(repository.git(&["rev-parse", "assay/t^"]), commit);
     check_scope(&repository, &next(&outcome), &expect![[r#"Commits("main^...assay/t")"#]]);
+}
+
+#[test]
+fn a_fix_that_was_committed_before_a_crash_is_reviewed() {
+    let repository = Repository::new();
+    let context = json!({ "branch_name": "topic" });
+    let first = fix(&repository, Some(("b", "2\n")), &context).unwrap();
+    let again = fix(&repository, Some(("b", "2\n")), &context).unwrap();
+    assert_eq!((next(&again), &again.summary[..]), (next(&first), "mended"));
+    let somebody = repository.git(&["commit-tree", "topic^{tree}", "-p", "topic", "-m", "x"]);
+    repository.git(&["update-ref", "refs/heads/topic", &somebody]);
+    let nothing = fix(&repository, None, &context).unwrap();
+    assert!(nothing.follow_ups[0].task.kind.is_escalation());
+}
+
+#[test]
+fn what_agents_go_by_is_not_theirs_to_change() {
+    let repository = Repository::new();
+    for path in [
+        "config/agents.yaml",
+        "config/agent-framework.yaml",
+        "config/mcp-config.json",
+        "config",
+        ".assay/rules/mine.yaml",
+        ".agent-communication/queues/qa/x.json",
+    ] {
+        let failed = fix(&repository, Some((path, "x\n")), &json!({})).unwrap_err();
+        assert!(failed.error.contains(&format!("changes `{path}`")), "{failed}");
+        assert!(!failed.is_passing);
+    }
+    assert_eq!(repository.git(&["branch", "--list", "assay/*"]), "");
+    fix(&repository, Some((".assay-notes", "x\n")), &json!({})).unwrap();
+}
+
+/// Has a program of an agent's own plan.
+fn plan(repository: &Repository, command: &str) -> Result<Outcome, Failed> {
+    let shop = shop(repository, &format!("- id: agent\n  command: [sh, -c, '{command}']\n"));
+    let runner = Runner { root: repository.path().to_owned(), ..Runner::default() };
+    let work = CommandWork { shop: shop.clone(), runner, leaves: Leaves::Words };
+    work_on(&work, &shop, "planning", &json!({}))
+}
+
+#[test]
+fn a_program_that_says_nothing_has_done_nothing() {
+    let repository = Repository::new();
+    let failed = plan(&repository, "true").unwrap_err();
+    assert!(failed.error.contains("said nothing") && failed.is_passing, "{failed}");
+    assert_eq!(plan(&repository, "echo a plan; echo b > b").unwrap().summary, "a plan");
+    assert_eq!(repository.git(&["branch", "--list"]), "* main");
 }
