@@ -2,8 +2,9 @@
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -17,6 +18,8 @@ pub struct Stop(Arc<Inner>);
 struct Inner {
     asked: AtomicBool,
     wakers: Mutex<Vec<Waker>>,
+    /// Rung together with them.
+    bell: Condvar,
 }
 
 /// Wakes somebody who waits for something else.
@@ -28,6 +31,15 @@ impl Stop {
         let wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
         self.0.asked.store(true, Ordering::SeqCst);
         wakers.iter().for_each(|wake| wake());
+        self.0.bell.notify_all();
+    }
+
+    /// Waits so long, or until it is asked for. Says whether it is.
+    pub fn wait(&self, at_most: Duration) -> bool {
+        let wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.0.bell.wait_timeout_while(wakers, at_most, |_| !self.is_asked());
+        drop(waited);
+        self.is_asked()
     }
 
     /// Says whether somebody has asked.

@@ -186,8 +186,12 @@ impl Supervisor {
         }
     }
 
-    /// Takes back what nobody holds any more.
+    /// Takes back what nobody holds any more. Whoever waits for the end is not kept waiting for a
+    /// queue that may be away: the next to start does it.
     fn recover(&self) {
+        if self.stop.is_asked() {
+            return;
+        }
         match self.queue.recover() {
             Ok(recovered) => {
                 for task in recovered {

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use assay_store::clock;
 use assay_store::queue::{
-    Again, AgentState, Claimed, Failure, Heartbeat, Lease, Queue, QueueError, Settled, Settlement,
-    Tenure, Watch,
+    Again, AgentState, Claimed, Failure, Heartbeat, Lease, Presence, Queue, QueueError, Settled,
+    Settlement, Tenure, Watch,
 };
 use assay_store::task::{AgentId, Moment, Task, TaskId};
 
@@ -98,7 +98,7 @@ impl Life {
 impl Worker {
     /// Works until it is told to end.
     pub fn run(&self) -> Result<Ended, QueueError> {
-        let _presence = self.queue.join(&self.name)?;
+        let Some(_presence) = self.join()? else { return Ok(Ended::Asked) };
         let watch = self.watch();
         let bell = watch.bell();
         let life = Life::new();
@@ -114,6 +114,15 @@ impl Worker {
             self.tell(Level::Info, "Stopped");
         }
         Ok(ended)
+    }
+
+    /// Keeps its name, as soon as the queue can be reached.
+    fn join(&self) -> Result<Option<Box<dyn Presence>>, QueueError> {
+        let told = |error: &QueueError, wait: Duration| {
+            let (why, seconds) = (chain(error), wait.as_secs());
+            self.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+        };
+        patiently(&self.stop, QueueError::is_passing, told, || self.queue.join(&self.name))
     }
 
     /// Has the queue wake it. Where that cannot be had, such as when the machine watches too many
@@ -204,6 +213,8 @@ impl Worker {
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     if Instant::now() >= until {
+                        // Whoever has the task next must not find its program still writing.
+                        assay_sandbox::stop_all();
                         // Told or not, its thread goes on, and this process must not.
                         if let Err(error) = self.break_off(&lease, &ends, &log) {
                             log.error(&chain(&error));
@@ -216,6 +227,7 @@ impl Worker {
                         Err(error) if error.is_passing() => log.warning(&chain(&error)),
                         Err(error) => {
                             log.warning(&format!("The task is not ours any more: {error}"));
+                            assay_sandbox::stop_all();
                             return Ok(Left::Running);
                         }
                     }
@@ -316,17 +328,18 @@ impl Worker {
     }
 
     /// Settles a task, and tries again while the queue cannot be reached and the task is still
-    /// held. Gives nothing if somebody else has it by now.
+    /// held; once more where it is to end. Gives nothing if somebody else has it by now.
     fn persist(&self, lease: &Lease, what: &Settlement) -> Result<Option<Settled>, QueueError> {
         let until = Instant::now() + self.lease;
         let mut patience = FIRST_WAIT;
+        let mut is_last = self.stop.is_asked();
         loop {
             match self.queue.settle(lease, what.clone()) {
                 Ok(settled) => return Ok(Some(settled)),
                 Err(QueueError::NotHeld { .. }) => return Ok(None),
-                Err(error) if error.is_passing() && Instant::now() < until => {
+                Err(error) if error.is_passing() && !is_last && Instant::now() < until => {
                     self.tell(Level::Warning, &chain(&error));
-                    pause(patience);
+                    is_last = self.stop.wait(patience);
                     patience = (patience * 2).min(LONGEST_WAIT);
                 }
                 Err(error) => return Err(error),
@@ -376,10 +389,28 @@ enum End {
     Stopped,
 }
 
-/// Waits, with nothing to be woken by.
-fn pause(time: Duration) {
-    let (_sender, silence): (Sender<()>, Receiver<()>) = mpsc::channel();
-    let _ = silence.recv_timeout(time);
+/// Tries something until it works, is worth no other try, or nobody wants it any more, in which
+/// case there is nothing to give. It is told what keeps it, and for how long.
+pub fn patiently<T, E>(
+    stop: &Stop,
+    may_pass: impl Fn(&E) -> bool,
+    mut told: impl FnMut(&E, Duration),
+    mut attempt: impl FnMut() -> Result<T, E>,
+) -> Result<Option<T>, E> {
+    let mut patience = FIRST_WAIT;
+    loop {
+        match attempt() {
+            Ok(done) => return Ok(Some(done)),
+            Err(error) if may_pass(&error) => {
+                told(&error, patience);
+                if stop.wait(patience) {
+                    return Ok(None);
+                }
+                patience = (patience * 2).min(LONGEST_WAIT);
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Says what a task is about: `review of PR #456`.

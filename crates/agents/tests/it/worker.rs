@@ -192,3 +192,24 @@ fn a_worker_that_could_not_tell_that_it_left_a_task_takes_no_other() {
     let second = worker.queue.get(&"second".parse().unwrap()).unwrap();
     assert_eq!(second.task.status.to_string(), "pending");
 }
+
+#[test]
+fn a_worker_waits_for_a_queue_that_it_cannot_join_yet() {
+    let folder = TempDir::new().unwrap();
+    let worker = worker(&folder, &["second"], 1, 0, Duration::from_secs(60));
+    assert_eq!(worker.run().unwrap(), Ended::Asked);
+    let second = worker.queue.get(&"second".parse().unwrap()).unwrap();
+    assert_eq!(second.task.status.to_string(), "completed");
+}
+
+#[test]
+fn nobody_who_is_told_to_end_waits_for_a_queue_that_is_away() {
+    let folder = TempDir::new().unwrap();
+    let mut at_join = worker(&folder, &[], u32::MAX, 0, Duration::from_secs(60));
+    at_join.stop.ask();
+    assert_eq!(at_join.run().unwrap(), Ended::Asked);
+    // The task asks for the end, and what came of it cannot be stored.
+    at_join = worker(&folder, &["second"], 0, u32::MAX, Duration::from_secs(60));
+    at_join.lease = Duration::from_secs(3600);
+    assert_eq!(at_join.run().unwrap(), Ended::Asked);
+}

@@ -8,16 +8,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
-use assay_agents::log::{self, Form, Log};
+use assay_agents::log::{self, Form, Level, Log};
 use assay_agents::news::InTheLog;
 use assay_agents::seat::{Seat, Supervising};
 use assay_agents::stop::Stop;
 use assay_agents::supervisor::{Over, Post, Supervisor};
 use assay_agents::tail::Tail;
-use assay_agents::worker::{Ended, Worker};
+use assay_agents::worker::{Ended, Worker, patiently};
 use assay_review::runs;
 use assay_sandbox::Command;
 use assay_store::clock;
+use assay_store::queue::{Queue, QueueError};
 use assay_store::task::AgentId;
 
 use super::{Place, names, workers};
@@ -197,7 +198,6 @@ fn detach(args: &Args, root: &Path, state: &Path, names: &[String]) -> anyhow::R
 pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
     let root = &args.folder;
     let settings = AgentSettings::on_disk(root)?;
-    let queue = queues::open(root, &settings)?.into();
     let Some(agent) = settings.roster.named(args.id.as_str()) else {
         bail!("there is no agent `{}`; there are: {}", args.id, names(&settings.roster));
     };
@@ -205,8 +205,9 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
     stop.at_signals().context("signals cannot be watched")?;
     stop.at_end_of(io::stdin());
     let log = open_log(&log::folder(root), args.name.as_str(), args.json, args.echo)?;
+    let Some(queue) = open_queue(root, &settings, &log, &stop)? else { return Ok(Exit::Ready) };
     let worker = Worker {
-        queue,
+        queue: queue.into(),
         agent: Arc::new(agent.clone()),
         name: args.name.clone(),
         works: Arc::new(agents::works(root, &settings)),
@@ -225,4 +226,21 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
         Ended::Asked => Exit::Ready,
         Ended::MidTask => Exit::Incomplete,
     })
+}
+
+/// Opens the queue as soon as it can be reached, or nothing if nobody wants that any more.
+fn open_queue(
+    root: &Path,
+    settings: &AgentSettings,
+    log: &Log,
+    stop: &Stop,
+) -> anyhow::Result<Option<Box<dyn Queue>>> {
+    let may_pass = |error: &anyhow::Error| {
+        error.chain().filter_map(|it| it.downcast_ref()).any(QueueError::is_passing)
+    };
+    let told = |error: &anyhow::Error, wait: Duration| {
+        let seconds = wait.as_secs();
+        log.tell(Level::Warning, &format!("{error:#}; tried again in {seconds} s"));
+    };
+    patiently(stop, may_pass, told, || queues::open(root, settings))
 }
