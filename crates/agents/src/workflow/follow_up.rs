@@ -31,7 +31,8 @@ const TOLD: &str = "_also_told";
 pub(super) const OWN_BRANCH: &str = "_own_branch";
 
 /// What only the review that found it knows, so that the next one is not led by it.
-const OF_ONE_REVIEW: [&str; 4] = ["structured_findings", "findings_summary", "verdict", "run"];
+const OF_ONE_REVIEW: [&str; 5] =
+    ["structured_findings", "findings_summary", "verdict", "run", "reviewed_commit"];
 
 /// What decisions depend on besides the task.
 pub struct Terms<'a> {

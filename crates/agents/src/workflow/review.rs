@@ -1,5 +1,7 @@
 //! Reviewing the change of a task: [`ReviewWork`].
 
+use std::path::Path;
+
 use assay_change::{Scope, commit_of};
 use assay_findings::synthesis::ReportSummary;
 use serde_json::json;
@@ -25,22 +27,37 @@ impl<R: Reviews> Work for ReviewWork<R> {
     fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
         let root = &self.shop.root;
         let scope = subject::scope(root, job)?;
+        let before = tip(root, &scope);
         let reviewed = self.reviews.review(&scope, job)?;
         tell(job, &reviewed);
-        // Whoever fixes a pull request without a branch begins at what was reviewed.
-        let head = match &scope {
-            Scope::Pull { number, .. } => {
-                commit_of(root, &format!("refs/assay/pull/{number}/head")).ok()
-            }
-            Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => None,
-        };
+        let head = tip(root, &scope);
+        // A pull request is fetched with the review, and may well be another than before.
+        if matches!(scope, Scope::Commits(_)) && before != head {
+            return Err(Failed::passing(
+                "the change moved on while it was reviewed, so nobody can tell what was approved",
+            ));
+        }
         let mut outcome = after_review(&self.shop.terms(job), job.task, &reviewed)?;
-        if let Some(head) = head {
+        let Some(head) = head else { return Ok(outcome) };
+        outcome.context.insert("reviewed_commit".to_owned(), json!(head));
+        // Whoever fixes a pull request without a branch begins at what was reviewed.
+        if matches!(scope, Scope::Pull { .. }) {
             for next in &mut outcome.follow_ups {
                 next.task.context.insert("head_commit".to_owned(), json!(head));
             }
         }
         Ok(outcome)
+    }
+}
+
+/// Gives the last commit of a change, if it is made of commits.
+fn tip(root: &Path, scope: &Scope) -> Option<String> {
+    match scope {
+        Scope::Pull { number, .. } => {
+            commit_of(root, &format!("refs/assay/pull/{number}/head")).ok()
+        }
+        Scope::Commits(range) => commit_of(root, subject::last(range)).ok(),
+        Scope::Automatic | Scope::Against(_) | Scope::Staged => None,
     }
 }
 

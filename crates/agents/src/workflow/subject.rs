@@ -55,7 +55,11 @@ pub(super) fn before(commits: &str) -> String {
 
 /// Names the last of a range of commits.
 pub(super) fn last(commits: &str) -> &str {
-    commits.rsplit_once("..").map_or(commits, |(_, last)| last)
+    match commits.rsplit_once("..") {
+        Some((_, "")) => "HEAD",
+        Some((_, last)) => last,
+        None => commits,
+    }
 }
 
 /// Gives the pull request that a task names.

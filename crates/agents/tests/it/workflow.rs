@@ -13,6 +13,8 @@ use assay_agents::workflow::review::ReviewWork;
 use assay_agents::workflow::{Fixes, Reviewed, Reviews, Runner, Shop};
 use assay_change::Scope;
 use assay_fakes::Repository;
+use assay_findings::report::Report;
+use assay_findings::synthesis::{Circumstances, synthesize};
 use assay_store::task::Task;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -180,4 +182,40 @@ fn a_program_that_says_nothing_has_done_nothing() {
     assert!(failed.error.contains("said nothing") && failed.is_passing, "{failed}");
     assert_eq!(plan(&repository, "echo a plan; echo b > b").unwrap().summary, "a plan");
     assert_eq!(repository.git(&["branch", "--list"]), "* main");
+}
+
+/// Approves, after the branch `topic` was moved, if it is told where.
+struct Approves<'a>(&'a Repository, Option<&'a str>);
+
+impl Reviews for Approves<'_> {
+    fn review(&self, _scope: &Scope, _job: &Job<'_>) -> Result<Reviewed, Failed> {
+        let Approves(repository, moved) = self;
+        if let Some(to) = moved {
+            repository.git(&["update-ref", "refs/heads/topic", to]);
+        }
+        let report =
+            r#"{ "reviewer": "qa", "findings": [], "residual_risks": [], "testing_gaps": [] }"#;
+        let report = Report::from_text(report, "qa", None);
+        let synthesis = synthesize(&[report], &Circumstances::default());
+        Ok(Reviewed { synthesis, run: None, may_answer_later: false })
+    }
+}
+
+#[test]
+fn an_approval_names_the_commit_that_it_is_about() {
+    let repository = Repository::new();
+    repository.git(&["branch", "topic"]);
+    repository.write("a", "1\n");
+    repository.commit("second");
+    let context = json!({ "branch_name": "topic" });
+    let shop = shop(&repository, "- id: agent\n");
+    let review = |moved| {
+        let work = ReviewWork { shop: shop.clone(), reviews: Approves(&repository, moved) };
+        work_on(&work, &shop, "review", &context)
+    };
+    let approved = review(None).unwrap();
+    assert_eq!(approved.context["verdict"], "approved");
+    assert_eq!(approved.context["reviewed_commit"], repository.git(&["rev-parse", "topic"]));
+    let failed = review(Some("main")).unwrap_err();
+    assert!(failed.error.contains("moved on while it was reviewed"), "{failed}");
 }
