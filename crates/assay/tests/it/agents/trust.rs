@@ -23,3 +23,57 @@ fn what_an_earlier_commit_of_a_branch_configures_is_not_run() {
     assert!(line.contains("nobody knows what the change was made on top of"), "{line}");
     assert!(!repository.path().join("marker").exists());
 }
+
+/// Writes down what it is told, and does what it is called for.
+const CLAUDE: &str = r#"#!/bin/sh
+printf '%s\n' "$@" "$CLAUDE_CODE_DISABLE_ATTACHMENTS" "$CLAUDE_CODE_SAFE_MODE" > told.txt
+echo '{"type": "result", "result": "I wrote it down."}'
+"#;
+
+/// Has the engineer's `claude` do a task, and gives the agents.
+fn with_claude<'a>(
+    repository: &'a Repository,
+    programs: &tempfile::TempDir,
+    script: &str,
+) -> Agents<'a> {
+    use std::os::unix::fs::PermissionsExt;
+    let program = programs.path().join("claude");
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    repository.write(
+        "config/agents.yaml",
+        "- id: engineer\n  command: claude\n  permissions: [read, edit]\n",
+    );
+    let path = format!("{}:{}", programs.path().display(), std::env::var("PATH").unwrap());
+    let agents = Agents::start_with(repository, &[], &[("PATH", &path)]);
+    let mut task = review_task("t", &json!({ "branch_name": "topic" }));
+    task["type"] = json!("implementation");
+    drop_in(repository, "engineer", &task);
+    agents
+}
+
+#[test]
+fn claude_works_without_what_the_branch_brings_along_for_it() {
+    let repository = with_change(QUICK, "shop.py", "def total(prices):\n    return 0\n");
+    let programs = tempfile::tempdir().unwrap();
+    let mut agents = with_claude(&repository, &programs, CLAUDE);
+    agents.heard("`topic` waits to be reviewed");
+    let told = repository.git(&["show", "topic:told.txt"]);
+    let told: Vec<&str> = told.lines().collect();
+    assert!(told.contains(&"--strict-mcp-config"), "{told:?}");
+    assert!(told.windows(2).any(|pair| pair == ["--setting-sources", "user"]), "{told:?}");
+    assert_eq!(told[told.len() - 2..], ["1", "1"]);
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
+fn an_agent_cannot_rewrite_what_agents_go_by() {
+    let repository = with_change(QUICK, "shop.py", "def total(prices):\n    return 0\n");
+    let programs = tempfile::tempdir().unwrap();
+    let script = "#!/bin/sh\nmkdir -p config; echo '- id: mine' > config/agents.yaml; echo done\n";
+    let mut agents = with_claude(&repository, &programs, script);
+    let line = agents.heard("Implementation failed (");
+    assert!(line.contains("the work changes `config/agents.yaml`"), "{line}");
+    agents.heard("tells a person");
+    assert_eq!(repository.git(&["log", "--format=%s", "-1", "topic"]), "a change");
+}
