@@ -68,7 +68,7 @@ pub enum Ended {
 /// What a worker is woken by while it works.
 enum Event {
     /// What came of the task that was held so.
-    Done(Lease, Result<Outcome, Failed>),
+    Done(Lease, Box<Result<Outcome, Failed>>),
     Stop,
 }
 
@@ -202,7 +202,9 @@ impl Worker {
                 Ok(Event::Done(of, _)) if of != lease => {}
                 Ok(Event::Done(_, outcome)) => {
                     let took = started.elapsed();
-                    return self.settle(&lease, &task, outcome, took, &log).map(|()| Left::Settled);
+                    return self
+                        .settle(&lease, &task, *outcome, took, &log)
+                        .map(|()| Left::Settled);
                 }
                 Ok(Event::Stop) => {
                     if until > now + self.grace {
@@ -251,7 +253,7 @@ impl Worker {
                 Err(Failed::lasting("assay has a bug, which the log tells of; please report it"))
             });
             // Nobody listens any more where the task was broken off.
-            let _ = events.send(Event::Done(lease, outcome));
+            let _ = events.send(Event::Done(lease, Box::new(outcome)));
         });
     }
 
