@@ -207,8 +207,10 @@ impl Worker {
                         .map(|()| Left::Settled);
                 }
                 Ok(Event::Stop) => {
-                    if until > now + self.grace {
-                        (until, ends) = (now + self.grace, End::Stopped);
+                    // From when it is told so, which may be long after this began to wait.
+                    let last = Instant::now() + self.grace;
+                    if until > last {
+                        (until, ends) = (last, End::Stopped);
                     }
                     log.info("The task is finished before the agent stops");
                     self.beat(life, AgentState::Stopping, Some(&task.id));

@@ -11,7 +11,7 @@ use assay_findings::gate::Mode;
 use assay_findings::report::Report;
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_rules::{Redacted, WithSymbols, redacted_text};
-use assay_store::reports::{ReportError, Reports};
+use assay_store::reports::{Numbered, ReportError, Reports};
 use assay_store::task::TaskId;
 use serde_json::Value;
 
@@ -61,8 +61,8 @@ pub fn read(text: &str, reviewer: &str, folder: &Path) -> Report {
 /// Gives what was handed in for a task. A report that cannot be read may hold what nobody else saw,
 /// so there is no answer without it.
 pub fn for_task(root: &Path, task: &TaskId) -> Result<Vec<Report>, HandedInError> {
-    let read = |mut kept: Value| {
-        let report = serde_json::from_value::<Report>(kept[REPORT].take());
+    let read = |(_, kept): Numbered| {
+        let report = serde_json::from_value::<Report>(kept?[REPORT].take());
         let report = report.map_err(|error| {
             let message = error.to_string();
             HandedInError::Damaged { task: task.clone(), message }

@@ -338,7 +338,8 @@ impl Queue for FileQueue {
 
     fn agents(&self) -> Result<Vec<Seen>, QueueError> {
         let mut seen = Vec::new();
-        for name in disk::names(&self.layout.heartbeats())? {
+        let names = disk::names(&self.layout.heartbeats())?.into_iter();
+        for name in names.filter(|name| layout::is_task_file(name)) {
             let bytes = disk::read(&self.layout.heartbeats().join(&name))?.unwrap_or_default();
             let Ok(heartbeat) = serde_json::from_slice::<Heartbeat>(&bytes) else {
                 continue;
