@@ -10,6 +10,7 @@
 pub mod config;
 pub mod log;
 pub mod news;
+pub mod patience;
 pub mod seat;
 pub mod stop;
 pub mod supervisor;

@@ -21,14 +21,9 @@ use assay_store::task::{AgentId, Moment, Task, TaskId};
 use crate::config::roster::AgentConfig;
 use crate::log::{Level, Log, TaskLog};
 use crate::news::Announce;
+use crate::patience::{FIRST_WAIT, LONGEST_WAIT, patiently};
 use crate::stop::Stop;
 use crate::work::{Failed, Job, Outcome, Works, chain};
-
-/// How long a queue that cannot be reached is left alone at first.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-
-/// How long at the most.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// One agent at work.
 pub struct Worker {
@@ -391,30 +386,6 @@ impl Worker {
 enum End {
     TooLong,
     Stopped,
-}
-
-/// Tries something until it works, is worth no other try, or nobody wants it any more, in which
-/// case there is nothing to give. It is told what keeps it, and for how long.
-pub fn patiently<T, E>(
-    stop: &Stop,
-    may_pass: impl Fn(&E) -> bool,
-    mut told: impl FnMut(&E, Duration),
-    mut attempt: impl FnMut() -> Result<T, E>,
-) -> Result<Option<T>, E> {
-    let mut patience = FIRST_WAIT;
-    loop {
-        match attempt() {
-            Ok(done) => return Ok(Some(done)),
-            Err(error) if may_pass(&error) => {
-                told(&error, patience);
-                if stop.wait(patience) {
-                    return Ok(None);
-                }
-                patience = (patience * 2).min(LONGEST_WAIT);
-            }
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 /// Says what a task is about: `review of PR #456`.
