@@ -74,10 +74,8 @@ fn measure(size: usize) -> anyhow::Result<Taken> {
     let (qa, agent) = ("qa".parse()?, "bench".parse()?);
     // The first to look takes all of them in.
     ensure!(queue.claim(&qa, &agent, LEASE, 1)?.len() == 1, "nothing was dropped in");
-    let mut number = 0;
     let (mut push, mut claim, mut complete, mut disk) = (vec![], vec![], vec![], vec![]);
-    for _ in 0..TIMES {
-        number += 1;
+    for number in 0..TIMES {
         disk.push(timed(&mut || write_surely(&folder.join("by-itself"), number)));
         push.push(timed(&mut || queue.push(vec![task(&format!("new-{number}"))])));
         let mut lease: Option<Lease> = None;
