@@ -3,26 +3,21 @@
 use std::fs;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::disk::{self, Sure};
-use super::guard::{Locked, Unfinished};
+use super::guard::Locked;
 use super::index::{Entry, Index, Stamp};
+use super::intent::{Intent, Stored};
 use super::layout::{Layout, file_name};
-use super::lease::{self, Lock};
+use super::lease::Lock;
 use crate::clock::{self, Uptime};
-use crate::queue::{
-    Addressed, Claimed, Lease, Policy, QueueError, Recovered, Settled, Settlement, Standing, Tenure,
-};
+use crate::queue::{Addressed, Claimed, Lease, Policy, QueueError, Settled, Settlement, Tenure};
 use crate::steps::{self, FENCE, RESTS, Step};
 use crate::task::{AgentId, QueueName, Status, Task, TaskId};
 
 /// Nobody claims a task so often: a number beyond it was made up.
 const MOST_CLAIMS: u64 = 1 << 62;
-
-/// An agent that gave a sign of life so recently may hold what has no lock.
-const FRESH: Duration = Duration::from_secs(90);
 
 /// Everything that is needed to change tasks.
 pub(super) struct Desk<'a> {
@@ -33,81 +28,7 @@ pub(super) struct Desk<'a> {
     pub(super) locked: Locked<'a>,
 }
 
-/// What a task becomes, together with all that follows from it. Once this is on the disk it is
-/// done, whoever carries it out.
-#[derive(Debug, Serialize, Deserialize)]
-struct Intent {
-    /// The task that is settled, if there is one.
-    settles: Option<Stored>,
-    follow_ups: Vec<Stored>,
-}
-
-impl Intent {
-    /// To settle a task of a queue.
-    fn of(queue: &QueueName, step: Step) -> Intent {
-        let settles = Some(Stored { queue: queue.clone(), task: step.task });
-        Intent { settles, follow_ups: step.follow_ups.into_iter().map(Stored::from).collect() }
-    }
-}
-
-/// A task and its queue, as they are written.
-#[derive(Debug, Serialize, Deserialize)]
-struct Stored {
-    queue: QueueName,
-    task: Task,
-}
-
-impl From<Addressed> for Stored {
-    fn from(Addressed { queue, task }: Addressed) -> Stored {
-        Stored { queue, task }
-    }
-}
-
 impl Desk<'_> {
-    /// Finishes what somebody began and did not live to finish.
-    pub(super) fn finish_others(&mut self) -> Result<(), QueueError> {
-        let unfinished = self.locked.unfinished()?;
-        for name in disk::names(&self.layout.intents())? {
-            let path = self.layout.intents().join(&name);
-            if name.starts_with('.') {
-                continue;
-            }
-            let bytes = disk::read(&path)?.unwrap_or_default();
-            match serde_json::from_slice::<Intent>(&bytes) {
-                Ok(intent) => self.carry_out(&intent)?,
-                // It is renamed whole into its place, so this is not of our making.
-                Err(error) => self.set_aside(&path, &name, &format!("it is no intent: {error}"))?,
-            }
-            disk::remove_surely(&path)?;
-        }
-        match unfinished {
-            Unfinished::Nothing => Ok(()),
-            Unfinished::Tasks(tasks) => {
-                tasks.iter().try_for_each(|(queue, id)| self.mend(queue, id))
-            }
-            Unfinished::Unknown => self.fill(),
-        }
-    }
-
-    /// Looks at a task again that somebody did not finish changing.
-    fn mend(&mut self, queue: &QueueName, id: &TaskId) -> Result<(), QueueError> {
-        let path = self.layout.waiting(queue, id);
-        if self.layout.completed(queue, id).is_file() {
-            disk::remove(&path)?;
-            disk::remove(&self.layout.lock(id))?;
-        }
-        self.index.remove(id)?;
-        if path.is_file() {
-            self.take_in(queue, &file_name(id))?;
-        }
-        // A lock comes before the task is in progress, and goes after it is not.
-        let status = self.index.get(id)?.map(|entry| entry.status);
-        if status != Some(Status::InProgress) {
-            disk::remove(&self.layout.lock(id))?;
-        }
-        self.tell_dependents(id)
-    }
-
     /// Puts new tasks in their queues.
     pub(super) fn push(&mut self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
         self.check_new(&tasks)?;
@@ -205,7 +126,7 @@ impl Desk<'_> {
     }
 
     /// Reads a task as the index knows it. One that was changed by somebody else is taken in anew.
-    fn read_unchanged(&mut self, entry: &Entry) -> Result<Option<Task>, QueueError> {
+    pub(super) fn read_unchanged(&mut self, entry: &Entry) -> Result<Option<Task>, QueueError> {
         let path = self.layout.queue(&entry.queue).join(&entry.file);
         let unchanged =
             fs::symlink_metadata(&path).is_ok_and(|file| Stamp::of(&file) == entry.stamp);
@@ -218,7 +139,7 @@ impl Desk<'_> {
     }
 
     /// Reads a task's file, if there is one that can be read.
-    fn read(&self, queue: &QueueName, file: &str) -> Result<Option<Task>, QueueError> {
+    pub(super) fn read(&self, queue: &QueueName, file: &str) -> Result<Option<Task>, QueueError> {
         let bytes = disk::read(&self.layout.queue(queue).join(file))?;
         Ok(bytes.and_then(|bytes| Task::parse(&bytes).ok()))
     }
@@ -286,7 +207,12 @@ impl Desk<'_> {
     }
 
     /// Gives what follows from a claim of a task names of its own.
-    fn named_apart(&self, mut step: Step, parent: &TaskId, fence: u64) -> Result<Step, QueueError> {
+    pub(super) fn named_apart(
+        &self,
+        mut step: Step,
+        parent: &TaskId,
+        fence: u64,
+    ) -> Result<Step, QueueError> {
         let is_taken = |name: &TaskId| {
             let Some((queue, _)) = self.find(name)? else {
                 return Ok(false);
@@ -299,55 +225,7 @@ impl Desk<'_> {
         Ok(step.followed_by(named))
     }
 
-    /// Does what is intended, all of it or nothing.
-    fn commit(&mut self, intent: &Intent) -> Result<(), QueueError> {
-        let Intent { settles, follow_ups } = intent;
-        for Stored { queue, task } in settles.iter().chain(follow_ups) {
-            self.locked.note(queue, &task.id)?;
-        }
-        // One file takes its place at once; more than one need something that does.
-        let files = follow_ups.len() + usize::from(settles.is_some());
-        let first = settles.iter().chain(follow_ups).next();
-        let (Some(first), 2..) = (first, files) else {
-            return self.carry_out(intent);
-        };
-        let path = self.layout.intent(&first.task.id);
-        let json = serde_json::to_vec(intent).expect("an intent is JSON");
-        disk::write(&path, &json, Sure::OnDisk)?;
-        self.carry_out(intent)?;
-        disk::remove_surely(&path)
-    }
-
-    /// Does what is intended, as far as it is not done.
-    fn carry_out(&mut self, intent: &Intent) -> Result<(), QueueError> {
-        for Stored { queue, task } in &intent.follow_ups {
-            if self.find(&task.id)?.is_none() {
-                self.store(queue, task)?;
-                self.tell_dependents(&task.id)?;
-            } else if self.index.get(&task.id)?.is_none() {
-                // Its file was written, and whoever wrote it died before it was listed.
-                self.take_in(queue, &file_name(&task.id))?;
-            }
-        }
-        let Some(Stored { queue, task }) = &intent.settles else {
-            return Ok(());
-        };
-        match task.status {
-            Status::Completed => self.archive(queue, task)?,
-            Status::Failed if task.kind.is_escalation() => {
-                let json = task.to_json();
-                disk::write(&self.layout.escalation(&task.id), json.as_bytes(), Sure::OnDisk)?;
-                self.store(queue, task)?;
-            }
-            Status::Pending | Status::InProgress | Status::Failed | Status::Cancelled => {
-                self.store(queue, task)?;
-            }
-        }
-        disk::remove(&self.layout.lock(&task.id))?;
-        self.tell_dependents(&task.id)
-    }
-
-    fn archive(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
+    pub(super) fn archive(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
         let path = self.layout.completed(queue, &task.id);
         if !path.is_file() {
             disk::make_folder(&self.layout.archive(queue))?;
@@ -358,7 +236,7 @@ impl Desk<'_> {
     }
 
     /// Writes a task's file and lists it.
-    fn store(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
+    pub(super) fn store(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
         disk::make_folder(&self.layout.queue(queue))?;
         let path = self.layout.waiting(queue, &task.id);
         disk::write(&path, task.to_json().as_bytes(), Sure::OnDisk)?;
@@ -399,7 +277,7 @@ impl Desk<'_> {
     }
 
     /// Where a task stands that another one needs.
-    fn find_status(&self, id: &TaskId) -> Result<Option<Status>, QueueError> {
+    pub(super) fn find_status(&self, id: &TaskId) -> Result<Option<Status>, QueueError> {
         Ok(self.find(id)?.map(|(_, status)| status))
     }
 
@@ -431,59 +309,6 @@ impl Desk<'_> {
             let _ = fs::write(self.layout.notice(&entry.queue), "");
         }
         Ok(())
-    }
-
-    /// Takes back what nobody holds any more.
-    pub(super) fn recover(&mut self) -> Result<Vec<Recovered>, QueueError> {
-        for name in disk::names(&self.layout.locks())? {
-            let Some(id) = name.strip_suffix(".lock").filter(|name| !name.starts_with('.')) else {
-                continue;
-            };
-            let lock = match id.parse() {
-                Ok(id) => Lock::read(self.layout, &id)?,
-                Err(_) => None,
-            };
-            if lock.and_then(|lock| lock.left(self.layout, self.boot)).is_none() {
-                disk::remove(&self.layout.locks().join(&name))?;
-            }
-        }
-        let mut recovered = Vec::new();
-        for entry in self.index.list(None, Status::InProgress)? {
-            if !self.layout.lock(&entry.id).is_file() {
-                recovered.extend(self.take_back(&entry)?);
-            }
-        }
-        Ok(recovered)
-    }
-
-    /// Lets a task wait again that is in progress and has no lock.
-    fn take_back(&mut self, entry: &Entry) -> Result<Option<Recovered>, QueueError> {
-        let Some(task) = self.read_unchanged(entry)? else {
-            return Ok(None);
-        };
-        let held_by = task.started_by.clone();
-        if held_by.as_ref().is_some_and(|agent| self.gave_a_sign(agent)) && fence(&task) == 0 {
-            return Ok(None);
-        }
-        self.locked.note(&entry.queue, &entry.id)?;
-        if entry.file != file_name(&entry.id) {
-            let from = self.layout.queue(&entry.queue).join(&entry.file);
-            disk::rename(&from, &self.layout.waiting(&entry.queue, &entry.id))?;
-        }
-        let fence = fence(&task);
-        let step = steps::recover(task, self.policy, clock::now());
-        let step = self.named_apart(step, &entry.id, fence)?;
-        self.commit(&Intent::of(&entry.queue, step))?;
-        Ok(Some(Recovered { task: entry.id.clone(), queue: entry.queue.clone(), held_by }))
-    }
-
-    /// Says whether an agent that keeps no locks of ours lived a moment ago.
-    fn gave_a_sign(&self, agent: &str) -> bool {
-        let Ok(agent) = agent.parse::<AgentId>() else {
-            return false;
-        };
-        let changed = fs::metadata(self.layout.heartbeat(&agent)).and_then(|file| file.modified());
-        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age < FRESH))
     }
 
     /// Calls a task off.
@@ -546,105 +371,10 @@ impl Desk<'_> {
         }
         Ok(new)
     }
-
-    /// Says where a task stands, as seen from outside.
-    pub(super) fn standing(&self, entry: &Entry) -> Result<Standing, QueueError> {
-        match entry.status {
-            Status::Pending => {}
-            Status::InProgress => return self.holding(&entry.id),
-            Status::Completed | Status::Failed | Status::Cancelled => return Ok(Standing::Over),
-        }
-        if entry.open_dependencies > 0 {
-            return self.waiting(&entry.id);
-        }
-        let left = entry.rests_until.map(|until| Uptime::now().until(until));
-        match left.filter(|left| !left.is_zero()) {
-            Some(left) => Ok(Standing::Resting { seconds: left.as_secs().max(1) }),
-            None => Ok(Standing::Ready),
-        }
-    }
-
-    fn holding(&self, id: &TaskId) -> Result<Standing, QueueError> {
-        let lock = Lock::read(self.layout, id)?;
-        let left = lock.and_then(|lock| Some((lock.left(self.layout, self.boot)?, lock.agent)));
-        Ok(match left {
-            Some((left, by)) => Standing::Held { by, seconds: left.as_secs() },
-            // Whoever claims next takes it back first.
-            None => Standing::Ready,
-        })
-    }
-
-    fn waiting(&self, id: &TaskId) -> Result<Standing, QueueError> {
-        let mut on = Vec::new();
-        for need in self.index.needs(id)? {
-            let reason = match self.find_status(&need)? {
-                Some(Status::Completed) => continue,
-                Some(Status::Failed) => format!("it depends on `{need}`, which failed"),
-                Some(Status::Cancelled) => format!("it depends on `{need}`, which was cancelled"),
-                None => format!("it depends on `{need}`, which is not known"),
-                Some(Status::Pending | Status::InProgress) if self.leads_to(&need, id)? => {
-                    format!("it depends on `{need}`, which depends on it")
-                }
-                Some(Status::Pending | Status::InProgress) => {
-                    on.push(need);
-                    continue;
-                }
-            };
-            return Ok(Standing::Blocked { reason });
-        }
-        Ok(Standing::Waiting { on })
-    }
-
-    /// Says whether a task waits, by way of others, for another one.
-    fn leads_to(&self, from: &TaskId, to: &TaskId) -> Result<bool, QueueError> {
-        let mut seen = std::collections::HashSet::new();
-        let mut open = vec![from.clone()];
-        while let Some(id) = open.pop() {
-            if id == *to {
-                return Ok(true);
-            }
-            if seen.insert(id.clone()) {
-                open.extend(self.index.needs(&id)?);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Keeps an agent's name locked.
-    pub(super) fn join(&mut self, agent: &AgentId, about: &Value) -> Result<fs::File, QueueError> {
-        use std::io::{Read, Seek, SeekFrom, Write};
-        let mut file = lease::agent_file(self.layout, agent)?;
-        if file.try_lock().is_err() {
-            let mut holder = String::new();
-            let _ = file.read_to_string(&mut holder);
-            let holder = holder.trim().to_owned();
-            return Err(QueueError::AgentRuns { agent: agent.clone(), holder });
-        }
-        let path = self.layout.agent(agent);
-        let write = |file: &mut fs::File| {
-            file.set_len(0)?;
-            file.seek(SeekFrom::Start(0))?;
-            writeln!(file, "{about}")
-        };
-        write(&mut file).map_err(disk::at(&path))?;
-        self.drop_leases(agent)?;
-        Ok(file)
-    }
-
-    /// Ends what an earlier agent of a name held while it lived.
-    fn drop_leases(&mut self, agent: &AgentId) -> Result<(), QueueError> {
-        for entry in self.index.list(None, Status::InProgress)? {
-            let lock = Lock::read(self.layout, &entry.id)?;
-            if lock.is_some_and(|lock| lock.agent == *agent && lock.ends_with_its_agent()) {
-                disk::remove(&self.layout.lock(&entry.id))?;
-            }
-        }
-        self.recover().map(|_| ())
-    }
 }
 
 /// How often a task was claimed.
-fn fence(task: &Task) -> u64 {
+pub(super) fn fence(task: &Task) -> u64 {
     let number = task.rest.get(FENCE).and_then(Value::as_u64);
     number.filter(|number| *number < MOST_CLAIMS).unwrap_or(0)
 }

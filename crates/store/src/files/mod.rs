@@ -3,15 +3,19 @@
 //! `queues/{queue}/{id}.json` are the tasks that are not completed, `completed/{queue}/` those that
 //! are, `locks/{id}.lock` says who holds one and for how long. The files are the truth, and anybody
 //! may drop a task in. Every change is made under one kernel lock ([`guard`]), file by file
-//! ([`disk`], [`desk`]); an index beside the files ([`index`]) keeps the cost of a claim from growing
-//! with the number of tasks, and is made anew from them when it is missing ([`sweep`]).
+//! ([`disk`], [`desk`]), several together through an [`intent`]; an index beside the files
+//! ([`index`]) keeps the cost of a claim from growing with the number of tasks, and is made anew from
+//! them when it is missing ([`sweep`]).
 
 mod desk;
 mod disk;
 mod guard;
 mod index;
+mod intent;
 mod layout;
 mod lease;
+mod recovery;
+mod standing;
 mod sweep;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,107 @@
+//! Agents that come and go: taking back what nobody holds any more.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::desk::{Desk, fence};
+use super::disk;
+use super::index::Entry;
+use super::intent::Intent;
+use super::layout::file_name;
+use super::lease::{self, Lock};
+use crate::clock;
+use crate::queue::{QueueError, Recovered};
+use crate::steps;
+use crate::task::{AgentId, Status};
+
+/// An agent that gave a sign of life so recently may hold what has no lock.
+const FRESH: Duration = Duration::from_secs(90);
+
+impl Desk<'_> {
+    /// Takes back what nobody holds any more.
+    pub(super) fn recover(&mut self) -> Result<Vec<Recovered>, QueueError> {
+        for name in disk::names(&self.layout.locks())? {
+            let Some(id) = name.strip_suffix(".lock").filter(|name| !name.starts_with('.')) else {
+                continue;
+            };
+            let lock = match id.parse() {
+                Ok(id) => Lock::read(self.layout, &id)?,
+                Err(_) => None,
+            };
+            if lock.and_then(|lock| lock.left(self.layout, self.boot)).is_none() {
+                disk::remove(&self.layout.locks().join(&name))?;
+            }
+        }
+        let mut recovered = Vec::new();
+        for entry in self.index.list(None, Status::InProgress)? {
+            if !self.layout.lock(&entry.id).is_file() {
+                recovered.extend(self.take_back(&entry)?);
+            }
+        }
+        Ok(recovered)
+    }
+
+    /// Lets a task wait again that is in progress and has no lock.
+    fn take_back(&mut self, entry: &Entry) -> Result<Option<Recovered>, QueueError> {
+        let Some(task) = self.read_unchanged(entry)? else {
+            return Ok(None);
+        };
+        let held_by = task.started_by.clone();
+        if held_by.as_ref().is_some_and(|agent| self.gave_a_sign(agent)) && fence(&task) == 0 {
+            return Ok(None);
+        }
+        self.locked.note(&entry.queue, &entry.id)?;
+        if entry.file != file_name(&entry.id) {
+            let from = self.layout.queue(&entry.queue).join(&entry.file);
+            disk::rename(&from, &self.layout.waiting(&entry.queue, &entry.id))?;
+        }
+        let fence = fence(&task);
+        let step = steps::recover(task, self.policy, clock::now());
+        let step = self.named_apart(step, &entry.id, fence)?;
+        self.commit(&Intent::of(&entry.queue, step))?;
+        Ok(Some(Recovered { task: entry.id.clone(), queue: entry.queue.clone(), held_by }))
+    }
+
+    /// Says whether an agent that keeps no locks of ours lived a moment ago.
+    fn gave_a_sign(&self, agent: &str) -> bool {
+        let Ok(agent) = agent.parse::<AgentId>() else {
+            return false;
+        };
+        let changed = fs::metadata(self.layout.heartbeat(&agent)).and_then(|file| file.modified());
+        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age < FRESH))
+    }
+
+    /// Keeps an agent's name locked.
+    pub(super) fn join(&mut self, agent: &AgentId, about: &Value) -> Result<fs::File, QueueError> {
+        let mut file = lease::agent_file(self.layout, agent)?;
+        if file.try_lock().is_err() {
+            let mut holder = String::new();
+            let _ = file.read_to_string(&mut holder);
+            let holder = holder.trim().to_owned();
+            return Err(QueueError::AgentRuns { agent: agent.clone(), holder });
+        }
+        let path = self.layout.agent(agent);
+        let write = |file: &mut fs::File| {
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+            writeln!(file, "{about}")
+        };
+        write(&mut file).map_err(disk::at(&path))?;
+        self.drop_leases(agent)?;
+        Ok(file)
+    }
+
+    /// Ends what an earlier agent of a name held while it lived.
+    fn drop_leases(&mut self, agent: &AgentId) -> Result<(), QueueError> {
+        for entry in self.index.list(None, Status::InProgress)? {
+            let lock = Lock::read(self.layout, &entry.id)?;
+            if lock.is_some_and(|lock| lock.agent == *agent && lock.ends_with_its_agent()) {
+                disk::remove(&self.layout.lock(&entry.id))?;
+            }
+        }
+        self.recover().map(|_| ())
+    }
+}
