@@ -111,7 +111,9 @@ fn the_revision_before_and_the_current_one_are_spoken() {
             "get_epic_progress", "cancel_task", "get_findings", "report_findings",
         ]
     );
-    assert_eq!(answers[2]["result"]["structuredContent"]["queues"], json!([]));
+    let queues = answers[2]["result"]["structuredContent"]["queues"].as_array().unwrap();
+    let found: Vec<&str> = queues.iter().map(|queue| queue["queue"].as_str().unwrap()).collect();
+    assert_eq!(found, ["architect", "engineer", "qa"]);
     assert_eq!(answers[3]["result"], json!({}));
 
     let lines = [modern(1, "server/discover", json!({})), modern(2, "tools/list", json!({}))];
@@ -261,7 +263,8 @@ fn over_http_only_whoever_can_read_the_token_queues_a_task() {
         assert_eq!(status, 401, "{answer}");
         assert!(answer.contains("www-authenticate: Bearer"), "{answer}");
     }
-    assert!(!folder.path().join(".agent-communication/queues/qa").exists());
+    let queue = folder.path().join(".agent-communication/queues/qa");
+    assert_eq!(fs::read_dir(queue).unwrap().count(), 0);
     let token = folder.path().join(".assay/mcp/task-queue.token");
     let token = fs::read_to_string(token).unwrap();
     let (status, answer) = served.post(Some(token.trim()), &message);
