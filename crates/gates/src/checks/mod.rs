@@ -1,0 +1,64 @@
+//! The checklists that are built in, phase by phase: [`of`].
+//!
+//! A check names what it looks at in a subject and says, by code alone, whether it holds there. A
+//! new one is one entry in its phase's file.
+
+use crate::item::{Scope, Severity};
+use crate::phase::Phase;
+use crate::subject::Subject;
+
+/// Something that is checked by code.
+#[derive(Debug)]
+pub struct Check {
+    /// Its name for good, `plan-structure/criteria`: what is stored refers to it.
+    pub key: &'static str,
+    /// How much depends on it.
+    pub severity: Severity,
+    /// What it looks at in a subject; nothing where there is nothing of its kind.
+    pub targets: fn(&Subject<'_>) -> Vec<Target>,
+    /// Looks.
+    pub look: fn(&Subject<'_>, &Scope) -> Seen,
+    /// What is to be done where it does not hold.
+    pub fix: Fix,
+}
+
+/// One thing that a check looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Where.
+    pub scope: Scope,
+    /// What is verified there, in words.
+    pub check: String,
+}
+
+/// What a check saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// It holds.
+    Holds,
+    /// It does not, and why: one sentence or more that names what is wrong and where.
+    Fails(String),
+    /// It could not look, and why.
+    Unseen(String),
+}
+
+/// What is to be done about a failed check.
+#[derive(Debug, Clone, Copy)]
+pub struct Fix {
+    /// In a sentence.
+    pub what: &'static str,
+    /// What that has to include, if it is a list.
+    pub include: &'static [&'static str],
+}
+
+/// Gives the checks of a phase, in the order of the list.
+pub fn of(phase: Phase) -> Vec<&'static Check> {
+    match phase {
+        Phase::PlanStructure
+        | Phase::PlanCode
+        | Phase::PlanDocs
+        | Phase::ImplCode
+        | Phase::ImplDocs
+        | Phase::Reconcile => Vec::new(),
+    }
+}

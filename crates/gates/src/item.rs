@@ -1,0 +1,185 @@
+//! One line of a gate's list: [`Item`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::phase::Phase;
+
+/// Something to be verified, with what came of it: the five fields that are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its name.
+    pub id: ItemId,
+    /// What it looks at.
+    pub scope: Scope,
+    /// What is to be verified, in words.
+    pub check: String,
+    /// What came of it.
+    pub result: Verified,
+}
+
+/// What is known of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verified {
+    /// Nobody looked, or what was looked at has changed since.
+    Todo,
+    /// It holds.
+    Pass,
+    /// It does not hold, and why.
+    Fail(String),
+}
+
+/// An item's name, `{phase}-{number}` or as short as somebody chose it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ItemId(Box<str>);
+
+/// A name that no item can have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{}` is no name of an item; letters, digits, `-`, `_` and `.` will do, 64 at the most",
+    .0.escape_debug()
+)]
+pub struct BadId(String);
+
+impl ItemId {
+    /// Names the item with a number in a phase.
+    pub fn numbered(phase: Phase, number: usize) -> ItemId {
+        ItemId(format!("{phase}-{number:03}").into())
+    }
+
+    /// Gives the number, where it is named after its phase.
+    pub fn number_in(&self, phase: Phase) -> Option<usize> {
+        self.0.strip_prefix(phase.name())?.strip_prefix('-')?.parse().ok()
+    }
+
+    /// Gives it as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ItemId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<ItemId, BadId> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_named = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+        if is_named && text.len() <= 64 && text.chars().all(is_plain) {
+            Ok(ItemId(text.into()))
+        } else {
+            Err(BadId(text.chars().take(80).collect()))
+        }
+    }
+}
+
+impl TryFrom<String> for ItemId {
+    type Error = BadId;
+
+    fn try_from(text: String) -> Result<ItemId, BadId> {
+        text.parse()
+    }
+}
+
+impl From<ItemId> for String {
+    fn from(id: ItemId) -> String {
+        id.0.into()
+    }
+}
+
+impl fmt::Display for ItemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What an item looks at: everything, or a part that can be looked at beside others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Everything: `*`.
+    All,
+    /// A milestone: `milestone:M1`.
+    Milestone(String),
+    /// A decision: `decision:DL-001`.
+    Decision(String),
+    /// A file, maybe with lines: `file:src/a.rs:45-52`.
+    File {
+        /// Its path from the root.
+        path: String,
+        /// The lines, as they stand behind the path.
+        lines: Option<(u32, u32)>,
+    },
+    /// Anything else that somebody wrote.
+    Other(String),
+}
+
+impl Scope {
+    /// A whole file.
+    pub fn file(path: impl Into<String>) -> Scope {
+        Scope::File { path: path.into(), lines: None }
+    }
+
+    /// Says whether it is one of those that are looked at one after another.
+    pub fn is_macro(&self) -> bool {
+        *self == Scope::All
+    }
+}
+
+impl From<&str> for Scope {
+    fn from(text: &str) -> Scope {
+        let text = text.trim();
+        match text.split_once(':') {
+            None if text == "*" => Scope::All,
+            Some(("milestone", id)) => Scope::Milestone(id.to_owned()),
+            Some(("decision", id)) => Scope::Decision(id.to_owned()),
+            Some(("file", path)) => {
+                let (path, lines) = split_lines(path);
+                Scope::File { path: path.to_owned(), lines }
+            }
+            _ => Scope::Other(text.to_owned()),
+        }
+    }
+}
+
+/// Splits `a.rs:4-9` or `a.rs:4` into the path and its lines.
+fn split_lines(path: &str) -> (&str, Option<(u32, u32)>) {
+    let Some((before, lines)) = path.rsplit_once(':') else { return (path, None) };
+    let read = match lines.split_once('-') {
+        Some((from, to)) => from.parse().ok().zip(to.parse().ok()),
+        None => lines.parse().ok().map(|line| (line, line)),
+    };
+    match read {
+        Some(lines) if !before.is_empty() => (before, Some(lines)),
+        _ => (path, None),
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scope::All => f.write_str("*"),
+            Scope::Milestone(id) => write!(f, "milestone:{id}"),
+            Scope::Decision(id) => write!(f, "decision:{id}"),
+            Scope::File { path, lines: None } => write!(f, "file:{path}"),
+            Scope::File { path, lines: Some((from, to)) } if from == to => {
+                write!(f, "file:{path}:{from}")
+            }
+            Scope::File { path, lines: Some((from, to)) } => write!(f, "file:{path}:{from}-{to}"),
+            Scope::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// How much depends on an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Severity {
+    /// What a formatter or a linter would catch.
+    May,
+    /// Structure: size, duplication, missing tests or documents.
+    Should,
+    /// What loses knowledge or integrity if it is missed.
+    Must,
+}

@@ -1,0 +1,76 @@
+//! Where in the work a gate stands: [`Phase`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a gate is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Milestones, acceptance criteria, decisions and assumptions of a plan.
+    PlanStructure,
+    /// The diffs that a plan holds.
+    PlanCode,
+    /// The documents that a plan foresees.
+    PlanDocs,
+    /// The code as it was written.
+    ImplCode,
+    /// The documents as they were written.
+    ImplDocs,
+    /// The plan against what was written.
+    Reconcile,
+}
+
+/// A phase that there is not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no phase; known are plan-structure, plan-code, plan-docs, impl-code, impl-docs and \
+     reconcile"
+)]
+pub struct UnknownPhase(String);
+
+impl Phase {
+    /// All of them, in the order in which work goes through them.
+    pub const ALL: [Phase; 6] = [
+        Phase::PlanStructure,
+        Phase::PlanCode,
+        Phase::PlanDocs,
+        Phase::ImplCode,
+        Phase::ImplDocs,
+        Phase::Reconcile,
+    ];
+
+    /// Gives its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::PlanStructure => "plan-structure",
+            Phase::PlanCode => "plan-code",
+            Phase::PlanDocs => "plan-docs",
+            Phase::ImplCode => "impl-code",
+            Phase::ImplDocs => "impl-docs",
+            Phase::Reconcile => "reconcile",
+        }
+    }
+
+    /// Says whether it looks at a plan and at nothing that was written after it.
+    pub fn is_of_a_plan(self) -> bool {
+        matches!(self, Phase::PlanStructure | Phase::PlanCode | Phase::PlanDocs)
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Phase {
+    type Err = UnknownPhase;
+
+    fn from_str(text: &str) -> Result<Phase, UnknownPhase> {
+        let named = Phase::ALL.into_iter().find(|phase| phase.name() == text);
+        named.ok_or_else(|| UnknownPhase(text.to_owned()))
+    }
+}
