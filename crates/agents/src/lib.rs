@@ -8,6 +8,7 @@
 //! that arrives from outside.
 
 pub mod config;
+mod light;
 pub mod log;
 pub mod news;
 pub mod patience;

@@ -19,6 +19,7 @@ use assay_store::queue::{
 use assay_store::task::{AgentId, Moment, Task, TaskId};
 
 use crate::config::roster::AgentConfig;
+use crate::light;
 use crate::log::{Level, Log, TaskLog};
 use crate::news::Announce;
 use crate::patience::{FIRST_WAIT, LONGEST_WAIT, patiently};
@@ -79,6 +80,8 @@ enum Left {
 struct Life {
     /// What the last sign of life said, and since when that holds.
     said: Cell<(AgentState, Moment)>,
+    /// Whether it holds no more than waiting takes.
+    is_light: Cell<bool>,
     events: Sender<Event>,
     inbox: Receiver<Event>,
 }
@@ -86,7 +89,8 @@ struct Life {
 impl Life {
     fn new() -> Life {
         let (events, inbox) = mpsc::channel();
-        Life { said: Cell::new((AgentState::Idle, clock::now())), events, inbox }
+        let said = Cell::new((AgentState::Idle, clock::now()));
+        Life { said, is_light: Cell::new(false), events, inbox }
     }
 }
 
@@ -170,6 +174,9 @@ impl Worker {
         let claimed = self.queue.claim(&self.agent.queue, &self.name, tenure, 1)?;
         let Some(claimed) = claimed.into_iter().next() else {
             self.beat(life, AgentState::Idle, None);
+            if !life.is_light.replace(true) {
+                light::give_back();
+            }
             let rested = self.queue.next_ready(&self.agent.queue)?;
             let longest = self.agent.poll_interval;
             watch.wait(rested.map_or(longest, |rested| rested.min(longest)));
@@ -177,6 +184,7 @@ impl Worker {
         };
         self.tell(Level::Info, &format!("Found task: {}", claimed.task.id));
         self.beat(life, AgentState::Working, Some(&claimed.task.id));
+        life.is_light.set(false);
         self.work(claimed, life)
     }
 
