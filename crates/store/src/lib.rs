@@ -4,12 +4,13 @@
 //! stores: plain files that a person can look at, and [PostgreSQL](postgres::PgQueue) for several
 //! machines. What becomes of a task when it is claimed, completed or failed is decided in one place
 //! ([`steps`]), so that the stores only carry it out. The [`ledger`] remembers what
-//! reviews found, and what became of it.
+//! reviews found, and what became of it. Files are written through [`disk`], by other rooms as well.
 //!
 //! What a task means, and who works on it, is left to others: this room knows no change, no finding
 //! and no model.
 
 pub mod clock;
+pub mod disk;
 pub mod files;
 pub mod ledger;
 pub mod postgres;

@@ -1,12 +1,12 @@
 //! What a queue promises: [`Queue`], kept by every store.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::disk::DiskError;
 use crate::task::{AgentId, Kind, Moment, QueueName, Status, Task, TaskError, TaskId};
 
 /// Why a queue did not do what it was asked.
@@ -86,13 +86,8 @@ pub enum QueueError {
         holder: String,
     },
     /// A file cannot be used.
-    #[error("could not use `{path}`")]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] DiskError),
     /// The index beside the files cannot be used.
     #[error("could not use the index `{path}`: {message}")]
     Index {

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::disk::{self, Sure};
 use super::guard::Locked;
 use super::index::{Entry, Index, Stamp};
 use super::intent::{Intent, Stored};
 use super::layout::{Layout, file_name};
 use super::lease::Lock;
 use crate::clock::{self, Uptime};
+use crate::disk::{self, Sure};
 use crate::queue::{Addressed, Claimed, Lease, Policy, QueueError, Settled, Settlement, Tenure};
 use crate::steps::{self, FENCE, RESTS, Step};
 use crate::task::{AgentId, QueueName, Status, Task, TaskId};

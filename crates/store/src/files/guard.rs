@@ -4,12 +4,11 @@
 //! finds a note there knows that the one before died in the middle of it, and looks at just those
 //! tasks again.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::disk::{at, fault};
-use crate::queue::QueueError;
+use crate::disk::{self, DiskError, at, fault};
 use crate::task::{QueueName, TaskId};
 
 /// The file whose lock guards every change.
@@ -29,14 +28,12 @@ pub(super) enum Unfinished {
 }
 
 impl Guard {
-    pub(super) fn open(path: &Path) -> Result<Guard, QueueError> {
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).open(path);
-        Ok(Guard { file: file.map_err(at(path))?, path: path.to_owned() })
+    pub(super) fn open(path: &Path) -> Result<Guard, DiskError> {
+        Ok(Guard { file: disk::open_to_lock(path)?, path: path.to_owned() })
     }
 
     /// Waits until nobody else changes anything.
-    pub(super) fn lock(&mut self) -> Result<Locked<'_>, QueueError> {
+    pub(super) fn lock(&mut self) -> Result<Locked<'_>, DiskError> {
         self.file.lock().map_err(at(&self.path))?;
         Ok(Locked { guard: self, noted: false })
     }
@@ -51,7 +48,7 @@ pub(super) struct Locked<'a> {
 
 impl Locked<'_> {
     /// Reads what the one before left unfinished.
-    pub(super) fn unfinished(&mut self) -> Result<Unfinished, QueueError> {
+    pub(super) fn unfinished(&mut self) -> Result<Unfinished, DiskError> {
         let mut note = Vec::new();
         let file = &mut self.guard.file;
         file.seek(SeekFrom::Start(0)).map_err(at(&self.guard.path))?;
@@ -61,7 +58,7 @@ impl Locked<'_> {
     }
 
     /// Notes which task is about to be changed.
-    pub(super) fn note(&mut self, queue: &QueueName, id: &TaskId) -> Result<(), QueueError> {
+    pub(super) fn note(&mut self, queue: &QueueName, id: &TaskId) -> Result<(), DiskError> {
         self.noted = true;
         let line = format!("{queue} {id}\n");
         let write = || {
@@ -74,7 +71,7 @@ impl Locked<'_> {
     }
 
     /// Everything that was noted is done.
-    pub(super) fn done(&mut self) -> Result<(), QueueError> {
+    pub(super) fn done(&mut self) -> Result<(), DiskError> {
         if !self.noted {
             return Ok(());
         }

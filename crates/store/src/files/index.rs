@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::clock::Uptime;
+use crate::disk;
 use crate::queue::{QueueError, Tenure};
 use crate::task::{QueueName, Status, TaskId};
 
@@ -148,7 +149,7 @@ impl Index {
                 for ending in ["", "-wal", "-shm"] {
                     let mut name = path.as_os_str().to_owned();
                     name.push(ending);
-                    super::disk::remove(Path::new(&name))?;
+                    disk::remove(Path::new(&name))?;
                 }
                 let made = Index::begin(path, boot);
                 Ok((made.map_err(|error| damaged(path, &error))?, Found::Empty))

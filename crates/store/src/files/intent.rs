@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::desk::Desk;
-use super::disk::{self, Sure};
 use super::guard::Unfinished;
 use super::layout::file_name;
+use crate::disk::{self, Sure};
 use crate::queue::{Addressed, QueueError};
 use crate::steps::Step;
 use crate::task::{QueueName, Status, Task, TaskId};
@@ -101,7 +101,7 @@ impl Desk<'_> {
         let json = serde_json::to_vec(intent).expect("an intent is JSON");
         disk::write(&path, &json, Sure::OnDisk)?;
         self.carry_out(intent)?;
-        disk::remove_surely(&path)
+        Ok(disk::remove_surely(&path)?)
     }
 
     /// Does what is intended, as far as it is not done.

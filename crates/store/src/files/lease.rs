@@ -1,13 +1,13 @@
 //! Who holds a task: the file `locks/{id}.lock`, from the claim until the task is settled.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::disk::{self, Sure};
 use super::layout::Layout;
 use crate::clock::Uptime;
+use crate::disk::{self, Sure};
 use crate::queue::{Lease, QueueError, Tenure};
 use crate::task::{AgentId, Moment, QueueName, TaskId};
 
@@ -69,7 +69,7 @@ impl Lock {
     /// Writes it. Nobody holds anything after the machine went down, so the disk is not waited for.
     pub(super) fn write(&self, layout: &Layout) -> Result<(), QueueError> {
         let json = serde_json::to_vec_pretty(self).expect("a lock is JSON");
-        disk::write(&layout.lock(&self.task), &json, Sure::InMemory)
+        Ok(disk::write(&layout.lock(&self.task), &json, Sure::InMemory)?)
     }
 
     pub(super) fn is_for(&self, lease: &Lease) -> bool {
@@ -98,11 +98,4 @@ pub(super) fn is_alive(layout: &Layout, agent: &AgentId) -> bool {
         return false;
     };
     file.try_lock_shared().is_err()
-}
-
-/// Opens the file that an agent keeps locked.
-pub(super) fn agent_file(layout: &Layout, agent: &AgentId) -> Result<File, QueueError> {
-    let path = layout.agent(agent);
-    let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-    open.map_err(disk::at(&path))
 }

@@ -3,12 +3,11 @@
 //! `queues/{queue}/{id}.json` are the tasks that are not completed, `completed/{queue}/` those that
 //! are, `locks/{id}.lock` says who holds one and for how long. The files are the truth, and anybody
 //! may drop a task in. Every change is made under one kernel lock ([`guard`]), file by file
-//! ([`disk`], [`desk`]), several together through an [`intent`]; an index beside the files
+//! ([`disk`](crate::disk), [`desk`]), several together through an [`intent`]; an index beside the files
 //! ([`index`]) keeps the cost of a claim from growing with the number of tasks, and is made anew from
 //! them when it is missing ([`sweep`]).
 
 mod desk;
-mod disk;
 mod guard;
 mod index;
 mod intent;
@@ -30,13 +29,13 @@ use std::time::Duration;
 use serde_json::json;
 
 use self::desk::Desk;
-use self::disk::Sure;
 use self::guard::Guard;
 use self::index::{Entry, Found, Index};
 use self::layout::Layout;
 use self::sweep::Look;
 use self::watch::Edited;
 use crate::clock::{self, Uptime};
+use crate::disk::{self, Sure};
 use crate::queue::{
     Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Policy, Presence, Queue,
     QueueError, Recovered, Seen, Settled, Settlement, Standing, Tenure, Watch, Who,
@@ -79,7 +78,7 @@ impl FileQueue {
 
     /// Makes the folder of a queue, so that somebody can drop a task in.
     pub fn make(&self, queue: &QueueName) -> Result<(), QueueError> {
-        disk::make_folder(&self.layout.queue(queue))
+        Ok(disk::make_folder(&self.layout.queue(queue))?)
     }
 
     /// The folder that the queue is in.
@@ -337,7 +336,7 @@ impl Queue for FileQueue {
 
     fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
         let json = serde_json::to_vec_pretty(heartbeat).expect("a heartbeat is JSON");
-        disk::write(&self.layout.heartbeat(&heartbeat.agent), &json, Sure::InMemory)
+        Ok(disk::write(&self.layout.heartbeat(&heartbeat.agent), &json, Sure::InMemory)?)
     }
 
     fn agents(&self) -> Result<Vec<Seen>, QueueError> {
@@ -363,7 +362,7 @@ impl Queue for FileQueue {
             Who::All => self.layout.pause_all(),
         };
         let since = format!("{}\n", clock::now());
-        self.guarded(|_| disk::write(&path, since.as_bytes(), Sure::OnDisk))
+        self.guarded(|_| Ok(disk::write(&path, since.as_bytes(), Sure::OnDisk)?))
     }
 
     fn resume(&self, who: &Who) -> Result<(), QueueError> {
@@ -372,7 +371,7 @@ impl Queue for FileQueue {
             Who::Agent(agent) => vec![self.layout.pause(agent)],
             Who::All => disk::names(&folder)?.iter().map(|name| folder.join(name)).collect(),
         };
-        paths.iter().try_for_each(|path| disk::remove(path))
+        Ok(paths.iter().try_for_each(|path| disk::remove(path))?)
     }
 
     fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {

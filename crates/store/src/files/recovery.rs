@@ -7,12 +7,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::desk::{Desk, fence};
-use super::disk;
 use super::index::Entry;
 use super::intent::Intent;
 use super::layout::file_name;
-use super::lease::{self, Lock};
+use super::lease::Lock;
 use crate::clock;
+use crate::disk;
 use crate::queue::{QueueError, Recovered};
 use crate::steps;
 use crate::task::{AgentId, Status};
@@ -76,14 +76,14 @@ impl Desk<'_> {
 
     /// Keeps an agent's name locked.
     pub(super) fn join(&mut self, agent: &AgentId, about: &Value) -> Result<fs::File, QueueError> {
-        let mut file = lease::agent_file(self.layout, agent)?;
+        let path = self.layout.agent(agent);
+        let mut file = disk::open_to_lock(&path)?;
         if file.try_lock().is_err() {
             let mut holder = String::new();
             let _ = file.read_to_string(&mut holder);
             let holder = holder.trim().to_owned();
             return Err(QueueError::AgentRuns { agent: agent.clone(), holder });
         }
-        let path = self.layout.agent(agent);
         let write = |file: &mut fs::File| {
             file.set_len(0)?;
             file.seek(SeekFrom::Start(0))?;

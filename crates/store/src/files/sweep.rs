@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::desk::Desk;
-use super::disk::{self, Sure};
 use super::index::{Stamp, Swept, changed};
 use super::layout::{file_name, is_task_file};
 use crate::clock::{self, Uptime};
+use crate::disk::{self, Sure};
 use crate::queue::QueueError;
 use crate::task::{MAX_STORED, Priority, QueueName, Task, TaskId};
 
@@ -197,7 +197,7 @@ impl Desk<'_> {
         let mut beside = place.into_os_string();
         beside.push(".reason.txt");
         let told = format!("{} {reason}\n", clock::now());
-        disk::write(Path::new(&beside), told.as_bytes(), Sure::InMemory)
+        Ok(disk::write(Path::new(&beside), told.as_bytes(), Sure::InMemory)?)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,6 +10,7 @@ use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecursiveMode, Watcher};
 
 use super::layout::is_task_file;
+use crate::disk;
 use crate::queue::{Bell, QueueError, Watch};
 
 /// So many files are remembered one by one; the sweep finds the rest.
@@ -45,9 +47,8 @@ pub(super) fn watch(folders: &[PathBuf], edited: &Edited) -> Result<Watch, Queue
                 // Events were lost: whoever waits has to look.
                 Err(_) => bell.ring(),
             });
-        let unwatchable = |error: notify::Error, path: &Path| QueueError::File {
-            path: path.to_owned(),
-            source: std::io::Error::other(error),
+        let unwatchable = |error: notify::Error, path: &Path| {
+            QueueError::from(disk::at(path)(io::Error::other(error)))
         };
         let first = folders.first().map_or(Path::new("."), PathBuf::as_path);
         let mut watcher = watcher.map_err(|error| unwatchable(error, first))?;

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
+#[cfg(debug_assertions)]
+mod disk;
 mod postgres;
 mod promise;
 mod script;

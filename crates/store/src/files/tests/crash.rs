@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 
 use super::{Place, claim, done, policy, qa, task};
+use crate::disk::fault::{self, Fault};
 use crate::files::FileQueue;
-use crate::files::disk::fault::{self, Fault};
 use crate::queue::{Again, Failure, Filter, Queue, QueueError, Settlement, Tenure};
 use crate::task::{AgentId, Status};
 
@@ -154,10 +154,7 @@ fn a_disk_that_takes_no_more_is_told_and_leaves_everything_as_it_was_or_done() {
                 fault::at(number, fault);
                 let told = operate(&queue, operation);
                 fault::none();
-                assert!(
-                    matches!(told, Err(QueueError::File { .. })),
-                    "{operation} {number}: {told:?}"
-                );
+                assert!(matches!(told, Err(QueueError::File(_))), "{operation} {number}: {told:?}");
                 queue.recover().unwrap();
                 let now = standing(&queue);
                 assert!(

@@ -47,7 +47,7 @@ impl Place {
 
     /// The names in a folder that are no drafts.
     fn names(&self, inside: &str) -> Vec<String> {
-        let mut names = super::disk::names(&self.path(inside)).unwrap();
+        let mut names = crate::disk::names(&self.path(inside)).unwrap();
         names.retain(|name| !name.starts_with('.'));
         names.sort();
         names

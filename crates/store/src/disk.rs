@@ -1,0 +1,245 @@
+//! Writing so that nothing is lost: how files are changed, here and in other rooms.
+//!
+//! A file appears whole or not at all: it is written beside its place, brought to the disk, renamed,
+//! and the folder is brought to the disk as well. Where the machine itself has to go down for a file
+//! to matter no more (locks, signs of life), nothing waits for the disk. A [`Lock`] keeps others away
+//! meanwhile.
+//!
+//! What is in a file, and who may write it, is left to others: one path has one writer at a time.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// A file or folder could not be used.
+#[derive(Debug, thiserror::Error)]
+#[error("could not use `{path}`")]
+pub struct DiskError {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// Why.
+    pub source: io::Error,
+}
+
+/// Gives an error the path that it is about.
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> DiskError {
+    let path = path.to_owned();
+    move |source| DiskError { path, source }
+}
+
+/// How sure a write has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sure {
+    /// It survives the machine.
+    OnDisk,
+    /// It survives the process.
+    InMemory,
+}
+
+/// Writes a file whole, in place of one that is there. Two must not write the same file at a time.
+pub fn write(path: &Path, bytes: &[u8], sure: Sure) -> Result<(), DiskError> {
+    let draft = draft_of(path);
+    write_draft(&draft, bytes, sure).map_err(at(&draft))?;
+    fault::point("rename").and_then(|()| fs::rename(&draft, path)).map_err(at(path))?;
+    match sure {
+        Sure::OnDisk => sync_folder(path),
+        Sure::InMemory => Ok(()),
+    }
+}
+
+fn write_draft(draft: &Path, bytes: &[u8], sure: Sure) -> io::Result<()> {
+    fault::point("create")?;
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(draft)?;
+    fault::point("write")?;
+    file.write_all(bytes)?;
+    match sure {
+        Sure::OnDisk => fault::point("sync").and_then(|()| file.sync_data()),
+        Sure::InMemory => Ok(()),
+    }
+}
+
+/// Where a file is written before it takes its place. There is one writer at a time, so one name is
+/// enough, and what a crash left behind is written over.
+fn draft_of(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.tmp"))
+}
+
+/// Renames a file within its folder.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), DiskError> {
+    fault::point("rename").and_then(|()| fs::rename(from, to)).map_err(at(from))
+}
+
+/// Removes a file, if it is there.
+pub fn remove(path: &Path) -> Result<(), DiskError> {
+    match fault::point("remove").and_then(|()| fs::remove_file(path)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done.map_err(at(path)),
+    }
+}
+
+/// Removes a file, and makes sure that it does not come back when the machine goes down.
+pub fn remove_surely(path: &Path) -> Result<(), DiskError> {
+    remove(path)?;
+    sync_folder(path)
+}
+
+/// Makes a folder with all above it, as far as they are not there, so that they survive the machine.
+pub fn make_folder(path: &Path) -> Result<(), DiskError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    make_folder(folder_of(path))?;
+    match fault::point("folder").and_then(|()| fs::create_dir(path)) {
+        // Somebody else was quicker.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => {}
+        done => done.map_err(at(path))?,
+    }
+    sync_folder(path)
+}
+
+/// Brings to the disk what became of the names in a file's folder.
+fn sync_folder(path: &Path) -> Result<(), DiskError> {
+    let folder = folder_of(path);
+    let sync = || File::open(folder)?.sync_all();
+    fault::point("sync folder").and_then(|()| sync()).map_err(at(folder))
+}
+
+/// The folder that a file is in, which is the current one for a bare name.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => path,
+    }
+}
+
+/// Reads a file, if it is there.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(at(path)(error)),
+    }
+}
+
+/// Lists the names in a folder, but for those that are no text; none where there is no folder.
+pub fn names(folder: &Path) -> Result<Vec<String>, DiskError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(at(folder)(error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(at(folder))?;
+        // We never write a name that is no text, so whatever it is, it is not ours.
+        names.extend(entry.file_name().into_string().ok());
+    }
+    Ok(names)
+}
+
+/// Keeps others from whatever a file's lock stands for, until it is dropped or its process dies.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+}
+
+/// Waits until nobody else has a file locked, and locks it.
+///
+/// The file is made if it is not there, and what is in it is left alone. It must never be renamed or
+/// removed: who waits for it would then wait for another one.
+pub fn lock(path: &Path) -> Result<Lock, DiskError> {
+    let file = open_to_lock(path)?;
+    file.lock().map_err(at(path))?;
+    Ok(Lock { file })
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file would not free it while a child that is just starting has a copy.
+        let _ = self.file.unlock();
+    }
+}
+
+/// Opens a file whose lock stands for something.
+pub(crate) fn open_to_lock(path: &Path) -> Result<File, DiskError> {
+    let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+    open.map_err(at(path))
+}
+
+/// Where tests of this room and of others let a write fail, or the process die.
+#[doc(hidden)]
+pub mod fault {
+    #[cfg(any(test, debug_assertions))]
+    pub use self::due::{Fault, at, none, point};
+
+    /// Goes on.
+    #[cfg(not(any(test, debug_assertions)))]
+    #[inline]
+    pub fn point(_name: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    #[cfg(any(test, debug_assertions))]
+    mod due {
+        use std::cell::RefCell;
+        use std::io;
+
+        /// What happens at a write.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Fault {
+            /// The process is gone at once, as if it had been killed.
+            Die,
+            /// The disk is full.
+            Full,
+            /// The disk cannot be written to.
+            ReadOnly,
+        }
+
+        struct Due {
+            number: usize,
+            fault: Fault,
+            seen: Vec<String>,
+        }
+
+        thread_local! {
+            static DUE: RefCell<Option<Due>> = const { RefCell::new(None) };
+        }
+
+        /// Lets the write with that number, and all behind it, fail on this thread.
+        pub fn at(number: usize, fault: Fault) {
+            DUE.set(Some(Due { number, fault, seen: Vec::new() }));
+        }
+
+        /// Lets writes succeed again, and says which there were since [`at`].
+        pub fn none() -> Vec<String> {
+            DUE.take().map(|due| due.seen).unwrap_or_default()
+        }
+
+        /// Goes on, or fails as a test wants it.
+        pub fn point(name: &str) -> io::Result<()> {
+            DUE.with_borrow_mut(|due| {
+                let Some(due) = due else { return Ok(()) };
+                due.seen.push(name.to_owned());
+                match due.fault {
+                    _ if due.seen.len() < due.number => Ok(()),
+                    Fault::Die => std::process::abort(),
+                    Fault::Full => Err(io::ErrorKind::StorageFull.into()),
+                    Fault::ReadOnly => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+                }
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_name_is_in_the_current_folder() {
+        let folders = ["a", "a/b", "/a", "/"].map(|path| folder_of(Path::new(path)));
+        assert_eq!(folders, [".", "a", "/", "/"].map(Path::new));
+    }
+}
