@@ -127,7 +127,7 @@ const PEERS: [Peer; 5] = [
     },
     Peer {
         name: "apalis-postgres 1.0",
-        without: "no dependencies, no fencing, acknowledges after the job counts as done",
+        without: "no dependencies, no fencing",
         get: || {
             let (manifest, main) =
                 (include_str!("peers/apalis.toml"), include_str!("peers/apalis.rs"));
