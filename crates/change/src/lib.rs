@@ -5,6 +5,7 @@
 //! text converters are never run.
 
 pub mod diff;
+mod digest;
 mod git;
 mod left_out;
 mod lineage;

@@ -4,8 +4,22 @@
 //! [`checks`] that are built in. Each item is verified by code where code can, by a command or by a
 //! model; whether the gate is passed is derived from what the items say, and is nobody's claim.
 
+pub mod attempt;
+pub mod bar;
+pub mod beside;
 pub mod checks;
+pub mod command;
+pub mod digest;
+pub mod gate;
+pub mod guide;
 pub mod item;
+pub mod keep;
+pub mod list;
 pub mod phase;
 pub mod plan;
+pub mod standing;
+pub mod state;
 pub mod subject;
+pub mod text;
+pub mod verifier;
+pub mod verify;

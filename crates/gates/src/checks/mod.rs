@@ -51,6 +51,18 @@ pub struct Fix {
     pub include: &'static [&'static str],
 }
 
+impl Fix {
+    /// Says what is to be done in a place.
+    pub fn told(&self, scope: &Scope) -> String {
+        self.what.replace("{scope}", &scope.to_string())
+    }
+}
+
+/// Gives a check by its name.
+pub fn named(key: &str) -> Option<&'static Check> {
+    Phase::ALL.into_iter().flat_map(of).find(|check| check.key == key)
+}
+
 /// Gives the checks of a phase, in the order of the list.
 pub fn of(phase: Phase) -> Vec<&'static Check> {
     match phase {

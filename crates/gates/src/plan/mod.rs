@@ -97,3 +97,11 @@ pub struct Link {
     /// Where it stands, from 1.
     pub line: u32,
 }
+
+impl Plan {
+    /// Gives all diffs of it, in order.
+    pub fn diffs(&self) -> impl Iterator<Item = &PlannedDiff> {
+        let of_milestones = self.milestones.iter().flat_map(|milestone| &milestone.diffs);
+        of_milestones.chain(&self.loose_diffs)
+    }
+}

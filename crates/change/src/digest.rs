@@ -1,0 +1,84 @@
+//! A change in few characters, the same for the same change: [`Change::digest`].
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+
+use crate::Change;
+use crate::git::argument;
+use crate::name::raw;
+use crate::tree::TreeKind;
+
+impl Change {
+    /// Takes the digest of what it is held against and of every file that it touches, byte for byte,
+    /// whatever is in it.
+    pub fn digest(&self) -> String {
+        let mut digest = blake3::Hasher::new();
+        part(&mut digest, self.base_revision().unwrap_or_default().as_bytes());
+        for file in &self.files {
+            let modes = format!("{:?} {:?}", file.old_mode, file.new_mode);
+            for text in [file.old_path.as_deref(), file.new_path.as_deref(), Some(&modes)] {
+                part(&mut digest, text.unwrap_or_default().as_bytes());
+            }
+            if let Some(path) = &file.new_path {
+                self.content(&mut digest, path);
+            }
+        }
+        digest.finalize().to_hex()[..32].to_owned()
+    }
+
+    /// Adds what is in a file after the change.
+    fn content(&self, digest: &mut blake3::Hasher, path: &str) {
+        match &self.tree {
+            TreeKind::Dir(_) => {
+                let file = self.root.join(argument(&raw(path)));
+                // What cannot be read is told apart from whatever can.
+                let read = on_disk(&file).unwrap_or_else(|_| blake3::hash(b"unreadable"));
+                digest.update(read.as_bytes());
+            }
+            TreeKind::Git(tree) => match &tree.revision {
+                // A commit never changes.
+                Some(revision) => part(digest, revision.as_bytes()),
+                None => text(digest, &**tree, path),
+            },
+            TreeKind::Recorded(tree) => text(digest, tree, path),
+        }
+    }
+}
+
+fn text(digest: &mut blake3::Hasher, tree: &dyn Tree, path: &str) {
+    let read = RepoPath::exact(path).ok().and_then(|path| tree.read(&path));
+    part(digest, read.unwrap_or_default().as_bytes());
+}
+
+/// Takes the digest of a file of any size, or of where a link leads.
+fn on_disk(file: &Path) -> io::Result<blake3::Hash> {
+    let about = fs::symlink_metadata(file)?;
+    if about.is_symlink() {
+        return Ok(blake3::hash(fs::read_link(file)?.as_os_str().as_bytes()));
+    }
+    if !about.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut digest = blake3::Hasher::new();
+    let mut reader = BufReader::with_capacity(64 << 10, File::open(file)?);
+    loop {
+        let piece = reader.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(digest.finalize());
+        }
+        digest.update(piece);
+        let length = piece.len();
+        reader.consume(length);
+    }
+}
+
+/// Adds a part, kept apart from the next.
+fn part(digest: &mut blake3::Hasher, bytes: &[u8]) {
+    digest.update(&(bytes.len() as u64).to_le_bytes());
+    digest.update(bytes);
+}

@@ -1,0 +1,39 @@
+//! How high the bar is: [`Bar`].
+
+use crate::item::Severity;
+
+/// Which items block, and when a person is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bar {
+    /// The last iteration in which an item blocks that may hold.
+    pub may_until: u32,
+    /// The last iteration in which an item blocks that should hold.
+    pub should_until: u32,
+    /// The iteration whose failure a person decides about.
+    pub ceiling: u32,
+    /// How often an item may fail before no more is asked of whoever fixes it.
+    pub fails_per_item: u32,
+}
+
+impl Bar {
+    /// Everything blocks twice, what should hold four times, what must hold always.
+    pub const SEED: Bar = Bar { may_until: 2, should_until: 4, ceiling: 8, fails_per_item: 5 };
+
+    /// Everything blocks always.
+    pub const STRICT: Bar = Bar { may_until: u32::MAX, should_until: u32::MAX, ..Bar::SEED };
+
+    /// Says whether an item that does not hold blocks in an iteration.
+    pub fn blocks(&self, severity: Severity, iteration: u32) -> bool {
+        match severity {
+            Severity::Must => true,
+            Severity::Should => iteration <= self.should_until,
+            Severity::May => iteration <= self.may_until,
+        }
+    }
+}
+
+impl Default for Bar {
+    fn default() -> Bar {
+        Bar::SEED
+    }
+}

@@ -1,0 +1,133 @@
+//! Commands that verify: [`CommandVerifier`].
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use assay_sandbox::Command;
+
+use crate::beside::By;
+use crate::checks::Seen;
+use crate::gate::Proposed;
+use crate::item::{Item, Scope, Severity};
+use crate::phase::Phase;
+use crate::text::read::{Answer, read};
+
+/// How much a command may print, in bytes.
+const MOST_OUTPUT: usize = 4 << 20;
+
+/// How much of what it printed is told, in characters.
+const MOST_TOLD: usize = 600;
+
+/// A command that verifies something.
+#[derive(Debug, Clone)]
+pub struct CommandVerifier {
+    /// What it is called.
+    pub name: String,
+    /// The phases that it belongs to.
+    pub phases: Vec<Phase>,
+    /// What it verifies, in words.
+    pub check: String,
+    /// How much depends on it.
+    pub severity: Severity,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// How it answers.
+    pub answer: AnswerForm,
+    /// How long it may take.
+    pub time: Duration,
+    /// Where it runs.
+    pub folder: PathBuf,
+}
+
+/// How a command says what it saw.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// By its exit code: 0 is a pass.
+    #[default]
+    Exit,
+    /// In words, such as `PASS` or a whole answer; its exit code must not contradict them.
+    Text,
+}
+
+impl CommandVerifier {
+    /// Gives the item that it verifies.
+    pub fn item(&self) -> Proposed {
+        Proposed {
+            id: None,
+            scope: Scope::All,
+            check: self.check.clone(),
+            severity: self.severity,
+            parent: None,
+            by: Some(By::Command(self.name.clone())),
+        }
+    }
+
+    /// Looks at an item.
+    pub fn look(&self, phase: Phase, item: &Item, plan: Option<&str>) -> Seen {
+        let Some((program, args)) = self.command.split_first() else {
+            return Seen::Unseen(format!("`{}` has no command", self.name));
+        };
+        let run = Command::new(program)
+            .args(args)
+            .folder(&self.folder)
+            .env("ASSAY_GATE_PHASE", phase.name())
+            .env("ASSAY_GATE_PLAN", plan.unwrap_or_default())
+            .env("ASSAY_ITEM_ID", item.id.as_str())
+            .env("ASSAY_ITEM_SCOPE", item.scope.to_string())
+            .env("ASSAY_ITEM_CHECK", &item.check)
+            .time(self.time)
+            .output(MOST_OUTPUT)
+            .run();
+        let finished = match run {
+            Ok(finished) => finished,
+            Err(error) => return Seen::Unseen(format!("`{}` did not answer: {error}", self.name)),
+        };
+        let printed = String::from_utf8_lossy(&finished.stdout);
+        let complained = String::from_utf8_lossy(&finished.stderr);
+        match (self.answer, finished.status.code()) {
+            (_, None) => Seen::Unseen(format!("`{}` was ended by a signal", self.name)),
+            (AnswerForm::Exit, Some(0)) => Seen::Holds,
+            (AnswerForm::Exit, Some(code)) => self.failed(code, &printed, &complained),
+            (AnswerForm::Text, Some(code)) => self.said(code, &printed, &complained),
+        }
+    }
+
+    fn failed(&self, code: i32, printed: &str, complained: &str) -> Seen {
+        let told = [printed, complained].map(str::trim).into_iter().find(|text| !text.is_empty());
+        let told = told.map_or_else(|| "it says nothing".to_owned(), end_of);
+        Seen::Fails(format!("`{}` exits with {code}: {told}", self.name))
+    }
+
+    /// Takes its word. What cannot be read is no pass.
+    fn said(&self, code: i32, printed: &str, complained: &str) -> Seen {
+        match read(printed) {
+            Ok(Answer::Verified(answer)) if answer.is_pass && code == 0 => Seen::Holds,
+            Ok(Answer::Verified(answer)) if answer.is_pass => {
+                Seen::Fails(format!("`{}` says PASS and exits with {code}", self.name))
+            }
+            Ok(Answer::Verified(answer)) => {
+                let failed = answer.failed.iter().map(|(id, check)| format!("{id}: {check}"));
+                let mut told: Vec<String> = failed.chain(answer.report).collect();
+                if told.is_empty() {
+                    told.push(end_of(if complained.trim().is_empty() {
+                        printed
+                    } else {
+                        complained
+                    }));
+                }
+                Seen::Fails(format!("`{}` says FAIL: {}", self.name, told.join("; ")))
+            }
+            Ok(Answer::Decomposed { .. }) => {
+                Seen::Fails(format!("`{}` was asked to verify, and lists items", self.name))
+            }
+            Err(error) => Seen::Fails(format!("`{}`: its answer is {error}", self.name)),
+        }
+    }
+}
+
+/// The end of a text, where programs say what went wrong.
+fn end_of(text: &str) -> String {
+    let text = text.trim();
+    let skipped = text.chars().count().saturating_sub(MOST_TOLD);
+    text.chars().skip(skipped).collect()
+}

@@ -1,0 +1,27 @@
+//! What content was looked at, in few characters: [`Digest`].
+
+use serde::{Deserialize, Serialize};
+
+/// The digest of some content.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Digest(String);
+
+/// Takes a digest of parts, each of them apart from the next.
+#[derive(Debug, Default)]
+pub struct Digester(blake3::Hasher);
+
+impl Digester {
+    /// Adds a part.
+    pub fn part(mut self, bytes: impl AsRef<[u8]>) -> Digester {
+        let bytes = bytes.as_ref();
+        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+        self
+    }
+
+    /// Gives the digest of all parts.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().to_hex()[..32].to_owned())
+    }
+}

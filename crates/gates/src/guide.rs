@@ -1,0 +1,44 @@
+//! What is to be done about the items that failed: [`instructions`].
+
+use crate::beside::By;
+use crate::checks;
+use crate::item::{ItemId, Scope, Verified};
+use crate::standing::{Standing, Stands};
+use crate::state::State;
+
+/// What is to be done about an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction {
+    /// The item.
+    pub id: ItemId,
+    /// What was verified.
+    pub check: String,
+    /// Where to look.
+    pub scope: Scope,
+    /// What was found, and what is to be done.
+    pub fix: String,
+    /// What that has to include.
+    pub include: Vec<&'static str>,
+}
+
+/// Gives what is to be done about the items that keep a gate shut, and nothing about the others.
+pub fn instructions(state: &State, standing: &Standing) -> Vec<Instruction> {
+    let blocking = standing.lines.iter().filter(|line| line.stands == Stands::Blocks);
+    blocking
+        .filter_map(|line| {
+            let Verified::Fail(finding) = &line.item.result else { return None };
+            let check = match state.note(&line.item.id).by {
+                Some(By::Code(key)) => checks::named(&key),
+                Some(By::Command(_)) | None => None,
+            };
+            let (what, include) = match check {
+                Some(check) => (check.fix.told(&line.item.scope), check.fix.include.to_vec()),
+                None => (String::new(), Vec::new()),
+            };
+            // What was found says where; what is to be done follows, and ends with what it includes.
+            let fix = format!("{} {what}", finding.trim()).trim().to_owned();
+            let (id, check) = (line.item.id.clone(), line.item.check.clone());
+            Some(Instruction { id, check, scope: line.item.scope.clone(), fix, include })
+        })
+        .collect()
+}

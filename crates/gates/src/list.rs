@@ -1,0 +1,229 @@
+//! A gate's list as it is written, `qr-{phase}.json`: [`List`].
+//!
+//! Five fields for each item, and nothing that could be counted from them. Whatever else somebody
+//! wrote there stays.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::item::{BadId, Item, ItemId, Scope, Severity, Verified};
+use crate::phase::Phase;
+
+/// The form that is read and written.
+const SCHEMA_VERSION: &str = "1.0";
+
+/// The items of a gate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct List {
+    /// What they are about.
+    pub phase: Phase,
+    entries: Vec<Entry>,
+    /// What else stands beside the items.
+    also: Map<String, Value>,
+}
+
+/// An item with what else was written to it.
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    item: Item,
+    also: Map<String, Value>,
+}
+
+/// What is wrong with a list.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ListError {
+    /// It is no JSON, or cut off.
+    #[error("it is not whole: {0}")]
+    Json(String),
+    /// It is of another form.
+    #[error("its schema_version is {0}, and only \"1.0\" is known")]
+    SchemaVersion(String),
+    /// It is about something else.
+    #[error("its phase is {found}, and that of {wanted} is looked for")]
+    Phase {
+        /// What it says.
+        found: String,
+        /// What it should.
+        wanted: Phase,
+    },
+    /// There is no list of items.
+    #[error("it has no list of `items`")]
+    NoItems,
+    /// An item cannot be read.
+    #[error("item {number}: {why}")]
+    Item {
+        /// Which, from 1.
+        number: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Two items have one name.
+    #[error("duplicate id: `{0}`")]
+    DuplicateId(ItemId),
+    /// An item is a part of one that there is not.
+    #[error("orphan parent_id: `{child}` is a part of `{parent}`, which is not on the list")]
+    Orphan {
+        /// The part.
+        child: ItemId,
+        /// What it would be a part of.
+        parent: String,
+    },
+}
+
+impl List {
+    /// Makes a list.
+    pub fn new(phase: Phase) -> List {
+        List { phase, entries: Vec::new(), also: Map::new() }
+    }
+
+    /// Reads a list of a phase.
+    pub fn read(phase: Phase, text: &str) -> Result<List, ListError> {
+        let whole: Value =
+            serde_json::from_str(text).map_err(|error| ListError::Json(error.to_string()))?;
+        let Value::Object(mut also) = whole else { return Err(ListError::NoItems) };
+        match also.remove("schema_version") {
+            Some(Value::String(version)) if version == SCHEMA_VERSION => {}
+            other => return Err(ListError::SchemaVersion(told(other.as_ref()))),
+        }
+        match also.remove("phase") {
+            Some(Value::String(name)) if name == phase.name() => {}
+            other => {
+                let found = told(other.as_ref());
+                return Err(ListError::Phase { found, wanted: phase });
+            }
+        }
+        let Some(Value::Array(items)) = also.remove("items") else {
+            return Err(ListError::NoItems);
+        };
+        let entries: Vec<Entry> = (1..)
+            .zip(items)
+            .map(|(number, item)| read_item(item).map_err(|why| ListError::Item { number, why }))
+            .collect::<Result<_, _>>()?;
+        let list = List { phase, entries, also };
+        list.check_names()?;
+        Ok(list)
+    }
+
+    fn check_names(&self) -> Result<(), ListError> {
+        let mut names = BTreeSet::new();
+        for item in self.items() {
+            if !names.insert(item.id.as_str()) {
+                return Err(ListError::DuplicateId(item.id.clone()));
+            }
+        }
+        for Entry { item, also } in &self.entries {
+            let Some(parent) = parent_in(also) else { continue };
+            if !names.contains(parent) {
+                let (child, parent) = (item.id.clone(), parent.to_owned());
+                return Err(ListError::Orphan { child, parent });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the items in order.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.entries.iter().map(|entry| &entry.item)
+    }
+
+    /// Gives an item.
+    pub fn get(&self, id: &ItemId) -> Option<&Item> {
+        self.items().find(|item| item.id == *id)
+    }
+
+    /// Gives what the list itself says of how much depends on an item.
+    pub fn severity_of(&self, id: &ItemId) -> Option<Severity> {
+        let entry = self.entries.iter().find(|entry| entry.item.id == *id)?;
+        serde_json::from_value(entry.also.get("severity")?.clone()).ok()
+    }
+
+    /// Gives what the list itself says of which item an item is a part of.
+    pub fn parent_of(&self, id: &ItemId) -> Option<ItemId> {
+        let entry = self.entries.iter().find(|entry| entry.item.id == *id)?;
+        parent_in(&entry.also)?.parse().ok()
+    }
+
+    /// Adds an item.
+    pub fn add(&mut self, item: Item) -> Result<(), ListError> {
+        if self.get(&item.id).is_some() {
+            return Err(ListError::DuplicateId(item.id));
+        }
+        self.entries.push(Entry { item, also: Map::new() });
+        Ok(())
+    }
+
+    /// Writes down what came of an item; says whether there is such an item.
+    pub fn settle(&mut self, id: &ItemId, result: Verified) -> bool {
+        let found = self.entries.iter_mut().find(|entry| entry.item.id == *id);
+        found.map(|entry| entry.item.result = result).is_some()
+    }
+
+    /// Writes the list.
+    pub fn to_json(&self) -> String {
+        let mut whole = Map::new();
+        whole.insert("schema_version".to_owned(), json!(SCHEMA_VERSION));
+        whole.insert("phase".to_owned(), json!(self.phase));
+        whole.extend(self.also.clone());
+        let items = self.entries.iter().map(write_item).collect();
+        whole.insert("items".to_owned(), Value::Array(items));
+        let text = serde_json::to_string_pretty(&whole).expect("a map of text is JSON");
+        text + "\n"
+    }
+}
+
+fn parent_in(also: &Map<String, Value>) -> Option<&str> {
+    also.get("parent_id").or_else(|| also.get("parent"))?.as_str()
+}
+
+fn told(value: Option<&Value>) -> String {
+    value.map_or_else(|| "missing".to_owned(), Value::to_string)
+}
+
+fn read_item(item: Value) -> Result<Entry, String> {
+    let Value::Object(mut also) = item else { return Err("it is no object".to_owned()) };
+    let mut text = |key: &str| match also.shift_remove(key) {
+        Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
+        _ => Err(format!("it has no `{key}`")),
+    };
+    let id = text("id")?.parse().map_err(|error: BadId| error.to_string())?;
+    let scope = Scope::from(text("scope")?.as_str());
+    let check = text("check")?;
+    let status = also.shift_remove("status");
+    let finding = also.shift_remove("finding").filter(|finding| !finding.is_null());
+    let result = read_result(status.as_ref(), finding.as_ref())?;
+    Ok(Entry { item: Item { id, scope, check, result }, also })
+}
+
+fn read_result(status: Option<&Value>, finding: Option<&Value>) -> Result<Verified, String> {
+    // Nobody looked at what has no status.
+    let status = status.map_or(Some("TODO"), Value::as_str);
+    match (status, finding) {
+        (Some("TODO"), None) => Ok(Verified::Todo),
+        (Some("PASS"), None) => Ok(Verified::Pass),
+        (Some("FAIL"), Some(Value::String(finding))) if !finding.trim().is_empty() => {
+            Ok(Verified::Fail(finding.clone()))
+        }
+        (Some("FAIL"), _) => Err("its status is FAIL, and it has no finding".to_owned()),
+        (Some(status @ ("TODO" | "PASS")), Some(_)) => {
+            Err(format!("its status is {status}, and it has a finding"))
+        }
+        _ => Err("its status is none of TODO, PASS and FAIL".to_owned()),
+    }
+}
+
+fn write_item(Entry { item, also }: &Entry) -> Value {
+    let (status, finding) = match &item.result {
+        Verified::Todo => ("TODO", Value::Null),
+        Verified::Pass => ("PASS", Value::Null),
+        Verified::Fail(finding) => ("FAIL", json!(finding)),
+    };
+    let mut fields = Map::new();
+    fields.insert("id".to_owned(), json!(item.id));
+    fields.insert("scope".to_owned(), json!(item.scope.to_string()));
+    fields.insert("check".to_owned(), json!(item.check));
+    fields.insert("status".to_owned(), json!(status));
+    fields.insert("finding".to_owned(), finding);
+    fields.extend(also.clone());
+    Value::Object(fields)
+}

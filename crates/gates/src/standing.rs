@@ -1,0 +1,173 @@
+//! Whether a gate is passed: [`judge`] derives a [`Standing`] from its state.
+//!
+//! Nothing of it is ever stored, so that it cannot disagree with the items.
+
+use crate::attempt::{Attempt, LoopState, Reviewed};
+use crate::bar::Bar;
+use crate::item::{Item, Severity, Verified};
+use crate::state::{Content, State};
+
+/// Where a gate stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Where its loop stands, and which attempt it is.
+    pub attempt: Attempt,
+    /// The items, in order.
+    pub lines: Vec<Line>,
+    /// What follows.
+    pub outcome: Outcome,
+}
+
+/// An item and what it means for the gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// It, with what is known on the content as it is now.
+    pub item: Item,
+    /// How much depends on it.
+    pub severity: Severity,
+    /// In how many attempts it failed.
+    pub fails: u32,
+    /// What it means.
+    pub stands: Stands,
+    /// Whether it was looked at on the content as it is now.
+    pub is_seen: bool,
+}
+
+/// What an item means for the gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stands {
+    /// It holds.
+    Holds,
+    /// Nobody looked at it as it is now.
+    Open,
+    /// It keeps the gate shut.
+    Blocks,
+    /// It fails below the bar.
+    Waived,
+    /// Somebody lives with it, or nobody gets it any better.
+    Accepted {
+        /// Why.
+        reason: String,
+        /// Who says so.
+        by: String,
+    },
+}
+
+/// What follows from where the items stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The gate is passed.
+    Pass,
+    /// Something has to be fixed.
+    Fail,
+    /// Something has to be looked at.
+    Open,
+    /// There is nothing on the list, so nothing was checked.
+    Empty,
+    /// A person has to decide, for these reasons.
+    HandedOver(Vec<String>),
+}
+
+impl Standing {
+    /// Says whether the gate is passed.
+    pub fn is_passed(&self) -> bool {
+        self.outcome == Outcome::Pass
+    }
+
+    /// Counts the items that something is true of.
+    pub fn count(&self, is_so: impl Fn(&Line) -> bool) -> usize {
+        self.lines.iter().filter(|line| is_so(line)).count()
+    }
+
+    /// Gives what an attempt that left nothing open came to.
+    pub fn reviewed(&self) -> Option<Reviewed> {
+        match self.outcome {
+            Outcome::Pass => Some(Reviewed::Pass),
+            _ if self.lines.is_empty() => None,
+            _ if self.lines.iter().any(|line| !line.is_settled()) => None,
+            _ => Some(Reviewed::NeedsChanges),
+        }
+    }
+}
+
+impl Line {
+    /// Says whether it was seen not to hold.
+    pub fn is_failed(&self) -> bool {
+        matches!(self.item.result, Verified::Fail(_))
+    }
+
+    /// Says whether nothing more has to be seen of it.
+    fn is_settled(&self) -> bool {
+        self.is_seen || matches!(self.stands, Stands::Accepted { .. })
+    }
+}
+
+/// Judges a gate on the content as it is now.
+pub fn judge(state: &State, bar: &Bar, content: Content<'_>) -> Standing {
+    let iteration = state.beside.iteration;
+    let lines: Vec<Line> = state.list.items().map(|item| line(state, item, bar, content)).collect();
+    let outcome = outcome(&lines, iteration, bar);
+    let before = Attempt { state: LoopState::Initial, iteration };
+    let failed = state.beside.last.as_ref().is_some_and(|l| l.reviewed == Reviewed::NeedsChanges);
+    let attempt = match outcome {
+        Outcome::Pass => before.after(Reviewed::Pass),
+        _ if iteration > 1 || failed => Attempt { state: LoopState::Retry, iteration },
+        _ => before,
+    };
+    Standing { attempt, lines, outcome }
+}
+
+fn line(state: &State, item: &Item, bar: &Bar, content: Content<'_>) -> Line {
+    let result = state.result(item, content);
+    let note = state.note(&item.id);
+    let severity = note.severity;
+    let finding = match &result {
+        Verified::Pass | Verified::Todo => None,
+        Verified::Fail(finding) => Some(finding),
+    };
+    // What somebody accepted is what they were shown, and nothing that came up later.
+    let accepted = note.accepted.filter(|accepted| accepted.finding.as_ref() == finding);
+    let stands = match (&result, accepted) {
+        (Verified::Pass, _) => Stands::Holds,
+        (_, Some(accepted)) => Stands::Accepted { reason: accepted.reason, by: accepted.by },
+        (Verified::Todo, None) => Stands::Open,
+        (Verified::Fail(_), None) if !bar.blocks(severity, state.beside.iteration) => {
+            Stands::Waived
+        }
+        (Verified::Fail(_), None)
+            if severity != Severity::Must && note.fails > bar.fails_per_item =>
+        {
+            let reason =
+                format!("failed {} times, and {} are allowed", note.fails, bar.fails_per_item);
+            Stands::Accepted { reason, by: "assay".to_owned() }
+        }
+        (Verified::Fail(_), None) => Stands::Blocks,
+    };
+    let is_seen = state.is_seen(item, content);
+    Line { item: Item { result, ..item.clone() }, severity, fails: note.fails, stands, is_seen }
+}
+
+fn outcome(lines: &[Line], iteration: u32, bar: &Bar) -> Outcome {
+    let blocking: Vec<&Line> = lines.iter().filter(|line| line.stands == Stands::Blocks).collect();
+    if lines.is_empty() {
+        return Outcome::Empty;
+    }
+    if blocking.is_empty() {
+        let is_open = lines.iter().any(|line| line.stands == Stands::Open);
+        return if is_open { Outcome::Open } else { Outcome::Pass };
+    }
+    let worn_out = blocking.iter().filter(|line| line.fails > bar.fails_per_item);
+    let mut reasons: Vec<String> = worn_out
+        .map(|line| {
+            let (id, fails) = (&line.item.id, line.fails);
+            format!("{id} failed {fails} times, and {} are allowed", bar.fails_per_item)
+        })
+        .collect();
+    if iteration >= bar.ceiling {
+        reasons.push(format!(
+            "iteration {iteration} failed, and no more than {} are made",
+            bar.ceiling
+        ));
+    }
+    if reasons.is_empty() { Outcome::Fail } else { Outcome::HandedOver(reasons) }
+}

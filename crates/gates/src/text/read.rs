@@ -1,0 +1,155 @@
+//! Answers read back: what a verifier that speaks the text form said.
+//!
+//! Only what is said in so many words counts. A word with anything around it, two that disagree, or
+//! counts that do not add up are [`Malformed`], and that is never a pass.
+
+use crate::item::{ItemId, Scope};
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Which items were made.
+    Decomposed {
+        /// How many, as it says.
+        created: usize,
+        /// Those that it lists.
+        items: Vec<(ItemId, String, Scope)>,
+    },
+    /// What came of verifying.
+    Verified(VerifiedAnswer),
+}
+
+/// What came of verifying, as somebody says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedAnswer {
+    /// Whether it says that all holds.
+    pub is_pass: bool,
+    /// How many items there are, hold and fail, where it says so.
+    pub counts: Option<(usize, usize, usize)>,
+    /// The items that it says have failed.
+    pub failed: Vec<(ItemId, String)>,
+    /// What it says comes next.
+    pub next: Option<Next>,
+    /// Where it says that more can be read.
+    pub report: Option<String>,
+    /// What is missing from it.
+    pub warning: Option<&'static str>,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// The next phase.
+    NextPhase,
+    /// Verifying.
+    Verify,
+    /// Fixing.
+    Fix,
+    /// A person's word.
+    Person,
+}
+
+/// An answer that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("malformed: {0}")]
+pub struct Malformed(String);
+
+/// Reads an answer.
+pub fn read(text: &str) -> Result<Answer, Malformed> {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let mut said = lines.iter().copied().filter(|line| !line.is_empty());
+    match said.next() {
+        Some("DECOMPOSE COMPLETE") => read_decomposed(&lines),
+        Some("VERIFICATION COMPLETE") => read_verified(&lines).map(Answer::Verified),
+        Some(first) if first.starts_with("RESULT: ") => read_result(&lines).map(Answer::Verified),
+        Some(word @ ("PASS" | "FAIL")) if said.next().is_none() => {
+            Ok(Answer::Verified(VerifiedAnswer { is_pass: word == "PASS", ..nothing_but() }))
+        }
+        Some(_) => Err(Malformed("it begins with none of the forms that are known".to_owned())),
+        None => Err(Malformed("it is empty".to_owned())),
+    }
+}
+
+fn nothing_but() -> VerifiedAnswer {
+    let (counts, next, report, warning) = (None, None, None, None);
+    VerifiedAnswer { is_pass: false, counts, failed: Vec::new(), next, report, warning }
+}
+
+fn read_decomposed(lines: &[&str]) -> Result<Answer, Malformed> {
+    let created = only(lines, "Items created: ")?.and_then(|count| count.parse().ok());
+    let created = created.ok_or_else(|| Malformed("it does not say how many items".to_owned()))?;
+    let items = lines.iter().filter_map(|line| {
+        let (id, rest) = entry(line)?;
+        let (check, scope) = rest.strip_suffix(')')?.rsplit_once(" (scope: ")?;
+        Some((id, check.to_owned(), Scope::from(scope)))
+    });
+    Ok(Answer::Decomposed { created, items: items.collect() })
+}
+
+fn read_verified(lines: &[&str]) -> Result<VerifiedAnswer, Malformed> {
+    let is_pass = match only(lines, "Status: ")? {
+        Some("PASS") => true,
+        Some("FAIL") => false,
+        _ => return Err(Malformed("its status is neither PASS nor FAIL".to_owned())),
+    };
+    let counts = only(lines, "Items: ")?.map(read_counts).transpose()?;
+    let behind = lines.iter().skip_while(|line| **line != "Failed items:").skip(1);
+    let failed: Vec<(ItemId, String)> =
+        behind.map_while(|line| entry(line)).map(|(id, check)| (id, check.to_owned())).collect();
+    if is_pass && (!failed.is_empty() || counts.is_some_and(|(total, pass, _)| total != pass)) {
+        return Err(Malformed("it says PASS, and that not all items do".to_owned()));
+    }
+    let warning = (!is_pass && failed.is_empty()).then_some("failed list missing; read the state");
+    let next = only(lines, "NEXT: ")?.and_then(read_next);
+    Ok(VerifiedAnswer { is_pass, counts, failed, next, report: None, warning })
+}
+
+fn read_result(lines: &[&str]) -> Result<VerifiedAnswer, Malformed> {
+    let is_pass = match only(lines, "RESULT: ")? {
+        Some("PASS") => true,
+        Some("FAIL") => false,
+        _ => return Err(Malformed("its result is neither PASS nor FAIL".to_owned())),
+    };
+    let report = only(lines, "PATH: ")?.map(str::to_owned);
+    Ok(VerifiedAnswer { is_pass, report, ..nothing_but() })
+}
+
+/// Gives what stands behind a word, which may stand at the beginning of one line at the most.
+fn only<'a>(lines: &[&'a str], word: &str) -> Result<Option<&'a str>, Malformed> {
+    let mut found = lines.iter().filter_map(|line| line.strip_prefix(word));
+    let first = found.next();
+    match found.next() {
+        Some(_) => Err(Malformed(format!("it says `{}` twice", word.trim_end()))),
+        None => Ok(first),
+    }
+}
+
+/// Reads `7 total, 5 PASS, 2 FAIL`, with what may stand behind it.
+fn read_counts(text: &str) -> Result<(usize, usize, usize), Malformed> {
+    let mut parts = text.split(", ");
+    let mut number = |word: &str| {
+        let (number, rest) = parts.next()?.split_once(' ')?;
+        rest.starts_with(word).then(|| number.parse::<usize>().ok())?
+    };
+    let (total, pass, fail) = (number("total"), number("PASS"), number("FAIL"));
+    let counts = total.zip(pass).zip(fail).map(|((total, pass), fail)| (total, pass, fail));
+    let sound = counts
+        .filter(|(total, pass, fail)| pass.checked_add(*fail).is_some_and(|seen| seen <= *total));
+    sound.ok_or_else(|| Malformed("its counts cannot be read, or do not add up".to_owned()))
+}
+
+/// Reads `- id: text`.
+fn entry<'a>(line: &&'a str) -> Option<(ItemId, &'a str)> {
+    let (id, text) = line.strip_prefix("- ")?.split_once(": ")?;
+    Some((id.parse().ok()?, text))
+}
+
+fn read_next(text: &str) -> Option<Next> {
+    let known = [
+        ("Continue to next phase", Next::NextPhase),
+        ("Invoke verifiers", Next::Verify),
+        ("Invoke fixer", Next::Fix),
+        ("Ask a person", Next::Person),
+    ];
+    known.into_iter().find(|(words, _)| text.starts_with(words)).map(|(_, next)| next)
+}

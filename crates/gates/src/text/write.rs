@@ -1,0 +1,117 @@
+//! Answers in words: what was made, what came of it, what is to be done.
+//!
+//! Checks, scopes and findings are other people's text inside a channel that gives orders. Each is
+//! put on one line behind its id, so that none can pass for a line of the answer itself.
+
+use std::fmt::Write;
+
+use assay_findings::write::plain::one_line;
+
+use crate::guide::Instruction;
+use crate::item::{Item, Verified};
+use crate::standing::{Line, Outcome, Standing, Stands};
+
+/// Tells which items a list has.
+pub fn decomposed<'a>(items: impl Iterator<Item = &'a Item>) -> String {
+    let lines: Vec<String> = items
+        .map(|item| {
+            let (check, scope) = (one_line(&item.check), one_line(&item.scope.to_string()));
+            format!("- {}: {check} (scope: {scope})\n", item.id)
+        })
+        .collect();
+    let count = lines.len();
+    let lines = lines.concat();
+    format!(
+        "DECOMPOSE COMPLETE\n\nItems created: {count}\n{lines}\n\
+         NEXT: Invoke verifiers for each item.\n"
+    )
+}
+
+/// Tells where a gate stands.
+pub fn verified(standing: &Standing) -> String {
+    let status = if standing.is_passed() { "PASS" } else { "FAIL" };
+    let mut out = format!("VERIFICATION COMPLETE\n\nStatus: {status}\n{}\n", counts(standing));
+    let blocks = |line: &Line| line.stands == Stands::Blocks;
+    list(&mut out, "Failed items", standing, blocks);
+    list(&mut out, "Open items", standing, |line| line.stands == Stands::Open);
+    list(&mut out, "Waived items", standing, |line| line.stands == Stands::Waived);
+    list(&mut out, "Accepted items", standing, |line| {
+        matches!(line.stands, Stands::Accepted { .. })
+    });
+    if let Outcome::HandedOver(reasons) = &standing.outcome {
+        out.push_str("A person decides:\n");
+        for reason in reasons {
+            let _ = writeln!(out, "- {reason}");
+        }
+    }
+    let _ = writeln!(out, "\nNEXT: {}", next(&standing.outcome));
+    out
+}
+
+fn counts(standing: &Standing) -> String {
+    let is = |result: fn(&Verified) -> bool| standing.count(|line| result(&line.item.result));
+    let pass = is(|result| *result == Verified::Pass);
+    let fail = is(|result| matches!(result, Verified::Fail(_)));
+    let mut out = format!("Items: {} total, {pass} PASS, {fail} FAIL", standing.lines.len());
+    let todo = is(|result| *result == Verified::Todo);
+    let waived = standing.count(|line| line.stands == Stands::Waived);
+    let accepted = standing.count(|line| matches!(line.stands, Stands::Accepted { .. }));
+    if todo > 0 {
+        let _ = write!(out, ", {todo} TODO");
+    }
+    if waived > 0 {
+        let _ = write!(out, " ({waived} waived by iteration)");
+    }
+    if accepted > 0 {
+        let _ = write!(out, " ({accepted} accepted)");
+    }
+    out
+}
+
+fn list(out: &mut String, title: &str, standing: &Standing, belongs: impl Fn(&Line) -> bool) {
+    let mut lines = standing.lines.iter().filter(|line| belongs(line)).peekable();
+    if lines.peek().is_none() {
+        return;
+    }
+    let _ = writeln!(out, "{title}:");
+    for line in lines {
+        let _ = write!(out, "- {}: {}", line.item.id, one_line(&line.item.check));
+        if let Stands::Accepted { reason, by } = &line.stands {
+            let _ = write!(out, " (accepted by {}: {})", one_line(by), one_line(reason));
+        }
+        out.push('\n');
+    }
+}
+
+/// Says what is to be done next.
+pub fn next(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Pass => "Continue to next phase.",
+        Outcome::Fail => "Invoke fixer with failed items.",
+        Outcome::Open => "Invoke verifiers for open items.",
+        Outcome::Empty => "Run decompose, as there is nothing on the list.",
+        Outcome::HandedOver(_) => "Ask a person to decide.",
+    }
+}
+
+/// Tells whoever fixes what is to be done about each failed item.
+pub fn guidance(instructions: &[Instruction]) -> String {
+    let mut out = "FIX GUIDANCE\n".to_owned();
+    for instruction in instructions {
+        let Instruction { id, check, scope, fix, include } = instruction;
+        let _ = write!(
+            out,
+            "\nItem {id}: {}\nScope: {}\nFix: {}\n",
+            one_line(check),
+            one_line(&scope.to_string()),
+            one_line(fix),
+        );
+        for line in include {
+            let _ = writeln!(out, "  - {line}");
+        }
+    }
+    if instructions.is_empty() {
+        out.push_str("\nNothing on the list has failed.\n");
+    }
+    out
+}

@@ -1,0 +1,192 @@
+//! The list as it is read and written.
+
+use assay_gates::item::Severity;
+use assay_gates::list::List;
+use assay_gates::phase::Phase;
+use expect_test::{Expect, expect};
+
+fn check(items: &str, expected: Expect) {
+    let text =
+        format!(r#"{{"schema_version": "1.0", "phase": "plan-structure", "items": [{items}]}}"#);
+    whole(&text, expected);
+}
+
+fn whole(text: &str, expected: Expect) {
+    let said = match List::read(Phase::PlanStructure, text) {
+        Ok(list) => {
+            let items = list.items().map(|item| format!("{} {:?}\n", item.id, item.result));
+            items.collect::<String>()
+        }
+        Err(error) => format!("{error}\n"),
+    };
+    expected.assert_eq(&said);
+}
+
+#[test]
+fn both_forms_of_a_name_are_read() {
+    check(
+        r#"{"id": "plan-001", "scope": "*", "check": "c", "status": "TODO", "finding": null},
+           {"id": "plan-structure-002", "scope": "*", "check": "c", "status": "PASS", "finding": null},
+           {"id": "qa-002a", "scope": "*", "check": "c", "status": "FAIL", "finding": "x"}"#,
+        expect![[r#"
+            plan-001 Todo
+            plan-structure-002 Pass
+            qa-002a Fail("x")
+        "#]],
+    );
+}
+
+#[test]
+fn what_has_no_status_is_to_be_done() {
+    check(
+        r#"{"id": "a-1", "scope": "*", "check": "c", "finding": null}"#,
+        expect![[r#"
+            a-1 Todo
+        "#]],
+    );
+}
+
+#[test]
+fn a_status_that_is_none_is_refused() {
+    for status in [r#""MAYBE""#, r#""pass""#, r#"" PASS""#, "null", "true", r#""""#] {
+        check(
+            &format!(r#"{{"id": "a-1", "scope": "*", "check": "c", "status": {status}}}"#),
+            expect![[r#"
+                item 1: its status is none of TODO, PASS and FAIL
+            "#]],
+        );
+    }
+}
+
+#[test]
+fn a_fail_has_a_finding_and_nothing_else_has() {
+    let item = |status: &str, finding: &str| {
+        format!(
+            r#"{{"id": "a", "scope": "*", "check": "c", "status": "{status}", "finding": {finding}}}"#
+        )
+    };
+    check(
+        &item("FAIL", "null"),
+        expect![[r#"
+        item 1: its status is FAIL, and it has no finding
+    "#]],
+    );
+    check(
+        &item("FAIL", r#""  ""#),
+        expect![[r#"
+        item 1: its status is FAIL, and it has no finding
+    "#]],
+    );
+    check(
+        &item("PASS", r#""ok""#),
+        expect![[r#"
+        item 1: its status is PASS, and it has a finding
+    "#]],
+    );
+    check(
+        &item("TODO", r#""later""#),
+        expect![[r#"
+        item 1: its status is TODO, and it has a finding
+    "#]],
+    );
+}
+
+#[test]
+fn two_items_with_one_name_are_refused() {
+    check(
+        r#"{"id": "a-1", "scope": "*", "check": "c"}, {"id": "a-1", "scope": "*", "check": "d"}"#,
+        expect![[r#"
+            duplicate id: `a-1`
+        "#]],
+    );
+}
+
+#[test]
+fn a_part_keeps_its_whole_and_its_grade() {
+    let text = r#"{"schema_version": "1.0", "phase": "plan-structure", "items": [
+        {"id": "qa-002", "scope": "*", "check": "c", "status": "TODO", "severity": "SHOULD"},
+        {"id": "qa-002a", "scope": "decision:DL-001", "check": "c", "parent_id": "qa-002",
+         "severity": "MUST"}]}"#;
+    let list = List::read(Phase::PlanStructure, text).unwrap();
+    let id = "qa-002a".parse().unwrap();
+    assert_eq!(list.parent_of(&id).unwrap().as_str(), "qa-002");
+    assert_eq!(list.severity_of(&id), Some(Severity::Must));
+    assert_eq!(list.severity_of(&"qa-002".parse().unwrap()), Some(Severity::Should));
+    let again = List::read(Phase::PlanStructure, &list.to_json()).unwrap();
+    assert_eq!(again, list, "what else is written there stays");
+}
+
+#[test]
+fn a_part_without_its_whole_is_refused() {
+    check(
+        r#"{"id": "qa-002a", "scope": "*", "check": "c", "parent_id": "qa-002"}"#,
+        expect![[r#"
+            orphan parent_id: `qa-002a` is a part of `qa-002`, which is not on the list
+        "#]],
+    );
+}
+
+#[test]
+fn another_form_is_refused() {
+    whole(
+        r#"{"schema_version": "2.0", "phase": "plan-structure", "items": []}"#,
+        expect![[r#"
+            its schema_version is "2.0", and only "1.0" is known
+        "#]],
+    );
+    whole(
+        r#"{"phase": "plan-structure", "iteration": 3, "items": []}"#,
+        expect![[r#"
+            its schema_version is missing, and only "1.0" is known
+        "#]],
+    );
+    whole(
+        r#"{"schema_version": "1.0", "phase": "impl-code", "items": []}"#,
+        expect![[r#"
+            its phase is "impl-code", and that of plan-structure is looked for
+        "#]],
+    );
+    whole(
+        r#"{"schema_version": "1.0", "phase": "plan-structure"}"#,
+        expect![[r#"
+            it has no list of `items`
+        "#]],
+    );
+    whole(
+        "[]",
+        expect![[r#"
+            it has no list of `items`
+        "#]],
+    );
+}
+
+#[test]
+fn a_list_that_is_cut_off_anywhere_is_refused() {
+    let text = r#"{"schema_version": "1.0", "phase": "plan-structure", "items": [{"id": "a", "scope": "*", "check": "c", "status": "PASS", "finding": null}]}"#;
+    assert!(List::read(Phase::PlanStructure, text).is_ok());
+    for length in 0..text.len() {
+        assert!(List::read(Phase::PlanStructure, &text[..length]).is_err(), "{length}");
+    }
+}
+
+#[test]
+fn an_item_without_what_it_needs_is_refused() {
+    check(
+        r#"{"id": "../../etc", "scope": "*", "check": "c"}"#,
+        expect![[r#"
+            item 1: `../../etc` is no name of an item; letters, digits, `-`, `_` and `.` will do, 64 at the most
+        "#]],
+    );
+    check(
+        r#"{"id": "a", "scope": "*", "check": " "}"#,
+        expect![[r#"
+            item 1: it has no `check`
+        "#]],
+    );
+    check(
+        r#"{"id": "a", "check": "c"}, 7"#,
+        expect![[r#"
+            item 1: it has no `scope`
+        "#]],
+    );
+}
