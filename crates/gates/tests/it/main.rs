@@ -2,6 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
+mod command;
+mod crash;
 mod list;
 mod shown;
 mod standing;
+mod steps;
+mod text;

@@ -1,0 +1,95 @@
+//! Commands that verify.
+
+use std::time::Duration;
+
+use assay_gates::checks::Seen;
+use assay_gates::command::{AnswerForm, CommandVerifier};
+use assay_gates::item::{Item, Severity, Verified};
+use assay_gates::phase::Phase;
+use expect_test::{Expect, expect};
+
+fn check(answer: AnswerForm, script: &str, expected: Expect) {
+    let folder = tempfile::tempdir().unwrap();
+    let verifier = CommandVerifier {
+        name: "probe".to_owned(),
+        phases: vec![Phase::PlanDocs],
+        check: "It holds".to_owned(),
+        severity: Severity::Must,
+        command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        answer,
+        time: Duration::from_secs(20),
+        folder: folder.path().to_owned(),
+    };
+    let item = Item {
+        id: "plan-docs-007".parse().unwrap(),
+        scope: "file:a.rs:4-9".into(),
+        check: "It holds".to_owned(),
+        result: Verified::Todo,
+    };
+    let said = match verifier.look(Phase::PlanDocs, &item, Some("docs/plan.md")) {
+        Seen::Holds => "holds".to_owned(),
+        Seen::Fails(why) => format!("fails: {why}"),
+        Seen::Unseen(why) => format!("unseen: {why}"),
+    };
+    expected.assert_eq(&said);
+}
+
+#[test]
+fn its_exit_code_says_what_it_saw() {
+    check(AnswerForm::Exit, "exit 0", expect!["holds"]);
+    check(
+        AnswerForm::Exit,
+        "echo two links are dead; exit 3",
+        expect!["fails: `probe` exits with 3: two links are dead"],
+    );
+    check(AnswerForm::Exit, "echo oh >&2; exit 1", expect!["fails: `probe` exits with 1: oh"]);
+    check(AnswerForm::Exit, "exit 1", expect!["fails: `probe` exits with 1: it says nothing"]);
+}
+
+#[test]
+fn what_did_not_come_to_its_end_saw_nothing() {
+    check(AnswerForm::Exit, "kill -9 $$", expect!["unseen: `probe` was ended by a signal"]);
+}
+
+#[test]
+fn it_is_told_what_to_look_at() {
+    check(
+        AnswerForm::Exit,
+        "echo $ASSAY_GATE_PHASE $ASSAY_GATE_PLAN $ASSAY_ITEM_ID $ASSAY_ITEM_SCOPE $ASSAY_ITEM_CHECK; exit 1",
+        expect![
+            "fails: `probe` exits with 1: plan-docs docs/plan.md plan-docs-007 file:a.rs:4-9 It holds"
+        ],
+    );
+}
+
+#[test]
+fn its_words_count_only_where_they_are_clear_and_its_exit_agrees() {
+    check(AnswerForm::Text, "echo PASS", expect!["holds"]);
+    check(
+        AnswerForm::Text,
+        "echo PASS; exit 1",
+        expect!["fails: `probe` says PASS and exits with 1"],
+    );
+    check(
+        AnswerForm::Text,
+        "echo '## VERDICT: PASS'",
+        expect![
+            "fails: `probe`: its answer is malformed: it begins with none of the forms that are known"
+        ],
+    );
+    check(
+        AnswerForm::Text,
+        "true",
+        expect!["fails: `probe`: its answer is malformed: it is empty"],
+    );
+    check(
+        AnswerForm::Text,
+        "printf 'RESULT: FAIL\\nPATH: out/qr.md\\n'",
+        expect!["fails: `probe` says FAIL: out/qr.md"],
+    );
+    check(
+        AnswerForm::Text,
+        "printf 'VERIFICATION COMPLETE\\n\\nStatus: FAIL\\nFailed items:\\n- a-1: dead link\\n'",
+        expect!["fails: `probe` says FAIL: a-1: dead link"],
+    );
+}

@@ -1,0 +1,156 @@
+//! A process that dies, or a disk that fails, at any write of a gate's state.
+
+use std::path::Path;
+use std::process::Command;
+
+use assay_gates::bar::Bar;
+use assay_gates::gate::{Earlier, Gate, GateError, Proposed};
+use assay_gates::item::{Severity, Verified};
+use assay_gates::keep::Keep;
+use assay_gates::phase::Phase;
+use assay_gates::plan::Plan;
+use assay_gates::subject::Subject;
+use assay_gates::text::write::verified;
+use assay_gates::verifier::Verifiers;
+use assay_store::disk::fault::{self, Fault};
+use tempfile::TempDir;
+
+use crate::shown::{Bare, handed_in};
+
+/// Where the process that is to die finds its folder, and at which write of which step it dies.
+const FOLDER: &str = "ASSAY_TEST_GATE_FOLDER";
+const STEP: &str = "ASSAY_TEST_GATE_STEP";
+const WRITE: &str = "ASSAY_TEST_GATE_WRITE";
+
+/// What is done to a gate.
+const STEPS: [&str; 7] =
+    ["pass", "fail", "pass-after-fail", "fail-after-edit", "accept", "again", "verify"];
+
+fn on<T>(folder: &Path, text: &str, work: impl FnOnce(&Gate<'_>) -> T) -> T {
+    let plan = Plan { text: text.to_owned(), ..Plan::default() };
+    let subject = Subject { plan: Some((&plan, "plan.md")), change: None, tree: &Bare };
+    let keep = Keep::new(folder, Phase::PlanStructure);
+    work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: Bar::SEED })
+}
+
+fn items(names: &[&str]) -> Vec<Proposed> {
+    let item = |name: &&str| Proposed {
+        id: Some(name.parse().unwrap()),
+        scope: "*".into(),
+        check: format!("check {name}"),
+        severity: Severity::Must,
+        parent: None,
+        by: None,
+    };
+    names.iter().map(item).collect()
+}
+
+fn fail(finding: &str) -> Verified {
+    Verified::Fail(finding.to_owned())
+}
+
+/// Brings a gate to where a step begins.
+fn prepare(folder: &Path, step: &str) {
+    on(folder, "one", |gate| {
+        gate.decompose(handed_in(), items(&["a", "b"]), Earlier::Stays).unwrap();
+        let update = |id: &str, result| gate.update(&id.parse().unwrap(), result).unwrap();
+        match step {
+            "pass-after-fail" | "accept" | "verify" => update("a", fail("x")),
+            "fail-after-edit" => update("a", Verified::Pass),
+            _ => {}
+        }
+        if step == "verify" {
+            update("b", Verified::Pass);
+            gate.verify(Verifiers::default()).unwrap();
+        }
+    });
+}
+
+/// Makes a step, and says on which content.
+fn make(folder: &Path, step: &str) -> Result<(), GateError> {
+    let a = "a".parse().unwrap();
+    match step {
+        "pass" | "pass-after-fail" => on(folder, "one", |gate| gate.update(&a, Verified::Pass)),
+        "fail" => on(folder, "one", |gate| gate.update(&a, fail("y"))),
+        "fail-after-edit" => on(folder, "two", |gate| gate.update(&a, fail("y"))),
+        "accept" => on(folder, "one", |gate| gate.accept(&a, "known", "ada")),
+        "again" => on(folder, "one", |gate| {
+            gate.decompose(handed_in(), items(&["b", "c"]), Earlier::Goes).map(drop)
+        }),
+        "verify" => on(folder, "two", |gate| gate.verify(Verifiers::default()).map(drop)),
+        other => panic!("`{other}`"),
+    }
+}
+
+/// Says all that can be seen of a gate, on the content that the step works on.
+fn seen(folder: &Path, step: &str) -> String {
+    let content = if matches!(step, "fail-after-edit" | "verify") { "two" } else { "one" };
+    on(folder, content, |gate| {
+        let (state, standing) = gate.standing().unwrap();
+        format!("{}{}", verified(&standing), state.beside.iteration)
+    })
+}
+
+/// Is run as a process of its own, which dies.
+#[test]
+fn dies_where_it_is_told_to() {
+    let (Ok(folder), Ok(step)) = (std::env::var(FOLDER), std::env::var(STEP)) else { return };
+    let write: usize = std::env::var(WRITE).unwrap().parse().unwrap();
+    fault::at(write, Fault::Die);
+    make(Path::new(&folder), &step).unwrap();
+}
+
+/// Gives the writes that a step makes, with what is seen before and after it.
+fn whole(step: &str) -> (usize, String, String) {
+    let folder = TempDir::new().unwrap();
+    prepare(folder.path(), step);
+    let before = seen(folder.path(), step);
+    fault::at(usize::MAX, Fault::Die);
+    make(folder.path(), step).unwrap();
+    let writes = fault::none().len();
+    (writes, before, seen(folder.path(), step))
+}
+
+#[test]
+fn a_process_that_dies_at_any_write_leaves_the_gate_as_it_was_or_as_it_became() {
+    let this = std::env::current_exe().unwrap();
+    for step in STEPS {
+        let (writes, before, after) = whole(step);
+        assert!(writes >= 4, "{step} makes {writes} writes");
+        for write in 1..=writes {
+            let folder = TempDir::new().unwrap();
+            prepare(folder.path(), step);
+            let died = Command::new(&this)
+                .args(["crash::dies_where_it_is_told_to", "--exact"])
+                .env(FOLDER, folder.path())
+                .env(STEP, step)
+                .env(WRITE, write.to_string())
+                .output()
+                .unwrap();
+            assert!(!died.status.success(), "{step} at {write} lives on");
+            let now = seen(folder.path(), step);
+            assert!(now == before || now == after, "{step} at {write}:\n{now}\n{before}\n{after}");
+            // Nothing is in the way of whoever tries again.
+            make(folder.path(), step).unwrap();
+            assert_eq!(seen(folder.path(), step), after, "{step} at {write}, made again");
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fails_at_any_write_leaves_the_gate_as_it_was() {
+    for step in STEPS {
+        let (writes, before, after) = whole(step);
+        for (write, fault) in (1..=writes).flat_map(|n| [(n, Fault::Full), (n, Fault::ReadOnly)]) {
+            let folder = TempDir::new().unwrap();
+            prepare(folder.path(), step);
+            fault::at(write, fault);
+            let failed = make(folder.path(), step);
+            fault::none();
+            let error = failed.expect_err("the disk fails");
+            assert!(error.to_string().contains("could not use"), "{error}");
+            let now = seen(folder.path(), step);
+            assert!(now == before || now == after, "{step} at {write}:\n{now}\n{before}\n{after}");
+        }
+    }
+}
