@@ -187,6 +187,11 @@ pub fn renames(files: &[FileDiff]) -> Renames {
     renamed.filter_map(|file| path(&file.old_path).zip(path(&file.new_path))).collect()
 }
 
+/// Reads the head of a hunk, `@@ -1,2 +3,4 @@`, as its lines before and after.
+pub fn hunk_header(line: &str) -> Option<(Span, Span)> {
+    parser::hunk_header(line.as_bytes())
+}
+
 /// Reads a diff. What does not belong to one is passed over.
 pub fn parse(bytes: &[u8]) -> Vec<FileDiff> {
     let mut parser = Parser::default();

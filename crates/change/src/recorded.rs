@@ -82,6 +82,17 @@ impl RecordedChange {
         }
     }
 
+    /// Makes one that stands in no repository yet, out of the files before and after it.
+    pub fn sketched(
+        title: String,
+        files: Vec<FileDiff>,
+        before: BTreeMap<RepoPath, String>,
+        after: BTreeMap<RepoPath, String>,
+    ) -> RecordedChange {
+        let [before, after] = [before, after].map(RecordedTree);
+        RecordedChange { title, messages: Vec::new(), files, before, after }
+    }
+
     /// Gives how many bytes of files it holds.
     pub fn bytes(&self) -> usize {
         self.before.0.values().chain(self.after.0.values()).map(String::len).sum()

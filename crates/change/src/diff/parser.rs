@@ -352,7 +352,7 @@ fn correct(path: &mut Option<String>, name: Option<Vec<u8>>, without_prefix: Opt
 }
 
 /// Reads `@@ -1,2 +3,4 @@` as the lines of both sides.
-fn hunk_header(line: &[u8]) -> Option<(Span, Span)> {
+pub(super) fn hunk_header(line: &[u8]) -> Option<(Span, Span)> {
     let line = line.strip_prefix(b"@@ ")?;
     let end = line.windows(3).position(|window| window == b" @@")?;
     let (old, new) = std::str::from_utf8(&line[..end]).ok()?.split_once(' ')?;
