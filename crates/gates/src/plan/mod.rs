@@ -3,6 +3,8 @@
 //! What it says is data. Nothing that it names is run, and where it is unclear the reading is the
 //! one under which more has to be shown.
 
+pub mod patch;
+
 /// A plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {

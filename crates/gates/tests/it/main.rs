@@ -4,7 +4,9 @@
 
 mod command;
 mod crash;
+mod files;
 mod list;
+mod patch;
 mod shown;
 mod standing;
 mod steps;

@@ -1,0 +1,162 @@
+//! The diffs of a plan with their lines: [`read`] takes one apart, [`Sketch`] holds what all of
+//! them make of a tree.
+//!
+//! Positions alone, as [`assay_change::diff`] keeps them, are not enough here: what a plan adds
+//! stands nowhere but in the plan.
+
+mod apply;
+mod place;
+mod reader;
+mod sketch;
+
+use assay_change::diff::{Origin, Span};
+use assay_findings::path::RepoPath;
+use assay_findings::write::plain::one_line;
+
+use super::{Milestone, Plan, PlannedDiff};
+pub use reader::read;
+pub use sketch::{Came, Misfit, Moved, Sketch};
+
+/// Longer lines are quoted up to here.
+const MAX_QUOTE: usize = 80;
+
+/// What a planned diff says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch<'p> {
+    /// The files that it changes.
+    pub files: Vec<FilePatch<'p>>,
+    /// What is wrong with it that belongs to none of them.
+    pub faults: Vec<Fault>,
+}
+
+/// What a planned diff does to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePatch<'p> {
+    /// Its path before; `None` for a new file.
+    pub old: Option<RepoPath>,
+    /// Its path after; `None` for a deleted one.
+    pub new: Option<RepoPath>,
+    /// What it is made from.
+    pub origin: Origin,
+    /// Where its header stands in the plan.
+    pub line: u32,
+    /// The places where it changes.
+    pub hunks: Vec<Hunk<'p>>,
+    /// What is wrong with the form of it.
+    pub faults: Vec<Fault>,
+}
+
+/// One place where a file changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk<'p> {
+    /// Where its header stands in the plan.
+    pub line: u32,
+    /// Where it says that it stands in the file before.
+    pub old: Span,
+    /// Its lines.
+    pub lines: Vec<Line<'p>>,
+    /// Whether all of its lines could be read.
+    pub is_whole: bool,
+}
+
+/// A line of a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'p> {
+    /// What becomes of it.
+    pub mark: Mark,
+    /// What it says, without its end.
+    pub text: &'p str,
+    /// How it ends.
+    pub end: End,
+    /// Where it stands in the plan.
+    pub at: u32,
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// It stays.
+    Context,
+    /// It comes.
+    Added,
+    /// It goes.
+    Removed,
+}
+
+/// How a line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With a line feed.
+    Feed,
+    /// With a carriage return before it.
+    ReturnFeed,
+    /// With the file.
+    None,
+}
+
+/// Something that is wrong with the form of a diff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Where in the plan.
+    pub line: u32,
+    /// What, in words.
+    pub why: String,
+}
+
+/// A diff of a plan, read, with the milestone that it stands under.
+#[derive(Debug)]
+pub struct Placed<'p> {
+    /// The milestone, where there is one.
+    pub milestone: Option<&'p Milestone>,
+    /// The diff as it stands in the plan.
+    pub diff: &'p PlannedDiff,
+    /// What it says.
+    pub patch: Patch<'p>,
+}
+
+impl FilePatch<'_> {
+    /// Gives the path to show: the new one, or the old one of a deleted file.
+    pub fn path(&self) -> &str {
+        self.new.as_ref().or(self.old.as_ref()).map_or("", RepoPath::as_str)
+    }
+}
+
+impl<'p> Hunk<'p> {
+    /// Gives the lines that it says are in the file before.
+    pub fn before(&self) -> impl Iterator<Item = &Line<'p>> {
+        self.lines.iter().filter(|line| line.mark != Mark::Added)
+    }
+
+    /// Gives the lines that it adds.
+    pub fn added(&self) -> impl Iterator<Item = &Line<'p>> {
+        self.lines.iter().filter(|line| line.mark == Mark::Added)
+    }
+}
+
+impl Plan {
+    /// Reads all diffs of the plan, in its order.
+    pub fn patches(&self) -> Vec<Placed<'_>> {
+        let own = self
+            .milestones
+            .iter()
+            .flat_map(|milestone| milestone.diffs.iter().map(move |diff| (Some(milestone), diff)));
+        let loose = self.loose_diffs.iter().map(|diff| (None, diff));
+        let mut all: Vec<_> = own.chain(loose).collect();
+        if self.is_markdown {
+            all.sort_by_key(|(_, diff)| diff.line);
+        }
+        let placed = |(milestone, diff)| Placed { milestone, diff, patch: read(diff) };
+        all.into_iter().map(placed).collect()
+    }
+}
+
+/// Quotes a line for a sentence: on one line, not too long, and without what must not be repeated.
+pub(crate) fn quoted(line: &str) -> String {
+    let head: String = line.chars().take(4 * MAX_QUOTE).collect();
+    let clean = one_line(&assay_rules::redact(&head)).replace('`', "'");
+    let mut shown: String = clean.chars().take(MAX_QUOTE).collect();
+    if shown.len() < clean.len() || head.len() < line.len() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}

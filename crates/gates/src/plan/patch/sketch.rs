@@ -1,0 +1,363 @@
+//! A tree as it would be after the diffs of a plan: [`Sketch`]. Nothing is written anywhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use assay_change::diff::{FileDiff, Hunk, Origin, Span};
+use assay_change::{Change, RecordedChange};
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+use assay_findings::vote::Lines;
+
+use super::apply::weave;
+use super::{End, FilePatch, Placed};
+
+/// So many misfits of one file are told.
+const MAX_MISFITS: usize = 20;
+
+/// So many lines are moved or compared for all diffs of a plan. A plan of any sense takes a
+/// hundredth.
+const WORK: usize = 1 << 26;
+
+/// The files that a plan changes, as they would be after it.
+#[derive(Debug, Default)]
+pub struct Sketch {
+    /// Each that is touched; `None` where it is gone.
+    files: BTreeMap<RepoPath, Option<Text>>,
+    /// What stood at those paths before, and what is gone or was taken from there.
+    before: BTreeMap<RepoPath, String>,
+    /// What does not fit, by the path that the diff is about.
+    misfits: BTreeMap<String, Vec<Misfit>>,
+    /// What fits elsewhere than it says.
+    moved: BTreeMap<String, Vec<Moved>>,
+}
+
+/// A file that is changed.
+#[derive(Debug, Clone)]
+struct Text {
+    lines: Vec<Written>,
+    /// How its lines end.
+    end: End,
+    /// What it was made from.
+    from: Option<(RepoPath, Origin)>,
+}
+
+/// A line of a file.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
+    /// With its end.
+    text: String,
+    came: Came,
+}
+
+/// Where a line comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Came {
+    /// From this line of the file before.
+    Before(u32),
+    /// From this line of the plan.
+    Plan(u32),
+}
+
+/// A hunk or a file that cannot be applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// Where it stands in the plan.
+    pub line: u32,
+    /// Why.
+    pub why: String,
+}
+
+/// A hunk that fits elsewhere than it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// Where it stands in the plan.
+    pub line: u32,
+    /// The line of the file that it says.
+    pub stated: u32,
+    /// The line where it fits.
+    pub fits: u32,
+}
+
+/// How much more may be done.
+#[derive(Debug)]
+pub(super) struct Budget(usize);
+
+impl Budget {
+    pub(super) fn spend(&mut self, lines: usize) {
+        self.0 = self.0.saturating_sub(lines);
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Written {
+    pub(super) fn new(text: &str, end: End, came: Came) -> Written {
+        let end = match end {
+            End::Feed => "\n",
+            End::ReturnFeed => "\r\n",
+            End::None => "",
+        };
+        Written { text: [text, end].concat(), came }
+    }
+
+    /// Gives what it says, without its end.
+    pub(super) fn said(&self) -> &str {
+        let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        text.strip_suffix('\r').filter(|_| self.has_end()).unwrap_or(text)
+    }
+
+    pub(super) fn has_end(&self) -> bool {
+        self.text.ends_with('\n')
+    }
+}
+
+impl Text {
+    fn read(text: &str, from: Option<(RepoPath, Origin)>) -> Text {
+        let numbered = text.split_inclusive('\n').zip(1u32..);
+        let lines: Vec<Written> = numbered
+            .map(|(line, number)| Written { text: line.to_owned(), came: Came::Before(number) })
+            .collect();
+        let is_returned = lines.first().is_some_and(|line| line.text.ends_with("\r\n"));
+        Text { lines, end: if is_returned { End::ReturnFeed } else { End::Feed }, from }
+    }
+
+    fn whole(&self) -> String {
+        self.lines.iter().map(|line| line.text.as_str()).collect()
+    }
+}
+
+impl Sketch {
+    /// Applies the diffs of a plan to a tree, in order.
+    pub fn of(tree: &dyn Tree, patches: &[Placed<'_>]) -> Sketch {
+        let mut sketch = Sketch::default();
+        let mut budget = Budget(WORK);
+        for file in patches.iter().flat_map(|placed| &placed.patch.files) {
+            if let Err(why) = sketch.apply(tree, file, &mut budget) {
+                sketch.tell(file.path(), Misfit { line: file.line, why });
+            }
+        }
+        sketch
+    }
+
+    /// Gives what of the diffs of a file does not fit.
+    pub fn misfits(&self, path: &str) -> &[Misfit] {
+        self.misfits.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// Gives what of the diffs of a file fits elsewhere than it says.
+    pub fn moved(&self, path: &str) -> &[Moved] {
+        self.moved.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// Says where a line of a file after the plan comes from.
+    pub fn came(&self, path: &RepoPath, line: u32) -> Option<Came> {
+        let text = self.files.get(path)?.as_ref()?;
+        Some(text.lines.get((line as usize).checked_sub(1)?)?.came)
+    }
+
+    /// Gives a file after the plan, where the plan touches it and leaves it there.
+    pub fn text(&self, path: &RepoPath) -> Option<String> {
+        Some(self.files.get(path)?.as_ref()?.whole())
+    }
+
+    fn tell(&mut self, path: &str, misfit: Misfit) {
+        let told = self.misfits.entry(path.to_owned()).or_default();
+        if told.len() < MAX_MISFITS {
+            told.push(misfit);
+        }
+    }
+
+    fn apply(
+        &mut self,
+        tree: &dyn Tree,
+        file: &FilePatch<'_>,
+        budget: &mut Budget,
+    ) -> Result<(), String> {
+        if budget.is_spent() {
+            return Err("the diffs before it take too long to apply".to_owned());
+        }
+        let Some(old) = &file.old else { return self.create(tree, file, budget) };
+        let is_moved = file.new.as_ref().is_some_and(|new| new != old);
+        if let Some(new) = file.new.as_ref().filter(|_| is_moved)
+            && self.exists(tree, new)
+        {
+            return Err(format!("`{new}` is there already"));
+        }
+        let keeps_old = file.origin == Origin::Copied;
+        let Some(mut text) = self.take(tree, old, keeps_old, budget) else {
+            if file.new.as_ref() == Some(old) && only_adds(file) && !self.exists(tree, old) {
+                return self.create(tree, file, budget);
+            }
+            return Err(self.why_missing(tree, old));
+        };
+        text.lines = self.woven(text.lines, file, text.end, budget);
+        match &file.new {
+            None if text.lines.is_empty() => Ok(()),
+            None => {
+                let left = text.lines.len();
+                self.files.insert(old.clone(), Some(text));
+                Err(format!("the file is to be deleted, and {left} of its lines are left"))
+            }
+            Some(new) => {
+                if is_moved && text.from.as_ref().is_some_and(|(from, _)| from == old) {
+                    text.from = Some((old.clone(), file.origin));
+                }
+                self.files.insert(new.clone(), Some(text));
+                Ok(())
+            }
+        }
+    }
+
+    fn create(
+        &mut self,
+        tree: &dyn Tree,
+        file: &FilePatch<'_>,
+        budget: &mut Budget,
+    ) -> Result<(), String> {
+        let Some(new) = &file.new else { return Ok(()) };
+        if self.exists(tree, new) {
+            return Err("the file is to be new, and it is there already".to_owned());
+        }
+        let returned = file.hunks.iter().flat_map(|hunk| &hunk.lines).map(|line| line.end).next();
+        let end = returned.filter(|end| *end == End::ReturnFeed).unwrap_or(End::Feed);
+        let lines = self.woven(Vec::new(), file, end, budget);
+        self.files.insert(new.clone(), Some(Text { lines, end, from: None }));
+        Ok(())
+    }
+
+    fn woven(
+        &mut self,
+        before: Vec<Written>,
+        file: &FilePatch<'_>,
+        end: End,
+        budget: &mut Budget,
+    ) -> Vec<Written> {
+        let woven = weave(before, file, end, budget);
+        for misfit in woven.misfits {
+            self.tell(file.path(), misfit);
+        }
+        if !woven.moved.is_empty() {
+            self.moved.entry(file.path().to_owned()).or_default().extend(woven.moved);
+        }
+        woven.lines
+    }
+
+    fn exists(&self, tree: &dyn Tree, path: &RepoPath) -> bool {
+        match self.files.get(path) {
+            Some(file) => file.is_some(),
+            None => tree.exists(path),
+        }
+    }
+
+    /// Takes a file out of the tree as it is by now, or a copy of it.
+    fn take(
+        &mut self,
+        tree: &dyn Tree,
+        path: &RepoPath,
+        keeps: bool,
+        budget: &mut Budget,
+    ) -> Option<Text> {
+        if !self.files.contains_key(path) {
+            let text = tree.read(path)?;
+            let read = Text::read(&text, Some((path.clone(), Origin::Same)));
+            self.before.insert(path.clone(), text);
+            self.files.insert(path.clone(), Some(read));
+        }
+        let file = self.files.get_mut(path)?;
+        if !keeps {
+            return file.take();
+        }
+        budget.spend(file.as_ref()?.lines.len());
+        file.clone()
+    }
+
+    fn why_missing(&self, tree: &dyn Tree, path: &RepoPath) -> String {
+        match self.files.get(path) {
+            Some(_) => format!("an earlier diff of the plan takes `{path}` away"),
+            None if tree.exists(path) => format!("`{path}` is no text that can be read"),
+            None => format!("there is no file `{path}`"),
+        }
+    }
+
+    /// Gives the change that the plan makes, as of a repository. Other files may be shown with it.
+    pub fn change(&self, root: &Path, others: BTreeMap<RepoPath, String>) -> Change {
+        let made = self.files.values().flatten().filter_map(|text| text.from.as_ref());
+        let renamed = made.filter(|(_, origin)| *origin == Origin::Renamed);
+        let renamed: BTreeSet<&RepoPath> = renamed.map(|(path, _)| path).collect();
+        let files = self.files.iter().filter_map(|(path, text)| match text {
+            Some(text) => Some(self.diff(path, text)),
+            None if renamed.contains(path) => None,
+            None => self.deletion(path),
+        });
+        let files = files.collect();
+        let after = self.files.iter();
+        let after = after.filter_map(|(path, text)| Some((path.clone(), text.as_ref()?.whole())));
+        let after = others.clone().into_iter().chain(after).collect();
+        let before = others.into_iter().chain(self.before.clone()).collect();
+        let recorded = RecordedChange::sketched("the plan".to_owned(), files, before, after);
+        recorded.open(root.to_owned())
+    }
+
+    /// Tells of a file that is gone, unless the plan itself had made it.
+    fn deletion(&self, path: &RepoPath) -> Option<FileDiff> {
+        let count = self.before.get(path)?.split_inclusive('\n').count();
+        let old_path = Some(path.to_string());
+        Some(FileDiff { old_path, hunks: hunks(&[], count), ..FileDiff::default() })
+    }
+
+    fn diff(&self, path: &RepoPath, text: &Text) -> FileDiff {
+        let (old, origin) = match &text.from {
+            Some((old, origin)) => (Some(old), *origin),
+            None => (self.before.get(path).map(|_| path), Origin::Same),
+        };
+        let count = old.and_then(|old| self.before.get(old));
+        let count = count.map_or(0, |text| text.split_inclusive('\n').count());
+        FileDiff {
+            old_path: old.map(RepoPath::to_string),
+            new_path: Some(path.to_string()),
+            origin,
+            hunks: hunks(&text.lines, count),
+            ..FileDiff::default()
+        }
+    }
+}
+
+/// Says whether the hunks of a file hold nothing that was there before.
+fn only_adds(file: &FilePatch<'_>) -> bool {
+    !file.hunks.is_empty() && file.hunks.iter().all(|hunk| hunk.before().next().is_none())
+}
+
+/// Gives the places where a file differs from one of so many lines that it was made from.
+fn hunks(lines: &[Written], count: usize) -> Vec<Hunk> {
+    let mut hunks = Vec::new();
+    let (mut old, mut new) = (1u32, 1u32);
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let end = (count.saturating_add(1), u32::try_from(lines.len()).unwrap_or(u32::MAX) + 1);
+    let kept = lines.iter().zip(1u32..).filter_map(|(line, number)| match line.came {
+        Came::Before(before) => Some((before, number)),
+        Came::Plan(_) => None,
+    });
+    for (next_old, next_new) in kept.chain([end]) {
+        hunks.extend(between((old, next_old), (new, next_new)));
+        (old, new) = (next_old.saturating_add(1), next_new.saturating_add(1));
+    }
+    hunks
+}
+
+/// Gives the hunk between two lines that were kept, where anything came or went there.
+fn between(old: (u32, u32), new: (u32, u32)) -> Option<Hunk> {
+    let span = |(start, end): (u32, u32)| match end.saturating_sub(start) {
+        0 => Span { start: start - 1, count: 0 },
+        count => Span { start, count },
+    };
+    let lines = |span: Span| {
+        let last = span.start.saturating_add(span.count).saturating_sub(1);
+        Lines::range(span.start, last).filter(|_| span.count > 0).into_iter().collect()
+    };
+    let (old, new) = (span(old), span(new));
+    let changed = old.count > 0 || new.count > 0;
+    changed.then(|| Hunk { old, new, added: lines(new), removed: lines(old) })
+}

@@ -1,0 +1,40 @@
+//! A tree that is held in memory.
+
+use std::collections::BTreeMap;
+
+use assay_findings::ground::{Symbol, Tree};
+use assay_findings::path::RepoPath;
+
+/// Files by their paths.
+#[derive(Debug, Default)]
+pub(crate) struct Files(BTreeMap<RepoPath, String>);
+
+impl Files {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Files {
+        let files = files.iter().map(|(path, text)| (at(path), (*text).to_owned()));
+        Files(files.collect())
+    }
+}
+
+/// A path.
+pub(crate) fn at(path: &str) -> RepoPath {
+    RepoPath::exact(path).unwrap()
+}
+
+impl Tree for Files {
+    fn read(&self, path: &RepoPath) -> Option<String> {
+        self.0.get(path).cloned()
+    }
+
+    fn exists(&self, path: &RepoPath) -> bool {
+        self.0.contains_key(path)
+    }
+
+    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Option<Symbol> {
+        None
+    }
+
+    fn paths(&self) -> Vec<RepoPath> {
+        self.0.keys().cloned().collect()
+    }
+}
