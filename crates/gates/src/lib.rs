@@ -9,6 +9,7 @@ pub mod bar;
 pub mod beside;
 pub mod checks;
 pub mod command;
+mod covered;
 pub mod digest;
 pub mod gate;
 pub mod guide;

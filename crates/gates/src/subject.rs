@@ -1,14 +1,19 @@
 //! What a gate looks at: [`Subject`].
 
-use assay_change::Change;
-use assay_findings::ground::Tree;
-use assay_findings::path::RepoPath;
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
 
-use crate::beside::By;
-use crate::digest::{Digest, Digester};
-use crate::item::{Item, Scope};
-use crate::phase::Phase;
+use assay_change::Change;
+use assay_change::diff::FileDiff;
+use assay_findings::ground::Tree;
+use assay_rules::Rulebook;
+
+use crate::checks::planned::Planned;
+use crate::checks::ruled::Ruled;
 use crate::plan::Plan;
+
+/// The rules, where nobody brings others.
+static BUILTIN: LazyLock<Rulebook> = LazyLock::new(Rulebook::builtin);
 
 /// An artifact with what it is held against.
 pub struct Subject<'a> {
@@ -18,51 +23,55 @@ pub struct Subject<'a> {
     pub change: Option<&'a Change>,
     /// The files as they are now.
     pub tree: &'a (dyn Tree + Sync),
+    rules: Option<&'a Rulebook>,
+    learned: Learned<'a>,
 }
 
-impl Subject<'_> {
-    /// Takes the digest of everything that a phase looks at.
-    pub fn whole(&self, phase: Phase) -> Digest {
-        let mut digester = Digester::default().part(phase.name());
-        if let Some((plan, _)) = self.plan {
-            digester = digester.part(&plan.text);
-        }
-        match self.change {
-            Some(change) if !phase.is_of_a_plan() => digester.part(change.digest()).finish(),
-            _ => digester.finish(),
-        }
+/// What several checks need, learned when the first of them asks.
+#[derive(Default)]
+struct Learned<'a> {
+    planned: OnceLock<Planned<'a>>,
+    ruled: OnceLock<Ruled>,
+    files: OnceLock<HashMap<&'a str, &'a FileDiff>>,
+}
+
+impl<'a> Subject<'a> {
+    /// Puts an artifact together with what it is held against.
+    pub fn new(
+        plan: Option<(&'a Plan, &'a str)>,
+        change: Option<&'a Change>,
+        tree: &'a (dyn Tree + Sync),
+    ) -> Subject<'a> {
+        Subject { plan, change, tree, rules: None, learned: Learned::default() }
     }
 
-    /// Takes the digest of what an item of a phase covers, given that of everything. What looks at a
-    /// part of a plan covers that part alone; a command may look at anything.
-    pub fn covered(&self, phase: Phase, item: &Item, by: Option<&By>, whole: &Digest) -> Digest {
-        let is_narrow = phase.is_of_a_plan() && !matches!(by, Some(By::Command(_)));
-        let part = if is_narrow { self.part(&item.scope) } else { None };
-        part.unwrap_or_else(|| whole.clone())
+    /// Has code looked at by a repository's own rules, too.
+    pub fn with_rules(self, rules: &'a Rulebook) -> Subject<'a> {
+        Subject { rules: Some(rules), ..self }
     }
 
-    /// Takes the digest of a part of a plan, where there is such a part.
-    fn part(&self, scope: &Scope) -> Option<Digest> {
+    fn rules(&self) -> &Rulebook {
+        self.rules.unwrap_or(&BUILTIN)
+    }
+
+    /// Gives what the diffs of the plan make of the tree.
+    pub(crate) fn planned(&self) -> Option<&Planned<'a>> {
         let (plan, _) = self.plan?;
-        let digester = Digester::default().part(scope.to_string());
-        match scope {
-            Scope::All | Scope::Other(_) => None,
-            Scope::Milestone(id) => {
-                let milestone = plan.milestones.iter().find(|milestone| milestone.id == *id)?;
-                Some(digester.part(&milestone.text).finish())
-            }
-            Scope::Decision(id) => {
-                let decision = plan.decisions.iter().find(|decision| decision.id == *id)?;
-                Some(digester.part(&decision.decision).part(&decision.reason).finish())
-            }
-            Scope::File { path, .. } => {
-                let now = RepoPath::exact(path).ok().and_then(|path| self.tree.read(&path));
-                let mut digester = digester.part(now.unwrap_or_default());
-                for diff in plan.diffs().filter(|diff| diff.text.contains(path.as_str())) {
-                    digester = digester.part(&diff.text);
-                }
-                Some(digester.finish())
-            }
-        }
+        Some(self.learned.planned.get_or_init(|| Planned::of(plan, self.tree, self.rules())))
+    }
+
+    /// Gives what the change does to the file that is at a path after it.
+    pub(crate) fn file(&self, path: &str) -> Option<&'a FileDiff> {
+        let index = || {
+            let files = self.change.into_iter().flat_map(|change| &change.files);
+            files.filter_map(|file| Some((file.new_path.as_deref()?, file))).collect()
+        };
+        self.learned.files.get_or_init(index).get(path).copied()
+    }
+
+    /// Gives what the rules make of the change.
+    pub(crate) fn ruled(&self) -> Option<&Ruled> {
+        let change = self.change?;
+        Some(self.learned.ruled.get_or_init(|| Ruled::of(change, self.rules())))
     }
 }

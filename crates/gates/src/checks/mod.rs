@@ -3,6 +3,16 @@
 //! A check names what it looks at in a subject and says, by code alone, whether it holds there. A
 //! new one is one entry in its phase's file.
 
+mod code;
+mod impl_code;
+mod markers;
+mod named;
+mod plan_code;
+pub(crate) mod planned;
+pub(crate) mod ruled;
+mod whitespace;
+mod written;
+
 use crate::item::{Scope, Severity};
 use crate::phase::Phase;
 use crate::subject::Subject;
@@ -42,6 +52,24 @@ pub enum Seen {
     Unseen(String),
 }
 
+/// So many things that are wrong are told of one item.
+const MAX_TOLD: usize = 10;
+
+impl Seen {
+    /// Holds where nothing is wrong; or else tells what is.
+    pub(crate) fn of(mut wrong: Vec<String>) -> Seen {
+        if wrong.is_empty() {
+            return Seen::Holds;
+        }
+        let more = wrong.len().saturating_sub(MAX_TOLD);
+        wrong.truncate(MAX_TOLD);
+        if more > 0 {
+            wrong.push(format!("and {more} more"));
+        }
+        Seen::Fails(format!("{}.", wrong.join("; ")))
+    }
+}
+
 /// What is to be done about a failed check.
 #[derive(Debug, Clone, Copy)]
 pub struct Fix {
@@ -66,11 +94,8 @@ pub fn named(key: &str) -> Option<&'static Check> {
 /// Gives the checks of a phase, in the order of the list.
 pub fn of(phase: Phase) -> Vec<&'static Check> {
     match phase {
-        Phase::PlanStructure
-        | Phase::PlanCode
-        | Phase::PlanDocs
-        | Phase::ImplCode
-        | Phase::ImplDocs
-        | Phase::Reconcile => Vec::new(),
+        Phase::PlanCode => plan_code::CHECKS.iter().collect(),
+        Phase::ImplCode => impl_code::CHECKS.iter().collect(),
+        Phase::PlanStructure | Phase::PlanDocs | Phase::ImplDocs | Phase::Reconcile => Vec::new(),
     }
 }

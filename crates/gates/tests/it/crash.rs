@@ -28,7 +28,7 @@ const STEPS: [&str; 7] =
 
 fn on<T>(folder: &Path, text: &str, work: impl FnOnce(&Gate<'_>) -> T) -> T {
     let plan = Plan { text: text.to_owned(), ..Plan::default() };
-    let subject = Subject { plan: Some((&plan, "plan.md")), change: None, tree: &Bare };
+    let subject = Subject::new(Some((&plan, "plan.md")), None, &Bare);
     let keep = Keep::new(folder, Phase::PlanStructure);
     work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: Bar::SEED })
 }

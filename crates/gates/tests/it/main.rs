@@ -5,8 +5,11 @@
 mod command;
 mod crash;
 mod files;
+mod impl_code;
 mod list;
+mod lists;
 mod patch;
+mod plan_code;
 mod shown;
 mod standing;
 mod steps;

@@ -64,7 +64,7 @@ impl Bench {
 }
 
 fn on<T>(folder: &Path, plan: &Plan, work: impl FnOnce(&Gate<'_>) -> T) -> T {
-    let subject = Subject { plan: Some((plan, "plan.md")), change: None, tree: &Bare };
+    let subject = Subject::new(Some((plan, "plan.md")), None, &Bare);
     let keep = Keep::new(folder, Phase::PlanStructure);
     work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: Bar::SEED })
 }

@@ -44,6 +44,8 @@ pub struct FilePatch<'p> {
     pub hunks: Vec<Hunk<'p>>,
     /// What is wrong with the form of it.
     pub faults: Vec<Fault>,
+    /// The lines in and between its hunks that have no mark, with where they stand in the plan.
+    pub unmarked: Vec<(u32, &'p str)>,
 }
 
 /// One place where a file changes.

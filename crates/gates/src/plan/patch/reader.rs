@@ -39,8 +39,8 @@ struct Reader<'p> {
 struct Body<'p> {
     lines: Vec<Line<'p>>,
     end: usize,
-    /// Where the first line without a mark stands.
-    unmarked: Option<usize>,
+    /// Where lines without a mark stand.
+    unmarked: Vec<usize>,
 }
 
 impl<'p> Reader<'p> {
@@ -108,6 +108,7 @@ impl<'p> Reader<'p> {
             line: self.number(start),
             hunks: Vec::new(),
             faults: Vec::new(),
+            unmarked: Vec::new(),
         };
         let named = name(&mut file, header.as_bytes());
         let is_git = self.is_git_header(start);
@@ -144,6 +145,9 @@ impl<'p> Reader<'p> {
             } else if is_signature(line) {
                 self.at = self.next_header(self.at);
             } else {
+                if !is_blank(line) {
+                    file.unmarked.push((self.number(self.at), line));
+                }
                 if !is_blank(line) && !std::mem::replace(&mut is_told, true) {
                     let why = format!(
                         "{} stands in no hunk; a hunk begins with `@@ -LINE,COUNT +LINE,COUNT @@`",
@@ -181,7 +185,9 @@ impl<'p> Reader<'p> {
         let body = body.unwrap_or_else(|| self.uncounted(head + 1));
         self.check(file, head, (old, new), &body);
         self.at = body.end;
-        let is_whole = body.unmarked.is_none();
+        let is_whole = body.unmarked.is_empty();
+        let unmarked = body.unmarked.iter().map(|at| (self.number(*at), self.lines[*at]));
+        file.unmarked.extend(unmarked);
         file.hunks.push(Hunk { line: self.number(head), old, lines: body.lines, is_whole });
     }
 
@@ -210,19 +216,19 @@ impl<'p> Reader<'p> {
         let ends = self.lines.get(end).is_none_or(|line| {
             line.starts_with(HUNK) || is_signature(line) || self.opens_file(end)
         });
-        ends.then_some(Body { lines, end, unmarked: None })
+        ends.then_some(Body { lines, end, unmarked: Vec::new() })
     }
 
     /// Reads a hunk up to the next header.
     fn uncounted(&self, from: usize) -> Body<'p> {
         let end = self.next_header(from);
         let said = self.lines[from..end].iter().rposition(|line| !is_blank(line));
-        let mut body = Body { lines: Vec::new(), end, unmarked: None };
+        let mut body = Body { lines: Vec::new(), end, unmarked: Vec::new() };
         for at in from..said.map_or(from, |last| from + last + 1) {
             match self.line(at) {
                 Some(Some(line)) => body.lines.push(line),
                 Some(None) => end_with_file(&mut body.lines),
-                None => body.unmarked = body.unmarked.or(Some(at)),
+                None => body.unmarked.push(at),
             }
         }
         body
@@ -250,7 +256,7 @@ impl<'p> Reader<'p> {
 
     /// Tells what is wrong with a hunk.
     fn check(&self, file: &mut FilePatch<'p>, head: usize, said: (Span, Span), body: &Body<'p>) {
-        if let Some(at) = body.unmarked {
+        if let Some(at) = body.unmarked.first().copied() {
             let why = format!(
                 "{} in a hunk has none of the marks ` `, `+` and `-` before it",
                 quoted(self.lines[at])

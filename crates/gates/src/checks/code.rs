@@ -1,0 +1,39 @@
+//! What the checks of planned and of written code share: the fixes, and telling what rules found.
+
+use super::ruled::Found;
+use super::{Fix, Target};
+use crate::item::{Scope, Severity};
+
+pub(super) const RESOLVE: Fix = Fix {
+    what: "Remove conflict markers (<<<<<<, ======, >>>>>>) and resolve merge conflicts.",
+    include: &[],
+};
+
+pub(super) const REWRITE: Fix = Fix {
+    what: "Change the lines that are named so that the rules no longer fire. Where a rule is wrong \
+           about a line, say so beside it: `assay: ignore RULE reason`.",
+    include: &[],
+};
+
+pub(super) const ADD_TESTS: Fix = Fix {
+    what: "Add or change tests for the behaviour that changes.",
+    include: &["A test that fails without the change", "The file it stands in"],
+};
+
+pub(super) const TRIM: Fix =
+    Fix { what: "Take the blanks away; a formatter does it.", include: &[] };
+
+/// Names a file as something to look at.
+pub(super) fn of_file(path: &str, check: &str) -> Target {
+    Target { scope: Scope::file(path), check: format!("{check} {path}") }
+}
+
+/// Tells what rules found of one severity, each with the place that `at` gives for its line.
+pub(super) fn told(found: &[Found], severity: Severity, at: impl Fn(u32) -> String) -> Vec<String> {
+    let found = found.iter().filter(|found| found.severity == severity);
+    let told = found.map(|found| match found.line {
+        Some(line) => format!("{}: {}", at(line), found.said),
+        None => found.said.clone(),
+    });
+    told.collect()
+}

@@ -1,0 +1,261 @@
+//! The list of `impl-code`: the code as it was written.
+
+use assay_change::Change;
+use assay_change::diff::FileDiff;
+use assay_findings::path::RepoPath;
+
+use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, of_file, told};
+use super::ruled::UNTESTED;
+use super::written::{self, Written};
+use super::{Check, Fix, Seen, Target, markers, named, whitespace};
+use crate::item::{Scope, Severity};
+use crate::plan::Milestone;
+use crate::subject::Subject;
+
+/// How planned files are told that the change leaves as they are.
+const UNTOUCHED: &str = "the change does not touch it";
+
+pub(super) static CHECKS: [Check; 10] = [
+    Check {
+        key: "impl-code/conflict-markers",
+        severity: Severity::Must,
+        targets: |subject| written::targets(subject, "Check for merge conflict markers in"),
+        look: conflict_markers,
+        fix: RESOLVE,
+    },
+    Check {
+        key: "impl-code/rules-must",
+        severity: Severity::Must,
+        targets: |subject| {
+            ruled_files(subject, "Check for defects and open doors that rules find in")
+        },
+        look: |subject, scope| rules(subject, scope, Severity::Must),
+        fix: REWRITE,
+    },
+    Check {
+        key: "impl-code/planned-files",
+        severity: Severity::Must,
+        targets: milestones_with_files,
+        look: planned_files,
+        fix: Fix {
+            what: "Do what the milestone says to the files that it names, or correct the plan.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "impl-code/read",
+        severity: Severity::Must,
+        targets: |subject| everything(subject, "Check that every hunk of the change could be read"),
+        look: all_read,
+        fix: Fix {
+            what: "Have a person look at the files that are named, or make them readable.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "impl-code/whole-must",
+        severity: Severity::Must,
+        targets: |subject| everything(subject, "Check what the commits say"),
+        look: whole,
+        fix: Fix { what: "Reword the commits that are named.", include: &[] },
+    },
+    Check {
+        key: "impl-code/rules-should",
+        severity: Severity::Should,
+        targets: |subject| {
+            ruled_files(subject, "Check size, nesting, copies and error handling of")
+        },
+        look: |subject, scope| rules(subject, scope, Severity::Should),
+        fix: REWRITE,
+    },
+    Check {
+        key: "impl-code/inside-plan",
+        severity: Severity::Should,
+        targets: |subject| match plan_names_files(subject) {
+            true => everything(subject, "Check that nothing changed outside the files of the plan"),
+            false => Vec::new(),
+        },
+        look: inside_plan,
+        fix: Fix {
+            what: "Take the change to the files that are named back, or let the plan name them.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "impl-code/tests",
+        severity: Severity::Should,
+        targets: |subject| everything(subject, "Check that behaviour changed with tests"),
+        look: tests,
+        fix: ADD_TESTS,
+    },
+    Check {
+        key: "impl-code/rules-may",
+        severity: Severity::May,
+        targets: |subject| ruled_files(subject, "Check for what a linter would say of"),
+        look: |subject, scope| rules(subject, scope, Severity::May),
+        fix: REWRITE,
+    },
+    Check {
+        key: "impl-code/whitespace",
+        severity: Severity::May,
+        targets: |subject| written::targets(subject, "Check the blanks in added lines of"),
+        look: blanks,
+        fix: TRIM,
+    },
+];
+
+fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    let target = Target { scope: Scope::All, check: check.to_owned() };
+    match subject.change {
+        Some(change) if !change.files.is_empty() => vec![target],
+        _ => Vec::new(),
+    }
+}
+
+/// Gives the files that rules have to read.
+fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    let Some(ruled) = subject.ruled() else { return Vec::new() };
+    let read = ruled.files.iter().filter(|(_, file)| file.left_out.is_none());
+    read.map(|(path, _)| of_file(path, check)).collect()
+}
+
+fn milestones<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Milestone> + use<'a> {
+    subject.plan.into_iter().flat_map(|(plan, _)| &plan.milestones)
+}
+
+fn plan_names_files(subject: &Subject<'_>) -> bool {
+    milestones(subject).any(|milestone| !milestone.files.is_empty())
+}
+
+fn milestones_with_files(subject: &Subject<'_>) -> Vec<Target> {
+    let change = subject.change.into_iter();
+    let milestones = change.flat_map(|_| milestones(subject));
+    let with_files = milestones.filter(|milestone| !milestone.files.is_empty());
+    let target = |id: &String| Target {
+        scope: Scope::Milestone(id.clone()),
+        check: format!("Check that the files that milestone {id} names were changed as planned"),
+    };
+    with_files.map(|milestone| target(&milestone.id)).collect()
+}
+
+fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    written::look(subject, scope, |written: &Written<'_>| {
+        let found = markers::markers(written.path, &written.added());
+        let told = found.into_iter().map(|(number, line)| {
+            let marker: String = line.chars().take(7).collect();
+            format!("line {number} is a conflict marker ({marker})")
+        });
+        Seen::of(told.collect())
+    })
+}
+
+fn blanks(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    written::look(subject, scope, |written: &Written<'_>| {
+        let added = written.added().into_iter();
+        let told = added.filter_map(|(number, line)| {
+            Some(format!("line {number} {}", whitespace::fault(written.path, line)?))
+        });
+        Seen::of(told.collect())
+    })
+}
+
+fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
+    let (Some(ruled), Scope::File { path, .. }) = (subject.ruled(), scope) else {
+        return written::no_change(scope);
+    };
+    let Some(file) = ruled.files.get(path) else { return written::no_change(scope) };
+    if let Some(why) = &file.unread {
+        return Seen::Unseen(format!("the rules could not read it: {why}"));
+    }
+    Seen::of(told(&file.found, severity, |line| format!("line {line}")))
+}
+
+fn all_read(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let Some(ruled) = subject.ruled() else { return written::no_change(scope) };
+    let unread = ruled
+        .files
+        .iter()
+        .filter_map(|(path, file)| Some(format!("`{path}` ({})", file.unread.as_ref()?)));
+    let unread: Vec<String> = unread.collect();
+    match unread.is_empty() {
+        true => Seen::Holds,
+        false => Seen::Unseen(format!("nobody could read {}", unread.join(", "))),
+    }
+}
+
+fn whole(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let Some(ruled) = subject.ruled() else { return written::no_change(scope) };
+    Seen::of(told(&ruled.whole, Severity::Must, |line| format!("line {line}")))
+}
+
+fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let Some(ruled) = subject.ruled() else { return written::no_change(scope) };
+    let untested = ruled.whole.iter().filter(|found| found.rule == UNTESTED);
+    Seen::of(untested.map(|found| found.said.clone()).collect())
+}
+
+fn planned_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let (Some(change), Scope::Milestone(id)) = (subject.change, scope) else {
+        return written::no_change(scope);
+    };
+    let Some(milestone) = milestones(subject).find(|milestone| milestone.id == *id) else {
+        return Seen::Unseen(format!("the plan has no milestone {id}"));
+    };
+    let told = milestone.files.iter().filter_map(|file| {
+        let why = not_as_planned(subject, change, file)?;
+        Some(format!("milestone {id} names `{}`, and {why}", named::plain(file)))
+    });
+    Seen::of(told.collect())
+}
+
+/// Says why a file that a milestone names is not as planned, if it is not.
+fn not_as_planned(subject: &Subject<'_>, change: &Change, file: &str) -> Option<String> {
+    let files = [file.to_owned()];
+    let is_meant = |path: &Option<String>| path.as_ref().is_some_and(|p| named::names(&files, p));
+    if change.files.iter().any(|diff| is_meant(&diff.new_path) || is_meant(&diff.old_path)) {
+        return None;
+    }
+    if !named::is_one_file(file) {
+        return Some("the change touches nothing there".to_owned());
+    }
+    let path = RepoPath::parse(named::plain(file), None);
+    let Ok(path) = path else { return Some("that is no path in the repository".to_owned()) };
+    let text = subject.tree.read(&path);
+    let parts = subject.planned().map(|planned| planned.of_path(path.as_str())).unwrap_or_default();
+    let Some(text) = text else {
+        let is_deleted = parts.last().is_some_and(|(_, part)| part.new.is_none());
+        return (!is_deleted).then(|| "there is no such file".to_owned());
+    };
+    let hunks: Vec<_> = parts.iter().flat_map(|(_, part)| &part.hunks).collect();
+    let lines = written::squeezed(&text);
+    let missing = hunks.iter().find(|hunk| !written::holds_added(&lines, hunk));
+    match (hunks.is_empty(), missing) {
+        (true, _) => Some(UNTOUCHED.to_owned()),
+        (false, None) => None,
+        (false, Some(hunk)) => Some(format!(
+            "{UNTOUCHED} and it does not hold what the plan adds at line {}",
+            hunk.line
+        )),
+    }
+}
+
+fn inside_plan(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let Some(change) = subject.change else { return written::no_change(scope) };
+    let is_named = |path: &str| {
+        let mut milestones = milestones(subject);
+        milestones.any(|m| named::names(&m.files, path) || named::names(&m.tests, path))
+    };
+    let is_the_plan = |path: &str| subject.plan.is_some_and(|(_, at)| at == path);
+    let planned = subject.planned();
+    let is_planned = |path: &str| planned.is_some_and(|planned| planned.touches(path));
+    let strange = |file: &&FileDiff| {
+        let mut paths = [&file.old_path, &file.new_path].into_iter().flatten();
+        let is_beside = file.left_out.is_some()
+            || assay_rules::is_test(file.path())
+            || named::is_document(file.path())
+            || named::is_lock_file(file.path());
+        !is_beside && !paths.any(|path| is_named(path) || is_planned(path) || is_the_plan(path))
+    };
+    let strange = change.files.iter().filter(strange);
+    Seen::of(strange.map(|file| format!("`{}` is in no list of the plan", file.path())).collect())
+}

@@ -1,0 +1,312 @@
+//! The list of `plan-code`: the diffs that a plan holds.
+
+use assay_findings::path::RepoPath;
+
+use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, of_file, told};
+use super::planned::Planned;
+use super::ruled::UNTESTED;
+use super::{Check, Fix, Seen, Target, markers, named, whitespace};
+use crate::item::{Scope, Severity};
+use crate::plan::patch::{Came, FilePatch, Placed};
+use crate::subject::Subject;
+
+pub(super) static CHECKS: [Check; 11] = [
+    Check {
+        key: "plan-code/named",
+        severity: Severity::Must,
+        targets: |subject| {
+            everything(subject, "Check that every diff names files of the repository")
+        },
+        look: named_at_all,
+        fix: Fix {
+            what: "Write each diff in the unified form.",
+            include: &[
+                "`--- a/PATH` and `+++ b/PATH` above the hunks, `/dev/null` for no file",
+                "Paths from the root of the repository that stay inside it",
+                "Text only",
+            ],
+        },
+    },
+    Check {
+        key: "plan-code/syntax",
+        severity: Severity::Must,
+        targets: |subject| files(subject, "Validate diff syntax of"),
+        look: |subject, scope| look(subject, scope, syntax),
+        fix: Fix {
+            what: "Correct the form of the diff at the lines that are named.",
+            include: &[
+                "`@@ -LINE,COUNT +LINE,COUNT @@` with counts that the hunk adds up to",
+                "A blank, `+` or `-` before every line of a hunk",
+            ],
+        },
+    },
+    Check {
+        key: "plan-code/applies",
+        severity: Severity::Must,
+        targets: |subject| files(subject, "Apply the diffs in the order of the plan to"),
+        look: |subject, scope| look(subject, scope, applies),
+        fix: Fix {
+            what: "Write the diff against the file as it is, after the diffs that stand before it \
+                   in the plan.",
+            include: &["Lines of context exactly as they stand in the file"],
+        },
+    },
+    Check {
+        key: "plan-code/conflict-markers",
+        severity: Severity::Must,
+        targets: |subject| files(subject, "Check for merge conflict markers in the diffs of"),
+        look: |subject, scope| look(subject, scope, conflict_markers),
+        fix: RESOLVE,
+    },
+    Check {
+        key: "plan-code/own-files",
+        severity: Severity::Must,
+        targets: files_with_owners,
+        look: |subject, scope| look(subject, scope, own_files),
+        fix: Fix {
+            what: "Let the milestone name the file among the files that it touches, or take the \
+                   diff out of it.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-code/rules-must",
+        severity: Severity::Must,
+        targets: |subject| {
+            ruled_files(subject, "Check for defects and open doors that rules find in")
+        },
+        look: |subject, scope| rules(subject, scope, Severity::Must),
+        fix: REWRITE,
+    },
+    Check {
+        key: "plan-code/rules-should",
+        severity: Severity::Should,
+        targets: |subject| {
+            ruled_files(subject, "Check size, nesting, copies and error handling of")
+        },
+        look: |subject, scope| rules(subject, scope, Severity::Should),
+        fix: REWRITE,
+    },
+    Check {
+        key: "plan-code/tests",
+        severity: Severity::Should,
+        targets: |subject| everything(subject, "Check that behaviour changes with tests"),
+        look: tests,
+        fix: ADD_TESTS,
+    },
+    Check {
+        key: "plan-code/all-files",
+        severity: Severity::Should,
+        targets: milestones_with_diffs,
+        look: all_files,
+        fix: Fix {
+            what: "Show the diff of each file of code that the milestone names, or name only those \
+                   that it changes.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-code/rules-may",
+        severity: Severity::May,
+        targets: |subject| ruled_files(subject, "Check for what a linter would say of"),
+        look: |subject, scope| rules(subject, scope, Severity::May),
+        fix: REWRITE,
+    },
+    Check {
+        key: "plan-code/whitespace",
+        severity: Severity::May,
+        targets: |subject| files(subject, "Check the blanks in added lines of"),
+        look: |subject, scope| look(subject, scope, blanks),
+        fix: TRIM,
+    },
+];
+
+/// A part of a diff, with the diff that it stands in.
+type Part<'a, 'p> = (&'a Placed<'p>, &'a FilePatch<'p>);
+
+fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    let has_diffs = subject.planned().is_some_and(|planned| !planned.patches.is_empty());
+    let target = Target { scope: Scope::All, check: check.to_owned() };
+    if has_diffs { vec![target] } else { Vec::new() }
+}
+
+fn files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    let Some(planned) = subject.planned() else { return Vec::new() };
+    planned.paths().map(|path| of_file(path, check)).collect()
+}
+
+/// Gives the files that rules have to read.
+fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    let Some(planned) = subject.planned() else { return Vec::new() };
+    let is_left_out =
+        |path: &&str| planned.ruled().files.get(*path).is_some_and(|file| file.left_out.is_some());
+    planned.paths().filter(|path| !is_left_out(path)).map(|path| of_file(path, check)).collect()
+}
+
+/// Gives the files whose diffs stand under a milestone that says which files it touches.
+fn files_with_owners(subject: &Subject<'_>) -> Vec<Target> {
+    let Some(planned) = subject.planned() else { return Vec::new() };
+    let has_owner = |path: &&str| {
+        let mut owners =
+            planned.of_path(path).into_iter().filter_map(|(placed, _)| placed.milestone);
+        owners.any(|milestone| !milestone.files.is_empty())
+    };
+    let owned = planned.paths().filter(has_owner);
+    owned.map(|path| of_file(path, "Check that its milestone names")).collect()
+}
+
+fn milestones_with_diffs(subject: &Subject<'_>) -> Vec<Target> {
+    let milestones = subject.plan.map_or(&[][..], |(plan, _)| &plan.milestones);
+    let with_both = milestones
+        .iter()
+        .filter(|milestone| !milestone.diffs.is_empty() && !milestone.files.is_empty());
+    let target = |id: &String| Target {
+        scope: Scope::Milestone(id.clone()),
+        check: format!("Check that every file of code that milestone {id} names has a diff"),
+    };
+    with_both.map(|milestone| target(&milestone.id)).collect()
+}
+
+/// Looks at the diffs of the file that a scope names.
+fn look(
+    subject: &Subject<'_>,
+    scope: &Scope,
+    see: fn(&Planned<'_>, &str, &[Part<'_, '_>]) -> Seen,
+) -> Seen {
+    let (Some(planned), Scope::File { path, .. }) = (subject.planned(), scope) else {
+        return no_diff(scope);
+    };
+    match &planned.of_path(path)[..] {
+        [] => no_diff(scope),
+        parts => see(planned, path, parts),
+    }
+}
+
+fn no_diff(scope: &Scope) -> Seen {
+    Seen::Unseen(format!("the plan has no diff for `{scope}`"))
+}
+
+fn named_at_all(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let Some(planned) = subject.planned() else { return no_diff(scope) };
+    let faults = planned.patches.iter().flat_map(|placed| &placed.patch.faults);
+    Seen::of(
+        faults.map(|fault| format!("line {} of the plan: {}", fault.line, fault.why)).collect(),
+    )
+}
+
+fn syntax(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
+    let faults = parts.iter().flat_map(|(_, file)| &file.faults);
+    Seen::of(
+        faults.map(|fault| format!("line {} of the plan: {}", fault.line, fault.why)).collect(),
+    )
+}
+
+fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> Seen {
+    let misfits = planned.sketch.misfits(path).iter();
+    let told = misfits.map(|misfit| {
+        format!("the diff at line {} of the plan does not apply: {}", misfit.line, misfit.why)
+    });
+    let mut told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        let moved = planned.sketch.moved(path).iter().map(|moved| {
+            let (line, stated, fits) = (moved.line, moved.stated, moved.fits);
+            format!("the one at line {line} fits at line {fits} of the file, not at line {stated}")
+        });
+        told.extend(moved);
+    }
+    Seen::of(told)
+}
+
+fn conflict_markers(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
+    let mut told = Vec::new();
+    for (_, file) in parts {
+        let added = file.hunks.iter().flat_map(|hunk| hunk.added());
+        let mut lines: Vec<(u32, &str)> = added.map(|line| (line.at, line.text)).collect();
+        lines.extend(&file.unmarked);
+        lines.sort_by_key(|(number, _)| *number);
+        told.extend(markers::markers(path, &lines).into_iter().map(|(number, line)| {
+            let marker: String = line.chars().take(7).collect();
+            format!("line {number} of the plan is a conflict marker ({marker})")
+        }));
+    }
+    Seen::of(told)
+}
+
+fn own_files(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
+    let told = parts.iter().filter_map(|(placed, file)| {
+        let milestone = placed.milestone.filter(|milestone| !milestone.files.is_empty())?;
+        let paths = [&file.old, &file.new].into_iter().flatten().map(RepoPath::as_str);
+        let lists = [&milestone.files, &milestone.tests];
+        let is_named = |path: &str| lists.iter().any(|list| named::names(list, path));
+        let strange = paths.into_iter().find(|path| !is_named(path))?;
+        Some(format!(
+            "the diff at line {} of the plan touches `{strange}`, which milestone {} does not name",
+            file.line, milestone.id
+        ))
+    });
+    Seen::of(told.collect())
+}
+
+fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
+    let (Some(planned), Scope::File { path, .. }) = (subject.planned(), scope) else {
+        return no_diff(scope);
+    };
+    if planned.of_path(path).is_empty() {
+        return no_diff(scope);
+    }
+    if !planned.sketch.misfits(path).is_empty() {
+        return Seen::Unseen(
+            "not all of its diffs apply, so there is no file to look at".to_owned(),
+        );
+    }
+    let Some(ruled) = planned.ruled().files.get(path) else {
+        // Made and taken away again by the plan itself.
+        return Seen::Holds;
+    };
+    if let Some(why) = &ruled.unread {
+        return Seen::Unseen(format!("the rules could not read it: {why}"));
+    }
+    let after = RepoPath::exact(path).ok();
+    let came = |line: u32| planned.sketch.came(after.as_ref()?, line);
+    Seen::of(told(&ruled.found, severity, |line| match came(line) {
+        Some(Came::Plan(at)) => format!("line {at} of the plan"),
+        Some(Came::Before(_)) | None => format!("line {line} of the file"),
+    }))
+}
+
+fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let Some(planned) = subject.planned() else { return no_diff(scope) };
+    let foreseen = planned.patches.iter().filter_map(|placed| placed.milestone);
+    if foreseen.into_iter().any(|milestone| !milestone.tests.is_empty()) {
+        return Seen::Holds;
+    }
+    let untested = planned.ruled().whole.iter().filter(|found| found.rule == UNTESTED);
+    Seen::of(untested.map(|found| found.said.clone()).collect())
+}
+
+fn all_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let (Some(planned), Some((plan, _)), Scope::Milestone(id)) =
+        (subject.planned(), subject.plan, scope)
+    else {
+        return no_diff(scope);
+    };
+    let mut told = Vec::new();
+    for milestone in plan.milestones.iter().filter(|milestone| milestone.id == *id) {
+        let files = milestone.files.iter().map(|file| named::plain(file));
+        let code = files.filter(|file| named::is_one_file(file) && named::is_code(file));
+        let missing = code.filter(|file| !planned.touches(file));
+        told.extend(
+            missing.map(|file| format!("milestone {id} names `{file}` and shows no diff of it")),
+        );
+    }
+    Seen::of(told)
+}
+
+fn blanks(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
+    let added = parts.iter().flat_map(|(_, file)| &file.hunks).flat_map(|hunk| hunk.added());
+    let told = added.filter_map(|line| {
+        let fault = whitespace::fault(path, line.text)?;
+        Some(format!("line {} of the plan {fault}", line.at))
+    });
+    Seen::of(told.collect())
+}

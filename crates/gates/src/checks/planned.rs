@@ -1,0 +1,90 @@
+//! The diffs of a plan with what they come to: [`Planned`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use assay_change::LeaveOut;
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+use assay_rules::Rulebook;
+
+use super::named;
+use super::ruled::Ruled;
+use crate::plan::Plan;
+use crate::plan::patch::{FilePatch, Placed, Sketch};
+
+/// Larger files are not read by rules.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The diffs of a plan, read and applied.
+pub(crate) struct Planned<'p> {
+    pub(super) patches: Vec<Placed<'p>>,
+    pub(super) sketch: Sketch,
+    /// Which diff, and which file of it, is about a path.
+    places: BTreeMap<String, Vec<(usize, usize)>>,
+    /// The paths that files are at before.
+    left: BTreeSet<String>,
+    ruled: Ruled,
+}
+
+impl<'p> Planned<'p> {
+    /// Reads the diffs of a plan, applies them to a tree and holds the rules against them.
+    pub(crate) fn of(plan: &'p Plan, tree: &(dyn Tree + Sync), rules: &Rulebook) -> Planned<'p> {
+        let patches = plan.patches();
+        let sketch = Sketch::of(tree, &patches);
+        let mut places: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+        let mut left = BTreeSet::new();
+        for (diff, placed) in patches.iter().enumerate() {
+            for (nth, file) in placed.patch.files.iter().enumerate() {
+                places.entry(file.path().to_owned()).or_default().push((diff, nth));
+                left.extend(file.old.as_ref().map(RepoPath::to_string));
+            }
+        }
+        let ruled = match places.is_empty() {
+            true => Ruled::default(),
+            false => ruled(&sketch, tree, rules),
+        };
+        Planned { patches, sketch, places, left, ruled }
+    }
+
+    /// Gives the paths that the diffs are about.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.places.keys().map(String::as_str)
+    }
+
+    /// Says whether a diff changes the file at a path, or takes it away from there.
+    pub(super) fn touches(&self, path: &str) -> bool {
+        self.places.contains_key(path) || self.left.contains(path)
+    }
+
+    /// Gives the parts of the diffs that are about a path, in order.
+    pub(super) fn of_path(&self, path: &str) -> Vec<(&Placed<'p>, &FilePatch<'p>)> {
+        let places = self.places.get(path).map_or(&[][..], Vec::as_slice);
+        let part = |(diff, nth): &(usize, usize)| {
+            let placed = &self.patches[*diff];
+            (placed, &placed.patch.files[*nth])
+        };
+        places.iter().map(part).collect()
+    }
+
+    /// Gives what the rules make of the diffs.
+    pub(super) fn ruled(&self) -> &Ruled {
+        &self.ruled
+    }
+}
+
+fn ruled(sketch: &Sketch, tree: &(dyn Tree + Sync), rules: &Rulebook) -> Ruled {
+    let mut change = sketch.change(Path::new("."), some_test(tree));
+    if let Ok(usual) = LeaveOut::new(&[], MAX_BYTES) {
+        change.leave_out(&usual);
+    }
+    Ruled::of(&change, rules)
+}
+
+/// Gives a test of the repository: only where there is one do the rules miss tests in a change.
+fn some_test(tree: &(dyn Tree + Sync)) -> BTreeMap<RepoPath, String> {
+    let is_code = |path: &RepoPath| named::is_code(path.as_str());
+    let is_test = |path: &RepoPath| assay_rules::is_test(path.as_str()) && is_code(path);
+    let tests = tree.paths().into_iter().filter(is_test);
+    tests.filter_map(|path| Some((path.clone(), tree.read(&path)?))).take(1).collect()
+}

@@ -1,0 +1,108 @@
+//! What the rules make of a change, sorted for the list of a gate: [`Ruled`].
+
+use std::collections::BTreeMap;
+
+use assay_change::Change;
+use assay_findings::coverage::Look;
+use assay_findings::grade::Obligation;
+use assay_findings::identity::Suppression;
+use assay_findings::vote::Vote;
+use assay_findings::write::plain::one_line;
+use assay_rules::Rulebook;
+
+use crate::item::Severity;
+
+/// The rule that has a check of its own in every list.
+const MARKERS: &str = "change/conflict-marker";
+
+/// The rule about tests that did not come with behaviour.
+pub(super) const UNTESTED: &str = "change/untested";
+
+/// What the rules make of a change. They go over it once, for all checks that ask.
+#[derive(Debug, Default)]
+pub(crate) struct Ruled {
+    /// By path.
+    pub(super) files: BTreeMap<String, FileRuled>,
+    /// What belongs to no file.
+    pub(super) whole: Vec<Found>,
+}
+
+/// What the rules make of one file.
+#[derive(Debug, Default)]
+pub(super) struct FileRuled {
+    pub(super) found: Vec<Found>,
+    /// Why not all of it was read, although somebody had to.
+    pub(super) unread: Option<String>,
+    /// The rule by which nobody has to read it.
+    pub(super) left_out: Option<String>,
+}
+
+/// Something that a rule found.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) severity: Severity,
+    pub(super) rule: String,
+    pub(super) line: Option<u32>,
+    /// What it is and how to fix it.
+    pub(super) said: String,
+}
+
+impl Ruled {
+    /// Holds the rules against a change.
+    pub(crate) fn of(change: &Change, rules: &Rulebook) -> Ruled {
+        let reviewed = rules.review(change);
+        let mut ruled = Ruled::default();
+        let mut looks = reviewed.looks.into_iter();
+        for file in &change.files {
+            let of_file = ruled.files.entry(file.path().to_owned()).or_default();
+            for look in looks.by_ref().take(file.hunks.len().max(1)) {
+                match look {
+                    Look::Failed(why) | Look::Unread(why) => of_file.unread = Some(why),
+                    Look::LeftOut(rule) => of_file.left_out = Some(rule),
+                    Look::Reviewed | Look::TextOnly | Look::NotConcerned => {}
+                }
+            }
+        }
+        let asked = |vote: &Vote| reviewed.suppressions.iter().any(|asked| covers(asked, vote));
+        for vote in reviewed.report.votes.iter().filter(|vote| !asked(vote)) {
+            let rule = vote.rule.clone().unwrap_or_default();
+            if rule == MARKERS {
+                continue;
+            }
+            let found = Found::new(vote, rule);
+            match &vote.file {
+                Some(file) => ruled.file(file.as_str()).found.push(found),
+                None => ruled.whole.push(found),
+            }
+        }
+        ruled
+    }
+
+    fn file(&mut self, path: &str) -> &mut FileRuled {
+        self.files.entry(path.to_owned()).or_default()
+    }
+}
+
+impl Found {
+    fn new(vote: &Vote, rule: String) -> Found {
+        let severity = match vote.grade.obligation() {
+            Obligation::Must => Severity::Must,
+            Obligation::Should => Severity::Should,
+            // Size, depth and copies make the next change harder, whatever they break today.
+            Obligation::May if rule.starts_with("shape/") => Severity::Should,
+            Obligation::May => Severity::May,
+        };
+        let mut said = format!("{} ({rule})", one_line(&vote.title));
+        if let Some(fix) = &vote.suggested_fix {
+            said += &format!(": {}", one_line(fix).trim_end_matches('.'));
+        }
+        Found { severity, rule, line: vote.line(), said }
+    }
+}
+
+/// Says whether a comment with a reason asks to leave a finding alone.
+fn covers(asked: &Suppression, vote: &Vote) -> bool {
+    vote.rule.as_ref() == Some(&asked.rule)
+        && vote.file.as_ref() == Some(&asked.file)
+        && vote.lines.is_some_and(|lines| (lines.start()..=lines.end()).contains(&asked.line))
+}

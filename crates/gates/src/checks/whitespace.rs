@@ -1,0 +1,14 @@
+//! Blanks where nobody sees them: at the end of a line, or before a tab.
+
+/// Says what is wrong with the blanks of a line, if anything is.
+pub(super) fn fault(path: &str, line: &str) -> Option<&'static str> {
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    let said = line.trim_end_matches([' ', '\t']);
+    // Two blanks at the end of a line of Markdown break it.
+    let is_break = path.ends_with(".md") && !said.is_empty() && &line[said.len()..] == "  ";
+    if said.len() < line.len() && !is_break {
+        return Some("ends with blanks");
+    }
+    let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+    indent.contains(" \t").then_some("has a blank before a tab")
+}

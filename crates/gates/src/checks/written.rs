@@ -1,0 +1,76 @@
+//! Files as a change leaves them: [`Written`].
+
+use std::collections::HashSet;
+
+use assay_change::diff::{Content, FileDiff};
+use assay_findings::ground::squeeze;
+use assay_findings::path::RepoPath;
+
+use super::code::of_file;
+use super::{Seen, Target};
+use crate::item::Scope;
+use crate::plan::patch::Hunk;
+use crate::subject::Subject;
+
+/// A changed file, with its text after the change.
+pub(super) struct Written<'c> {
+    pub(super) path: &'c str,
+    pub(super) file: &'c FileDiff,
+    pub(super) text: String,
+}
+
+impl Written<'_> {
+    /// Gives the lines that came, each with its number.
+    pub(super) fn added(&self) -> Vec<(u32, &str)> {
+        let lines: Vec<&str> = self.text.lines().collect();
+        let numbers = self.file.added().flat_map(|lines| lines.start()..=lines.end());
+        let line = |number: u32| Some((number, *lines.get((number as usize).checked_sub(1)?)?));
+        numbers.map_while(line).collect()
+    }
+}
+
+/// Gives the files of text that the change leaves.
+pub(super) fn files<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a FileDiff> {
+    let files = subject.change.into_iter().flat_map(|change| &change.files);
+    let is_text = |file: &&FileDiff| matches!(file.content, Content::Text | Content::Unread(_));
+    files.filter(|file| file.new_path.is_some() && file.left_out.is_none()).filter(is_text)
+}
+
+/// Names those files as things to look at.
+pub(super) fn targets(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    files(subject).map(|file| of_file(file.path(), check)).collect()
+}
+
+/// Looks at the file that a scope names. One that cannot be read is not seen.
+pub(super) fn look(
+    subject: &Subject<'_>,
+    scope: &Scope,
+    see: impl FnOnce(&Written<'_>) -> Seen,
+) -> Seen {
+    let (Some(change), Scope::File { path, .. }) = (subject.change, scope) else {
+        return no_change(scope);
+    };
+    let Some(file) = subject.file(path) else { return no_change(scope) };
+    if let Content::Unread(_) = file.content {
+        return Seen::Unseen("its diff could not be read".to_owned());
+    }
+    let text = RepoPath::exact(path).ok().and_then(|path| change.tree().read(&path));
+    match text {
+        Some(text) => see(&Written { path, file, text }),
+        None => Seen::Unseen("it could not be read".to_owned()),
+    }
+}
+
+pub(super) fn no_change(scope: &Scope) -> Seen {
+    Seen::Unseen(format!("there is no change for `{scope}`"))
+}
+
+/// Gives the lines of a file without their blanks, so that formatting makes no difference.
+pub(crate) fn squeezed(text: &str) -> HashSet<String> {
+    text.lines().map(squeeze).collect()
+}
+
+/// Says whether such lines hold every one that a hunk adds.
+pub(crate) fn holds_added(lines: &HashSet<String>, hunk: &Hunk<'_>) -> bool {
+    hunk.added().all(|line| lines.contains(&squeeze(line.text)))
+}

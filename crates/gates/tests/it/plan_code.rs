@@ -1,0 +1,267 @@
+//! The checks of `plan-code`.
+
+use assay_gates::plan::{Milestone, Plan};
+use assay_gates::subject::Subject;
+use expect_test::{Expect, expect};
+
+use crate::files::Files;
+use crate::lists::{milestone, said};
+
+const TREE: [(&str, &str); 2] =
+    [("src/a.py", "import os\n\n\ndef a():\n    return 1\n"), ("b.md", "# B\n")];
+
+/// Says what one check makes of the diffs of a milestone that names no files.
+fn check(key: &str, diffs: &[&str], expected: Expect) {
+    check_in(key, vec![milestone("M1", &[], diffs)], expected);
+}
+
+fn check_in(key: &str, milestones: Vec<Milestone>, expected: Expect) {
+    let plan = Plan { milestones, is_markdown: true, ..Plan::default() };
+    let tree = Files::new(&TREE);
+    let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
+    expected.assert_eq(&said(&subject, key));
+}
+
+/// A diff that adds lines to the end of a file of Python.
+fn adding(lines: &[&str]) -> String {
+    let added: String = lines.iter().map(|line| format!("+{line}\n")).collect();
+    format!(
+        "--- a/src/a.py\n+++ b/src/a.py\n@@ -4,2 +4,{} @@\n def a():\n     return 1\n{added}",
+        2 + lines.len()
+    )
+}
+
+#[test]
+fn a_diff_without_a_file_of_the_repository_fails() {
+    check(
+        "plan-code/named",
+        &["+x\n", "--- /dev/null\n+++ b/../up\n@@ -0,0 +1 @@\n+x\n"],
+        expect![[r#"
+            MUST * | Check that every diff names files of the repository | FAILS: line 11 of the plan: the diff names no file; put `--- a/PATH` and `+++ b/PATH` above its hunks; line 111 of the plan: `../up` is no path to change: the path leaves the repository.
+        "#]],
+    );
+    check(
+        "plan-code/named",
+        &[&adding(&["x = 1"])],
+        expect![[r#"
+            MUST * | Check that every diff names files of the repository | holds
+        "#]],
+    );
+}
+
+#[test]
+fn a_plan_without_diffs_has_nothing_to_check() {
+    for key in ["plan-code/named", "plan-code/syntax", "plan-code/tests", "plan-code/own-files"] {
+        check(key, &[], expect![[""]]);
+    }
+}
+
+#[test]
+fn wrong_counts_fail() {
+    let wrong = adding(&["x = 1"]).replace("+4,3", "+4,9");
+    check(
+        "plan-code/syntax",
+        &[&wrong],
+        expect![[r#"
+            MUST file:src/a.py | Validate diff syntax of src/a.py | FAILS: line 13 of the plan: the head of the hunk says 2 lines before and 9 after, and it has 2 and 3.
+        "#]],
+    );
+    check(
+        "plan-code/syntax",
+        &[&adding(&["x = 1"])],
+        expect![[r#"
+            MUST file:src/a.py | Validate diff syntax of src/a.py | holds
+        "#]],
+    );
+}
+
+#[test]
+fn diffs_apply_in_the_order_of_the_plan() {
+    let again = "--- a/src/a.py\n+++ b/src/a.py\n@@ -6 +6 @@\n-x = 1\n+x = 2\n";
+    check(
+        "plan-code/applies",
+        &[&adding(&["x = 1"]), again],
+        expect![[r#"
+            MUST file:src/a.py | Apply the diffs in the order of the plan to src/a.py | holds
+        "#]],
+    );
+    check(
+        "plan-code/applies",
+        &[again, &adding(&["x = 1"])],
+        expect![[r#"
+            MUST file:src/a.py | Apply the diffs in the order of the plan to src/a.py | FAILS: the diff at line 13 of the plan does not apply: line 14 of the plan says `x = 1`, and the file ends at line 5.
+        "#]],
+    );
+}
+
+#[test]
+fn conflict_markers_fail_with_or_without_a_mark_before_them() {
+    check(
+        "plan-code/conflict-markers",
+        &[&adding(&["<<<<<<< HEAD", "x = 1", "=======", "x = 2", ">>>>>>> topic"])],
+        expect![[r#"
+            MUST file:src/a.py | Check for merge conflict markers in the diffs of src/a.py | FAILS: line 16 of the plan is a conflict marker (<<<<<<<); line 18 of the plan is a conflict marker (=======); line 20 of the plan is a conflict marker (>>>>>>>).
+        "#]],
+    );
+    let bare = "--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1,2 @@\n import os\n<<<<<<< HEAD\n+x = 1\n";
+    check(
+        "plan-code/conflict-markers",
+        &[bare],
+        expect![[r#"
+            MUST file:src/a.py | Check for merge conflict markers in the diffs of src/a.py | FAILS: line 15 of the plan is a conflict marker (<<<<<<<).
+        "#]],
+    );
+    check(
+        "plan-code/conflict-markers",
+        &[&adding(&["TITLE = '''", "=======", "'''"])],
+        expect![[r#"
+            MUST file:src/a.py | Check for merge conflict markers in the diffs of src/a.py | holds
+        "#]],
+    );
+}
+
+#[test]
+fn a_diff_of_a_file_that_its_milestone_does_not_name_fails() {
+    let page = "--- a/b.md\n+++ b/b.md\n@@ -1 +1,2 @@\n # B\n+b\n";
+    check_in(
+        "plan-code/own-files",
+        vec![
+            milestone("M1", &["src/a.py"], &[&adding(&["x = 1"]), page]),
+            milestone("M2", &[], &[page]),
+        ],
+        expect![[r#"
+            MUST file:b.md | Check that its milestone names b.md | FAILS: the diff at line 111 of the plan touches `b.md`, which milestone M1 does not name.
+            MUST file:src/a.py | Check that its milestone names src/a.py | holds
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_of_code_that_a_milestone_names_has_a_diff() {
+    let files = ["src/a.py", "src/c.py", "README.md", "src/"];
+    check_in(
+        "plan-code/all-files",
+        vec![milestone("M1", &files, &[&adding(&["x = 1"])]), milestone("M2", &["d.py"], &[])],
+        expect![[r#"
+            SHOULD milestone:M1 | Check that every file of code that milestone M1 names has a diff | FAILS: milestone M1 names `src/c.py` and shows no diff of it.
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_rules_find_is_told_by_how_bad_it_is() {
+    let flawed = adding(&[
+        "", "", "def run(name):", "    os.system('ls ' + name)", "    try:", "        eval(name)",
+        "    except:", "        pass", "    breakpoint()", "    print('DEBUG', name)",
+    ]);
+    for (key, expected) in [
+        (
+            "plan-code/rules-must",
+            expect![[r#"
+                MUST file:src/a.py | Check for defects and open doors that rules find in src/a.py | FAILS: line 19 of the plan: Shell command built from a value (python/shell-injection): Pass a list of arguments without `shell=True`, such as `subprocess.run(["tar", "xf", path], check=True)`; line 24 of the plan: Breakpoint left in the code (python/debugger): Take the breakpoint out.
+            "#]],
+        ),
+        (
+            "plan-code/rules-should",
+            expect![[r#"
+            SHOULD file:src/a.py | Check size, nesting, copies and error handling of src/a.py | FAILS: line 21 of the plan: A function's argument is run as code (python/eval-of-parameter): Use `ast.literal_eval` for values, or a table of the operations that are allowed; line 22 of the plan: Every error is swallowed (python/swallowed-exception): Catch the one error that is expected, or log it; if it must be ignored, say why in a comment.
+        "#]],
+        ),
+        (
+            "plan-code/rules-may",
+            expect![[r#"
+                MAY file:src/a.py | Check for what a linter would say of src/a.py | FAILS: line 25 of the plan: Debugging output left in the code (python/debug-print): Take it out, or log it.
+            "#]],
+        ),
+    ] {
+        check(key, &[&flawed], expected);
+    }
+}
+
+#[test]
+fn deep_nesting_is_a_matter_of_structure() {
+    let mut lines = vec![String::new(), "def deep(x):".to_owned()];
+    lines.extend((1..9).map(|depth| format!("{}if x > {depth}:", "    ".repeat(depth))));
+    lines.push(format!("{}return 1", "    ".repeat(9)));
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    check(
+        "plan-code/rules-should",
+        &[&adding(&lines)],
+        expect![[r#"
+        SHOULD file:src/a.py | Check size, nesting, copies and error handling of src/a.py | FAILS: line 24 of the plan: Code nested too deep (shape/deep-nesting): Return early, or take the inner part out into a function.
+    "#]],
+    );
+}
+
+#[test]
+fn a_comment_with_a_reason_is_heard() {
+    let flawed = adding(&[
+        "",
+        "",
+        "def run(name):",
+        "    # assay: ignore python/shell-injection names are constants",
+        "    os.system('ls ' + name)",
+    ]);
+    check(
+        "plan-code/rules-must",
+        &[&flawed],
+        expect![[r#"
+        MUST file:src/a.py | Check for defects and open doors that rules find in src/a.py | holds
+    "#]],
+    );
+}
+
+#[test]
+fn rules_say_nothing_of_a_file_whose_diffs_do_not_apply() {
+    let stray = "--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1,2 @@\n import sys\n+eval('1')\n";
+    check(
+        "plan-code/rules-must",
+        &[stray],
+        expect![[r#"
+            MUST file:src/a.py | Check for defects and open doors that rules find in src/a.py | unseen: not all of its diffs apply, so there is no file to look at
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_looks_at_lock_files() {
+    let lock = "--- /dev/null\n+++ b/Cargo.lock\n@@ -0,0 +1 @@\n+x\n";
+    check("plan-code/rules-must", &[lock], expect![[""]]);
+}
+
+#[test]
+fn behaviour_comes_with_tests_where_there_are_any() {
+    let lines: Vec<String> = (0..40).map(|nth| format!("x{nth} = a() + {nth}")).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let plan = |tests: &[&str]| {
+        let mut only = milestone("M1", &[], &[&adding(&lines)]);
+        only.tests = tests.iter().map(|test| (*test).to_owned()).collect();
+        Plan { milestones: vec![only], is_markdown: true, ..Plan::default() }
+    };
+    let with_test = [TREE[0], ("tests/test_a.py", "def test_a():\n    pass\n")];
+    let said_of = |files: &[(&str, &str)], plan: &Plan| {
+        let tree = Files::new(files);
+        said(&Subject::new(Some((plan, "plan.md")), None, &tree), "plan-code/tests")
+    };
+    expect![[r#"
+        SHOULD * | Check that behaviour changes with tests | FAILS: Behaviour changed and no test touched (change/untested): Add or change a test that fails without this change.
+    "#]].assert_eq(&said_of(&with_test, &plan(&[])));
+    let holds = expect![[r#"
+        SHOULD * | Check that behaviour changes with tests | holds
+    "#]];
+    holds.assert_eq(&said_of(&with_test, &plan(&["tests/test_a.py: sums"])));
+    holds.assert_eq(&said_of(&TREE, &plan(&[])));
+}
+
+#[test]
+fn blanks_at_the_end_of_added_lines_are_told() {
+    let page = "--- a/b.md\n+++ b/b.md\n@@ -1 +1,3 @@\n # B\n+a break  \n+no break \n";
+    check(
+        "plan-code/whitespace",
+        &[&adding(&["x = 1 ", "  \ty = 2", "z = 3"]), page],
+        expect![[r#"
+            MAY file:b.md | Check the blanks in added lines of b.md | FAILS: line 116 of the plan ends with blanks.
+            MAY file:src/a.py | Check the blanks in added lines of src/a.py | FAILS: line 16 of the plan ends with blanks; line 17 of the plan has a blank before a tab.
+        "#]],
+    );
+}
