@@ -16,6 +16,7 @@ pub mod guide;
 pub mod item;
 pub mod keep;
 pub mod list;
+pub mod model;
 pub mod phase;
 pub mod plan;
 pub mod standing;

@@ -1,0 +1,211 @@
+//! What a model answers, and what of it counts.
+
+use std::collections::HashMap;
+
+use assay_findings::ground::squeeze;
+use serde::Deserialize;
+
+use crate::checks::Seen;
+use crate::gate::Proposed;
+use crate::item::{Item, Scope, Severity};
+use crate::subject::Subject;
+
+/// No more items are taken from a model.
+const MOST_PROPOSED: usize = 12;
+
+/// A quote with fewer letters shows nothing.
+const SHORTEST_QUOTE: usize = 8;
+
+/// What a model says of items.
+#[derive(Debug, Deserialize)]
+pub(super) struct Answers {
+    answers: Vec<Answer>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    id: String,
+    status: Status,
+    #[serde(default)]
+    finding: String,
+    #[serde(default)]
+    quote: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Status {
+    Pass,
+    Fail,
+    CannotTell,
+}
+
+impl Answers {
+    pub(super) fn read(text: &str) -> Result<Answers, String> {
+        serde_json::from_str(object_in(text)).map_err(|error| error.to_string())
+    }
+
+    /// Gives what was seen of each item, in order. Of two answers for one the worse counts.
+    pub(super) fn of(&self, items: &[&Item], material: &str) -> Vec<Seen> {
+        let mut by_id: HashMap<&str, Vec<&Answer>> = HashMap::new();
+        for answer in &self.answers {
+            by_id.entry(answer.id.as_str()).or_default().push(answer);
+        }
+        let material = squeezed(material);
+        items
+            .iter()
+            .map(|item| {
+                let answers = by_id.get(item.id.as_str()).into_iter().flatten();
+                let seen = answers.map(|answer| answer.seen(&material));
+                seen.min_by_key(badness)
+                    .unwrap_or_else(|| Seen::Unseen("the model did not answer for it".to_owned()))
+            })
+            .collect()
+    }
+}
+
+/// Orders what was seen from worst to best.
+fn badness(seen: &Seen) -> u8 {
+    match seen {
+        Seen::Fails(_) => 0,
+        Seen::Unseen(_) => 1,
+        Seen::Holds => 2,
+    }
+}
+
+impl Answer {
+    fn seen(&self, material: &str) -> Seen {
+        let finding = self.finding.trim();
+        match self.status {
+            Status::Fail if finding.is_empty() => {
+                Seen::Unseen("the model says FAIL and not why".to_owned())
+            }
+            Status::Fail => Seen::Fails(finding.to_owned()),
+            Status::CannotTell => Seen::Unseen("the model cannot tell".to_owned()),
+            Status::Pass if !is_in(&self.quote, material) => {
+                Seen::Unseen("the model says PASS, and what it quotes is not there".to_owned())
+            }
+            Status::Pass => Seen::Holds,
+        }
+    }
+}
+
+/// Says whether all lines of a quote stand in a text, blanks aside.
+fn is_in(quote: &str, material: &str) -> bool {
+    let lines: Vec<String> = quote.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
+    let letters: usize = lines.iter().map(|line| line.chars().count()).sum();
+    letters >= SHORTEST_QUOTE && lines.iter().all(|line| material.contains(line.as_str()))
+}
+
+fn squeezed(text: &str) -> String {
+    text.lines().map(squeeze).collect::<Vec<_>>().join("\n")
+}
+
+/// What a model wants on a list.
+#[derive(Debug, Deserialize)]
+pub(super) struct Proposals {
+    items: Vec<Proposal>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Proposal {
+    scope: String,
+    check: String,
+    #[serde(default)]
+    category: String,
+}
+
+impl Proposals {
+    pub(super) fn read(text: &str) -> Result<Proposals, String> {
+        serde_json::from_str(object_in(text)).map_err(|error| error.to_string())
+    }
+
+    /// Makes items of them. A part that there is not is looked for in everything.
+    pub(super) fn items(self, subject: &Subject<'_>) -> Vec<Proposed> {
+        let is_said = |proposal: &Proposal| !proposal.check.trim().is_empty();
+        let items = self.items.into_iter().filter(is_said).take(MOST_PROPOSED);
+        items
+            .map(|Proposal { scope, check, category }| Proposed {
+                id: None,
+                scope: known(scope.as_str().into(), subject),
+                check: check.trim().to_owned(),
+                severity: severity_of(&category),
+                parent: None,
+                by: None,
+            })
+            .collect()
+    }
+}
+
+fn known(scope: Scope, subject: &Subject<'_>) -> Scope {
+    let plan = subject.plan.map(|(plan, _)| plan);
+    let is_known = match &scope {
+        Scope::All => true,
+        Scope::Milestone(id) => plan.is_some_and(|p| p.milestones.iter().any(|m| m.id == *id)),
+        Scope::Decision(id) => plan.is_some_and(|p| p.decisions.iter().any(|d| d.id == *id)),
+        Scope::File { path, .. } => {
+            let path = assay_findings::path::RepoPath::exact(path);
+            path.is_ok_and(|path| subject.tree.exists(&path))
+        }
+        Scope::Other(_) => false,
+    };
+    if is_known { scope } else { Scope::All }
+}
+
+/// Says how much depends on a kind of thing; on one that is not known, as much as can.
+fn severity_of(category: &str) -> Severity {
+    match category {
+        "size" | "duplication" | "error-handling" | "tests" | "documents" => Severity::Should,
+        "style" => Severity::May,
+        _ => Severity::Must,
+    }
+}
+
+/// Gives the JSON object in an answer, which may stand in a fence.
+fn object_in(text: &str) -> &str {
+    let start = text.find('{').unwrap_or(0);
+    let end = text.rfind('}').map_or(text.len(), |at| at + 1);
+    text.get(start..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::Verified;
+
+    fn seen(answers: &str) -> Seen {
+        let item = Item {
+            id: "a-1".parse().expect("it is a name"),
+            scope: Scope::All,
+            check: "c".to_owned(),
+            result: Verified::Todo,
+        };
+        let answers = Answers::read(&format!("Here:\n{{\"answers\": [{answers}]}}")).expect("JSON");
+        answers.of(&[&item], "## M1\n  - The   answer is kept\n").remove(0)
+    }
+
+    #[test]
+    fn a_pass_counts_only_with_lines_that_are_there() {
+        let pass = |quote: &str| {
+            seen(&format!(
+                r#"{{"id": "a-1", "status": "PASS", "finding": "", "quote": "{quote}"}}"#
+            ))
+        };
+        assert_eq!(pass("- The answer is kept"), Seen::Holds);
+        assert_eq!(pass("## M1\\n- The answer is kept"), Seen::Holds);
+        for made_up in ["- The answer is lost", "", " ", "M1"] {
+            assert!(matches!(pass(made_up), Seen::Unseen(_)), "{made_up}");
+        }
+    }
+
+    #[test]
+    fn of_two_answers_the_worse_counts_and_none_is_unseen() {
+        let pass = r#"{"id": "a-1", "status": "PASS", "quote": "The answer is kept"}"#;
+        let fail = r#"{"id": "a-1", "status": "FAIL", "finding": "It is not."}"#;
+        let other = r#"{"id": "b-1", "status": "PASS", "quote": "The answer is kept"}"#;
+        assert_eq!(seen(&format!("{pass}, {fail}")), Seen::Fails("It is not.".to_owned()));
+        assert!(matches!(seen(other), Seen::Unseen(_)));
+        let why_not = r#"{"id": "a-1", "status": "FAIL", "finding": " "}"#;
+        assert!(matches!(seen(why_not), Seen::Unseen(_)));
+    }
+}

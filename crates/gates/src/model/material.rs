@@ -1,0 +1,81 @@
+//! What a model is shown of a subject: [`Material`].
+
+use std::fmt::Write;
+
+use assay_findings::path::RepoPath;
+use assay_rules::{injection_in, injection_in_file, redacted_text};
+
+use crate::item::{Item, Scope};
+use crate::phase::Phase;
+use crate::subject::Subject;
+
+/// No more is shown at once, in bytes.
+const MOST_SHOWN: usize = 300_000;
+
+/// What a model is shown, without secrets.
+pub(super) struct Material {
+    pub(super) text: String,
+}
+
+impl Material {
+    /// Puts together what items of a phase look at: the plan, and once something was written the
+    /// files that they name, or all that changed.
+    pub(super) fn of(
+        phase: Phase,
+        subject: &Subject<'_>,
+        items: &[&Item],
+    ) -> Result<Material, String> {
+        let mut text = String::new();
+        if let Some((plan, path)) = subject.plan {
+            check_orders(path, !injection_in(&plan.text).is_empty())?;
+            let _ = write!(text, "### PLAN {path}\n{}\n", plan.text);
+        }
+        for path in paths(phase, subject, items) {
+            let Some(now) = RepoPath::exact(&path).ok().and_then(|path| subject.tree.read(&path))
+            else {
+                let _ = writeln!(text, "### FILE {path} is not there, or is no text");
+                continue;
+            };
+            check_orders(&path, !injection_in_file(&path, &now).is_empty())?;
+            let _ = write!(text, "### FILE {path}\n{now}\n");
+            // What is cut off nobody would have looked at.
+            if text.len() > MOST_SHOWN {
+                return Err(format!(
+                    "it is more than the {MOST_SHOWN} bytes that a model is shown"
+                ));
+            }
+        }
+        if text.len() > MOST_SHOWN {
+            return Err(format!("it is more than the {MOST_SHOWN} bytes that a model is shown"));
+        }
+        Ok(Material { text: redacted_text(&text) })
+    }
+}
+
+fn check_orders(path: &str, has_orders: bool) -> Result<(), String> {
+    match has_orders {
+        true => Err(format!("`{path}` gives reviewers orders, so no model's word counts for it")),
+        false => Ok(()),
+    }
+}
+
+/// Gives the files that items of a phase look at.
+fn paths(phase: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<String> {
+    let named = |item: &&Item| match &item.scope {
+        Scope::File { path, .. } => Some(path.clone()),
+        Scope::All | Scope::Milestone(_) | Scope::Decision(_) | Scope::Other(_) => None,
+    };
+    let all_named: Option<Vec<String>> = items.iter().map(named).collect();
+    let changed = || {
+        let files = subject.change.into_iter().flat_map(|change| &change.files);
+        files.filter(|file| file.left_out.is_none()).filter_map(|file| file.new_path.clone())
+    };
+    let mut paths: Vec<String> = match all_named {
+        Some(named) if !items.is_empty() => named,
+        _ if phase.is_of_a_plan() => items.iter().filter_map(named).collect(),
+        _ => items.iter().filter_map(named).chain(changed()).collect(),
+    };
+    paths.sort();
+    paths.dedup();
+    paths
+}
