@@ -1,0 +1,299 @@
+//! Plans in JSON, with whatever names people give to the fields: [`read`].
+//!
+//! No line of a value is known, so that none is told.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::names::{self, Unit};
+use super::reasons::{self, Told, is_nothing};
+use super::{Assumption, Criterion, Milestone, Plan, PlanError, PlannedDiff, evidence, paths};
+
+type Object = Map<String, Value>;
+
+/// What a text in an object is called.
+const TEXT: [&str; 12] = [
+    "text", "description", "criterion", "statement", "condition", "title", "name", "summary",
+    "value", "assumption", "test", "requirement",
+];
+
+/// Reads a plan.
+pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
+    let name = || name.to_owned();
+    let value: Value = serde_json::from_str(text).map_err(|error| PlanError::NotJson {
+        name: name(),
+        line: error.line(),
+        column: error.column(),
+        why: why(&error),
+    })?;
+    let Value::Object(object) = &value else {
+        return Err(PlanError::NotAnObject { name: name(), found: kind(&value) });
+    };
+    let object = match get(object, &["plan"]) {
+        Some(Value::Object(inner)) if get(object, &MILESTONES).is_none() => inner,
+        _ => object,
+    };
+    let context = match get(object, &["planning_context", "context"]) {
+        Some(Value::Object(context)) => Some(context),
+        _ => None,
+    };
+    let both = |keys: &[&str]| get(object, keys).or_else(|| get(context?, keys));
+    Ok(Plan {
+        title: get(object, &["title", "name"]).and_then(Value::as_str).map(str::to_owned),
+        text: text.to_owned(),
+        milestones: milestones(get(object, &MILESTONES)),
+        decisions: decisions(both(&["decision_log", "decisions", "key_decisions"])),
+        assumptions: assumptions(both(&["assumptions", "key_assumptions"])),
+        loose_diffs: diffs(object),
+        ..Plan::default()
+    })
+}
+
+const MILESTONES: [&str; 2] = ["milestones", "phases"];
+
+/// The parser's own words without the place, which is told beside them.
+fn why(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.clone(), |(why, _)| why.to_owned())
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Gives the first field that is called one of some names, however these are written.
+fn get<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {
+    names.iter().find_map(|name| {
+        let name = folded(name);
+        object.iter().find(|(key, value)| folded(key) == name && !value.is_null()).map(|(_, v)| v)
+    })
+}
+
+/// `acceptance_criteria`, `acceptanceCriteria` and `Acceptance Criteria` are one.
+fn folded(key: &str) -> String {
+    key.chars().take(60).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Gives the entries of a list; of an object its values, each with its key.
+fn entries(value: Option<&Value>) -> Vec<(Option<&str>, &Value)> {
+    match value {
+        Some(Value::Array(list)) => {
+            list.iter().filter(|value| !value.is_null()).map(|value| (None, value)).collect()
+        }
+        Some(Value::Object(object)) => {
+            object.iter().map(|(key, value)| (Some(key.as_str()), value)).collect()
+        }
+        Some(value @ (Value::String(_) | Value::Number(_))) => vec![(None, value)],
+        Some(Value::Null | Value::Bool(_)) | None => Vec::new(),
+    }
+}
+
+/// Gives what a value says as text.
+fn text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Object(object) => {
+            return get(object, &TEXT).filter(|v| !v.is_object()).and_then(text);
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) => return None,
+    };
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Gives the texts of a list; a single text is a list too, with a line for each entry.
+fn texts(value: Option<&Value>) -> Vec<String> {
+    let found: Vec<String> = match value {
+        Some(Value::String(lines)) => lines.lines().map(|line| unmarked(line).to_owned()).collect(),
+        _ => entries(value).into_iter().filter_map(|(_, value)| text(value)).collect(),
+    };
+    found.into_iter().filter(|text| !is_nothing(text)).collect()
+}
+
+/// Takes the mark of a list off a line.
+fn unmarked(line: &str) -> &str {
+    let line = line.trim();
+    let rest =
+        line.strip_prefix(['-', '*', '•']).filter(|rest| rest.starts_with(' ')).unwrap_or(line);
+    let rest = rest.trim_start();
+    let boxed = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| rest.strip_prefix(mark));
+    boxed.unwrap_or(rest).trim()
+}
+
+fn milestones(value: Option<&Value>) -> Vec<Milestone> {
+    let numbered = entries(value).into_iter().enumerate();
+    numbered.map(|(at, (key, value))| milestone(at + 1, key, value)).collect()
+}
+
+fn milestone(number: usize, key: Option<&str>, value: &Value) -> Milestone {
+    let made = || format!("M{number}");
+    let Value::Object(object) = value else {
+        let title = text(value).unwrap_or_default();
+        return Milestone { id: made(), text: title.clone(), title, ..Milestone::default() };
+    };
+    let own = get(object, &["id", "number"]).and_then(text);
+    let id = own.or_else(|| key.map(str::to_owned)).map(|id| named(&id));
+    let (files, new_files) = files(object);
+    let new: HashSet<&String> = new_files.iter().collect();
+    let old_files = files.iter().filter(|path| !new.contains(path)).cloned().collect();
+    let mut tests = texts(get(object, &["tests", "test_plan", "testing", "verification"]));
+    tests.extend(files.iter().filter(|path| paths::is_test(path)).cloned());
+    let needs = texts(get(object, &["depends_on", "dependencies", "needs", "blocked_by"]));
+    let criteria =
+        ["acceptance_criteria", "success_criteria", "exit_criteria", "criteria", "acceptance"];
+    Milestone {
+        id: id.filter(|id| !id.is_empty()).unwrap_or_else(made),
+        title: get(object, &["title", "name", "goal", "summary"])
+            .and_then(text)
+            .unwrap_or_default(),
+        text: serde_json::to_string_pretty(value).unwrap_or_default(),
+        line: 0,
+        criteria: texts(get(object, &criteria))
+            .into_iter()
+            .map(|text| Criterion { text, line: 0 })
+            .collect(),
+        needs: needs.iter().map(|id| named(id)).collect(),
+        files,
+        new_files,
+        old_files,
+        tests,
+        diffs: diffs(object),
+    }
+}
+
+/// A milestone that is called `1` or `Milestone 1` is `M1`; other names are kept.
+fn named(id: &str) -> String {
+    let references = names::references(id, Unit::Milestone);
+    match references.as_slice() {
+        [one] if id.len() <= "milestone ".len() + one.len() => one.clone(),
+        _ => names::tidy(id),
+    }
+}
+
+/// Gives the files of a milestone, and those of them that are new.
+fn files(object: &Object) -> (Vec<String>, Vec<String>) {
+    let (mut files, mut new) = (Vec::new(), Vec::new());
+    let lists = [
+        ("files", false),
+        ("files_to_modify", false),
+        ("files_to_change", false),
+        ("files_to_create", true),
+        ("new_files", true),
+        ("files_to_delete", false),
+    ];
+    for (name, are_new) in lists {
+        for (key, value) in entries(get(object, &[name])) {
+            // An object is `{"create": […], "modify": […]}`.
+            let is_new = are_new || key.is_some_and(paths::says_new) || is_new(value);
+            for path in paths_in(value) {
+                if is_new || paths::says_new(value.as_str().unwrap_or("")) {
+                    new.push(path.clone());
+                }
+                files.push(path);
+            }
+        }
+    }
+    (files, new)
+}
+
+fn paths_in(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => paths::in_entry(text),
+        Value::Array(list) => {
+            list.iter().filter_map(Value::as_str).flat_map(paths::in_entry).collect()
+        }
+        Value::Object(object) => {
+            let path = get(object, &["path", "file", "name", "filename"]).and_then(Value::as_str);
+            path.map(paths::in_entry).unwrap_or_default()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+fn is_new(value: &Value) -> bool {
+    let Value::Object(object) = value else { return false };
+    let says =
+        get(object, &["action", "change", "operation", "status", "kind"]).and_then(Value::as_str);
+    says.is_some_and(paths::says_new)
+        || get(object, &["is_new", "new", "create"]).and_then(Value::as_bool) == Some(true)
+}
+
+fn diffs(object: &Object) -> Vec<PlannedDiff> {
+    let changes = entries(get(object, &["code_changes", "diffs", "changes", "patches"]));
+    changes.into_iter().filter_map(|(key, value)| diff(key, value)).collect()
+}
+
+fn diff(key: Option<&str>, value: &Value) -> Option<PlannedDiff> {
+    let (path, text) = match value {
+        Value::Object(object) => {
+            let path = get(object, &["file", "path", "filename"]).and_then(Value::as_str).or(key);
+            (path, get(object, &["diff", "patch"])?.as_str()?)
+        }
+        Value::String(text) if has_names(text) || key.is_some() => (key, text.as_str()),
+        _ => return None,
+    };
+    let text = match path {
+        // The field beside it names the file.
+        Some(path) if !has_names(text) => format!("--- a/{path}\n+++ b/{path}\n{text}"),
+        _ => text.to_owned(),
+    };
+    (!text.trim().is_empty()).then_some(PlannedDiff { text, line: 0 })
+}
+
+fn has_names(text: &str) -> bool {
+    text.starts_with("diff --git ") || text.starts_with("+++ ") || text.contains("\n+++ ")
+}
+
+fn decisions(value: Option<&Value>) -> Vec<super::Decision> {
+    let told = entries(value).into_iter().filter_map(|(key, value)| decision(key, value));
+    told.enumerate().map(|(at, told)| told.finish(at + 1)).collect()
+}
+
+fn decision(key: Option<&str>, value: &Value) -> Option<Told> {
+    let Value::Object(object) = value else {
+        let mut told = Told::read(&text(value)?, 0);
+        told.id = told.id.or_else(|| key.map(names::tidy));
+        return Some(told);
+    };
+    let what = get(object, &["decision", "choice"]).or_else(|| get(object, &TEXT)).and_then(text);
+    let mut told = Told::read(&what.unwrap_or_default(), 0);
+    let own = get(object, &["id", "ref"]).and_then(text);
+    told.id = own.as_deref().or(key).map(names::tidy).or(told.id);
+    if let Some(reason) = get(object, &reasons::REASON_KEYS) {
+        told.reason = joined(reason);
+    }
+    (told.id.is_some() || !told.text.is_empty()).then_some(told)
+}
+
+/// Gives a text, or the texts of a list in a row.
+fn joined(value: &Value) -> String {
+    text(value).unwrap_or_else(|| texts(Some(value)).join(" "))
+}
+
+fn assumptions(value: Option<&Value>) -> Vec<Assumption> {
+    let ways = [
+        "evidence", "validation", "validated_by", "verification", "verified_by", "how_validated",
+        "validate_by", "source", "proof",
+    ];
+    let entries = entries(value).into_iter();
+    let told = entries.filter_map(|(_, value)| {
+        let text = text(value).filter(|text| !is_nothing(text))?;
+        let field = match value {
+            Value::Object(object) => get(object, &ways).map(joined),
+            _ => None,
+        };
+        let evidence =
+            field.as_deref().and_then(evidence::in_cell).or_else(|| evidence::find(&text));
+        Some(Assumption { text, evidence, line: 0 })
+    });
+    told.collect()
+}

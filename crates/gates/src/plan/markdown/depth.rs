@@ -1,0 +1,52 @@
+//! How deep lists and quotes are in each other: [`first_too_deep`].
+//!
+//! To read a line takes a step for each list and quote around it, so that a text of a million of
+//! them would take an hour. Nobody writes more than a handful.
+
+/// So many lists and quotes may be in each other.
+pub(in super::super) const MAX_NESTED: usize = 100;
+
+/// Gives the first line, from 1, on which lists and quotes are too deep.
+pub(super) fn first_too_deep(text: &str) -> Option<usize> {
+    let too_deep = text.lines().position(|line| depth(line) > MAX_NESTED);
+    too_deep.map(|at| at + 1)
+}
+
+/// Counts the marks at the beginning of a line; what a mark is indented by counts as well, since
+/// each two blanks may be a list around it.
+fn depth(line: &str) -> usize {
+    let mut rest = line.as_bytes();
+    let (mut deep, mut columns) = (0, 0);
+    loop {
+        let (length, is_mark) = match rest {
+            [b' ', ..] => (1, false),
+            [b'\t', ..] => (1, false),
+            [b'>', ..] => (1, true),
+            [b'-' | b'*' | b'+', b' ' | b'\t', ..] | [b'-' | b'*' | b'+'] => (1, true),
+            _ => match ordered(rest) {
+                Some(length) => (length, true),
+                None => return deep,
+            },
+        };
+        if is_mark {
+            deep += 1 + columns / 2;
+            columns = 0;
+        } else {
+            columns += if rest[0] == b'\t' { 4 } else { 1 };
+        }
+        rest = &rest[length..];
+        // One blank belongs to the mark before it.
+        if is_mark && matches!(rest, [b' ', ..]) {
+            rest = &rest[1..];
+        }
+    }
+}
+
+/// Gives the length of a mark such as `12.`.
+fn ordered(rest: &[u8]) -> Option<usize> {
+    let digits = rest.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
+    let is_mark = (1..=9).contains(&digits)
+        && matches!(rest.get(digits), Some(b'.' | b')'))
+        && matches!(rest.get(digits + 1), None | Some(b' ' | b'\t'));
+    is_mark.then_some(digits + 1)
+}

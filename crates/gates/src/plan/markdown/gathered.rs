@@ -1,0 +1,267 @@
+//! What was read so far, put where it belongs: [`Gathered`].
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::names::{self, Unit};
+use super::super::reasons::{self, Told, is_nothing};
+use super::super::{
+    Assumption, Criterion, Decision, Milestone, Plan, PlannedDiff, evidence, paths,
+};
+use super::blocks::Block;
+
+/// A file that stands in the running text of a milestone.
+#[derive(Debug, Clone)]
+pub(super) struct Mention {
+    pub(super) path: String,
+    pub(super) is_new: bool,
+    pub(super) is_old: bool,
+}
+
+/// A decision to which further text may belong.
+struct OpenDecision {
+    told: Told,
+    /// The level of the heading that opened it.
+    headed: Option<u32>,
+    /// The depth of the item that opened it.
+    depth: Option<u32>,
+    /// Whether what comes now is its reason.
+    in_reason: bool,
+}
+
+/// The plan, while it is filled.
+pub(super) struct Gathered<'a> {
+    plan: &'a mut Plan,
+    unit: Unit,
+    by_id: HashMap<String, usize>,
+    decision: Option<OpenDecision>,
+    assumption: Option<(String, u32)>,
+    mentions: Vec<Vec<Mention>>,
+}
+
+impl<'a> Gathered<'a> {
+    pub(super) fn new(plan: &'a mut Plan, unit: Unit) -> Gathered<'a> {
+        let ids = plan.milestones.iter().enumerate().rev();
+        let by_id = ids.map(|(at, milestone)| (milestone.id.clone(), at)).collect();
+        let mentions = vec![Vec::new(); plan.milestones.len()];
+        Gathered { plan, unit, by_id, decision: None, assumption: None, mentions }
+    }
+
+    /// Gives the milestone that a label names: `Acceptance criteria for M1`.
+    pub(super) fn milestone_named_in(&self, label: &str) -> Option<usize> {
+        let label = label.get(..80).unwrap_or(label);
+        let name = label.split(':').next().unwrap_or(label);
+        names::references(name, self.unit).first().and_then(|id| self.by_id.get(id)).copied()
+    }
+
+    fn milestone(&mut self, at: Option<usize>) -> Option<&mut Milestone> {
+        self.plan.milestones.get_mut(at?)
+    }
+
+    pub(super) fn criterion(&mut self, milestone: Option<usize>, criterion: Criterion) {
+        if let Some(milestone) = self.milestone(milestone) {
+            milestone.criteria.push(criterion);
+        }
+    }
+
+    /// Takes a criterion that stands in no milestone and names one: `M1: it prints 3`.
+    pub(super) fn criterion_of_a_named_one(&mut self, criterion: Criterion) {
+        let Some(named) = names::of_heading(&criterion.text) else { return };
+        let at = named.id.and_then(|id| self.by_id.get(&id)).copied();
+        self.criterion(at, Criterion { text: named.title, line: criterion.line });
+    }
+
+    /// Takes the files of an entry; says whether there are any.
+    pub(super) fn files(&mut self, milestone: Option<usize>, text: &str, are_new: bool) -> bool {
+        let Some(milestone) = self.milestone(milestone) else { return false };
+        let before = milestone.files.len();
+        let opens = text.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+        let are_new = are_new || opens.to_ascii_lowercase().starts_with("create");
+        for part in paths::clauses(text) {
+            let is_new = paths::says_new(part) || (are_new && !paths::says_old(part));
+            for path in paths::in_entry(part) {
+                let side = if is_new { &mut milestone.new_files } else { &mut milestone.old_files };
+                side.push(path.clone());
+                milestone.files.push(path);
+            }
+        }
+        milestone.files.len() > before
+    }
+
+    pub(super) fn test(&mut self, milestone: Option<usize>, text: &str) {
+        if let Some(milestone) = self.milestone(milestone).filter(|_| !is_nothing(text)) {
+            milestone.tests.push(text.to_owned());
+        }
+    }
+
+    pub(super) fn needs(&mut self, milestone: Option<usize>, text: &str) {
+        let needs = names::references(text, self.unit);
+        if let Some(milestone) = self.milestone(milestone) {
+            milestone.needs.extend(needs);
+        }
+    }
+
+    pub(super) fn mention(&mut self, milestone: usize, mention: Mention) {
+        if let Some(mentions) = self.mentions.get_mut(milestone) {
+            mentions.push(mention);
+        }
+    }
+
+    pub(super) fn diff(&mut self, milestone: Option<usize>, diff: PlannedDiff) {
+        match milestone.and_then(|at| self.plan.milestones.get_mut(at)) {
+            Some(milestone) => milestone.diffs.push(diff),
+            None => self.plan.loose_diffs.push(diff),
+        }
+    }
+
+    /// Says whether a text begins a decision: in a log by its name, elsewhere by one that can be
+    /// nothing else.
+    pub(super) fn opens_a_decision(&self, text: &str, is_in_the_log: bool) -> bool {
+        let is_sure = text.starts_with("DL-") || text.starts_with("ADR-");
+        let is_named = reasons::has_a_name_with_a_mark(text) && (is_in_the_log || is_sure);
+        is_named || reasons::after_label(text, &["decision"]).is_some_and(|rest| !rest.is_empty())
+    }
+
+    pub(super) fn open_decision(&mut self, text: &str, line: u32, headed: Option<u32>) {
+        self.end_decision();
+        let told = Told::read(text, line);
+        self.decision = Some(OpenDecision { told, headed, depth: None, in_reason: false });
+    }
+
+    pub(super) fn decision_is_at(&mut self, depth: u32) {
+        if let Some(open) = &mut self.decision {
+            open.depth = Some(depth);
+        }
+    }
+
+    pub(super) fn has_a_headed_decision(&self) -> bool {
+        self.decision.as_ref().is_some_and(|open| open.headed.is_some())
+    }
+
+    /// Takes a heading below the one of a decision; says whether it was one.
+    pub(super) fn heads_a_part_of_the_decision(&mut self, level: u32, text: &str) -> bool {
+        let Some(open) = &mut self.decision else { return false };
+        if open.headed.is_none_or(|headed| level <= headed) {
+            return false;
+        }
+        open.in_reason = reasons::is_reason_name(text);
+        true
+    }
+
+    /// Takes text that belongs to the open decision; says whether it did.
+    pub(super) fn adds_to_the_decision(&mut self, text: &str, depth: Option<u32>) -> bool {
+        let Some(open) = &mut self.decision else { return false };
+        let is_below = depth.zip(open.depth).is_some_and(|(depth, own)| depth > own);
+        let is_reason = reasons::labelled_reason(text).is_some();
+        let belongs = open.headed.is_some() || is_below || is_reason;
+        if !belongs {
+            return false;
+        }
+        if open.in_reason && !is_reason {
+            open.told.add_reason(text);
+        } else {
+            open.told.add(text);
+        }
+        let is_announced = is_reason && reasons::labelled_reason(text).is_some_and(str::is_empty);
+        open.in_reason = open.in_reason || is_announced || reasons::is_reason_name(text);
+        true
+    }
+
+    pub(super) fn is_reason_next(&self, next: Option<&Block>) -> bool {
+        let first = next.and_then(|block| block.lines.first());
+        first.is_some_and(|line| reasons::labelled_reason(&line.text).is_some())
+    }
+
+    pub(super) fn end_decision(&mut self) {
+        if let Some(open) = self.decision.take() {
+            self.decisions(vec![open.told]);
+        }
+    }
+
+    pub(super) fn decisions(&mut self, told: Vec<Told>) {
+        for one in told.into_iter().filter(|one| one.id.is_some() || !is_nothing(&one.text)) {
+            let number = self.plan.decisions.len() + 1;
+            self.plan.decisions.push(one.finish(number));
+        }
+    }
+
+    pub(super) fn opens_an_assumption(&self, text: &str) -> bool {
+        reasons::after_label(text, &["assumption"]).is_some_and(|rest| !rest.is_empty())
+    }
+
+    pub(super) fn assumption(&mut self, text: &str, line: u32) {
+        self.end_assumption();
+        let text = reasons::after_label(text, &["assumption"]).unwrap_or(text);
+        self.assumption = Some((text.to_owned(), line));
+    }
+
+    pub(super) fn add_to_assumption(&mut self, text: &str) {
+        if let Some((open, _)) = &mut self.assumption {
+            open.push_str(". ");
+            open.push_str(text);
+        }
+    }
+
+    pub(super) fn end_assumption(&mut self) {
+        let Some((text, line)) = self.assumption.take() else { return };
+        if !is_nothing(&text) && !text.to_ascii_lowercase().starts_with("no assumptions") {
+            let evidence = evidence::find(&text);
+            self.plan.assumptions.push(Assumption { text, evidence, line });
+        }
+    }
+
+    pub(super) fn assumptions(&mut self, told: Vec<Assumption>) {
+        self.plan.assumptions.extend(told.into_iter().filter(|one| !is_nothing(&one.text)));
+    }
+
+    /// Puts everything in order once all was read.
+    pub(super) fn finish(mut self) {
+        self.end_decision();
+        self.end_assumption();
+        merge(&mut self.plan.decisions);
+        for (milestone, mentions) in self.plan.milestones.iter_mut().zip(self.mentions) {
+            settle(milestone, mentions);
+        }
+    }
+}
+
+/// Makes one of decisions with one name: often one of them only refers to the other.
+fn merge(decisions: &mut Vec<Decision>) {
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut merged: Vec<Decision> = Vec::with_capacity(decisions.len());
+    for decision in decisions.drain(..) {
+        match known.get(&decision.id).and_then(|at| merged.get_mut(*at)) {
+            Some(first) if first.reason.is_empty() => *first = decision,
+            Some(_) => {}
+            None => {
+                known.insert(decision.id.clone(), merged.len());
+                merged.push(decision);
+            }
+        }
+    }
+    *decisions = merged;
+}
+
+/// A list of files says all; where there is none, the running text has to do.
+fn settle(milestone: &mut Milestone, mentions: Vec<Mention>) {
+    let has_list = !milestone.files.is_empty();
+    for mention in mentions {
+        if mention.is_new {
+            milestone.new_files.push(mention.path.clone());
+        }
+        if !has_list {
+            if mention.is_old {
+                milestone.old_files.push(mention.path.clone());
+            }
+            milestone.files.push(mention.path);
+        }
+    }
+    for list in [&mut milestone.needs, &mut milestone.files, &mut milestone.new_files] {
+        let mut seen = HashSet::new();
+        list.retain(|path| seen.insert(path.clone()));
+    }
+    let new: HashSet<&String> = milestone.new_files.iter().collect();
+    let mut seen = HashSet::new();
+    milestone.old_files.retain(|path| !new.contains(path) && seen.insert(path.clone()));
+    let tests = milestone.files.iter().filter(|path| paths::is_test(path)).cloned();
+    milestone.tests.extend(tests);
+}

@@ -1,0 +1,148 @@
+//! What a heading, a bold word or the beginning of a line announces: [`topic`], [`label`].
+
+use super::blocks::Line;
+
+/// What the text below a label is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    Criteria,
+    Files {
+        are_new: bool,
+    },
+    Tests,
+    Needs,
+    Decisions,
+    Assumptions,
+    /// Something that nothing is read from.
+    Other,
+}
+
+/// How acceptance criteria are announced.
+const CRITERIA: [&str; 9] = [
+    "acceptance criteria", "acceptance criterion", "success criteria", "exit criteria",
+    "completion criteria", "done criteria", "definition of done", "done when", "acceptance",
+];
+
+/// How tests are announced.
+const TESTS: [&str; 16] = [
+    "tests", "test", "testing", "test plan", "test cases", "test strategy", "tests to add",
+    "new tests", "unit tests", "integration tests", "test files", "verification",
+    "verification steps", "how to verify", "validation steps", "test coverage",
+];
+
+/// How it is announced what comes before.
+const NEEDS: [&str; 8] = [
+    "depends on", "dependencies", "dependency", "depends", "blocked by", "prerequisites", "needs",
+    "requires",
+];
+
+/// How files are announced; besides these, anything short that ends in `files`.
+const FILES: [&str; 10] = [
+    "file", "file changes", "files to modify", "files to change", "files to create",
+    "files to add", "files modified", "files changed", "files touched", "files affected",
+];
+
+/// What stands in a milestone beside its criteria, so that lists below it are none.
+const OTHERS: [&str; 32] = [
+    "notes", "note", "risks", "risk", "out of scope", "scope", "non goals", "goals", "goal",
+    "implementation", "implementation notes", "implementation details", "approach", "steps",
+    "tasks", "description", "context", "background", "overview", "summary", "why", "rationale",
+    "changes", "code changes", "estimate", "effort", "status", "owner", "open questions",
+    "references", "alternatives", "deliverables",
+];
+
+/// Says what a label announces; `None` where it is not known.
+pub(super) fn topic(name: &str) -> Option<Topic> {
+    let words = folded(name);
+    let count = words.split(' ').count();
+    if words.is_empty() || count > MAX_WORDS {
+        return None;
+    }
+    let has = |word: &str| words.split(' ').any(|w| w == word);
+    let is_last = |known: &&str| {
+        words.strip_suffix(*known).is_some_and(|before| before.is_empty() || before.ends_with(' '))
+    };
+    if CRITERIA.iter().any(is_last) || CRITERIA[..6].iter().any(|k| words.starts_with(k)) {
+        Some(Topic::Criteria)
+    } else if has("rejected") || has("alternatives") || has("open") || has("pending") {
+        Some(Topic::Other)
+    } else if (has("decisions") || words == "decision log" || words == "adrs") && count <= 5 {
+        Some(Topic::Decisions)
+    } else if has("assumptions") && count <= 5 {
+        Some(Topic::Assumptions)
+    } else if TESTS.contains(&words.as_str()) {
+        Some(Topic::Tests)
+    } else if NEEDS.contains(&words.as_str()) {
+        Some(Topic::Needs)
+    } else if FILES.contains(&words.as_str()) || (count <= 3 && words.ends_with("files")) {
+        let are_new = has("new") || has("create") || has("created") || has("add");
+        Some(Topic::Files { are_new })
+    } else if OTHERS.contains(&words.as_str()) {
+        Some(Topic::Other)
+    } else {
+        None
+    }
+}
+
+/// A label is no longer than this; a sentence is.
+const MAX_WORDS: usize = 10;
+
+/// Gives the words in lower case with one blank between them, without what stands in brackets.
+pub(super) fn folded(text: &str) -> String {
+    let text: String = text.chars().take(200).collect();
+    let text = text.split('(').next().unwrap_or("").to_lowercase();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    words.join(" ")
+}
+
+/// A line that announces something: what it is called, what that is about, and what follows on
+/// the same line.
+#[derive(Debug)]
+pub(super) struct Label {
+    pub(super) topic: Option<Topic>,
+    pub(super) rest: String,
+}
+
+/// Reads a line as a label. What is bold is one of whatever name; what is not has to be known.
+pub(super) fn label(line: &Line) -> Option<Label> {
+    let text = line.text.as_str();
+    if line.lead > 0 && text.is_char_boundary(line.lead) {
+        let (name, rest) = text.split_at(line.lead);
+        let rest = rest.trim_start();
+        let is_marked = name.trim_end().ends_with(':') || rest.starts_with(':');
+        let is_alone = rest.is_empty() && !name.trim_end().ends_with(['.', '!', '?']);
+        let topic = topic(name);
+        return (is_marked
+            || is_alone
+            || (topic.is_some() && rest.starts_with(['(', '–', '—', '-'])))
+        .then(|| Label { topic, rest: after_mark(rest) });
+    }
+    let (name, rest) = match text.split_once(':') {
+        Some((name, rest)) => (name, rest),
+        None => return unmarked(text),
+    };
+    let topic = topic(name).filter(|_| name.len() <= MAX_NAME && !name.contains(['.', '`']))?;
+    Some(Label { topic: Some(topic), rest: after_mark(rest) })
+}
+
+/// No label is longer, in bytes.
+const MAX_NAME: usize = 120;
+
+/// Reads a line without a colon: a label alone, or `Depends on M1`.
+fn unmarked(text: &str) -> Option<Label> {
+    let words = folded(text);
+    if let Some(start) = text.get(..11)
+        && start.eq_ignore_ascii_case("depends on ")
+    {
+        return Some(Label { topic: Some(Topic::Needs), rest: text[11..].to_owned() });
+    }
+    let is_short = words.split(' ').count() <= 6 && text.len() <= MAX_NAME && !text.contains('`');
+    let is_name = is_short && !text.trim_end().ends_with(['.', '!', '?', ',', ';']);
+    let topic = topic(text).filter(|topic| is_name && *topic == Topic::Criteria)?;
+    Some(Label { topic: Some(topic), rest: String::new() })
+}
+
+fn after_mark(rest: &str) -> String {
+    rest.trim_start_matches([':', '–', '—', ' ', '*', '_']).trim().to_owned()
+}

@@ -1,0 +1,71 @@
+//! Plans in Markdown, as people and agents write them: [`read`].
+//!
+//! `blocks` gives headings, paragraphs, items, tables and code with their lines, `outline` says
+//! which headings are milestones, `labels` what is announced where; `walk` goes through the blocks
+//! once and fills the plan.
+
+mod blocks;
+mod depth;
+mod gathered;
+mod labels;
+mod outline;
+mod tables;
+mod walk;
+
+use super::{Heading, Milestone, Plan, PlanError};
+use blocks::{Block, Kind};
+pub(super) use depth::MAX_NESTED;
+
+/// Reads a plan.
+pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
+    if let Some(line) = depth::first_too_deep(text) {
+        return Err(PlanError::TooDeep { name: name.to_owned(), line });
+    }
+    let document = blocks::read(text);
+    let sections = outline::milestones(&document.blocks);
+    let milestones = sections.iter().map(|section| milestone(text, &document.blocks, section));
+    let mut plan = Plan {
+        text: text.to_owned(),
+        milestones: milestones.collect(),
+        links: document.links,
+        fences: document.fences,
+        headings: document.blocks.iter().filter_map(heading).collect(),
+        is_markdown: true,
+        ..Plan::default()
+    };
+    let title = plan.headings.first().filter(|heading| heading.level == 1);
+    plan.title = title.map(|heading| heading.text.clone());
+    walk::fill(&mut plan, &document.blocks, &sections);
+    Ok(plan)
+}
+
+fn heading(block: &Block) -> Option<Heading> {
+    let Kind::Heading(level) = block.kind else { return None };
+    let text = block.text();
+    Some(Heading { level, text: text.replace('`', ""), line: block.line })
+}
+
+fn milestone(text: &str, blocks: &[Block], section: &outline::Section) -> Milestone {
+    let start = |at: usize| blocks.get(at).map_or(text.len(), |block| block.start);
+    let (from, to) = (start(section.from), start(section.to));
+    Milestone {
+        id: section.id.clone(),
+        title: section.title.clone(),
+        text: text.get(from..to).unwrap_or("").to_owned(),
+        line: blocks.get(section.from).map_or(1, |block| block.line),
+        ..Milestone::default()
+    }
+}
+
+impl Block {
+    /// Gives its lines as one.
+    fn text(&self) -> String {
+        let lines: Vec<&str> = self
+            .lines
+            .iter()
+            .map(|line| line.text.trim())
+            .filter(|text| !text.is_empty())
+            .collect();
+        lines.join(" ")
+    }
+}

@@ -1,0 +1,174 @@
+//! Decisions in running text: which is named, what was decided, and why.
+
+use super::Decision;
+use super::names::tidy;
+
+/// What a decision and its reason are made of, in the order in which they were read.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) id: Option<String>,
+    pub(super) text: String,
+    pub(super) reason: String,
+    pub(super) line: u32,
+}
+
+/// The prefixes under which decisions are kept.
+const PREFIXES: [&str; 6] = ["DL", "ADR", "DEC", "DR", "AD", "D"];
+
+/// What stands before a reason that has a name of its own.
+const REASON_LABELS: [&str; 8] = [
+    "reasoning chain", "reasoning", "rationale", "reasons", "reason", "justification", "why",
+    "because",
+];
+
+/// What a field with a reason is called.
+pub(super) const REASON_KEYS: [&str; 8] = [
+    "reasoning_chain", "reasoning", "rationale", "reasons", "reason", "justification", "why",
+    "because",
+];
+
+/// The words that begin a reason in a sentence.
+const REASON_WORDS: [&str; 10] = [
+    " because ", " since ", " so that ", " due to ", " in order to ", " to avoid ", " to keep ",
+    " as it ", " as this ", " given that ",
+];
+
+/// What is written where there is no reason yet.
+const NOTHING: [&str; 12] =
+    ["", "-", "–", "—", "?", "n/a", "na", "none", "tbd", "todo", "unknown", "..."];
+
+/// Says whether a text says nothing: a dash, `TBD`, `n/a`.
+pub(super) fn is_nothing(text: &str) -> bool {
+    let plain = text.trim().trim_matches(['*', '_', '(', ')', '[', ']', '`', '?']).trim();
+    let plain = plain.strip_suffix('.').unwrap_or(plain);
+    plain.len() < 12 && NOTHING.contains(&plain.to_ascii_lowercase().as_str())
+}
+
+/// Takes the name off the beginning of a decision: `DL-001: Use X`.
+pub(super) fn split_id(text: &str) -> Option<(String, &str)> {
+    let text = text.trim_start_matches(['*', '_', '`', '[', '(', ' ']);
+    let prefix = PREFIXES.iter().find(|prefix| text.starts_with(**prefix))?;
+    let rest = &text[prefix.len()..];
+    let number = rest.trim_start_matches(['-', '_', ' ', '#']);
+    let end = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
+    if end == 0 || end > 6 || number[end..].starts_with(char::is_alphanumeric) {
+        return None;
+    }
+    let id = text[..text.len() - number.len() + end].replace([' ', '#', '_'], "-");
+    let after = number[end..].trim_start_matches(['*', '_', '`', ']', ')', ' ']);
+    let after = after.trim_start_matches([':', '.', '–', '—', '-', '|']).trim_start();
+    Some((tidy(&id.replace("--", "-")), after))
+}
+
+/// Says whether a text begins with the name of a decision and a mark behind it, as its title
+/// does: `DL-001: Use X`.
+pub(super) fn has_a_name_with_a_mark(text: &str) -> bool {
+    let Some((_, rest)) = split_id(text) else { return false };
+    let name = text[..text.len() - rest.len()].trim_end();
+    name.ends_with([':', '.', '–', '—', '-', '|']) && !rest.is_empty()
+}
+
+/// Says whether a heading says that a reason follows.
+pub(super) fn is_reason_name(text: &str) -> bool {
+    let name = text.trim().trim_end_matches(':');
+    name.len() < 40 && REASON_LABELS.iter().any(|label| name.eq_ignore_ascii_case(label))
+}
+
+/// Gives what stands behind a label such as `Decision:` or `**Reason:**`.
+pub(super) fn after_label<'a>(text: &'a str, labels: &[&str]) -> Option<&'a str> {
+    let text = text.trim_start_matches(['*', '_', ' ']);
+    let label = labels.iter().find(|label| {
+        text.get(..label.len()).is_some_and(|start| start.eq_ignore_ascii_case(label))
+    })?;
+    let rest = text[label.len()..].trim_start_matches(['*', '_', ' ']);
+    let rest = rest.strip_prefix([':', '–', '—'])?;
+    Some(rest.trim_start_matches(['*', '_', ' ']))
+}
+
+/// Gives the reason where a line is nothing else.
+pub(super) fn labelled_reason(text: &str) -> Option<&str> {
+    after_label(text, &REASON_LABELS)
+}
+
+impl Told {
+    /// Reads a text that tells a decision, with its name and its reason if it has them.
+    pub(super) fn read(text: &str, line: u32) -> Told {
+        let (id, rest) = match split_id(text) {
+            Some((id, rest)) => (Some(id), rest),
+            None => (None, text),
+        };
+        let rest = after_label(rest, &["decision", "decided"]).unwrap_or(rest);
+        let (text, reason) = split_reason(rest);
+        Told { id, text: text.to_owned(), reason: reason.to_owned(), line }
+    }
+
+    /// Takes more text that belongs to it: a reason, or something that may hold one.
+    pub(super) fn add(&mut self, text: &str) {
+        if let Some(decision) = after_label(text, &["decision", "decided"]) {
+            let (decision, reason) = split_reason(decision);
+            push(&mut self.text, decision);
+            push(&mut self.reason, reason);
+        } else if let Some(reason) = labelled_reason(text) {
+            push(&mut self.reason, reason);
+        } else {
+            push(&mut self.reason, split_reason(text).1);
+        }
+    }
+
+    /// Takes text that is a reason as a whole.
+    pub(super) fn add_reason(&mut self, text: &str) {
+        push(&mut self.reason, text);
+    }
+
+    /// Makes a decision of it, with a made name where it has none.
+    pub(super) fn finish(self, number: usize) -> Decision {
+        let reason = if is_nothing(&self.reason) { String::new() } else { self.reason };
+        let id = self.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("D{number}"));
+        Decision { id, decision: self.text, reason, line: self.line }
+    }
+}
+
+fn push(text: &mut String, more: &str) {
+    let more = more.trim();
+    if !more.is_empty() && !is_nothing(more) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(more);
+    }
+}
+
+/// Splits a text where its reason begins. A second sentence alone is none: nobody can tell by
+/// code that it says why.
+fn split_reason(text: &str) -> (&str, &str) {
+    let lower = text.to_ascii_lowercase();
+    let labelled = REASON_LABELS.iter().filter_map(|label| {
+        let at =
+            lower.match_indices(label).map(|(at, _)| at).find(|at| is_label(&lower, *at, label))?;
+        Some((at, at + label.len()))
+    });
+    if let Some((at, end)) = labelled.min() {
+        let reason = text[end..].trim_start_matches(['*', '_', ':', ' ']);
+        return (trimmed(&text[..at]), reason.trim());
+    }
+    let said = REASON_WORDS.iter().filter_map(|word| lower.find(word));
+    let dashed = [" — ", " – ", " - ", " -- "].iter().filter_map(|dash| lower.find(dash));
+    match said.chain(dashed).min() {
+        Some(at) => {
+            let reason = text[at..].trim_start_matches([' ', '—', '–', '-']);
+            (trimmed(&text[..at]), reason.trim())
+        }
+        None => (text.trim(), ""),
+    }
+}
+
+/// Says whether a label stands there as one: a word with a colon behind it.
+fn is_label(lower: &str, at: usize, label: &str) -> bool {
+    let starts = !lower[..at].ends_with(char::is_alphanumeric);
+    let after = lower[at + label.len()..].trim_start_matches(['*', '_']);
+    starts && after.starts_with(':')
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim().trim_end_matches(['(', '*', '_', ',', ';', ' '])
+}

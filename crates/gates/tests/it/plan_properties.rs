@@ -1,0 +1,126 @@
+//! What holds of every plan, however hostile.
+
+use assay_gates::plan::{self, Plan};
+use proptest::prelude::*;
+
+/// The pieces of which hostile plans are made.
+const PIECES: [&str; 44] = [
+    "# ",
+    "## M1: a",
+    "### Milestone 2 — b",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\t",
+    "- ",
+    "  - ",
+    "- [ ] ",
+    "1. ",
+    "**",
+    "*",
+    "`",
+    "```",
+    "```diff\n",
+    "~~~",
+    "> ",
+    "| a | b |\n|---|---|\n| c | d |\n",
+    "|",
+    "Acceptance criteria",
+    ":",
+    "**Files**: `src/a.rs`",
+    "Depends on: M1",
+    "Decision: x",
+    "DL-001: ",
+    "because ",
+    "Reason:",
+    "## Decisions\n",
+    "## Assumptions\n",
+    "(verified: x)",
+    "Assumption: ",
+    "--- a/x\n+++ b/x\n@@ -1 +1 @@\n+a\n",
+    "[a](b)",
+    "[r]: u\n",
+    "<fill in>",
+    "---\n",
+    "ü",
+    "\u{feff}",
+    "\0",
+    "  ",
+    "<!--",
+    "-->",
+    "— ",
+];
+
+fn lines_of(plan: &Plan) -> Vec<u32> {
+    let milestones = plan.milestones.iter();
+    let in_milestones = milestones.flat_map(|m| {
+        let criteria = m.criteria.iter().map(|c| c.line);
+        criteria.chain(m.diffs.iter().map(|d| d.line)).chain([m.line])
+    });
+    in_milestones
+        .chain(plan.decisions.iter().map(|d| d.line))
+        .chain(plan.assumptions.iter().map(|a| a.line))
+        .chain(plan.links.iter().map(|l| l.line))
+        .chain(plan.headings.iter().map(|h| h.line))
+        .chain(plan.fences.iter().flat_map(|f| [f.first, f.last]))
+        .collect()
+}
+
+fn assert_sound(text: &str) {
+    let Ok(plan) = plan::read("p.md", text.as_bytes()) else { return };
+    let count = u32::try_from(text.split('\n').count()).unwrap();
+    for line in lines_of(&plan) {
+        assert!((1..=count).contains(&line), "line {line} of {count} in {text:?}");
+    }
+    for diff in plan.diffs() {
+        for line in diff.files().into_iter().flat_map(|file| file.lines) {
+            assert!(line.line.is_some_and(|line| line <= count), "{line:?} in {text:?}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_with_lines_inside_of_it(text in ".{0,400}") {
+        assert_sound(&text);
+    }
+
+    #[test]
+    fn any_row_of_marks_is_read_with_lines_inside_of_it(
+        picks in prop::collection::vec(0..PIECES.len(), 0..60),
+    ) {
+        let text: String = picks.into_iter().map(|pick| PIECES[pick]).collect();
+        assert_sound(&text);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = plan::read("p.md", &bytes);
+        let _ = plan::read("p.json", &bytes);
+    }
+}
+
+#[test]
+fn huge_plans_are_read_in_a_moment() {
+    let many = [
+        "# a\n".repeat(1 << 17),
+        "## M1: a\n".repeat(1 << 16),
+        format!("```\n{}", "x\n".repeat(1 << 17)),
+        "- [ ] a\n".repeat(1 << 16),
+        format!("## M1: a\nAcceptance criteria:\n{}", "- a\n".repeat(1 << 16)),
+        format!("## M1: a\nFiles:\n{}", "- `src/a.rs`\n".repeat(1 << 15)),
+        format!("## Decisions\n{}", "- DL-1: a because b\n".repeat(1 << 16)),
+        format!("{}x\n{}", "> ".repeat(90), "y\n".repeat(1 << 16)),
+        "verified by (".repeat(1 << 16),
+        format!("Depends on: {}", "M1 ".repeat(1 << 17)),
+        format!("## Assumptions\n- {}", "not verified yet ".repeat(1 << 16)),
+        "[a](b)\n".repeat(1 << 16),
+    ];
+    for text in many {
+        assert_sound(&text);
+    }
+    for mark in ["> ", "- ", "1. ", "> - "] {
+        let deep = mark.repeat(5 << 20);
+        assert!(plan::read("p.md", deep.as_bytes()).is_err());
+    }
+}
