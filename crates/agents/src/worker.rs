@@ -174,11 +174,11 @@ impl Worker {
         let claimed = self.queue.claim(&self.agent.queue, &self.name, tenure, 1)?;
         let Some(claimed) = claimed.into_iter().next() else {
             self.beat(life, AgentState::Idle, None);
+            let rested = self.queue.next_ready(&self.agent.queue)?;
+            let longest = self.agent.poll_interval;
             if !life.is_light.replace(true) {
                 light::give_back();
             }
-            let rested = self.queue.next_ready(&self.agent.queue)?;
-            let longest = self.agent.poll_interval;
             watch.wait(rested.map_or(longest, |rested| rested.min(longest)));
             return Ok(Left::Settled);
         };

@@ -117,7 +117,8 @@ fn pick_up(root: &Path, number: usize) -> anyhow::Result<Duration> {
     wait_until(|| Ok(state(root)?.as_deref() == Some("idle")))?;
     let queue = FileQueue::open(&root.join(".agent-communication"), Policy::default())?;
     let id = format!("task-{number}-{}", clock::now().0.as_millisecond());
-    let task = Task::new(id.parse()?, "review".parse()?, "Review the last commit", clock::now());
+    let mut task = Task::new(id.parse()?, "review".parse()?, "Review a commit", clock::now());
+    task.context.insert("commit".to_owned(), Value::from("HEAD"));
     let lock = root.join(format!(".agent-communication/locks/{id}.lock"));
     let completed = root.join(format!(".agent-communication/completed/qa/{id}.json"));
     queue.push(vec![Addressed { queue: "qa".parse()?, task }])?;
