@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Usage,
     /// Somebody who had to answer did not, or the input was unusable.
     Incomplete,
+    /// A person has to decide.
+    HandedOver,
     /// A bug in assay.
     Bug,
 }
@@ -26,6 +28,7 @@ impl From<Exit> for ExitCode {
             Exit::NotReady => 1,
             Exit::Usage => 2,
             Exit::Incomplete => 3,
+            Exit::HandedOver => 4,
             Exit::Bug => 70,
         })
     }
@@ -52,3 +55,13 @@ impl std::fmt::Display for Unusable {
 }
 
 impl std::error::Error for Unusable {}
+
+/// What a verdict needs cannot be had. It is put around the reason, and never a pass.
+#[derive(Debug)]
+pub(crate) struct NothingKnown(pub(crate) &'static str);
+
+impl std::fmt::Display for NothingKnown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}

@@ -7,6 +7,7 @@ mod commands;
 mod delegating;
 mod environment;
 mod exit;
+mod gating;
 mod interactive;
 mod link;
 mod models;
@@ -48,6 +49,8 @@ enum Command {
     /// Worker agents: starts, stops and shows them
     #[command(subcommand)]
     Agent(commands::agent::Agent),
+    /// Quality-review gates: is this plan, or this change, good enough to go on?
+    Gate(commands::gate::Args),
     /// Writes a commented configuration
     Init(commands::init::Args),
     /// Says what is there, what is missing, and how to get it
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => commands::replay::run(&args),
         Command::Diff(args) => commands::diff::run(&args),
         Command::Agent(agent) => commands::agent::run(&agent),
+        Command::Gate(args) => commands::gate::run(&args),
         Command::Init(args) => commands::init::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Demo => commands::demo::run(),
@@ -125,8 +129,10 @@ fn fail(error: &anyhow::Error) -> Exit {
     let message = assay_rules::redact(&message);
     let _ = writeln!(io::stderr(), "{}", plain::visible(&message));
     let from_ledger = matches!(error.downcast_ref(), Some(UseError::Ledger(_)));
-    // What is in the ledger is not known, and that is no mistake of whoever asks.
-    if from_ledger || error.is::<LedgerError>() { Exit::Incomplete } else { Exit::Usage }
+    // What is in the ledger, or where a gate stands, is not known, and that is no mistake of whoever
+    // asks.
+    let is_unknown = from_ledger || error.is::<LedgerError>() || commands::gate::is_unknown(error);
+    if is_unknown { Exit::Incomplete } else { Exit::Usage }
 }
 
 /// Says whether somebody who read our output has left.

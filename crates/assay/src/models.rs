@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use assay_change::Change;
 use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
+use assay_gates::model::ModelJudge;
 use assay_models::{Caller, Nonce, Store, Stores};
 use assay_review::command::CommandReviewer;
 use assay_review::fixer::Fixer;
@@ -137,6 +138,20 @@ pub(crate) fn fixer(
     let nonce = Nonce::draw().context("could not draw a random number")?;
     let model = models.for_review(None)?.of(tier).clone();
     Ok((Fixer { caller: line.caller.clone(), model, nonce, time: models.time() }, line))
+}
+
+/// Sets up a model that verifies items of gates, and what it is asked over, which has to be held for
+/// as long.
+pub(crate) fn gate_judge(
+    models: &StoredModels,
+    only: Option<&str>,
+    root: &Path,
+) -> anyhow::Result<(ModelJudge, Line)> {
+    let today = today().map(String::from).unwrap_or_default();
+    let line = Line::new(&ModelArgs::default(), models, root, Keeping::Answers, &today)?;
+    let nonce = Nonce::draw().context("could not draw a random number")?;
+    let model = models.for_review(only)?.of(Tier::Default).clone();
+    Ok((ModelJudge { caller: line.caller.clone(), model, nonce, time: models.time() }, line))
 }
 
 /// What is asked of models in a review.

@@ -1,9 +1,10 @@
 //! How far a gate's loop has come: [`Attempt`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where the loop stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum LoopState {
     /// This is the first attempt.

@@ -4,6 +4,7 @@
 //! [`checks`] that are built in. Each item is verified by code where code can, by a command or by a
 //! model; whether the gate is passed is derived from what the items say, and is nobody's claim.
 
+pub mod answer;
 pub mod attempt;
 pub mod bar;
 pub mod beside;
@@ -19,6 +20,7 @@ pub mod list;
 pub mod model;
 pub mod phase;
 pub mod plan;
+pub mod run;
 pub mod standing;
 pub mod state;
 pub mod subject;

@@ -37,6 +37,12 @@ pub enum UpdateError {
     /// It has passed.
     #[error("`{0}` has passed on the content as it is, and stays so until that changes")]
     Passed(ItemId),
+    /// It is looked at here.
+    #[error(
+        "`{0}` is verified by assay itself, so nobody's word is taken for it; \
+         `assay gate verify` looks again"
+    )]
+    SeenHere(ItemId),
     /// Nobody takes back what was seen.
     #[error("`{0}` cannot be made TODO: it becomes so by itself when its content changes")]
     ToTodo(ItemId),
@@ -113,6 +119,9 @@ impl State {
         content: Content<'_>,
     ) -> Result<(), UpdateError> {
         let item = self.list.get(id).ok_or_else(|| UpdateError::Unknown(id.clone()))?;
+        if self.note(id).by.is_some() {
+            return Err(UpdateError::SeenHere(id.clone()));
+        }
         match (&self.result(item, content), &result) {
             (_, Verified::Todo) => return Err(UpdateError::ToTodo(id.clone())),
             (Verified::Pass, Verified::Pass) => return Ok(()),

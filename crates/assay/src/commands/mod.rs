@@ -6,6 +6,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod findings;
 pub(crate) mod fix;
+pub(crate) mod gate;
 pub(crate) mod init;
 mod ledger;
 pub(crate) mod mcp;

@@ -4,6 +4,7 @@
 //! rules or its baseline, they are taken as they were before it.
 
 pub(crate) mod agents;
+pub(crate) mod gates;
 mod model;
 pub(crate) mod models;
 
@@ -27,6 +28,7 @@ use assay_review::command::{CommandReviewer, Globs, known};
 use assay_rules::Rulebook;
 use serde::Deserialize;
 
+use self::gates::StoredGates;
 use self::models::StoredModels;
 use crate::commands::known_severity;
 use crate::environment::variable;
@@ -47,6 +49,7 @@ pub(crate) struct Configuration {
     review: Review,
     coverage: Coverage,
     models: StoredModels,
+    pub(crate) gates: StoredGates,
     pub(crate) task: TaskSettings,
     pub(crate) safeguards: Safeguards,
     pub(crate) queue: QueueSettings,
@@ -118,6 +121,7 @@ impl Configuration {
         configuration.fail_on()?;
         configuration.commands()?;
         configuration.models.check()?;
+        configuration.gates.check()?;
         Ok(Some(configuration))
     }
 
@@ -244,6 +248,7 @@ pub(crate) struct Settings {
     pub(crate) rules: Rulebook,
     pub(crate) commands: Vec<CommandReviewer>,
     pub(crate) models: StoredModels,
+    pub(crate) gates: StoredGates,
     /// Whether personas read every change.
     pub(crate) uses_models: bool,
     /// Whether findings are looked at again by a model.
@@ -263,23 +268,43 @@ impl Settings {
         let baseline = decisive(change, baseline::PATH, "the baseline", &mut notes)?;
         let rules = own_files(change, &RULE_FILES, &mut notes)?;
         let personas = own_files(change, &PERSONA_FILES, &mut notes)?;
+        let mut settings = Settings::new(text, baseline, rules, personas)?;
+        let touched =
+            settings.commands.iter().filter_map(|command| touched_settings(change, command));
+        notes.extend(touched);
+        settings.notes = notes;
+        Ok(settings)
+    }
+
+    /// Reads the settings that hold where there is no change, as in a folder that is in no
+    /// repository.
+    pub(crate) fn on_disk(root: &Path) -> anyhow::Result<Settings> {
+        Settings::new(read_optional(root, PATH)?, None, Vec::new(), Vec::new())
+    }
+
+    fn new(
+        text: Option<String>,
+        baseline: Option<String>,
+        rules: Vec<(String, String)>,
+        personas: Vec<(String, String)>,
+    ) -> anyhow::Result<Settings> {
         let configuration = Configuration::parse(text.as_deref().unwrap_or(""))?;
         configuration.models.check()?;
-        let commands = configuration.commands()?;
-        notes.extend(commands.iter().filter_map(|command| touched_settings(change, command)));
+        configuration.gates.check()?;
         Ok(Settings {
             leave_out: configuration.leave_out()?,
             at_a_time: configuration.review.at_a_time,
             fail_on: configuration.fail_on()?,
             require: configuration.coverage.require,
             rules: Rulebook::with_repository_rules(rules)?,
-            commands,
+            commands: configuration.commands()?,
             models: configuration.models,
+            gates: configuration.gates,
             uses_models: configuration.review.models,
             second_looks: configuration.review.second_looks,
             personas,
             baseline: Baseline::read(baseline.as_deref().unwrap_or(""))?,
-            notes,
+            notes: Vec::new(),
         })
     }
 }

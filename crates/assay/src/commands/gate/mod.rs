@@ -1,0 +1,239 @@
+//! `assay gate`: quality-review gates, and single steps with them for scripts.
+
+mod items;
+mod rounds;
+mod view;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use assay_gates::answer::{GateAnswer, GuideAnswer, ListAnswer};
+use assay_gates::beside::Checklist;
+use assay_gates::gate::{Decomposed, Earlier, GateError, Proposed};
+use assay_gates::guide::instructions;
+use assay_gates::phase::Phase;
+use assay_gates::standing::Outcome;
+use assay_gates::text::write::{decomposed, guidance, verified};
+use assay_gates::verifier::Judge;
+use assay_gates::verify::VerifiedGate;
+use clap::{Subcommand, ValueEnum};
+
+use super::{print_json, print_safely, warn};
+use crate::exit::{Exit, NothingKnown};
+use crate::gating::{AskModels, Asked, Opened};
+
+/// Which gate, and what to do with it.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    step: Option<Step>,
+    #[command(flatten)]
+    gate: GateArgs,
+    /// Print what is to be done about the failed items, as `guide` does
+    #[arg(long)]
+    qr_fail: bool,
+}
+
+#[derive(Subcommand)]
+enum Step {
+    /// Makes the list of what is to be verified
+    Decompose(DecomposeArgs),
+    /// Verifies what is on the list, and says whether the gate is passed
+    Verify,
+    /// Says what is to be done about the items that failed
+    Guide,
+    /// Makes the list, verifies and has fixed what fails, until it passes or a person is needed
+    Run,
+    /// Shows where a gate stands; without `--phase`, all of them
+    Status,
+    /// Writes down what somebody saw of an item, for scripts
+    UpdateItem(items::UpdateArgs),
+    /// Lives with an item as it is, for a reason
+    Accept(items::AcceptArgs),
+}
+
+/// Which gate is meant, and who is asked.
+#[derive(Debug, Clone, clap::Args)]
+struct GateArgs {
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".", global = true)]
+    folder: PathBuf,
+    /// What the gate is about: plan-structure, plan-code, plan-docs, impl-code, impl-docs, reconcile
+    #[arg(long, value_name = "PHASE", global = true)]
+    phase: Option<Phase>,
+    /// Keep the gate's files here instead of in .assay/gates
+    #[arg(long, value_name = "DIR", global = true)]
+    state_dir: Option<PathBuf>,
+    /// The plan, in Markdown or JSON; later steps remember it
+    #[arg(long, value_name = "FILE", global = true)]
+    plan: Option<PathBuf>,
+    /// What the change is held against; later steps remember it
+    #[arg(long, value_name = "REF", global = true)]
+    base: Option<String>,
+    /// Have a model verify what code cannot: the one that is configured, or this one
+    #[arg(
+        long, value_name = "MODEL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "", global = true
+    )]
+    models: Option<String>,
+    /// Ask no model, even where the configuration says so
+    #[arg(long, conflicts_with = "models", global = true)]
+    no_models: bool,
+    /// How the answer is printed
+    #[arg(long, value_name = "FORM", default_value = "text", global = true)]
+    format: Form,
+}
+
+/// How an answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people, and for agents that read and follow it
+    Text,
+    /// For programs
+    Json,
+}
+
+/// How a list is made.
+#[derive(clap::Args)]
+struct DecomposeArgs {
+    /// Make a new list in place of the one that is there
+    #[arg(long)]
+    again: bool,
+    /// Take items from this JSON file as well, or from stdin if it is `-`
+    #[arg(long, value_name = "FILE")]
+    items: Option<PathBuf>,
+    /// Take those alone, and nothing that is built in
+    #[arg(long, requires = "items")]
+    only_items: bool,
+}
+
+impl GateArgs {
+    fn asked(&self) -> anyhow::Result<Asked<'_>> {
+        let phase =
+            self.phase.context("say which gate is meant with `--phase`, such as plan-structure")?;
+        Ok(Asked {
+            folder: &self.folder,
+            phase,
+            state_dir: self.state_dir.as_deref(),
+            plan: self.plan.as_deref(),
+            base: self.base.as_deref(),
+            models: match (&self.models, self.no_models) {
+                (Some(name), _) => {
+                    AskModels::Yes(Some(name.as_str()).filter(|name| !name.is_empty()))
+                }
+                (None, true) => AskModels::No,
+                (None, false) => AskModels::AsConfigured,
+            },
+        })
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let gate = &args.gate;
+    match &args.step {
+        Some(Step::Decompose(how)) => decompose(gate, how),
+        Some(Step::Verify) => verify(gate),
+        Some(Step::Guide) => guide(gate),
+        None if args.qr_fail => guide(gate),
+        Some(Step::Run) => rounds::run(gate),
+        Some(Step::Status) => view::status(gate),
+        Some(Step::UpdateItem(update)) => items::update(gate, update),
+        Some(Step::Accept(accept)) => items::accept(gate, accept),
+        None => bail!("say what to do with the gate; `assay gate --help` shows what there is"),
+    }
+}
+
+fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
+    let opened = Opened::new(args.asked()?)?;
+    tell(&opened);
+    let Decomposed { state, was_there } = made(&opened, how)?;
+    match (was_there, how.again) {
+        (true, _) => warn("the list is the one from before; `--again` makes a new one"),
+        (false, true) => warn("this is a new list; what was verified before is verified again"),
+        (false, false) => {}
+    }
+    match args.format {
+        Form::Text => print_safely(&decomposed(state.list.items()))?,
+        Form::Json => print_json(&ListAnswer::of(&state, was_there))?,
+    }
+    Ok(Exit::Ready)
+}
+
+/// Makes the list, if it has to be made.
+fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposed> {
+    let earlier = if how.again { Earlier::Goes } else { Earlier::Stays };
+    let mut made_from = opened.made_from.clone();
+    made_from.checklist = if how.only_items { Checklist::HandedIn } else { Checklist::BuiltIn };
+    let mut items = how.items.as_deref().map(items::read).transpose()?.unwrap_or_default();
+    let is_needed = how.again || !opened.place.keep.is_there();
+    if is_needed && !how.only_items {
+        let commands = opened.verifiers.iter().filter(|v| v.phases.contains(&opened.phase));
+        items.extend(commands.map(|verifier| verifier.item()));
+        items.extend(proposed(opened)?);
+    }
+    Ok(opened.with_gate(|gate| gate.decompose(made_from, items, earlier))?)
+}
+
+/// Has a model say what else should be verified, where one is asked.
+fn proposed(opened: &Opened) -> anyhow::Result<Vec<Proposed>> {
+    let Some(judge) = opened.judge() else { return Ok(Vec::new()) };
+    let proposed = opened.with_gate(|gate| judge.propose(opened.phase, gate.subject));
+    proposed.map_err(anyhow::Error::msg).context(NothingKnown(
+        "no list was made, as the model that says what else to verify did not answer; \
+         `--no-models` makes one without it",
+    ))
+}
+
+fn verify(args: &GateArgs) -> anyhow::Result<Exit> {
+    let opened = Opened::with_list(args.asked()?)?;
+    tell(&opened);
+    let gate = opened.with_gate(|gate| gate.verify(opened.asked()))?;
+    show(&opened, args.format, &gate)?;
+    Ok(exit_of(&gate.standing.outcome))
+}
+
+/// Prints what verifying came to, and tells of what it did not see.
+fn show(opened: &Opened, form: Form, gate: &VerifiedGate) -> anyhow::Result<()> {
+    for id in &gate.added {
+        warn(&format!("{id} is new on the list, as there is more to look at than there was"));
+    }
+    for (id, why) in &gate.unseen {
+        warn(&format!("{id} was not verified: {why}"));
+    }
+    match form {
+        Form::Text => print_safely(&verified(&gate.standing)),
+        Form::Json => print_json(&GateAnswer::of_verified(opened.phase, gate)),
+    }
+}
+
+fn exit_of(outcome: &Outcome) -> Exit {
+    match outcome {
+        Outcome::Pass => Exit::Ready,
+        Outcome::Fail => Exit::NotReady,
+        Outcome::Open | Outcome::Empty => Exit::Incomplete,
+        Outcome::HandedOver(_) => Exit::HandedOver,
+    }
+}
+
+fn guide(args: &GateArgs) -> anyhow::Result<Exit> {
+    let opened = Opened::with_list(args.asked()?)?;
+    let (state, standing) = opened.with_gate(|gate| gate.standing())?;
+    let told = instructions(&state, &standing);
+    match args.format {
+        Form::Text => print_safely(&guidance(&told))?,
+        Form::Json => print_json(&GuideAnswer::of(opened.phase, &told))?,
+    }
+    Ok(Exit::Ready)
+}
+
+/// Tells what is to be known about what decides.
+fn tell(opened: &Opened) {
+    for note in &opened.notes {
+        warn(note);
+    }
+}
+
+/// Says whether an error means that nothing is known of a gate, which is no mistake of whoever asks.
+pub(crate) fn is_unknown(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(GateError::Keep(_))) || error.is::<NothingKnown>()
+}

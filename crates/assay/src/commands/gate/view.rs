@@ -1,0 +1,135 @@
+//! `assay gate status`: where gates stand, for people.
+
+use std::fmt::Write;
+
+use assay_gates::answer::GateAnswer;
+use assay_gates::attempt::LoopState;
+use assay_gates::item::Verified;
+use assay_gates::phase::Phase;
+use assay_gates::standing::{Outcome, Standing, Stands};
+
+use super::{Form, GateArgs, exit_of};
+use crate::commands::{print_json, print_safely};
+use crate::exit::Exit;
+use crate::gating::{Opened, Place};
+use crate::terminal::{columns, count, table};
+
+pub(super) fn status(args: &GateArgs) -> anyhow::Result<Exit> {
+    match args.phase {
+        Some(_) => one(args),
+        None => all(args),
+    }
+}
+
+fn one(args: &GateArgs) -> anyhow::Result<Exit> {
+    let opened = Opened::with_list(args.asked()?)?;
+    let (_, standing) = opened.with_gate(|gate| gate.standing())?;
+    match args.format {
+        Form::Json => print_json(&GateAnswer::of(opened.phase, &standing))?,
+        Form::Text => print_safely(&shown(opened.phase, &standing))?,
+    }
+    Ok(exit_of(&standing.outcome))
+}
+
+/// Shows a gate item by item.
+fn shown(phase: Phase, standing: &Standing) -> String {
+    let mut out = format!("{phase}: {}\n", in_words(standing));
+    let rows: Vec<Vec<String>> = standing
+        .lines
+        .iter()
+        .map(|line| {
+            let (status, finding) = match &line.item.result {
+                Verified::Todo => ("TODO", ""),
+                Verified::Pass => ("PASS", ""),
+                Verified::Fail(finding) => ("FAIL", finding.as_str()),
+            };
+            let status = match &line.stands {
+                Stands::Holds | Stands::Open | Stands::Blocks => status.to_owned(),
+                Stands::Waived => format!("{status} (waived)"),
+                Stands::Accepted { .. } => format!("{status} (accepted)"),
+            };
+            let what = match &line.stands {
+                Stands::Accepted { reason, by } => format!("{finding} accepted by {by}: {reason}"),
+                _ if finding.is_empty() => line.item.check.clone(),
+                _ => finding.to_owned(),
+            };
+            let severity = format!("{:?}", line.severity).to_uppercase();
+            vec![line.item.id.to_string(), severity, status, line.item.scope.to_string(), what]
+        })
+        .collect();
+    if !rows.is_empty() {
+        out.push('\n');
+        out.push_str(&table(&["item", "severity", "status", "scope", "what"], &rows, columns()));
+    }
+    out
+}
+
+fn in_words(standing: &Standing) -> String {
+    let outcome = match &standing.outcome {
+        Outcome::Pass => "passed".to_owned(),
+        Outcome::Fail => "not passed".to_owned(),
+        Outcome::Open => "not verified as it is now".to_owned(),
+        Outcome::Empty => "nothing is on the list".to_owned(),
+        Outcome::HandedOver(reasons) => format!("a person decides, as {}", reasons.join("; ")),
+    };
+    let state = match standing.attempt.state {
+        LoopState::Initial => "INITIAL",
+        LoopState::Retry => "RETRY",
+        LoopState::Complete => "COMPLETE",
+    };
+    let mut out = format!("{outcome} ({state}, iteration {}", standing.attempt.iteration);
+    let is = |result: fn(&Verified) -> bool| standing.count(|line| result(&line.item.result));
+    let (pass, todo) = (is(|r| *r == Verified::Pass), is(|r| *r == Verified::Todo));
+    let fail = standing.lines.len() - pass - todo;
+    let items = count(standing.lines.len(), "item");
+    let _ = write!(out, "; {items}: {pass} PASS, {fail} FAIL, {todo} TODO)");
+    out
+}
+
+/// Shows one line for each gate that there is.
+fn all(args: &GateArgs) -> anyhow::Result<Exit> {
+    let mut lines = Vec::new();
+    let mut answers = Vec::new();
+    let mut worst = Exit::Ready;
+    for phase in Phase::ALL {
+        let place = Place::of(&args.folder, phase, args.state_dir.as_deref())?;
+        if !place.keep.is_there() {
+            continue;
+        }
+        let asked = super::GateArgs { phase: Some(phase), ..args.clone() };
+        let opened = asked.asked().and_then(Opened::with_list);
+        let standing = opened.and_then(|opened| Ok(opened.with_gate(|gate| gate.standing())?.1));
+        match standing {
+            Ok(standing) => {
+                worst = worse(worst, exit_of(&standing.outcome));
+                lines.push(vec![phase.to_string(), in_words(&standing)]);
+                answers.push(GateAnswer::of(phase, &standing));
+            }
+            Err(error) => {
+                worst = worse(worst, Exit::Incomplete);
+                lines.push(vec![phase.to_string(), format!("unknown: {error:#}")]);
+            }
+        }
+    }
+    match args.format {
+        Form::Json => print_json(&answers)?,
+        Form::Text if lines.is_empty() => {
+            print_safely("there is no gate yet; `assay gate decompose` makes one\n")?;
+        }
+        Form::Text => print_safely(&table(&["phase", "where it stands"], &lines, columns()))?,
+    }
+    Ok(worst)
+}
+
+/// Gives the one of two codes that says more.
+fn worse(one: Exit, other: Exit) -> Exit {
+    let rank = |exit: Exit| match exit {
+        Exit::Ready => 0,
+        Exit::NotReady => 1,
+        Exit::Incomplete => 2,
+        Exit::HandedOver => 3,
+        Exit::Usage => 4,
+        Exit::Bug => 5,
+    };
+    if rank(other) > rank(one) { other } else { one }
+}

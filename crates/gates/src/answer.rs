@@ -1,0 +1,247 @@
+//! Answers for programs: the same as in the text, as JSON.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::attempt::LoopState;
+use crate::guide::Instruction;
+use crate::item::{Item, Severity, Verified};
+use crate::phase::Phase;
+use crate::standing::{Line, Outcome, Standing, Stands};
+use crate::state::State;
+use crate::verify::VerifiedGate;
+
+/// The list of a gate.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListAnswer {
+    phase: Phase,
+    /// How many items there are.
+    created: usize,
+    /// Whether the list was there before.
+    was_there: bool,
+    items: Vec<ListedItem>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedItem {
+    #[serde(flatten)]
+    item: WrittenItem,
+    severity: Severity,
+}
+
+/// An item with its five fields.
+#[derive(Debug, Serialize, JsonSchema)]
+struct WrittenItem {
+    id: String,
+    scope: String,
+    check: String,
+    status: StatusWord,
+    finding: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+enum StatusWord {
+    Todo,
+    Pass,
+    Fail,
+}
+
+/// Where a gate stands.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GateAnswer {
+    phase: Phase,
+    status: PassOrFail,
+    outcome: OutcomeWord,
+    /// Why a person decides.
+    reasons: Vec<String>,
+    iteration: u32,
+    loop_state: LoopState,
+    counts: Counts,
+    items: Vec<StandingItem>,
+    /// The items that were added because there is more to look at than there was.
+    added: Vec<String>,
+    /// The items that nobody saw this time.
+    unseen: Vec<UnseenItem>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+enum PassOrFail {
+    Pass,
+    Fail,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OutcomeWord {
+    Pass,
+    Fail,
+    Open,
+    Empty,
+    HandedOver,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Counts {
+    total: usize,
+    pass: usize,
+    fail: usize,
+    todo: usize,
+    waived: usize,
+    accepted: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct StandingItem {
+    #[serde(flatten)]
+    item: WrittenItem,
+    severity: Severity,
+    stands: StandsWord,
+    /// In how many attempts it failed.
+    fails: u32,
+    /// Why it is accepted as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// Who accepted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accepted_by: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum StandsWord {
+    Holds,
+    Open,
+    Blocks,
+    Waived,
+    Accepted,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct UnseenItem {
+    id: String,
+    why: String,
+}
+
+/// What is to be done about the items that keep a gate shut.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GuideAnswer {
+    phase: Phase,
+    items: Vec<GuidedItem>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct GuidedItem {
+    id: String,
+    check: String,
+    scope: String,
+    fix: String,
+    include: Vec<String>,
+}
+
+impl ListAnswer {
+    /// Tells which items a list has.
+    pub fn of(state: &State, was_there: bool) -> ListAnswer {
+        let listed = |item: &Item| ListedItem {
+            item: WrittenItem::of(item),
+            severity: state.note(&item.id).severity,
+        };
+        let items: Vec<ListedItem> = state.list.items().map(listed).collect();
+        ListAnswer { phase: state.list.phase, created: items.len(), was_there, items }
+    }
+}
+
+impl WrittenItem {
+    fn of(item: &Item) -> WrittenItem {
+        let (status, finding) = match &item.result {
+            Verified::Todo => (StatusWord::Todo, None),
+            Verified::Pass => (StatusWord::Pass, None),
+            Verified::Fail(finding) => (StatusWord::Fail, Some(finding.clone())),
+        };
+        let (id, scope) = (item.id.to_string(), item.scope.to_string());
+        WrittenItem { id, scope, check: item.check.clone(), status, finding }
+    }
+}
+
+impl GateAnswer {
+    /// Tells where a gate stands.
+    pub fn of(phase: Phase, standing: &Standing) -> GateAnswer {
+        let is = |result: fn(&Verified) -> bool| standing.count(|line| result(&line.item.result));
+        let (outcome, reasons) = match &standing.outcome {
+            Outcome::Pass => (OutcomeWord::Pass, Vec::new()),
+            Outcome::Fail => (OutcomeWord::Fail, Vec::new()),
+            Outcome::Open => (OutcomeWord::Open, Vec::new()),
+            Outcome::Empty => (OutcomeWord::Empty, Vec::new()),
+            Outcome::HandedOver(reasons) => (OutcomeWord::HandedOver, reasons.clone()),
+        };
+        GateAnswer {
+            phase,
+            status: if standing.is_passed() { PassOrFail::Pass } else { PassOrFail::Fail },
+            outcome,
+            reasons,
+            iteration: standing.attempt.iteration,
+            loop_state: standing.attempt.state,
+            counts: Counts {
+                total: standing.lines.len(),
+                pass: is(|result| *result == Verified::Pass),
+                fail: is(|result| matches!(result, Verified::Fail(_))),
+                todo: is(|result| *result == Verified::Todo),
+                waived: standing.count(|line| line.stands == Stands::Waived),
+                accepted: standing.count(|line| matches!(line.stands, Stands::Accepted { .. })),
+            },
+            items: standing.lines.iter().map(StandingItem::of).collect(),
+            added: Vec::new(),
+            unseen: Vec::new(),
+        }
+    }
+
+    /// Tells what verifying came to.
+    pub fn of_verified(phase: Phase, gate: &VerifiedGate) -> GateAnswer {
+        let unseen = gate.unseen.iter();
+        let unseen = unseen.map(|(id, why)| UnseenItem { id: id.to_string(), why: why.clone() });
+        GateAnswer {
+            added: gate.added.iter().map(ToString::to_string).collect(),
+            unseen: unseen.collect(),
+            ..GateAnswer::of(phase, &gate.standing)
+        }
+    }
+}
+
+impl StandingItem {
+    fn of(line: &Line) -> StandingItem {
+        let (stands, accepted) = match &line.stands {
+            Stands::Holds => (StandsWord::Holds, None),
+            Stands::Open => (StandsWord::Open, None),
+            Stands::Blocks => (StandsWord::Blocks, None),
+            Stands::Waived => (StandsWord::Waived, None),
+            Stands::Accepted { reason, by } => {
+                (StandsWord::Accepted, Some((reason.clone(), by.clone())))
+            }
+        };
+        let (reason, accepted_by) = accepted.unzip();
+        let (severity, fails) = (line.severity, line.fails);
+        StandingItem {
+            item: WrittenItem::of(&line.item),
+            severity,
+            stands,
+            fails,
+            reason,
+            accepted_by,
+        }
+    }
+}
+
+impl GuideAnswer {
+    /// Tells what is to be done.
+    pub fn of(phase: Phase, instructions: &[Instruction]) -> GuideAnswer {
+        let item = |instruction: &Instruction| GuidedItem {
+            id: instruction.id.to_string(),
+            check: instruction.check.clone(),
+            scope: instruction.scope.to_string(),
+            fix: instruction.fix.clone(),
+            include: instruction.include.iter().map(ToString::to_string).collect(),
+        };
+        GuideAnswer { phase, items: instructions.iter().map(item).collect() }
+    }
+}
