@@ -13,6 +13,7 @@ mod plan;
 mod plan_code;
 mod plan_in_json;
 mod plan_properties;
+mod run;
 mod shown;
 mod standing;
 mod steps;

@@ -1,0 +1,189 @@
+//! A gate from end to end, with somebody who fixes.
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+
+use assay_gates::bar::Bar;
+use assay_gates::checks::Seen;
+use assay_gates::digest::Digest;
+use assay_gates::gate::{Earlier, Gate, GateError, Proposed};
+use assay_gates::guide::Instruction;
+use assay_gates::item::{Item, Severity};
+use assay_gates::keep::Keep;
+use assay_gates::phase::Phase;
+use assay_gates::plan::Plan;
+use assay_gates::run::{Ending, Fixing, Hear, Ran, Work, run};
+use assay_gates::subject::Subject;
+use assay_gates::verifier::{Judge, Verifiers};
+use assay_gates::verify::VerifiedGate;
+use expect_test::expect;
+use tempfile::TempDir;
+
+use crate::shown::{Bare, handed_in};
+
+/// Says that a plan holds once it says so.
+struct Reader;
+
+impl Judge for Reader {
+    fn judge(&self, _: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<Seen> {
+        let (plan, _) = subject.plan.unwrap();
+        let seen = match plan.text.as_str() {
+            "good" => Seen::Holds,
+            "unreadable" => Seen::Unseen("it cannot be read".to_owned()),
+            text => Seen::Fails(format!("it says {text}")),
+        };
+        vec![seen; items.len()]
+    }
+
+    fn propose(&self, _: Phase, _: &Subject<'_>) -> Result<Vec<Proposed>, String> {
+        Ok(Vec::new())
+    }
+}
+
+/// A plan on the bench, and somebody who fixes it.
+struct Bench<'a> {
+    folder: TempDir,
+    text: RefCell<String>,
+    rounds: Cell<u32>,
+    severity: Severity,
+    fixer: &'a dyn Fn(u32, &str, &Path) -> Result<String, String>,
+}
+
+impl Bench<'_> {
+    fn on<T>(&self, work: impl FnOnce(&Gate<'_>) -> T) -> T {
+        let plan = Plan { text: self.text.borrow().clone(), ..Plan::default() };
+        let subject = Subject::new(Some((&plan, "plan.md")), None, &Bare);
+        let (phase, keep) = (Phase::PlanStructure, self.keep());
+        work(&Gate { phase, subject: &subject, keep: &keep, bar: Bar::STRICT })
+    }
+
+    fn keep(&self) -> Keep {
+        Keep::new(self.folder.path(), Phase::PlanStructure)
+    }
+}
+
+impl Work for Bench<'_> {
+    type Error = GateError;
+
+    fn verify(&self) -> Result<VerifiedGate, GateError> {
+        self.on(|gate| gate.verify(Verifiers { judge: Some(&Reader), ..Verifiers::default() }))
+    }
+
+    fn content(&self) -> Result<Digest, GateError> {
+        Ok(self.on(|gate| gate.subject.whole(gate.phase)))
+    }
+
+    fn fix(&self, guidance: &str) -> Result<(), String> {
+        let round = self.rounds.get() + 1;
+        self.rounds.set(round);
+        *self.text.borrow_mut() = (self.fixer)(round, guidance, self.folder.path())?;
+        Ok(())
+    }
+}
+
+/// Hears everything.
+#[derive(Default)]
+struct Heard(Vec<String>);
+
+impl Hear for Heard {
+    fn verified(&mut self, gate: &VerifiedGate) {
+        self.0.push(format!("{:?}", gate.standing.outcome));
+    }
+
+    fn guided(&mut self, instructions: &[Instruction]) {
+        self.0.push(instructions.iter().map(|one| format!("fix: {}", one.fix)).collect());
+    }
+
+    fn put_back(&mut self) {
+        self.0.push("put back".to_owned());
+    }
+}
+
+fn ran(
+    severity: Severity,
+    fixing: Fixing,
+    fixer: &dyn Fn(u32, &str, &Path) -> Result<String, String>,
+) -> (Ran, String) {
+    let (folder, text) = (TempDir::new().unwrap(), RefCell::new("bad".to_owned()));
+    let bench = Bench { folder, text, rounds: Cell::new(0), severity, fixer };
+    let item = Proposed {
+        id: Some("a-1".parse().unwrap()),
+        scope: "*".into(),
+        check: "It is good".to_owned(),
+        severity: bench.severity,
+        parent: None,
+        by: None,
+    };
+    bench.on(|gate| gate.decompose(handed_in(), vec![item], Earlier::Stays)).unwrap();
+    let mut heard = Heard::default();
+    let ran = run(&bench, &bench.keep(), &Bar::STRICT, fixing, &mut heard).unwrap();
+    (ran, heard.0.join("\n"))
+}
+
+#[test]
+fn what_fails_is_fixed_and_verified_again() {
+    let (ran, heard) = ran(Severity::Must, Fixing::Yes, &|_, _, _| Ok("good".to_owned()));
+    assert!(matches!(ran.ending, Ending::Passed));
+    expect![[r#"
+        Fail
+        fix: it says bad
+        Pass"#]]
+    .assert_eq(&heard);
+}
+
+#[test]
+fn without_anybody_who_fixes_it_ends_at_once() {
+    let (ran, heard) = ran(Severity::Must, Fixing::Nobody, &|_, _, _| unreachable!());
+    assert!(matches!(ran.ending, Ending::Failed));
+    assert_eq!(heard, "Fail");
+}
+
+fn handed_over(ran: Ran) -> String {
+    match ran.ending {
+        Ending::HandedOver(reasons) => format!("{} after {} fixes", reasons.join("; "), ran.fixes),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_fixer_that_changes_nothing_or_fails_ends_it() {
+    let (ran_idle, _) = ran(Severity::Must, Fixing::Yes, &|_, _, _| Ok("bad".to_owned()));
+    expect!["the fixer changed nothing after 0 fixes"].assert_eq(&handed_over(ran_idle));
+    let (ran_broken, _) = ran(Severity::Must, Fixing::Yes, &|_, _, _| Err("no keys".to_owned()));
+    expect!["the fixer failed: no keys after 0 fixes"].assert_eq(&handed_over(ran_broken));
+}
+
+#[test]
+fn a_fixer_that_never_gets_it_right_ends_with_a_person_and_flipping_back_does_not_help() {
+    let (ever_new, _) = ran(Severity::Must, Fixing::Yes, &|round, _, _| Ok(format!("bad {round}")));
+    expect!["a-1 failed 6 times, and 5 are allowed after 5 fixes"]
+        .assert_eq(&handed_over(ever_new));
+    let flips: &dyn Fn(u32, &str, &Path) -> Result<String, String> =
+        &|round, _, _| Ok(if round % 2 == 0 { "bad" } else { "worse" }.to_owned());
+    let (flipped, _) = ran(Severity::Must, Fixing::Yes, flips);
+    expect!["a-1 failed 6 times, and 5 are allowed after 5 fixes"].assert_eq(&handed_over(flipped));
+}
+
+#[test]
+fn what_nobody_can_look_at_ends_it_without_a_pass() {
+    let (ran, _) = ran(Severity::Must, Fixing::Yes, &|_, _, _| Ok("unreadable".to_owned()));
+    // A FAIL that nobody looked at again is still one, and whoever fixes it is stopped in the end.
+    assert!(!matches!(ran.ending, Ending::Passed), "{:?}", ran.ending);
+}
+
+#[test]
+fn a_fixer_does_not_get_to_say_how_its_work_is_judged() {
+    let forge: &dyn Fn(u32, &str, &Path) -> Result<String, String> = &|round, _, folder| {
+        for name in ["qr-plan-structure.json", "qr-plan-structure.state.json"] {
+            let path = folder.join(name);
+            let text = std::fs::read_to_string(&path).unwrap();
+            let forged = text.replace("FAIL", "PASS").replace("MUST", "MAY");
+            std::fs::write(&path, forged.replace("\"it says bad\"", "null")).unwrap();
+        }
+        std::fs::remove_file(folder.join("qr-plan-structure.state.json")).unwrap();
+        Ok(format!("forged {round}"))
+    };
+    let (ran, heard) = ran(Severity::Must, Fixing::Yes, forge);
+    assert!(matches!(ran.ending, Ending::HandedOver(_)));
+    assert!(heard.contains("put back\nFail"), "{heard}");
+}
