@@ -5,11 +5,14 @@
 
 mod code;
 mod impl_code;
+mod known;
 mod markers;
 mod named;
 mod plan_code;
+mod plan_structure;
 pub(crate) mod planned;
 pub(crate) mod ruled;
+mod say;
 mod whitespace;
 mod written;
 
@@ -73,16 +76,22 @@ impl Seen {
 /// What is to be done about a failed check.
 #[derive(Debug, Clone, Copy)]
 pub struct Fix {
-    /// In a sentence.
+    /// In a sentence, in which `{name}` stands for what the scope names.
     pub what: &'static str,
     /// What that has to include, if it is a list.
     pub include: &'static [&'static str],
 }
 
 impl Fix {
-    /// Says what is to be done in a place.
+    /// Says what is to be done about what a scope names.
     pub fn told(&self, scope: &Scope) -> String {
-        self.what.replace("{scope}", &scope.to_string())
+        let name = match scope {
+            Scope::All => "the plan",
+            Scope::Milestone(id) | Scope::Decision(id) => id,
+            Scope::File { path, .. } => path,
+            Scope::Other(text) => text,
+        };
+        self.what.replace("{name}", name)
     }
 }
 
@@ -94,8 +103,9 @@ pub fn named(key: &str) -> Option<&'static Check> {
 /// Gives the checks of a phase, in the order of the list.
 pub fn of(phase: Phase) -> Vec<&'static Check> {
     match phase {
+        Phase::PlanStructure => plan_structure::CHECKS.iter().collect(),
         Phase::PlanCode => plan_code::CHECKS.iter().collect(),
         Phase::ImplCode => impl_code::CHECKS.iter().collect(),
-        Phase::PlanStructure | Phase::PlanDocs | Phase::ImplDocs | Phase::Reconcile => Vec::new(),
+        Phase::PlanDocs | Phase::ImplDocs | Phase::Reconcile => Vec::new(),
     }
 }

@@ -53,14 +53,12 @@ impl Unit {
     }
 }
 
-/// Reads the heading of a milestone: `Milestone 1: X`, `M1 — X`, `3.2 Phase 2. X`.
+/// Reads the heading of a milestone: `Milestone 1: X`, `M1 — X`, `3.2 Phase 2. X`, `X (M1)`.
 pub(super) fn of_heading(text: &str) -> Option<Named> {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
-    let numbered = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)".contains(c));
-    with_word(text).or_else(|| bare(text)).or_else(|| {
-        let inner = numbered.trim_start();
-        (inner.len() < text.len()).then(|| with_word(inner).or_else(|| bare(inner)))?
-    })
+    let inner = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)".contains(c));
+    let text = if inner.starts_with(' ') { inner.trim_start() } else { text };
+    with_word(text).or_else(|| bare(text)).or_else(|| at_the_end(text))
 }
 
 /// Reads `Milestone 1: X`, `Milestone M1 X`, `Milestone: X`.
@@ -84,6 +82,13 @@ fn bare(text: &str) -> Option<Named> {
     let rest = after.trim_start();
     let is_marked = rest.is_empty() || rest.starts_with([':', '.', '-', '–', '—', ')', ']', '(']);
     is_marked.then(|| Named { unit, id: Some(id), title: title(rest) })
+}
+
+/// Reads `X (M1)`.
+fn at_the_end(text: &str) -> Option<Named> {
+    let (before, id) = text.trim_end().strip_suffix([')', ']'])?.rsplit_once(['(', '['])?;
+    let (id, rest) = number(id, Unit::Milestone).filter(|_| id.starts_with('M') && id.len() > 1)?;
+    rest.is_empty().then(|| Named { unit: Unit::Milestone, id: Some(id), title: title(before) })
 }
 
 /// Reads a number with or without the letter of its unit, or a letter alone, and gives what

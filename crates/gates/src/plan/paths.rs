@@ -130,7 +130,7 @@ pub(super) fn says_old(text: &str) -> bool {
 }
 
 /// Says whether a path is one of tests.
-pub(super) fn is_test(path: &str) -> bool {
+pub(crate) fn is_test(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let in_folder = path
         .split('/')

@@ -59,7 +59,9 @@ fn milestones_are_headings_with_their_ids() {
 ## Milestone A
 ## 3.4 Milestone 4.1. Last
 ### ✅ Milestone M5 - Really last
+### 5.1 Tidy up (M6)
 ## M1 Max support
+## Ship it (in May)
 ## Milestone dependencies
 ",
         expect![[r#"
@@ -69,6 +71,7 @@ fn milestones_are_headings_with_their_ids() {
             MA:  (line 5)
             M4.1: Last (line 6)
             M5: Really last (line 7)
+            M6: Tidy up (line 8)
         "#]],
     );
 }
@@ -365,7 +368,7 @@ Create `src/made.rs`. Uses `Cargo.toml`, `https://x.org/a.md`.
 ## M3: C
 ### New files
 - `tests/x_test.py`
-### Files to modify
+### Files to create/modify
 | File | Change |
 |---|---|
 | `src/t.rs` | more |
@@ -476,6 +479,12 @@ fn decisions_stand_in_lists_and_below_headings() {
 
 ### Rejected
 - Use YAML
+
+## Linked decisions
+- the one about tabs
+
+## Decisions needed
+- Which database?
 ",
         expect![[r#"
             DL-001 2: Use SQLite | because it is one file

@@ -78,8 +78,13 @@ impl<'a> Gathered<'a> {
         let are_new = are_new || opens.to_ascii_lowercase().starts_with("create");
         for part in paths::clauses(text) {
             let is_new = paths::says_new(part) || (are_new && !paths::says_old(part));
-            for path in paths::in_entry(part) {
-                let side = if is_new { &mut milestone.new_files } else { &mut milestone.old_files };
+            let is_moved = part.contains('→') || part.contains("->");
+            for (at, path) in paths::in_entry(part).into_iter().enumerate() {
+                let side = if is_new || (is_moved && at > 0) {
+                    &mut milestone.new_files
+                } else {
+                    &mut milestone.old_files
+                };
                 side.push(path.clone());
                 milestone.files.push(path);
             }

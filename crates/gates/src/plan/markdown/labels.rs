@@ -37,10 +37,8 @@ const NEEDS: [&str; 8] = [
 ];
 
 /// How files are announced; besides these, anything short that ends in `files`.
-const FILES: [&str; 10] = [
-    "file", "file changes", "files to modify", "files to change", "files to create",
-    "files to add", "files modified", "files changed", "files touched", "files affected",
-];
+const FILES: [&str; 6] =
+    ["file", "file changes", "files modified", "files changed", "files touched", "files affected"];
 
 /// What stands in a milestone beside its criteria, so that lists below it are none.
 const OTHERS: [&str; 32] = [
@@ -49,6 +47,12 @@ const OTHERS: [&str; 32] = [
     "tasks", "description", "context", "background", "overview", "summary", "why", "rationale",
     "changes", "code changes", "estimate", "effort", "status", "owner", "open questions",
     "references", "alternatives", "deliverables",
+];
+
+/// What is said of decisions and the like that were not made here.
+const NOT_YET: [&str; 9] = [
+    "rejected", "alternatives", "open", "pending", "linked", "related", "needed", "required",
+    "future",
 ];
 
 /// Says what a label announces; `None` where it is not known.
@@ -64,7 +68,7 @@ pub(super) fn topic(name: &str) -> Option<Topic> {
     };
     if CRITERIA.iter().any(is_last) || CRITERIA[..6].iter().any(|k| words.starts_with(k)) {
         Some(Topic::Criteria)
-    } else if has("rejected") || has("alternatives") || has("open") || has("pending") {
+    } else if NOT_YET.iter().any(|word| has(word)) {
         Some(Topic::Other)
     } else if (has("decisions") || words == "decision log" || words == "adrs") && count <= 5 {
         Some(Topic::Decisions)
@@ -74,8 +78,12 @@ pub(super) fn topic(name: &str) -> Option<Topic> {
         Some(Topic::Tests)
     } else if NEEDS.contains(&words.as_str()) {
         Some(Topic::Needs)
-    } else if FILES.contains(&words.as_str()) || (count <= 3 && words.ends_with("files")) {
-        let are_new = has("new") || has("create") || has("created") || has("add");
+    } else if FILES.contains(&words.as_str())
+        || words.starts_with("files to ")
+        || (count <= 3 && words.ends_with("files"))
+    {
+        let makes = has("new") || has("create") || has("created") || has("add");
+        let are_new = makes && !has("modify") && !has("change") && !has("edit");
         Some(Topic::Files { are_new })
     } else if OTHERS.contains(&words.as_str()) {
         Some(Topic::Other)

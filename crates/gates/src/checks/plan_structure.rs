@@ -1,0 +1,206 @@
+//! What is checked of a plan's structure: milestones, criteria, decisions, assumptions, order,
+//! files, links and form.
+
+mod criteria;
+mod form;
+mod milestones;
+mod placeholders;
+mod references;
+mod why;
+
+use super::say::whole;
+use super::{Check, Fix};
+use crate::item::Severity::{May, Must, Should};
+
+/// The checks, in order.
+pub(super) static CHECKS: [Check; 17] = [
+    Check {
+        key: "plan-structure/milestones",
+        severity: Must,
+        targets: |s| whole(s, "Verify that the plan has milestones and each has an id of its own"),
+        look: milestones::look_at_ids,
+        fix: Fix {
+            what: "Give the plan its milestones, each as a heading with an id that no other has, \
+                   such as `## M1: Title`.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/criteria",
+        severity: Must,
+        targets: |s| milestones::each(s, "Validate acceptance criteria for milestone"),
+        look: criteria::look_for_any,
+        fix: Fix {
+            what: "Add acceptance criteria to milestone {name} definition. Include:",
+            include: &["Success conditions", "Verification steps", "Exit criteria"],
+        },
+    },
+    Check {
+        key: "plan-structure/reasons",
+        severity: Must,
+        targets: why::each_decision,
+        look: why::look_for_a_reason,
+        fix: Fix {
+            what: "Say why {name} was decided: put the reason into its column of the decision log, \
+                   or behind the decision after `Reason:` or `because`.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/assumptions",
+        severity: Must,
+        targets: |s| whole(s, "Verify that each assumption is validated or says how it will be"),
+        look: why::look_at_assumptions,
+        fix: Fix {
+            what: "Validate each assumption and write down what shows it, or how it will be shown. \
+                   A tick alone shows nothing. Write one of:",
+            include: &[
+                "`(verified: what was run or read, and what it said)`",
+                "`Evidence: file, command or document`",
+                "`(will be verified by: test or step, in which milestone)`",
+            ],
+        },
+    },
+    Check {
+        key: "plan-structure/placeholders",
+        severity: Must,
+        targets: |s| {
+            whole(s, "Check that no placeholder is left in milestones, criteria or decisions")
+        },
+        look: placeholders::look,
+        fix: Fix {
+            what: "Replace each placeholder with what was meant, or take the line out.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/conflict-markers",
+        severity: Must,
+        targets: |s| whole(s, "Check that the plan has no merge conflict markers"),
+        look: form::look_for_conflicts,
+        fix: Fix {
+            what: "Remove conflict markers (<<<<<<<, =======, >>>>>>>) and resolve merge conflicts.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/order",
+        severity: Must,
+        targets: |s| {
+            whole(
+                s,
+                "Verify that milestones wait only for milestones that exist, and not in a circle",
+            )
+        },
+        look: milestones::look_at_order,
+        fix: Fix {
+            what: "Name only milestones of this plan after `Depends on`, and break each circle: \
+                   split a milestone, or take the dependency out that is not needed.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/files",
+        severity: Should,
+        targets: |s| milestones::each(s, "Check that the files are named for milestone"),
+        look: milestones::look_for_files,
+        fix: Fix {
+            what: "Add the files that milestone {name} touches, as a list after `**Files**:`.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/files-exist",
+        severity: Should,
+        targets: |s| {
+            whole(s, "Check that the files that milestones name exist or are said to be new")
+        },
+        look: references::look_for_files,
+        fix: Fix {
+            what: "Correct each path, or write `(new)` behind a file that is to be created.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/tests",
+        severity: Should,
+        targets: |s| milestones::each(s, "Check that tests are named for milestone"),
+        look: milestones::look_for_tests,
+        fix: Fix {
+            what: "Add the tests of milestone {name}: which are written or run, and what they show.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/duplicates",
+        severity: Should,
+        targets: |s| {
+            whole(s, "Check that no two milestones, nor two criteria of one, say the same")
+        },
+        look: milestones::look_for_duplicates,
+        fix: Fix {
+            what: "Make one of what stands there twice, or say in what the two differ.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/size",
+        severity: Should,
+        targets: |s| whole(s, "Check that no milestone is too large to be verified at once"),
+        look: milestones::look_at_size,
+        fix: Fix {
+            what: "Split each milestone that is too large into ones that can be finished and \
+                   verified alone.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/vague-criteria",
+        severity: Should,
+        targets: |s| whole(s, "Check that each criterion says how anybody can tell that it holds"),
+        look: criteria::look_for_vague_ones,
+        fix: Fix {
+            what: "Say in each criterion what is seen when it holds: a command and its output, a \
+                   number and its limit, a test by name.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/links",
+        severity: Should,
+        targets: |s| whole(s, "Check that links lead to files and headings that exist"),
+        look: references::look_at_links,
+        fix: Fix {
+            what: "Correct each link, or take it out. Paths count from the folder of the plan.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/headings",
+        severity: May,
+        targets: |s| form::whole_markdown(s, "Check that headings do not skip a level"),
+        look: form::look_at_headings,
+        fix: Fix {
+            what: "Raise or lower the headings so that each is one level below the one it belongs to.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/fences",
+        severity: May,
+        targets: |s| form::whole_markdown(s, "Check that code fences are closed"),
+        look: form::look_at_fences,
+        fix: Fix { what: "Close each fence with as many marks as opened it.", include: &[] },
+    },
+    Check {
+        key: "plan-structure/white-space",
+        severity: May,
+        targets: |s| form::whole_markdown(s, "Check that lines have no stray white space"),
+        look: form::look_at_white_space,
+        fix: Fix {
+            what: "Take the white space off the ends of the lines, and indent with blanks or with \
+                   tabs but not with both.",
+            include: &[],
+        },
+    },
+];

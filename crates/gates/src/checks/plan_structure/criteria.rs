@@ -1,0 +1,80 @@
+//! Acceptance criteria: that there are any, and that anybody can tell whether they hold.
+
+use super::milestones::look_at;
+use crate::checks::Seen;
+use crate::checks::say::{at, on_plan, quoted, unless_none};
+use crate::item::Scope;
+use crate::subject::Subject;
+
+/// What is said of something in place of what is seen when it holds.
+const VAGUE: [&str; 22] = [
+    "work", "works", "worked", "working", "good", "done", "complete", "completed", "fast", "clean",
+    "robust", "stable", "better", "improved", "nice", "finished", "ok", "okay", "fine",
+    "implemented", "ready", "correct",
+];
+
+/// What adds nothing to it.
+const FILLERS: [&str; 25] = [
+    "correctly", "properly", "fine", "well", "as", "expected", "intended", "fully", "all", "is",
+    "are", "it", "the", "everything", "code", "feature", "looks", "and", "be", "should", "a",
+    "very", "now", "smoothly", "must",
+];
+
+/// A criterion of more words says more than that something works.
+const MAX_VAGUE_WORDS: usize = 5;
+
+/// Looks whether a milestone has criteria.
+pub(super) fn look_for_any(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    look_at(subject, scope, |_, milestone| {
+        if milestone.criteria.is_empty() {
+            let text =
+                "Acceptance criteria missing. Need success conditions and verification steps.";
+            Seen::Fails(text.to_owned())
+        } else {
+            Seen::Holds
+        }
+    })
+}
+
+/// Looks for criteria of which nobody can tell whether they hold.
+pub(super) fn look_for_vague_ones(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let mut vague = Vec::new();
+        for milestone in &plan.milestones {
+            for criterion in milestone.criteria.iter().filter(|criterion| is_vague(&criterion.text))
+            {
+                let line = at(plan, criterion.line);
+                vague.push(format!("{} in {}{line}", quoted(&criterion.text), milestone.id));
+            }
+        }
+        unless_none("Nobody can tell whether these hold", vague)
+    })
+}
+
+/// Says whether a criterion is something like `works as expected`, or leaves its end open.
+fn is_vague(text: &str) -> bool {
+    // A command, a number or a name in code can be tried.
+    if text.contains('`') || text.contains(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let lower = text.to_lowercase();
+    let ending = lower.trim_end_matches(['.', ' ', ')', ']']);
+    if ending.ends_with(" etc") || ending == "etc" || ending.ends_with("and so on") {
+        return true;
+    }
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .take(MAX_VAGUE_WORDS + 1)
+        .collect();
+    let rest: Vec<&str> = words.iter().copied().filter(|word| !FILLERS.contains(word)).collect();
+    match (words.len() <= MAX_VAGUE_WORDS, rest.as_slice()) {
+        (true, []) => !words.is_empty(),
+        // `Login works`: a subject, and nothing that could be seen.
+        (true, [only]) => VAGUE.contains(only),
+        (true, [_, last]) => {
+            VAGUE.contains(last) && words.last().is_some_and(|w| w == last || FILLERS.contains(w))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,276 @@
+//! Milestones: that there are any, in which order, of what size, with which files and tests.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::checks::say::{at, listed, named, on_plan, quoted, unless_none};
+use crate::checks::{Seen, Target};
+use crate::item::Scope;
+use crate::plan::{Milestone, Plan};
+use crate::subject::Subject;
+
+/// More criteria than this are not verified by anybody in one go.
+const MAX_CRITERIA: usize = 12;
+
+/// A change of more files than this is not reviewed as one.
+const MAX_FILES: usize = 20;
+
+/// A plan of more is not read by anybody, and is not looked at any further.
+const MAX_MILESTONES: usize = 500;
+
+/// Gives a target for each milestone.
+pub(super) fn each(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    let Some((plan, _)) = subject.plan else { return Vec::new() };
+    let mut seen = HashSet::new();
+    let milestones = plan.milestones.iter().filter(|milestone| seen.insert(milestone.id.as_str()));
+    let target = |milestone: &Milestone| Target {
+        scope: Scope::Milestone(milestone.id.clone()),
+        check: format!("{check} {}", milestone.id),
+    };
+    milestones.take(MAX_MILESTONES).map(target).collect()
+}
+
+/// Looks at the milestones of a name; all of them, if more than one has it.
+pub(super) fn look_at(
+    subject: &Subject<'_>,
+    scope: &Scope,
+    look: impl Fn(&Plan, &Milestone) -> Seen,
+) -> Seen {
+    on_plan(subject, |plan| {
+        let Scope::Milestone(id) = scope else {
+            return Seen::Unseen(format!(
+                "The scope {} is no milestone.",
+                quoted(&scope.to_string())
+            ));
+        };
+        let mut found = plan.named(id).map(|milestone| look(plan, milestone)).peekable();
+        if found.peek().is_none() {
+            let id = named(id);
+            return Seen::Fails(format!(
+                "Milestone {id} is no longer in the plan, so nothing of it can be verified."
+            ));
+        }
+        found.find(|seen| *seen != Seen::Holds).unwrap_or(Seen::Holds)
+    })
+}
+
+/// Looks whether there are milestones, each with an id of its own.
+pub(super) fn look_at_ids(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        if plan.milestones.is_empty() {
+            return Seen::Fails("The plan has no milestones.".to_owned());
+        }
+        if plan.milestones.len() > MAX_MILESTONES {
+            let count = plan.milestones.len();
+            return Seen::Fails(format!(
+                "The plan has {count} milestones, at most {MAX_MILESTONES}."
+            ));
+        }
+        let mut first: HashMap<&str, &Milestone> = HashMap::new();
+        let mut twice = Vec::new();
+        for milestone in &plan.milestones {
+            if let Some(other) = first.get(milestone.id.as_str()) {
+                let (one, two) = (quoted(&other.title), quoted(&milestone.title));
+                let line = at(plan, milestone.line);
+                twice.push(format!("{} is {one} and {two}{line}", milestone.id));
+            } else {
+                first.insert(&milestone.id, milestone);
+            }
+        }
+        unless_none("Milestones share an id", twice)
+    })
+}
+
+/// Looks whether milestones wait for what exists, and not for each other.
+pub(super) fn look_at_order(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let known: HashSet<&str> = plan.milestones.iter().map(|m| m.id.as_str()).collect();
+        let mut problems = Vec::new();
+        for milestone in &plan.milestones {
+            for id in milestone.needs.iter().filter(|id| !known.contains(id.as_str())) {
+                let line = at(plan, milestone.line);
+                problems.push(format!(
+                    "{} depends on {}, which is not in the plan{line}",
+                    milestone.id,
+                    quoted(id)
+                ));
+            }
+        }
+        if let Some(circle) = circle(plan) {
+            problems.push(format!("milestones wait for each other: {circle}"));
+        }
+        unless_none("The order cannot be kept", problems)
+    })
+}
+
+/// Finds milestones that wait for each other, as `M1 → M2 → M1`.
+fn circle(plan: &Plan) -> Option<String> {
+    let mut waits: HashMap<&str, Vec<&str>> = HashMap::new();
+    for milestone in &plan.milestones {
+        let needs = milestone.needs.iter().map(String::as_str);
+        waits.entry(&milestone.id).or_default().extend(needs);
+    }
+    let left = unfinished(&waits);
+    let mut next = plan.milestones.iter().map(|m| m.id.as_str()).find(|id| left.contains(id))?;
+    // Each that is left waits for one that is left, so that the way comes back to itself.
+    let mut way: Vec<&str> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    while !places.contains_key(next) {
+        places.insert(next, way.len());
+        way.push(next);
+        next = waits.get(next)?.iter().copied().find(|id| left.contains(id))?;
+    }
+    let begin = places.get(next).copied()?;
+    let mut told: Vec<&str> = way.get(begin..)?.to_vec();
+    told.push(next);
+    Some(shortened(&told))
+}
+
+/// Gives the milestones that can never be begun, since each waits for another of them.
+fn unfinished<'a>(waits: &HashMap<&'a str, Vec<&'a str>>) -> HashSet<&'a str> {
+    let mut open: HashMap<&str, usize> = HashMap::new();
+    let mut waiters: HashMap<&str, Vec<&'a str>> = HashMap::new();
+    for (id, needs) in waits {
+        let needs: Vec<&str> =
+            needs.iter().copied().filter(|need| waits.contains_key(need)).collect();
+        open.insert(id, needs.len());
+        for need in needs {
+            waiters.entry(need).or_default().push(id);
+        }
+    }
+    let mut left: HashSet<&'a str> = waits.keys().copied().collect();
+    let mut ready: Vec<&str> = left.iter().copied().filter(|id| open.get(id) == Some(&0)).collect();
+    while let Some(id) = ready.pop() {
+        left.remove(id);
+        for waiter in waiters.remove(id).unwrap_or_default() {
+            let Some(count) = open.get_mut(waiter) else { continue };
+            *count -= 1;
+            if *count == 0 {
+                ready.push(waiter);
+            }
+        }
+    }
+    left
+}
+
+/// Tells a circle, of a long one its beginning.
+fn shortened(circle: &[&str]) -> String {
+    const MAX: usize = 12;
+    let told = circle.iter().take(MAX).copied().collect::<Vec<_>>().join(" → ");
+    if circle.len() > MAX {
+        format!("{told} → … ({} milestones)", circle.len() - 1)
+    } else {
+        told
+    }
+}
+
+/// Looks whether a milestone names files.
+pub(super) fn look_for_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    look_at(subject, scope, |_, milestone| {
+        if milestone.files.is_empty() {
+            Seen::Fails("No files named. Nobody can tell what the milestone touches.".to_owned())
+        } else {
+            Seen::Holds
+        }
+    })
+}
+
+/// Looks whether a milestone names tests, or a criterion of it does. One that touches documents
+/// alone needs none.
+pub(super) fn look_for_tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    look_at(subject, scope, |_, milestone| {
+        let in_criteria = milestone.criteria.iter().any(|criterion| names_a_test(&criterion.text));
+        let is_documents =
+            !milestone.files.is_empty() && milestone.files.iter().all(|f| is_document(f));
+        if in_criteria || is_documents || !milestone.tests.is_empty() {
+            Seen::Holds
+        } else {
+            Seen::Fails("No tests named, neither for the milestone nor in its criteria.".to_owned())
+        }
+    })
+}
+
+fn names_a_test(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    lower.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        word.contains("test")
+            && !["latest", "attest", "contest", "protest", "testament"].contains(&word)
+            || matches!(word, "spec" | "specs" | "benchmark" | "benchmarks" | "bench")
+    })
+}
+
+fn is_document(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    [".md", ".rst", ".adoc", ".txt"].iter().any(|ending| lower.ends_with(ending))
+        || lower.starts_with("docs/")
+}
+
+/// Looks for milestones with one title, and for criteria of one milestone with one text.
+pub(super) fn look_for_duplicates(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let mut twice = Vec::new();
+        let titles = plan.milestones.iter().filter(|milestone| !milestone.title.is_empty());
+        for (one, two) in doubles(titles, |milestone| &milestone.title) {
+            let line = at(plan, two.line);
+            twice.push(format!("{} and {} are both {}{line}", one.id, two.id, quoted(&two.title)));
+        }
+        for milestone in &plan.milestones {
+            for (_, two) in doubles(milestone.criteria.iter(), |criterion| &criterion.text) {
+                let line = at(plan, two.line);
+                twice.push(format!(
+                    "{} has the criterion {} twice{line}",
+                    milestone.id,
+                    quoted(&two.text)
+                ));
+            }
+        }
+        unless_none("The same stands there twice", twice)
+    })
+}
+
+/// Gives each thing whose text came before, with the one that had it first.
+fn doubles<'a, T>(
+    things: impl Iterator<Item = &'a T>,
+    text: fn(&T) -> &str,
+) -> Vec<(&'a T, &'a T)> {
+    let mut first: HashMap<String, &T> = HashMap::new();
+    let mut doubles = Vec::new();
+    for thing in things {
+        let words =
+            text(thing).split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let folded = words.map(str::to_lowercase).collect::<Vec<_>>().join(" ");
+        match first.get(&folded) {
+            Some(one) if !folded.is_empty() => doubles.push((*one, thing)),
+            _ => {
+                first.insert(folded, thing);
+            }
+        }
+    }
+    doubles
+}
+
+/// Looks for milestones that are too large.
+pub(super) fn look_at_size(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let mut large = Vec::new();
+        for milestone in &plan.milestones {
+            let counts = [
+                (milestone.criteria.len(), MAX_CRITERIA, "criteria"),
+                (milestone.files.len(), MAX_FILES, "files"),
+            ];
+            let over: Vec<String> = counts
+                .into_iter()
+                .filter(|(count, max, _)| count > max)
+                .map(|(count, max, what)| format!("{count} {what}, at most {max}"))
+                .collect();
+            if !over.is_empty() {
+                large.push(format!(
+                    "{} has {}{}",
+                    milestone.id,
+                    listed(&over),
+                    at(plan, milestone.line)
+                ));
+            }
+        }
+        unless_none("Milestones are too large", large)
+    })
+}

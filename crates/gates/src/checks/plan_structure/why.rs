@@ -1,0 +1,61 @@
+//! What would be lost with whoever wrote the plan: reasons, and what assumptions rest on.
+
+use std::collections::HashSet;
+
+use crate::checks::say::{at, named, on_plan, quoted, unless_none};
+use crate::checks::{Seen, Target};
+use crate::item::Scope;
+use crate::plan::Decision;
+use crate::subject::Subject;
+
+/// More decisions are not looked at one by one.
+const MAX_DECISIONS: usize = 500;
+
+/// Gives a target for each decision.
+pub(super) fn each_decision(subject: &Subject<'_>) -> Vec<Target> {
+    let Some((plan, _)) = subject.plan else { return Vec::new() };
+    let mut seen = HashSet::new();
+    let decisions = plan.decisions.iter().filter(|decision| seen.insert(decision.id.as_str()));
+    let target = |decision: &Decision| Target {
+        scope: Scope::Decision(decision.id.clone()),
+        check: format!("Verify that decision {} has its reason", decision.id),
+    };
+    decisions.take(MAX_DECISIONS).map(target).collect()
+}
+
+/// Looks whether a decision says why.
+pub(super) fn look_for_a_reason(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let Scope::Decision(id) = scope else {
+            return Seen::Unseen(format!(
+                "The scope {} is no decision.",
+                quoted(&scope.to_string())
+            ));
+        };
+        let mut found = plan.decisions.iter().filter(|decision| decision.id == *id).peekable();
+        if found.peek().is_none() {
+            let id = named(id);
+            return Seen::Fails(format!(
+                "Decision {id} is no longer in the plan, and with it its reason."
+            ));
+        }
+        match found.find(|decision| decision.reason.is_empty()) {
+            Some(decision) => {
+                let (what, line) = (quoted(&decision.decision), at(plan, decision.line));
+                Seen::Fails(format!(
+                    "Reason missing: {what} does not say why it was decided{line}."
+                ))
+            }
+            None => Seen::Holds,
+        }
+    })
+}
+
+/// Looks for assumptions that nothing shows.
+pub(super) fn look_at_assumptions(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let bare = plan.assumptions.iter().filter(|assumption| assumption.evidence.is_none());
+        let told = bare.map(|one| format!("{}{}", quoted(&one.text), at(plan, one.line)));
+        unless_none("Assumptions are not validated", told.collect())
+    })
+}

@@ -1,0 +1,83 @@
+//! How a check tells what it saw: in one line, with few words from the plan and all numbers.
+
+use super::{Seen, Target};
+use crate::item::Scope;
+use crate::plan::Plan;
+use crate::subject::Subject;
+
+/// So much of a text is quoted.
+const MAX_QUOTE: usize = 60;
+
+/// So many places are told; the others are counted.
+const MAX_TOLD: usize = 8;
+
+/// Gives the one target that is the whole plan.
+pub(super) fn whole(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    let target = Target { scope: Scope::All, check: check.to_owned() };
+    subject.plan.map(|_| target).into_iter().collect()
+}
+
+/// Looks at the plan, where there is one.
+pub(super) fn on_plan(subject: &Subject<'_>, look: impl FnOnce(&Plan) -> Seen) -> Seen {
+    match subject.plan {
+        Some((plan, _)) => look(plan),
+        None => Seen::Unseen("There is no plan to look at.".to_owned()),
+    }
+}
+
+/// Says that something is wrong where there are any problems, and which.
+pub(super) fn unless_none(what: &str, problems: Vec<String>) -> Seen {
+    if problems.is_empty() {
+        return Seen::Holds;
+    }
+    Seen::Fails(format!("{what}: {}.", listed(&problems)))
+}
+
+/// Gives the first of some texts, and how many others there are.
+pub(super) fn listed(texts: &[String]) -> String {
+    let mut told = texts.iter().take(MAX_TOLD).cloned().collect::<Vec<_>>().join("; ");
+    if texts.len() > MAX_TOLD {
+        told.push_str(&format!("; and {} more", texts.len() - MAX_TOLD));
+    }
+    told
+}
+
+/// Quotes a text in one line.
+pub(super) fn quoted(text: &str) -> String {
+    let is_blank = |c: char| c.is_whitespace() || c.is_control();
+    let mut line = String::new();
+    let mut chars = text.trim_matches(is_blank).chars();
+    for c in chars.by_ref().take(MAX_QUOTE) {
+        match c {
+            '`' => {}
+            c if is_blank(c) => line.push(' '),
+            c => line.push(c),
+        }
+    }
+    let rest = if chars.next().is_some() { "…" } else { "" };
+    format!("`{line}{rest}`")
+}
+
+/// Gives a name as it is if it is a plain one, and quoted otherwise.
+pub(super) fn named(id: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if id.chars().all(is_plain) && id.len() <= MAX_QUOTE { id.to_owned() } else { quoted(id) }
+}
+
+/// Tells on which line something stands, where lines are known.
+pub(super) fn at(plan: &Plan, line: u32) -> String {
+    if plan.is_markdown && line > 0 { format!(" (line {line})") } else { String::new() }
+}
+
+/// Says whether a line is one of code, in a block that is closed.
+pub(super) fn is_code(plan: &Plan, line: u32) -> bool {
+    let before = plan.fences.partition_point(|fence| fence.first <= line);
+    let last = plan.fences.get(..before).and_then(<[_]>::last);
+    last.is_some_and(|fence| fence.is_closed && line <= fence.last)
+}
+
+/// Gives the lines of the plan that are not code, with their numbers.
+pub(super) fn lines_of_text(plan: &Plan) -> impl Iterator<Item = (u32, &str)> {
+    let numbered = (1..).zip(plan.text.split('\n'));
+    numbered.filter(|(number, _)| !is_code(plan, *number))
+}
