@@ -9,6 +9,7 @@ mod known;
 mod markers;
 mod named;
 mod plan_code;
+mod plan_docs;
 mod plan_structure;
 pub(crate) mod planned;
 pub(crate) mod ruled;
@@ -105,7 +106,8 @@ pub fn of(phase: Phase) -> Vec<&'static Check> {
     match phase {
         Phase::PlanStructure => plan_structure::CHECKS.iter().collect(),
         Phase::PlanCode => plan_code::CHECKS.iter().collect(),
+        Phase::PlanDocs => plan_docs::CHECKS.iter().collect(),
         Phase::ImplCode => impl_code::CHECKS.iter().collect(),
-        Phase::PlanDocs | Phase::ImplDocs | Phase::Reconcile => Vec::new(),
+        Phase::ImplDocs | Phase::Reconcile => Vec::new(),
     }
 }

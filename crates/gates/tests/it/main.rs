@@ -13,6 +13,7 @@ mod memory_tree;
 mod patch;
 mod plan;
 mod plan_code;
+mod plan_docs;
 mod plan_in_json;
 mod plan_properties;
 mod plan_structure;

@@ -1,0 +1,83 @@
+//! What is checked of the documents that a plan foresees: references to decisions, documents for
+//! code, and the comments and links in planned diffs.
+
+mod comments;
+mod documents;
+mod public_items;
+
+use super::say::whole;
+use super::{Check, Fix};
+use crate::item::Severity::{May, Must, Should};
+
+/// The checks, in order.
+pub(super) static CHECKS: [Check; 6] = [
+    Check {
+        key: "plan-docs/decisions",
+        severity: Must,
+        targets: |s| whole(s, "Verify that decisions referred to by id are in the decision log"),
+        look: documents::look_at_decisions,
+        fix: Fix {
+            what: "Add each decision that is referred to to the decision log with its reason, or \
+                   correct the reference.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-docs/documents",
+        severity: Should,
+        targets: |s| {
+            whole(s, "Check that a plan that changes code also changes or names documents")
+        },
+        look: documents::look_for_documents,
+        fix: Fix {
+            what: "Name the documents that change with the code (README, docs/, CHANGELOG), or say \
+                   under `Documentation` why none does.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-docs/public-items",
+        severity: Should,
+        targets: |s| whole(s, "Check that public items added in planned diffs carry a doc comment"),
+        look: public_items::look,
+        fix: Fix {
+            what: "Add a doc comment to each public item that a diff adds: what it does, and what a \
+                   caller has to know.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-docs/todo-comments",
+        severity: Should,
+        targets: |s| whole(s, "Check that planned diffs add no TODO or FIXME comments"),
+        look: comments::look_for_todos,
+        fix: Fix {
+            what: "Do what each comment leaves open, or make it a milestone, and take the comment out.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-docs/links",
+        severity: Should,
+        targets: |s| {
+            whole(s, "Check that links in Markdown that planned diffs add lead to files that exist")
+        },
+        look: documents::look_at_links,
+        fix: Fix {
+            what: "Correct each link, or add the file that it leads to. Paths count from the folder \
+                   of the document.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-docs/history",
+        severity: May,
+        targets: |s| whole(s, "Check that comments in planned diffs say what is, not what was"),
+        look: comments::look_for_history,
+        fix: Fix {
+            what: "Let each comment say what the code does and why. What it did before is in the \
+                   history.",
+            include: &[],
+        },
+    },
+];

@@ -1,0 +1,129 @@
+//! Documents: the decisions and files that they refer to, and that there are any for code.
+
+use std::collections::HashSet;
+
+use crate::checks::Seen;
+use crate::checks::known::Known;
+use crate::checks::say::{at, on_plan, quoted, unless_none};
+use crate::item::Scope;
+use crate::plan::{self, DiffedFile, Plan, PlannedDiff, is_test};
+use crate::subject::Subject;
+
+/// The endings of code, as far as people outside see what it does.
+const CODE: [&str; 24] = [
+    "rs", "py", "go", "js", "mjs", "cjs", "ts", "tsx", "jsx", "java", "kt", "rb", "c", "h", "cc",
+    "cpp", "hpp", "cs", "php", "swift", "scala", "sh", "ex", "zig",
+];
+
+/// The words by which a plan names documents.
+const DOCUMENTS: [&str; 14] = [
+    "readme", "changelog", "documentation", "docs", "docstring", "docstrings", "rustdoc",
+    "javadoc", "godoc", "jsdoc", "manual", "documented", "documents", "runbook",
+];
+
+/// Gives the files of all diffs of a plan.
+pub(super) fn diffed(plan: &Plan) -> impl Iterator<Item = DiffedFile> {
+    plan.diffs().flat_map(PlannedDiff::files)
+}
+
+/// Gives the ending of a file's name in lower case.
+pub(super) fn ending(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// Looks for references to decisions that are not in the log.
+pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let log = plan.decisions.iter().flat_map(|decision| numbers(&decision.id));
+        let mut known: HashSet<u64> = log.map(|(number, _)| number).collect();
+        let mut missing = Vec::new();
+        for (line, text) in (1..).zip(plan.text.lines()) {
+            for (number, name) in numbers(text) {
+                // Each is told once.
+                if known.insert(number) {
+                    missing.push(format!("{}{}", quoted(name), at(plan, line)));
+                }
+            }
+        }
+        unless_none("Decisions are referred to that are not in the log", missing)
+    })
+}
+
+/// Gives the decisions that a text names, `DL-007`, with their numbers.
+fn numbers(text: &str) -> impl Iterator<Item = (u64, &str)> {
+    text.match_indices("DL-").filter_map(|(at, _)| {
+        let digits = &text[at + 3..];
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        let is_whole = !text[..at].ends_with(char::is_alphanumeric)
+            && !digits[end..].starts_with(char::is_alphanumeric);
+        let number = digits[..end].parse().ok().filter(|_| is_whole)?;
+        Some((number, &text[at..at + 3 + end]))
+    })
+}
+
+/// Looks whether a plan that changes code names documents too.
+pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let named = plan.milestones.iter().flat_map(|milestone| milestone.files.iter().cloned());
+        let paths: Vec<String> = named.chain(diffed(plan).map(|file| file.path)).collect();
+        let code: HashSet<&String> = paths.iter().filter(|path| is_code(path)).collect();
+        if code.is_empty()
+            || paths.iter().any(|path| is_document(path))
+            || speaks_of_documents(plan)
+        {
+            return Seen::Holds;
+        }
+        let mut code: Vec<String> = code.into_iter().map(|path| quoted(path)).collect();
+        code.sort_unstable();
+        unless_none("Code changes and no document is named", code)
+    })
+}
+
+fn is_code(path: &str) -> bool {
+    CODE.contains(&ending(path).as_str()) && !is_test(path)
+}
+
+fn is_document(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let name = lower.rsplit('/').next().unwrap_or(&lower);
+    matches!(ending(&lower).as_str(), "md" | "rst" | "adoc" | "mdx")
+        || lower.split('/').rev().skip(1).any(|folder| folder == "docs" || folder == "doc")
+        || name.starts_with("readme")
+        || name.starts_with("changelog")
+}
+
+fn speaks_of_documents(plan: &Plan) -> bool {
+    let is_one = |word: &str| DOCUMENTS.iter().any(|known| word.eq_ignore_ascii_case(known));
+    let text = plan.text.as_str();
+    text.split(|c: char| !c.is_alphanumeric()).any(is_one)
+        || text.to_ascii_lowercase().contains("doc comment")
+}
+
+/// Looks for links in the Markdown that diffs add that lead to no file.
+pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let known = Known::new(subject.tree, plan);
+        let mut dead = Vec::new();
+        for file in
+            diffed(plan).filter(|file| matches!(ending(&file.path).as_str(), "md" | "markdown"))
+        {
+            let added: Vec<_> = file.lines.iter().filter(|line| line.is_added).collect();
+            let text = added.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+            // A document that cannot be read has no links that anybody could follow.
+            let Ok(document) = plan::read("added.md", text.as_bytes()) else { continue };
+            for link in document.links.iter().filter(|link| known.is_dead(&link.target, &file.path))
+            {
+                let line = usize::try_from(link.line).ok().and_then(|line| added.get(line - 1));
+                let line = line.and_then(|line| line.line).unwrap_or(0);
+                dead.push(format!(
+                    "{} in {}{}",
+                    quoted(&link.target),
+                    quoted(&file.path),
+                    at(plan, line)
+                ));
+            }
+        }
+        unless_none("Links in added Markdown lead nowhere", dead)
+    })
+}

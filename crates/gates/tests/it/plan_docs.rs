@@ -1,0 +1,365 @@
+//! What fails of the documents that a plan foresees, and what does not.
+
+use assay_gates::phase::Phase;
+use expect_test::{Expect, expect};
+
+use crate::looking::{SOUND, failures, seen};
+
+/// Tells what fails in a plan beside a tree of files.
+fn check(plan: &str, tree: &str, expected: Expect) {
+    expected.assert_eq(&failures(Phase::PlanDocs, "plan.md", plan, tree));
+}
+
+/// Tells what fails in a plan of one diff, whose documents are named.
+fn check_diff(diff: &str, expected: Expect) {
+    check(&format!("The README changes.\n\n```diff\n{diff}```\n"), "README.md docs/a.md", expected);
+}
+
+/// Makes the diff of a new file.
+fn new_file(path: &str, text: &str) -> String {
+    let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
+    let count = text.lines().count();
+    format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{count} @@\n{lines}")
+}
+
+#[test]
+fn sound_plans_pass() {
+    for (name, plan, tree) in SOUND {
+        let failures = failures(Phase::PlanDocs, name, plan, tree);
+        assert_eq!(failures, "", "{name}");
+    }
+    check("", "", expect![[""]]);
+}
+
+#[test]
+fn decisions_that_are_referred_to_are_in_the_log() {
+    check(
+        "\
+## Decisions
+- DL-001: a because b
+
+## M1: A
+By DL-1 and DL-007, not XDL-9 or DL-x.
+
+```diff
+--- a/docs/a.md
++++ b/docs/a.md
+@@ -1 +1 @@
++see (DL-012), DL-007
+```
+",
+        "",
+        expect![[r#"
+            MUST * decisions: Decisions are referred to that are not in the log: `DL-007` (line 5); `DL-012` (line 11).
+        "#]],
+    );
+}
+
+#[test]
+fn code_comes_with_documents() {
+    check(
+        "## M1: A\nFiles: `src/a.rs`, `tests/b.rs`\n",
+        "",
+        expect![[r#"
+        SHOULD * documents: Code changes and no document is named: `src/a.rs`.
+    "#]],
+    );
+    check("## M1: A\nFiles: `src/a.rs`, `CHANGELOG.md`\n", "", expect![[""]]);
+    check(
+        "## M1: A\nFiles: `src/a.rs`\n\nDocumentation: none, nothing that users see.\n",
+        "",
+        expect![[""]],
+    );
+    check("## M1: A\nFiles: `tests/a.rs`, `Cargo.toml`\n", "", expect![[""]]);
+}
+
+#[test]
+fn public_rust_has_doc_comments() {
+    check_diff(
+        &new_file(
+            "src/a.rs",
+            "\
+pub fn first() {}
+
+/// Documented.
+#[must_use]
+pub fn second() {}
+
+pub(crate) fn third() {}
+fn fourth() {}
+
+#[derive(
+    Debug,
+)]
+pub struct Fifth;
+
+pub mod sixth;
+pub use a::b;
+/** Block. */
+pub enum Seventh {}
+#[doc(hidden)]
+pub const EIGHTH: u8 = 1;
+    pub async fn ninth() {}
+/// Documented.
+#[derive(
+    Debug,
+)]
+#[must_use]
+pub struct Tenth;
+",
+        ),
+        expect![[r#"
+            SHOULD * public-items: Public items have no doc comment: `pub fn first() {}` in `src/a.rs` (line 7); `pub struct Fifth;` in `src/a.rs` (line 19); `pub async fn ninth() {}` in `src/a.rs` (line 27).
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_diff_does_not_show_is_not_judged() {
+    check_diff(
+        "\
+--- a/src/a.rs
++++ b/src/a.rs
+@@ -10,3 +10,4 @@
++pub fn unknown() {}
++pub fn known() {}
+@@ -20,3 +21,3 @@
+ /// Documented before.
+-pub fn old() {}
++pub fn new() {}
+ pub fn not_added() {}
+--- a/tests/b.rs
++++ b/tests/b.rs
+@@ -1,1 +1,2 @@
++pub fn in_tests() {}
+",
+        expect![[r#"
+            SHOULD * public-items: Public items have no doc comment: `pub fn known() {}` in `src/a.rs` (line 8).
+        "#]],
+    );
+}
+
+#[test]
+fn public_python_has_docstrings() {
+    check_diff(
+        &new_file(
+            "src/a.py",
+            "\
+def first():
+    return 1
+
+
+def second(
+    a: dict[str, int],
+) -> int:
+
+    r\"\"\"Documented.\"\"\"
+    return a
+
+
+def _third():
+    pass
+
+
+class Fourth(Base):  # noqa: D1
+    x = 1
+
+    def method(self):
+        pass
+
+
+class Error(Exception): ...
+
+
+@overload
+def fifth(a: int) -> int:
+    x = 1
+
+
+async def sixth():
+    'Documented.'
+
+
+def last():
+",
+        ),
+        expect![[r#"
+            SHOULD * public-items: Public items have no doc comment: `def first():` in `src/a.py` (line 7); `class Fourth(Base):  # noqa: D1` in `src/a.py` (line 23).
+        "#]],
+    );
+}
+
+#[test]
+fn exported_go_has_comments() {
+    check_diff(
+        &new_file(
+            "a.go",
+            "\
+package a
+
+func First() {}
+
+// Second is documented.
+func Second() {}
+func third() {}
+func (t *Type) Fourth() {}
+func (t *hidden) Fifth() {}
+// Sixth is documented.
+//go:noinline
+func Sixth() {}
+type Seventh struct{}
+",
+        ),
+        expect![[r#"
+            SHOULD * public-items: Public items have no doc comment: `func First() {}` in `a.go` (line 9); `func (t *Type) Fourth() {}` in `a.go` (line 14); `type Seventh struct{}` in `a.go` (line 19).
+        "#]],
+    );
+    check_diff(&new_file("a_test.go", "package a\nfunc TestFirst() {}\n"), expect![[""]]);
+}
+
+#[test]
+fn exported_script_has_doc_comments() {
+    check_diff(
+        &new_file(
+            "src/a.ts",
+            "\
+export function first() {}
+/** Documented. */
+export async function second(a: string): void;
+export async function second(a: number): void;
+/**
+ * Documented.
+ */
+@Injectable()
+export class Third {}
+export default class Fourth {}
+export const fifth = 1;
+function sixth() {}
+",
+        ),
+        expect![[r#"
+            SHOULD * public-items: Public items have no doc comment: `export function first() {}` in `src/a.ts` (line 7); `export default class Fourth {}` in `src/a.ts` (line 16).
+        "#]],
+    );
+}
+
+#[test]
+fn comments_leave_nothing_open() {
+    check_diff(
+        &new_file(
+            "src/a.rs",
+            "\
+// TODO: later
+let todo = Todo::new(); // FIXME
+let a = \"// TODO\";
+// The TODO list is shown.
+/// FIXME(anna)
+// TODOs are counted
+/*
+ * TODO here
+ */
+",
+        ),
+        expect![[r#"
+            SHOULD * todo-comments: Added comments leave something open: `// TODO: later` in `src/a.rs` (line 7); `let todo = Todo::new(); // FIXME` in `src/a.rs` (line 8); `/// FIXME(anna)` in `src/a.rs` (line 11); `* TODO here` in `src/a.rs` (line 14).
+        "#]],
+    );
+    check_diff(
+        &new_file("a.py", "x = 1  # TODO: more\n# fine\n"),
+        expect![[r#"
+        SHOULD * todo-comments: Added comments leave something open: `x = 1  # TODO: more` in `a.py` (line 7).
+    "#]],
+    );
+    check_diff(
+        "\
+--- a/a.py
++++ b/a.py
+@@ -1,2 +1,2 @@
+ # TODO: was here before
+-# TODO: goes
++x = 1
+",
+        expect![[""]],
+    );
+}
+
+#[test]
+fn comments_tell_no_history() {
+    check_diff(
+        &new_file(
+            "src/a.rs",
+            "\
+// Previously this was a list.
+// No longer needed.
+
+// The cache is dropped when it is
+// no longer used, or
+// changed from outside.
+let a = 1; // now uses b
+// Used to parse dates.
+//! Formerly x
+",
+        ),
+        expect![[r#"
+            MAY * history: Added comments tell history: `// Previously this was a list.` in `src/a.rs` (line 7); `// No longer needed.` in `src/a.rs` (line 8); `let a = 1; // now uses b` in `src/a.rs` (line 13); `//! Formerly x` in `src/a.rs` (line 15).
+        "#]],
+    );
+}
+
+#[test]
+fn links_in_added_markdown_lead_somewhere() {
+    check_diff(
+        &format!(
+            "{}{}",
+            new_file(
+                "docs/b.md",
+                "\
+# B
+[a](a.md) [gone](gone.md) [c](c.md)
+`[code](x.md)`
+[up](../README.md)
+
+![p](p.png) [anchor](#b)
+"
+            ),
+            new_file("docs/c.md", "text\n")
+        ),
+        expect![[r#"
+            SHOULD * links: Links in added Markdown lead nowhere: `gone.md` in `docs/b.md` (line 8); `p.png` in `docs/b.md` (line 12).
+        "#]],
+    );
+}
+
+#[test]
+fn lines_of_the_plan_are_told() {
+    check(
+        "\
+# Plan
+
+The docs change.
+
+- a list
+
+  ```diff
+  --- a/a.py
+  +++ b/a.py
+  @@ -1 +1 @@
+  +# TODO: more
+  ```
+",
+        "",
+        expect![[r#"
+            SHOULD * todo-comments: Added comments leave something open: `# TODO: more` in `a.py` (line 11).
+        "#]],
+    );
+}
+
+#[test]
+fn without_a_plan_nothing_is_seen() {
+    expect!["unseen: There is no plan to look at."].assert_eq(&seen(
+        Phase::PlanDocs,
+        "plan-docs/decisions",
+        "*",
+        None,
+    ));
+}
