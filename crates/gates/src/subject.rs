@@ -10,6 +10,7 @@ use assay_rules::Rulebook;
 
 use crate::checks::planned::Planned;
 use crate::checks::ruled::Ruled;
+use crate::checks::tree_index::TreeIndex;
 use crate::plan::Plan;
 
 /// The rules, where nobody brings others.
@@ -33,6 +34,7 @@ struct Learned<'a> {
     planned: OnceLock<Planned<'a>>,
     ruled: OnceLock<Ruled>,
     files: OnceLock<HashMap<&'a str, &'a FileDiff>>,
+    index: OnceLock<TreeIndex>,
 }
 
 impl<'a> Subject<'a> {
@@ -67,6 +69,11 @@ impl<'a> Subject<'a> {
             files.filter_map(|file| Some((file.new_path.as_deref()?, file))).collect()
         };
         self.learned.files.get_or_init(index).get(path).copied()
+    }
+
+    /// Lists the files as they are now.
+    pub(crate) fn index(&self) -> &TreeIndex {
+        self.learned.index.get_or_init(|| TreeIndex::of(self.tree))
     }
 
     /// Gives what the rules make of the change.

@@ -4,8 +4,12 @@
 //! new one is one entry in its phase's file.
 
 mod code;
+mod documented;
 mod impl_code;
+mod impl_docs;
 mod known;
+mod lexed;
+pub(crate) mod markdown;
 mod markers;
 mod named;
 mod plan_code;
@@ -14,6 +18,7 @@ mod plan_structure;
 pub(crate) mod planned;
 pub(crate) mod ruled;
 mod say;
+pub(crate) mod tree_index;
 mod whitespace;
 mod written;
 
@@ -108,6 +113,7 @@ pub fn of(phase: Phase) -> Vec<&'static Check> {
         Phase::PlanCode => plan_code::CHECKS.iter().collect(),
         Phase::PlanDocs => plan_docs::CHECKS.iter().collect(),
         Phase::ImplCode => impl_code::CHECKS.iter().collect(),
-        Phase::ImplDocs | Phase::Reconcile => Vec::new(),
+        Phase::ImplDocs => impl_docs::CHECKS.iter().collect(),
+        Phase::Reconcile => Vec::new(),
     }
 }

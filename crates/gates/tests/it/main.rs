@@ -6,6 +6,7 @@ mod command;
 mod crash;
 mod files;
 mod impl_code;
+mod impl_docs;
 mod list;
 mod lists;
 mod looking;

@@ -1,0 +1,401 @@
+//! The list of `impl-docs`: the documents as they were written, and what code says of itself.
+
+use std::collections::{HashMap, HashSet};
+
+use assay_findings::path::RepoPath;
+
+use super::code::of_file;
+use super::documented::undocumented;
+use super::lexed::{Language, Lexed};
+use super::written::{self, Written};
+use super::{Check, Fix, Seen, Target, markdown, named};
+use crate::item::{Scope, Severity};
+use crate::plan::Milestone;
+use crate::plan::patch::quoted;
+use crate::subject::Subject;
+
+/// What comments begin with that tell what was, and not what is.
+const HISTORY: [&str; 18] = [
+    "previously", "formerly", "originally", "used to ", "changed from ", "changed to ", "changed:",
+    "renamed from ", "moved from ", "refactored", "replaces the old", "replaced the ",
+    "no longer ", "now uses ", "now we ", "updated to ", "was previously", "removed the ",
+];
+
+/// What files end with that documents point to.
+const ENDINGS: [&str; 34] = [
+    "rs", "py", "go", "js", "jsx", "ts", "tsx", "mjs", "java", "kt", "c", "h", "cpp", "hpp", "cs",
+    "rb", "php", "swift", "sh", "sql", "md", "rst", "adoc", "txt", "json", "yml", "yaml", "toml",
+    "xml", "html", "css", "proto", "tf", "lock",
+];
+
+pub(super) static CHECKS: [Check; 7] = [
+    Check {
+        key: "impl-docs/decisions",
+        severity: Severity::Must,
+        targets: files_with_decisions,
+        look: decisions,
+        fix: Fix {
+            what: "Refer to decisions that the plan's log has, or put the decision into the log.",
+            include: &["What was decided", "Why"],
+        },
+    },
+    Check {
+        key: "impl-docs/links",
+        severity: Severity::Should,
+        targets: |subject| pages(subject, "Check for dead links in"),
+        look: links,
+        fix: Fix { what: "Correct or remove the links that are named.", include: &[] },
+    },
+    Check {
+        key: "impl-docs/paths",
+        severity: Severity::Should,
+        targets: |subject| pages(subject, "Check that the files exist which are named in"),
+        look: paths,
+        fix: Fix { what: "Name the files as they are called now.", include: &[] },
+    },
+    Check {
+        key: "impl-docs/changelog",
+        severity: Severity::Should,
+        targets: changelogs,
+        look: changelog,
+        fix: Fix {
+            what: "Tell in the changelog what is different for whoever upgrades.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "impl-docs/planned-documents",
+        severity: Severity::Should,
+        targets: milestones_with_documents,
+        look: planned_documents,
+        fix: Fix { what: "Write what the plan says about these documents.", include: &[] },
+    },
+    Check {
+        key: "impl-docs/documented",
+        severity: Severity::Should,
+        targets: code_files,
+        look: documented,
+        fix: Fix {
+            what: "Say above each item, or in it where the language has it so, what it is for.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "impl-docs/history",
+        severity: Severity::May,
+        targets: commented_files,
+        look: history,
+        fix: Fix {
+            what: "Say what the code does and why. What it did before stands in the history.",
+            include: &[],
+        },
+    },
+];
+
+fn is_page(path: &str) -> bool {
+    [".md", ".markdown", ".mdx"].iter().any(|end| path.ends_with(end))
+}
+
+fn of_files(subject: &Subject<'_>, is_wanted: fn(&str) -> bool, check: &str) -> Vec<Target> {
+    let files = written::files(subject).filter(|file| is_wanted(file.path()));
+    files.map(|file| of_file(file.path(), check)).collect()
+}
+
+fn pages(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    of_files(subject, is_page, check)
+}
+
+fn code_files(subject: &Subject<'_>) -> Vec<Target> {
+    let is_wanted = |path: &str| named::is_code(path) && !assay_rules::is_test(path);
+    of_files(subject, is_wanted, "Check that public items say what they are for in")
+}
+
+fn commented_files(subject: &Subject<'_>) -> Vec<Target> {
+    let has_comments = |path: &str| Language::of(path).is_some();
+    of_files(subject, has_comments, "Check that no comment tells history in")
+}
+
+fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
+    let can_refer = |path: &str| Language::of(path).is_some() || is_page(path);
+    match subject.plan {
+        Some((_, at)) => {
+            let is_the_plan = |target: &Target| target.scope == Scope::file(at);
+            let mut targets = of_files(subject, can_refer, "Check the decisions referred to in");
+            targets.retain(|target| !is_the_plan(target));
+            targets
+        }
+        None => Vec::new(),
+    }
+}
+
+/// Gives the added lines of a file that people read: comments, or all of a page.
+fn told_to_people(written: &Written<'_>) -> Vec<(u32, String)> {
+    let lexed = Language::of(written.path).map(|language| Lexed::read(language, &written.text));
+    let added = written.added().into_iter();
+    let said = added.map(|(number, line)| match &lexed {
+        Some(lexed) => {
+            (number, lexed.comments.get(number as usize - 1).cloned().unwrap_or_default())
+        }
+        None => (number, line.to_owned()),
+    });
+    said.filter(|(_, said)| !said.is_empty()).collect()
+}
+
+fn decisions(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let Some((plan, _)) = subject.plan else {
+        return Seen::Unseen("there is no plan".to_owned());
+    };
+    let known: HashSet<(String, u64)> =
+        plan.decisions.iter().flat_map(|decision| references(&decision.id, &[])).collect();
+    let prefixes: HashSet<&str> = known.iter().map(|(prefix, _)| prefix.as_str()).collect();
+    let mut prefixes: Vec<&str> = prefixes.into_iter().chain(["DL"]).collect();
+    prefixes.sort_unstable();
+    prefixes.dedup();
+    written::look(subject, scope, |written| {
+        let mut wrong = Vec::new();
+        for (number, said) in told_to_people(written) {
+            let unknown = references(&said, &prefixes).into_iter().filter(|id| !known.contains(id));
+            wrong.extend(unknown.map(|(prefix, nth)| {
+                format!(
+                    "line {number} refers to {prefix}-{nth:03}, which the plan's log does not have"
+                )
+            }));
+        }
+        Seen::of(wrong)
+    })
+}
+
+/// Gives the decisions that a text refers to, such as `DL-007`, with one of some letters before the
+/// number; with any where none are given.
+fn references(text: &str, prefixes: &[&str]) -> Vec<(String, u64)> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let read = |word: &str| {
+        let (prefix, number) = word.trim_matches('-').split_once('-')?;
+        let is_known = prefixes.is_empty() || prefixes.contains(&prefix);
+        let is_number = number.len() <= 9 && number.bytes().all(|byte| byte.is_ascii_digit());
+        let number = number.parse().ok().filter(|_| is_number && is_known)?;
+        Some((prefix.to_owned(), number))
+    };
+    words.filter_map(read).collect()
+}
+
+fn links(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    written::look(subject, scope, |written| {
+        let mut anchors: HashMap<String, Option<HashSet<String>>> = HashMap::new();
+        let mut wrong = Vec::new();
+        for (number, target) in markdown::links(&written.text) {
+            if let Some(why) = dead(subject, written, &target, &mut anchors) {
+                wrong.push(format!("line {number} links to {}: {why}", quoted(&target)));
+            }
+        }
+        Seen::of(wrong)
+    })
+}
+
+/// Says why a link leads nowhere. One that leaves the repository is not followed.
+fn dead(
+    subject: &Subject<'_>,
+    written: &Written<'_>,
+    target: &str,
+    anchors: &mut HashMap<String, Option<HashSet<String>>>,
+) -> Option<String> {
+    if has_scheme(target) || target.starts_with("//") {
+        return None;
+    }
+    let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let path = decoded(path.split('?').next().unwrap_or(path));
+    let path = match path.as_str() {
+        "" => written.path.to_owned(),
+        path => beside(written.path, path)?,
+    };
+    let exact = RepoPath::exact(&path).ok()?;
+    if !subject.tree.exists(&exact) {
+        let is_folder = subject.index().has_folder(&path);
+        return (!is_folder).then(|| "there is no such file".to_owned());
+    }
+    if anchor.is_empty() || !is_page(&path) {
+        return None;
+    }
+    let known = anchors.entry(path).or_insert_with(|| {
+        let text = subject.tree.read(&exact)?;
+        Some(markdown::anchors(&text))
+    });
+    let has_anchor = known.as_ref()?.contains(&decoded(anchor).to_lowercase());
+    (!has_anchor).then(|| "there is no such heading".to_owned())
+}
+
+fn has_scheme(target: &str) -> bool {
+    let scheme = target.split_once(':').map(|(scheme, _)| scheme);
+    scheme
+        .is_some_and(|s| !s.is_empty() && s.chars().all(|c| c.is_ascii_alphanumeric() || c == '+'))
+}
+
+/// Gives a path that is written in a page as one from the root; none where it leaves the root.
+fn beside(page: &str, path: &str) -> Option<String> {
+    let joined = match path.strip_prefix('/') {
+        Some(from_root) => from_root.to_owned(),
+        None => match page.rsplit_once('/') {
+            Some((folder, _)) => format!("{folder}/{path}"),
+            None => path.to_owned(),
+        },
+    };
+    // The root itself is there.
+    RepoPath::parse(&joined, None).ok().map(String::from)
+}
+
+/// Puts the letters back that stand in a link as `%20`.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *byte == b'%') {
+            Some(code) => {
+                bytes.push(code);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    written::look(subject, scope, |written| {
+        let added: HashSet<u32> = written.added().into_iter().map(|(number, _)| number).collect();
+        let mut wrong = Vec::new();
+        for (number, code) in markdown::code_spans(&written.text) {
+            if !added.contains(&number) || !looks_like_path(code) {
+                continue;
+            }
+            let path = named::plain(code);
+            let is_beside = beside(written.path, path)
+                .and_then(|path| RepoPath::exact(&path).ok())
+                .is_some_and(|path| subject.tree.exists(&path));
+            if !is_beside && subject.index().ending(path).is_empty() {
+                wrong.push(format!(
+                    "line {number} names {}, and there is no such file",
+                    quoted(path)
+                ));
+            }
+        }
+        Seen::of(wrong)
+    })
+}
+
+/// Says whether code in back-ticks names a file of the repository: folders, a name, and an ending
+/// that is known.
+fn looks_like_path(code: &str) -> bool {
+    let path = named::plain(code);
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '+');
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_example = path.starts_with("path/to/") || path.starts_with("example");
+    path.contains('/')
+        && !path.starts_with(['/', '~', '@'])
+        && !path.contains("//")
+        && !path.split('/').any(|part| part == "..")
+        && path.chars().all(is_letter)
+        && ENDINGS.contains(&ending)
+        && !is_example
+}
+
+/// Gives the changelog of a repository.
+fn changelog_of<'s>(subject: &'s Subject<'_>) -> Option<&'s RepoPath> {
+    subject.index().paths.iter().find(|path| {
+        let stem = path.as_str().split('.').next().unwrap_or_default().to_ascii_lowercase();
+        let ending = path.as_str().rsplit_once('.').map_or("", |(_, ending)| ending);
+        ["changelog", "changes", "history"].contains(&stem.as_str())
+            && ["", "md", "rst", "txt", "adoc"].contains(&ending)
+    })
+}
+
+fn changelogs(subject: &Subject<'_>) -> Vec<Target> {
+    let mut files = subject.change.into_iter().flat_map(|change| &change.files);
+    let code_changed =
+        files.any(|file| named::is_code(file.path()) && !assay_rules::is_test(file.path()));
+    if !code_changed || changelog_of(subject).is_none() {
+        return Vec::new();
+    }
+    let check = "Check that the changelog tells of the change".to_owned();
+    vec![Target { scope: Scope::All, check }]
+}
+
+fn changelog(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let (Some(_), Some(changelog)) = (subject.change, changelog_of(subject)) else {
+        return written::no_change(scope);
+    };
+    match subject.file(changelog.as_str()) {
+        Some(_) => Seen::Holds,
+        None => Seen::of(vec![format!("code changed, and `{changelog}` says nothing of it")]),
+    }
+}
+
+fn documents(milestone: &Milestone) -> impl Iterator<Item = &str> {
+    let files = milestone.files.iter().map(|file| named::plain(file));
+    files.filter(|file| named::is_document(file))
+}
+
+fn milestones_with_documents(subject: &Subject<'_>) -> Vec<Target> {
+    let Some((plan, _)) = subject.plan.filter(|_| subject.change.is_some()) else {
+        return Vec::new();
+    };
+    let with = plan.milestones.iter().filter(|milestone| documents(milestone).next().is_some());
+    let target = |id: &String| Target {
+        scope: Scope::Milestone(id.clone()),
+        check: format!("Check that the documents that milestone {id} names were written"),
+    };
+    with.map(|milestone| target(&milestone.id)).collect()
+}
+
+fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let (Some(change), Some((plan, _)), Scope::Milestone(id)) =
+        (subject.change, subject.plan, scope)
+    else {
+        return written::no_change(scope);
+    };
+    let Some(milestone) = plan.milestones.iter().find(|milestone| milestone.id == *id) else {
+        return Seen::Unseen(format!("the plan has no milestone {id}"));
+    };
+    let changed = |document: &str| {
+        let wanted = [document.to_owned()];
+        change.files.iter().any(|file| named::names(&wanted, file.path()))
+    };
+    let missing = documents(milestone).filter(|document| !changed(document));
+    let told = missing.map(|document| {
+        format!("milestone {id} names `{document}`, and the change does not touch it")
+    });
+    Seen::of(told.collect())
+}
+
+fn documented(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    written::look(subject, scope, |written| {
+        let added: Vec<_> = written.file.added().collect();
+        let missing = undocumented(written.path, &written.text, &added).into_iter();
+        let told = missing
+            .map(|(line, name)| format!("line {line}: `{name}` does not say what it is for"));
+        Seen::of(told.collect())
+    })
+}
+
+fn history(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    written::look(subject, scope, |written| {
+        let Some(language) = Language::of(written.path) else { return Seen::Holds };
+        let lexed = Lexed::read(language, &written.text);
+        let is_comment =
+            |at: usize| lexed.code[at].trim().is_empty() && !lexed.comments[at].is_empty();
+        let mut wrong = Vec::new();
+        for (number, _) in written.added() {
+            let at = number as usize - 1;
+            let goes_on = at > 0 && is_comment(at) && is_comment(at - 1);
+            let said = lexed.comments[at].trim_start_matches(|c: char| !c.is_alphanumeric());
+            let said = said.get(..24).unwrap_or(said).to_ascii_lowercase();
+            if !goes_on && HISTORY.iter().any(|word| said.starts_with(word)) {
+                wrong.push(format!("the comment on line {number} tells what was"));
+            }
+        }
+        Seen::of(wrong)
+    })
+}

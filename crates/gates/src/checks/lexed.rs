@@ -1,0 +1,198 @@
+//! Code and comments told apart, line by line: [`Lexed`].
+//!
+//! This is no parser. It knows where strings and comments begin and end, which is enough to keep
+//! from taking the one for the other.
+
+/// A language by how it writes strings and comments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Rust,
+    Python,
+    Go,
+    Script,
+    Java,
+    /// One of those that begin a comment with `#`.
+    Hash,
+}
+
+/// The lines of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Lexed {
+    /// Without comments and without what stands in strings.
+    pub(crate) code: Vec<String>,
+    /// The comment on each line, with its marks.
+    pub(crate) comments: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Code,
+    LineComment,
+    /// In so many comments.
+    BlockComment(usize),
+    /// In a string that so many of a quote end; hashes may have to follow.
+    Text {
+        quote: char,
+        quotes: usize,
+        hashes: usize,
+        is_raw: bool,
+        has_lines: bool,
+    },
+}
+
+impl Language {
+    /// Gives the language of a file, by its name.
+    pub(crate) fn of(path: &str) -> Option<Language> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
+        Some(match ending.to_ascii_lowercase().as_str() {
+            "rs" => Language::Rust,
+            "py" | "pyi" => Language::Python,
+            "go" => Language::Go,
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Language::Script,
+            "java" | "c" | "h" | "cc" | "cpp" | "hpp" | "cs" | "kt" | "swift" | "php" => {
+                Language::Java
+            }
+            "sh" | "bash" | "rb" | "yml" | "yaml" | "toml" | "dockerfile" | "makefile" => {
+                Language::Hash
+            }
+            _ => return None,
+        })
+    }
+
+    fn has_hash_comments(self) -> bool {
+        matches!(self, Language::Python | Language::Hash)
+    }
+}
+
+impl Lexed {
+    /// Reads a file.
+    pub(crate) fn read(language: Language, text: &str) -> Lexed {
+        let mut lexed = Lexed::default();
+        let mut inside = Inside::Code;
+        for line in text.lines() {
+            if inside == Inside::LineComment {
+                inside = Inside::Code;
+            }
+            if let Inside::Text { has_lines: false, .. } = inside {
+                inside = Inside::Code;
+            }
+            let (code, comment, after) = read_line(language, line, inside);
+            lexed.code.push(code);
+            lexed.comments.push(comment);
+            inside = after;
+        }
+        lexed
+    }
+}
+
+fn read_line(language: Language, line: &str, mut inside: Inside) -> (String, String, Inside) {
+    let (mut code, mut comment) = (String::new(), String::new());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let (taken, next) = match inside {
+            Inside::Code => open(language, rest, &code),
+            Inside::LineComment => (rest.len(), inside),
+            Inside::BlockComment(depth) => in_comment(language, rest, depth),
+            Inside::Text { quote, quotes, hashes, is_raw, .. } => {
+                match end_of_text(rest, quote, quotes, hashes, is_raw) {
+                    End::Here(taken) => (taken, Inside::Code),
+                    End::Later(taken) => (taken, inside),
+                }
+            }
+        };
+        let taken = taken.clamp(c.len_utf8(), rest.len());
+        let is_comment = |inside| matches!(inside, Inside::LineComment | Inside::BlockComment(_));
+        let part = &rest[..taken];
+        if is_comment(inside) || is_comment(next) {
+            comment.push_str(part);
+        } else if inside == Inside::Code && next == Inside::Code {
+            code.push_str(part);
+        } else if inside == Inside::Code {
+            // A string is left of itself as its first quote.
+            code.push('"');
+        }
+        inside = next;
+        rest = &rest[taken..];
+    }
+    (code, comment, inside)
+}
+
+/// Says what the code at hand opens, and how many bytes it takes.
+fn open(language: Language, rest: &str, before: &str) -> (usize, Inside) {
+    if language.has_hash_comments() {
+        let is_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '$');
+        if rest.starts_with('#') && !(language == Language::Hash && is_word) {
+            return (1, Inside::LineComment);
+        }
+    } else if rest.starts_with("//") {
+        return (2, Inside::LineComment);
+    } else if rest.starts_with("/*") {
+        return (2, Inside::BlockComment(1));
+    }
+    let text = |quote, quotes, hashes, is_raw, has_lines| Inside::Text {
+        quote,
+        quotes,
+        hashes,
+        is_raw,
+        has_lines,
+    };
+    let first = rest.chars().next().unwrap_or_default();
+    match (language, first) {
+        (Language::Rust, 'r') if !before.ends_with(|c: char| c.is_alphanumeric() || c == '_') => {
+            let hashes = rest[1..].len() - rest[1..].trim_start_matches('#').len();
+            match rest[1 + hashes..].starts_with('"') {
+                true => (2 + hashes, text('"', 1, hashes, true, true)),
+                false => (1, Inside::Code),
+            }
+        }
+        (Language::Rust, '"') => (1, text('"', 1, 0, false, true)),
+        (Language::Rust, '\'') => (quoted_letter(rest), Inside::Code),
+        (Language::Python | Language::Java, '"') if rest.starts_with("\"\"\"") => {
+            (3, text('"', 3, 0, false, true))
+        }
+        (Language::Python, '\'') if rest.starts_with("'''") => (3, text('\'', 3, 0, false, true)),
+        (Language::Go | Language::Script, '`') => {
+            (1, text('`', 1, 0, language == Language::Go, true))
+        }
+        (_, quote @ ('"' | '\'')) => (1, text(quote, 1, 0, false, false)),
+        _ => (first.len_utf8(), Inside::Code),
+    }
+}
+
+/// Gives the length of a letter in quotes, or of the quote that begins a lifetime.
+fn quoted_letter(rest: &str) -> usize {
+    let mut chars = rest.char_indices().skip(1);
+    match (chars.next(), chars.next()) {
+        (Some((_, '\\')), Some(_)) => chars.find(|(_, c)| *c == '\'').map_or(1, |(at, _)| at + 1),
+        (Some(_), Some((at, '\''))) => at + 1,
+        _ => 1,
+    }
+}
+
+fn in_comment(language: Language, rest: &str, depth: usize) -> (usize, Inside) {
+    if rest.starts_with("*/") {
+        let inside = if depth > 1 { Inside::BlockComment(depth - 1) } else { Inside::Code };
+        return (2, inside);
+    }
+    if language == Language::Rust && rest.starts_with("/*") {
+        return (2, Inside::BlockComment(depth + 1));
+    }
+    (1, Inside::BlockComment(depth))
+}
+
+/// Where a string ends.
+enum End {
+    Here(usize),
+    Later(usize),
+}
+
+fn end_of_text(rest: &str, quote: char, quotes: usize, hashes: usize, is_raw: bool) -> End {
+    if !is_raw && rest.starts_with('\\') {
+        return End::Later(1 + rest[1..].chars().next().map_or(0, char::len_utf8));
+    }
+    let mut chars = rest.chars();
+    let ends = chars.by_ref().take(quotes).filter(|c| *c == quote).count() == quotes
+        && chars.take(hashes).filter(|c| *c == '#').count() == hashes;
+    if ends { End::Here(quotes + hashes) } else { End::Later(1) }
+}

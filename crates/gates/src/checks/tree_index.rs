@@ -1,0 +1,50 @@
+//! Which files and folders a tree has: [`TreeIndex`], for looking up many names.
+
+use std::collections::{HashMap, HashSet};
+
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+
+/// The files of a tree, by their names, and its folders.
+#[derive(Debug)]
+pub(crate) struct TreeIndex {
+    pub(crate) paths: Vec<RepoPath>,
+    by_name: HashMap<String, Vec<usize>>,
+    folders: HashSet<String>,
+}
+
+impl TreeIndex {
+    /// Lists a tree.
+    pub(crate) fn of(tree: &dyn Tree) -> TreeIndex {
+        let paths = tree.paths();
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut folders = HashSet::new();
+        for (at, path) in paths.iter().enumerate() {
+            let name = path.as_str().rsplit('/').next().unwrap_or_default();
+            by_name.entry(name.to_owned()).or_default().push(at);
+            let mut folder = path.as_str();
+            while let Some((outer, _)) = folder.rsplit_once('/') {
+                if !folders.insert(outer.to_owned()) {
+                    break;
+                }
+                folder = outer;
+            }
+        }
+        TreeIndex { paths, by_name, folders }
+    }
+
+    pub(crate) fn has_folder(&self, path: &str) -> bool {
+        self.folders.contains(path.trim_end_matches('/'))
+    }
+
+    /// Gives the files whose path is this one or ends with it.
+    pub(crate) fn ending(&self, path: &str) -> Vec<&RepoPath> {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let places = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let ends = |found: &&RepoPath| {
+            let rest = found.as_str().strip_suffix(path);
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        places.iter().map(|at| &self.paths[*at]).filter(ends).collect()
+    }
+}

@@ -1,0 +1,184 @@
+//! The checks of `impl-docs`.
+
+use assay_gates::plan::{Decision, Milestone, Plan};
+use assay_gates::subject::Subject;
+use expect_test::{Expect, expect};
+
+use crate::lists::{change, milestone, said};
+
+/// A file's path and its text.
+type File<'t> = (&'t str, &'t str);
+
+/// Says what one check makes of a change to files of which all but those that are named stay.
+fn check(key: &str, before: &[File<'_>], after: &[File<'_>], expected: Expect) {
+    check_planned(key, None, before, after, expected);
+}
+
+fn check_planned(
+    key: &str,
+    plan: Option<Plan>,
+    before: &[File<'_>],
+    after: &[File<'_>],
+    expected: Expect,
+) {
+    let stays = |file: &&File<'_>| !after.iter().any(|(path, _)| path == &file.0);
+    let all: Vec<File<'_>> = before.iter().filter(stays).chain(after).copied().collect();
+    let (_repository, change) = change(before, &all);
+    let plan = plan.as_ref().map(|plan| (plan, "plan.md"));
+    expected.assert_eq(&said(&Subject::new(plan, Some(&change), change.tree()), key));
+}
+
+fn plan(milestones: Vec<Milestone>, decisions: &[&str]) -> Option<Plan> {
+    let decision = |id: &&str| Decision {
+        id: (*id).to_owned(),
+        decision: String::new(),
+        reason: String::new(),
+        line: 1,
+    };
+    Some(Plan {
+        milestones,
+        decisions: decisions.iter().map(decision).collect(),
+        ..Plan::default()
+    })
+}
+
+#[test]
+fn dead_links_fail() {
+    let other = ("docs/other.md", "# Other page\n\n## Second part\n");
+    let page = "# Page\n[a](other.md#second-part) [b](other.md#third) [c](gone.md) [d](#page) [e](#x)\n\
+                [f](/docs/other.md) [g](../src) [h](https://a.b/c.md) [i](mailto:a@b) [j](../src/a.py#L3)\n\
+                [k](../../issues) `[l](no.md)` [m](a%20b.md) [n](../docs)\n";
+    check(
+        "impl-docs/links",
+        &[other, ("src/a.py", "x = 1\n"), ("docs/a b.md", "x\n")],
+        &[("docs/page.md", page)],
+        expect![[r#"
+            SHOULD file:docs/page.md | Check for dead links in docs/page.md | FAILS: line 2 links to `other.md#third`: there is no such heading; line 2 links to `gone.md`: there is no such file; line 2 links to `#x`: there is no such heading.
+        "#]],
+    );
+}
+
+#[test]
+fn files_that_a_page_names_exist() {
+    let old = "See `src/never.py`.\n";
+    let page = "See `src/never.py`.\nAnd `src/a.py`, `src/a.py:12`, `src/gone.py`, `lib/b.py`, `path/to/x.py`.\n\
+                Not `a/b`, `gone.py`, `https://x/y.py`, `src/*.py`, `~/x/y.py`, `cat src/x.py`.\n\
+                ```\n`src/fenced.py`\n```\n";
+    check(
+        "impl-docs/paths",
+        &[("src/a.py", "x = 1\n"), ("deep/lib/b.py", "x = 1\n"), ("README.md", old)],
+        &[("README.md", page)],
+        expect![[r#"
+            SHOULD file:README.md | Check that the files exist which are named in README.md | FAILS: line 2 names `src/gone.py`, and there is no such file.
+        "#]],
+    );
+}
+
+#[test]
+fn a_changelog_tells_of_changes_to_code() {
+    let log = ("CHANGELOG.md", "# 1\n");
+    let code = ("src/a.py", "x = 1\n");
+    check(
+        "impl-docs/changelog",
+        &[log],
+        &[code],
+        expect![[r#"
+        SHOULD * | Check that the changelog tells of the change | FAILS: code changed, and `CHANGELOG.md` says nothing of it.
+    "#]],
+    );
+    check(
+        "impl-docs/changelog",
+        &[log],
+        &[code, ("CHANGELOG.md", "# 2\n# 1\n")],
+        expect![[r#"
+        SHOULD * | Check that the changelog tells of the change | holds
+    "#]],
+    );
+    check("impl-docs/changelog", &[log], &[("tests/test_a.py", "x = 1\n")], expect![[""]]);
+    check("impl-docs/changelog", &[], &[code], expect![[""]]);
+}
+
+#[test]
+fn documents_that_a_milestone_names_were_written() {
+    check_planned(
+        "impl-docs/planned-documents",
+        plan(
+            vec![
+                milestone("M1", &["README.md", "docs/a.md", "src/a.py"], &[]),
+                milestone("M2", &["src/b.py"], &[]),
+            ],
+            &[],
+        ),
+        &[("README.md", "x\n")],
+        &[("docs/a.md", "a\n")],
+        expect![[r#"
+            SHOULD milestone:M1 | Check that the documents that milestone M1 names were written | FAILS: milestone M1 names `README.md`, and the change does not touch it.
+        "#]],
+    );
+}
+
+#[test]
+fn public_items_say_what_they_are_for() {
+    check(
+        "impl-docs/documented",
+        &[("src/a.rs", "pub fn old() {}\n")],
+        &[
+            ("src/a.rs", "pub fn old() {}\npub fn new() {}\n"),
+            ("src/b.rs", "/// Says so.\npub fn new() {}\n"),
+            ("tests/c.rs", "pub fn new() {}\n"),
+        ],
+        expect![[r#"
+            SHOULD file:src/a.rs | Check that public items say what they are for in src/a.rs | FAILS: line 2: `new` does not say what it is for.
+            SHOULD file:src/b.rs | Check that public items say what they are for in src/b.rs | holds
+        "#]],
+    );
+}
+
+#[test]
+fn decisions_that_comments_refer_to_are_in_the_log() {
+    let code = "# see DL-1 and DL-007\nx = 'DL-009'  # by AD-12\ny = 'UTF-8'  # UTF-8\n";
+    let files = [("src/a.py", code), ("docs/a.md", "By DL-002.\n"), ("plan.md", "DL-999\n")];
+    check_planned(
+        "impl-docs/decisions",
+        plan(Vec::new(), &["DL-001", "AD-011"]),
+        &[],
+        &files,
+        expect![[r#"
+            MUST file:docs/a.md | Check the decisions referred to in docs/a.md | FAILS: line 1 refers to DL-002, which the plan's log does not have.
+            MUST file:src/a.py | Check the decisions referred to in src/a.py | FAILS: line 1 refers to DL-007, which the plan's log does not have; line 2 refers to AD-012, which the plan's log does not have.
+        "#]],
+    );
+    check_planned(
+        "impl-docs/decisions",
+        plan(Vec::new(), &["DL-001", "DL-002", "DL-007"]),
+        &[],
+        &files,
+        expect![[r#"
+            MUST file:docs/a.md | Check the decisions referred to in docs/a.md | holds
+            MUST file:src/a.py | Check the decisions referred to in src/a.py | holds
+        "#]],
+    );
+    check("impl-docs/decisions", &[], &files, expect![[""]]);
+}
+
+#[test]
+fn comments_that_begin_with_history_are_told() {
+    let code = "# Previously this was a list.\nx = 1\n# It is a set, which was\n# previously a list.\ny = 'no longer'\n\
+                z = 2  # no longer used by b\n";
+    check(
+        "impl-docs/history",
+        &[],
+        &[("src/a.py", code)],
+        expect![[r#"
+        MAY file:src/a.py | Check that no comment tells history in src/a.py | FAILS: the comment on line 1 tells what was; the comment on line 6 tells what was.
+    "#]],
+    );
+    check(
+        "impl-docs/history",
+        &[("src/a.py", code)],
+        &[("src/a.py", &format!("{code}# Sums up.\nw = 1\n"))],
+        expect![[r#"
+            MAY file:src/a.py | Check that no comment tells history in src/a.py | holds
+        "#]],
+    );
+}
