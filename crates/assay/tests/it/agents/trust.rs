@@ -4,11 +4,13 @@ use super::*;
 
 #[test]
 fn what_an_earlier_commit_of_a_branch_configures_is_not_run() {
-    let repository = with_change(
-        QUICK,
-        "config/agent-framework.yaml",
-        "review:\n  commands:\n    - name: evil\n      run: [touch, ../../../marker]\n      form: sarif\n",
+    let outside = tempfile::tempdir().unwrap();
+    let marker = outside.path().join("marker");
+    let evil = format!(
+        "review:\n  commands:\n    - name: evil\n      run: [touch, {}]\n      form: sarif\n",
+        marker.display(),
     );
+    let repository = with_change(QUICK, "config/agent-framework.yaml", &evil);
     repository.git(&["switch", "--quiet", "topic"]);
     repository.write("shop.py", "def total(prices):\n    breakpoint()\n    return sum(prices)\n");
     repository.commit("another");
@@ -19,9 +21,9 @@ fn what_an_earlier_commit_of_a_branch_configures_is_not_run() {
     let mut task = review_task("t", &json!({ "branch_name": "topic" }));
     task["type"] = json!("fix");
     drop_in(&repository, "engineer", &task);
-    let line = agents.heard("Fix failed (");
+    let line = agents.heard("Fix ");
+    assert!(!marker.exists(), "{line}");
     assert!(line.contains("nobody knows what the change was made on top of"), "{line}");
-    assert!(!repository.path().join("marker").exists());
 }
 
 /// Writes down what it is told, and does what it is called for.
