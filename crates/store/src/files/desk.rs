@@ -153,10 +153,7 @@ impl Desk<'_> {
     ) -> Result<Claimed, QueueError> {
         let Entry { id, queue, .. } = entry;
         self.locked.note(queue, id)?;
-        let path = self.layout.waiting(queue, id);
-        if entry.file != file_name(id) {
-            disk::rename(&self.layout.queue(queue).join(&entry.file), &path)?;
-        }
+        self.name_by_id(entry)?;
         let before = Lock::read(self.layout, id)?.map_or(0, |lock| lock.fence);
         let fence = before.max(fence(&task)) + 1;
         let now = clock::now();
@@ -167,6 +164,15 @@ impl Desk<'_> {
         task.rest.remove(RESTS);
         self.store(queue, &task)?;
         Ok(Claimed { lease, task })
+    }
+
+    /// Gives a file the name of its task, whatever name it was dropped in under.
+    pub(super) fn name_by_id(&self, entry: &Entry) -> Result<(), QueueError> {
+        if entry.file == file_name(&entry.id) {
+            return Ok(());
+        }
+        let dropped = self.layout.queue(&entry.queue).join(&entry.file);
+        Ok(disk::rename(&dropped, &self.layout.waiting(&entry.queue, &entry.id))?)
     }
 
     /// The lock of a lease, as long as it holds.
@@ -342,10 +348,7 @@ impl Desk<'_> {
         let task = self.read(&entry.queue, &entry.file)?;
         let task = how(task.ok_or_else(|| QueueError::Unknown(id.clone()))?)?;
         self.locked.note(&entry.queue, id)?;
-        if entry.file != file_name(id) {
-            let from = self.layout.queue(&entry.queue).join(&entry.file);
-            disk::rename(&from, &self.layout.waiting(&entry.queue, id))?;
-        }
+        self.name_by_id(&entry)?;
         self.store(&entry.queue, &task)?;
         disk::remove(&self.layout.lock(id))?;
         self.tell_dependents(id)

@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::desk::{Desk, fence};
 use super::index::Entry;
 use super::intent::Intent;
-use super::layout::file_name;
 use super::lease::Lock;
 use crate::clock;
 use crate::disk;
@@ -54,10 +53,7 @@ impl Desk<'_> {
             return Ok(None);
         }
         self.locked.note(&entry.queue, &entry.id)?;
-        if entry.file != file_name(&entry.id) {
-            let from = self.layout.queue(&entry.queue).join(&entry.file);
-            disk::rename(&from, &self.layout.waiting(&entry.queue, &entry.id))?;
-        }
+        self.name_by_id(entry)?;
         let fence = fence(&task);
         let step = steps::recover(task, self.policy, clock::now());
         let step = self.named_apart(step, &entry.id, fence)?;

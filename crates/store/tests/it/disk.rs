@@ -25,10 +25,7 @@ fn a_file_that_is_to_survive_the_machine_waits_for_the_disk_and_others_do_not() 
     check(write(Sure::OnDisk), expect!["create, write, sync, rename, sync folder"]);
     check(write(Sure::InMemory), expect!["create, write, rename"]);
     check(|folder| disk::remove(&folder.join("state.json")), expect!["remove"]);
-    check(
-        |folder| disk::remove_surely(&folder.join("state.json")),
-        expect!["remove, sync folder"],
-    );
+    check(|folder| disk::remove_surely(&folder.join("state.json")), expect!["remove, sync folder"]);
 }
 
 #[test]
