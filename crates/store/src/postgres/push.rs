@@ -18,7 +18,12 @@ use crate::queue::{Addressed, QueueError};
 use crate::steps;
 use crate::task::{QueueName, Status, Task, TaskId};
 
-const PUSH: &str = include_str!("sql/push.sql");
+const PUSH: &str = concat!(
+    include_str!("sql/push.sql"),
+    include_str!("sql/bind.sql"),
+    include_str!("sql/line.sql"),
+);
+
 const WAITING: &str = include_str!("sql/waiting.sql");
 
 /// Room that is never given away without counting: what others may be pushing at the same moment.

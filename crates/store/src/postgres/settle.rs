@@ -14,10 +14,26 @@ use crate::queue::{Addressed, Lease, QueueError, Recovered, Settled, Settlement}
 use crate::steps::{self, Step};
 use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
 
-const SETTLE: &str = include_str!("sql/settle.sql");
-const SETTLE_WITH: &str = include_str!("sql/settle-with.sql");
+const SETTLE: &str = concat!(include_str!("sql/settle.sql"), include_str!("sql/settled.sql"));
+
+/// The same, with new tasks that follow from it. Most tasks have none, and need not pay for them.
+const SETTLE_WITH: &str = concat!(
+    include_str!("sql/settle.sql"),
+    include_str!("sql/follow.sql"),
+    include_str!("sql/bind.sql"),
+    ", queued AS (",
+    include_str!("sql/line.sql"),
+    ")",
+    include_str!("sql/settled.sql"),
+);
+
 pub(super) const RELEASE: &str = include_str!("sql/release.sql");
-const RETRY: &str = include_str!("sql/retry.sql");
+
+const RETRY: &str = concat!(
+    include_str!("sql/retry.sql"),
+    include_str!("sql/bind.sql"),
+    include_str!("sql/line.sql"),
+);
 
 /// How often a change is tried anew when somebody else changes the task each time.
 const TRIES: usize = 20;

@@ -30,6 +30,3 @@ WITH given AS MATERIALIZED (
     WHERE l.id = f.task
     RETURNING l.queue
 )
-SELECT e.id, e.awaited, NULL AS released FROM ended e
-UNION ALL
-SELECT NULL, NULL, queue FROM released

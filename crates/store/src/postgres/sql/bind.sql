@@ -1,0 +1,12 @@
+-- Ties the tasks of `edges` to what they need, as far as it is not completed: `open_edges`.
+, known AS (
+    -- The lock makes whoever completes one of these wait, or us for them.
+    UPDATE assay_tasks t SET awaited = true
+    WHERE t.id IN (SELECT needs FROM edges)
+    RETURNING t.id, t.status
+), open_edges AS MATERIALIZED (
+    SELECT e.task, e.needs FROM edges e LEFT JOIN known k ON k.id = e.needs
+    WHERE k.status IS DISTINCT FROM 'completed'
+), bound AS (
+    INSERT INTO assay_needs (task, needs) SELECT task, needs FROM open_edges ON CONFLICT DO NOTHING
+)
