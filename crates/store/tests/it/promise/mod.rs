@@ -1,0 +1,44 @@
+//! The promise of a queue, proved of every store.
+
+/// Makes a test of every claim for every store.
+macro_rules! promises {
+    ($($claim:ident),* $(,)?) => {
+        mod files {
+            $(#[test]
+            fn $claim() {
+                super::$claim(&crate::stores::Files::new());
+            })*
+        }
+
+        mod postgres {
+            $(#[test]
+            fn $claim() {
+                super::$claim(&crate::stores::Postgres::new());
+            })*
+        }
+    };
+}
+
+mod agents;
+mod holding;
+mod keeping;
+mod order;
+mod pushing;
+mod settling;
+
+use std::time::Duration;
+
+use assay_store::queue::{Claimed, Queue, Tenure};
+use assay_store::task::QueueName;
+
+/// Long enough to never be over within a test.
+const LONG: Duration = Duration::from_secs(3_600);
+
+fn qa() -> QueueName {
+    "qa".parse().unwrap()
+}
+
+fn claim(queue: &dyn Queue, agent: &str) -> Option<Claimed> {
+    let tenure = Tenure::ByTime(LONG);
+    queue.claim(&qa(), &agent.parse().unwrap(), tenure, 1).unwrap().pop()
+}

@@ -1,0 +1,128 @@
+//! What is let in, and what is refused at the door.
+
+use assay_store::queue::Policy;
+use expect_test::expect;
+
+use super::claim;
+use crate::script::{check, check_with, done, policy, task};
+use crate::stores::Store;
+
+promises!(
+    what_is_too_large_is_refused_at_the_door,
+    a_full_queue_refuses_and_follow_ups_still_come,
+    a_name_is_used_once,
+    a_push_is_whole_or_not_at_all,
+    priority_zero_is_for_escalations,
+    an_agent_does_not_queue_what_it_is_working_on,
+);
+
+fn what_is_too_large_is_refused_at_the_door(store: &dyn Store) {
+    let queue = store.open(policy());
+    let mut large = task("a");
+    large.task.description = "x".repeat(assay_store::task::MAX_TASK);
+    let refused = queue.push(vec![large.clone()]).unwrap_err();
+    assert!(refused.to_string().contains("may have 4194304"), "{refused}");
+    // What is there already and grows is not lost.
+    queue.push(vec![task("b")]).unwrap();
+    let claimed = claim(&*queue, "qa-1").unwrap();
+    queue.settle(&claimed.lease, done(vec![large])).unwrap();
+    assert_eq!(claim(&*queue, "qa-1").unwrap().lease.task.as_str(), "a");
+}
+
+fn a_full_queue_refuses_and_follow_ups_still_come(store: &dyn Store) {
+    let policy = Policy { max_queue_size: 2, ..policy() };
+    check_with(
+        store,
+        policy,
+        "push a and b
+         push c
+         push c queue=other
+         claim
+         push d
+         push e
+         complete a then f
+         list",
+        expect![[r#"
+            push a and b -> ok
+            push c -> refused: queue `qa` has no room for that: 2 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`
+            push c queue=other -> ok
+            claim -> a
+            push d -> ok
+            push e -> refused: queue `qa` has no room for that: 2 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`
+            complete a then f -> completed
+            list -> b c d f
+        "#]],
+    );
+}
+
+fn a_name_is_used_once(store: &dyn Store) {
+    check(
+        store,
+        "push a
+         push a queue=other
+         claim
+         push a
+         complete a
+         push a
+         push b and b",
+        expect![[r#"
+            push a -> ok
+            push a queue=other -> refused: task `a` is already there (pending, in `qa`)
+            claim -> a
+            push a -> refused: task `a` is already there (in_progress, in `qa`)
+            complete a -> completed
+            push a -> refused: task `a` is already there (completed, in `qa`)
+            push b and b -> refused: task `b` is already there (pending, in `qa`)
+        "#]],
+    );
+}
+
+fn a_push_is_whole_or_not_at_all(store: &dyn Store) {
+    check(
+        store,
+        "push a
+         push b and c and a
+         list",
+        expect![[r#"
+            push a -> ok
+            push b and c and a -> refused: task `a` is already there (pending, in `qa`)
+            list -> a
+        "#]],
+    );
+}
+
+fn priority_zero_is_for_escalations(store: &dyn Store) {
+    check(
+        store,
+        "push a p=0
+         push b p=0 type=escalation
+         list",
+        expect![[r#"
+            push a p=0 -> refused: task `a` has priority 0, which is for escalations; 1 comes first among the others
+            push b p=0 type=escalation -> ok
+            list -> b
+        "#]],
+    );
+}
+
+fn an_agent_does_not_queue_what_it_is_working_on(store: &dyn Store) {
+    check(
+        store,
+        "push a type=review
+         claim
+         push again type=review parent=a
+         push fix type=fix parent=a
+         push other type=review parent=a queue=other
+         complete a
+         push again type=review parent=a",
+        expect![[r#"
+            push a type=review -> ok
+            claim -> a
+            push again type=review parent=a -> refused: task `a` is being worked on; a `review` task for the same queue would be it again
+            push fix type=fix parent=a -> ok
+            push other type=review parent=a queue=other -> ok
+            complete a -> completed
+            push again type=review parent=a -> ok
+        "#]],
+    );
+}
