@@ -10,10 +10,8 @@ use assay_findings::validation;
 use assay_models::{Class, Failure};
 
 use super::folder::{About, Folder, Local, Stage};
-use super::{
-    Became, Brief, Delegated, DelegationError, Seats, Taken, TreeMoved, Unwatched, is_open,
-    unknown_part,
-};
+use super::seats::{Seats, TreeMoved};
+use super::{Became, Brief, Delegated, DelegationError, Taken, Unwatched, is_open, unknown_part};
 use crate::persona::reading::OpenQuestion;
 use crate::persona::validator::{SecondLooks, second_looks};
 use crate::persona::{Persona, VALIDATOR};

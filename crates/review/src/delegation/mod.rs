@@ -11,23 +11,24 @@ mod brief;
 pub mod close;
 mod folder;
 pub mod mend;
+mod seats;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use assay_change::{Change, Scope, Selection};
-use assay_findings::report::ReviewerKind;
 use assay_models::{Description, ModelId, Nonce, Reply, Usage};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use self::brief::Brief;
 pub use self::folder::ReviewId;
 use self::folder::{About, Folder, Local, Stage};
+use self::seats::Seats;
+pub use self::seats::{By, Reader};
 use crate::persona::reading::{OpenQuestion, PartState, Reading};
-use crate::persona::{Desk, Persona, PersonaError, PersonaReviewer, Personas, VALIDATOR};
+use crate::persona::{Persona, PersonaError, PersonaReviewer};
 use crate::recording::{RecordedModels, RecordedTerms, Recording};
-use crate::reviewer::{Answer, Interest, Reviewer};
+use crate::reviewer::{Answer, Reviewer};
 use crate::run::{AtATime, Order, Watch, run};
 use crate::runs::{self, RunError};
 
@@ -178,56 +179,6 @@ pub struct Delegated {
     seats: Seats,
 }
 
-/// Those who take part in a review.
-struct Seats {
-    /// Those who are asked, as far as the change concerns them.
-    personas: Vec<PersonaReviewer>,
-    /// All personas, and those who have answered.
-    everybody: Vec<Box<dyn Reviewer>>,
-    /// Who looks at findings again, where that is wanted.
-    validator: Option<Persona>,
-    desk: Arc<Desk>,
-}
-
-/// Who reads a change or not, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reader {
-    /// Its name.
-    pub name: String,
-    /// Who does the reading.
-    pub by: By,
-    /// Whether it reads this change.
-    pub reads: bool,
-    /// Why, or why not.
-    pub why: String,
-    /// Whether the change cannot be ready without its answer.
-    pub required: bool,
-}
-
-/// Who does a reviewer's reading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    /// It was done when the review began.
-    Assay,
-    /// Whoever the review is delegated to.
-    You,
-}
-
-impl Reader {
-    fn of(by: &dyn Reviewer, change: &Change) -> Reader {
-        let (reads, why) = match by.interest(change) {
-            Interest::Reads(why) => (true, why),
-            Interest::Rests(why) => (false, why),
-        };
-        let by_whom = match by.kind() {
-            ReviewerKind::Persona => By::You,
-            ReviewerKind::Rules | ReviewerKind::Command => By::Assay,
-        };
-        Reader { name: by.name().to_owned(), by: by_whom, reads, why, required: by.is_required() }
-    }
-}
-
 /// What became of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Taken {
@@ -332,30 +283,6 @@ fn is_open(about: &About, id: &ReviewId) -> Result<(), DelegationError> {
             Err(DelegationError::Finished { id: id.to_string(), run: run.clone() })
         }
         Stage::Reading | Stage::SecondLooks => Ok(()),
-    }
-}
-
-impl Seats {
-    /// Seats the personas beside those who answered, for a change.
-    fn new(
-        models: &RecordedModels,
-        local: Vec<Box<dyn Reviewer>>,
-        change: &Change,
-        folder: &Folder,
-        about: &About,
-    ) -> Result<Seats, DelegationError> {
-        let personas = Personas::with_repository_personas(models.personas.clone())?;
-        let desk = Arc::new(models.desk_with(folder.path(), about.nonce.clone()));
-        let asked = || models.reviewers(&personas, &desk).into_iter();
-        let mut everybody = local;
-        everybody.extend(asked().map(|by| Box::new(by) as Box<dyn Reviewer>));
-        let reads = |by: &PersonaReviewer| matches!(by.interest(change), Interest::Reads(_));
-        Ok(Seats {
-            validator: personas.named(VALIDATOR).filter(|_| models.second_looks).cloned(),
-            personas: asked().filter(reads).collect(),
-            everybody,
-            desk,
-        })
     }
 }
 
@@ -526,32 +453,4 @@ impl Watch for Unwatched {
     fn heard(&self, _reviewer: &str, _chars: usize) {}
 
     fn answered(&self, _answer: &Answer) {}
-}
-
-/// Says that the work tree is no longer the one that was read: as a reviewer that has to answer and
-/// cannot.
-struct TreeMoved;
-
-impl Reviewer for TreeMoved {
-    fn name(&self) -> &str {
-        "delegation"
-    }
-
-    fn kind(&self) -> ReviewerKind {
-        ReviewerKind::Command
-    }
-
-    fn is_required(&self) -> bool {
-        true
-    }
-
-    fn interest(&self, _change: &Change) -> Interest {
-        Interest::Reads("the tree changed".to_owned())
-    }
-
-    fn review(&self, change: &Change, _tell: crate::reviewer::Tell<'_>) -> Answer {
-        let why = "the files changed while the review was open, so it says nothing of them; start \
-                   a new review";
-        Answer::failed(self, change, why)
-    }
 }

@@ -1,0 +1,118 @@
+//! What a review comes to in the end.
+
+use std::fs;
+
+use assay_findings::identity::Dismissal;
+use assay_review::delegation::Became;
+use assay_review::persona::VALIDATOR;
+use expect_test::expect;
+use serde_json::Value;
+
+use super::provider::Says;
+use super::*;
+
+#[test]
+fn a_tree_that_changed_meanwhile_leaves_the_review_incomplete() {
+    let case = Case::new();
+    case.start();
+    case.report("correctness", 1, NOTHING).unwrap();
+    case.report("security", 1, NOTHING).unwrap();
+    case.repository.write("shop.py", format!("{AFTER}\n\ndef more():\n    return 1\n"));
+    let synthesis = case.close();
+    assert!(synthesis.verdict.incomplete);
+    assert!(
+        told(&synthesis).contains("the files changed while the review was open"),
+        "{}",
+        told(&synthesis)
+    );
+}
+
+#[test]
+fn what_lies_on_disk_takes_nothing_away_from_what_rules_find() {
+    let case = Case::new();
+    case.start();
+    case.report("correctness", 1, NOTHING).unwrap();
+    case.report("security", 1, NOTHING).unwrap();
+    let file = case.folder().join(ID).join("recording.json");
+    let mut recording: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    recording["answers"][0]["report"]["votes"] = json!([]);
+    recording["models"]["named"] = json!(["docs-truth"]);
+    recording["terms"]["fail_on"] = json!(null);
+    fs::write(&file, recording.to_string()).unwrap();
+    expect![[r#"
+        CRITICAL shop.py:5 SQL built from strings ["rules"]
+        not ready
+          1 finding must be fixed: SQL built from strings (shop.py:5)
+    "#]]
+    .assert_eq(&told(&case.close()));
+}
+
+#[test]
+fn what_decides_is_as_it_is_at_the_end() {
+    let case = Case::new();
+    case.start();
+    case.report("correctness", 1, NOTHING).unwrap();
+    case.report("security", 1, NOTHING).unwrap();
+    let now = case.change();
+    let found = case.through_a_provider(&Says::new()).findings.remove(0);
+    let dismissal = Dismissal {
+        fingerprint: found.fingerprint,
+        file: found.file,
+        by: "me".to_owned(),
+        reason: "names are checked before".to_owned(),
+        until: None,
+    };
+    let terms = RecordedTerms { dismissals: vec![dismissal], ..terms() };
+    let present = Present { terms, ..case.present(&now) };
+    let Closing::Done(closed) = case.open().close(Some(present)).unwrap() else { panic!() };
+    assert_eq!((closed.synthesis.findings.len(), closed.synthesis.dismissed.len()), (0, 1));
+}
+
+#[test]
+fn a_refutation_holds_back_only_what_personas_alone_found() {
+    let case = Case { second_looks: true, ..Case::new() };
+    case.start();
+    case.report("correctness", 1, &finding(9)).unwrap();
+    case.report("security", 1, NOTHING).unwrap();
+    let now = case.change();
+    let Closing::SecondLooks(briefs) = case.open().close(Some(case.present(&now))).unwrap() else {
+        panic!()
+    };
+    assert_eq!(briefs.iter().map(|brief| brief.part).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(case.open().briefs(), briefs);
+    refused(
+        case.report("correctness", 1, NOTHING),
+        expect!["nobody called `correctness` is to report now; waited for: validator"],
+    );
+    let refute = |quote: &str| {
+        json!({ "answer": "refute", "why": "no", "quote": quote, "file": "shop.py" }).to_string()
+    };
+    let quotes = [
+        "    return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")",
+        "    return sum(prices) / len(prices)",
+    ];
+    for (at, quote) in quotes.into_iter().enumerate() {
+        let taken = case.report(VALIDATOR, at + 1, &refute(quote)).unwrap();
+        assert_eq!(taken.became, Became::Taken);
+        let again = case.report(VALIDATOR, at + 1, &refute(quote)).unwrap_err();
+        assert!(matches!(again, DelegationError::Repeated { .. }), "{again}");
+    }
+    let synthesis = case.close();
+    let open: Vec<&str> = synthesis.findings.iter().map(|f| f.title.as_str()).collect();
+    assert_eq!(open, ["SQL built from strings"]);
+    assert_eq!(synthesis.held_back.len(), 1);
+}
+
+#[test]
+fn second_looks_that_nobody_hands_in_change_nothing() {
+    let case = Case { second_looks: true, ..Case::new() };
+    case.start();
+    case.report("correctness", 1, &finding(9)).unwrap();
+    case.report("security", 1, NOTHING).unwrap();
+    let now = case.change();
+    assert!(matches!(
+        case.open().close(Some(case.present(&now))).unwrap(),
+        Closing::SecondLooks(_)
+    ));
+    assert_eq!(case.close().findings.len(), 2);
+}

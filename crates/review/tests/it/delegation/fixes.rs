@@ -1,0 +1,154 @@
+//! What became of findings, told from the tree.
+
+use std::collections::BTreeSet;
+
+use assay_review::delegation::mend;
+use expect_test::expect;
+
+use super::*;
+
+const BROKEN: &str = "def find(db, name:\n    ((\n";
+
+/// Reviews with one finding of a persona, changes the file, and says how all findings stand.
+fn check_fix(after: &str, expected: Expect) {
+    check_fix_of(&finding(9), after, expected);
+}
+
+fn check_fix_of(report: &str, after: &str, expected: Expect) {
+    let case = Case::new();
+    case.start();
+    case.report("correctness", 1, report).unwrap();
+    case.report("security", 1, NOTHING).unwrap();
+    case.close();
+    case.repository.write("shop.py", after);
+    let finished = mend::finished(&case.change().root, &id()).unwrap();
+    let (scope, _) = finished.scope().unwrap();
+    let change = case.opened(&scope);
+    let since = finished.since(&change, rules(), 1);
+    let next = since.next_fix(&BTreeSet::new());
+    let mut told: Vec<String> = Vec::new();
+    for finding in &finished.synthesis().findings {
+        let verified = since.verify(&finding.id).unwrap();
+        told.push(format!("{}: {:?}, {}", finding.title, verified.standing, verified.because));
+    }
+    told.push(format!("next: {:?}", next.next.map(|finding| finding.title.as_str())));
+    let new: Vec<&str> = since.new_findings().iter().map(|f| f.title.as_str()).collect();
+    told.push(format!("new: {new:?}"));
+    expected.assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn what_was_not_touched_is_still_there() {
+    check_fix(
+        AFTER,
+        expect![[r#"
+        SQL built from strings: StillThere, it is found again at shop.py:5
+        line 9 breaks on an empty list: StillThere, the code that it quotes stands in `shop.py` as it did
+        next: Some("SQL built from strings")
+        new: []"#]],
+    );
+}
+
+#[test]
+fn what_rules_found_is_fixed_once_they_find_it_no_more() {
+    let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (name,))";
+    let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")";
+    check_fix(
+        &AFTER.replace(unsafe_line, safe),
+        expect![[r#"
+            SQL built from strings: Fixed, `shop.py` was looked at again by rules, and it is found no more
+            line 9 breaks on an empty list: StillThere, the code that it quotes stands in `shop.py` as it did
+            next: Some("line 9 breaks on an empty list")
+            new: []"#]],
+    );
+}
+
+#[test]
+fn what_a_persona_found_too_is_not_fixed_once_rules_find_it_no_more() {
+    let too = finding(5).replace("line 5 breaks on an empty list", "SQL built from strings");
+    let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (name,))";
+    let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")";
+    check_fix_of(
+        &too,
+        &AFTER.replace(unsafe_line, safe),
+        expect![[r#"
+        SQL built from strings: NotVerified, rules did not find it again, but correctness found it too and did not look again; a new review asks
+        next: None
+        new: []"#]],
+    );
+}
+
+#[test]
+fn what_can_only_be_read_as_text_is_not_verified() {
+    check_fix(
+        BROKEN,
+        expect![[r#"
+        SQL built from strings: NotVerified, `shop.py` was not looked at again: it could only be read as text
+        line 9 breaks on an empty list: NotVerified, the code that it quotes is no longer in `shop.py`; a new review judges what is there now
+        next: None
+        new: []"#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_as_before_was_not_looked_at_again() {
+    check_fix(
+        BEFORE,
+        expect![[r#"
+        SQL built from strings: Fixed, `shop.py` is again as it was before the change
+        line 9 breaks on an empty list: NotVerified, the code that it quotes is no longer in `shop.py`; a new review judges what is there now
+        next: None
+        new: []"#]],
+    );
+}
+
+#[test]
+fn what_a_persona_found_is_not_verified_by_changing_it() {
+    check_fix(
+        &AFTER.replace("len(prices)", "max(1, len(prices))"),
+        expect![[r#"
+        SQL built from strings: StillThere, it is found again at shop.py:5
+        line 9 breaks on an empty list: NotVerified, the code that it quotes is no longer in `shop.py`; a new review judges what is there now
+        next: Some("SQL built from strings")
+        new: []"#]],
+    );
+}
+
+#[test]
+fn code_that_is_wrong_in_other_words_is_still_wrong() {
+    check_fix(
+        &AFTER.replace("{name}", "{name.strip()}"),
+        expect![[r#"
+            SQL built from strings: StillThere, it is found again at shop.py:5
+            line 9 breaks on an empty list: StillThere, the code that it quotes stands in `shop.py` as it did
+            next: Some("SQL built from strings")
+            new: []"#]],
+    );
+}
+
+#[test]
+fn a_comment_that_hides_a_finding_does_not_fix_it() {
+    let hidden = AFTER.replace(
+        "    return db.execute(",
+        "    # assay: ignore python/sql-injection it is fine\n    return db.execute(",
+    );
+    check_fix(
+        &hidden,
+        expect![[r#"
+        SQL built from strings: StillThere, it is found again at shop.py:6, and hidden: it is fine (a comment)
+        line 9 breaks on an empty list: StillThere, the code that it quotes stands in `shop.py` as it did
+        next: Some("SQL built from strings")
+        new: []"#]],
+    );
+}
+
+#[test]
+fn a_review_that_is_not_over_has_nothing_to_fix() {
+    let case = Case::new();
+    case.start();
+    let error = mend::finished(&case.change().root, &id()).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        format!("the review `{ID}` is not finished; `finish_review` ends it")
+    );
+}

@@ -1,0 +1,198 @@
+//! Delegated reviews: the same answers give the same result, and nothing is counted twice.
+
+mod ending;
+mod fixes;
+mod place;
+mod provider;
+mod reports;
+
+use std::path::PathBuf;
+
+use assay_change::{Change, Scope, Selection};
+use assay_fakes::Repository;
+use assay_findings::coverage::Requirement;
+use assay_findings::synthesis::Synthesis;
+use assay_review::delegation::close::{Closing, Present};
+use assay_review::delegation::{
+    Delegated, DelegationError, LARGEST_PART, ReviewId, Start, Taken, host_description,
+};
+use assay_review::recording::{RecordedModels, RecordedTerms};
+use assay_review::{Reviewer, Rules, delegation};
+use assay_rules::Rulebook;
+use expect_test::Expect;
+use serde_json::json;
+
+const BEFORE: &str = "def find(db, name):\n    return None\n";
+
+const AFTER: &str = "\
+import hashlib
+
+
+def find(db, name):
+    return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")
+
+
+def mean(prices):
+    return sum(prices) / len(prices)
+
+
+def first(prices):
+    return sorted(prices)[0]
+";
+
+const ID: &str = "20261115-120000-000";
+
+/// A repository with a change in its work tree.
+struct Case {
+    repository: Repository,
+    named: Vec<String>,
+    second_looks: bool,
+}
+
+impl Case {
+    fn new() -> Case {
+        let repository = Repository::new();
+        repository.write("shop.py", BEFORE);
+        repository.commit("before");
+        repository.write("shop.py", AFTER);
+        let named = ["correctness", "security"].map(str::to_owned).to_vec();
+        Case { repository, named, second_looks: false }
+    }
+
+    fn change(&self) -> Change {
+        self.opened(&Scope::Automatic)
+    }
+
+    fn opened(&self, scope: &Scope) -> Change {
+        assay_change::open(self.repository.path(), scope, &Selection::default()).unwrap()
+    }
+
+    fn models(&self) -> RecordedModels {
+        RecordedModels {
+            personas: Vec::new(),
+            named: self.named.clone(),
+            added: Vec::new(),
+            tiers: [(); 3].map(|()| host_description("claude")),
+            thinking: 0,
+            prior: None,
+            second_looks: self.second_looks,
+            largest_part: Some(LARGEST_PART),
+        }
+    }
+
+    fn start(&self) -> Delegated {
+        self.try_start().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn try_start(&self) -> Result<Delegated, DelegationError> {
+        delegation::start(Start {
+            id: id(),
+            host: "claude",
+            change: &self.change(),
+            scope: &Scope::Automatic,
+            selection: &Selection::default(),
+            in_work_tree: true,
+            reviewers: rules(),
+            at_a_time: 1,
+            models: self.models(),
+            terms: terms(),
+        })
+    }
+
+    /// Opens the review again, as a server that was started anew does.
+    fn open(&self) -> Delegated {
+        self.try_open().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn try_open(&self) -> Result<Delegated, DelegationError> {
+        delegation::open(&self.change().root, &id())
+    }
+
+    fn report(&self, persona: &str, part: usize, text: &str) -> Result<Taken, DelegationError> {
+        self.open().report(persona, part, text)
+    }
+
+    /// Closes the review, keeps it, and gives what it came to.
+    fn close(&self) -> Synthesis {
+        let now = self.change();
+        let Closing::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
+            panic!("second looks are wanted")
+        };
+        closed.record(Some(&now), "0").save("run-1").unwrap();
+        closed.kept_as("run-1").unwrap()
+    }
+
+    fn present<'a>(&self, change: &'a Change) -> Present<'a> {
+        Present { change, reviewers: rules(), at_a_time: 1, models: self.models(), terms: terms() }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.repository.path().join(".assay/delegated")
+    }
+}
+
+/// Finds the canary in a prompt.
+fn canary(prompt: &str) -> String {
+    let after = prompt.split("repeat the word `").nth(1).unwrap_or_default();
+    after.split('`').next().unwrap_or_default().to_owned()
+}
+
+fn id() -> ReviewId {
+    ID.parse().unwrap()
+}
+
+fn rules() -> Vec<Box<dyn Reviewer>> {
+    vec![Box::new(Rules(Rulebook::builtin()))]
+}
+
+fn terms() -> RecordedTerms {
+    RecordedTerms {
+        fail_on: None,
+        require: Requirement::default(),
+        dismissals: Vec::new(),
+        today: None,
+    }
+}
+
+/// A report with one finding on a line of the change.
+fn finding(line: usize) -> String {
+    let quote = AFTER.lines().nth(line - 1).unwrap();
+    json!({
+        "reviewer": "somebody",
+        "findings": [{
+            "title": format!("line {line} breaks on an empty list"),
+            "severity": "P1",
+            "file": "shop.py",
+            "line": line,
+            "why_it_matters": "the page is gone for whoever has bought nothing yet",
+            "evidence": [format!("`{quote}`")],
+            "confidence": 100,
+            "autofix_class": "manual",
+            "owner": "downstream-resolver",
+            "requires_verification": true,
+            "suggested_fix": "check for it first",
+            "pre_existing": false,
+        }],
+        "residual_risks": [],
+        "testing_gaps": [],
+    })
+    .to_string()
+}
+
+const NOTHING: &str =
+    r#"{"reviewer": "x", "findings": [], "residual_risks": [], "testing_gaps": []}"#;
+
+/// Says what a synthesis came to, in lines.
+fn told(synthesis: &Synthesis) -> String {
+    let findings = synthesis.findings.iter().map(|finding| {
+        let place = finding.place().unwrap_or_default();
+        format!("{} {place} {} {:?}\n", finding.severity, finding.title, finding.reviewers)
+    });
+    let because = synthesis.verdict.because.iter().map(|reason| format!("  {}\n", reason.text));
+    let state = synthesis.verdict.state.in_words();
+    format!("{}{state}\n{}", findings.collect::<String>(), because.collect::<String>())
+}
+
+fn refused(result: Result<Taken, DelegationError>, expected: Expect) {
+    expected.assert_eq(&result.unwrap_err().to_string());
+}

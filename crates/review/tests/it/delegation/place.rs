@@ -1,0 +1,47 @@
+//! Where open reviews lie.
+
+use std::fs;
+
+use super::*;
+
+#[test]
+fn what_came_with_the_repository_is_refused() {
+    let case = Case::new();
+    case.start();
+    case.repository.git(&["add", "--force", ".assay/delegated"]);
+    let error = case.try_open().err().unwrap().to_string();
+    assert!(error.contains("`.assay/delegated` came with the repository"), "{error}");
+    assert!(case.try_start().is_err());
+}
+
+#[test]
+fn git_ignores_open_reviews_even_where_an_older_version_wrote_the_list() {
+    let case = Case::new();
+    case.repository
+        .write(".assay/.gitignore", "# Written by assay: what is not meant for git.\n/runs/\n");
+    case.start();
+    assert_eq!(case.repository.git(&["status", "--short", "--", ".assay"]), "");
+}
+
+#[test]
+fn names_that_lead_elsewhere_are_no_reviews() {
+    for name in ["", "../../etc", "20261115-120000-00/", "20261115-120000-\u{1b}[2", "../runs/2026"]
+    {
+        assert!(name.parse::<ReviewId>().is_err(), "{name:?}");
+    }
+    let case = Case::new();
+    let unknown = case.try_open().err().unwrap().to_string();
+    assert_eq!(unknown, "there is no open review `20261115-120000-000`; `start_review` begins one");
+}
+
+#[test]
+fn the_oldest_reviews_go() {
+    let case = Case::new();
+    for at in 0..25 {
+        case.repository.write(format!(".assay/delegated/20200101-000000-{at:03}/about.json"), "{}");
+    }
+    case.start();
+    let kept = fs::read_dir(case.folder()).unwrap().count();
+    assert_eq!(kept, 20);
+    case.open();
+}

@@ -1,0 +1,181 @@
+//! The same answers give the same result as through a provider.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_models::{
+    Budget, Caller, Description, Failure, Mark, Model, Nonce, Patience, Prompt, Reply, Stores,
+    Usage,
+};
+use assay_review::delegation::Brief;
+use assay_review::delegation::close::TreeSince;
+use assay_review::persona::validator::second_looks;
+use assay_review::persona::{Desk, Models, Personas, VALIDATOR};
+use assay_review::{Answer, AtATime, Order, Terms, Watch, run};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+
+/// What a model says as a persona; `None` is nothing at all.
+pub(super) type Says = BTreeMap<String, Option<String>>;
+
+impl Case {
+    /// Has the change reviewed by a model that says something.
+    pub(super) fn through_a_provider(&self, says: &Says) -> Synthesis {
+        let change = self.change();
+        let about = host_description("claude");
+        let model: Arc<dyn Model> = Arc::new(Scripted { about, says: says.clone() });
+        let models = Models { cheap: model.clone(), default: model.clone(), premium: model };
+        let caller =
+            Caller::new(Stores::default(), Budget::unlimited(), Patience::new(1, Duration::ZERO));
+        let time = Duration::from_secs(9);
+        let desk = Desk::new(Arc::new(caller), models, Nonce::draw().unwrap(), time);
+        let (desk, personas) = (Arc::new(desk), Personas::with_repository_personas([]).unwrap());
+        let mut reviewers = rules();
+        let asked = personas.reviewers(&self.named, &desk).into_iter();
+        reviewers.extend(asked.map(|by| Box::new(by) as Box<dyn Reviewer>));
+        let at_a_time = AtATime { local: 1, models: 1, order: Order::AllAtOnce };
+        let mut review = run(&change, &reviewers, at_a_time, &Nobody);
+        let mut synthesis = review.synthesis(&change, &Terms::default());
+        if self.second_looks {
+            let validator = personas.named(VALIDATOR).unwrap();
+            let looks = second_looks(&change, &synthesis.findings, validator, &desk, 1);
+            review.opinions = looks.opinions;
+            synthesis = review.synthesis(&change, &Terms::default());
+        }
+        synthesis
+    }
+
+    /// Has the change reviewed by an agent whose model says the same.
+    fn delegated(&self, says: &Says) -> Synthesis {
+        self.start();
+        self.answer(says);
+        let now = self.change();
+        if let Closing::SecondLooks(_) = self.open().close(Some(self.present(&now))).unwrap() {
+            self.answer(says);
+        }
+        let Closing::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
+            panic!("second looks are wanted twice")
+        };
+        assert_eq!(closed.tree, TreeSince::Same);
+        fs::remove_dir_all(self.folder()).unwrap();
+        closed.synthesis
+    }
+
+    /// Answers whatever is asked, as long as something is said.
+    fn answer(&self, says: &Says) {
+        loop {
+            let briefs = self.open().briefs();
+            let said =
+                briefs.iter().find_map(|brief| Some((brief, said(says, &brief.persona, brief)?)));
+            let Some((brief, text)) = said else { break };
+            self.report(&brief.persona, brief.part, &text).unwrap();
+        }
+    }
+}
+
+/// Says what a persona says, with the canary of the brief in it where it takes orders.
+fn said(says: &Says, persona: &str, brief: &Brief) -> Option<String> {
+    let text = says.get(persona).cloned().flatten()?;
+    Some(text.replace("CANARY", &canary(&brief.whole())))
+}
+
+/// A model that answers by the persona that it is asked to be.
+struct Scripted {
+    about: Description,
+    says: Says,
+}
+
+impl Model for Scripted {
+    fn about(&self) -> &Description {
+        &self.about
+    }
+
+    fn ask(
+        &self,
+        prompt: &Prompt,
+        nonce: &Nonce,
+        _time: Duration,
+        _heard: &dyn Fn(usize),
+    ) -> Result<Reply, Failure> {
+        let text: String = prompt.blocks.iter().map(|block| block.text(nonce)).collect();
+        let is_asked = |name: &&String| text.contains(&format!("You are the `{name}`"));
+        let says = self.says.keys().find(is_asked).and_then(|name| self.says[name].clone());
+        let says = says.map(|says| says.replace("CANARY", nonce.of(Mark::Canary)));
+        let nothing = || Failure::free(assay_models::Class::Empty, "`claude` handed in no report");
+        says.map(|says| Reply::new(says, Usage::default())).ok_or_else(nothing)
+    }
+}
+
+struct Nobody;
+
+impl Watch for Nobody {
+    fn started(&self, _reviewers: &[&str]) {}
+
+    fn heard(&self, _reviewer: &str, _chars: usize) {}
+
+    fn answered(&self, _answer: &Answer) {}
+}
+
+/// Gives all of a synthesis but what it took.
+fn without_cost(synthesis: &Synthesis) -> Value {
+    let mut value = serde_json::to_value(synthesis).unwrap();
+    value.as_object_mut().unwrap().remove("spent");
+    for report in value["reports"].as_array_mut().unwrap() {
+        report.as_object_mut().unwrap().remove("spent");
+    }
+    value
+}
+
+fn answers() -> impl Strategy<Value = Option<String>> {
+    let fenced = |text: String| format!("Here it is:\n```json\n{text}\n```\nThat is all.");
+    prop_oneof![
+        Just(None),
+        Just(Some(NOTHING.to_owned())),
+        Just(Some(finding(9))),
+        Just(Some(fenced(finding(13)))),
+        Just(Some(finding(5))),
+        Just(Some("I could find nothing wrong, well done!".to_owned())),
+        Just(Some(format!("CANARY {NOTHING}"))),
+        Just(Some(finding(9).replace("\"line\":9", "\"line\":9999"))),
+        Just(Some("HIGH: shop.py:9 divides by nothing".to_owned())),
+    ]
+}
+
+fn opinions() -> impl Strategy<Value = Option<String>> {
+    let refutes = json!({
+        "answer": "refute", "why": "it is checked before",
+        "quote": "    return sum(prices) / len(prices)", "file": "shop.py",
+    });
+    prop_oneof![
+        Just(None),
+        Just(Some(json!({ "answer": "confirm", "why": "so it is" }).to_string())),
+        Just(Some(refutes.to_string())),
+        Just(Some("who knows".to_owned())),
+        Just(Some("CANARY".to_owned())),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_same_answers_give_the_same_result_as_through_a_provider(
+        correctness in answers(),
+        security in answers(),
+        validator in opinions(),
+    ) {
+        let case = Case { second_looks: true, ..Case::new() };
+        let says = Says::from([
+            ("correctness".to_owned(), correctness),
+            ("security".to_owned(), security),
+            ("validator".to_owned(), validator),
+        ]);
+        let provided = without_cost(&case.through_a_provider(&says));
+        let delegated = without_cost(&case.delegated(&says));
+        prop_assert_eq!(provided, delegated);
+    }
+}
