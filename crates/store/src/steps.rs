@@ -246,7 +246,8 @@ pub fn retry(mut task: Task) -> Result<Task, QueueError> {
 }
 
 /// Whoever held a task is gone. That counts as a try, or a task that kills its agents would do so
-/// for ever; it does not rest, as it may not be to blame.
+/// for ever. It does not rest, as it may not be to blame, and what it had to rest for an earlier
+/// failure was over when it was claimed.
 pub fn recover(task: Task, policy: &Policy, now: Moment) -> Step {
     let held_by = task.started_by.clone().unwrap_or_else(|| "nobody".to_owned());
     let mut task = ended(task, &held_by, "the agent is gone", now);
@@ -284,11 +285,14 @@ fn ended(mut task: Task, by: &str, outcome: &str, now: Moment) -> Task {
 }
 
 /// How much longer a task rests that says by the clock on the wall when it failed. A failure in
-/// the future, as after the clock was moved back, holds nothing.
+/// the future, as after the clock was moved back, holds nothing, nor does one before the last try.
 pub fn rests_by_the_wall(task: &Task, policy: &Policy, now: Moment) -> Duration {
     let (Some(failed), 1..) = (task.last_failed_at, task.retry_count) else {
         return Duration::ZERO;
     };
+    if task.attempts.last().is_some_and(|last| last.ended_at > failed) {
+        return Duration::ZERO;
+    }
     let passed = now.0.duration_since(failed.0);
     match Duration::try_from(passed) {
         Ok(passed) => policy.backoff(task.retry_count).saturating_sub(passed),

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use assay_store::queue::Policy;
+use assay_store::clock;
+use assay_store::queue::{Addressed, Policy};
+use assay_store::task::Moment;
 use expect_test::expect;
 use serde_json::json;
 
-use crate::script::{check, check_with, policy};
+use crate::script::{check, check_with, policy, task};
 use crate::stores::Store;
 
 promises!(
@@ -14,6 +16,7 @@ promises!(
     what_follows_is_not_lost_to_a_name_that_somebody_has,
     a_task_that_its_agents_do_not_survive_is_given_up,
     a_failed_task_rests_before_it_is_tried_again,
+    a_task_whose_agent_dies_does_not_rest_for_an_earlier_failure,
     a_task_that_keeps_failing_is_given_up_and_told_once,
     what_cannot_get_better_is_not_tried_again,
     an_escalation_that_fails_makes_no_other,
@@ -115,6 +118,30 @@ fn a_failed_task_rests_before_it_is_tried_again(store: &dyn Store) {
     let queue = store.open(policy());
     let rest = queue.next_ready(&"qa".parse().unwrap()).unwrap().unwrap();
     assert!(rest <= Duration::from_secs(30), "{rest:?}");
+}
+
+fn a_task_whose_agent_dies_does_not_rest_for_an_earlier_failure(store: &dyn Store) {
+    let Addressed { queue, mut task } = task("a");
+    // It rested its 30 seconds; after two failures it would have to rest for 60.
+    let failed = Moment(clock::now().0 - Duration::from_secs(45));
+    (task.retry_count, task.last_failed_at) = (1, Some(failed));
+    store.open(policy()).restore(vec![Addressed { queue, task }]).unwrap();
+    check(
+        store,
+        "claim-briefly one
+         recover
+         get a
+         claim",
+        expect![[r#"
+            claim-briefly one -> a
+            recover -> a
+            get a -> pending ready
+            claim -> a
+        "#]],
+    );
+    let task = store.open(policy()).get(&"a".parse().unwrap()).unwrap().task;
+    let last_failed = task.last_failed_at.unwrap();
+    assert_eq!((task.retry_count, last_failed.to_string()), (2, failed.to_string()));
 }
 
 fn a_task_that_keeps_failing_is_given_up_and_told_once(store: &dyn Store) {
