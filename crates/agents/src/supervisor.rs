@@ -3,7 +3,7 @@
 
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -81,10 +81,15 @@ impl Supervisor {
         self.stop.when_asked(move || drop(wake.send(Event::Stop)));
         let mut states: Vec<State> =
             (0..self.posts.len()).map(|at| self.start(at, 0, &events)).collect();
+        let watchdog = Watchdog::start(self.queue.clone(), self.log.clone(), self.stop.clone());
         let mut next_look = Instant::now() + self.watchdog;
         while states.iter().any(|s| matches!(s, State::Running { .. } | State::Resting { .. })) {
             match wait(&inbox, &states, next_look) {
-                Some(Event::Ended(at, status)) => self.note_end(at, status, &mut states[at]),
+                Some(Event::Ended(at, status)) => {
+                    self.note_end(at, status, &mut states[at]);
+                    // What it held is free at once.
+                    watchdog.look();
+                }
                 Some(Event::Stop) => self.stop_all(&mut states),
                 None => {}
             }
@@ -101,7 +106,7 @@ impl Supervisor {
                 }
             }
             if next_look <= now {
-                self.recover();
+                watchdog.look();
                 next_look = now + self.watchdog;
             }
         }
@@ -132,8 +137,6 @@ impl Supervisor {
         let State::Running { since, deaths, .. } = state else { return };
         let lived = since.elapsed();
         let deaths = if lived >= SETTLED_IN { 0 } else { *deaths };
-        // What it held is free at once.
-        self.recover();
         *state = match status {
             Ok(status) if status.success() || self.stop.is_asked() => {
                 self.tell(Level::Info, &format!("{name} has stopped"));
@@ -186,28 +189,46 @@ impl Supervisor {
         }
     }
 
-    /// Takes back what nobody holds any more. Whoever waits for the end is not kept waiting for a
-    /// queue that may be away: the next to start does it.
-    fn recover(&self) {
-        if self.stop.is_asked() {
-            return;
-        }
-        match self.queue.recover() {
-            Ok(recovered) => {
-                for task in recovered {
-                    let held_by = task.held_by.as_deref().unwrap_or("nobody");
-                    self.tell(
-                        Level::Warning,
-                        &format!("{} waits again: {held_by} holds it no more", task.task),
-                    );
-                }
-            }
-            Err(error) => self.tell(Level::Warning, &chain(&error)),
-        }
-    }
-
     fn tell(&self, level: Level, text: &str) {
         self.log.tell(level, text);
+    }
+}
+
+/// Takes back what nobody holds any more, beside everything else: a queue that is away keeps nobody
+/// waiting who wants an end.
+struct Watchdog(SyncSender<()>);
+
+impl Watchdog {
+    fn start(queue: Arc<dyn Queue>, log: Arc<Log>, stop: Stop) -> Watchdog {
+        let (sender, asked) = mpsc::sync_channel(1);
+        // It ends with the supervisor, or with the process where the queue is away just then.
+        thread::spawn(move || {
+            for () in asked {
+                // The next to start does it.
+                if !stop.is_asked() {
+                    recover(&*queue, &log);
+                }
+            }
+        });
+        Watchdog(sender)
+    }
+
+    /// Has it look soon. Once is enough for all who ask meanwhile.
+    fn look(&self) {
+        let _ = self.0.try_send(());
+    }
+}
+
+fn recover(queue: &dyn Queue, log: &Log) {
+    match queue.recover() {
+        Ok(recovered) => {
+            for task in recovered {
+                let held_by = task.held_by.as_deref().unwrap_or("nobody");
+                let text = format!("{} waits again: {held_by} holds it no more", task.task);
+                log.tell(Level::Warning, &text);
+            }
+        }
+        Err(error) => log.tell(Level::Warning, &chain(&error)),
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use assay_agents::config::framework::policy;
 use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
-use assay_store::queue::{Policy, Queue};
+use assay_store::queue::{Policy, Queue, QueueError};
 
 use crate::environment::variable;
 use crate::settings::{self, agents::AgentSettings};
@@ -63,6 +63,11 @@ pub(crate) fn open_place(place: &str, policy: Policy) -> anyhow::Result<Box<dyn 
         bail!("`{place}` is no folder; name the one that holds `queues/`, or a `postgres://…`");
     }
     Ok(Box::new(FileQueue::open(folder, policy)?))
+}
+
+/// Says whether the queue cannot be reached now, and may be later.
+pub(crate) fn is_away(error: &anyhow::Error) -> bool {
+    error.chain().filter_map(|cause| cause.downcast_ref()).any(QueueError::is_passing)
 }
 
 /// Says whether a place is the address of a database.

@@ -3,5 +3,6 @@
 
 mod config;
 mod follow_up;
+mod seat;
 mod worker;
 mod workflow;

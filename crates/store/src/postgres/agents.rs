@@ -270,7 +270,9 @@ impl PgQueue {
 
     /// Says whether an agent is to take no task.
     pub(super) fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
-        self.pool.run(Patience::Restart, |conn, _| {
+        // Whoever asks before each task waits for a server that is away in its own way, so that it
+        // can be told to end meanwhile.
+        self.pool.run(Patience::None, |conn, _| {
             let rows = conn.query(
                 "SELECT FROM assay_pauses WHERE who IN ($1::text, '*')",
                 &[&agent.as_str()],

@@ -11,7 +11,7 @@ use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
 use assay_agents::log::{self, Form, Level, Log};
 use assay_agents::news::InTheLog;
 use assay_agents::patience::patiently;
-use assay_agents::seat::{Seat, Supervising};
+use assay_agents::seat::{Seat, Supervising, Working};
 use assay_agents::stop::Stop;
 use assay_agents::supervisor::{Over, Post, Supervisor};
 use assay_agents::tail::Tail;
@@ -19,7 +19,7 @@ use assay_agents::worker::{Ended, Worker};
 use assay_review::runs;
 use assay_sandbox::Command;
 use assay_store::clock;
-use assay_store::queue::{Queue, QueueError};
+use assay_store::queue::Queue;
 use assay_store::task::AgentId;
 
 use super::{Place, names, workers};
@@ -202,6 +202,10 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
     let Some(agent) = settings.roster.named(args.id.as_str()) else {
         bail!("there is no agent `{}`; there are: {}", args.id, names(&settings.roster));
     };
+    let (name, agent_id) = (args.name.clone(), agent.id.clone());
+    let (pid, since) = (std::process::id(), clock::now());
+    let about = Working { name, agent: agent_id, pid, since };
+    let _seat = Seat::take_to_work(&runs::state_folder(root)?, &about)?;
     let stop = Stop::default();
     stop.at_signals().context("signals cannot be watched")?;
     stop.at_end_of(io::stdin());
@@ -236,12 +240,9 @@ fn open_queue(
     log: &Log,
     stop: &Stop,
 ) -> anyhow::Result<Option<Box<dyn Queue>>> {
-    let may_pass = |error: &anyhow::Error| {
-        error.chain().filter_map(|it| it.downcast_ref()).any(QueueError::is_passing)
-    };
     let told = |error: &anyhow::Error, wait: Duration| {
         let seconds = wait.as_secs();
         log.tell(Level::Warning, &format!("{error:#}; tried again in {seconds} s"));
     };
-    patiently(stop, may_pass, told, || queues::open(root, settings))
+    patiently(stop, queues::is_away, told, || queues::open(root, settings))
 }

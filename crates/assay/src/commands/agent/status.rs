@@ -1,19 +1,22 @@
 //! `assay agent status`: who works on what, as a live table or as JSON.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use assay_agents::seat::{Seat, Supervising};
+use assay_agents::seat::{Seat, Supervising, Working};
 use assay_findings::write::plain;
 use assay_review::runs;
 use assay_store::clock;
-use assay_store::queue::{AgentState, Count, Queue, Seen};
+use assay_store::queue::{AgentState, Count, Queue, QueueError, Seen, Watch};
+use assay_store::task::Moment;
 use serde::Serialize;
 
-use super::Place;
 use crate::commands::{print, print_json};
 use crate::exit::Exit;
+use crate::queues;
+use crate::settings::agents::AgentSettings;
 
 /// How often the table is drawn anew where nothing is heard.
 const EVERY: Duration = Duration::from_secs(1);
@@ -36,42 +39,97 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Status {
     supervisor: Option<Supervising>,
-    agents: Vec<Seen>,
-    queues: Vec<Count>,
+    /// Those who work here, as this machine knows it.
+    workers: Vec<Working>,
+    #[serde(flatten)]
+    told: Told,
 }
 
-impl Status {
-    fn read(place: &Place) -> anyhow::Result<Status> {
-        let queue: &dyn Queue = &*place.queue;
-        Ok(Status {
-            supervisor: Seat::holder(&runs::state_folder_path(&place.root)),
-            agents: queue.agents()?,
-            queues: queue.count()?,
-        })
+/// What the queue knows.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Told {
+    /// Everybody, wherever they are, and what there is to do.
+    All { agents: Vec<Seen>, queues: Vec<Count> },
+    /// It does not tell, and why.
+    Nothing { unreadable: String },
+}
+
+/// Where status is read from.
+struct Source {
+    root: PathBuf,
+    settings: AgentSettings,
+    /// It is not there before it can be reached.
+    queue: Option<Arc<dyn Queue>>,
+}
+
+impl Source {
+    fn new(folder: &Path) -> anyhow::Result<Source> {
+        let root = queues::root(folder)?;
+        let settings = AgentSettings::on_disk(&root)?;
+        Ok(Source { root, settings, queue: None })
+    }
+
+    fn queue(&mut self) -> anyhow::Result<Arc<dyn Queue>> {
+        if let Some(queue) = &self.queue {
+            return Ok(queue.clone());
+        }
+        let queue: Arc<dyn Queue> = queues::open(&self.root, &self.settings)?.into();
+        Ok(self.queue.insert(queue).clone())
+    }
+
+    /// Reads all that can be read. A queue that is away, or will not be read, leaves what is known
+    /// here.
+    fn read(&mut self) -> anyhow::Result<Status> {
+        let state = runs::state_folder_path(&self.root);
+        let (supervisor, workers) = (Seat::holder(&state), Seat::workers(&state));
+        let told = self.queue().and_then(|queue| Ok((queue.agents()?, queue.count()?)));
+        let told = match told {
+            Ok((agents, queues)) => Told::All { agents, queues },
+            Err(error) if error.chain().any(|cause| cause.is::<QueueError>()) => {
+                let unreadable = assay_rules::redact(&format!("{error:#}")).into_owned();
+                Told::Nothing { unreadable }
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Status { supervisor, workers, told })
+    }
+
+    /// What wakes whoever shows it.
+    fn watch(&self) -> Watch {
+        let queue = &self.settings.configuration.workflow.reviewer;
+        let watch = self.queue.as_ref().and_then(|open| open.watch(queue).ok());
+        watch.unwrap_or_else(Watch::deaf)
     }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let place = Place::open(&args.folder)?;
-    let is_live = io::stdout().is_terminal() && !args.json && !args.once;
-    if !is_live {
-        let status = Status::read(&place)?;
-        match args.once {
-            true => print(&table(&status))?,
-            false => print_json(&status)?,
-        }
-        return Ok(Exit::Ready);
+    let mut source = Source::new(&args.folder)?;
+    if io::stdout().is_terminal() && !args.json && !args.once {
+        return show_live(source);
     }
-    let queue = &place.settings.configuration.workflow.reviewer;
-    let watch = place.queue.watch(queue)?;
+    let status = source.read()?;
+    match args.once {
+        true => print(&table(&status))?,
+        false => print_json(&status)?,
+    }
+    Ok(match status.told {
+        Told::All { .. } => Exit::Ready,
+        Told::Nothing { .. } => Exit::Incomplete,
+    })
+}
+
+fn show_live(mut source: Source) -> anyhow::Result<Exit> {
+    let mut status = source.read()?;
+    let watch = source.watch();
     loop {
-        let table = table(&Status::read(&place)?);
         // From the top of an empty screen.
         let mut out = io::stdout().lock();
-        write!(out, "\x1b[H\x1b[2J{table}\nCtrl-C to leave\n")?;
+        write!(out, "\x1b[H\x1b[2J{}\nCtrl-C to leave\n", table(&status))?;
         out.flush()?;
         drop(out);
         watch.wait(EVERY);
+        status = source.read()?;
     }
 }
 
@@ -80,12 +138,21 @@ fn table(status: &Status) -> String {
         Some(holder) => format!("agents run here (process {})\n\n", holder.pid),
         None => "no agents are running here; `assay agent start` starts them\n\n".to_owned(),
     };
+    let (agents, queues) = match &status.told {
+        Told::All { agents, queues } => (agents, queues),
+        Told::Nothing { unreadable } => {
+            let mut rows = vec![["WORKER", "PROCESS", "SINCE"].map(str::to_owned)];
+            rows.extend(status.workers.iter().map(worker_row));
+            let why = plain::one_line(unreadable);
+            return format!("{out}{}\nno more is known: {why}\n", aligned(&rows));
+        }
+    };
     let mut rows = vec![["AGENT", "QUEUE", "STATE", "TASK", "SINCE", "SEEN"].map(str::to_owned)];
-    rows.extend(status.agents.iter().map(agent_row));
+    rows.extend(agents.iter().map(agent_row));
     out.push_str(&aligned(&rows));
     let header = ["QUEUE", "READY", "WAITING", "BLOCKED", "RUNNING", "DONE", "FAILED"];
     let mut rows = vec![header.map(str::to_owned)];
-    rows.extend(status.queues.iter().map(|count| {
+    rows.extend(queues.iter().map(|count| {
         let Count { queue, ready, waiting, blocked, in_progress, completed, failed, .. } = count;
         let numbers = [ready, waiting, blocked, in_progress, completed, failed];
         let [a, b, c, d, e, f] = numbers.map(usize::to_string);
@@ -107,15 +174,6 @@ fn agent_row(seen: &Seen) -> [String; 6] {
         (true, AgentState::Idle | AgentState::Paused, true) => "paused",
         (true, AgentState::Idle | AgentState::Paused, false) => "idle",
     };
-    let now = clock::now();
-    let ago = |then: assay_store::task::Moment| {
-        let seconds = now.0.duration_since(then.0).as_secs().max(0);
-        match seconds {
-            0..120 => format!("{seconds} s"),
-            120..7_200 => format!("{} min", seconds / 60),
-            _ => format!("{} h", seconds / 3_600),
-        }
-    };
     [
         plain::one_line(heartbeat.agent.as_str()),
         heartbeat.queue.to_string(),
@@ -124,6 +182,20 @@ fn agent_row(seen: &Seen) -> [String; 6] {
         ago(heartbeat.since),
         format!("{} ago", ago(heartbeat.at)),
     ]
+}
+
+fn worker_row(worker: &Working) -> [String; 3] {
+    [worker.name.to_string(), worker.pid.to_string(), ago(worker.since)]
+}
+
+/// Says how long ago something was.
+fn ago(then: Moment) -> String {
+    let seconds = clock::now().0.duration_since(then.0).as_secs().max(0);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3_600),
+    }
 }
 
 /// Puts rows below each other in columns.

@@ -1,20 +1,24 @@
-//! `assay agent stop`: all agents, or some.
+//! `assay agent stop`: all agents, or some. It needs no queue, which may be in a database that is
+//! away.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
-use assay_agents::seat::Seat;
+use anyhow::{bail, ensure};
+use assay_agents::seat::{Seat, Working};
 use assay_review::runs;
-use assay_store::queue::{Queue, Seen};
 use assay_store::task::AgentId;
 
-use super::{Place, meant};
-use crate::commands::print;
+use super::names;
+use crate::commands::{print, warn};
 use crate::exit::Exit;
+use crate::queues;
+use crate::settings::Configuration;
+use crate::settings::agents::AgentSettings;
 
-/// How much longer than their tasks may go on agents are waited for.
-const MARGIN: Duration = Duration::from_secs(30);
+/// How much longer than their tasks may go on agents are waited for: they tell a queue, which may be
+/// away, what became of the tasks.
+const MARGIN: Duration = Duration::from_secs(60);
 
 /// Whom to stop.
 #[derive(clap::Args)]
@@ -28,61 +32,64 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let place = Place::open(&args.folder)?;
-    let grace = Duration::from_secs(place.settings.configuration.task.stop_grace) + MARGIN;
+    let root = queues::root(&args.folder)?;
+    let state = runs::state_folder_path(&root);
     match args.ids.is_empty() {
-        true => stop_all(&place, grace),
-        false => stop_some(&place, &args.ids, grace),
+        true => stop_all(&root, &state),
+        false => stop_some(&root, &state, &args.ids),
     }
 }
 
-fn stop_all(place: &Place, grace: Duration) -> anyhow::Result<Exit> {
-    let state = runs::state_folder_path(&place.root);
-    let Some(holder) = Seat::holder(&state) else {
+fn stop_all(root: &Path, state: &Path) -> anyhow::Result<Exit> {
+    let Some(holder) = Seat::holder(state) else {
         print("no agents are running here\n")?;
         return Ok(Exit::Ready);
     };
     assay_sandbox::ask_to_end(holder.pid);
-    if !Seat::wait_until_free(&state, grace) {
+    if !Seat::wait_until_free(state, grace(root)) {
         bail!("process {} has not stopped yet; `assay agent status` shows who runs", holder.pid);
     }
     print(&format!("stopped {}\n", holder.agents.join(", ")))?;
     Ok(Exit::Ready)
 }
 
-fn stop_some(place: &Place, ids: &[AgentId], grace: Duration) -> anyhow::Result<Exit> {
-    let host = crate::agents::host()?;
-    let mut asked = Vec::new();
-    for id in ids {
-        for worker in meant(&*place.queue, &place.settings.roster, id)? {
-            let seen = alive(&*place.queue)?.into_iter().find(|it| it.heartbeat.agent == worker);
-            match seen {
-                None => print(&format!("{worker} is not running\n"))?,
-                Some(seen) if seen.heartbeat.host != host => {
-                    bail!("{worker} runs on `{}`; stop it there", seen.heartbeat.host);
-                }
-                Some(seen) => {
-                    assay_sandbox::ask_to_end(seen.heartbeat.pid);
-                    asked.push(seen.heartbeat);
-                }
-            }
+/// Says how long agents may take to stop. A mistake that somebody made in their configuration since
+/// they were started keeps nobody from stopping them.
+fn grace(root: &Path) -> Duration {
+    let task = match Configuration::on_disk(root) {
+        Ok(configuration) => configuration.unwrap_or_default().task,
+        Err(error) => {
+            warn(&format!("{error:#}"));
+            Configuration::default().task
         }
-    }
-    let until = Instant::now() + grace;
-    for heartbeat in asked {
-        // Whoever ends says so, which wakes this.
-        let watch = place.queue.watch(&heartbeat.queue)?;
-        while alive(&*place.queue)?.iter().any(|seen| seen.heartbeat.agent == heartbeat.agent) {
-            if Instant::now() >= until {
-                bail!("{} has not stopped yet", heartbeat.agent);
-            }
-            watch.wait(Duration::from_millis(100));
-        }
-        print(&format!("stopped {}\n", heartbeat.agent))?;
-    }
-    Ok(Exit::Ready)
+    };
+    Duration::from_secs(task.stop_grace) + MARGIN
 }
 
-fn alive(queue: &dyn Queue) -> anyhow::Result<Vec<Seen>> {
-    Ok(queue.agents()?.into_iter().filter(|seen| seen.alive).collect())
+fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit> {
+    let here = Seat::workers(state);
+    let mut asked: Vec<&Working> = Vec::new();
+    for id in ids {
+        let is_meant = |worker: &&Working| worker.name == *id || worker.agent == *id;
+        let workers: Vec<&Working> = here.iter().filter(is_meant).collect();
+        if workers.is_empty() {
+            let roster = AgentSettings::on_disk(root)?.roster;
+            let known = roster.of_worker(id.as_str()).is_some();
+            ensure!(known, "there is no agent `{id}`; there are: {}", names(&roster));
+            print(&format!("{id} is not running here\n"))?;
+        }
+        for worker in workers {
+            assay_sandbox::ask_to_end(worker.pid);
+            asked.push(worker);
+        }
+    }
+    let until = Instant::now() + grace(root);
+    for worker in asked {
+        let left = until.saturating_duration_since(Instant::now());
+        if !Seat::wait_until_gone(state, &worker.name, left) {
+            bail!("{} has not stopped yet", worker.name);
+        }
+        print(&format!("stopped {}\n", worker.name))?;
+    }
+    Ok(Exit::Ready)
 }

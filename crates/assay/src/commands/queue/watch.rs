@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use assay_findings::write::plain;
 use assay_store::clock;
-use assay_store::queue::{Filter, Queue, QueueError, Watch};
+use assay_store::queue::{Filter, Queue, Watch};
 use assay_store::task::{QueueName, Status};
 use serde_json::json;
 
 use super::super::print;
 use super::queue_name;
 use crate::exit::Exit;
+use crate::queues;
 
 /// How often is looked whatever is heard: for queues that are new.
 const SAFETY_NET: Duration = Duration::from_secs(5);
@@ -61,7 +62,7 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
         }
         let now = match look(queue, args) {
             Ok(now) => now,
-            Err(error) if is_passing(&error) => {
+            Err(error) if queues::is_away(&error) => {
                 super::super::warn(&format!("{error:#}; it is tried again"));
                 std::thread::park_timeout(SAFETY_NET);
                 continue;
@@ -93,10 +94,6 @@ fn queues(queue: &dyn Queue) -> anyhow::Result<Vec<QueueName>> {
         Err(error) if error.is_passing() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
-}
-
-fn is_passing(error: &anyhow::Error) -> bool {
-    error.downcast_ref().is_some_and(QueueError::is_passing)
 }
 
 /// The tasks that are not completed.

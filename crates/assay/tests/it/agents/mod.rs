@@ -1,5 +1,6 @@
 //! Agents at work: `assay agent start` and what it does to tasks, as seen on disk.
 
+mod away;
 mod cycle;
 mod keeping;
 mod trust;

@@ -1,0 +1,71 @@
+//! Agents whose queue's database is away.
+
+use assay_fakes::postgres::{Durable, PrivatePostgres};
+
+use super::*;
+
+/// A server that nobody will find at its address once it has stopped.
+fn server() -> PrivatePostgres {
+    PrivatePostgres::start(&std::env::temp_dir(), Durable::No).unwrap()
+}
+
+/// A repository whose queue is in the database that `URL_OF_THE_QUEUE` names.
+fn in_a_database(server: &PrivatePostgres) -> Repository {
+    let repository = Repository::new();
+    let configuration = format!("{QUICK}queue:\n  url: ${{URL_OF_THE_QUEUE}}\n");
+    repository.write("config/agent-framework.yaml", configuration);
+    let migrated = with_url(&repository, &["queue", "migrate"], &server.url());
+    assert_eq!(migrated.code, 0, "{}", migrated.stderr);
+    repository
+}
+
+fn with_url(repository: &Repository, args: &[&str], url: &str) -> Ran {
+    assay_with(repository.path(), args, b"", &[("URL_OF_THE_QUEUE", url)])
+}
+
+#[test]
+fn agents_are_seen_and_stopped_without_their_postgres() {
+    let mut server = server();
+    let repository = in_a_database(&server);
+    let url = server.url();
+    let variables = [("URL_OF_THE_QUEUE", url.as_str())];
+    let mut agents = Agents::start_with(&repository, &["qa", "--replicas", "2"], &variables);
+    agents.heard("Polling queue: ");
+    server.kill().unwrap();
+
+    let status = with_url(&repository, &["agent", "status"], &url);
+    assert_eq!(status.code, 3, "{}", status.stderr);
+    let status = status.json();
+    let names = status["supervisor"]["agents"].as_array().unwrap();
+    let workers = status["workers"].as_array().unwrap().iter();
+    let here: Vec<&Value> = workers.clone().map(|worker| &worker["name"]).collect();
+    assert_eq!(here, names.iter().collect::<Vec<_>>());
+    assert!(workers.clone().all(|worker| worker["agent"] == "qa" && worker["pid"].is_u64()));
+    let why = status["unreadable"].as_str().unwrap();
+    assert!(why.starts_with("the queue's database cannot be reached: "), "{why}");
+    assert!(status.get("agents").is_none(), "nobody knows who else works: {status}");
+    let table = with_url(&repository, &["agent", "status", "--once"], &url);
+    assert_eq!(table.code, 3);
+    assert!(table.stdout.contains("no more is known: the queue's database"), "{}", table.stdout);
+    assert!(names.iter().all(|name| table.stdout.contains(name.as_str().unwrap())));
+
+    let second = names[1].as_str().unwrap();
+    let stopped = with_url(&repository, &["agent", "stop", second], &url);
+    assert_eq!((stopped.code, stopped.stdout), (0, format!("stopped {second}\n")));
+    // Not even what the database is called has to be known.
+    let stopped = assay(&repository, &["agent", "stop"]);
+    let all = names.iter().map(|name| name.as_str().unwrap()).collect::<Vec<_>>().join(", ");
+    assert_eq!((stopped.code, stopped.stdout), (0, format!("stopped {all}\n")));
+    assert!(stopped.stderr.contains("URL_OF_THE_QUEUE"), "{}", stopped.stderr);
+    assert_eq!(agents.supervisor.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn whoever_does_not_run_here_is_not_stopped_here() {
+    let repository = Repository::new();
+    let ran = assay(&repository, &["agent", "stop", "qa"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "qa is not running here\n"));
+    let ran = assay(&repository, &["agent", "stop", "nobody"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("there is no agent `nobody`; there are: qa, "), "{}", ran.stderr);
+}
