@@ -27,12 +27,8 @@ pub(crate) fn root(folder: &Path) -> anyhow::Result<PathBuf> {
 pub(crate) fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Queue>> {
     let configuration = &settings.configuration;
     let policy = policy(&configuration.task, &configuration.safeguards, &configuration.workflow);
-    match &configuration.queue.url {
-        Some(url) if is_database(url) => open_place(url, policy),
-        Some(_) => bail!(
-            "`queue.url` in {} is no address such as `postgres://user@host/database`",
-            settings::PATH
-        ),
+    match database(settings)? {
+        Some(url) => open_place(url, policy),
         None => {
             let queue = open_files(root, policy)?;
             // Somebody may want to drop a task in before anybody works there.
@@ -41,6 +37,17 @@ pub(crate) fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<
             }
             Ok(Box::new(queue))
         }
+    }
+}
+
+/// Gives the address of the database that the queue is in, if it is in one.
+pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>> {
+    match settings.configuration.queue.url.as_deref() {
+        Some(url) if !is_database(url) => bail!(
+            "`queue.url` in {} is no address such as `postgres://user@host/database`",
+            settings::PATH
+        ),
+        url => Ok(url),
     }
 }
 

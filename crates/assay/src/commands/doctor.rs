@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Color, Style};
@@ -13,12 +15,17 @@ use assay_review::command::known::{self, KNOWN, Known};
 use assay_review::persona::Personas;
 use assay_rules::{Rulebook, examples};
 use assay_sandbox::{Command, Held};
+use assay_store::postgres::PgQueue;
 
 use crate::environment::variable;
 use crate::exit::Exit;
+use crate::queues;
 use crate::settings::agents::AgentSettings;
 use crate::settings::{self, Configuration};
 use crate::terminal;
+
+/// So long a database may take to answer.
+const LONGEST: Duration = Duration::from_secs(3);
 
 /// Where to look.
 #[derive(clap::Args)]
@@ -131,13 +138,14 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Reads the repository's own rules and holds them against their examples.
 /// Says who would work here, unless the configuration is told to be bad already.
-fn agents(root: &Path) -> Option<Line> {
-    Configuration::on_disk(root).ok()?;
+fn agents(root: &Path) -> Vec<Line> {
+    if Configuration::on_disk(root).is_err() {
+        return Vec::new();
+    }
     let settings = match AgentSettings::on_disk(root) {
         Ok(settings) => settings,
-        Err(error) => return Some(bad(first_line(&format!("{error:#}")))),
+        Err(error) => return vec![bad(first_line(&format!("{error:#}")))],
     };
     let agents = settings.roster.agents().iter().filter(|agent| agent.enabled);
     let names: Vec<&str> = agents.map(|agent| agent.id.as_str()).collect();
@@ -146,9 +154,31 @@ fn agents(root: &Path) -> Option<Line> {
         None => "in files",
     };
     let servers = terminal::count(settings.mcp.servers.len(), "MCP server");
-    Some(good(format!("agents: {}; their queue is {queue}; {servers}", names.join(", "))))
+    let team = good(format!("agents: {}; their queue is {queue}; {servers}", names.join(", ")));
+    std::iter::once(team).chain(database(&settings)).collect()
 }
 
+/// Tries the queue's database, if it is in one.
+fn database(settings: &AgentSettings) -> Option<Line> {
+    let url = match queues::database(settings) {
+        Ok(url) => url?.to_owned(),
+        Err(error) => return Some(bad(error.to_string())),
+    };
+    let (sender, answer) = mpsc::channel();
+    // One that never answers is left alone: it ends with us.
+    thread::spawn(move || sender.send(PgQueue::version(&url)));
+    Some(match answer.recv_timeout(LONGEST) {
+        Ok(Ok(version)) => {
+            good(format!("the queue's database answers; its tables are of version {version}"))
+        }
+        Ok(Err(error)) => {
+            bad(assay_rules::redact(&format!("{:#}", anyhow::Error::from(error))).into_owned())
+        }
+        Err(_) => bad(format!("the queue's database has not answered in {} s", LONGEST.as_secs())),
+    })
+}
+
+/// Reads the repository's own rules and holds them against their examples.
 fn rules(root: &Path) -> Line {
     let rules = match settings::rules_on_disk(root) {
         Ok(rules) => rules,

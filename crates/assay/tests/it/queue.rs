@@ -1,12 +1,14 @@
 //! `assay queue` as scripts use it: many processes at once, on both stores.
 
 use std::collections::BTreeMap;
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
 use assay_fakes::Repository;
 use assay_fakes::postgres::schema;
+use assay_store::postgres::PgQueue;
 use serde_json::{Value, json};
 
 use crate::{Ran, assay_in};
@@ -123,6 +125,41 @@ fn tasks_go_from_files_to_a_database_and_back() {
     assert_eq!(copy(&url, "back").stdout, told);
     assert!(files.path().join("back/completed/qa/t1.json").is_file());
     assert!(files.path().join("back/queues/qa/t2.json").is_file());
+}
+
+/// What the doctor says of the queue's database, and how it ends.
+fn doctor_on(url: &str) -> (i32, String) {
+    let repository = Repository::new();
+    repository.write("config/agent-framework.yaml", format!("queue:\n  url: \"{url}\"\n"));
+    let ran = assay_in(repository.path(), &["doctor"], b"");
+    let lines = ran.stdout.lines().filter(|line| line.contains("queue's") || line.contains("url"));
+    (ran.code, lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn the_doctor_tries_the_database_of_the_queue_in_postgresql() {
+    let url = schema();
+    let tables = "`assay queue migrate` brings them up to date";
+    let missing = format!("bad  the queue's tables are not there; {tables}");
+    assert_eq!(doctor_on(&url), (2, missing));
+    PgQueue::migrate(&url).unwrap();
+    let good = "ok   the queue's database answers; its tables are of version 1".to_owned();
+    assert_eq!(doctor_on(&url), (0, good));
+}
+
+#[test]
+fn the_doctor_does_not_wait_for_a_database_that_is_away() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://me:s3cret@{}/shop", silent.local_addr().unwrap());
+    let told = "bad  the queue's database has not answered in 3 s".to_owned();
+    assert_eq!(doctor_on(&url), (2, told));
+    drop(silent);
+    let (code, told) = doctor_on(&url);
+    assert_eq!(code, 2);
+    assert!(told.starts_with("bad  the queue's database cannot be reached: "), "{told}");
+    assert!(!told.contains("s3cret"), "{told}");
+    let (code, told) = doctor_on("mysql://me@here/shop");
+    assert_eq!((code, told.contains("`queue.url` in ")), (2, true), "{told}");
 }
 
 #[test]

@@ -74,6 +74,12 @@ impl PgQueue {
         Ok(PgQueue { pool, policy, channel, crier, room, desk, lost, names })
     }
 
+    /// Reaches a database and gives the version of its tables, if they are
+    /// [up to date](PgQueue::migrate).
+    pub fn version(url: &str) -> Result<i32, QueueError> {
+        Pool::new(Server::parse(url)?).run(Patience::None, |conn, _| schema::check(conn))
+    }
+
     /// Makes the tables or brings them up to date, and gives the number of steps that it took. It
     /// does no harm to do it again, or twice at once.
     pub fn migrate(url: &str) -> Result<usize, QueueError> {

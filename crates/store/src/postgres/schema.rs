@@ -70,8 +70,8 @@ fn make_schema(client: &mut Client) -> Result<(), postgres::Error> {
     client.batch_execute(&make).or_else(|_| client.batch_execute(&make))
 }
 
-/// Says whether the tables are those that this program works with.
-pub(super) fn check(conn: &mut Conn) -> Result<(), Failure> {
+/// Gives the version of the tables, which has to be the one that this program works with.
+pub(super) fn check(conn: &mut Conn) -> Result<i32, Failure> {
     let version: i32 = match conn.query(VERSION, &[]) {
         Ok(rows) => rows.first().map_or(0, |row| row.get(0)),
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => 0,
@@ -79,7 +79,7 @@ pub(super) fn check(conn: &mut Conn) -> Result<(), Failure> {
     };
     let newest = newest();
     let found = match version {
-        version if version == newest => return Ok(()),
+        version if version == newest => return Ok(version),
         0 => "not there".to_owned(),
         version if version > newest => return Err(newer().into()),
         version => format!("of version {version}, and have to be of version {newest}"),
