@@ -23,7 +23,7 @@ use assay_review::fix::Plan;
 
 pub(crate) use self::roster::print_roster;
 use self::snippet::Source;
-pub(crate) use self::table::table;
+pub(crate) use self::table::{Room, table};
 use crate::link;
 
 /// The columns that are used: of a source line, or of a text before it goes on below. As many as

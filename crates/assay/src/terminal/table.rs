@@ -1,32 +1,88 @@
 //! Rows whose columns stand below each other.
 
+use std::io::{IsTerminal, stdout};
+
 use assay_findings::write::plain;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::MAX_WIDTH;
 
 /// Between two columns.
 const GAP: usize = 2;
 
-/// Lines up rows of text under a heading. Control characters are shown, not obeyed; the last column
-/// takes what is left of a line's width.
-pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], width: usize) -> String {
+/// So much of the last column is left before others are cut.
+const SHORTEST: usize = 10;
+
+/// How much room there is for a table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Room {
+    /// A screen with so many columns: what does not fit into a line is cut, wherever it stands.
+    Screen(usize),
+    /// A file or a program: whoever reads it needs whole names, and only the last column is cut.
+    Page,
+}
+
+impl Room {
+    /// The room that there is on stdout now.
+    pub(crate) fn on_stdout() -> Room {
+        let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        match columns.filter(|columns| *columns > 0 && stdout().is_terminal()) {
+            // A line that fills the last column makes some terminals begin another one.
+            Some(columns) => Room::Screen(columns - 1),
+            None => Room::Page,
+        }
+    }
+}
+
+/// Lines up rows of text under a heading. Control characters are shown, not obeyed.
+pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: Room) -> String {
     let heading = heading.iter().map(|&text| text.to_owned()).collect();
     let clean = |row: &Vec<String>| row.iter().map(|cell| plain::one_line(cell)).collect();
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(rows.iter().map(clean)).collect();
-    let columns = rows[0].len();
     let widest = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(widest).collect();
-    let before: usize = widths.iter().rev().skip(1).map(|width| width + GAP).sum();
+    let widths = fitted((0..rows[0].len()).map(widest).collect(), room);
     let mut text = String::new();
     for row in &rows {
-        for (cell, width) in row.iter().zip(&widths).take(columns - 1) {
-            text.push_str(cell);
-            text.push_str(&" ".repeat(width - cell.width() + GAP));
+        let mut line = String::new();
+        for (cell, &width) in row.iter().zip(&widths) {
+            let cell = shortened(cell, width);
+            line.push_str(&cell);
+            line.push_str(&" ".repeat(width.saturating_sub(cell.width()) + GAP));
         }
-        text.push_str(&shortened(&row[columns - 1], width.saturating_sub(before).max(GAP)));
-        text.truncate(text.trim_end_matches(' ').len());
+        match room {
+            Room::Screen(columns) => text.push_str(&shortened(line.trim_end(), columns)),
+            Room::Page => text.push_str(line.trim_end()),
+        }
         text.push('\n');
     }
     text
+}
+
+/// How wide columns may be: as wide as they are, or else the last one is cut first, and then the
+/// widest, from the left.
+fn fitted(mut widths: Vec<usize>, room: Room) -> Vec<usize> {
+    let Some(last) = widths.len().checked_sub(1) else { return widths };
+    let taken = |widths: &[usize]| widths.iter().sum::<usize>() + last * GAP;
+    let columns = match room {
+        Room::Screen(columns) => columns,
+        Room::Page => {
+            let before = taken(&widths) - widths[last];
+            widths[last] = widths[last].min(MAX_WIDTH.saturating_sub(before).max(GAP));
+            return widths;
+        }
+    };
+    let before = taken(&widths) - widths[last];
+    widths[last] = widths[last].min(columns.saturating_sub(before).max(SHORTEST));
+    for width in &mut widths {
+        *width = (*width).min(columns);
+    }
+    while taken(&widths) > columns {
+        match widths.iter_mut().rev().max() {
+            Some(widest) if *widest > 1 => *widest -= 1,
+            Some(_) | None => break,
+        }
+    }
+    widths
 }
 
 /// As much of a text as fits, with a mark where it goes on.
@@ -34,32 +90,79 @@ fn shortened(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let mut fits = String::new();
-    for character in text.chars() {
-        if fits.width() + 2 > width {
-            break;
-        }
-        fits.push(character);
-    }
-    fits + "…"
+    let mut left = width.saturating_sub(1);
+    let fits = text.chars().take_while(|character| {
+        let needed = character.width().unwrap_or(0);
+        let fits = needed <= left;
+        left = left.saturating_sub(needed);
+        fits
+    });
+    fits.chain(['…']).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use expect_test::{Expect, expect};
+
     use super::*;
 
-    #[test]
-    fn columns_stand_below_each_other_and_the_last_one_is_cut() {
+    #[track_caller]
+    fn check(room: Room, expected: Expect) {
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let rows = [
             row(["a", "pending", "a short title"]),
-            row(["b-é", "done", "x\u{1b}[31m y and much more of it"]),
+            row(["b-é-and-more", "done", "x\u{1b}[31m y and much more of it"]),
+            row(["c", "done", "表表表表表表表表表表表表表表表"]),
         ];
-        expect_test::expect![[r#"
-            ID   STATUS   TITLE
-            a    pending  a short title
-            b-é  done     x\u{1b}[31m y…
-        "#]]
-        .assert_eq(&table(&["ID", "STATUS", "TITLE"], &rows, 28));
+        expected.assert_eq(&table(&["ID", "STATUS", "TITLE"], &rows, room));
+    }
+
+    #[test]
+    fn columns_stand_below_each_other_and_the_last_one_is_cut() {
+        check(
+            Room::Screen(37),
+            expect![[r#"
+                ID            STATUS   TITLE
+                a             pending  a short title
+                b-é-and-more  done     x\u{1b}[31m y…
+                c             done     表表表表表表…
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_line_is_no_wider_than_the_screen() {
+        check(
+            Room::Screen(26),
+            expect![[r#"
+                ID       STATUS   TITLE
+                a        pending  a short…
+                b-é-an…  done     x\u{1b}…
+                c        done     表表表…
+            "#]],
+        );
+        check(
+            Room::Screen(4),
+            expect![[r#"
+                …  …
+                a  …
+                …  …
+                c  …
+            "#]],
+        );
+    }
+
+    #[test]
+    fn names_are_whole_where_a_program_reads_them() {
+        let rows = [vec!["n".repeat(200), "a title".to_owned()]];
+        let text = table(&["ID", "TITLE"], &rows, Room::Page);
+        assert!(text.contains(&"n".repeat(200)), "{text}");
+    }
+
+    #[test]
+    fn letters_that_take_no_room_take_no_time() {
+        let rows = [vec!["a".to_owned(), format!("b{}", "\u{301}c".repeat(1_000_000))]];
+        let text = table(&["ID", "TITLE"], &rows, Room::Screen(40));
+        assert!(text.len() < 1_000, "{}", text.len());
     }
 }

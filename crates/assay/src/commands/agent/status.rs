@@ -17,6 +17,7 @@ use crate::commands::{print, print_json};
 use crate::exit::Exit;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
+use crate::terminal::{Room, count, table};
 
 /// How often the table is drawn anew where nothing is heard.
 const EVERY: Duration = Duration::from_secs(1);
@@ -110,7 +111,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let status = source.read()?;
     match args.once {
-        true => print(&table(&status))?,
+        true => print(&draw(&status, clock::now(), Room::on_stdout()))?,
         false => print_json(&status)?,
     }
     Ok(match status.told {
@@ -125,7 +126,11 @@ fn show_live(mut source: Source) -> anyhow::Result<Exit> {
     loop {
         // From the top of an empty screen.
         let mut out = io::stdout().lock();
-        write!(out, "\x1b[H\x1b[2J{}\nCtrl-C to leave\n", table(&status))?;
+        write!(
+            out,
+            "\x1b[H\x1b[2J{}\nCtrl-C to leave\n",
+            draw(&status, clock::now(), Room::on_stdout())
+        )?;
         out.flush()?;
         drop(out);
         watch.wait(EVERY);
@@ -133,37 +138,59 @@ fn show_live(mut source: Source) -> anyhow::Result<Exit> {
     }
 }
 
-fn table(status: &Status) -> String {
+/// Draws it for people, with as much as there is room for.
+fn draw(status: &Status, now: Moment, room: Room) -> String {
     let mut out = match &status.supervisor {
         Some(holder) => format!("agents run here (process {})\n\n", holder.pid),
         None => "no agents are running here; `assay agent start` starts them\n\n".to_owned(),
     };
-    let (agents, queues) = match &status.told {
-        Told::All { agents, queues } => (agents, queues),
-        Told::Nothing { unreadable } => {
-            let mut rows = vec![["WORKER", "PROCESS", "SINCE"].map(str::to_owned)];
-            rows.extend(status.workers.iter().map(worker_row));
-            let why = plain::one_line(unreadable);
-            return format!("{out}{}\nno more is known: {why}\n", aligned(&rows));
+    match &status.told {
+        Told::All { agents, queues } => {
+            let (shown, over): (Vec<&Seen>, Vec<&Seen>) =
+                agents.iter().partition(|seen| !is_over(seen, status.supervisor.as_ref()));
+            if !shown.is_empty() {
+                let heading = ["AGENT", "QUEUE", "STATE", "TASK", "SINCE", "SEEN"];
+                let rows: Vec<Vec<String>> =
+                    shown.iter().map(|seen| agent_row(seen, now)).collect();
+                out.push_str(&table(&heading, &rows, room));
+            }
+            if !over.is_empty() {
+                let over = count(over.len(), "worker");
+                out.push_str(&format!("{over} of earlier starts not shown\n"));
+            }
+            let heading = ["QUEUE", "READY", "WAITING", "BLOCKED", "RUNNING", "DONE", "FAILED"];
+            let rows: Vec<Vec<String>> = queues.iter().map(queue_row).collect();
+            out.push('\n');
+            out.push_str(&table(&heading, &rows, room));
         }
-    };
-    let mut rows = vec![["AGENT", "QUEUE", "STATE", "TASK", "SINCE", "SEEN"].map(str::to_owned)];
-    rows.extend(agents.iter().map(agent_row));
-    out.push_str(&aligned(&rows));
-    let header = ["QUEUE", "READY", "WAITING", "BLOCKED", "RUNNING", "DONE", "FAILED"];
-    let mut rows = vec![header.map(str::to_owned)];
-    rows.extend(queues.iter().map(|count| {
-        let Count { queue, ready, waiting, blocked, in_progress, completed, failed, .. } = count;
-        let numbers = [ready, waiting, blocked, in_progress, completed, failed];
-        let [a, b, c, d, e, f] = numbers.map(usize::to_string);
-        [queue.to_string(), a, b, c, d, e, f]
-    }));
-    out.push('\n');
-    out.push_str(&aligned(&rows));
+        Told::Nothing { unreadable } => {
+            let row = |worker: &Working| {
+                vec![worker.name.to_string(), worker.pid.to_string(), ago(worker.since, now)]
+            };
+            let rows: Vec<Vec<String>> = status.workers.iter().map(row).collect();
+            out.push_str(&table(&["WORKER", "PROCESS", "SINCE"], &rows, room));
+            out.push_str(&format!("\nno more is known: {}\n", plain::one_line(unreadable)));
+        }
+    }
     out
 }
 
-fn agent_row(seen: &Seen) -> [String; 6] {
+/// Says whether a worker ended before those who run here were started, or as it was told to.
+fn is_over(seen: &Seen, supervisor: Option<&Supervising>) -> bool {
+    let is_of_earlier_start = match supervisor {
+        Some(holder) => seen.heartbeat.at < holder.since,
+        None => seen.heartbeat.state == AgentState::Stopped,
+    };
+    !seen.alive && is_of_earlier_start
+}
+
+fn queue_row(count: &Count) -> Vec<String> {
+    let Count { queue, ready, waiting, blocked, in_progress, completed, failed, .. } = count;
+    let numbers = [ready, waiting, blocked, in_progress, completed, failed];
+    std::iter::once(queue.to_string()).chain(numbers.map(usize::to_string)).collect()
+}
+
+fn agent_row(seen: &Seen, now: Moment) -> Vec<String> {
     let heartbeat = &seen.heartbeat;
     let state = match (seen.alive, heartbeat.state, seen.paused) {
         (_, AgentState::Stopped, _) => "stopped",
@@ -174,23 +201,19 @@ fn agent_row(seen: &Seen) -> [String; 6] {
         (true, AgentState::Idle | AgentState::Paused, true) => "paused",
         (true, AgentState::Idle | AgentState::Paused, false) => "idle",
     };
-    [
-        plain::one_line(heartbeat.agent.as_str()),
+    vec![
+        heartbeat.agent.to_string(),
         heartbeat.queue.to_string(),
         state.to_owned(),
         heartbeat.task.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
-        ago(heartbeat.since),
-        format!("{} ago", ago(heartbeat.at)),
+        ago(heartbeat.since, now),
+        format!("{} ago", ago(heartbeat.at, now)),
     ]
 }
 
-fn worker_row(worker: &Working) -> [String; 3] {
-    [worker.name.to_string(), worker.pid.to_string(), ago(worker.since)]
-}
-
 /// Says how long ago something was.
-fn ago(then: Moment) -> String {
-    let seconds = clock::now().0.duration_since(then.0).as_secs().max(0);
+fn ago(then: Moment, now: Moment) -> String {
+    let seconds = now.0.duration_since(then.0).as_secs().max(0);
     match seconds {
         0..120 => format!("{seconds} s"),
         120..7_200 => format!("{} min", seconds / 60),
@@ -198,13 +221,102 @@ fn ago(then: Moment) -> String {
     }
 }
 
-/// Puts rows below each other in columns.
-fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..N).map(|column| width(column).unwrap_or(0)).collect();
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use assay_store::queue::Heartbeat;
+
+    use super::*;
+
+    fn seen(agent: &str, state: AgentState, alive: bool, at: &str) -> Seen {
+        let at: Moment = at.parse().unwrap();
+        let task = (state == AgentState::Working)
+            .then(|| "review-qa-1738588800000-a1b2c3".parse().unwrap());
+        let heartbeat = Heartbeat {
+            agent: agent.parse().unwrap(),
+            queue: "qa".parse().unwrap(),
+            state,
+            task,
+            since: at,
+            at,
+            every_seconds: 30,
+            host: "build7".into(),
+            pid: 7,
+            version: "0".into(),
+        };
+        Seen { heartbeat, alive, paused: false }
+    }
+
+    #[track_caller]
+    fn check(supervisor: Option<&str>, room: Room, expected: Expect) {
+        let agents = vec![
+            seen("qa-1.build7-3f2a", AgentState::Working, true, "2026-02-03T10:04:00Z"),
+            seen("qa-2.build7-3f2a", AgentState::Stopped, false, "2026-02-03T10:04:30Z"),
+            seen("qa-3.build7-3f2a", AgentState::Working, false, "2026-02-03T09:00:00Z"),
+            seen("qa-4.build7-3f2a", AgentState::Stopped, false, "2026-02-03T08:00:00Z"),
+        ];
+        let supervisor = supervisor.map(|since| {
+            let since = since.parse().unwrap();
+            Supervising { pid: 6, since, agents: vec![] }
+        });
+        let told = Told::All { agents, queues: Vec::new() };
+        let status = Status { supervisor, workers: Vec::new(), told };
+        let now = "2026-02-03T10:05:00Z".parse().unwrap();
+        expected.assert_eq(&draw(&status, now, room));
+    }
+
+    #[test]
+    fn workers_of_earlier_starts_are_counted_alone() {
+        check(
+            Some("2026-02-03T10:00:00Z"),
+            Room::Page,
+            expect![[r#"
+            agents run here (process 6)
+
+            AGENT             QUEUE  STATE    TASK                            SINCE  SEEN
+            qa-1.build7-3f2a  qa     working  review-qa-1738588800000-a1b2c3  60 s   60 s ago
+            qa-2.build7-3f2a  qa     stopped  -                               30 s   30 s ago
+            2 workers of earlier starts not shown
+
+            QUEUE  READY  WAITING  BLOCKED  RUNNING  DONE  FAILED
+        "#]],
+        );
+    }
+
+    #[test]
+    fn where_nobody_runs_those_are_shown_that_ended_by_themselves() {
+        check(
+            None,
+            Room::Page,
+            expect![[r#"
+            no agents are running here; `assay agent start` starts them
+
+            AGENT             QUEUE  STATE    TASK                            SINCE   SEEN
+            qa-1.build7-3f2a  qa     working  review-qa-1738588800000-a1b2c3  60 s    60 s ago
+            qa-3.build7-3f2a  qa     gone     review-qa-1738588800000-a1b2c3  65 min  65 min ago
+            2 workers of earlier starts not shown
+
+            QUEUE  READY  WAITING  BLOCKED  RUNNING  DONE  FAILED
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_narrow_screen_cuts_what_is_long() {
+        check(
+            Some("2026-02-03T10:00:00Z"),
+            Room::Screen(50),
+            expect![[r#"
+            agents run here (process 6)
+
+            AGENT    QUEUE  STATE    TASK      SINCE  SEEN
+            qa-1.b…  qa     working  review-…  60 s   60 s ago
+            qa-2.b…  qa     stopped  -         30 s   30 s ago
+            2 workers of earlier starts not shown
+
+            QUEUE  READY  WAITI…  BLOCK…  RUNNI…  DONE  FAILED
+        "#]],
+        );
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::super::{print, print_json};
 use super::{queue_name, status};
 use crate::exit::Exit;
-use crate::terminal::{WIDTH, count, table};
+use crate::terminal::{Room, count, table};
 
 /// So many tasks are listed unless more are asked for.
 const LISTED: usize = 50;
@@ -70,7 +70,7 @@ pub(super) fn list(queue: &dyn Queue, args: &ListArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Ready);
     }
     let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
-    print(&table(&["QUEUE", "ID", "TYPE", "PRIO", "STANDING", "TITLE"], &rows, *WIDTH))?;
+    print(&table(&["QUEUE", "ID", "TYPE", "PRIO", "STANDING", "TITLE"], &rows, Room::on_stdout()))?;
     if more {
         print(&format!("and more; `--limit {}` shows more of them\n", args.limit.max(1) * 10))?;
     }
@@ -188,7 +188,7 @@ pub(super) fn stats(queue: &dyn Queue, args: &StatsArgs) -> anyhow::Result<Exit>
     let rows: Vec<Vec<String>> = counts.iter().map(row).collect();
     let heading =
         ["QUEUE", "READY", "WAITING", "BLOCKED", "RUNNING", "COMPLETED", "FAILED", "CANCELLED"];
-    print(&table(&heading, &rows, *WIDTH))?;
+    print(&table(&heading, &rows, Room::on_stdout()))?;
     let all: usize = counts.iter().map(|count| count.blocked).sum();
     if all > 0 {
         let blocked = count(all, "task");
