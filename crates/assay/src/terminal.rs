@@ -33,12 +33,6 @@ pub(crate) static WIDTH: LazyLock<usize> = LazyLock::new(|| {
     columns.map_or(MAX_WIDTH, |columns| columns.saturating_sub(1).clamp(MIN_WIDTH, MAX_WIDTH))
 });
 
-/// Gives how many columns there are: a table reads well however wide it is.
-pub(crate) fn columns() -> usize {
-    let size = terminal_size::terminal_size();
-    size.map_or(*WIDTH, |(width, _)| usize::from(width.0).saturating_sub(1))
-}
-
 const MAX_WIDTH: usize = 96;
 const MIN_WIDTH: usize = 30;
 

@@ -10,7 +10,7 @@ use assay_store::ledger::{Outcome, State};
 use assay_store::task::Moment;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, columns, count, wrapped};
+use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, count, wrapped};
 
 /// How wide an id is.
 const ID: usize = 12;
@@ -61,6 +61,12 @@ pub(crate) fn print_list(
     }
     writeln!(out, "\n{}", count(entries.len(), &format!("{kind}finding")))?;
     Ok(())
+}
+
+/// Gives how many columns there are: a table reads well however wide it is.
+fn columns() -> usize {
+    let size = terminal_size::terminal_size();
+    size.map_or(*WIDTH, |(width, _)| usize::from(width.0).saturating_sub(1))
 }
 
 impl Columns {

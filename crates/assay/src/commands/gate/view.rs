@@ -12,7 +12,7 @@ use super::{Form, GateArgs, exit_of};
 use crate::commands::{print_json, print_safely};
 use crate::exit::Exit;
 use crate::gating::{Opened, Place};
-use crate::terminal::{columns, count, table};
+use crate::terminal::{Room, count, table};
 
 pub(super) fn status(args: &GateArgs) -> anyhow::Result<Exit> {
     match args.phase {
@@ -59,7 +59,11 @@ fn shown(phase: Phase, standing: &Standing) -> String {
         .collect();
     if !rows.is_empty() {
         out.push('\n');
-        out.push_str(&table(&["item", "severity", "status", "scope", "what"], &rows, columns()));
+        out.push_str(&table(
+            &["item", "severity", "status", "scope", "what"],
+            &rows,
+            Room::on_stdout(),
+        ));
     }
     out
 }
@@ -116,7 +120,9 @@ fn all(args: &GateArgs) -> anyhow::Result<Exit> {
         Form::Text if lines.is_empty() => {
             print_safely("there is no gate yet; `assay gate decompose` makes one\n")?;
         }
-        Form::Text => print_safely(&table(&["phase", "where it stands"], &lines, columns()))?,
+        Form::Text => {
+            print_safely(&table(&["phase", "where it stands"], &lines, Room::on_stdout()))?
+        }
     }
     Ok(worst)
 }
