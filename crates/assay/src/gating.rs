@@ -228,13 +228,15 @@ fn read_plan(root: &Path, path: &str) -> anyhow::Result<Plan> {
 }
 
 /// Reads the settings that hold for the gate: those from before the change, where that touches them.
+/// With a plan alone, all that the branch and the work tree have made of them so far counts as one.
 fn read_settings(root: &Path, scope: &Scope, phase: Phase) -> anyhow::Result<Settings> {
-    match assay_change::open(root, scope, &Selection::default()) {
-        Ok(change) => Settings::of(&change),
-        // A plan may lie where there is no repository yet.
-        Err(_) if phase.is_of_a_plan() => Settings::on_disk(root),
-        Err(error) => Err(error.into()),
-    }
+    let scope = match (phase.is_of_a_plan(), scope) {
+        (true, Scope::Automatic) => assay_change::main_branch(root).map(Scope::Against),
+        (true | false, scope) => Some(scope.clone()),
+    };
+    // A plan may lie where there is no repository yet, or nothing in it.
+    let Some(scope) = scope else { return Settings::on_disk(root) };
+    Settings::of(&assay_change::open(root, &scope, &Selection::default())?)
 }
 
 /// Opens what was written, new files that git does not know yet among it, and the state of the gate

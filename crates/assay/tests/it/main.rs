@@ -8,6 +8,7 @@ mod demo;
 mod docs;
 mod faults;
 mod gate;
+mod gates;
 mod house;
 mod injection;
 mod ledger;

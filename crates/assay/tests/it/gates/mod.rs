@@ -1,0 +1,266 @@
+//! Gates from the command line: plans and changes, decomposed, verified, guided, run.
+
+mod models;
+mod refused;
+mod runs;
+mod writers;
+
+use std::fs;
+
+use assay_fakes::Repository;
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+use crate::{Ran, assay_in};
+
+const PLAN: &str = "\
+# Greet by name
+
+## Decision Log
+
+| ID | Decision | Reasoning |
+|----|----------|-----------|
+| DL-001 | The name is an argument | Nothing has to be configured |
+
+## Milestone M1: A greeting
+
+Files: `greet.py`, `test_greet.py`
+
+Acceptance Criteria:
+
+- `greet.py` has a function `greet`
+- `test_greet.py` has a test `test_empty_name` for the empty name
+
+## Milestone M2: The manual tells of it
+
+Files: `README`
+
+Acceptance Criteria:
+
+- `README` mentions `greet`
+- `test_greet.py` still passes
+";
+
+/// The same plan with two faults: a decision without its reason, a milestone without criteria.
+fn faulty() -> String {
+    let without_reason = PLAN.replace("Nothing has to be configured", "");
+    let (before, _) = without_reason.split_once("- `README` mentions").unwrap();
+    before.replace(
+        "## Milestone M2: The manual tells of it\n\nFiles: `README`\n\nAcceptance Criteria:\n",
+        "## Milestone M2: The manual tells of it\n\nFiles: `README`, `test_greet.py`\n",
+    )
+}
+
+fn gate(repository: &Repository, args: &[&str]) -> Ran {
+    assay_in(repository.path(), &[&["gate"], args].concat(), b"")
+}
+
+fn with_plan(plan: &str) -> Repository {
+    let repository = Repository::new();
+    repository.write("greet.py", "def greet(name):\n    return f\"hi {name}\"\n");
+    repository.write(
+        "test_greet.py",
+        "import greet\n\n\ndef test_empty_name():\n    assert greet.greet(\"\")\n",
+    );
+    repository.commit("before");
+    repository.write("plan.md", plan);
+    repository
+}
+
+fn check(ran: &Ran, code: i32, expected: Expect) {
+    assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
+    expected.assert_eq(&ran.stdout);
+}
+
+#[test]
+fn a_plan_goes_through_its_gate_as_the_answers_say() {
+    let repository = with_plan(&faulty());
+    let phase = ["--phase", "plan-structure"];
+    let made = gate(&repository, &[&["decompose", "--plan", "plan.md"], &phase[..]].concat());
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    assert!(made.stdout.starts_with("DECOMPOSE COMPLETE\n\nItems created: "), "{}", made.stdout);
+    assert!(made.stdout.ends_with("\nNEXT: Invoke verifiers for each item.\n"));
+    let failed = gate(&repository, &[&["verify"], &phase[..]].concat());
+    assert_eq!(failed.code, 1);
+    assert!(
+        failed.stdout.contains("Validate acceptance criteria for milestone M2"),
+        "{}",
+        failed.stdout
+    );
+    let guide = gate(&repository, &[&["guide"], &phase[..]].concat());
+    assert!(guide.stdout.contains("Scope: milestone:M2\nFix: "), "{}", guide.stdout);
+    let as_flag = gate(&repository, &[&["--qr-fail"], &phase[..]].concat());
+    assert_eq!(as_flag.stdout, guide.stdout);
+    repository.write("plan.md", PLAN);
+    let passed = gate(&repository, &[&["verify"], &phase[..]].concat());
+    assert_eq!(passed.code, 0, "{}{}", passed.stdout, passed.stderr);
+    assert!(
+        passed.stdout.starts_with("VERIFICATION COMPLETE\n\nStatus: PASS\n"),
+        "{}",
+        passed.stdout
+    );
+    assert!(passed.stdout.ends_with("\nNEXT: Continue to next phase.\n"));
+    let status = gate(&repository, &["status"]);
+    assert!(
+        status.stdout.contains("plan-structure  passed (COMPLETE, iteration 2;"),
+        "{}",
+        status.stdout
+    );
+}
+
+/// What is written down by hand, item by item, gives the file to the byte.
+#[test]
+fn a_list_of_ones_own_is_kept_to_the_byte() {
+    let repository = with_plan(PLAN);
+    let items = r#"[
+        {"id": "plan-001", "scope": "*", "check": "Verify milestone definitions are complete with acceptance criteria"},
+        {"id": "plan-002", "scope": "milestone:M1", "check": "Validate acceptance criteria for milestone M1"},
+        {"id": "plan-003", "scope": "file:planner/qa/verify.py", "check": "Check diff syntax and formatting"}]"#;
+    repository.write("items.json", items);
+    let phase = ["--phase", "plan-structure", "--state-dir", "state"];
+    let step = |args: &[&str]| gate(&repository, &[args, &phase[..]].concat());
+    let made = step(&["decompose", "--plan", "plan.md", "--items", "items.json", "--only-items"]);
+    check(
+        &made,
+        0,
+        expect![[r#"
+        DECOMPOSE COMPLETE
+
+        Items created: 3
+        - plan-001: Verify milestone definitions are complete with acceptance criteria (scope: *)
+        - plan-002: Validate acceptance criteria for milestone M1 (scope: milestone:M1)
+        - plan-003: Check diff syntax and formatting (scope: file:planner/qa/verify.py)
+
+        NEXT: Invoke verifiers for each item.
+    "#]],
+    );
+    assert_eq!(step(&["update-item", "plan-001", "--status", "pass"]).code, 0);
+    let finding = "Acceptance criteria missing. Need success conditions and verification steps.";
+    assert_eq!(
+        step(&["update-item", "plan-002", "--status", "FAIL", "--finding", finding]).code,
+        0
+    );
+    let list = fs::read_to_string(repository.file("state/qr-plan-structure.json")).unwrap();
+    expect![[r#"
+        {
+          "schema_version": "1.0",
+          "phase": "plan-structure",
+          "items": [
+            {
+              "id": "plan-001",
+              "scope": "*",
+              "check": "Verify milestone definitions are complete with acceptance criteria",
+              "status": "PASS",
+              "finding": null
+            },
+            {
+              "id": "plan-002",
+              "scope": "milestone:M1",
+              "check": "Validate acceptance criteria for milestone M1",
+              "status": "FAIL",
+              "finding": "Acceptance criteria missing. Need success conditions and verification steps."
+            },
+            {
+              "id": "plan-003",
+              "scope": "file:planner/qa/verify.py",
+              "check": "Check diff syntax and formatting",
+              "status": "TODO",
+              "finding": null
+            }
+          ]
+        }
+    "#]]
+    .assert_eq(&list);
+    check(
+        &step(&["verify"]),
+        1,
+        expect![[r#"
+        VERIFICATION COMPLETE
+
+        Status: FAIL
+        Items: 3 total, 1 PASS, 1 FAIL, 1 TODO
+        Failed items:
+        - plan-002: Validate acceptance criteria for milestone M1
+        Open items:
+        - plan-003: Check diff syntax and formatting
+
+        NEXT: Invoke fixer with failed items.
+    "#]],
+    );
+    check(
+        &step(&["guide"]),
+        0,
+        expect![[r#"
+        FIX GUIDANCE
+
+        Item plan-002: Validate acceptance criteria for milestone M1
+        Scope: milestone:M1
+        Fix: Acceptance criteria missing. Need success conditions and verification steps.
+    "#]],
+    );
+    assert_eq!(step(&["update-item", "plan-002", "--status", "PASS"]).code, 0);
+    check(
+        &step(&["verify"]),
+        3,
+        expect![[r#"
+        VERIFICATION COMPLETE
+
+        Status: FAIL
+        Items: 3 total, 2 PASS, 0 FAIL, 1 TODO
+        Open items:
+        - plan-003: Check diff syntax and formatting
+
+        NEXT: Invoke verifiers for open items.
+    "#]],
+    );
+    let accepted =
+        step(&["accept", "plan-003", "--reason", "there is no such file any more", "--by", "Ada"]);
+    assert_eq!(accepted.code, 0, "{}", accepted.stderr);
+    check(
+        &step(&["verify"]),
+        0,
+        expect![[r#"
+        VERIFICATION COMPLETE
+
+        Status: PASS
+        Items: 3 total, 2 PASS, 0 FAIL, 1 TODO (1 accepted)
+        Accepted items:
+        - plan-003: Check diff syntax and formatting (accepted by Ada: there is no such file any more)
+
+        NEXT: Continue to next phase.
+    "#]],
+    );
+}
+
+#[test]
+fn written_code_is_held_against_its_plan() {
+    let repository = with_plan(PLAN);
+    repository.commit("the plan");
+    repository
+        .write("clean.py", "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n");
+    let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "impl-code"]].concat());
+    let ran = step(&["run", "--plan", "plan.md"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let items = step(&["status", "--format", "json"]).json();
+    let failed = items["items"].as_array().unwrap().iter().filter(|item| item["status"] == "FAIL");
+    let findings: String = failed.map(|item| item["finding"].as_str().unwrap()).collect();
+    assert!(findings.contains("python/shell-injection"), "{findings}");
+    assert_eq!(items["loop_state"], "RETRY");
+    repository.remove("clean.py");
+    repository.write("greet.py", "def greet(name):\n    return f\"hello {name}\"\n");
+    repository.write(
+        "test_greet.py",
+        "import greet\n\n\ndef test_empty_name():\n    assert greet.greet(\"\") == \"hello \"\n",
+    );
+    repository.write("README", "Call `greet`.\n");
+    let ran = step(&["verify", "--format", "json"]);
+    let answer = ran.json();
+    assert_eq!(answer["iteration"], 2);
+    let gone: Vec<&Value> = answer["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|item| item["status"] == "FAIL")
+        .collect();
+    assert!(gone.iter().all(|item| item["scope"] == "file:clean.py"), "{gone:?}");
+}

@@ -1,0 +1,143 @@
+//! What is refused, and what is known of a gate that nobody can read.
+
+use std::fs;
+
+use expect_test::expect;
+use serde_json::Value;
+
+use super::{PLAN, faulty, gate, with_plan};
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let repository = with_plan(PLAN);
+    repository.write("items.json", r#"[{"id": "qa-001", "scope": "*", "check": "c"}]"#);
+    let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "plan-structure"]].concat());
+    assert_eq!(
+        step(&["decompose", "--plan", "plan.md", "--items", "items.json", "--only-items"]).code,
+        0
+    );
+    let list = || fs::read(repository.file(".assay/gates/qr-plan-structure.json")).unwrap();
+    let before = list();
+    let refused = |args: &[&str]| {
+        let ran = step(args);
+        assert_eq!(ran.code, 2, "{args:?}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(list(), before, "{args:?}");
+        ran.stderr
+    };
+    expect![[r#"
+        error: `DONE` is no status; say PASS or FAIL
+    "#]]
+    .assert_eq(&refused(&["update-item", "qa-001", "--status", "DONE"]));
+    expect![[r#"
+        error: a PASS has no finding; say FAIL if something is wrong
+    "#]]
+    .assert_eq(&refused(&["update-item", "qa-001", "--status", "PASS", "--finding", "ok"]));
+    expect![[r#"
+        error: a FAIL needs a finding that says what is wrong
+    "#]]
+    .assert_eq(&refused(&["update-item", "qa-001", "--status", "FAIL"]));
+    expect![[r#"
+        error: there is no item `qa-009` on this list; `assay gate status` shows those that there are
+    "#]]
+    .assert_eq(&refused(&["update-item", "qa-009", "--status", "PASS"]));
+    expect![[r#"
+        error: reason required: say why `qa-001` is accepted as it is
+    "#]]
+    .assert_eq(&refused(&["accept", "qa-001", "--reason", " "]));
+    refused(&["accept", "qa-001"]);
+    refused(&["update-item", "../../etc", "--status", "PASS"]);
+    refused(&["assign-group", "qa-001", "--group-id", "misc-1"]);
+    refused(&["decompose", "--again", "--items", "none.json"]);
+    repository.write(
+        "twice.json",
+        r#"[{"id": "a", "scope": "*", "check": "c"}, {"id": "a", "scope": "*", "check": "c"}]"#,
+    );
+    refused(&["decompose", "--again", "--items", "twice.json"]);
+    let no_phase = gate(&repository, &["verify"]);
+    assert_eq!(no_phase.code, 2);
+    expect![[r#"
+        error: say which gate is meant with `--phase`, such as plan-structure
+    "#]]
+    .assert_eq(&no_phase.stderr);
+}
+
+#[test]
+fn what_is_verified_here_is_taken_from_nobody() {
+    let repository = with_plan(&faulty());
+    let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "plan-structure"]].concat());
+    assert_eq!(step(&["decompose", "--plan", "plan.md"]).code, 0);
+    let claimed = step(&["update-item", "plan-structure-001", "--status", "PASS"]);
+    assert_eq!(claimed.code, 2);
+    assert!(claimed.stderr.contains("is verified by assay itself"), "{}", claimed.stderr);
+    // Neither is what somebody writes into the file.
+    assert_eq!(step(&["verify"]).code, 1);
+    let path = repository.file(".assay/gates/qr-plan-structure.json");
+    let mut list: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for item in list["items"].as_array_mut().unwrap() {
+        item["status"] = "PASS".into();
+        item["finding"] = Value::Null;
+    }
+    fs::write(&path, list.to_string()).unwrap();
+    assert_eq!(step(&["status"]).code, 3, "nobody saw that");
+    assert_eq!(step(&["verify"]).code, 1);
+}
+
+#[test]
+fn without_a_state_that_can_be_read_nothing_is_known() {
+    let repository = with_plan(PLAN);
+    let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "plan-structure"]].concat());
+    for args in [&["verify"][..], &["guide"], &["status"], &["accept", "a", "--reason", "x"]] {
+        let ran = step(args);
+        assert_eq!(ran.code, 3, "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("there is no list for plan-structure"), "{}", ran.stderr);
+    }
+    assert_eq!(step(&["run", "--plan", "plan.md"]).code, 0);
+    let path = repository.file(".assay/gates/qr-plan-structure.json");
+    let whole = fs::read(&path).unwrap();
+    let spoiled = [
+        whole[..whole.len() / 2].to_vec(),
+        String::from_utf8(whole.clone()).unwrap().replace("\"1.0\"", "\"2.0\"").into_bytes(),
+        String::from_utf8(whole.clone()).unwrap().replace("\"PASS\"", "\"MAYBE\"").into_bytes(),
+        br#"{"schema_version": "1.0", "phase": "impl-code", "items": []}"#.to_vec(),
+    ];
+    for bytes in spoiled {
+        fs::write(&path, &bytes).unwrap();
+        for args in [&["verify"][..], &["run"], &["status"], &["decompose"]] {
+            let ran = step(args);
+            assert_eq!(ran.code, 3, "{args:?}: {}{}", ran.stdout, ran.stderr);
+            assert_eq!(fs::read(&path).unwrap(), bytes, "it is not written over");
+        }
+    }
+    fs::write(&path, r#"{"schema_version": "1.0", "phase": "plan-structure", "items": []}"#)
+        .unwrap();
+    fs::write(repository.file(".assay/gates/qr-plan-structure.state.json"), empty_beside())
+        .unwrap();
+    assert_eq!(step(&["status"]).code, 3, "an empty list is no pass");
+    assert_eq!(step(&["verify"]).code, 3);
+    fs::write(&path, &whole).unwrap();
+    repository.remove("plan.md");
+    let ran = step(&["verify"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("could not read `plan.md`"), "{}", ran.stderr);
+}
+
+/// What stands beside a list of one's own.
+fn empty_beside() -> String {
+    r#"{"schema_version": "1.0", "phase": "plan-structure", "iteration": 1, "last": null, "items": {},
+        "made_from": {"plan": "plan.md", "base": null, "checklist": "handed-in"}}"#
+        .to_owned()
+}
+
+#[test]
+fn a_state_that_came_with_the_repository_was_seen_by_nobody() {
+    let repository = with_plan(PLAN);
+    assert_eq!(
+        gate(&repository, &["run", "--phase", "plan-structure", "--plan", "plan.md"]).code,
+        0
+    );
+    repository.git(&["add", "--force", "."]);
+    repository.commit("with its own verdict");
+    let ran = gate(&repository, &["status", "--phase", "plan-structure"]);
+    assert_eq!(ran.code, 2, "{}", ran.stdout);
+    assert!(ran.stderr.contains("came with the repository"), "{}", ran.stderr);
+}
