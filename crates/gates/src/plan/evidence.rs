@@ -77,7 +77,7 @@ fn shown(text: &str, lower: &str, at: usize, end: usize) -> Option<String> {
 /// Gives what stands behind `Source:` or `See`, which shows where it can be looked up.
 fn source(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
-    let marks = ["source:", "proof:", "(see ", "see `", "see ["];
+    let marks = ["source:", "proof:", "derived:", "(see ", "see `", "see ["];
     let at = marks.iter().filter_map(|mark| Some((lower.find(mark)?, mark.len()))).min();
     let (at, length) = at?;
     in_cell(&text[at + length..]).map(|_| text[at..].trim_start_matches('(').trim().to_owned())

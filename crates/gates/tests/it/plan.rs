@@ -117,6 +117,34 @@ Text.
 }
 
 #[test]
+fn items_of_a_list_are_milestones_where_a_plan_has_no_others() {
+    check(
+        "\
+## Milestones
+
+1. **M1: Reproduce** — add a test in `tests/config.rs`
+   - Acceptance: the test fails on main
+2. **M2: Fix** — handle an empty file in `src/config.rs`
+   - Acceptance criteria:
+     - `cargo test config` passes
+   - Depends on: M1
+
+- Something else
+",
+        expect![[r#"
+            M1: Reproduce — add a test in `tests/config.rs` (line 3)
+              criterion 4: the test fails on main
+              files: tests/config.rs
+              tests: tests/config.rs
+            M2: Fix — handle an empty file in `src/config.rs` (line 5)
+              criterion 7: `cargo test config` passes
+              files: src/config.rs
+              needs: M1
+        "#]],
+    );
+}
+
+#[test]
 fn phases_are_milestones_where_a_plan_has_no_others() {
     check(
         "\
@@ -223,6 +251,11 @@ fn nested_criteria_count_and_their_group_does_not() {
   - with a token
 - `cargo test` passes
   - also on Windows
+- this prints nothing:
+  ```
+  grep -r x
+  ```
+  on each platform
 ",
         expect![[r#"
             M1: A (line 1)
@@ -230,6 +263,7 @@ fn nested_criteria_count_and_their_group_does_not() {
               criterion 5: with a token
               criterion 6: `cargo test` passes
               criterion 7: also on Windows
+              criterion 8: this prints nothing: on each platform
         "#]],
     );
 }
@@ -587,6 +621,7 @@ fn assumptions_are_validated_by_what_shows_it() {
             assumption 8: people read. Evidence: survey | Some("Evidence: survey")
         "#]],
     );
+    check("## Constraints & assumptions\n- no new dependency\n", expect![[""]]);
     check(
         "\
 ## Assumptions

@@ -1,7 +1,10 @@
 //! What holds of every plan, however hostile.
 
+use assay_gates::phase::Phase;
 use assay_gates::plan::{self, Plan};
 use proptest::prelude::*;
+
+use crate::looking::failures;
 
 /// The pieces of which hostile plans are made.
 const PIECES: [&str; 44] = [
@@ -91,6 +94,8 @@ proptest! {
     ) {
         let text: String = picks.into_iter().map(|pick| PIECES[pick]).collect();
         assert_sound(&text);
+        failures(Phase::PlanStructure, "p.md", &text, "src/a.rs");
+        failures(Phase::PlanDocs, "p.md", &text, "src/a.rs");
     }
 
     #[test]
@@ -103,21 +108,35 @@ proptest! {
 #[test]
 fn huge_plans_are_read_in_a_moment() {
     let many = [
-        "# a\n".repeat(1 << 17),
-        "## M1: a\n".repeat(1 << 16),
-        format!("```\n{}", "x\n".repeat(1 << 17)),
-        "- [ ] a\n".repeat(1 << 16),
-        format!("## M1: a\nAcceptance criteria:\n{}", "- a\n".repeat(1 << 16)),
+        "# a\n".repeat(1 << 15),
+        "## M1: a\n".repeat(1 << 14),
+        format!("```\n{}", "x\n".repeat(1 << 15)),
+        "- [ ] a\n".repeat(1 << 14),
+        format!("## M1: a\nAcceptance criteria:\n{}", "- a\n".repeat(1 << 14)),
         format!("## M1: a\nFiles:\n{}", "- `src/a.rs`\n".repeat(1 << 15)),
-        format!("## Decisions\n{}", "- DL-1: a because b\n".repeat(1 << 16)),
-        format!("{}x\n{}", "> ".repeat(90), "y\n".repeat(1 << 16)),
-        "verified by (".repeat(1 << 16),
-        format!("Depends on: {}", "M1 ".repeat(1 << 17)),
-        format!("## Assumptions\n- {}", "not verified yet ".repeat(1 << 16)),
-        "[a](b)\n".repeat(1 << 16),
+        format!("## Decisions\n{}", "- DL-1: a because b\n".repeat(1 << 14)),
+        format!("{}x\n{}", "> ".repeat(90), "y\n".repeat(1 << 14)),
+        "verified by (".repeat(1 << 14),
+        format!("Depends on: {}", "M1 ".repeat(1 << 15)),
+        format!("## Assumptions\n- {}", "not verified yet ".repeat(1 << 14)),
+        "[a](b)\n".repeat(1 << 14),
+        format!("## M1: a\nTODO {}", "x TODO y ".repeat(1 << 15)),
+        format!("## M1: a\n{}", "1 ".repeat(1 << 14) + &"TODO a ".repeat(1 << 14)),
+        (0..1 << 14).map(|n| format!("## M{n}: a\nDepends on: M{}\n", n + 1)).collect(),
+        format!(
+            "```diff\n+++ b/a.rs\n{}",
+            "--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n+pub fn a() {}\n".repeat(1 << 14)
+        ),
+        format!(
+            "```diff\n--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n{}",
+            "+#[a]\n+pub fn a()\n".repeat(1 << 14)
+        ),
+        "DL-1 DL-2 ".repeat(1 << 14),
     ];
     for text in many {
         assert_sound(&text);
+        failures(Phase::PlanStructure, "p.md", &text, "src/a.rs");
+        failures(Phase::PlanDocs, "p.md", &text, "src/a.rs");
     }
     for mark in ["> ", "- ", "1. ", "> - "] {
         let deep = mark.repeat(5 << 20);

@@ -148,7 +148,11 @@ impl Reading<'_> {
         match tag {
             TagEnd::BlockQuote(_) => self.quotes = self.quotes.saturating_sub(1),
             TagEnd::MetadataBlock(_) => self.metadata = self.metadata.saturating_sub(1),
-            TagEnd::Heading(_) | TagEnd::Table | TagEnd::CodeBlock => self.open = None,
+            TagEnd::Heading(_) | TagEnd::Table | TagEnd::CodeBlock => {
+                self.open = None;
+                // What follows in the same item is a line of its own.
+                self.end_line();
+            }
             TagEnd::Paragraph if self.items.is_empty() => self.open = None,
             TagEnd::Paragraph => self.end_line(),
             TagEnd::Item if self.quotes == 0 => {

@@ -55,6 +55,12 @@ const NOT_YET: [&str; 9] = [
     "future",
 ];
 
+/// What shares a heading with assumptions.
+const BESIDE_ASSUMPTIONS: [&str; 10] = [
+    "constraints", "risks", "dependencies", "scope", "questions", "requirements", "limitations",
+    "context", "goals", "notes",
+];
+
 /// Says what a label announces; `None` where it is not known.
 pub(super) fn topic(name: &str) -> Option<Topic> {
     let words = folded(name);
@@ -73,7 +79,9 @@ pub(super) fn topic(name: &str) -> Option<Topic> {
     } else if (has("decisions") || words == "decision log" || words == "adrs") && count <= 5 {
         Some(Topic::Decisions)
     } else if has("assumptions") && count <= 5 {
-        Some(Topic::Assumptions)
+        // `Constraints and assumptions`: nobody can tell which of them an item is.
+        let is_mixed = BESIDE_ASSUMPTIONS.iter().any(|word| has(word));
+        Some(if is_mixed { Topic::Other } else { Topic::Assumptions })
     } else if TESTS.contains(&words.as_str()) {
         Some(Topic::Tests)
     } else if NEEDS.contains(&words.as_str()) {

@@ -28,6 +28,9 @@ struct Candidate {
 /// How deep a line counts that is bold and stands alone.
 const BOLD: u8 = 7;
 
+/// How deep an item of a list counts.
+const ITEM: u8 = 8;
+
 /// What stands below a heading `Milestones` and is none.
 const ASIDES: [&str; 10] = [
     "overview", "summary", "notes", "dependencies", "dependency graph", "timeline", "introduction",
@@ -47,6 +50,9 @@ pub(super) fn milestones(blocks: &[Block]) -> Vec<Section> {
     }
     if found.is_empty() {
         found = named(blocks, bold);
+    }
+    if found.is_empty() {
+        found = named(blocks, item);
     }
     // A plan in phases that have milestones is one of milestones.
     let unit = unit(&found);
@@ -80,6 +86,18 @@ fn bold(block: &Block) -> Option<(u8, &str)> {
     let is_bold =
         matches!(block.kind, Kind::Paragraph) && line.lead > 0 && line.lead == line.text.len();
     (is_bold && block.lines.len() == 1).then_some((BOLD, line.text.as_str()))
+}
+
+fn item(block: &Block) -> Option<(u8, &str)> {
+    match block.kind {
+        Kind::Item { depth: 1, .. } => Some((ITEM, text_of(block))),
+        _ => None,
+    }
+}
+
+/// How deep something is that may end a milestone.
+fn level(block: &Block) -> Option<u8> {
+    heading(block).or_else(|| item(block)).map(|(level, _)| level)
 }
 
 fn text_of(block: &Block) -> &str {
@@ -127,15 +145,14 @@ fn title_of(text: &str) -> Option<Unit> {
     }
 }
 
-/// Lets each go on up to the next one, or to a heading that is not below it.
+/// Lets each go on up to the next one, or to what is not below it.
 fn sections(blocks: &[Block], found: Vec<Candidate>) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::with_capacity(found.len());
     let starts: Vec<usize> = found.iter().skip(1).map(|next| next.block).collect();
     for (at, candidate) in found.into_iter().enumerate() {
         let end = starts.get(at).copied().unwrap_or(blocks.len());
         let inside = blocks.get(candidate.block + 1..end).unwrap_or_default();
-        let ends =
-            |block: &Block| matches!(block.kind, Kind::Heading(level) if level <= candidate.level);
+        let ends = |block: &Block| level(block).is_some_and(|level| level <= candidate.level);
         let length = inside.iter().position(ends).unwrap_or(inside.len());
         let id = candidate.id.unwrap_or_else(|| format!("{}{}", candidate.unit.letter(), at + 1));
         sections.push(Section {

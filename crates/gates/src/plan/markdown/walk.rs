@@ -64,6 +64,9 @@ impl Walk<'_> {
         if let Some(at) = text.to_ascii_lowercase().find("depends on ") {
             self.gathered.needs(Some(milestone), &text[at..]);
         }
+        for line in &heading.lines {
+            self.mentions(&line.text);
+        }
     }
 
     fn block(&mut self, block: &Block, next: Option<&Block>) {
