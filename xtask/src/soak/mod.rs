@@ -1,5 +1,6 @@
 //! `cargo xtask soak`: counted suites at full size, which a test run has no time for.
 
+mod gates;
 mod properties;
 mod queue;
 
@@ -9,7 +10,7 @@ pub(crate) use self::queue::work;
 
 /// Runs one suite or all; says whether they passed.
 pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
-    let known: Vec<&str> = properties::names().into_iter().chain(["queue"]).collect();
+    let known: Vec<&str> = properties::names().into_iter().chain(["gates", "queue"]).collect();
     let suites: Vec<&str> =
         known.iter().copied().filter(|suite| name.is_none_or(|name| name == *suite)).collect();
     if suites.is_empty() {
@@ -18,6 +19,7 @@ pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
     let mut outcomes = Vec::new();
     for suite in suites {
         let parts = match suite {
+            "gates" => gates::run(seed)?,
             "queue" => queue::run(seed)?,
             properties => properties::run(properties)?,
         };
