@@ -39,8 +39,12 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: Room) -> Strin
     let heading = heading.iter().map(|&text| text.to_owned()).collect();
     let clean = |row: &Vec<String>| row.iter().map(|cell| plain::one_line(cell)).collect();
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(rows.iter().map(clean)).collect();
-    let widest = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-    let widths = fitted((0..rows[0].len()).map(widest).collect(), room);
+    let widest = |rows: &[Vec<String>], column: usize| {
+        rows.iter().map(|row| row[column].width()).max().unwrap_or(0)
+    };
+    let columns = 0..rows[0].len();
+    let below = columns.clone().map(|column| widest(&rows[1..], column)).collect::<Vec<usize>>();
+    let widths = fitted(columns.map(|column| widest(&rows, column)).collect(), &below, room);
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();
@@ -58,9 +62,9 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: Room) -> Strin
     text
 }
 
-/// How wide columns may be: as wide as they are, or else the last one is cut first, and then the
-/// widest, from the left.
-fn fitted(mut widths: Vec<usize>, room: Room) -> Vec<usize> {
+/// How wide columns may be: as wide as they are, or else the last one is cut first, then headings that
+/// are wider than what is below, and then the widest, from the left.
+fn fitted(mut widths: Vec<usize>, below: &[usize], room: Room) -> Vec<usize> {
     let Some(last) = widths.len().checked_sub(1) else { return widths };
     let taken = |widths: &[usize]| widths.iter().sum::<usize>() + last * GAP;
     let columns = match room {
@@ -77,7 +81,13 @@ fn fitted(mut widths: Vec<usize>, room: Room) -> Vec<usize> {
         *width = (*width).min(columns);
     }
     while taken(&widths) > columns {
-        match widths.iter_mut().rev().max() {
+        let is_heading = |(width, below): &(&mut usize, &usize)| **width > **below && **width > 1;
+        let headings = widths.iter_mut().zip(below).filter(is_heading).map(|(width, _)| width);
+        let widest = match headings.rev().max() {
+            Some(widest) => Some(widest),
+            None => widths.iter_mut().rev().max(),
+        };
+        match widest {
             Some(widest) if *widest > 1 => *widest -= 1,
             Some(_) | None => break,
         }

@@ -260,7 +260,17 @@ mod tests {
             let since = since.parse().unwrap();
             Supervising { pid: 6, since, agents: vec![] }
         });
-        let told = Told::All { agents, queues: Vec::new() };
+        let queue = Count {
+            queue: "senior-engineer".parse().unwrap(),
+            ready: 1,
+            waiting: 0,
+            blocked: 0,
+            in_progress: 1,
+            completed: 120,
+            failed: 0,
+            cancelled: 0,
+        };
+        let told = Told::All { agents, queues: vec![queue] };
         let status = Status { supervisor, workers: Vec::new(), told };
         let now = "2026-02-03T10:05:00Z".parse().unwrap();
         expected.assert_eq(&draw(&status, now, room));
@@ -272,15 +282,16 @@ mod tests {
             Some("2026-02-03T10:00:00Z"),
             Room::Page,
             expect![[r#"
-            agents run here (process 6)
+                agents run here (process 6)
 
-            AGENT             QUEUE  STATE    TASK                            SINCE  SEEN
-            qa-1.build7-3f2a  qa     working  review-qa-1738588800000-a1b2c3  60 s   60 s ago
-            qa-2.build7-3f2a  qa     stopped  -                               30 s   30 s ago
-            2 workers of earlier starts not shown
+                AGENT             QUEUE  STATE    TASK                            SINCE  SEEN
+                qa-1.build7-3f2a  qa     working  review-qa-1738588800000-a1b2c3  60 s   60 s ago
+                qa-2.build7-3f2a  qa     stopped  -                               30 s   30 s ago
+                2 workers of earlier starts not shown
 
-            QUEUE  READY  WAITING  BLOCKED  RUNNING  DONE  FAILED
-        "#]],
+                QUEUE            READY  WAITING  BLOCKED  RUNNING  DONE  FAILED
+                senior-engineer  1      0        0        1        120   0
+            "#]],
         );
     }
 
@@ -290,15 +301,16 @@ mod tests {
             None,
             Room::Page,
             expect![[r#"
-            no agents are running here; `assay agent start` starts them
+                no agents are running here; `assay agent start` starts them
 
-            AGENT             QUEUE  STATE    TASK                            SINCE   SEEN
-            qa-1.build7-3f2a  qa     working  review-qa-1738588800000-a1b2c3  60 s    60 s ago
-            qa-3.build7-3f2a  qa     gone     review-qa-1738588800000-a1b2c3  65 min  65 min ago
-            2 workers of earlier starts not shown
+                AGENT             QUEUE  STATE    TASK                            SINCE   SEEN
+                qa-1.build7-3f2a  qa     working  review-qa-1738588800000-a1b2c3  60 s    60 s ago
+                qa-3.build7-3f2a  qa     gone     review-qa-1738588800000-a1b2c3  65 min  65 min ago
+                2 workers of earlier starts not shown
 
-            QUEUE  READY  WAITING  BLOCKED  RUNNING  DONE  FAILED
-        "#]],
+                QUEUE            READY  WAITING  BLOCKED  RUNNING  DONE  FAILED
+                senior-engineer  1      0        0        1        120   0
+            "#]],
         );
     }
 
@@ -308,15 +320,16 @@ mod tests {
             Some("2026-02-03T10:00:00Z"),
             Room::Screen(50),
             expect![[r#"
-            agents run here (process 6)
+                agents run here (process 6)
 
-            AGENT    QUEUE  STATE    TASK      SINCE  SEEN
-            qa-1.b…  qa     working  review-…  60 s   60 s ago
-            qa-2.b…  qa     stopped  -         30 s   30 s ago
-            2 workers of earlier starts not shown
+                AGENT      Q…  STATE    TASK        SIN…  SEEN
+                qa-1.bui…  qa  working  review-qa…  60 s  60 s ago
+                qa-2.bui…  qa  stopped  -           30 s  30 s ago
+                2 workers of earlier starts not shown
 
-            QUEUE  READY  WAITI…  BLOCK…  RUNNI…  DONE  FAILED
-        "#]],
+                QUEUE            RE…  WAI…  BLO…  RUN…  DONE  FAI…
+                senior-engineer  1    0     0     1     120   0
+            "#]],
         );
     }
 }
