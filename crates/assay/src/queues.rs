@@ -51,6 +51,14 @@ pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>>
     }
 }
 
+/// Counts the files that were dropped into the queue and are no tasks.
+pub(crate) fn set_aside(root: &Path, settings: &AgentSettings) -> anyhow::Result<usize> {
+    match database(settings)? {
+        Some(_) => Ok(0),
+        None => Ok(FileQueue::set_aside(&root.join(FOLDER))?),
+    }
+}
+
 /// Opens the queue at a place that somebody names: a folder, a
 /// database's address, or a variable that holds one, as `${NAME}`.
 pub(crate) fn open_place(place: &str, policy: Policy) -> anyhow::Result<Box<dyn Queue>> {

@@ -9,6 +9,7 @@ use std::thread;
 use assay_fakes::Repository;
 use assay_fakes::postgres::schema;
 use assay_store::postgres::PgQueue;
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::{Ran, assay_in};
@@ -125,6 +126,59 @@ fn tasks_go_from_files_to_a_database_and_back() {
     assert_eq!(copy(&url, "back").stdout, told);
     assert!(files.path().join("back/completed/qa/t1.json").is_file());
     assert!(files.path().join("back/queues/qa/t2.json").is_file());
+}
+
+#[test]
+fn findings_are_shown_in_lines_and_what_agents_note_is_not() {
+    let repository = on_files();
+    let findings = json!([
+        { "file": "shop.py", "line_number": 2, "severity": "CRITICAL", "category": "security",
+          "description": "SQL built from strings\nby hand", "suggested_fix": null },
+        { "id": "f-7", "title": "no\u{1b}[31m test", "severity": "LOW", "file": "" },
+        "what is this",
+    ]);
+    let task = json!({
+        "id": "fix", "type": "fix", "assigned_to": "engineer", "created_by": "qa",
+        "created_at": "2026-02-03T10:00:00Z", "title": "Mend the shop",
+        "context": {
+            "jira_key": "SHOP-1", "_root_task_id": "t",
+            "structured_findings": { "findings": findings, "total_count": 2 },
+        },
+    });
+    answer(repository.path(), &["push", "--file", "-", "--json"], &task.to_string());
+    expect![[r#"
+        Mend the shop (fix in `engineer`)
+          standing        ready to be claimed
+          type            fix
+          priority        50
+          created         2026-02-03T10:00:00.000Z by qa
+          · jira_key      SHOP-1
+          · findings      1. CRITICAL shop.py:2 SQL built from strings
+                          f-7 LOW no\u{1b}[31m test
+                          3.
+    "#]]
+    .assert_eq(&queue(repository.path(), &["show", "fix"], "").stdout);
+    let whole = answer(repository.path(), &["show", "fix", "--json"], "");
+    assert_eq!(whole["task"]["context"]["_root_task_id"], "t");
+    assert_eq!(whole["task"]["context"]["structured_findings"]["findings"][2], "what is this");
+}
+
+#[test]
+fn files_that_are_no_tasks_are_told_of() {
+    let repository = on_files();
+    answer(repository.path(), &["stats", "--json"], "");
+    let told = "set aside as no task, with the reason, in `.agent-communication/malformed`\n";
+    assert_eq!(queue(repository.path(), &["list"], "").stdout, "no tasks\n");
+    for name in ["a", "b"] {
+        let task = json!({ "id": name, "type": "review" });
+        repository.write(format!(".agent-communication/malformed/{name}.json"), task.to_string());
+        repository.write(format!(".agent-communication/malformed/{name}.json.reason.txt"), "why");
+    }
+    let listed = queue(repository.path(), &["list"], "").stdout;
+    assert_eq!(listed, format!("no tasks\n2 files {told}"));
+    let stats = queue(repository.path(), &["stats"], "").stdout;
+    assert!(stats.ends_with(&format!("\n2 files {told}")), "{stats}");
+    assert_eq!(answer(repository.path(), &["list", "--json"], "")["tasks"], json!([]));
 }
 
 /// What the doctor says of the queue's database, and how it ends.

@@ -7,6 +7,9 @@ use crate::task::{AgentId, QueueName, TaskId};
 /// How the name of a task's file ends.
 const ENDING: &str = ".json";
 
+/// How the name of the file ends that says why another one beside it is no task.
+pub(super) const REASON: &str = ".reason.txt";
+
 /// The name of what pauses all agents. No agent is called that: names have no dot in front.
 const EVERYBODY: &str = ".all";
 

@@ -35,7 +35,7 @@ use self::layout::Layout;
 use self::sweep::Look;
 use self::watch::Edited;
 use crate::clock::{self, Uptime};
-use crate::disk::{self, Sure};
+use crate::disk::{self, DiskError, Sure};
 use crate::queue::{
     Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Policy, Presence, Queue,
     QueueError, Recovered, Seen, Settled, Settlement, Standing, Tenure, Watch, Who,
@@ -79,6 +79,13 @@ impl FileQueue {
     /// Makes the folder of a queue, so that somebody can drop a task in.
     pub fn make(&self, queue: &QueueName) -> Result<(), QueueError> {
         Ok(disk::make_folder(&self.layout.queue(queue))?)
+    }
+
+    /// Counts the files in a queue's folder that were set aside, as they are no tasks.
+    pub fn set_aside(folder: &Path) -> Result<usize, DiskError> {
+        let names = disk::names(&Layout::new(folder).malformed())?;
+        let is_file = |name: &&String| !name.starts_with('.') && !name.ends_with(layout::REASON);
+        Ok(names.iter().filter(is_file).count())
     }
 
     /// The folder that the queue is in.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::desk::Desk;
 use super::index::{Stamp, Swept, changed};
-use super::layout::{file_name, is_task_file};
+use super::layout::{REASON, file_name, is_task_file};
 use crate::clock::{self, Uptime};
 use crate::disk::{self, Sure};
 use crate::queue::QueueError;
@@ -195,7 +195,7 @@ impl Desk<'_> {
         let place = free.expect("some number is free");
         disk::rename(path, &place)?;
         let mut beside = place.into_os_string();
-        beside.push(".reason.txt");
+        beside.push(REASON);
         let told = format!("{} {reason}\n", clock::now());
         Ok(disk::write(Path::new(&beside), told.as_bytes(), Sure::InMemory)?)
     }

@@ -3,15 +3,22 @@
 use assay_findings::write::plain;
 use assay_store::queue::{Filter, Listed, Queue, Standing};
 use assay_store::task::{QueueName, Status, Task, TaskId};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::{print, print_json};
 use super::{queue_name, status};
 use crate::exit::Exit;
+use crate::queues;
 use crate::terminal::{Room, count, table};
 
 /// So many tasks are listed unless more are asked for.
 const LISTED: usize = 50;
+
+/// So many findings of a task are shown.
+const MOST_FINDINGS: usize = 50;
+
+/// Where a task's context has the findings that it is about.
+const FINDINGS: &str = "structured_findings";
 
 /// Which tasks are listed.
 #[derive(clap::Args)]
@@ -50,7 +57,11 @@ pub(super) struct StatsArgs {
     json: bool,
 }
 
-pub(super) fn list(queue: &dyn Queue, args: &ListArgs) -> anyhow::Result<Exit> {
+pub(super) fn list(
+    queue: &dyn Queue,
+    args: &ListArgs,
+    set_aside: impl FnOnce() -> anyhow::Result<usize>,
+) -> anyhow::Result<Exit> {
     let filter = Filter {
         queue: args.queue.clone(),
         statuses: args.status.clone(),
@@ -67,14 +78,25 @@ pub(super) fn list(queue: &dyn Queue, args: &ListArgs) -> anyhow::Result<Exit> {
     }
     if listed.is_empty() {
         print("no tasks\n")?;
-        return Ok(Exit::Ready);
+    } else {
+        let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
+        let heading = ["QUEUE", "ID", "TYPE", "PRIO", "STANDING", "TITLE"];
+        print(&table(&heading, &rows, Room::on_stdout()))?;
     }
-    let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
-    print(&table(&["QUEUE", "ID", "TYPE", "PRIO", "STANDING", "TITLE"], &rows, Room::on_stdout()))?;
     if more {
         print(&format!("and more; `--limit {}` shows more of them\n", args.limit.max(1) * 10))?;
     }
+    tell_set_aside(set_aside()?)?;
     Ok(Exit::Ready)
+}
+
+/// Tells of files that somebody may wait for in vain.
+fn tell_set_aside(files: usize) -> anyhow::Result<()> {
+    if files == 0 {
+        return Ok(());
+    }
+    let (files, folder) = (count(files, "file"), queues::FOLDER);
+    print(&format!("{files} set aside as no task, with the reason, in `{folder}/malformed`\n"))
 }
 
 fn row(listed: &Listed) -> Vec<String> {
@@ -140,9 +162,18 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
     if let Some(parent) = &task.parent_task_id {
         line("follows from", parent.as_str());
     }
-    for (key, value) in &task.context {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        line(&format!("· {key}"), &value);
+    // What begins so is for agents.
+    for (key, value) in task.context.iter().filter(|(key, _)| !key.starts_with('_')) {
+        match findings(key, value) {
+            Some(findings) => {
+                let names = std::iter::once("· findings").chain(std::iter::repeat(""));
+                names.zip(&findings).for_each(|(name, finding)| line(name, finding));
+            }
+            None => {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                line(&format!("· {key}"), &value);
+            }
+        }
     }
     for attempt in &task.attempts {
         line("tried", &format!("{} by {}: {}", attempt.ended_at, attempt.by, attempt.outcome));
@@ -163,11 +194,45 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
+/// Gives the findings that a task is about, a line each, if that is what a value of its context is.
+fn findings(key: &str, value: &Value) -> Option<Vec<String>> {
+    let list = value.get("findings").filter(|_| key == FINDINGS)?.as_array()?;
+    let listed = list.iter().zip(1..).map(|(finding, number)| in_a_line(finding, number));
+    let mut lines: Vec<String> = listed.take(MOST_FINDINGS).collect();
+    let more = list.len().saturating_sub(MOST_FINDINGS);
+    if more > 0 {
+        lines.push(format!("and {more} more; `--json` has all of them"));
+    }
+    if lines.is_empty() {
+        lines.push("none".to_owned());
+    }
+    Some(lines)
+}
+
+/// Tells a finding: its name or number, how bad it is, where, and what.
+fn in_a_line(finding: &Value, number: usize) -> String {
+    let text = |key: &str| finding.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
+    let name = text("id").map_or_else(|| format!("{number}."), str::to_owned);
+    let line = finding.get("line_number").or_else(|| finding.get("line")).and_then(Value::as_u64);
+    let place = match (text("file"), line) {
+        (Some(file), Some(line)) => Some(format!("{file}:{line}")),
+        (Some(file), None) => Some(file.to_owned()),
+        (None, _) => None,
+    };
+    let what = text("title").or_else(|| text("description")?.lines().next());
+    let parts = [Some(name), text("severity").map(str::to_owned), place, what.map(str::to_owned)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
 fn named(name: &str) -> &str {
     if name.is_empty() { "somebody" } else { name }
 }
 
-pub(super) fn stats(queue: &dyn Queue, args: &StatsArgs) -> anyhow::Result<Exit> {
+pub(super) fn stats(
+    queue: &dyn Queue,
+    args: &StatsArgs,
+    set_aside: impl FnOnce() -> anyhow::Result<usize>,
+) -> anyhow::Result<Exit> {
     let counts = queue.count()?;
     if args.json {
         print_json(&counts)?;
@@ -194,5 +259,6 @@ pub(super) fn stats(queue: &dyn Queue, args: &StatsArgs) -> anyhow::Result<Exit>
         let blocked = count(all, "task");
         print(&format!("{blocked} blocked; `assay queue show ID` says by what\n"))?;
     }
+    tell_set_aside(set_aside()?)?;
     Ok(Exit::Ready)
 }
