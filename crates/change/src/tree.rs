@@ -95,6 +95,33 @@ impl Tree for DirTree {
     }
 
     fn paths(&self) -> Vec<RepoPath> {
+        self.listed().unwrap_or_else(|| self.walked())
+    }
+}
+
+impl DirTree {
+    /// Lists the files that git knows or would take in; nothing where the folder is no work tree.
+    fn listed(&self) -> Option<Vec<RepoPath>> {
+        let git = Git::find(&self.root).ok()?;
+        if git.root.canonicalize().ok()? != self.real_root {
+            return None;
+        }
+        let args = ["ls-files", "--cached", "--others", "--exclude-standard", "--full-name", "-z"];
+        let listed = git.run(&args).ok()?;
+        let is_file = |name: &&[u8]| {
+            let file = self.root.join(argument(name));
+            file.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+        };
+        let names = listed.split(|byte| *byte == 0).filter(is_file);
+        let mut found: Vec<RepoPath> =
+            names.filter_map(|name| RepoPath::exact(&shown(name)).ok()).collect();
+        found.sort();
+        found.dedup();
+        Some(found)
+    }
+
+    /// Lists all files.
+    fn walked(&self) -> Vec<RepoPath> {
         let mut found = Vec::new();
         let mut waiting = vec![self.root.clone()];
         while let Some(folder) = waiting.pop() {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use assay_change::tree::DirTree;
 use assay_change::{Change, Scope};
 use assay_findings::ground::Tree;
 
@@ -111,4 +112,24 @@ fn trees_answer_several_threads_at_once() {
             });
         }
     });
+}
+
+#[test]
+fn a_work_tree_lists_what_git_knows_or_would_take_in() {
+    let repository = Repository::new();
+    repository.write(".gitignore", "built/\n*.log\n");
+    repository.write("gone", "1\n");
+    repository.write("kept.log", "1\n");
+    repository.git(&["add", "--force", "kept.log"]);
+    repository.commit("first");
+    repository.remove("gone");
+    repository.write("built/a", "1\n");
+    repository.write("other.log", "1\n");
+    repository.write("new/b", "1\n");
+    let change = open(repository.path(), against("HEAD"));
+    let listed: Vec<String> = change.tree().paths().iter().map(ToString::to_string).collect();
+    assert_eq!(listed, [".gitignore", "README", "kept.log", "new/b"]);
+    assert!(change.tree().exists(&path("built/a")));
+    let folder = DirTree::new(repository.path().join("built"));
+    assert_eq!(folder.paths(), [path("a")]);
 }
