@@ -20,6 +20,7 @@ pub mod list;
 pub mod model;
 pub mod phase;
 pub mod plan;
+pub mod reconcile;
 pub mod run;
 pub mod standing;
 pub mod state;

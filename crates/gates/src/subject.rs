@@ -12,6 +12,7 @@ use crate::checks::planned::Planned;
 use crate::checks::ruled::Ruled;
 use crate::checks::tree_index::TreeIndex;
 use crate::plan::Plan;
+use crate::reconcile::{Reconciliation, reconcile};
 
 /// The rules, where nobody brings others.
 static BUILTIN: LazyLock<Rulebook> = LazyLock::new(Rulebook::builtin);
@@ -35,6 +36,7 @@ struct Learned<'a> {
     ruled: OnceLock<Ruled>,
     files: OnceLock<HashMap<&'a str, &'a FileDiff>>,
     index: OnceLock<TreeIndex>,
+    reconciled: OnceLock<Reconciliation>,
 }
 
 impl<'a> Subject<'a> {
@@ -74,6 +76,12 @@ impl<'a> Subject<'a> {
     /// Lists the files as they are now.
     pub(crate) fn index(&self) -> &TreeIndex {
         self.learned.index.get_or_init(|| TreeIndex::of(self.tree))
+    }
+
+    /// Gives what became of the plan, as far as code can tell.
+    pub(crate) fn reconciled(&self) -> Option<&Reconciliation> {
+        let (plan, at) = self.plan?;
+        Some(self.learned.reconciled.get_or_init(|| reconcile(plan, at, self.tree, None)))
     }
 
     /// Gives what the rules make of the change.

@@ -210,7 +210,7 @@ fn dead(
     };
     let exact = RepoPath::exact(&path).ok()?;
     if !subject.tree.exists(&exact) {
-        let is_folder = subject.index().has_folder(&path);
+        let is_folder = subject.index().first_in(&path).is_some();
         return (!is_folder).then(|| "there is no such file".to_owned());
     }
     if anchor.is_empty() || !is_page(&path) {

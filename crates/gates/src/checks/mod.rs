@@ -9,6 +9,7 @@ mod impl_code;
 mod impl_docs;
 mod known;
 mod lexed;
+pub(crate) mod lexed;
 pub(crate) mod markdown;
 mod markers;
 mod named;
@@ -16,11 +17,12 @@ mod plan_code;
 mod plan_docs;
 mod plan_structure;
 pub(crate) mod planned;
+mod reconcile;
 pub(crate) mod ruled;
 mod say;
 pub(crate) mod tree_index;
 mod whitespace;
-mod written;
+pub(crate) mod written;
 
 use crate::item::{Scope, Severity};
 use crate::phase::Phase;
@@ -114,6 +116,6 @@ pub fn of(phase: Phase) -> Vec<&'static Check> {
         Phase::PlanDocs => plan_docs::CHECKS.iter().collect(),
         Phase::ImplCode => impl_code::CHECKS.iter().collect(),
         Phase::ImplDocs => impl_docs::CHECKS.iter().collect(),
-        Phase::Reconcile => Vec::new(),
+        Phase::Reconcile => reconcile::CHECKS.iter().collect(),
     }
 }

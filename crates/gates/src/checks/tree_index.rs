@@ -1,6 +1,6 @@
 //! Which files and folders a tree has: [`TreeIndex`], for looking up many names.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
@@ -10,7 +10,8 @@ use assay_findings::path::RepoPath;
 pub(crate) struct TreeIndex {
     pub(crate) paths: Vec<RepoPath>,
     by_name: HashMap<String, Vec<usize>>,
-    folders: HashSet<String>,
+    /// The folders, each with the first file in it.
+    folders: HashMap<String, usize>,
 }
 
 impl TreeIndex {
@@ -18,23 +19,25 @@ impl TreeIndex {
     pub(crate) fn of(tree: &dyn Tree) -> TreeIndex {
         let paths = tree.paths();
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
-        let mut folders = HashSet::new();
+        let mut folders = HashMap::new();
         for (at, path) in paths.iter().enumerate() {
             let name = path.as_str().rsplit('/').next().unwrap_or_default();
             by_name.entry(name.to_owned()).or_default().push(at);
             let mut folder = path.as_str();
             while let Some((outer, _)) = folder.rsplit_once('/') {
-                if !folders.insert(outer.to_owned()) {
+                if folders.contains_key(outer) {
                     break;
                 }
+                folders.insert(outer.to_owned(), at);
                 folder = outer;
             }
         }
         TreeIndex { paths, by_name, folders }
     }
 
-    pub(crate) fn has_folder(&self, path: &str) -> bool {
-        self.folders.contains(path.trim_end_matches('/'))
+    /// Gives the first file in a folder, if there is such a folder.
+    pub(crate) fn first_in(&self, folder: &str) -> Option<&RepoPath> {
+        self.folders.get(folder.trim_end_matches('/')).map(|at| &self.paths[*at])
     }
 
     /// Gives the files whose path is this one or ends with it.

@@ -18,6 +18,7 @@ mod plan_docs;
 mod plan_in_json;
 mod plan_properties;
 mod plan_structure;
+mod reconcile;
 mod run;
 mod shown;
 mod standing;

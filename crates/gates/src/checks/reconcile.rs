@@ -1,0 +1,60 @@
+//! The list of `reconcile`: each milestone of the plan against what was written.
+
+use super::{Check, Fix, Seen, Target};
+use crate::item::{Scope, Severity};
+use crate::plan::patch::quoted;
+use crate::reconcile::{Answer, CriterionResult};
+use crate::subject::Subject;
+
+pub(super) static CHECKS: [Check; 1] = [Check {
+    key: "reconcile/milestone",
+    severity: Severity::Must,
+    targets,
+    look,
+    fix: Fix {
+        what: "Do what the criteria say that are named, or have the plan changed.",
+        include: &["The file and line where each can be seen"],
+    },
+}];
+
+fn targets(subject: &Subject<'_>) -> Vec<Target> {
+    let milestones = subject.plan.into_iter().flat_map(|(plan, _)| &plan.milestones);
+    let target = |id: &String| Target {
+        scope: Scope::Milestone(id.clone()),
+        check: format!("Check that milestone {id} was delivered"),
+    };
+    milestones.map(|milestone| target(&milestone.id)).collect()
+}
+
+fn look(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
+        return Seen::Unseen(format!("there is no plan for `{scope}`"));
+    };
+    let Some(milestone) = reconciled.milestones.iter().find(|result| result.id == *id) else {
+        return Seen::Unseen(format!("the plan has no milestone {id}"));
+    };
+    if milestone.criteria.is_empty() {
+        return Seen::of(vec![format!("milestone {id} does not say when it is reached")]);
+    }
+    let not_met = milestone.criteria.iter().filter_map(|criterion| match &criterion.answer {
+        Answer::NotMet { why } => Some(told(criterion, why)),
+        Answer::Met { .. } | Answer::CannotTell { .. } => None,
+    });
+    let not_met: Vec<String> = not_met.collect();
+    if !not_met.is_empty() {
+        return Seen::of(not_met);
+    }
+    let open = milestone.criteria.iter().filter_map(|criterion| match &criterion.answer {
+        Answer::CannotTell { why } => Some(told(criterion, why)),
+        Answer::Met { .. } | Answer::NotMet { .. } => None,
+    });
+    let open: Vec<String> = open.collect();
+    match open.is_empty() {
+        true => Seen::Holds,
+        false => Seen::Unseen(open.join("; ")),
+    }
+}
+
+fn told(criterion: &CriterionResult, why: &str) -> String {
+    format!("{} (line {} of the plan): {why}", quoted(&criterion.text), criterion.line)
+}

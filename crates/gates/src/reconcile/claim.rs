@@ -1,0 +1,355 @@
+//! What a criterion says: [`Reading`], and whether code can decide it.
+
+/// So many things that a criterion names are looked up.
+const MAX_REFERENCES: usize = 40;
+
+/// Longer criteria are no sentences that code could read.
+const MAX_WORDS: usize = 60;
+
+/// What files end with. A name with another ending is taken for a name in code.
+const ENDINGS: [&str; 44] = [
+    "rs", "py", "pyi", "go", "js", "jsx", "mjs", "cjs", "ts", "tsx", "java", "kt", "scala", "c",
+    "h", "cc", "cpp", "hpp", "cs", "rb", "php", "swift", "sh", "sql", "md", "rst", "adoc", "txt",
+    "json", "yml", "yaml", "toml", "xml", "html", "css", "scss", "proto", "tf", "lock", "svg",
+    "ini", "cfg", "vue", "svelte",
+];
+
+/// A criterion, read.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// What it names in back-ticks.
+    pub(super) references: Vec<Reference>,
+    /// What it says, where code can decide that.
+    pub(super) claim: Option<Claim>,
+    /// Whether it says that something is not so.
+    pub(super) is_negative: bool,
+}
+
+/// Something that a criterion names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reference {
+    /// A file, maybe with a line of it.
+    File { path: String, line: Option<u32> },
+    /// A folder.
+    Folder(String),
+    /// A name in code: all of it, its last part, which is looked for, and what that stands in.
+    Symbol { written: String, name: String, around: Vec<String> },
+    /// Anything else: a command, a value, a sentence.
+    Other(String),
+}
+
+/// What code can decide. Each holds for all things that it names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// They are there.
+    Exist(Vec<Reference>),
+    /// They are there as files.
+    Files(Vec<Reference>),
+    /// They are defined, in a file if one is named.
+    Defined(Defined),
+    /// They are tests, in a file if one is named.
+    Tests { what: Vec<Reference>, place: Option<Reference> },
+    /// A file tells of them.
+    Mentioned { what: Vec<Reference>, page: Reference },
+    /// They are no longer there, or no longer in a file.
+    Gone { what: Vec<Reference>, place: Option<Reference> },
+}
+
+/// That things are defined.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Defined {
+    pub(super) what: Vec<Reference>,
+    /// The file that they are in, where one is named.
+    pub(super) place: Option<Reference>,
+    /// What they are called, such as `struct`, where that is said.
+    pub(super) kind: Option<String>,
+    pub(super) is_exported: bool,
+}
+
+impl Reference {
+    /// Reads what stands in back-ticks.
+    fn read(code: &str) -> Reference {
+        let code = code.trim();
+        if let Some(file) = file(code) {
+            return file;
+        }
+        let folder = code.strip_suffix('/').filter(|folder| is_path(folder));
+        if let Some(folder) = folder {
+            return Reference::Folder(folder.trim_start_matches("./").to_owned());
+        }
+        match symbol(code) {
+            Some((name, around)) => {
+                Reference::Symbol { written: code.to_owned(), name: name.to_owned(), around }
+            }
+            None => Reference::Other(code.to_owned()),
+        }
+    }
+
+    /// Gives it as it is written.
+    pub(super) fn written(&self) -> String {
+        match self {
+            Reference::File { path, line: Some(line) } => format!("{path}:{line}"),
+            Reference::File { path, line: None } => path.clone(),
+            Reference::Folder(path) => format!("{path}/"),
+            Reference::Symbol { written, .. } => written.clone(),
+            Reference::Other(text) => text.clone(),
+        }
+    }
+}
+
+fn is_path(text: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || "/._-@+".contains(c);
+    !text.is_empty() && text.chars().all(is_letter) && !text.starts_with(['/', '-'])
+}
+
+/// Reads `src/a.rs` or `src/a.rs:42`; a longer end, as in `a.rs:4-9`, begins with its first line.
+fn file(code: &str) -> Option<Reference> {
+    let (path, line) = match code.split_once(':') {
+        Some((path, lines)) => {
+            let first = lines.split(['-', ':']).next()?.trim_start_matches('L');
+            (path, Some(first.parse().ok()?))
+        }
+        None => (code, None),
+    };
+    let path = path.trim_start_matches("./");
+    let name = path.rsplit('/').next()?;
+    let has_ending = name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        ENDINGS.contains(&ending) || (path.contains('/') && stem.is_empty())
+    });
+    let is_known = ["Dockerfile", "Makefile", "LICENSE", "README"].contains(&name);
+    (is_path(path) && (has_ending || is_known))
+        .then(|| Reference::File { path: path.to_owned(), line })
+}
+
+/// Gives the last part of a name in code, such as `bar` of `Foo::bar()`, and the parts before it.
+fn symbol(code: &str) -> Option<(&str, Vec<String>)> {
+    let head = code.split(['(', '<']).next()?;
+    let is_call = head.len() == code.len() || code.ends_with([')', '>']);
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let parts: Vec<&str> = head.split([':', '.', '#']).filter(|part| !part.is_empty()).collect();
+    let is_name =
+        |part: &str| part.chars().all(is_letter) && !part.starts_with(|c: char| c.is_ascii_digit());
+    let (name, around) = parts.split_last()?;
+    let says_something = name.len() > 1 && name.len() <= 120;
+    let is_value = ["true", "false", "null", "none", "None", "True", "False", "nil"].contains(name);
+    let is_symbol = is_call && says_something && !is_value && parts.iter().all(|p| is_name(p));
+    let here = ["crate", "self", "super", "this"];
+    let around = around.iter().filter(|part| !here.contains(part)).map(|part| (*part).to_owned());
+    is_symbol.then(|| (*name, around.collect()))
+}
+
+impl Reading {
+    /// Reads a criterion.
+    pub(super) fn of(text: &str) -> Reading {
+        let mut references = Vec::new();
+        let mut words: Vec<String> = Vec::new();
+        for (nth, part) in text.split('`').enumerate() {
+            if nth % 2 == 1 {
+                if references.len() < MAX_REFERENCES {
+                    references.push(Reference::read(part));
+                }
+                words.push("%".to_owned());
+            } else if words.len() <= MAX_WORDS {
+                words.extend(part.split_whitespace().take(MAX_WORDS).flat_map(split_commas));
+            }
+        }
+        let is_negative = words.iter().any(|word| is_negation(word));
+        let is_readable = words.len() <= MAX_WORDS && text.split('`').count() % 2 == 1;
+        let groups = words.iter().filter(|word| *word == "%").count();
+        let claim = match is_readable && groups == references.len() {
+            true => claim(&words, &references),
+            false => None,
+        };
+        Reading { references, claim, is_negative }
+    }
+}
+
+/// Splits `foo,` into the word and an `and`, and takes other marks off.
+fn split_commas(word: &str) -> Vec<String> {
+    let plain = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '%').to_lowercase();
+    let mut words: Vec<String> = Vec::new();
+    if word.starts_with(',') {
+        words.push("and".to_owned());
+    }
+    if !plain.is_empty() {
+        words.push(plain);
+    } else if word == "&" {
+        words.push("and".to_owned());
+    }
+    if word.len() > 1 && word.ends_with([',', ';']) {
+        words.push("and".to_owned());
+    }
+    words
+}
+
+fn is_negation(word: &str) -> bool {
+    const WORDS: [&str; 20] = [
+        "not", "no", "never", "without", "removed", "removes", "deleted", "gone", "dropped",
+        "instead", "replaces", "replaced", "rejects", "rejected", "missing", "absent", "longer",
+        "cannot", "unknown", "invalid",
+    ];
+    WORDS.contains(&word) || word.ends_with("n't")
+}
+
+/// Gives the word that stands for all of its kind; nothing for one that says nothing here.
+fn canonical(word: &str) -> Option<&str> {
+    Some(match word {
+        "a" | "an" | "the" | "new" | "named" | "called" | "must" | "should" | "shall" | "will"
+        | "now" => return None,
+        word if kind(word).is_some() => "thing",
+        "file" | "files" | "script" | "scripts" | "page" | "pages" => "file",
+        "folder" | "folders" | "directory" | "directories" => "file",
+        "test" | "tests" => "test",
+        "exist" => "exists",
+        "be" | "are" | "was" | "were" => "is",
+        "present" | "there" | "created" | "added" | "introduced" => "there",
+        "declared" | "defined" => "defined",
+        "exported" | "public" => "exported",
+        "removed" | "deleted" | "gone" | "dropped" => "gone",
+        "adds" | "add" | "introduces" | "introduce" | "creates" | "create" | "defines"
+        | "define" | "has" | "have" => "adds",
+        "contains" | "contain" | "includes" | "include" => "contains",
+        "removes" | "remove" | "deletes" | "delete" | "drops" | "drop" => "removes",
+        "mentions" | "mention" | "documents" | "document" | "describes" | "describe" | "lists"
+        | "names" => "mentions",
+        "mentioned" | "documented" | "described" | "listed" => "mentioned",
+        "in" | "to" | "from" | "inside" | "within" => "in",
+        other => other,
+    })
+}
+
+/// Gives the word for one of a kind of things in code.
+fn kind(word: &str) -> Option<&str> {
+    let kinds = [
+        "function", "method", "struct", "class", "type", "enum", "trait", "interface", "constant",
+        "const", "macro", "symbol",
+    ];
+    let single = match word {
+        "classes" => "class",
+        word => word.strip_suffix('s').filter(|_| word != "class").unwrap_or(word),
+    };
+    kinds.contains(&single).then_some(single)
+}
+
+/// What is put in the place of what, one after another.
+const PHRASES: [(&str, &str); 18] = [
+    ("adds been", "is"),
+    ("% and and %", "% and %"),
+    ("no longer exists", "is gone"),
+    ("does not exists", "is gone"),
+    ("do not exists", "is gone"),
+    ("is no longer there", "is gone"),
+    ("% thing", "thing %"),
+    ("% test", "test %"),
+    ("% file", "file %"),
+    ("in file %", "in %"),
+    ("is there", "exists"),
+    ("there exists", "there is"),
+    ("adds test thing %", "adds test %"),
+    ("test thing %", "test %"),
+    ("contains thing", "adds thing"),
+    ("contains test", "adds test"),
+    ("file % adds", "% adds"),
+    ("file % mentions", "% mentions"),
+];
+
+/// Says what a criterion claims, if all of it is of a form that code can decide.
+fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
+    let canonical: Vec<&str> = words.iter().filter_map(|word| canonical(word)).collect();
+    let (shape, groups) = grouped(&canonical, references);
+    let shape = PHRASES.iter().fold(format!(" {shape} "), |shape, (from, to)| {
+        shape.replace(&format!(" {from} "), &format!(" {to} "))
+    });
+    let mut groups = groups.into_iter();
+    let first = groups.next()?;
+    let second = groups.next();
+    let one = |group: Option<Vec<Reference>>| match group.as_deref() {
+        Some([file @ Reference::File { .. }]) => Some(file.clone()),
+        _ => None,
+    };
+    if groups.next().is_some() {
+        return None;
+    }
+    let kind = words.iter().find_map(|word| kind(word)).map(str::to_owned);
+    let defined = |what, place, is_exported| {
+        Claim::Defined(Defined { what, place, kind: kind.clone(), is_exported })
+    };
+    match (shape.trim(), second) {
+        ("% exists" | "there is %" | "adds %", None) => Some(Claim::Exist(first)),
+        ("file % exists" | "there is file %" | "adds file %", None) => Some(Claim::Files(first)),
+        (
+            "thing % exists" | "there is thing %" | "adds thing %" | "% is defined"
+            | "thing % is defined",
+            None,
+        ) => Some(defined(first, None, false)),
+        ("% is exported" | "thing % is exported", None) => Some(defined(first, None, true)),
+        (
+            "thing % exists in %"
+            | "% exists in %"
+            | "there is thing % in %"
+            | "there is % in %"
+            | "adds thing % in %"
+            | "adds % in %"
+            | "% is defined in %"
+            | "thing % is defined in %",
+            place @ Some(_),
+        ) => Some(defined(first, Some(one(place)?), false)),
+        ("% is exported in %" | "thing % is exported in %", place @ Some(_)) => {
+            Some(defined(first, Some(one(place)?), true))
+        }
+        ("% adds thing %" | "% adds %", Some(what)) => {
+            Some(defined(what, Some(one(Some(first))?), false))
+        }
+        ("adds test %" | "there is test %" | "test % exists", None) => {
+            Some(Claim::Tests { what: first, place: None })
+        }
+        ("adds test % in %" | "there is test % in %" | "test % exists in %", place @ Some(_)) => {
+            Some(Claim::Tests { what: first, place: Some(one(place)?) })
+        }
+        ("% adds test %", Some(what)) => {
+            Some(Claim::Tests { what, place: Some(one(Some(first))?) })
+        }
+        ("% mentions %" | "% contains %", Some(what)) => {
+            Some(Claim::Mentioned { what, page: one(Some(first))? })
+        }
+        ("% is mentioned in %", page @ Some(_)) => {
+            Some(Claim::Mentioned { what: first, page: one(page)? })
+        }
+        (
+            "% is gone" | "thing % is gone" | "file % is gone" | "removes %" | "removes thing %"
+            | "removes file %",
+            None,
+        ) => Some(Claim::Gone { what: first, place: None }),
+        (
+            "% is gone in %" | "thing % is gone in %" | "removes % in %" | "removes thing % in %",
+            place @ Some(_),
+        ) => Some(Claim::Gone { what: first, place: Some(one(place)?) }),
+        _ => None,
+    }
+}
+
+/// Makes one of things that stand in a row, `%` for each such row.
+fn grouped(words: &[&str], references: &[Reference]) -> (String, Vec<Vec<Reference>>) {
+    let mut references = references.iter().cloned();
+    let mut groups: Vec<Vec<Reference>> = Vec::new();
+    let mut shape: Vec<&str> = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        shape.push(word);
+        if *word != "%" {
+            continue;
+        }
+        let mut group: Vec<Reference> = references.next().into_iter().collect();
+        loop {
+            let ands = words[at..].iter().take_while(|word| **word == "and").count();
+            if ands == 0 || words.get(at + ands) != Some(&"%") {
+                break;
+            }
+            group.extend(references.next());
+            at += ands + 1;
+        }
+        groups.push(group);
+    }
+    (shape.join(" "), groups)
+}

@@ -1,0 +1,111 @@
+//! Who answers what code cannot: [`CriterionJudge`], whose word counts only with a quote.
+
+use assay_findings::ground::{Tree, squeeze};
+use assay_findings::path::RepoPath;
+
+use super::{Answer, CriterionResult, Evidence, Place};
+use crate::plan::patch::quoted;
+use crate::plan::{Criterion, Milestone};
+
+/// A quote needs this many characters, blanks apart, to prove anything.
+const MIN_QUOTE: usize = 8;
+
+/// So many lines of a quote are compared.
+const MAX_LINES: usize = 50;
+
+/// Answers whether a criterion is met, where code cannot tell.
+///
+/// A judge reads and says; it changes nothing, and it runs nothing that the plan names.
+pub trait CriterionJudge {
+    /// Answers, or says why it could not.
+    fn judge(&self, question: &Question<'_>) -> Result<Judgement, String>;
+}
+
+/// What a judge is asked.
+#[derive(Debug)]
+pub struct Question<'q> {
+    /// The milestone that the criterion belongs to.
+    pub milestone: &'q Milestone,
+    /// The criterion.
+    pub criterion: &'q Criterion,
+    /// What code found of the things that it names.
+    pub evidence: &'q [Evidence],
+}
+
+/// What a judge says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Judgement {
+    /// It is met.
+    Met {
+        /// The file where that can be seen.
+        file: String,
+        /// The line, from 1.
+        line: u32,
+        /// What stands there, to the letter.
+        quote: String,
+    },
+    /// It is not.
+    NotMet {
+        /// What is missing.
+        why: String,
+    },
+    /// It cannot say.
+    CannotTell {
+        /// What stands in its way.
+        why: String,
+    },
+}
+
+/// Asks a judge about a criterion that code could not decide.
+pub(super) fn ask(
+    judge: Option<&dyn CriterionJudge>,
+    milestone: &Milestone,
+    criterion: &Criterion,
+    (tree, plan): (&dyn Tree, &str),
+    result: &mut CriterionResult,
+) {
+    let (Some(judge), Answer::CannotTell { .. }) = (judge, &result.answer) else { return };
+    let question = Question { milestone, criterion, evidence: &result.evidence };
+    let cannot_tell = |why: String| Answer::CannotTell { why };
+    result.answer = match judge.judge(&question) {
+        Err(why) => cannot_tell(why),
+        Ok(Judgement::CannotTell { why }) => cannot_tell(why),
+        Ok(Judgement::NotMet { why }) => Answer::NotMet { why },
+        Ok(Judgement::Met { file, line, quote }) => {
+            match grounded(tree, plan, &file, line, &quote) {
+                Ok(at) => Answer::Met { at: Some(at), seen: quoted(&quote) },
+                Err(why) => cannot_tell(why),
+            }
+        }
+    };
+}
+
+/// Holds what a judge quotes against the tree; where it stands on another line, that one counts.
+fn grounded(
+    tree: &dyn Tree,
+    plan: &str,
+    file: &str,
+    line: u32,
+    quote: &str,
+) -> Result<Place, String> {
+    let path = RepoPath::parse(file, None).map_err(|error| format!("{}: {error}", quoted(file)))?;
+    if path.as_str() == plan {
+        return Err("what is quoted stands in the plan, which proves nothing".to_owned());
+    }
+    let text = tree.read(&path).ok_or_else(|| format!("there is no file {}", quoted(file)))?;
+    let wanted: Vec<String> =
+        quote.lines().map(squeeze).filter(|line| !line.is_empty()).take(MAX_LINES).collect();
+    if wanted.iter().map(String::len).sum::<usize>() < MIN_QUOTE {
+        return Err("the quote is too short to prove anything".to_owned());
+    }
+    let lines: Vec<(u32, String)> =
+        (1u32..).zip(text.lines().map(squeeze)).filter(|(_, line)| !line.is_empty()).collect();
+    let starts = lines.windows(wanted.len()).filter(|window| {
+        let mut pairs = window.iter().zip(&wanted);
+        pairs.all(|((_, line), wanted)| line.contains(wanted.as_str()))
+    });
+    let places = starts.filter_map(|window| Some(window.first()?.0));
+    let nearest = places.min_by_key(|place| place.abs_diff(line));
+    let missing = || format!("{} does not hold what is quoted from it", quoted(file));
+    nearest.map(|line| Place { file: path.to_string(), line }).ok_or_else(missing)
+}

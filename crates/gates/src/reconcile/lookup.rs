@@ -1,0 +1,406 @@
+//! Answering what code can decide of a criterion: [`Lookup`].
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+use assay_rules::WithSymbols;
+
+use super::claim::{Claim, Defined, Reading, Reference};
+use super::search::{Definition, Search, definitions_in, is_word};
+use super::{Answer, Evidence, Place};
+use crate::checks::lexed::Language;
+use crate::checks::tree_index::TreeIndex;
+use crate::plan::patch::quoted;
+
+/// What is said where a criterion goes beyond what code can decide.
+const BEYOND: &str = "code cannot decide what it says";
+
+/// So many bytes are looked over for single criteria, besides the one search for all.
+const MAX_READ: usize = 256 << 20;
+
+/// A tree, with all that was looked for in it.
+pub(super) struct Lookup<'l> {
+    tree: &'l (dyn Tree + Sync),
+    index: &'l TreeIndex,
+    search: &'l Search,
+    symbols: WithSymbols<'l>,
+    /// The files that criteria name.
+    texts: RefCell<HashMap<RepoPath, Option<Rc<str>>>>,
+    /// How many bytes were looked over for single criteria.
+    read: Cell<usize>,
+}
+
+/// What was found of one thing.
+enum Hit {
+    /// It is there.
+    There(Evidence),
+    /// It is not, and what was looked for.
+    Missing(String),
+    /// It cannot be told, and why.
+    Unclear(String),
+}
+
+impl<'l> Lookup<'l> {
+    pub(super) fn new(
+        tree: &'l (dyn Tree + Sync),
+        index: &'l TreeIndex,
+        search: &'l Search,
+    ) -> Lookup<'l> {
+        let symbols = WithSymbols::new(tree);
+        Lookup { tree, index, search, symbols, texts: RefCell::default(), read: Cell::new(0) }
+    }
+
+    /// Answers a criterion, with what was found of the things that it names.
+    pub(super) fn answer(&self, reading: &Reading) -> (Answer, Vec<Evidence>) {
+        let Some(claim) = &reading.claim else { return self.undecided(reading) };
+        let mut evidence = Vec::new();
+        for hit in self.hits(claim) {
+            match hit {
+                Hit::There(found) => evidence.push(found),
+                Hit::Missing(why) => return (Answer::NotMet { why }, evidence),
+                Hit::Unclear(why) => return (Answer::CannotTell { why }, evidence),
+            }
+        }
+        let seen = match claim {
+            Claim::Gone { what, .. } => {
+                let gone: Vec<String> = what.iter().map(|what| quoted(&what.written())).collect();
+                format!("{} is gone", gone.join(", "))
+            }
+            _ => evidence.iter().map(|found| found.what.as_str()).collect::<Vec<_>>().join("; "),
+        };
+        (Answer::Met { at: evidence.first().map(|found| found.at.clone()), seen }, evidence)
+    }
+
+    /// Looks up what a criterion names that says more than code can decide. What is nowhere cannot
+    /// be as it says; what is there proves nothing yet.
+    fn undecided(&self, reading: &Reading) -> (Answer, Vec<Evidence>) {
+        let mut evidence = Vec::new();
+        let mut missing = None;
+        for reference in &reading.references {
+            match self.anywhere(reference) {
+                Some(Hit::There(found)) => evidence.push(found),
+                Some(Hit::Missing(why)) => missing = missing.or(Some(why)),
+                Some(Hit::Unclear(_)) | None => {}
+            }
+        }
+        let answer = match missing.filter(|_| !reading.is_negative) {
+            Some(why) => Answer::NotMet { why },
+            None => Answer::CannotTell { why: BEYOND.to_owned() },
+        };
+        (answer, evidence)
+    }
+
+    fn hits(&self, claim: &Claim) -> Vec<Hit> {
+        match claim {
+            Claim::Exist(what) => what.iter().map(|what| self.exists(what)).collect(),
+            Claim::Files(what) => what.iter().map(|what| self.as_file(what)).collect(),
+            Claim::Defined(claim) => {
+                claim.what.iter().map(|what| self.defined(what, claim)).collect()
+            }
+            Claim::Tests { what, place } => {
+                what.iter().map(|what| self.test(what, place.as_ref())).collect()
+            }
+            Claim::Mentioned { what, page } => {
+                what.iter().map(|what| self.mentioned(what, page)).collect()
+            }
+            Claim::Gone { what, place } => {
+                what.iter().filter_map(|what| self.left(what, place.as_ref())).collect()
+            }
+        }
+    }
+
+    /// Looks for a file whose name may have no ending.
+    fn as_file(&self, what: &Reference) -> Hit {
+        match what {
+            Reference::Symbol { written, .. } | Reference::Other(written) => {
+                self.file(written, None)
+            }
+            Reference::File { .. } | Reference::Folder(_) => self.exists(what),
+        }
+    }
+
+    fn exists(&self, what: &Reference) -> Hit {
+        match what {
+            Reference::Symbol { .. } => self.defined(what, &Defined::default()),
+            Reference::Other(text) => {
+                Hit::Unclear(format!("{} is no file and no name", quoted(text)))
+            }
+            Reference::File { .. } | Reference::Folder(_) => {
+                self.anywhere(what).unwrap_or_else(|| Hit::Unclear(BEYOND.to_owned()))
+            }
+        }
+    }
+
+    /// Looks for a thing wherever it may be; nothing where it is no file and no name.
+    fn anywhere(&self, what: &Reference) -> Option<Hit> {
+        Some(match what {
+            Reference::File { path, line } => self.file(path, *line),
+            Reference::Folder(path) => self.folder(path),
+            Reference::Symbol { written, name, .. } => {
+                let found = self.search.found(name)?;
+                if let Some(definition) = found.definitions.first() {
+                    return Some(Hit::There(defined_at(written, definition)));
+                }
+                match &found.used {
+                    Some(at) => Hit::There(Evidence {
+                        at: at.clone(),
+                        what: format!("{} stands there", quoted(written)),
+                    }),
+                    None => Hit::Missing(format!("{} stands nowhere in the tree", quoted(written))),
+                }
+            }
+            Reference::Other(_) => return None,
+        })
+    }
+
+    /// Finds a file by its path, or by the end of it.
+    fn path(&self, path: &str) -> Option<RepoPath> {
+        let exact = RepoPath::parse(path, None).ok()?;
+        if self.tree.exists(&exact) {
+            return Some(exact);
+        }
+        self.index.ending(exact.as_str()).first().map(|found| (*found).clone())
+    }
+
+    /// Gives what a file says, as long as not too much was read.
+    fn text(&self, path: &RepoPath) -> Result<Rc<str>, Hit> {
+        let mut texts = self.texts.borrow_mut();
+        let known = texts.entry(path.clone()).or_insert_with(|| self.tree.read(path).map(Rc::from));
+        let unread = || Hit::Unclear(format!("{} cannot be read", quoted(path.as_str())));
+        let text = known.clone().ok_or_else(unread)?;
+        let read = self.read.get().saturating_add(text.len());
+        self.read.set(read);
+        match read <= MAX_READ {
+            true => Ok(text),
+            false => Err(Hit::Unclear("the plan has too much looked up".to_owned())),
+        }
+    }
+
+    fn file(&self, path: &str, line: Option<u32>) -> Hit {
+        let Some(found) = self.path(path) else {
+            return Hit::Missing(format!("there is no file {}", quoted(path)));
+        };
+        let file = found.to_string();
+        let Some(line) = line else {
+            let what = format!("{} is there", quoted(&file));
+            return Hit::There(Evidence { at: Place { file, line: 1 }, what });
+        };
+        let text = match self.text(&found) {
+            Ok(text) => text,
+            Err(hit) => return hit,
+        };
+        match text.lines().nth((line as usize).saturating_sub(1)) {
+            Some(said) if line > 0 => {
+                Hit::There(Evidence { at: Place { file, line }, what: quoted(said.trim()) })
+            }
+            _ => Hit::Missing(format!("{} has no line {line}", quoted(&file))),
+        }
+    }
+
+    fn folder(&self, path: &str) -> Hit {
+        let inside = format!("{path}/");
+        match self.index.first_in(path) {
+            Some(file) => Hit::There(Evidence {
+                at: Place { file: file.to_string(), line: 1 },
+                what: format!("{} is there", quoted(&inside)),
+            }),
+            None => Hit::Missing(format!("there is no folder {}", quoted(&inside))),
+        }
+    }
+
+    /// Gives the definitions of a name, in a file if one is named.
+    fn definitions(&self, name: &str, place: Option<&Reference>) -> Result<Vec<Definition>, Hit> {
+        let Some(Reference::File { path, .. }) = place else {
+            let found = self.search.found(name);
+            let unclear = || Hit::Unclear("there are too many names to look for".to_owned());
+            return found.map(|found| found.definitions.clone()).ok_or_else(unclear);
+        };
+        let missing = || Hit::Missing(format!("there is no file {}", quoted(path)));
+        let file = self.path(path).ok_or_else(missing)?;
+        if Language::of(file.as_str()).is_none() {
+            return Err(Hit::Unclear(format!("nobody knows the language of {}", quoted(path))));
+        }
+        Ok(definitions_in(&file, &self.text(&file)?, name))
+    }
+
+    fn defined(&self, what: &Reference, claim: &Defined) -> Hit {
+        let place = claim.place.as_ref();
+        let Reference::Symbol { written, name, around } = what else {
+            return match what {
+                Reference::File { .. } | Reference::Folder(_) if place.is_none() => {
+                    self.exists(what)
+                }
+                _ => Hit::Unclear(format!("{} is no name in code", quoted(&what.written()))),
+            };
+        };
+        let definitions = match self.definitions(name, place) {
+            Ok(definitions) => definitions,
+            Err(hit) => return hit,
+        };
+        let Some(first) = definitions.first() else {
+            return Hit::Missing(format!(
+                "{} is defined nowhere{}",
+                quoted(written),
+                within(place)
+            ));
+        };
+        let is_meant = |definition: &&Definition| {
+            claim.kind.as_deref().is_none_or(|kind| is_of_kind(definition.word, kind))
+                && (!claim.is_exported || says_exported(definition, name))
+                && around.iter().all(|outer| self.stands_in(definition, outer))
+        };
+        match definitions.iter().find(is_meant) {
+            Some(definition) => Hit::There(defined_at(written, definition)),
+            None => Hit::Unclear(format!(
+                "{} at {}:{} may not be what is meant: {}",
+                quoted(name),
+                first.at.file,
+                first.at.line,
+                quoted(&first.line)
+            )),
+        }
+    }
+
+    /// Says whether a definition stands in a type, a module, a folder or a file of a name.
+    fn stands_in(&self, definition: &Definition, outer: &str) -> bool {
+        let file = &definition.at.file;
+        let mut parts = file.split('/').map(|part| part.split('.').next().unwrap_or(part));
+        if parts.any(|part| part == outer) {
+            return true;
+        }
+        let symbol = RepoPath::exact(file)
+            .ok()
+            .and_then(|path| self.symbols.symbol_at(&path, definition.at.line));
+        symbol.is_some_and(|symbol| symbol.name.split('.').any(|part| part == outer))
+    }
+
+    fn test(&self, what: &Reference, place: Option<&Reference>) -> Hit {
+        let name = match what {
+            Reference::Symbol { name, .. } => name,
+            Reference::Other(text) => text,
+            Reference::File { .. } | Reference::Folder(_) => return self.exists(what),
+        };
+        let definitions = match self.definitions(name, place) {
+            Ok(definitions) => definitions,
+            Err(hit) => return hit,
+        };
+        match definitions.iter().find(|definition| definition.is_test) {
+            Some(test) => Hit::There(Evidence {
+                at: test.at.clone(),
+                what: format!("the test {}", quoted(&test.line)),
+            }),
+            None => Hit::Missing(format!("no test is called {}{}", quoted(name), within(place))),
+        }
+    }
+
+    fn mentioned(&self, what: &Reference, page: &Reference) -> Hit {
+        let Reference::File { path, .. } = page else { return Hit::Unclear(BEYOND.to_owned()) };
+        let Some(file) = self.path(path) else {
+            return Hit::Missing(format!("there is no file {}", quoted(path)));
+        };
+        let text = match self.text(&file) {
+            Ok(text) => text,
+            Err(hit) => return hit,
+        };
+        let wanted = what.written();
+        let name = match what {
+            Reference::Symbol { name, .. } => name.as_str(),
+            Reference::File { .. } | Reference::Folder(_) | Reference::Other(_) => wanted.as_str(),
+        };
+        let stands = |line: &str| {
+            let mut places = line.match_indices(name);
+            places.any(|(at, found)| is_word(line, at, at + found.len()))
+        };
+        match text.lines().zip(1u32..).find(|(line, _)| !name.is_empty() && stands(line)) {
+            Some((line, number)) => Hit::There(Evidence {
+                at: Place { file: file.to_string(), line: number },
+                what: quoted(line.trim()),
+            }),
+            None => Hit::Missing(format!("{} says nothing of {}", quoted(path), quoted(&wanted))),
+        }
+    }
+
+    /// Gives what is left of a thing that is to be gone.
+    fn left(&self, what: &Reference, place: Option<&Reference>) -> Option<Hit> {
+        let still = |at: &Place| {
+            let (file, line) = (&at.file, at.line);
+            Hit::Missing(format!("{} is still at {file}:{line}", quoted(&what.written())))
+        };
+        if let Some(place) = place {
+            return match self.mentioned(what, place) {
+                Hit::There(found) => Some(still(&found.at)),
+                // A file that is gone holds nothing.
+                Hit::Missing(_) => None,
+                unclear @ Hit::Unclear(_) => Some(unclear),
+            };
+        }
+        match what {
+            Reference::File { path, .. } => {
+                let exact = RepoPath::parse(path, None).ok();
+                let is_left = exact.is_some_and(|path| self.tree.exists(&path));
+                is_left.then(|| still(&Place { file: path.clone(), line: 1 }))
+            }
+            Reference::Folder(path) => match self.folder(path) {
+                Hit::There(found) => Some(still(&found.at)),
+                Hit::Missing(_) | Hit::Unclear(_) => None,
+            },
+            Reference::Symbol { written, name, .. } => {
+                let Some(found) = self.search.found(name) else {
+                    return Some(Hit::Unclear("there are too many names to look for".to_owned()));
+                };
+                let used = |at: &Place| {
+                    let (file, line) = (&at.file, at.line);
+                    Hit::Unclear(format!("{} still stands at {file}:{line}", quoted(written)))
+                };
+                let defined = found.definitions.first().map(|definition| still(&definition.at));
+                defined.or_else(|| found.used.as_ref().map(used))
+            }
+            Reference::Other(text) => {
+                Some(Hit::Unclear(format!("{} is no file and no name", quoted(text))))
+            }
+        }
+    }
+}
+
+fn within(place: Option<&Reference>) -> String {
+    place.map(|place| format!(" in {}", quoted(&place.written()))).unwrap_or_default()
+}
+
+fn defined_at(written: &str, definition: &Definition) -> Evidence {
+    let what = format!("{} is defined: {}", quoted(written), quoted(&definition.line));
+    Evidence { at: definition.at.clone(), what }
+}
+
+/// Says whether a word defines things of a kind.
+fn is_of_kind(word: &str, kind: &str) -> bool {
+    let values = ["const", "static", "let", "var", "val", "="];
+    match kind {
+        "function" | "method" => {
+            // A script may give a name to a function as to any value.
+            ["fn", "def", "func", "function", "fun", "("].contains(&word) || values.contains(&word)
+        }
+        "constant" | "const" => values.contains(&word),
+        "macro" => word == "macro_rules!",
+        "symbol" => true,
+        "type" => ["struct", "class", "enum", "trait", "interface", "type", "union", "record"]
+            .contains(&word),
+        // Go says `type` of everything.
+        kind => word == kind || word == "type",
+    }
+}
+
+/// Says whether the line that defines a name lets others see it.
+fn says_exported(definition: &Definition, name: &str) -> bool {
+    let has = |word: &str| definition.line.split_whitespace().any(|found| found == word);
+    match Language::of(&definition.at.file) {
+        Some(Language::Rust) => has("pub"),
+        Some(Language::Python) => !name.starts_with('_'),
+        Some(Language::Go) => name.starts_with(char::is_uppercase),
+        Some(Language::Script) => has("export"),
+        Some(Language::Java) => has("public"),
+        Some(Language::Hash) | None => false,
+    }
+}

@@ -1,0 +1,270 @@
+//! The plan against what was written, milestone by milestone: [`reconcile`].
+//!
+//! Code answers only what it can: that something is there, is told of, or is gone. Whatever a
+//! criterion says beyond that is for a [`CriterionJudge`], whose answer counts only with a quote
+//! that stands in the tree. Nothing that a plan names is run.
+
+mod claim;
+mod judge;
+mod lookup;
+mod search;
+mod text;
+
+use assay_findings::ground::Tree;
+use serde::Serialize;
+
+use crate::checks::tree_index::TreeIndex;
+use crate::checks::written::{holds_added, squeezed};
+use crate::plan::patch::{FilePatch, Patch, read};
+use crate::plan::{Criterion, Milestone, Plan};
+use claim::Reading;
+pub use judge::{CriterionJudge, Judgement, Question};
+use lookup::Lookup;
+use search::Search;
+pub use text::text;
+
+/// What became of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reconciliation {
+    /// Milestone by milestone, in the order of the plan.
+    pub milestones: Vec<MilestoneResult>,
+}
+
+/// What became of a milestone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MilestoneResult {
+    /// Its name.
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// How much of it was reached.
+    pub status: Status,
+    /// What is left to do.
+    pub action: Action,
+    /// What became of each of its criteria.
+    pub criteria: Vec<CriterionResult>,
+    /// What became of the files that its diffs were to change. What was written may rightly differ.
+    pub diffs: Vec<DiffResult>,
+}
+
+/// How much of a milestone was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Status {
+    /// All of it.
+    Satisfied,
+    /// Some of it.
+    Partly,
+    /// Nothing that could be shown.
+    NotSatisfied,
+}
+
+/// What is left to do about a milestone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Action {
+    /// Nothing.
+    #[serde(rename = "skip")]
+    Skip,
+    /// What was not met.
+    #[serde(rename = "do the rest")]
+    DoTheRest,
+    /// Everything.
+    #[serde(rename = "do all")]
+    DoAll,
+}
+
+/// What became of a criterion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CriterionResult {
+    /// What it says.
+    pub text: String,
+    /// Where it stands in the plan.
+    pub line: u32,
+    /// Whether it is met.
+    pub answer: Answer,
+    /// What was found of the things that it names.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Whether a criterion is met.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Answer {
+    /// It is.
+    Met {
+        /// Where that can be seen; nowhere if it is that something is gone.
+        at: Option<Place>,
+        /// What was seen there.
+        seen: String,
+    },
+    /// It is not.
+    NotMet {
+        /// What was looked for.
+        why: String,
+    },
+    /// Nobody could tell.
+    CannotTell {
+        /// What stands in the way.
+        why: String,
+    },
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The file, from the root.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// Something that was found of what a criterion names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// Where.
+    #[serde(flatten)]
+    pub at: Place,
+    /// What.
+    pub what: String,
+}
+
+/// What became of a file that a diff of the plan was to change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DiffResult {
+    /// The file.
+    pub file: String,
+    /// Where the diff stands in the plan.
+    pub line: u32,
+    /// Whether what it adds is there, and what it deletes is gone.
+    pub is_there: bool,
+}
+
+impl Status {
+    /// Gives the status of a milestone by how many of its criteria are met.
+    pub fn of(met: usize, all: usize) -> Status {
+        match met {
+            0 => Status::NotSatisfied,
+            met if met == all => Status::Satisfied,
+            _ => Status::Partly,
+        }
+    }
+
+    /// Gives its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Satisfied => "SATISFIED",
+            Status::Partly => "PARTLY",
+            Status::NotSatisfied => "NOT_SATISFIED",
+        }
+    }
+
+    /// Says what is left to do.
+    pub fn action(self) -> Action {
+        match self {
+            Status::Satisfied => Action::Skip,
+            Status::Partly => Action::DoTheRest,
+            Status::NotSatisfied => Action::DoAll,
+        }
+    }
+}
+
+impl Action {
+    /// Gives its words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Action::Skip => "skip",
+            Action::DoTheRest => "do the rest",
+            Action::DoAll => "do all",
+        }
+    }
+}
+
+impl Answer {
+    /// Says whether the criterion is met.
+    pub fn is_met(&self) -> bool {
+        matches!(self, Answer::Met { .. })
+    }
+}
+
+impl MilestoneResult {
+    /// Counts the criteria that are met.
+    pub fn met(&self) -> usize {
+        self.criteria.iter().filter(|criterion| criterion.answer.is_met()).count()
+    }
+}
+
+impl Reconciliation {
+    /// Says whether everything was reached that the plan says. A plan without milestones, or with
+    /// one that says nothing of when it is reached, was not.
+    pub fn passes(&self) -> bool {
+        let is_satisfied = |milestone: &MilestoneResult| milestone.status == Status::Satisfied;
+        !self.milestones.is_empty() && self.milestones.iter().all(is_satisfied)
+    }
+}
+
+/// Compares a plan, and where it lies from the root, with a tree. What code cannot tell a judge is
+/// asked, where there is one.
+pub fn reconcile(
+    plan: &Plan,
+    at: &str,
+    tree: &(dyn Tree + Sync),
+    judge: Option<&dyn CriterionJudge>,
+) -> Reconciliation {
+    let readings: Vec<Vec<Reading>> = plan
+        .milestones
+        .iter()
+        .map(|milestone| milestone.criteria.iter().map(|c| Reading::of(&c.text)).collect())
+        .collect();
+    let index = TreeIndex::of(tree);
+    let search = Search::over(tree, &index, at, readings.iter().flatten());
+    let lookup = Lookup::new(tree, &index, &search);
+    let results = plan.milestones.iter().zip(&readings).map(|(milestone, readings)| {
+        let criteria: Vec<CriterionResult> = milestone
+            .criteria
+            .iter()
+            .zip(readings)
+            .map(|(criterion, reading)| {
+                let mut result = by_code(criterion, reading, &lookup);
+                judge::ask(judge, milestone, criterion, (tree, at), &mut result);
+                result
+            })
+            .collect();
+        let met = criteria.iter().filter(|criterion| criterion.answer.is_met()).count();
+        let status = Status::of(met, criteria.len());
+        MilestoneResult {
+            id: milestone.id.clone(),
+            title: milestone.title.clone(),
+            status,
+            action: status.action(),
+            criteria,
+            diffs: diffs(milestone, tree),
+        }
+    });
+    Reconciliation { milestones: results.collect() }
+}
+
+fn by_code(criterion: &Criterion, reading: &Reading, lookup: &Lookup<'_>) -> CriterionResult {
+    let (answer, evidence) = lookup.answer(reading);
+    CriterionResult { text: criterion.text.clone(), line: criterion.line, answer, evidence }
+}
+
+/// Says what became of the diffs of a milestone.
+fn diffs(milestone: &Milestone, tree: &(dyn Tree + Sync)) -> Vec<DiffResult> {
+    let patches: Vec<Patch<'_>> = milestone.diffs.iter().map(read).collect();
+    let files = patches.iter().flat_map(|patch| &patch.files);
+    let result = |file: &FilePatch<'_>| DiffResult {
+        file: file.path().to_owned(),
+        line: file.line,
+        is_there: is_there(file, tree),
+    };
+    files.map(result).collect()
+}
+
+fn is_there(file: &FilePatch<'_>, tree: &(dyn Tree + Sync)) -> bool {
+    let Some(new) = &file.new else {
+        return file.old.as_ref().is_some_and(|old| !tree.exists(old));
+    };
+    let Some(text) = tree.read(new) else { return false };
+    let lines = squeezed(&text);
+    file.hunks.iter().all(|hunk| holds_added(&lines, hunk))
+}

@@ -1,0 +1,267 @@
+//! Looking for many names in a tree at once: [`Search`].
+
+use std::collections::{BTreeSet, HashMap};
+
+use aho_corasick::AhoCorasick;
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+
+use super::Place;
+use super::claim::{Claim, Reading, Reference};
+use crate::checks::lexed::{Language, Lexed};
+use crate::checks::tree_index::TreeIndex;
+
+/// Longer files are data.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Longer lines define nothing that anybody wrote.
+const MAX_LINE: usize = 2_000;
+
+/// So many names are looked for; a plan of any sense has a tenth.
+const MAX_NAMES: usize = 5_000;
+
+/// So many definitions of one name are kept.
+const MAX_FOUND: usize = 20;
+
+/// What is no text by its name, or was made by a program.
+const NOT_READ: [&str; 26] = [
+    "png", "jpg", "jpeg", "gif", "webp", "ico", "pdf", "zip", "gz", "xz", "bz2", "tar", "jar",
+    "woff", "woff2", "ttf", "otf", "mp3", "mp4", "so", "a", "o", "wasm", "lock", "map", "bin",
+];
+
+/// Where the names are that a plan speaks of.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    found: HashMap<String, Found>,
+}
+
+/// Where a name stands.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) definitions: Vec<Definition>,
+    /// The first place in code where it stands, or else in any text.
+    pub(super) used: Option<Place>,
+    used_in_code: bool,
+}
+
+/// A place where a name is defined.
+#[derive(Debug, Clone)]
+pub(super) struct Definition {
+    pub(super) at: Place,
+    /// The line, without blanks around it.
+    pub(super) line: String,
+    pub(super) is_test: bool,
+    /// The word that defines it, `=` for a value, `(` for a method.
+    pub(super) word: &'static str,
+}
+
+impl Search {
+    /// Goes over a tree once and looks for every name that some criteria speak of. The plan itself
+    /// is not looked into.
+    pub(super) fn over<'r>(
+        tree: &dyn Tree,
+        index: &TreeIndex,
+        plan: &str,
+        readings: impl Iterator<Item = &'r Reading>,
+    ) -> Search {
+        let names: BTreeSet<String> = readings.flat_map(names).collect();
+        let names: Vec<String> = names.into_iter().take(MAX_NAMES).collect();
+        let mut search = Search::default();
+        let Some(words) = AhoCorasick::new(&names).ok().filter(|_| !names.is_empty()) else {
+            return search;
+        };
+        search.found = names.iter().map(|name| (name.clone(), Found::default())).collect();
+        for path in index.paths.iter().filter(|path| is_read(path) && path.as_str() != plan) {
+            let text = tree.read(path).filter(|text| text.len() <= MAX_BYTES);
+            let Some(text) = text.filter(|text| words.is_match(text)) else { continue };
+            for (name, definition) in found_in(path, &text, &words, &names) {
+                search.note(path, name, definition);
+            }
+        }
+        search
+    }
+
+    fn note(&mut self, path: &RepoPath, name: &str, sighting: Sighting) {
+        let Some(found) = self.found.get_mut(name) else { return };
+        let is_code = Language::of(path.as_str()).is_some();
+        match sighting {
+            Sighting::Defined(definition) if found.definitions.len() < MAX_FOUND => {
+                found.definitions.push(definition);
+            }
+            Sighting::Defined(_) => {}
+            Sighting::Used(line) => {
+                if found.used.is_none() || (is_code && !found.used_in_code) {
+                    found.used = Some(Place { file: path.to_string(), line });
+                    found.used_in_code = is_code;
+                }
+            }
+        }
+    }
+
+    /// Gives where a name stands; nothing where it was not looked for.
+    pub(super) fn found(&self, name: &str) -> Option<&Found> {
+        self.found.get(name)
+    }
+}
+
+/// Gives what has to be looked for everywhere.
+fn names(reading: &Reading) -> Vec<String> {
+    let mut names: Vec<String> = reading.references.iter().filter_map(name).collect();
+    if let Some(Claim::Tests { what, .. }) = &reading.claim {
+        // The name of a test may be a sentence.
+        names.extend(what.iter().filter_map(|test| match test {
+            Reference::Other(text) if (3..=200).contains(&text.len()) => Some(text.clone()),
+            _ => None,
+        }));
+    }
+    names
+}
+
+fn name(reference: &Reference) -> Option<String> {
+    match reference {
+        Reference::Symbol { name, .. } => Some(name.clone()),
+        Reference::File { .. } | Reference::Folder(_) | Reference::Other(_) => None,
+    }
+}
+
+fn is_read(path: &RepoPath) -> bool {
+    let ending = path.as_str().rsplit_once('.').map_or("", |(_, ending)| ending);
+    !NOT_READ.contains(&ending)
+}
+
+/// Where a name was seen.
+enum Sighting {
+    Defined(Definition),
+    Used(u32),
+}
+
+/// Finds names in one file.
+pub(super) fn definitions_in(path: &RepoPath, text: &str, name: &str) -> Vec<Definition> {
+    let names = [name.to_owned()];
+    let Ok(words) = AhoCorasick::new(&names) else { return Vec::new() };
+    let found = found_in(path, text, &words, &names).into_iter();
+    let defined = found.filter_map(|(_, sighting)| match sighting {
+        Sighting::Defined(definition) => Some(definition),
+        Sighting::Used(_) => None,
+    });
+    defined.collect()
+}
+
+fn found_in<'n>(
+    path: &RepoPath,
+    text: &str,
+    words: &AhoCorasick,
+    names: &'n [String],
+) -> Vec<(&'n str, Sighting)> {
+    let language = Language::of(path.as_str());
+    let lexed = language.map(|language| Lexed::read(language, text));
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    // A line tells of each name once, so that one full of them takes no longer than others.
+    let mut told_on = vec![usize::MAX; names.len()];
+    for (at, line) in lines.iter().enumerate() {
+        let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        for hit in words.find_overlapping_iter(line) {
+            let name = names[hit.pattern().as_usize()].as_str();
+            let told_on = &mut told_on[hit.pattern().as_usize()];
+            if *told_on == at || !is_word(line, hit.start(), hit.end()) {
+                continue;
+            }
+            *told_on = at;
+            let code = lexed.as_ref().and_then(|lexed| lexed.code.get(at));
+            let code = code.filter(|code| code.len() <= MAX_LINE);
+            let is_told = is_test_title(line, hit.start());
+            let word = match is_told {
+                true => Some("("),
+                false => code.and_then(|code| defining_word(code, name)),
+            };
+            let sighting = match word.filter(|_| language.is_some()) {
+                Some(word) => Sighting::Defined(Definition {
+                    at: Place { file: path.to_string(), line: number },
+                    line: line.trim().to_owned(),
+                    is_test: is_told || is_test(path, &lines, at, name),
+                    word,
+                }),
+                None => Sighting::Used(number),
+            };
+            found.push((name, sighting));
+        }
+    }
+    found
+}
+
+/// Says whether a hit is a word of its own.
+pub(super) fn is_word(line: &str, start: usize, end: usize) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let word = &line[start..end];
+    let joins = |outside: Option<char>, inside: Option<char>| {
+        outside.is_some_and(is_letter) && inside.is_some_and(is_letter)
+    };
+    !joins(line[..start].chars().next_back(), word.chars().next())
+        && !joins(line[end..].chars().next(), word.chars().next_back())
+}
+
+/// Gives the word by which code defines a name: it stands before it, or the name is the beginning of
+/// a method, or is given a value.
+fn defining_word(code: &str, name: &str) -> Option<&'static str> {
+    const WORDS: [&str; 24] = [
+        "fn", "struct", "enum", "trait", "type", "const", "static", "mod", "union", "def", "class",
+        "func", "function", "interface", "let", "var", "record", "module", "namespace", "object",
+        "val", "fun", "protocol", "macro_rules!",
+    ];
+    for (at, _) in code.match_indices(name) {
+        let end = at + name.len();
+        if !is_word(code, at, end) {
+            continue;
+        }
+        let before = code[..at].trim_end().trim_end_matches(['*', '&']).trim_end();
+        let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        if let Some(word) = WORDS.iter().find(|word| **word == last) {
+            return Some(word);
+        }
+        // Go puts the receiver between: `func (s *Shop) Sell(`.
+        if before.starts_with("func (") && before.ends_with(')') {
+            return Some("func");
+        }
+        if last == "mut" && before.contains("static") {
+            return Some("static");
+        }
+        if is_method(before, code[end..].trim_start()) {
+            return Some("(");
+        }
+    }
+    // In Python and scripts a name at the very beginning is given a value.
+    let rest = code.strip_prefix(name).map(str::trim_start)?;
+    (rest.starts_with('=') && !rest.starts_with("==") && name.len() > 2).then_some("=")
+}
+
+/// Says whether what stands around a name makes it a method of Java, C or a script: nothing but
+/// types before it, a list of parameters behind it, and a body.
+fn is_method(before: &str, behind: &str) -> bool {
+    let types = |c: char| c.is_alphanumeric() || "_<>[],.* ?@".contains(c);
+    let is_typed = before.chars().all(types) && !before.ends_with(['.', ',']);
+    let words = ["return", "new", "else", "await", "throw", "yield", "case", "in", "of"];
+    let is_statement = words.contains(&before.rsplit(' ').next().unwrap_or_default());
+    let has_body = behind.trim_end().ends_with('{');
+    behind.starts_with('(') && has_body && is_typed && !is_statement
+}
+
+/// Says whether a name stands as the title of a test: `it("name"`, `test('name'`, `t.Run("name"`.
+fn is_test_title(line: &str, start: usize) -> bool {
+    let before = line[..start].trim_end_matches(['"', '\'', '`']);
+    let is_quoted = before.len() < start;
+    let openers = ["it(", "test(", "describe(", "t.Run(", "it.each(", "scenario(", "specify("];
+    is_quoted && openers.iter().any(|opener| before.trim_end().ends_with(opener))
+}
+
+/// Says whether a definition is a test: by its file and its name, or by what stands above it.
+fn is_test(path: &RepoPath, lines: &[&str], at: usize, name: &str) -> bool {
+    let above = lines[..at].iter().rev().take(6).map(|line| line.trim());
+    let mut attributes = above.take_while(|line| line.starts_with("#[") || line.starts_with('@'));
+    let is_marked = attributes.any(|line| {
+        let line = line.to_ascii_lowercase();
+        line.contains("test") || line.starts_with("#[rstest")
+    });
+    let is_called_so = name.to_ascii_lowercase().starts_with("test");
+    is_marked || (is_called_so && assay_rules::is_test(path.as_str()))
+}

@@ -1,0 +1,64 @@
+//! What became of a plan, for agents and people to read: [`text`].
+
+use assay_findings::write::plain::one_line;
+
+use super::{Answer, CriterionResult, MilestoneResult, Reconciliation};
+
+/// Longer texts of criteria are cut.
+const MAX_TEXT: usize = 300;
+
+/// Writes what became of a plan: a line for each milestone, one for each criterion under it, and
+/// the result. What stands in the plan and in files cannot begin a line.
+pub fn text(reconciliation: &Reconciliation) -> String {
+    let mut out = String::from("RECONCILIATION COMPLETE\n\n");
+    for milestone in &reconciliation.milestones {
+        out += &milestone_line(milestone);
+        for criterion in &milestone.criteria {
+            out += &criterion_line(criterion);
+        }
+        for diff in &milestone.diffs {
+            let state = if diff.is_there { "as planned" } else { "not as planned" };
+            let (line, file) = (diff.line, short(&diff.file));
+            out += &format!("  - diff at line {line} of the plan: {file} is {state}\n");
+        }
+    }
+    if !reconciliation.milestones.is_empty() {
+        out.push('\n');
+    }
+    out + if reconciliation.passes() { "RESULT: PASS\n" } else { "RESULT: FAIL\n" }
+}
+
+fn milestone_line(milestone: &MilestoneResult) -> String {
+    let (met, all) = (milestone.met(), milestone.criteria.len());
+    let name = match one_line(&milestone.title) {
+        title if title.is_empty() => short(&milestone.id),
+        title => format!("{} {}", short(&milestone.id), short(&title)),
+    };
+    let (status, action) = (milestone.status.as_str(), milestone.action.as_str());
+    format!("- {name}: {status} ({met} of {all} met; {action})\n")
+}
+
+fn criterion_line(criterion: &CriterionResult) -> String {
+    let text = short(&criterion.text);
+    match &criterion.answer {
+        Answer::Met { at: Some(at), seen } => {
+            format!("  - MET: {text} ({}:{}: {})\n", short(&at.file), at.line, short(seen))
+        }
+        Answer::Met { at: None, seen } => format!("  - MET: {text} ({})\n", short(seen)),
+        Answer::NotMet { why } => format!("  - NOT_MET: {text} ({})\n", short(why)),
+        Answer::CannotTell { why } => {
+            let found = criterion.evidence.iter().take(3);
+            let found = found.map(|found| format!("; {}:{}", short(&found.at.file), found.at.line));
+            format!("  - CANNOT_TELL: {text} ({}{})\n", short(why), found.collect::<String>())
+        }
+    }
+}
+
+/// Puts a text on one line that is not too long.
+fn short(text: &str) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
