@@ -54,7 +54,7 @@ impl<'a> Subject<'a> {
         Subject { rules: Some(rules), ..self }
     }
 
-    fn rules(&self) -> &Rulebook {
+    fn rules(&self) -> &'a Rulebook {
         self.rules.unwrap_or(&BUILTIN)
     }
 

@@ -1,12 +1,13 @@
 //! The list of `impl-docs`: the documents as they were written, and what code says of itself.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use assay_findings::path::RepoPath;
 
 use super::code::of_file;
 use super::documented::undocumented;
 use super::lexed::{Language, Lexed};
+use super::links::{Anchors, beside, is_page};
 use super::written::{self, Written};
 use super::{Check, Fix, Seen, Target, markdown, named};
 use crate::item::{Scope, Severity};
@@ -91,10 +92,6 @@ pub(super) static CHECKS: [Check; 7] = [
         },
     },
 ];
-
-fn is_page(path: &str) -> bool {
-    [".md", ".markdown", ".mdx"].iter().any(|end| path.ends_with(end))
-}
 
 fn of_files(subject: &Subject<'_>, is_wanted: fn(&str) -> bool, check: &str) -> Vec<Target> {
     let files = written::files(subject).filter(|file| is_wanted(file.path()));
@@ -181,86 +178,15 @@ fn references(text: &str, prefixes: &[&str]) -> Vec<(String, u64)> {
 
 fn links(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written| {
-        let mut anchors: HashMap<String, Option<HashSet<String>>> = HashMap::new();
+        let mut anchors = Anchors::default();
         let mut wrong = Vec::new();
         for (number, target) in markdown::links(&written.text) {
-            if let Some(why) = dead(subject, written, &target, &mut anchors) {
+            if let Some(why) = anchors.dead(subject, written.path, &target) {
                 wrong.push(format!("line {number} links to {}: {why}", quoted(&target)));
             }
         }
         Seen::of(wrong)
     })
-}
-
-/// Says why a link leads nowhere. One that leaves the repository is not followed.
-fn dead(
-    subject: &Subject<'_>,
-    written: &Written<'_>,
-    target: &str,
-    anchors: &mut HashMap<String, Option<HashSet<String>>>,
-) -> Option<String> {
-    if has_scheme(target) || target.starts_with("//") {
-        return None;
-    }
-    let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
-    let path = decoded(path.split('?').next().unwrap_or(path));
-    let path = match path.as_str() {
-        "" => written.path.to_owned(),
-        path => beside(written.path, path)?,
-    };
-    let exact = RepoPath::exact(&path).ok()?;
-    if !subject.tree.exists(&exact) {
-        let is_folder = subject.index().first_in(&path).is_some();
-        return (!is_folder).then(|| "there is no such file".to_owned());
-    }
-    if anchor.is_empty() || !is_page(&path) {
-        return None;
-    }
-    let known = anchors.entry(path).or_insert_with(|| {
-        let text = subject.tree.read(&exact)?;
-        Some(markdown::anchors(&text))
-    });
-    let has_anchor = known.as_ref()?.contains(&decoded(anchor).to_lowercase());
-    (!has_anchor).then(|| "there is no such heading".to_owned())
-}
-
-fn has_scheme(target: &str) -> bool {
-    let scheme = target.split_once(':').map(|(scheme, _)| scheme);
-    scheme
-        .is_some_and(|s| !s.is_empty() && s.chars().all(|c| c.is_ascii_alphanumeric() || c == '+'))
-}
-
-/// Gives a path that is written in a page as one from the root; none where it leaves the root.
-fn beside(page: &str, path: &str) -> Option<String> {
-    let joined = match path.strip_prefix('/') {
-        Some(from_root) => from_root.to_owned(),
-        None => match page.rsplit_once('/') {
-            Some((folder, _)) => format!("{folder}/{path}"),
-            None => path.to_owned(),
-        },
-    };
-    // The root itself is there.
-    RepoPath::parse(&joined, None).ok().map(String::from)
-}
-
-/// Puts the letters back that stand in a link as `%20`.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|_| *byte == b'%') {
-            Some(code) => {
-                bytes.push(code);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {

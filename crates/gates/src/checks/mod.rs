@@ -10,6 +10,7 @@ mod impl_docs;
 mod known;
 mod lexed;
 pub(crate) mod lexed;
+mod links;
 pub(crate) mod markdown;
 mod markers;
 mod named;

@@ -202,13 +202,13 @@ fn syntax(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
 }
 
 fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> Seen {
-    let misfits = planned.sketch.misfits(path).iter();
+    let misfits = planned.sketch().misfits(path).iter();
     let told = misfits.map(|misfit| {
         format!("the diff at line {} of the plan does not apply: {}", misfit.line, misfit.why)
     });
     let mut told: Vec<String> = told.collect();
     if !told.is_empty() {
-        let moved = planned.sketch.moved(path).iter().map(|moved| {
+        let moved = planned.sketch().moved(path).iter().map(|moved| {
             let (line, stated, fits) = (moved.line, moved.stated, moved.fits);
             format!("the one at line {line} fits at line {fits} of the file, not at line {stated}")
         });
@@ -254,7 +254,7 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
     if planned.of_path(path).is_empty() {
         return no_diff(scope);
     }
-    if !planned.sketch.misfits(path).is_empty() {
+    if !planned.sketch().misfits(path).is_empty() {
         return Seen::Unseen(
             "not all of its diffs apply, so there is no file to look at".to_owned(),
         );
@@ -267,7 +267,7 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
         return Seen::Unseen(format!("the rules could not read it: {why}"));
     }
     let after = RepoPath::exact(path).ok();
-    let came = |line: u32| planned.sketch.came(after.as_ref()?, line);
+    let came = |line: u32| planned.sketch().came(after.as_ref()?, line);
     Seen::of(told(&ruled.found, severity, |line| match came(line) {
         Some(Came::Plan(at)) => format!("line {at} of the plan"),
         Some(Came::Before(_)) | None => format!("line {line} of the file"),

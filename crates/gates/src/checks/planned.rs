@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use assay_change::LeaveOut;
 use assay_findings::ground::Tree;
@@ -16,22 +17,27 @@ use crate::plan::patch::{FilePatch, Placed, Sketch};
 /// Larger files are not read by rules.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The diffs of a plan, read and applied.
+/// The diffs of a plan. They are applied, and rules held against them, when somebody first asks.
 pub(crate) struct Planned<'p> {
     pub(super) patches: Vec<Placed<'p>>,
-    pub(super) sketch: Sketch,
     /// Which diff, and which file of it, is about a path.
     places: BTreeMap<String, Vec<(usize, usize)>>,
     /// The paths that files are at before.
     left: BTreeSet<String>,
-    ruled: Ruled,
+    tree: &'p (dyn Tree + Sync),
+    rules: &'p Rulebook,
+    sketch: OnceLock<Sketch>,
+    ruled: OnceLock<Ruled>,
 }
 
 impl<'p> Planned<'p> {
-    /// Reads the diffs of a plan, applies them to a tree and holds the rules against them.
-    pub(crate) fn of(plan: &'p Plan, tree: &(dyn Tree + Sync), rules: &Rulebook) -> Planned<'p> {
+    /// Reads the diffs of a plan.
+    pub(crate) fn of(
+        plan: &'p Plan,
+        tree: &'p (dyn Tree + Sync),
+        rules: &'p Rulebook,
+    ) -> Planned<'p> {
         let patches = plan.patches();
-        let sketch = Sketch::of(tree, &patches);
         let mut places: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
         let mut left = BTreeSet::new();
         for (diff, placed) in patches.iter().enumerate() {
@@ -40,11 +46,13 @@ impl<'p> Planned<'p> {
                 left.extend(file.old.as_ref().map(RepoPath::to_string));
             }
         }
-        let ruled = match places.is_empty() {
-            true => Ruled::default(),
-            false => ruled(&sketch, tree, rules),
-        };
-        Planned { patches, sketch, places, left, ruled }
+        let (sketch, ruled) = (OnceLock::new(), OnceLock::new());
+        Planned { patches, places, left, tree, rules, sketch, ruled }
+    }
+
+    /// Gives what the diffs make of the tree.
+    pub(super) fn sketch(&self) -> &Sketch {
+        self.sketch.get_or_init(|| Sketch::of(self.tree, &self.patches))
     }
 
     /// Gives the paths that the diffs are about.
@@ -69,16 +77,14 @@ impl<'p> Planned<'p> {
 
     /// Gives what the rules make of the diffs.
     pub(super) fn ruled(&self) -> &Ruled {
-        &self.ruled
+        self.ruled.get_or_init(|| {
+            let mut change = self.sketch().change(Path::new("."), some_test(self.tree));
+            if let Ok(usual) = LeaveOut::new(&[], MAX_BYTES) {
+                change.leave_out(&usual);
+            }
+            Ruled::of(&change, self.rules)
+        })
     }
-}
-
-fn ruled(sketch: &Sketch, tree: &(dyn Tree + Sync), rules: &Rulebook) -> Ruled {
-    let mut change = sketch.change(Path::new("."), some_test(tree));
-    if let Ok(usual) = LeaveOut::new(&[], MAX_BYTES) {
-        change.leave_out(&usual);
-    }
-    Ruled::of(&change, rules)
 }
 
 /// Gives a test of the repository: only where there is one do the rules miss tests in a change.

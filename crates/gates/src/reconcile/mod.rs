@@ -135,8 +135,12 @@ pub struct DiffResult {
     pub file: String,
     /// Where the diff stands in the plan.
     pub line: u32,
-    /// Whether what it adds is there, and what it deletes is gone.
-    pub is_there: bool,
+    /// How many places it changes; a file that is only renamed or deleted counts as one.
+    pub hunks: usize,
+    /// At how many of them all that it adds is in the file.
+    pub there: usize,
+    /// Where the first of the others stands in the plan.
+    pub missing: Option<u32>,
 }
 
 impl Status {
@@ -252,19 +256,30 @@ fn by_code(criterion: &Criterion, reading: &Reading, lookup: &Lookup<'_>) -> Cri
 fn diffs(milestone: &Milestone, tree: &(dyn Tree + Sync)) -> Vec<DiffResult> {
     let patches: Vec<Patch<'_>> = milestone.diffs.iter().map(read).collect();
     let files = patches.iter().flat_map(|patch| &patch.files);
-    let result = |file: &FilePatch<'_>| DiffResult {
-        file: file.path().to_owned(),
-        line: file.line,
-        is_there: is_there(file, tree),
-    };
-    files.map(result).collect()
+    files.map(|file| diff(file, tree)).collect()
 }
 
-fn is_there(file: &FilePatch<'_>, tree: &(dyn Tree + Sync)) -> bool {
-    let Some(new) = &file.new else {
-        return file.old.as_ref().is_some_and(|old| !tree.exists(old));
+fn diff(file: &FilePatch<'_>, tree: &(dyn Tree + Sync)) -> DiffResult {
+    let result = |hunks: usize, there: usize, missing: Option<u32>| DiffResult {
+        file: file.path().to_owned(),
+        line: file.line,
+        hunks,
+        there,
+        missing,
     };
-    let Some(text) = tree.read(new) else { return false };
+    let text = file.new.as_ref().and_then(|new| tree.read(new));
+    let (Some(text), false) = (text, file.hunks.is_empty()) else {
+        let is_there = match (&file.new, &file.old) {
+            (Some(new), _) => file.hunks.is_empty() && tree.exists(new),
+            (None, Some(old)) => !tree.exists(old),
+            (None, None) => false,
+        };
+        let hunks = if file.new.is_none() { 1 } else { file.hunks.len().max(1) };
+        let there = if is_there { hunks } else { 0 };
+        return result(hunks, there, (!is_there).then_some(file.line));
+    };
     let lines = squeezed(&text);
-    file.hunks.iter().all(|hunk| holds_added(&lines, hunk))
+    let missing = file.hunks.iter().filter(|hunk| !holds_added(&lines, hunk));
+    let missing: Vec<u32> = missing.map(|hunk| hunk.line).collect();
+    result(file.hunks.len(), file.hunks.len() - missing.len(), missing.first().copied())
 }

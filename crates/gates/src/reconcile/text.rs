@@ -2,7 +2,7 @@
 
 use assay_findings::write::plain::one_line;
 
-use super::{Answer, CriterionResult, MilestoneResult, Reconciliation};
+use super::{Answer, CriterionResult, DiffResult, MilestoneResult, Reconciliation};
 
 /// Longer texts of criteria are cut.
 const MAX_TEXT: usize = 300;
@@ -17,9 +17,7 @@ pub fn text(reconciliation: &Reconciliation) -> String {
             out += &criterion_line(criterion);
         }
         for diff in &milestone.diffs {
-            let state = if diff.is_there { "as planned" } else { "not as planned" };
-            let (line, file) = (diff.line, short(&diff.file));
-            out += &format!("  - diff at line {line} of the plan: {file} is {state}\n");
+            out += &diff_line(diff);
         }
     }
     if !reconciliation.milestones.is_empty() {
@@ -36,6 +34,18 @@ fn milestone_line(milestone: &MilestoneResult) -> String {
     };
     let (status, action) = (milestone.status.as_str(), milestone.action.as_str());
     format!("- {name}: {status} ({met} of {all} met; {action})\n")
+}
+
+fn diff_line(diff: &DiffResult) -> String {
+    let (line, file) = (diff.line, short(&diff.file));
+    match diff.missing {
+        None => format!("  - diff at line {line} of the plan: {file} is as planned\n"),
+        Some(missing) => format!(
+            "  - diff at line {line} of the plan: {file} differs ({} of {} hunks are there, not the \
+             one at line {missing})\n",
+            diff.there, diff.hunks
+        ),
+    }
 }
 
 fn criterion_line(criterion: &CriterionResult) -> String {
