@@ -158,7 +158,7 @@ impl Opened {
         let settings = read_settings(&place.root, &scope, phase)?;
         let change = match phase.is_of_a_plan() {
             true => None,
-            false => Some(open_change(&place, &scope, &settings)?),
+            false => Some(open_change(&place, &scope, &settings, made_from.plan.as_deref())?),
         };
         let judge = judge(asked.models, &settings, &place.root)?;
         Ok(Opened {
@@ -183,7 +183,9 @@ impl Opened {
         let plan = self.plan.as_ref().map(|(plan, path)| (plan, path.as_str()));
         let on_disk: &(dyn Tree + Sync) = &self.tree;
         let tree = self.change.as_ref().map_or(on_disk, Change::tree);
-        let subject = Subject::new(plan, self.change.as_ref(), tree).with_rules(&self.rules);
+        let subject = Subject::new(plan, self.change.as_ref(), tree)
+            .with_rules(&self.rules)
+            .with_judge(self.judge());
         let (phase, bar) = (self.phase, self.bar);
         work(&Gate { phase, subject: &subject, keep: &self.place.keep, bar })
     }
@@ -239,14 +241,21 @@ fn read_settings(root: &Path, scope: &Scope, phase: Phase) -> anyhow::Result<Set
     Settings::of(&assay_change::open(root, &scope, &Selection::default())?)
 }
 
-/// Opens what was written, new files that git does not know yet among it, and the state of the gate
-/// not.
-fn open_change(place: &Place, scope: &Scope, settings: &Settings) -> anyhow::Result<Change> {
+/// Opens what was written: new files that git does not know yet are among it; the state of the gate
+/// is not, nor the plan, which it is held against.
+fn open_change(
+    place: &Place,
+    scope: &Scope,
+    settings: &Settings,
+    plan: Option<&str>,
+) -> anyhow::Result<Change> {
     let selection = Selection { untracked: true, ..Selection::default() };
     let mut change = assay_change::open(&place.root, scope, &selection)?;
-    if let Some(state) = place.inside() {
-        change.files.retain(|file| !file.path().starts_with(&state));
-    }
+    let state = place.inside();
+    let is_ours = |path: &str| {
+        Some(path) == plan || state.as_deref().is_some_and(|state| path.starts_with(state))
+    };
+    change.files.retain(|file| !is_ours(file.path()));
     change.leave_out(&settings.leave_out);
     Ok(change)
 }

@@ -2,7 +2,7 @@
 
 use crate::bar::Bar;
 use crate::beside::{Beside, By, Checklist, MadeFrom, Note};
-use crate::checks;
+use crate::checks::{self, Seen};
 use crate::item::{Item, ItemId, Scope, Severity, Verified};
 use crate::keep::{Keep, KeepError};
 use crate::list::{List, ListError};
@@ -101,7 +101,23 @@ impl Gate<'_> {
 
     /// Writes down what somebody saw who is not asked by us.
     pub fn update(&self, id: &ItemId, result: Verified) -> Result<(), GateError> {
-        self.change(|state, content| Ok(state.update(id, result, content)?))
+        self.change(|state, content| {
+            if state.list.get(id).is_some_and(|item| self.sees(state, item)) {
+                return Err(UpdateError::SeenHere(id.clone()).into());
+            }
+            Ok(state.update(id, result, content)?)
+        })
+    }
+
+    /// Says whether an item is looked at here, so that nobody's word has to be taken for it.
+    fn sees(&self, state: &State, item: &Item) -> bool {
+        match state.note(&item.id).by {
+            Some(By::Code(key)) => checks::named(&key).is_some_and(|check| {
+                !matches!((check.look)(self.subject, &item.scope), Seen::Unseen(_))
+            }),
+            Some(By::Command(_)) => true,
+            None => false,
+        }
     }
 
     /// Writes down that somebody lives with an item as it is.

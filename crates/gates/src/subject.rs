@@ -11,8 +11,9 @@ use assay_rules::Rulebook;
 use crate::checks::planned::Planned;
 use crate::checks::ruled::Ruled;
 use crate::checks::tree_index::TreeIndex;
+use crate::model::{ModelCriterionJudge, ModelJudge};
 use crate::plan::Plan;
-use crate::reconcile::{Reconciliation, reconcile};
+use crate::reconcile::{CriterionJudge, Reconciliation, reconcile};
 
 /// The rules, where nobody brings others.
 static BUILTIN: LazyLock<Rulebook> = LazyLock::new(Rulebook::builtin);
@@ -26,6 +27,7 @@ pub struct Subject<'a> {
     /// The files as they are now.
     pub tree: &'a (dyn Tree + Sync),
     rules: Option<&'a Rulebook>,
+    judge: Option<&'a ModelJudge>,
     learned: Learned<'a>,
 }
 
@@ -46,12 +48,17 @@ impl<'a> Subject<'a> {
         change: Option<&'a Change>,
         tree: &'a (dyn Tree + Sync),
     ) -> Subject<'a> {
-        Subject { plan, change, tree, rules: None, learned: Learned::default() }
+        Subject { plan, change, tree, rules: None, judge: None, learned: Learned::default() }
     }
 
     /// Has code looked at by a repository's own rules, too.
     pub fn with_rules(self, rules: &'a Rulebook) -> Subject<'a> {
         Subject { rules: Some(rules), ..self }
+    }
+
+    /// Has a model say of the plan's criteria what code cannot.
+    pub fn with_judge(self, judge: Option<&'a ModelJudge>) -> Subject<'a> {
+        Subject { judge, ..self }
     }
 
     fn rules(&self) -> &'a Rulebook {
@@ -78,10 +85,13 @@ impl<'a> Subject<'a> {
         self.learned.index.get_or_init(|| TreeIndex::of(self.tree))
     }
 
-    /// Gives what became of the plan, as far as code can tell.
-    pub(crate) fn reconciled(&self) -> Option<&Reconciliation> {
+    /// Gives what became of the plan: as far as code can tell, and beyond that as far as a judge can
+    /// show.
+    pub fn reconciled(&self) -> Option<&Reconciliation> {
         let (plan, at) = self.plan?;
-        Some(self.learned.reconciled.get_or_init(|| reconcile(plan, at, self.tree, None)))
+        let judge = self.judge.map(|judge| ModelCriterionJudge { judge, subject: self });
+        let judge = judge.as_ref().map(|judge| judge as &dyn CriterionJudge);
+        Some(self.learned.reconciled.get_or_init(|| reconcile(plan, at, self.tree, judge)))
     }
 
     /// Gives what the rules make of the change.

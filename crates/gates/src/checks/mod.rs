@@ -8,7 +8,6 @@ mod documented;
 mod impl_code;
 mod impl_docs;
 mod known;
-mod lexed;
 pub(crate) mod lexed;
 mod links;
 pub(crate) mod markdown;

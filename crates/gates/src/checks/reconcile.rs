@@ -31,7 +31,9 @@ fn look(subject: &Subject<'_>, scope: &Scope) -> Seen {
         return Seen::Unseen(format!("there is no plan for `{scope}`"));
     };
     let Some(milestone) = reconciled.milestones.iter().find(|result| result.id == *id) else {
-        return Seen::Unseen(format!("the plan has no milestone {id}"));
+        return Seen::Fails(format!(
+            "Milestone {id} is no longer in the plan; where that is meant, ask for a new list."
+        ));
     };
     if milestone.criteria.is_empty() {
         return Seen::of(vec![format!("milestone {id} does not say when it is reached")]);

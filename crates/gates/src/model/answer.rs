@@ -162,7 +162,7 @@ fn severity_of(category: &str) -> Severity {
 }
 
 /// Gives the JSON object in an answer, which may stand in a fence.
-fn object_in(text: &str) -> &str {
+pub(super) fn object_in(text: &str) -> &str {
     let start = text.find('{').unwrap_or(0);
     let end = text.rfind('}').map_or(text.len(), |at| at + 1);
     text.get(start..end).unwrap_or_default()

@@ -30,25 +30,41 @@ impl Material {
             check_orders(path, !injection_in(&plan.text).is_empty())?;
             let _ = write!(text, "### PLAN {path}\n{}\n", plan.text);
         }
-        for path in paths(phase, subject, items) {
-            let Some(now) = RepoPath::exact(&path).ok().and_then(|path| subject.tree.read(&path))
-            else {
+        Material::with_files(text, subject, &paths(phase, subject, items))
+    }
+
+    /// Puts together files alone, where the plan's own words prove nothing.
+    pub(super) fn of_files(subject: &Subject<'_>, paths: &[String]) -> Result<Material, String> {
+        if let Some((plan, path)) = subject.plan {
+            check_orders(path, !injection_in(&plan.text).is_empty())?;
+        }
+        Material::with_files(String::new(), subject, paths)
+    }
+
+    fn with_files(
+        mut text: String,
+        subject: &Subject<'_>,
+        paths: &[String],
+    ) -> Result<Material, String> {
+        for path in paths {
+            let now = RepoPath::exact(path).ok().and_then(|path| subject.tree.read(&path));
+            let Some(now) = now else {
                 let _ = writeln!(text, "### FILE {path} is not there, or is no text");
                 continue;
             };
-            check_orders(&path, !injection_in_file(&path, &now).is_empty())?;
+            check_orders(path, !injection_in_file(path, &now).is_empty())?;
             let _ = write!(text, "### FILE {path}\n{now}\n");
-            // What is cut off nobody would have looked at.
             if text.len() > MOST_SHOWN {
-                return Err(format!(
-                    "it is more than the {MOST_SHOWN} bytes that a model is shown"
-                ));
+                break;
             }
         }
-        if text.len() > MOST_SHOWN {
-            return Err(format!("it is more than the {MOST_SHOWN} bytes that a model is shown"));
+        // What is cut off nobody would have looked at.
+        match text.len() <= MOST_SHOWN {
+            true => Ok(Material { text: redacted_text(&text) }),
+            false => {
+                Err(format!("it is more than the {MOST_SHOWN} bytes that a model is shown at once"))
+            }
         }
-        Ok(Material { text: redacted_text(&text) })
     }
 }
 

@@ -5,6 +5,7 @@
 //! that it says counts.
 
 mod answer;
+mod criterion;
 mod material;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use assay_models::{Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt, Reply}
 use serde_json::{Value, json};
 
 use self::answer::{Answers, Proposals};
+pub use self::criterion::ModelCriterionJudge;
 use self::material::Material;
 use crate::checks::Seen;
 use crate::gate::Proposed;

@@ -1,6 +1,7 @@
 //! `assay gate`: quality-review gates, and single steps with them for scripts.
 
 mod items;
+mod reconcile;
 mod rounds;
 mod view;
 
@@ -46,6 +47,8 @@ enum Step {
     Run,
     /// Shows where a gate stands; without `--phase`, all of them
     Status,
+    /// Compares the plan with what was written, milestone by milestone
+    Reconcile,
     /// Writes down what somebody saw of an item, for scripts
     UpdateItem(items::UpdateArgs),
     /// Lives with an item as it is, for a reason
@@ -137,6 +140,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         None if args.qr_fail => guide(gate),
         Some(Step::Run) => rounds::run(gate),
         Some(Step::Status) => view::status(gate),
+        Some(Step::Reconcile) => reconcile::run(gate),
         Some(Step::UpdateItem(update)) => items::update(gate, update),
         Some(Step::Accept(accept)) => items::accept(gate, accept),
         None => bail!("say what to do with the gate; `assay gate --help` shows what there is"),

@@ -1,0 +1,88 @@
+//! A model asked whether a criterion of a plan is met.
+
+use std::collections::BTreeSet;
+
+use assay_models::Reply;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::ModelJudge;
+use super::answer::object_in;
+use super::material::Material;
+use crate::reconcile::{CriterionJudge, Judgement, Question};
+use crate::subject::Subject;
+
+const RECONCILING: &str = include_str!("reconciling.md");
+
+/// A model that is asked about the criteria of a subject's plan.
+pub struct ModelCriterionJudge<'a, 's> {
+    /// The model.
+    pub judge: &'a ModelJudge,
+    /// What it is shown: the subject that the plan belongs to.
+    pub subject: &'a Subject<'s>,
+}
+
+/// What a model answers.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    status: Status,
+    #[serde(default)]
+    file: String,
+    #[serde(default)]
+    line: u32,
+    #[serde(default)]
+    quote: String,
+    #[serde(default)]
+    why: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Status {
+    Met,
+    NotMet,
+    CannotTell,
+}
+
+impl CriterionJudge for ModelCriterionJudge<'_, '_> {
+    fn judge(&self, question: &Question<'_>) -> Result<Judgement, String> {
+        let found = question.evidence.iter().map(|evidence| &evidence.at);
+        let mut paths: BTreeSet<String> = found.map(|place| place.file.clone()).collect();
+        let changed = self.subject.change.into_iter().flat_map(|change| &change.files);
+        let changed = changed.filter(|file| file.left_out.is_none());
+        paths.extend(changed.filter_map(|file| file.new_path.clone()));
+        let paths: Vec<String> = paths.into_iter().collect();
+        let material = Material::of_files(self.subject, &paths)?;
+        let asked = format!(
+            "The milestone:\n{}\n\nThe criterion:\n{}\n",
+            question.milestone.text, question.criterion.text
+        );
+        let prompt = self.judge.prompt(RECONCILING, &material, "What is asked", &asked, schema());
+        let read = |reply: &Reply| -> Result<Answer, String> {
+            serde_json::from_str(object_in(&reply.text)).map_err(|error| error.to_string())
+        };
+        let Answer { status, file, line, quote, why } =
+            self.judge.ask(&format!("reconcile {}", question.milestone.id), &prompt, &read)?;
+        Ok(match status {
+            Status::Met => Judgement::Met { file, line, quote },
+            Status::NotMet => Judgement::NotMet { why },
+            Status::CannotTell => Judgement::CannotTell { why },
+        })
+    }
+}
+
+fn schema() -> Value {
+    let word = json!({ "type": "string" });
+    json!({
+        "type": "object",
+        "required": ["status", "file", "line", "quote", "why"],
+        "additionalProperties": false,
+        "properties": {
+            "status": { "enum": ["MET", "NOT_MET", "CANNOT_TELL"] },
+            "file": word,
+            "line": { "type": "integer" },
+            "quote": word,
+            "why": word,
+        },
+    })
+}
