@@ -1,7 +1,8 @@
 //! Answers for programs: the same as in the text, as JSON.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::attempt::LoopState;
 use crate::guide::Instruction;
@@ -244,4 +245,17 @@ impl GuideAnswer {
         };
         GuideAnswer { phase, items: instructions.iter().map(item).collect() }
     }
+}
+
+/// The names of the schemas.
+pub const SCHEMAS: [&str; 3] = ["gate", "gate-list", "gate-guide"];
+
+/// Gives a schema by its name.
+pub fn schema(name: &str) -> Option<Value> {
+    Some(match name {
+        "gate" => schema_for!(GateAnswer).to_value(),
+        "gate-list" => schema_for!(ListAnswer).to_value(),
+        "gate-guide" => schema_for!(GuideAnswer).to_value(),
+        _ => return None,
+    })
 }

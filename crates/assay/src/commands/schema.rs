@@ -1,22 +1,30 @@
 //! `assay schema`: the JSON Schemas of the plumbing.
 
+use std::sync::LazyLock;
+
 use assay_findings::answer;
+use assay_gates::answer as gates;
 
 use super::{print, print_json};
 use crate::exit::Exit;
+
+/// The names of all schemas.
+static NAMES: LazyLock<Vec<&str>> =
+    LazyLock::new(|| answer::SCHEMAS.into_iter().chain(gates::SCHEMAS).collect());
 
 /// What to print.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The schema's name; without one, all names are listed
-    #[arg(value_parser = answer::SCHEMAS)]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(NAMES.iter()))]
     name: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    match args.name.as_deref().and_then(answer::schema) {
+    let known = |name: &str| answer::schema(name).or_else(|| gates::schema(name));
+    match args.name.as_deref().and_then(known) {
         Some(schema) => print_json(&schema)?,
-        None => print(&(answer::SCHEMAS.join("\n") + "\n"))?,
+        None => print(&(NAMES.join("\n") + "\n"))?,
     }
     Ok(Exit::Ready)
 }

@@ -50,10 +50,11 @@ pub(super) fn is_code(path: &str) -> bool {
 /// Says whether a file is there to be read by people.
 pub(super) fn is_document(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-    let is_page = [".md", ".markdown", ".mdx", ".rst", ".adoc"].iter().any(|e| name.ends_with(e));
+    let is_page =
+        [".md", ".markdown", ".mdx", ".rst", ".adoc", ".txt"].iter().any(|e| name.ends_with(e));
     let stem = name.split('.').next().unwrap_or(&name);
     let is_known = ["readme", "changelog", "license", "contributing", "authors"].contains(&stem);
-    is_page || is_known || path.split('/').any(|folder| folder == "docs")
+    is_page || is_known || path.split('/').any(|folder| matches!(folder, "docs" | "doc"))
 }
 
 /// Says whether what is in a file was decided elsewhere.

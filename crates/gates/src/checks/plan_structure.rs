@@ -4,6 +4,7 @@
 mod criteria;
 mod form;
 mod milestones;
+mod orders;
 mod placeholders;
 mod references;
 mod why;
@@ -13,7 +14,7 @@ use super::{Check, Fix};
 use crate::item::Severity::{May, Must, Should};
 
 /// The checks, in order.
-pub(super) static CHECKS: [Check; 17] = [
+pub(super) static CHECKS: [Check; 18] = [
     Check {
         key: "plan-structure/milestones",
         severity: Must,
@@ -80,6 +81,17 @@ pub(super) static CHECKS: [Check; 17] = [
         look: form::look_for_conflicts,
         fix: Fix {
             what: "Remove conflict markers (<<<<<<<, =======, >>>>>>>) and resolve merge conflicts.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/orders",
+        severity: Must,
+        targets: |s| whole(s, "Check that the plan gives no orders to whoever reviews it"),
+        look: orders::look,
+        fix: Fix {
+            what: "Take out what tells a reviewer or a model how to judge; a plan says what is to be \
+                   done.",
             include: &[],
         },
     },

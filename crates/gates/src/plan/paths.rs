@@ -10,8 +10,11 @@ const ENDINGS: [&str; 56] = [
 ];
 
 /// Files that have no ending.
-const BARE: [&str; 7] =
-    ["Makefile", "Dockerfile", "Justfile", "justfile", "Jenkinsfile", "CODEOWNERS", "LICENSE"];
+const BARE: [&str; 17] = [
+    "Makefile", "Dockerfile", "Containerfile", "Justfile", "justfile", "Jenkinsfile", "Procfile",
+    "Vagrantfile", "Gemfile", "Rakefile", "CODEOWNERS", "LICENSE", "NOTICE", "README", "CHANGELOG",
+    "CONTRIBUTING", "AUTHORS",
+];
 
 /// What no path goes on for; the rest is somebody's prose.
 const MAX_PATH: usize = 300;

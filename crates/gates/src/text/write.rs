@@ -19,13 +19,13 @@ pub fn decomposed<'a>(items: impl Iterator<Item = &'a Item>) -> String {
             format!("- {}: {check} (scope: {scope})\n", item.id)
         })
         .collect();
-    let count = lines.len();
-    let lines = lines.concat();
-    format!(
-        "DECOMPOSE COMPLETE\n\nItems created: {count}\n{lines}\n\
-         NEXT: Invoke verifiers for each item.\n"
-    )
+    let next = if lines.is_empty() { NOTHING } else { "Invoke verifiers for each item." };
+    let (count, lines) = (lines.len(), lines.concat());
+    format!("DECOMPOSE COMPLETE\n\nItems created: {count}\n{lines}\nNEXT: {next}\n")
 }
+
+/// What comes next where there is nothing to verify, which is no pass.
+const NOTHING: &str = "Ask a person to decide, as there is nothing to verify.";
 
 /// Tells where a gate stands.
 pub fn verified(standing: &Standing) -> String {
@@ -89,7 +89,7 @@ pub fn next(outcome: &Outcome) -> &'static str {
         Outcome::Pass => "Continue to next phase.",
         Outcome::Fail => "Invoke fixer with failed items.",
         Outcome::Open => "Invoke verifiers for open items.",
-        Outcome::Empty => "Run decompose, as there is nothing on the list.",
+        Outcome::Empty => NOTHING,
         Outcome::HandedOver(_) => "Ask a person to decide.",
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::checks::Seen;
 use crate::checks::known::Known;
+use crate::checks::named::is_document;
 use crate::checks::say::{at, on_plan, quoted, unless_none};
 use crate::item::Scope;
 use crate::plan::{self, DiffedFile, Plan, PlannedDiff, is_test};
@@ -82,15 +83,6 @@ pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
 
 fn is_code(path: &str) -> bool {
     CODE.contains(&ending(path).as_str()) && !is_test(path)
-}
-
-fn is_document(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    let name = lower.rsplit('/').next().unwrap_or(&lower);
-    matches!(ending(&lower).as_str(), "md" | "rst" | "adoc" | "mdx")
-        || lower.split('/').rev().skip(1).any(|folder| folder == "docs" || folder == "doc")
-        || name.starts_with("readme")
-        || name.starts_with("changelog")
 }
 
 fn speaks_of_documents(plan: &Plan) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::checks::named::is_document;
 use crate::checks::say::{at, listed, named, on_plan, quoted, unless_none};
 use crate::checks::{Seen, Target};
 use crate::item::Scope;
@@ -196,12 +197,6 @@ fn names_a_test(text: &str) -> bool {
             && !["latest", "attest", "contest", "protest", "testament"].contains(&word)
             || matches!(word, "spec" | "specs" | "benchmark" | "benchmarks" | "bench")
     })
-}
-
-fn is_document(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    [".md", ".rst", ".adoc", ".txt"].iter().any(|ending| lower.ends_with(ending))
-        || lower.starts_with("docs/")
 }
 
 /// Looks for milestones with one title, and for criteria of one milestone with one text.

@@ -1,0 +1,19 @@
+//! What would give orders to whoever reviews the plan: [`look`].
+
+use assay_rules::injection_in;
+
+use crate::checks::Seen;
+use crate::checks::say::{at, on_plan, quoted, unless_none};
+use crate::item::Scope;
+use crate::subject::Subject;
+
+/// Looks for words that address a reviewer. Models are not asked about such a plan.
+pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| {
+        let found = injection_in(&plan.text);
+        let told = found
+            .iter()
+            .map(|order| format!("{}{}", quoted(&order.shown), at(plan, order.lines.start())));
+        unless_none("The plan gives orders to whoever reviews it", told.collect())
+    })
+}
