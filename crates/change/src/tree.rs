@@ -102,6 +102,9 @@ impl Tree for DirTree {
 impl DirTree {
     /// Lists the files that git knows or would take in; nothing where the folder is no work tree.
     fn listed(&self) -> Option<Vec<RepoPath>> {
+        if !self.root.join(".git").exists() {
+            return None;
+        }
         let git = Git::find(&self.root).ok()?;
         if git.root.canonicalize().ok()? != self.real_root {
             return None;

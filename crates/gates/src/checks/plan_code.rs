@@ -149,7 +149,7 @@ fn files_with_owners(subject: &Subject<'_>) -> Vec<Target> {
     let has_owner = |path: &&str| {
         let mut owners =
             planned.of_path(path).into_iter().filter_map(|(placed, _)| placed.milestone);
-        owners.any(|milestone| !milestone.files.is_empty())
+        owners.any(|milestone| !milestone.named_files().is_empty())
     };
     let owned = planned.paths().filter(has_owner);
     owned.map(|path| of_file(path, "Check that its milestone names")).collect()
@@ -234,9 +234,9 @@ fn conflict_markers(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen
 
 fn own_files(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
     let told = parts.iter().filter_map(|(placed, file)| {
-        let milestone = placed.milestone.filter(|milestone| !milestone.files.is_empty())?;
+        let milestone = placed.milestone.filter(|milestone| !milestone.named_files().is_empty())?;
         let paths = [&file.old, &file.new].into_iter().flatten().map(RepoPath::as_str);
-        let lists = [&milestone.files, &milestone.tests];
+        let lists = [milestone.named_files(), &milestone.tests];
         let is_named = |path: &str| lists.iter().any(|list| named::names(list, path));
         let strange = paths.into_iter().find(|path| !is_named(path))?;
         Some(format!(

@@ -163,6 +163,7 @@ fn milestone(number: usize, key: Option<&str>, value: &Value) -> Milestone {
             .collect(),
         needs: needs.iter().map(|id| named(id)).collect(),
         files,
+        only_diffed: 0,
         new_files,
         old_files,
         tests,

@@ -126,6 +126,11 @@ impl Plan {
 }
 
 impl Milestone {
+    /// Gives the files that it names itself, whatever its diffs touch besides.
+    pub fn named_files(&self) -> &[String] {
+        &self.files[..self.files.len().saturating_sub(self.only_diffed)]
+    }
+
     /// What its diffs touch are files of it too.
     fn add_diffed_files(&mut self) {
         let mut known: HashSet<String> = self.files.iter().cloned().collect();
@@ -134,6 +139,7 @@ impl Milestone {
                 self.new_files.push(file.path.clone());
             }
             if known.insert(file.path.clone()) {
+                self.only_diffed += 1;
                 self.files.push(file.path);
             }
         }
@@ -155,6 +161,8 @@ pub struct Milestone {
     pub criteria: Vec<Criterion>,
     /// The files that it says it touches.
     pub files: Vec<String>,
+    /// How many of them, the last ones, it does not name and a diff of it touches.
+    pub only_diffed: usize,
     /// Those of them that it says are new.
     pub new_files: Vec<String>,
     /// Those of them that are there before it, by what it says.

@@ -137,6 +137,18 @@ fn a_diff_of_a_file_that_its_milestone_does_not_name_fails() {
 }
 
 #[test]
+fn a_diff_does_not_name_its_own_file() {
+    let text = "# Plan\n\n## Milestone 1: A\n\n**Files**:\n- `src/a.py`\n\n**Acceptance Criteria**:\n\
+                - `a` returns 2\n\n```diff\n--- a/b.md\n+++ b/b.md\n@@ -1 +1,2 @@\n # B\n+b\n```\n";
+    let plan = assay_gates::plan::read("plan.md", text.as_bytes()).unwrap();
+    let tree = Files::new(&TREE);
+    let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
+    expect![[r#"
+        MUST file:b.md | Check that its milestone names b.md | FAILS: the diff at line 12 of the plan touches `b.md`, which milestone M1 does not name.
+    "#]].assert_eq(&said(&subject, "plan-code/own-files"));
+}
+
+#[test]
 fn a_file_of_code_that_a_milestone_names_has_a_diff() {
     let files = ["src/a.py", "src/c.py", "README.md", "src/"];
     check_in(

@@ -464,6 +464,30 @@ fn each_milestone_is_an_item() {
 }
 
 #[test]
+fn a_plan_in_markdown_is_reconciled() {
+    let plan = "# Plan\n\n## Milestone 1: Sell\n\n**Files**:\n- `src/shop.rs`\n\n**Acceptance Criteria**:\n\
+                - [ ] There is a function `sell` in `src/shop.rs`.\n\
+                - [ ] `README.md` documents `sell`\n\
+                - [ ] adds a test `an_empty_cart_sells_nothing`\n\n\
+                ## Milestone 2: Buy\n\n**Acceptance Criteria**:\n\
+                - `Cart` is defined\n- `buy` refuses an empty cart\n";
+    let plan = assay_gates::plan::read("plan.md", plan.as_bytes()).unwrap();
+    expect![[r#"
+        RECONCILIATION COMPLETE
+
+        - M1 Sell: SATISFIED (3 of 3 met; skip)
+          - MET: There is a function `sell` in `src/shop.rs`. (src/shop.rs:4: `sell` is defined: `pub fn sell(item: &str) {}`)
+          - MET: `README.md` documents `sell` (README.md:3: `Call 'sell()' to sell.`)
+          - MET: adds a test `an_empty_cart_sells_nothing` (src/shop.rs:17: the test `fn an_empty_cart_sells_nothing() {}`)
+        - M2 Buy: PARTLY (1 of 2 met; do the rest)
+          - MET: `Cart` is defined (src/shop.rs:8: `Cart` is defined: `pub struct Cart;`)
+          - NOT_MET: `buy` refuses an empty cart (`buy` stands nowhere in the tree)
+
+        RESULT: FAIL
+    "#]].assert_eq(&text(&reconcile(&plan, "plan.md", &Files::new(&TREE), None)));
+}
+
+#[test]
 fn large_trees_are_read_once() {
     let files: Vec<(String, String)> = (0..2_000)
         .map(|nth| (format!("src/f{nth}.rs"), format!("pub fn f{nth}() {{}}\n").repeat(20)))
