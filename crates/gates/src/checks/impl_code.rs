@@ -234,10 +234,9 @@ fn not_as_planned(subject: &Subject<'_>, change: &Change, file: &str) -> Option<
     match (hunks.is_empty(), missing) {
         (true, _) => Some(UNTOUCHED.to_owned()),
         (false, None) => None,
-        (false, Some(hunk)) => Some(format!(
-            "{UNTOUCHED} and it does not hold what the plan adds at line {}",
-            hunk.line
-        )),
+        (false, Some(hunk)) => {
+            Some(format!("{UNTOUCHED} and it does not hold what is added at {}", hunk.line))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Conflict markers in lines that come.
 
 /// Gives the lines that belong to a conflict. A page that shows markers in a fence has none.
-pub(super) fn markers<'l>(path: &str, lines: &[(u32, &'l str)]) -> Vec<(u32, &'l str)> {
+pub(super) fn markers<'l, At: Copy>(path: &str, lines: &[(At, &'l str)]) -> Vec<(At, &'l str)> {
     let is_page = [".md", ".markdown", ".rst", ".adoc"].iter().any(|end| path.ends_with(end));
     if is_page && lines.iter().any(|(_, line)| line.trim_start().starts_with("```")) {
         return Vec::new();
@@ -9,13 +9,13 @@ pub(super) fn markers<'l>(path: &str, lines: &[(u32, &'l str)]) -> Vec<(u32, &'l
     let mut found = Vec::new();
     // A rule of equal signs is a heading, unless it stands in a conflict.
     let mut is_open = false;
-    for (number, line) in lines {
+    for (at, line) in lines {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let opens = is_marker(line, "<<<<<<<");
         let closes = is_marker(line, ">>>>>>>");
         let divides = is_open && (line == "=======" || is_marker(line, "|||||||"));
         if opens || closes || divides {
-            found.push((*number, line));
+            found.push((*at, line));
         }
         is_open = (is_open || opens) && !closes;
     }

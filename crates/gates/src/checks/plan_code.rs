@@ -7,7 +7,7 @@ use super::planned::Planned;
 use super::ruled::UNTESTED;
 use super::{Check, Fix, Seen, Target, markers, named, whitespace};
 use crate::item::{Scope, Severity};
-use crate::plan::patch::{Came, FilePatch, Placed};
+use crate::plan::patch::{Came, FilePatch, Placed, Spot};
 use crate::subject::Subject;
 
 pub(super) static CHECKS: [Check; 11] = [
@@ -189,28 +189,23 @@ fn no_diff(scope: &Scope) -> Seen {
 fn named_at_all(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
     let faults = planned.patches.iter().flat_map(|placed| &placed.patch.faults);
-    Seen::of(
-        faults.map(|fault| format!("line {} of the plan: {}", fault.line, fault.why)).collect(),
-    )
+    Seen::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
 }
 
 fn syntax(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
     let faults = parts.iter().flat_map(|(_, file)| &file.faults);
-    Seen::of(
-        faults.map(|fault| format!("line {} of the plan: {}", fault.line, fault.why)).collect(),
-    )
+    Seen::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
 }
 
 fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> Seen {
     let misfits = planned.sketch().misfits(path).iter();
-    let told = misfits.map(|misfit| {
-        format!("the diff at line {} of the plan does not apply: {}", misfit.line, misfit.why)
-    });
+    let told =
+        misfits.map(|misfit| format!("the diff at {} does not apply: {}", misfit.line, misfit.why));
     let mut told: Vec<String> = told.collect();
     if !told.is_empty() {
         let moved = planned.sketch().moved(path).iter().map(|moved| {
             let (line, stated, fits) = (moved.line, moved.stated, moved.fits);
-            format!("the one at line {line} fits at line {fits} of the file, not at line {stated}")
+            format!("the one at {line} fits at line {fits} of the file, not at line {stated}")
         });
         told.extend(moved);
     }
@@ -221,12 +216,12 @@ fn conflict_markers(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen
     let mut told = Vec::new();
     for (_, file) in parts {
         let added = file.hunks.iter().flat_map(|hunk| hunk.added());
-        let mut lines: Vec<(u32, &str)> = added.map(|line| (line.at, line.text)).collect();
+        let mut lines: Vec<(Spot, &str)> = added.map(|line| (line.at, line.text)).collect();
         lines.extend(&file.unmarked);
-        lines.sort_by_key(|(number, _)| *number);
-        told.extend(markers::markers(path, &lines).into_iter().map(|(number, line)| {
+        lines.sort_by_key(|(spot, _)| *spot);
+        told.extend(markers::markers(path, &lines).into_iter().map(|(spot, line)| {
             let marker: String = line.chars().take(7).collect();
-            format!("line {number} of the plan is a conflict marker ({marker})")
+            format!("{spot} is a conflict marker ({marker})")
         }));
     }
     Seen::of(told)
@@ -240,7 +235,7 @@ fn own_files(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
         let is_named = |path: &str| lists.iter().any(|list| named::names(list, path));
         let strange = paths.into_iter().find(|path| !is_named(path))?;
         Some(format!(
-            "the diff at line {} of the plan touches `{strange}`, which milestone {} does not name",
+            "the diff at {} touches `{strange}`, which milestone {} does not name",
             file.line, milestone.id
         ))
     });
@@ -269,7 +264,7 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
     let after = RepoPath::exact(path).ok();
     let came = |line: u32| planned.sketch().came(after.as_ref()?, line);
     Seen::of(told(&ruled.found, severity, |line| match came(line) {
-        Some(Came::Plan(at)) => format!("line {at} of the plan"),
+        Some(Came::Plan(spot)) => spot.to_string(),
         Some(Came::Before(_)) | None => format!("line {line} of the file"),
     }))
 }
@@ -306,7 +301,7 @@ fn blanks(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
     let added = parts.iter().flat_map(|(_, file)| &file.hunks).flat_map(|hunk| hunk.added());
     let told = added.filter_map(|line| {
         let fault = whitespace::fault(path, line.text)?;
-        Some(format!("line {} of the plan {fault}", line.at))
+        Some(format!("{} {fault}", line.at))
     });
     Seen::of(told.collect())
 }

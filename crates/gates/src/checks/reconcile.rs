@@ -58,5 +58,9 @@ fn look(subject: &Subject<'_>, scope: &Scope) -> Seen {
 }
 
 fn told(criterion: &CriterionResult, why: &str) -> String {
-    format!("{} (line {} of the plan): {why}", quoted(&criterion.text), criterion.line)
+    let text = quoted(&criterion.text);
+    match criterion.line {
+        0 => format!("{text}: {why}"),
+        line => format!("{text} (line {line} of the plan): {why}"),
+    }
 }

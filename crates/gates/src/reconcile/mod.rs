@@ -133,14 +133,14 @@ pub struct Evidence {
 pub struct DiffResult {
     /// The file.
     pub file: String,
-    /// Where the diff stands in the plan.
-    pub line: u32,
+    /// Where the diff stands in the plan, where that has lines for people.
+    pub line: Option<u32>,
     /// How many places it changes; a file that is only renamed or deleted counts as one.
     pub hunks: usize,
     /// At how many of them all that it adds is in the file.
     pub there: usize,
-    /// Where the first of the others stands in the plan.
-    pub missing: Option<u32>,
+    /// Which of them is the first that is not, from 1.
+    pub missing: Option<usize>,
 }
 
 impl Status {
@@ -260,9 +260,9 @@ fn diffs(milestone: &Milestone, tree: &(dyn Tree + Sync)) -> Vec<DiffResult> {
 }
 
 fn diff(file: &FilePatch<'_>, tree: &(dyn Tree + Sync)) -> DiffResult {
-    let result = |hunks: usize, there: usize, missing: Option<u32>| DiffResult {
+    let result = |hunks: usize, there: usize, missing: Option<usize>| DiffResult {
         file: file.path().to_owned(),
-        line: file.line,
+        line: file.line.in_plan(),
         hunks,
         there,
         missing,
@@ -276,10 +276,10 @@ fn diff(file: &FilePatch<'_>, tree: &(dyn Tree + Sync)) -> DiffResult {
         };
         let hunks = if file.new.is_none() { 1 } else { file.hunks.len().max(1) };
         let there = if is_there { hunks } else { 0 };
-        return result(hunks, there, (!is_there).then_some(file.line));
+        return result(hunks, there, (!is_there).then_some(1));
     };
     let lines = squeezed(&text);
-    let missing = file.hunks.iter().filter(|hunk| !holds_added(&lines, hunk));
-    let missing: Vec<u32> = missing.map(|hunk| hunk.line).collect();
+    let missing = file.hunks.iter().zip(1..).filter(|(hunk, _)| !holds_added(&lines, hunk));
+    let missing: Vec<usize> = missing.map(|(_, nth)| nth).collect();
     result(file.hunks.len(), file.hunks.len() - missing.len(), missing.first().copied())
 }

@@ -37,12 +37,12 @@ fn milestone_line(milestone: &MilestoneResult) -> String {
 }
 
 fn diff_line(diff: &DiffResult) -> String {
-    let (line, file) = (diff.line, short(&diff.file));
+    let file = short(&diff.file);
+    let place = diff.line.map(|line| format!(" at line {line} of the plan")).unwrap_or_default();
     match diff.missing {
-        None => format!("  - diff at line {line} of the plan: {file} is as planned\n"),
+        None => format!("  - diff{place}: {file} is as planned\n"),
         Some(missing) => format!(
-            "  - diff at line {line} of the plan: {file} differs ({} of {} hunks are there, not the \
-             one at line {missing})\n",
+            "  - diff{place}: {file} differs ({} of {} hunks are there, not hunk {missing})\n",
             diff.there, diff.hunks
         ),
     }

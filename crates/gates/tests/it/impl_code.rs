@@ -150,7 +150,7 @@ fn files_that_milestones_name_were_changed_as_planned() {
         expect![[r#"
             MUST milestone:M1 | Check that the files that milestone M1 names were changed as planned | holds
             MUST milestone:M2 | Check that the files that milestone M2 names were changed as planned | FAILS: milestone M2 names `src/c.py`, and there is no such file; milestone M2 names `src/same.py`, and the change does not touch it; milestone M2 names `web/`, and the change touches nothing there.
-            MUST milestone:M3 | Check that the files that milestone M3 names were changed as planned | FAILS: milestone M3 names `src/a.py`, and the change does not touch it and it does not hold what the plan adds at line 13.
+            MUST milestone:M3 | Check that the files that milestone M3 names were changed as planned | FAILS: milestone M3 names `src/a.py`, and the change does not touch it and it does not hold what is added at line 13 of the plan.
         "#]],
     );
     check_planned(

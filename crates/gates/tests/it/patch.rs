@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use assay_gates::plan::patch::Sketch;
+use assay_gates::plan::patch::{Sketch, Spot};
 use assay_gates::plan::{Plan, PlannedDiff};
 use expect_test::{Expect, expect};
 
@@ -18,6 +18,11 @@ fn plan(diffs: &[&str]) -> Plan {
     Plan { loose_diffs, is_markdown: true, ..Plan::default() }
 }
 
+/// Shows a line of the plan as its number alone.
+fn number(spot: Spot) -> u32 {
+    spot.in_plan().unwrap_or_default()
+}
+
 /// Applies diffs to files and shows what is wrong with them and what comes of them.
 fn applied(files: &[(&str, &str)], diffs: &[&str]) -> String {
     let plan = plan(diffs);
@@ -27,11 +32,11 @@ fn applied(files: &[(&str, &str)], diffs: &[&str]) -> String {
     let mut told = String::new();
     for placed in &patches {
         for fault in &placed.patch.faults {
-            told += &format!("! {}: {}\n", fault.line, fault.why);
+            told += &format!("! {}: {}\n", number(fault.line), fault.why);
         }
         for file in &placed.patch.files {
             for fault in &file.faults {
-                told += &format!("! {} {}: {}\n", file.path(), fault.line, fault.why);
+                told += &format!("! {} {}: {}\n", file.path(), number(fault.line), fault.why);
             }
         }
     }
@@ -44,10 +49,11 @@ fn applied(files: &[(&str, &str)], diffs: &[&str]) -> String {
         }
         seen.push(path);
         for misfit in sketch.misfits(path) {
-            told += &format!("x {path} {}: {}\n", misfit.line, misfit.why);
+            told += &format!("x {path} {}: {}\n", number(misfit.line), misfit.why);
         }
         for moved in sketch.moved(path) {
-            told += &format!("~ {path} {}: {} -> {}\n", moved.line, moved.stated, moved.fits);
+            told +=
+                &format!("~ {path} {}: {} -> {}\n", number(moved.line), moved.stated, moved.fits);
         }
     }
     let change = sketch.change(Path::new("/none"), BTreeMap::new());

@@ -149,6 +149,20 @@ fn a_diff_does_not_name_its_own_file() {
 }
 
 #[test]
+fn lines_of_a_plan_in_json_are_those_of_its_diffs() {
+    let json = r#"{"milestones": [{"id": "M1", "diffs": ["--- a/b.md\n+++ b/b.md\n@@ -1 +1,9 @@\n # C\n+b\n"]}]}"#;
+    let plan = assay_gates::plan::read("plan.json", json.as_bytes()).unwrap();
+    let tree = Files::new(&TREE);
+    let subject = Subject::new(Some((&plan, "plan.json")), None, &tree);
+    expect![[r#"
+        MUST file:b.md | Validate diff syntax of b.md | FAILS: line 3 of its diff: the head of the hunk says 1 lines before and 9 after, and it has 1 and 2.
+    "#]].assert_eq(&said(&subject, "plan-code/syntax"));
+    expect![[r#"
+        MUST file:b.md | Apply the diffs in the order of the plan to b.md | FAILS: the diff at line 3 of its diff does not apply: line 1 of the file says `# B`, and line 4 of its diff `# C`.
+    "#]].assert_eq(&said(&subject, "plan-code/applies"));
+}
+
+#[test]
 fn a_file_of_code_that_a_milestone_names_has_a_diff() {
     let files = ["src/a.py", "src/c.py", "README.md", "src/"];
     check_in(

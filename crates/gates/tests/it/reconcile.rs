@@ -332,7 +332,7 @@ fn diffs_are_told_and_decide_nothing() {
         - M1: SATISFIED (1 of 1 met; skip)
           - MET: `Cart` is defined (src/shop.rs:8: `Cart` is defined: `pub struct Cart;`)
           - diff at line 11 of the plan: src/shop.rs is as planned
-          - diff at line 111 of the plan: src/shop.rs differs (0 of 1 hunks are there, not the one at line 113)
+          - diff at line 111 of the plan: src/shop.rs differs (0 of 1 hunks are there, not hunk 1)
           - diff at line 211 of the plan: old.rs is as planned
 
         RESULT: PASS

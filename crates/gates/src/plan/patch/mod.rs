@@ -8,6 +8,7 @@ mod apply;
 mod place;
 mod reader;
 mod sketch;
+mod spot;
 
 use assay_change::diff::{Origin, Span};
 use assay_findings::path::RepoPath;
@@ -16,6 +17,7 @@ use assay_findings::write::plain::one_line;
 use super::{Milestone, Plan, PlannedDiff};
 pub use reader::read;
 pub use sketch::{Came, Misfit, Moved, Sketch};
+pub use spot::Spot;
 
 /// Longer lines are quoted up to here.
 const MAX_QUOTE: usize = 80;
@@ -38,21 +40,21 @@ pub struct FilePatch<'p> {
     pub new: Option<RepoPath>,
     /// What it is made from.
     pub origin: Origin,
-    /// Where its header stands in the plan.
-    pub line: u32,
+    /// Where its header stands.
+    pub line: Spot,
     /// The places where it changes.
     pub hunks: Vec<Hunk<'p>>,
     /// What is wrong with the form of it.
     pub faults: Vec<Fault>,
-    /// The lines in and between its hunks that have no mark, with where they stand in the plan.
-    pub unmarked: Vec<(u32, &'p str)>,
+    /// The lines in and between its hunks that have no mark, each with where it stands.
+    pub unmarked: Vec<(Spot, &'p str)>,
 }
 
 /// One place where a file changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk<'p> {
-    /// Where its header stands in the plan.
-    pub line: u32,
+    /// Where its header stands.
+    pub line: Spot,
     /// Where it says that it stands in the file before.
     pub old: Span,
     /// Its lines.
@@ -70,8 +72,8 @@ pub struct Line<'p> {
     pub text: &'p str,
     /// How it ends.
     pub end: End,
-    /// Where it stands in the plan.
-    pub at: u32,
+    /// Where it stands.
+    pub at: Spot,
 }
 
 /// What becomes of a line.
@@ -99,8 +101,8 @@ pub enum End {
 /// Something that is wrong with the form of a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Where in the plan.
-    pub line: u32,
+    /// Where.
+    pub line: Spot,
     /// What, in words.
     pub why: String,
 }

@@ -134,19 +134,19 @@ impl<'b> Places<'b> {
         let place = at + count;
         match self.lines.get(place) {
             None => format!(
-                "line {} of the plan says {}, and the file ends at line {}",
+                "{} says {}, and the file ends at line {}",
                 line.at,
                 quoted(line.text),
                 self.lines.len()
             ),
             Some(here) if here.said() == line.text => format!(
-                "line {} of the file {}, and line {} of the plan says otherwise",
+                "line {} of the file {}, and {} says otherwise",
                 place + 1,
                 if here.has_end() { "ends with a line break" } else { "ends without a line break" },
                 line.at,
             ),
             Some(here) => format!(
-                "line {} of the file says {}, and line {} of the plan {}",
+                "line {} of the file says {}, and {} {}",
                 place + 1,
                 quoted(here.said()),
                 line.at,

@@ -7,7 +7,7 @@
 use assay_change::diff::{self, Content, Span, Unread};
 use assay_findings::path::RepoPath;
 
-use super::{End, Fault, FilePatch, Hunk, Line, Mark, Patch, quoted};
+use super::{End, Fault, FilePatch, Hunk, Line, Mark, Patch, Spot, quoted};
 use crate::plan::PlannedDiff;
 
 /// So many faults of one file are told.
@@ -22,7 +22,7 @@ pub fn read(diff: &PlannedDiff) -> Patch<'_> {
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
     }
-    let mut reader = Reader { lines, at: 0, first: diff.line, patch: Patch::default() };
+    let mut reader = Reader { lines, at: 0, diff, patch: Patch::default() };
     reader.read();
     reader.patch
 }
@@ -31,7 +31,7 @@ struct Reader<'p> {
     /// Each without its line feed.
     lines: Vec<&'p str>,
     at: usize,
-    first: u32,
+    diff: &'p PlannedDiff,
     patch: Patch<'p>,
 }
 
@@ -63,14 +63,14 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn number(&self, at: usize) -> u32 {
-        self.first.saturating_add(u32::try_from(at).unwrap_or(u32::MAX))
+    fn spot(&self, at: usize) -> Spot {
+        Spot::of(self.diff, at)
     }
 
     /// Tells a fault that belongs to no file.
     fn astray(&mut self, at: usize, why: String) {
         if self.patch.faults.len() < MAX_FAULTS {
-            self.patch.faults.push(Fault { line: self.number(at), why });
+            self.patch.faults.push(Fault { line: self.spot(at), why });
         }
     }
 
@@ -105,7 +105,7 @@ impl<'p> Reader<'p> {
             old: None,
             new: None,
             origin: Default::default(),
-            line: self.number(start),
+            line: self.spot(start),
             hunks: Vec::new(),
             faults: Vec::new(),
             unmarked: Vec::new(),
@@ -146,7 +146,7 @@ impl<'p> Reader<'p> {
                 self.at = self.next_header(self.at);
             } else {
                 if !is_blank(line) {
-                    file.unmarked.push((self.number(self.at), line));
+                    file.unmarked.push((self.spot(self.at), line));
                 }
                 if !is_blank(line) && !std::mem::replace(&mut is_told, true) {
                     let why = format!(
@@ -162,7 +162,7 @@ impl<'p> Reader<'p> {
 
     fn tell(&self, file: &mut FilePatch<'p>, at: usize, why: String) {
         if file.faults.len() < MAX_FAULTS {
-            file.faults.push(Fault { line: self.number(at), why });
+            file.faults.push(Fault { line: self.spot(at), why });
         }
     }
 
@@ -176,7 +176,7 @@ impl<'p> Reader<'p> {
             );
             self.tell(file, head, why);
             let old = Span { start: 0, count: 0 };
-            let (line, lines) = (self.number(head), Vec::new());
+            let (line, lines) = (self.spot(head), Vec::new());
             file.hunks.push(Hunk { line, old, lines, is_whole: false });
             self.at = self.next_header(head + 1);
             return;
@@ -186,9 +186,9 @@ impl<'p> Reader<'p> {
         self.check(file, head, (old, new), &body);
         self.at = body.end;
         let is_whole = body.unmarked.is_empty();
-        let unmarked = body.unmarked.iter().map(|at| (self.number(*at), self.lines[*at]));
+        let unmarked = body.unmarked.iter().map(|at| (self.spot(*at), self.lines[*at]));
         file.unmarked.extend(unmarked);
-        file.hunks.push(Hunk { line: self.number(head), old, lines: body.lines, is_whole });
+        file.hunks.push(Hunk { line: self.spot(head), old, lines: body.lines, is_whole });
     }
 
     /// Reads a hunk by its counts; `None` where they do not add up.
@@ -251,7 +251,7 @@ impl<'p> Reader<'p> {
             Some(b'\\') => return Some(None),
             Some(_) => return None,
         };
-        Some(Some(Line { mark, text, end, at: self.number(at) }))
+        Some(Some(Line { mark, text, end, at: self.spot(at) }))
     }
 
     /// Tells what is wrong with a hunk.

@@ -10,7 +10,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 
 use super::apply::weave;
-use super::{End, FilePatch, Placed};
+use super::{End, FilePatch, Placed, Spot};
 
 /// So many misfits of one file are told.
 const MAX_MISFITS: usize = 20;
@@ -55,15 +55,15 @@ pub(super) struct Written {
 pub enum Came {
     /// From this line of the file before.
     Before(u32),
-    /// From this line of the plan.
-    Plan(u32),
+    /// From here in the plan.
+    Plan(Spot),
 }
 
 /// A hunk or a file that cannot be applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
-    /// Where it stands in the plan.
-    pub line: u32,
+    /// Where it stands.
+    pub line: Spot,
     /// Why.
     pub why: String,
 }
@@ -71,8 +71,8 @@ pub struct Misfit {
 /// A hunk that fits elsewhere than it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
-    /// Where it stands in the plan.
-    pub line: u32,
+    /// Where it stands.
+    pub line: Spot,
     /// The line of the file that it says.
     pub stated: u32,
     /// The line where it fits.
