@@ -19,6 +19,9 @@ use crate::workspace::{assay, target_folder};
 /// How long an idle agent is watched.
 const WATCHED: Duration = Duration::from_secs(10);
 
+/// How long an agent may take from saying that it is idle until it is.
+const SETTLING: Duration = Duration::from_secs(1);
+
 /// How often a task is given to one.
 const PICKED_UP: usize = 15;
 
@@ -41,6 +44,8 @@ pub(in crate::bench) fn rows() -> anyhow::Result<Vec<Row>> {
     let pick_ups: Vec<Duration> =
         (0..PICKED_UP).map(|number| pick_up(&root, number)).collect::<anyhow::Result<_>>()?;
     wait_until(|| Ok(state(&root)?.as_deref() == Some("idle")))?;
+    // It says so just before it begins to wait.
+    std::thread::sleep(SETTLING);
     let (before, begun) = (wake_ups(agent.worker)?, Instant::now());
     std::thread::sleep(WATCHED);
     let woken = (wake_ups(agent.worker)? - before) as f64 / begun.elapsed().as_secs_f64();
