@@ -43,7 +43,8 @@ async def main(arguments):
         first = await call("queue_task_for_agent", **REVIEW)
         second = await call("queue_task_for_agent", **REVIEW, depends_on=[first["task_id"]])
         status = await call("get_queue_status")
-        assert (status["queues"][0]["ready"], status["queues"][0]["waiting"]) == (1, 1), status
+        qa = next(queue for queue in status["queues"] if queue["queue"] == "qa")
+        assert (qa["ready"], qa["waiting"]) == (1, 1), status
         pending = await call("list_pending_tasks", agent_id="qa")
         assert pending["tasks"][0]["id"] == first["task_id"], pending
         details = await call("get_task_details", task_id=second["task_id"])

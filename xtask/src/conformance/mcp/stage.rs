@@ -69,7 +69,8 @@ impl Stage {
                 || name.ends_with(".gitignore")
                 || name.ends_with(".token");
             if !is_other {
-                kept.push((format!("/{name}"), fs::read_to_string(&path)?));
+                let bytes = fs::read(&path)?;
+                kept.push((format!("/{name}"), String::from_utf8_lossy(&bytes).into_owned()));
             }
         }
         Ok(kept)
