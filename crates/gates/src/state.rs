@@ -149,6 +149,13 @@ impl State {
         self.list.settle(id, result);
     }
 
+    /// Opens an item again that was not looked at on the content as it is now.
+    pub fn reopen(&mut self, id: &ItemId, content: Content<'_>) {
+        if self.list.get(id).is_some_and(|item| !self.is_seen(item, content)) {
+            self.list.settle(id, Verified::Todo);
+        }
+    }
+
     /// Writes down that somebody lives with an item as it is.
     pub fn accept(
         &mut self,

@@ -49,6 +49,7 @@ impl Gate<'_> {
     pub fn verify(&self, verifiers: Verifiers<'_>) -> Result<VerifiedGate, GateError> {
         let (state, added) = self.begin()?;
         let mut unseen = self.write_down(self.look_by_code(&state))?;
+        self.reopen(&unseen)?;
         let left = self.left(&state);
         let (one_by_one, side_by_side) = lanes(left.iter().copied());
         for item in one_by_one {
@@ -94,6 +95,16 @@ impl Gate<'_> {
             Some((item.id.clone(), seen))
         };
         state.list.items().filter_map(look).collect()
+    }
+
+    /// Opens items again that failed on other content and that code cannot tell anything of now.
+    fn reopen(&self, unseen: &[(ItemId, String)]) -> Result<(), GateError> {
+        self.change(|state, content| {
+            for (id, _) in unseen {
+                state.reopen(id, content);
+            }
+            Ok(())
+        })
     }
 
     /// Gives the items that somebody else has to look at.

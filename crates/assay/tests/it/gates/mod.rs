@@ -264,3 +264,60 @@ fn written_code_is_held_against_its_plan() {
         .collect();
     assert!(gone.iter().all(|item| item["scope"] == "file:clean.py"), "{gone:?}");
 }
+
+#[test]
+fn answers_for_programs_are_as_their_schemas_say() {
+    let repository = with_plan(&faulty());
+    let step = |args: &[&str]| {
+        gate(&repository, &[args, &["--phase", "plan-structure", "--format", "json"]].concat())
+            .json()
+    };
+    let answers = [
+        ("gate-list", step(&["decompose", "--plan", "plan.md"])),
+        ("gate", step(&["verify"])),
+        ("gate", step(&["accept", "plan-structure-003", "--reason", "later"])),
+        ("gate-guide", step(&["guide"])),
+    ];
+    for (name, answer) in answers {
+        let schema = assay_in(repository.path(), &["schema", name], b"").json();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&answer).map(|e| e.to_string()).collect();
+        assert_eq!(errors, [""; 0], "{name}: {answer}");
+    }
+}
+
+#[test]
+fn a_plan_is_held_against_what_was_written_with_file_and_line() {
+    let repository = with_plan(PLAN);
+    repository.commit("the plan");
+    repository.write("greet.py", "def greet(name):\n    return f\"hello {name}\"\n");
+    let ran = gate(&repository, &["reconcile", "--plan", "plan.md"]);
+    check(
+        &ran,
+        1,
+        expect![[r#"
+            RECONCILIATION COMPLETE
+
+            - M1 A greeting: PARTLY (1 of 2 met; do the rest)
+              - MET: `greet.py` has a function `greet` (greet.py:1: `greet` is defined: `def greet(name):`)
+              - CANNOT_TELL: `test_greet.py` has a test `test_empty_name` for the empty name (code cannot decide what it says; test_greet.py:1; test_greet.py:4)
+            - M2 The manual tells of it: NOT_SATISFIED (0 of 2 met; do all)
+              - NOT_MET: `README` mentions `greet` (`README` says nothing of `greet`)
+              - CANNOT_TELL: `test_greet.py` still passes (code cannot decide what it says; test_greet.py:1)
+
+            RESULT: FAIL
+        "#]],
+    );
+    let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "reconcile"]].concat());
+    assert_eq!(step(&["run", "--plan", "plan.md"]).code, 1);
+    repository.write("README", "Call `greet`.\n");
+    let open = step(&["verify"]);
+    assert_eq!(open.code, 3, "whether tests pass is nothing that code sees: {}", open.stdout);
+    // So somebody may say what they saw, on this very tree.
+    for id in ["reconcile-001", "reconcile-002"] {
+        assert_eq!(step(&["update-item", id, "--status", "PASS"]).code, 0);
+    }
+    assert_eq!(step(&["verify"]).code, 0);
+    repository.write("greet.py", "def greet(name):\n    return f\"hey {name}\"\n");
+    assert_eq!(step(&["verify"]).code, 3);
+}

@@ -118,3 +118,36 @@ fn a_model_that_does_not_answer_leaves_no_list_and_no_pass() {
     let without = case.gate(&["run", "--plan", "plan.md", "--no-models"]);
     assert_eq!(without.code, 0, "{}{}", without.stdout, without.stderr);
 }
+
+#[test]
+fn a_model_shows_where_a_criterion_is_met_or_it_is_not() {
+    let judged = |quote: &'static str| {
+        let script = move |asked: &Asked| {
+            assert!(asked.system.starts_with("You say whether one criterion"), "{}", asked.system);
+            let answer = json!({
+                "status": "MET", "file": "test_greet.py", "line": 5, "quote": quote, "why": "",
+            });
+            Answer::text(answer.to_string())
+        };
+        let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
+        let server = FakeModel::start_with(options, script).unwrap();
+        let repository = with_plan(PLAN);
+        let configuration = format!(
+            "models:\n  use:\n    fake: {{ api: anthropic, model: fake-1, url: \"{}\", \
+             key_env: FAKE_KEY }}\n",
+            server.url()
+        );
+        repository.write("config/agent-framework.yaml", configuration);
+        repository.commit("a model");
+        repository.write("README", "Call `greet`.\n");
+        repository.commit("the manual");
+        let args = ["gate", "reconcile", "--plan", "plan.md", "--models"];
+        assay_with(repository.path(), &args, b"", &[("FAKE_KEY", KEY)])
+    };
+    let shown = judged("assert greet.greet(\"\")");
+    assert_eq!(shown.code, 0, "{}{}", shown.stdout, shown.stderr);
+    assert!(shown.stdout.contains("(test_greet.py:5: "), "{}", shown.stdout);
+    let made_up = judged("assert greet.greet() is None");
+    assert_eq!(made_up.code, 1, "{}", made_up.stdout);
+    assert!(made_up.stdout.contains("CANNOT_TELL"), "{}", made_up.stdout);
+}
