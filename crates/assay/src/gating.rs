@@ -1,12 +1,12 @@
 //! A gate from the command line: [`Opened`] has its subject, its state and everybody who is asked.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::{Context, bail};
 use assay_change::tree::DirTree;
-use assay_change::{Change, Scope, Selection};
+use assay_change::{Change, LeaveOut, Scope, Selection};
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_gates::bar::Bar;
@@ -61,21 +61,28 @@ pub(crate) struct Place {
     folder: PathBuf,
 }
 
-/// A gate with what it looks at and everybody who is asked.
+/// A gate with what it looks at.
 pub(crate) struct Opened {
     pub(crate) place: Place,
     pub(crate) phase: Phase,
     plan: Option<(Plan, String)>,
     change: Option<Change>,
     tree: DirTree,
+    pub(crate) made_from: MadeFrom,
+    pub(crate) terms: Rc<Terms>,
+}
+
+/// What decides on a gate, and everybody who is asked: read once, so that whoever fixes something
+/// does not get to change it.
+pub(crate) struct Terms {
     rules: Rulebook,
+    leave_out: LeaveOut,
     pub(crate) bar: Bar,
     pub(crate) verifiers: Vec<CommandVerifier>,
     pub(crate) fixer: Option<GateFixer>,
     judge: Option<(ModelJudge, Line)>,
     pub(crate) models: StoredModels,
-    pub(crate) made_from: MadeFrom,
-    /// What is to be told about what decides.
+    /// What is to be told about them.
     pub(crate) notes: Vec<String>,
 }
 
@@ -101,11 +108,24 @@ impl Place {
         Ok(Place { root, keep, folder })
     }
 
+    /// Says whether a path from the root is one of a gate's own files.
+    fn is_own(&self, path: &str) -> bool {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_named = (name.starts_with("qr-") && name.ends_with(".json"))
+            || (name.starts_with(".qr-") && (name.ends_with(".lock") || name.ends_with(".tmp")));
+        is_named && self.inside().as_deref() == Some(folder)
+    }
+
     /// Gives the state's folder from the root, where it is inside.
     fn inside(&self) -> Option<String> {
-        let (folder, root) = (self.folder.canonicalize().ok()?, self.root.canonicalize().ok()?);
-        Some(format!("{}/", folder.strip_prefix(root).ok()?.to_str()?))
+        inside(&self.root, &self.folder)
     }
+}
+
+/// Gives a folder from the root, where it is inside, whatever links lead there.
+fn inside(root: &Path, folder: &Path) -> Option<String> {
+    let (folder, root) = (folder.canonicalize().ok()?, root.canonicalize().ok()?);
+    Some(folder.strip_prefix(root).ok()?.to_str()?.to_owned())
 }
 
 /// Names a state that came with a repository.
@@ -113,69 +133,88 @@ fn brought(root: &Path, folder: &Path) -> Option<String> {
     if !folder.exists() {
         return None;
     }
-    let name = folder.strip_prefix(root).ok()?.to_str()?;
-    let is_ours = !assay_change::is_foreign(folder) && !assay_change::is_tracked(root, name);
-    (!is_ours).then(|| name.to_owned())
+    let name = inside(root, folder)?;
+    // A folder of the repository may hold other things, but no state of a gate.
+    let is_brought = Phase::ALL.into_iter().any(|phase| {
+        let file = format!("{name}/qr-{phase}.json");
+        assay_change::is_tracked(root, file.trim_start_matches('/'))
+    });
+    (assay_change::is_foreign(folder) || is_brought).then_some(name)
 }
 
 impl Opened {
-    /// Opens a gate whose list is there, on what that was made from unless told otherwise.
+    /// Opens a gate whose list is there, on what that was made from.
     pub(crate) fn with_list(asked: Asked<'_>) -> anyhow::Result<Opened> {
         let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
         let made_from = place.keep.read().map_err(GateError::from)?.beside.made_from;
-        let unknown =
-            NothingKnown("what the gate looks at cannot be had, so nothing is known of it");
-        Opened::open(asked, place, made_from).context(unknown)
+        let wanted = wanted(asked, &place, made_from.clone())?;
+        if made_from.plan.is_some() && wanted.plan != made_from.plan {
+            bail!("{}", of_another("plan", made_from.plan.as_deref()));
+        }
+        if made_from.base.is_some() && wanted.base != made_from.base {
+            bail!("{}", of_another("base", made_from.base.as_deref()));
+        }
+        Opened::open(asked, place, wanted, None).context(UNKNOWN)
     }
 
-    /// Opens a gate whether there is a list or not.
-    pub(crate) fn new(asked: Asked<'_>) -> anyhow::Result<Opened> {
+    /// Opens a gate whose list is to be made, in place of one that may be there.
+    pub(crate) fn for_a_list(asked: Asked<'_>) -> anyhow::Result<Opened> {
         let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
-        if place.keep.is_there() {
-            return Opened::with_list(asked);
-        }
         if asked.state_dir.is_none() {
             // What is kept there is none of git's business.
             runs::state_folder(&place.root)?;
         }
-        Opened::open(asked, place, MadeFrom::default())
+        let before = match place.keep.is_there() {
+            true => place.keep.read().map_err(GateError::from)?.beside.made_from,
+            false => MadeFrom::default(),
+        };
+        let wanted = wanted(asked, &place, before)?;
+        Opened::open(asked, place, wanted, None)
     }
 
-    fn open(asked: Asked<'_>, place: Place, before: MadeFrom) -> anyhow::Result<Opened> {
-        let (phase, mut made_from) = (asked.phase, before);
-        if let Some(plan) = asked.plan {
-            made_from.plan = Some(from_root(&place.root, &asked.folder.join(plan))?);
-        }
-        if let Some(base) = asked.base {
-            made_from.base = Some(base.to_owned());
-        }
-        let plan =
-            made_from.plan.as_deref().map(|path| read_plan(&place.root, path)).transpose()?;
+    /// Opens a gate to look at it, whatever list there is.
+    pub(crate) fn to_look(asked: Asked<'_>) -> anyhow::Result<Opened> {
+        let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
+        let wanted = wanted(asked, &place, MadeFrom::default())?;
+        Opened::open(asked, place, wanted, None)
+    }
+
+    /// Opens the same gate once more, as it is by now and on the same terms.
+    pub(crate) fn again(&self, asked: Asked<'_>) -> anyhow::Result<Opened> {
+        let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
+        let terms = Some(Rc::clone(&self.terms));
+        Opened::open(asked, place, self.made_from.clone(), terms).context(UNKNOWN)
+    }
+
+    fn open(
+        asked: Asked<'_>,
+        place: Place,
+        made_from: MadeFrom,
+        terms: Option<Rc<Terms>>,
+    ) -> anyhow::Result<Opened> {
+        let phase = asked.phase;
+        let tree = DirTree::new(place.root.clone());
+        let plan = made_from.plan.as_deref().map(|path| read_plan(&tree, path)).transpose()?;
         if plan.is_none() && (phase.is_of_a_plan() || phase == Phase::Reconcile) {
             bail!("{phase} looks at a plan; say which with `--plan FILE`");
         }
+        if plan.as_ref().is_some_and(|plan| plan.milestones.is_empty() && !phase.is_of_a_plan()) {
+            bail!("the plan has no milestones, so nothing can be held against it");
+        }
         let scope = made_from.base.clone().map_or(Scope::Automatic, Scope::Against);
-        let settings = read_settings(&place.root, &scope, phase)?;
+        let terms = match terms {
+            Some(terms) => terms,
+            None => Rc::new(Terms::read(asked, &place, &scope)?),
+        };
         let change = match phase.is_of_a_plan() {
             true => None,
-            false => Some(open_change(&place, &scope, &settings, made_from.plan.as_deref())?),
+            false => {
+                let plan = made_from.plan.as_deref();
+                Some(open_change(&place, &scope, &terms.leave_out, plan)?)
+            }
         };
-        let judge = judge(asked.models, &settings, &place.root)?;
-        Ok(Opened {
-            phase,
-            plan: plan.zip(made_from.plan.clone()),
-            change,
-            tree: DirTree::new(place.root.clone()),
-            rules: settings.rules,
-            bar: settings.gates.bar(),
-            verifiers: settings.gates.verifiers(&place.root)?,
-            fixer: settings.gates.fixer()?,
-            judge,
-            models: settings.models,
-            made_from,
-            notes: settings.notes,
-            place,
-        })
+        let plan = plan.zip(made_from.plan.clone());
+        Ok(Opened { phase, plan, change, tree, made_from, terms, place })
     }
 
     /// Does something with the gate as it is now.
@@ -184,21 +223,21 @@ impl Opened {
         let on_disk: &(dyn Tree + Sync) = &self.tree;
         let tree = self.change.as_ref().map_or(on_disk, Change::tree);
         let subject = Subject::new(plan, self.change.as_ref(), tree)
-            .with_rules(&self.rules)
+            .with_rules(&self.terms.rules)
             .with_judge(self.judge());
-        let (phase, bar) = (self.phase, self.bar);
+        let (phase, bar) = (self.phase, self.terms.bar);
         work(&Gate { phase, subject: &subject, keep: &self.place.keep, bar })
     }
 
     /// Gives the model that is asked, if one is.
     pub(crate) fn judge(&self) -> Option<&ModelJudge> {
-        self.judge.as_ref().map(|(judge, _)| judge)
+        self.terms.judge.as_ref().map(|(judge, _)| judge)
     }
 
     /// Gives everybody who can be asked about items.
     pub(crate) fn asked(&self) -> Verifiers<'_> {
         let judge = self.judge().map(|judge| judge as &dyn Judge);
-        Verifiers { commands: &self.verifiers, judge }
+        Verifiers { commands: &self.terms.verifiers, judge }
     }
 
     /// Gives the files that whoever fixes may have to touch: the plan, and what was written.
@@ -214,6 +253,42 @@ impl Opened {
     }
 }
 
+impl Terms {
+    fn read(asked: Asked<'_>, place: &Place, scope: &Scope) -> anyhow::Result<Terms> {
+        let settings = read_settings(&place.root, scope, asked.phase)?;
+        Ok(Terms {
+            bar: settings.gates.bar(),
+            verifiers: settings.gates.verifiers(&place.root)?,
+            fixer: settings.gates.fixer()?,
+            judge: judge(asked.models, &settings, &place.root)?,
+            rules: settings.rules,
+            leave_out: settings.leave_out,
+            models: settings.models,
+            notes: settings.notes,
+        })
+    }
+}
+
+/// What is said where a gate cannot be looked at, which is never a pass.
+const UNKNOWN: NothingKnown =
+    NothingKnown("what the gate looks at cannot be had, so nothing is known of it");
+
+/// Gives what is asked for, on top of what a list was made from.
+fn wanted(asked: Asked<'_>, place: &Place, before: MadeFrom) -> anyhow::Result<MadeFrom> {
+    let plan =
+        asked.plan.map(|plan| from_root(&place.root, &asked.folder.join(plan))).transpose()?;
+    let base = asked.base.map(str::to_owned);
+    Ok(MadeFrom { plan: plan.or(before.plan), base: base.or(before.base), ..before })
+}
+
+fn of_another(what: &str, made_from: Option<&str>) -> String {
+    let made_from = made_from.unwrap_or_default();
+    format!(
+        "this list is about the {what} `{made_from}`; `assay gate decompose --again` makes one for \
+         another"
+    )
+}
+
 /// Gives a path from the root, which it has to be inside.
 fn from_root(root: &Path, path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
@@ -224,16 +299,23 @@ fn from_root(root: &Path, path: &Path) -> anyhow::Result<String> {
     inside.with_context(|| format!("`{shown}` is not inside `{}`", root.display()))
 }
 
-fn read_plan(root: &Path, path: &str) -> anyhow::Result<Plan> {
-    let bytes = fs::read(root.join(path)).with_context(|| format!("could not read `{path}`"))?;
-    Ok(plan::read(path, &bytes)?)
+fn read_plan(tree: &DirTree, path: &str) -> anyhow::Result<Plan> {
+    let text = RepoPath::exact(path).ok().and_then(|path| tree.read(&path));
+    let text = text.with_context(|| {
+        format!("could not read `{path}`: it is no file in the repository, or no text")
+    })?;
+    Ok(plan::read(path, text.as_bytes())?)
 }
 
 /// Reads the settings that hold for the gate: those from before the change, where that touches them.
 /// With a plan alone, all that the branch and the work tree have made of them so far counts as one.
 fn read_settings(root: &Path, scope: &Scope, phase: Phase) -> anyhow::Result<Settings> {
     let scope = match (phase.is_of_a_plan(), scope) {
-        (true, Scope::Automatic) => assay_change::main_branch(root).map(Scope::Against),
+        (true, Scope::Automatic) => {
+            let main = assay_change::main_branch(root);
+            let head = || assay_change::commit_of(root, "HEAD").ok();
+            main.or_else(head).map(Scope::Against)
+        }
         (true | false, scope) => Some(scope.clone()),
     };
     // A plan may lie where there is no repository yet, or nothing in it.
@@ -241,22 +323,25 @@ fn read_settings(root: &Path, scope: &Scope, phase: Phase) -> anyhow::Result<Set
     Settings::of(&assay_change::open(root, &scope, &Selection::default())?)
 }
 
-/// Opens what was written: new files that git does not know yet are among it; the state of the gate
-/// is not, nor the plan, which it is held against.
+/// Opens what was written, with new files that git does not know yet. The gate's own files are no
+/// part of it. Where there is nothing else but the plan, what is meant was written before it.
 fn open_change(
     place: &Place,
     scope: &Scope,
-    settings: &Settings,
+    leave_out: &LeaveOut,
     plan: Option<&str>,
 ) -> anyhow::Result<Change> {
-    let selection = Selection { untracked: true, ..Selection::default() };
-    let mut change = assay_change::open(&place.root, scope, &selection)?;
-    let state = place.inside();
-    let is_ours = |path: &str| {
-        Some(path) == plan || state.as_deref().is_some_and(|state| path.starts_with(state))
+    let open = |untracked| -> anyhow::Result<Change> {
+        let selection = Selection { untracked, ..Selection::default() };
+        let mut change = assay_change::open(&place.root, scope, &selection)?;
+        change.files.retain(|file| !place.is_own(file.path()));
+        Ok(change)
     };
-    change.files.retain(|file| !is_ours(file.path()));
-    change.leave_out(&settings.leave_out);
+    let mut change = open(true)?;
+    if change.files.iter().all(|file| Some(file.path()) == plan) {
+        change = open(false)?;
+    }
+    change.leave_out(leave_out);
     Ok(change)
 }
 

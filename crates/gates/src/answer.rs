@@ -62,6 +62,8 @@ pub struct GateAnswer {
     items: Vec<StandingItem>,
     /// The items that were added because there is more to look at than there was.
     added: Vec<String>,
+    /// The items that were taken off because what they looked at is written no more.
+    retired: Vec<String>,
     /// The items that nobody saw this time.
     unseen: Vec<UnseenItem>,
 }
@@ -193,6 +195,7 @@ impl GateAnswer {
             },
             items: standing.lines.iter().map(StandingItem::of).collect(),
             added: Vec::new(),
+            retired: Vec::new(),
             unseen: Vec::new(),
         }
     }
@@ -203,6 +206,7 @@ impl GateAnswer {
         let unseen = unseen.map(|(id, why)| UnseenItem { id: id.to_string(), why: why.clone() });
         GateAnswer {
             added: gate.added.iter().map(ToString::to_string).collect(),
+            retired: gate.retired.iter().map(ToString::to_string).collect(),
             unseen: unseen.collect(),
             ..GateAnswer::of(phase, &gate.standing)
         }

@@ -4,7 +4,7 @@
 //! which content it was seen on, how often it failed. What stands here about an item that is not on
 //! the list says nothing, so this is always written before the list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,9 @@ pub struct Beside {
     pub iteration: u32,
     /// The last verification that was complete.
     pub last: Option<LastVerified>,
+    /// The contents on which whole verifications failed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub failed: BTreeSet<Digest>,
     /// What belongs to the items.
     pub items: BTreeMap<ItemId, Note>,
 }
@@ -105,7 +108,7 @@ pub struct SeenOn {
 }
 
 /// Who verifies an item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
     /// A check that is built in, by its name.
@@ -123,7 +126,9 @@ pub struct Acceptance {
     /// Who says so.
     pub by: String,
     /// What was found then; where something else is, this says nothing about it.
-    pub finding: Option<String>,
+    pub finding: String,
+    /// The content on which it was found.
+    pub content: Digest,
 }
 
 impl Note {
@@ -146,14 +151,29 @@ impl Beside {
     /// Begins for a list that is made from something.
     pub fn new(phase: Phase, made_from: MadeFrom) -> Beside {
         let schema_version = SCHEMA_VERSION.to_owned();
-        let (iteration, last, items) = (1, None, BTreeMap::new());
-        Beside { schema_version, phase, made_from, iteration, last, items }
+        let (iteration, last) = (1, None);
+        let (failed, items) = (BTreeSet::new(), BTreeMap::new());
+        Beside { schema_version, phase, made_from, iteration, last, failed, items }
     }
 
-    /// Begins for another list in place of this one. The attempts stay counted, so that asking for
-    /// lists never goes on for ever.
-    pub fn begun_again(&self, made_from: MadeFrom) -> Beside {
-        Beside { made_from, last: None, ..self.clone() }
+    /// Begins for another list in place of this one. Of the same, the attempts stay counted, so that
+    /// asking for lists never goes on for ever.
+    pub fn for_another_list(&self, made_from: MadeFrom) -> Beside {
+        let is_same = self.made_from == made_from;
+        let mut another = Beside { made_from, last: None, ..self.clone() };
+        if !is_same {
+            another.begin_again();
+        }
+        another
+    }
+
+    /// Begins to count anew.
+    pub fn begin_again(&mut self) {
+        (self.iteration, self.last) = (1, None);
+        self.failed.clear();
+        for note in self.items.values_mut() {
+            (note.fails, note.failed_on) = (0, None);
+        }
     }
 
     /// Reads what is kept beside the list of a phase.

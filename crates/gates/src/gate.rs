@@ -1,14 +1,19 @@
 //! The steps of a gate: [`Gate::decompose`], [`Gate::verify`], and where it stands in between.
 
+use std::collections::HashMap;
+
+use assay_rules::redacted_text;
+
 use crate::bar::Bar;
 use crate::beside::{Beside, By, Checklist, MadeFrom, Note};
 use crate::checks::{self, Seen};
+use crate::digest::Digest;
 use crate::item::{Item, ItemId, Scope, Severity, Verified};
 use crate::keep::{Keep, KeepError};
 use crate::list::{List, ListError};
 use crate::phase::Phase;
 use crate::standing::{Standing, judge};
-use crate::state::{Content, State, UpdateError};
+use crate::state::{Content, Looked, State, UpdateError};
 use crate::subject::Subject;
 
 /// A gate: one phase of one subject, with where its state lies.
@@ -22,6 +27,13 @@ pub struct Gate<'a> {
     pub keep: &'a Keep,
     /// How high the bar is.
     pub bar: Bar,
+}
+
+/// What tells some content from others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Digests {
+    pub(crate) whole: Digest,
+    pub(crate) attempt: Digest,
 }
 
 /// An item that somebody puts on a list.
@@ -101,49 +113,76 @@ impl Gate<'_> {
 
     /// Writes down what somebody saw who is not asked by us.
     pub fn update(&self, id: &ItemId, result: Verified) -> Result<(), GateError> {
-        self.change(|state, content| {
+        self.change(&self.content(), |state, content| {
             if state.list.get(id).is_some_and(|item| self.sees(state, item)) {
                 return Err(UpdateError::SeenHere(id.clone()).into());
             }
-            Ok(state.update(id, result, content)?)
+            Ok(state.update(id, redacted(result), content)?)
         })
     }
 
     /// Says whether an item is looked at here, so that nobody's word has to be taken for it.
     fn sees(&self, state: &State, item: &Item) -> bool {
         match state.note(&item.id).by {
-            Some(By::Code(key)) => checks::named(&key).is_some_and(|check| {
-                !matches!((check.look)(self.subject, &item.scope), Seen::Unseen(_))
-            }),
+            Some(By::Code(key)) => !matches!(self.look(&key, item), Seen::Unseen(_)),
             Some(By::Command(_)) => true,
             None => false,
         }
     }
 
-    /// Writes down that somebody lives with an item as it is.
-    pub fn accept(&self, id: &ItemId, reason: &str, by: &str) -> Result<(), GateError> {
-        self.change(|state, content| Ok(state.accept(id, reason, by, content)?))
+    /// Has a built-in check look at an item.
+    pub(crate) fn look(&self, key: &str, item: &Item) -> Seen {
+        match checks::named(key) {
+            Some(check) => (check.look)(self.subject, &item.scope),
+            None => Seen::Unseen(format!("this version has no check `{key}`")),
+        }
     }
 
-    /// Says where it stands on the content as it is now.
+    /// Writes down that somebody lives with an item as it is.
+    pub fn accept(&self, id: &ItemId, reason: &str, by: &str) -> Result<(), GateError> {
+        let (reason, by) = (redacted_text(reason), redacted_text(by));
+        self.change(&self.content(), |state, content| Ok(state.accept(id, &reason, &by, content)?))
+    }
+
+    /// Says where it stands on the content as it is now. What code sees is looked at for it, and
+    /// nothing is written down.
     pub fn standing(&self) -> Result<(State, Standing), GateError> {
-        let state = self.keep.read()?;
-        let standing = self.with_content(|content| judge(&state, &self.bar, content));
+        let (mut state, digests) = (self.keep.read()?, self.content());
+        let standing = self.with(&digests, |content| {
+            for (id, seen) in self.look_by_code(&state) {
+                match seen {
+                    Seen::Holds => state.settle(&id, Verified::Pass, content, Looked::AtAll),
+                    Seen::Fails(finding) => {
+                        let result = redacted(Verified::Fail(finding));
+                        state.settle(&id, result, content, Looked::AtAll);
+                    }
+                    Seen::Unseen(_) => state.reopen(&id, content),
+                }
+            }
+            judge(&state, &self.bar, content)
+        });
         Ok((state, standing))
     }
 
-    /// Has the state changed, given the content as it is now.
-    pub(crate) fn change<T>(
-        &self,
-        change: impl FnOnce(&mut State, Content<'_>) -> Result<T, GateError>,
-    ) -> Result<T, GateError> {
-        self.with_content(|content| self.keep.change(|state| change(state, content)))
+    /// Takes the digests of the content as it is now.
+    pub(crate) fn content(&self) -> Digests {
+        let (whole, attempt) = (self.subject.whole(self.phase), self.subject.attempt(self.phase));
+        Digests { whole, attempt }
     }
 
-    pub(crate) fn with_content<T>(&self, work: impl FnOnce(Content<'_>) -> T) -> T {
-        let whole = self.subject.whole(self.phase);
-        let of = |item: &Item, by: Option<&By>| self.subject.covered(self.phase, item, by, &whole);
-        work(Content { whole: &whole, of: &of })
+    /// Has the state changed, on some content.
+    pub(crate) fn change<T>(
+        &self,
+        digests: &Digests,
+        change: impl FnOnce(&mut State, Content<'_>) -> Result<T, GateError>,
+    ) -> Result<T, GateError> {
+        self.with(digests, |content| self.keep.change(|state| change(state, content)))
+    }
+
+    pub(crate) fn with<T>(&self, digests: &Digests, work: impl FnOnce(Content<'_>) -> T) -> T {
+        let part = |item: &Item| self.subject.part(self.phase, item);
+        let Digests { whole, attempt } = digests;
+        work(Content { whole, attempt, part: &part })
     }
 
     /// Gives the items that are built in for what there is to look at.
@@ -171,14 +210,18 @@ impl Gate<'_> {
         items: Vec<Proposed>,
     ) -> Result<State, ListError> {
         let beside = match before {
-            Some(before) => before.beside.begun_again(made_from),
+            Some(before) => before.beside.for_another_list(made_from),
             None => Beside::new(self.phase, made_from),
         };
         let mut state = State { list: List::new(self.phase), beside };
+        let known = before.map(known).unwrap_or_default();
+        let mut number = state.next_number();
         for proposed in items {
-            let known = before.and_then(|before| same(before, &proposed));
-            let known = known.filter(|id| state.list.get(id).is_none());
-            add(&mut state, proposed, known)?;
+            let place = (proposed.scope.clone(), proposed.check.clone());
+            let same =
+                known.get(&place).filter(|(_, by)| *by == proposed.by).map(|(id, _)| id.clone());
+            let same = same.filter(|id| state.list.get(id).is_none());
+            add(&mut state, proposed, same, &mut number)?;
         }
         Ok(state)
     }
@@ -189,9 +232,14 @@ pub(crate) fn add(
     state: &mut State,
     proposed: Proposed,
     known: Option<ItemId>,
+    number: &mut usize,
 ) -> Result<ItemId, ListError> {
     let Proposed { id, scope, check, severity, parent, by } = proposed;
-    let id = id.or(known).unwrap_or_else(|| state.free_id());
+    let id = id.or(known).unwrap_or_else(|| {
+        let id = ItemId::numbered(state.list.phase, *number);
+        *number += 1;
+        id
+    });
     if let Some(parent) = parent.as_ref().filter(|parent| state.list.get(parent).is_none()) {
         return Err(ListError::Orphan { child: id, parent: parent.to_string() });
     }
@@ -202,12 +250,19 @@ pub(crate) fn add(
     Ok(id)
 }
 
-/// Finds the item of a list that looks for the same in the same place.
-fn same(state: &State, proposed: &Proposed) -> Option<ItemId> {
-    let is_same = |item: &&Item| {
-        item.scope == proposed.scope
-            && item.check == proposed.check
-            && state.note(&item.id).by == proposed.by
+/// Gives the items of a list by where they look for what.
+fn known(state: &State) -> HashMap<(Scope, String), (ItemId, Option<By>)> {
+    let entry = |item: &Item| {
+        let place = (item.scope.clone(), item.check.clone());
+        (place, (item.id.clone(), state.note(&item.id).by))
     };
-    state.list.items().find(is_same).map(|item| item.id.clone())
+    state.list.items().map(entry).collect()
+}
+
+/// Takes secrets out of what was found: the state is a file like any other.
+pub(crate) fn redacted(result: Verified) -> Verified {
+    match result {
+        Verified::Fail(finding) => Verified::Fail(redacted_text(&finding)),
+        Verified::Pass | Verified::Todo => result,
+    }
 }

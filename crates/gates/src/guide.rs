@@ -5,6 +5,7 @@ use crate::checks;
 use crate::item::{ItemId, Scope, Verified};
 use crate::standing::{Standing, Stands};
 use crate::state::State;
+use crate::verify::GONE;
 
 /// What is to be done about an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,7 @@ pub fn instructions(state: &State, standing: &Standing) -> Vec<Instruction> {
                 Some(By::Code(key)) => checks::named(&key),
                 Some(By::Command(_)) | None => None,
             };
+            let check = check.filter(|_| !finding.ends_with(GONE));
             let (what, include) = match check {
                 Some(check) => (check.fix.told(&line.item.scope), check.fix.include.to_vec()),
                 None => (String::new(), Vec::new()),

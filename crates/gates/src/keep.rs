@@ -4,11 +4,13 @@
 //! nothing about items that are not on it or were not settled there, so it is written first: with
 //! the list as it was before, the gate is as it was before.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assay_store::disk::{self, DiskError, Lock, Sure};
 
 use crate::beside::{Beside, MadeFrom};
+use crate::item::Verified;
 use crate::list::List;
 use crate::phase::Phase;
 use crate::state::State;
@@ -50,12 +52,9 @@ pub enum KeepError {
     Disk(#[from] DiskError),
 }
 
-/// The state's files as they are, to be put back should somebody change them.
+/// The files of all gates in a folder as they are, to be put back should somebody change them.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    list: Option<Vec<u8>>,
-    beside: Option<Vec<u8>>,
-}
+pub struct Snapshot(BTreeMap<String, Vec<u8>>);
 
 impl Keep {
     /// The state of a phase's gate in a folder.
@@ -118,26 +117,31 @@ impl Keep {
         Ok(after)
     }
 
-    /// Takes down the files as they are.
+    /// Takes down the files of all gates in the folder as they are.
     pub fn snapshot(&self) -> Result<Snapshot, KeepError> {
-        let list = disk::read(&self.list_path())?;
-        Ok(Snapshot { list, beside: disk::read(&self.beside_path())? })
+        let mut files = BTreeMap::new();
+        for name in disk::names(&self.folder)? {
+            if name.starts_with("qr-") {
+                let bytes = disk::read(&self.folder.join(&name))?.unwrap_or_default();
+                files.insert(name, bytes);
+            }
+        }
+        Ok(Snapshot(files))
     }
 
     /// Puts the files back as they were, and says whether somebody had changed them.
     pub fn put_back(&self, snapshot: &Snapshot) -> Result<bool, KeepError> {
         disk::make_folder(&self.folder)?;
         let _lock = self.lock()?;
-        if self.snapshot()? == *snapshot {
+        let now = self.snapshot()?;
+        if now == *snapshot {
             return Ok(false);
         }
-        for (path, bytes) in
-            [(self.beside_path(), &snapshot.beside), (self.list_path(), &snapshot.list)]
-        {
-            match bytes {
-                Some(bytes) => disk::write(&path, bytes, Sure::OnDisk)?,
-                None => disk::remove_surely(&path)?,
-            }
+        for name in now.0.keys().filter(|name| !snapshot.0.contains_key(*name)) {
+            disk::remove_surely(&self.folder.join(name))?;
+        }
+        for (name, bytes) in &snapshot.0 {
+            disk::write(&self.folder.join(name), bytes, Sure::OnDisk)?;
         }
         Ok(true)
     }
@@ -158,8 +162,16 @@ impl Keep {
         let path = self.beside_path();
         let beside = match text_of(&path)? {
             Some(text) => Beside::read(self.phase, &text).map_err(|why| unreadable(&path, why))?,
-            // Somebody wrote the list by hand.
-            None => Beside::new(self.phase, MadeFrom::default()),
+            // Somebody wrote the list by hand, and nobody has verified it yet.
+            None if list.items().all(|item| item.result == Verified::Todo) => {
+                Beside::new(self.phase, MadeFrom::default())
+            }
+            None => {
+                return Err(unreadable(
+                    &path,
+                    "it is missing, so nobody knows what was seen".into(),
+                ));
+            }
         };
         Ok(State { list, beside })
     }

@@ -3,7 +3,7 @@
 //! Five fields for each item, and nothing that could be counted from them. Whatever else somebody
 //! wrote there stays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
@@ -19,6 +19,8 @@ pub struct List {
     /// What they are about.
     pub phase: Phase,
     entries: Vec<Entry>,
+    /// Where each item stands.
+    places: HashMap<ItemId, usize>,
     /// What else stands beside the items.
     also: Map<String, Value>,
 }
@@ -74,7 +76,7 @@ pub enum ListError {
 impl List {
     /// Makes a list.
     pub fn new(phase: Phase) -> List {
-        List { phase, entries: Vec::new(), also: Map::new() }
+        List { phase, entries: Vec::new(), places: HashMap::new(), also: Map::new() }
     }
 
     /// Reads a list of a phase.
@@ -100,21 +102,16 @@ impl List {
             .zip(items)
             .map(|(number, item)| read_item(item).map_err(|why| ListError::Item { number, why }))
             .collect::<Result<_, _>>()?;
-        let list = List { phase, entries, also };
-        list.check_names()?;
+        let places = places(&entries)?;
+        let list = List { phase, entries, places, also };
+        list.check_parents()?;
         Ok(list)
     }
 
-    fn check_names(&self) -> Result<(), ListError> {
-        let mut names = BTreeSet::new();
-        for item in self.items() {
-            if !names.insert(item.id.as_str()) {
-                return Err(ListError::DuplicateId(item.id.clone()));
-            }
-        }
+    fn check_parents(&self) -> Result<(), ListError> {
         for Entry { item, also } in &self.entries {
             let Some(parent) = parent_in(also) else { continue };
-            if !names.contains(parent) {
+            if parent.parse().map_or(true, |parent| self.get(&parent).is_none()) {
                 let (child, parent) = (item.id.clone(), parent.to_owned());
                 return Err(ListError::Orphan { child, parent });
             }
@@ -129,19 +126,22 @@ impl List {
 
     /// Gives an item.
     pub fn get(&self, id: &ItemId) -> Option<&Item> {
-        self.items().find(|item| item.id == *id)
+        self.entry(id).map(|entry| &entry.item)
     }
 
     /// Gives what the list itself says of how much depends on an item.
     pub fn severity_of(&self, id: &ItemId) -> Option<Severity> {
-        let entry = self.entries.iter().find(|entry| entry.item.id == *id)?;
+        let entry = self.entry(id)?;
         serde_json::from_value(entry.also.get("severity")?.clone()).ok()
     }
 
     /// Gives what the list itself says of which item an item is a part of.
     pub fn parent_of(&self, id: &ItemId) -> Option<ItemId> {
-        let entry = self.entries.iter().find(|entry| entry.item.id == *id)?;
-        parent_in(&entry.also)?.parse().ok()
+        parent_in(&self.entry(id)?.also)?.parse().ok()
+    }
+
+    fn entry(&self, id: &ItemId) -> Option<&Entry> {
+        self.entries.get(*self.places.get(id)?)
     }
 
     /// Adds an item.
@@ -149,14 +149,22 @@ impl List {
         if self.get(&item.id).is_some() {
             return Err(ListError::DuplicateId(item.id));
         }
+        self.places.insert(item.id.clone(), self.entries.len());
         self.entries.push(Entry { item, also: Map::new() });
         Ok(())
     }
 
     /// Writes down what came of an item; says whether there is such an item.
     pub fn settle(&mut self, id: &ItemId, result: Verified) -> bool {
-        let found = self.entries.iter_mut().find(|entry| entry.item.id == *id);
+        let found = self.places.get(id).and_then(|place| self.entries.get_mut(*place));
         found.map(|entry| entry.item.result = result).is_some()
+    }
+
+    /// Takes items off the list.
+    pub fn remove(&mut self, ids: &BTreeSet<ItemId>) {
+        self.entries.retain(|entry| !ids.contains(&entry.item.id));
+        let entries = self.entries.iter().enumerate();
+        self.places = entries.map(|(place, entry)| (entry.item.id.clone(), place)).collect();
     }
 
     /// Writes the list.
@@ -170,6 +178,17 @@ impl List {
         let text = serde_json::to_string_pretty(&whole).expect("a map of text is JSON");
         text + "\n"
     }
+}
+
+/// Notes where each item stands; no two have one name.
+fn places(entries: &[Entry]) -> Result<HashMap<ItemId, usize>, ListError> {
+    let mut places = HashMap::new();
+    for (place, Entry { item, .. }) in entries.iter().enumerate() {
+        if places.insert(item.id.clone(), place).is_some() {
+            return Err(ListError::DuplicateId(item.id.clone()));
+        }
+    }
+    Ok(places)
 }
 
 fn parent_in(also: &Map<String, Value>) -> Option<&str> {

@@ -83,9 +83,11 @@ impl Standing {
     pub fn reviewed(&self) -> Option<Reviewed> {
         match self.outcome {
             Outcome::Pass => Some(Reviewed::Pass),
-            _ if self.lines.is_empty() => None,
-            _ if self.lines.iter().any(|line| !line.is_settled()) => None,
-            _ => Some(Reviewed::NeedsChanges),
+            Outcome::Empty | Outcome::Open => None,
+            Outcome::Fail | Outcome::HandedOver(_) => {
+                let is_whole = self.lines.iter().all(Line::is_settled);
+                is_whole.then_some(Reviewed::NeedsChanges)
+            }
         }
     }
 }
@@ -111,8 +113,11 @@ pub fn judge(state: &State, bar: &Bar, content: Content<'_>) -> Standing {
     let failed = state.beside.last.as_ref().is_some_and(|l| l.reviewed == Reviewed::NeedsChanges);
     let attempt = match outcome {
         Outcome::Pass => before.after(Reviewed::Pass),
-        _ if iteration > 1 || failed => Attempt { state: LoopState::Retry, iteration },
-        _ => before,
+        Outcome::Fail | Outcome::Open | Outcome::Empty | Outcome::HandedOver(_) => {
+            let is_again = iteration > 1 || failed;
+            let state = if is_again { LoopState::Retry } else { LoopState::Initial };
+            Attempt { state, iteration }
+        }
     };
     Standing { attempt, lines, outcome }
 }
@@ -121,13 +126,7 @@ fn line(state: &State, item: &Item, bar: &Bar, content: Content<'_>) -> Line {
     let result = state.result(item, content);
     let note = state.note(&item.id);
     let severity = note.severity;
-    let finding = match &result {
-        Verified::Pass | Verified::Todo => None,
-        Verified::Fail(finding) => Some(finding),
-    };
-    // What somebody accepted is what they were shown, and nothing that came up later.
-    let accepted = note.accepted.filter(|accepted| accepted.finding.as_ref() == finding);
-    let stands = match (&result, accepted) {
+    let stands = match (&result, state.acceptance(item, content)) {
         (Verified::Pass, _) => Stands::Holds,
         (_, Some(accepted)) => Stands::Accepted { reason: accepted.reason, by: accepted.by },
         (Verified::Todo, None) => Stands::Open,

@@ -6,6 +6,7 @@
 
 use crate::attempt::{Attempt, LoopState, Reviewed};
 use crate::beside::{Acceptance, Beside, By, LastVerified, Note, SeenOn};
+use crate::checks;
 use crate::digest::Digest;
 use crate::item::{Item, ItemId, Severity, Verified};
 use crate::list::List;
@@ -19,13 +20,36 @@ pub struct State {
     pub beside: Beside,
 }
 
-/// What content there is: all of it, and what an item covers of it.
+/// What content there is.
 #[derive(Clone, Copy)]
 pub struct Content<'a> {
     /// All of it.
     pub whole: &'a Digest,
-    /// What an item covers that somebody verifies.
-    pub of: &'a dyn Fn(&Item, Option<&By>) -> Digest,
+    /// What tells this attempt from others.
+    pub attempt: &'a Digest,
+    /// The part that an item is about, where it is about one.
+    pub part: &'a dyn Fn(&Item) -> Option<Digest>,
+}
+
+impl Content<'_> {
+    /// Gives what somebody saw who looked at an item alone.
+    fn of(&self, item: &Item) -> Digest {
+        (self.part)(item).unwrap_or_else(|| self.whole.clone())
+    }
+
+    /// Says whether what was seen is what is there now.
+    fn is(&self, item: &Item, seen: &SeenOn) -> bool {
+        seen.content == *self.whole || (self.part)(item).as_ref() == Some(&seen.content)
+    }
+}
+
+/// How much somebody looked at who says what came of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looked {
+    /// At everything.
+    AtAll,
+    /// At what the item is about.
+    AtItsPart,
 }
 
 /// Why nothing becomes of an item.
@@ -53,62 +77,89 @@ pub enum UpdateError {
     #[error("reason required: say why `{0}` is accepted as it is")]
     NoReason(ItemId),
     /// There is nothing to live with.
-    #[error("`{0}` has passed, so there is nothing to accept")]
+    #[error("`{0}` has not failed, so there is nothing to accept")]
     NothingToAccept(ItemId),
 }
 
+/// What is built in says itself how much depends on it.
+fn graded_by_code(note: Note) -> Note {
+    let severity = match &note.by {
+        Some(By::Code(key)) => checks::named(key).map(|check| check.severity),
+        Some(By::Command(_)) | None => None,
+    };
+    Note { severity: severity.unwrap_or(note.severity), ..note }
+}
+
 impl State {
+    /// Says whether somebody lives with what is found of an item now.
+    pub fn acceptance(&self, item: &Item, content: Content<'_>) -> Option<Acceptance> {
+        let Verified::Fail(finding) = &item.result else { return None };
+        // What somebody accepted is what they were shown, and nothing that came up later.
+        let accepted = self.note(&item.id).accepted?;
+        let is_shown = accepted.finding == *finding && accepted.content == content.of(item);
+        is_shown.then_some(accepted)
+    }
+
     /// Gives what belongs to an item; where nothing is kept, what the list says of it itself. What
     /// nobody graded must hold.
     pub fn note(&self, id: &ItemId) -> Note {
-        let kept = self.beside.items.get(id).cloned();
+        let kept = self.beside.items.get(id).cloned().map(graded_by_code);
         kept.unwrap_or_else(|| {
             let severity = self.list.severity_of(id).unwrap_or(Severity::Must);
             Note { parent: self.list.parent_of(id), ..Note::new(severity) }
         })
     }
 
-    /// Gives the name that comes next. A name that was ever used means what it meant then.
-    pub fn free_id(&self) -> ItemId {
+    /// Gives the number of the name that comes next. A name that was ever used means what it meant
+    /// then.
+    pub fn next_number(&self) -> usize {
         let phase = self.list.phase;
         let used = self.list.items().map(|item| &item.id).chain(self.beside.items.keys());
         let last = used.filter_map(|id| id.number_in(phase)).max().unwrap_or(0);
-        ItemId::numbered(phase, last.saturating_add(1))
+        last.saturating_add(1)
     }
 
     /// Gives what is known of an item on the content as it is now.
     pub fn result(&self, item: &Item, content: Content<'_>) -> Verified {
-        let note = self.note(&item.id);
-        let covered = (content.of)(item, note.by.as_ref());
+        let seen = self.note(&item.id).seen;
+        let held = seen.is_some_and(|seen| seen.held && content.is(item, &seen));
         match &item.result {
-            Verified::Pass if note.seen != Some(SeenOn { content: covered, held: true }) => {
-                Verified::Todo
-            }
+            Verified::Pass if !held => Verified::Todo,
             result => result.clone(),
         }
     }
 
     /// Says whether an item was looked at on the content as it is now.
     pub fn is_seen(&self, item: &Item, content: Content<'_>) -> bool {
-        let note = self.note(&item.id);
-        let covered = (content.of)(item, note.by.as_ref());
-        item.result != Verified::Todo && note.seen.is_some_and(|seen| seen.content == covered)
+        let seen = self.note(&item.id).seen;
+        item.result != Verified::Todo && seen.is_some_and(|seen| content.is(item, &seen))
     }
 
-    /// Begins to verify some content. Another attempt begins only where a complete one failed on
-    /// other content, so that nobody lowers the bar by asking often.
-    pub fn begin(&mut self, content: &Digest) {
-        let Some(last) = &self.beside.last else { return };
-        if last.reviewed == Reviewed::NeedsChanges && last.content != *content {
-            let attempt = Attempt { state: LoopState::Retry, iteration: self.beside.iteration };
-            self.beside.iteration = attempt.after(last.reviewed).iteration;
-            self.beside.last = None;
+    /// Begins to verify some content. Another attempt begins only where a complete one failed and
+    /// this content was not tried before, so that nobody lowers the bar by asking often; where the
+    /// gate was passed before, what comes now is new work.
+    pub fn begin(&mut self, attempt: &Digest) {
+        let Some(last) = self.beside.last.clone() else { return };
+        if last.content == *attempt {
+            return;
+        }
+        match last.reviewed {
+            Reviewed::Pass => self.beside.begin_again(),
+            Reviewed::NeedsChanges if self.beside.failed.contains(attempt) => {}
+            Reviewed::NeedsChanges => {
+                let before = Attempt { state: LoopState::Retry, iteration: self.beside.iteration };
+                self.beside.iteration = before.after(last.reviewed).iteration;
+                self.beside.last = None;
+            }
         }
     }
 
     /// Ends verifying some content, once nothing is open.
-    pub fn end(&mut self, content: &Digest, reviewed: Reviewed) {
-        self.beside.last = Some(LastVerified { content: content.clone(), reviewed });
+    pub fn end(&mut self, attempt: &Digest, reviewed: Reviewed) {
+        if reviewed == Reviewed::NeedsChanges {
+            self.beside.failed.insert(attempt.clone());
+        }
+        self.beside.last = Some(LastVerified { content: attempt.clone(), reviewed });
     }
 
     /// Writes down what somebody saw who is not asked by us, where that is allowed.
@@ -128,22 +179,25 @@ impl State {
             }
             (Verified::Todo | Verified::Fail(_), Verified::Pass | Verified::Fail(_)) => {}
         }
-        self.settle(id, result, content);
+        self.settle(id, result, content, Looked::AtItsPart);
         Ok(())
     }
 
     /// Writes down what came of an item.
-    pub fn settle(&mut self, id: &ItemId, result: Verified, content: Content<'_>) {
+    pub fn settle(&mut self, id: &ItemId, result: Verified, content: Content<'_>, looked: Looked) {
         let Some(item) = self.list.get(id) else { return };
         let mut note = self.note(id);
         let held = result == Verified::Pass;
-        let covered = (content.of)(item, note.by.as_ref());
+        let covered = match looked {
+            Looked::AtAll => content.whole.clone(),
+            Looked::AtItsPart => content.of(item),
+        };
         note.seen = Some(SeenOn { content: covered, held });
         note.version = note.version.saturating_add(1);
         // Looking at the same content again is no other failure.
-        if matches!(result, Verified::Fail(_)) && note.failed_on.as_ref() != Some(content.whole) {
+        if matches!(result, Verified::Fail(_)) && note.failed_on.as_ref() != Some(content.attempt) {
             note.fails = note.fails.saturating_add(1);
-            note.failed_on = Some(content.whole.clone());
+            note.failed_on = Some(content.attempt.clone());
         }
         self.beside.items.insert(id.clone(), note);
         self.list.settle(id, result);
@@ -168,14 +222,13 @@ impl State {
         if reason.trim().is_empty() {
             return Err(UpdateError::NoReason(id.clone()));
         }
-        let finding = match self.result(item, content) {
-            Verified::Pass => return Err(UpdateError::NothingToAccept(id.clone())),
-            Verified::Fail(finding) => Some(finding),
-            Verified::Todo => None,
+        let Verified::Fail(finding) = self.result(item, content) else {
+            return Err(UpdateError::NothingToAccept(id.clone()));
         };
         let mut note = self.note(id);
         let (reason, by) = (reason.trim().to_owned(), by.to_owned());
-        note.accepted = Some(Acceptance { reason, by, finding });
+        let content = content.of(item);
+        note.accepted = Some(Acceptance { reason, by, finding, content });
         note.version = note.version.saturating_add(1);
         self.beside.items.insert(id.clone(), note);
         Ok(())

@@ -1,15 +1,16 @@
 //! Verifying a gate: everybody who can say something about its items is asked.
 
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::beside::{By, Checklist};
 use crate::checks::{self, Seen};
 use crate::command::CommandVerifier;
-use crate::gate::{Gate, GateError, add};
-use crate::item::{Item, ItemId, Verified};
+use crate::gate::{Digests, Gate, GateError, Proposed, add, redacted};
+use crate::item::{Item, ItemId, Scope, Verified};
 use crate::standing::{Standing, judge};
-use crate::state::State;
+use crate::state::{Looked, State};
 use crate::verifier::{Judge, Verifiers, groups, lanes};
 
 /// How many are asked side by side.
@@ -27,8 +28,20 @@ pub struct VerifiedGate {
     pub state: State,
     /// The items that were added because the subject has grown.
     pub added: Vec<ItemId>,
+    /// The items that were taken off because what they looked at is written no more.
+    pub retired: Vec<ItemId>,
     /// The items that nobody saw, each with the reason.
     pub unseen: Vec<(ItemId, String)>,
+}
+
+/// What is said of an item whose part of the plan is gone.
+pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, `assay gate decompose --again` makes a new list.";
+
+/// What there is to verify.
+struct Begun {
+    state: State,
+    added: Vec<ItemId>,
+    retired: Vec<ItemId>,
 }
 
 /// Items, and who is asked about them.
@@ -45,52 +58,66 @@ enum Who<'a> {
 }
 
 impl Gate<'_> {
-    /// Has everything verified that has to be, and says where the gate stands then.
+    /// Has everything verified that has to be, and says where the gate stands then. What is seen is
+    /// of the content as it is now: what changes meanwhile was not looked at.
     pub fn verify(&self, verifiers: Verifiers<'_>) -> Result<VerifiedGate, GateError> {
-        let (state, added) = self.begin()?;
-        let mut unseen = self.write_down(self.look_by_code(&state))?;
-        self.reopen(&unseen)?;
-        let left = self.left(&state);
+        let digests = self.content();
+        let Begun { state, added, retired } = self.begin(&digests, verifiers)?;
+        let mut unseen = self.write_down(&digests, self.look_by_code(&state))?;
+        self.reopen(&digests, &unseen)?;
+        let left = self.left(&digests, &state);
         let (one_by_one, side_by_side) = lanes(left.iter().copied());
         for item in one_by_one {
             let errand = Errand { who: who(&state, item, verifiers), items: vec![item] };
-            unseen.extend(self.write_down(self.run(&errand))?);
+            unseen.extend(self.write_down(&digests, self.run(&errand))?);
         }
         let errands = errands(&state, side_by_side, verifiers);
-        unseen.extend(self.run_side_by_side(&errands)?);
+        unseen.extend(self.run_side_by_side(&digests, &errands)?);
         let (state, standing) = self.end()?;
-        Ok(VerifiedGate { standing, state, added, unseen })
+        Ok(VerifiedGate { standing, state, added, retired, unseen })
     }
 
-    /// Begins another attempt, if it is one, and adds what the subject has more of than it had when
-    /// the list was made.
-    fn begin(&self) -> Result<(State, Vec<ItemId>), GateError> {
-        self.change(|state, content| {
-            state.begin(content.whole);
+    /// Begins another attempt, if it is one. Adds what the subject has more of than it had when the
+    /// list was made and who verifies by now, and retires what is written no more.
+    fn begin(&self, digests: &Digests, verifiers: Verifiers<'_>) -> Result<Begun, GateError> {
+        self.change(digests, |state, content| {
+            state.begin(content.attempt);
             let built_in = match state.beside.made_from.checklist {
                 Checklist::BuiltIn => self.built_in(),
                 Checklist::HandedIn => Vec::new(),
             };
-            let mut added = Vec::new();
-            for item in built_in {
-                let is_listed = state.list.items().any(|listed| {
-                    listed.scope == item.scope && state.note(&listed.id).by == item.by
-                });
-                if !is_listed {
-                    added.push(add(state, item, None)?);
+            let retired =
+                if self.phase.is_of_a_plan() { Vec::new() } else { gone(state, &built_in) };
+            state.list.remove(&retired.iter().cloned().collect());
+            let place = |scope: &Scope, by: Option<By>| (scope.clone(), by);
+            let listed = state.list.items().map(|item| place(&item.scope, state.note(&item.id).by));
+            let listed: HashSet<(Scope, Option<By>)> = listed.collect();
+            let commands = verifiers.commands.iter().filter(|c| c.phases.contains(&self.phase));
+            let (mut added, mut number) = (Vec::new(), state.next_number());
+            for item in built_in.into_iter().chain(commands.map(CommandVerifier::item)) {
+                if !listed.contains(&place(&item.scope, item.by.clone())) {
+                    added.push(add(state, item, None, &mut number)?);
                 }
             }
-            Ok((state.clone(), added))
+            Ok(Begun { state: state.clone(), added, retired })
         })
     }
 
     /// Has the built-in checks look, whatever was seen before: that costs next to nothing.
-    fn look_by_code(&self, state: &State) -> Vec<(ItemId, Seen)> {
+    pub(crate) fn look_by_code(&self, state: &State) -> Vec<(ItemId, Seen)> {
+        let targets: HashSet<(String, Scope)> = checks::of(self.phase)
+            .into_iter()
+            .flat_map(|check| {
+                let targets = (check.targets)(self.subject).into_iter();
+                targets.map(|target| (check.key.to_owned(), target.scope))
+            })
+            .collect();
         let look = |item: &Item| {
             let Some(By::Code(key)) = state.note(&item.id).by else { return None };
-            let seen = match checks::named(&key) {
-                Some(check) => (check.look)(self.subject, &item.scope),
-                None => Seen::Unseen(format!("this version has no check `{key}`")),
+            let is_gone = !targets.contains(&(key.clone(), item.scope.clone()));
+            let seen = match is_gone && checks::named(&key).is_some() {
+                true => Seen::Fails(format!("`{}` {GONE}", item.scope)),
+                false => self.look(&key, item),
             };
             Some((item.id.clone(), seen))
         };
@@ -98,8 +125,8 @@ impl Gate<'_> {
     }
 
     /// Opens items again that failed on other content and that code cannot tell anything of now.
-    fn reopen(&self, unseen: &[(ItemId, String)]) -> Result<(), GateError> {
-        self.change(|state, content| {
+    fn reopen(&self, digests: &Digests, unseen: &[(ItemId, String)]) -> Result<(), GateError> {
+        self.change(digests, |state, content| {
             for (id, _) in unseen {
                 state.reopen(id, content);
             }
@@ -108,12 +135,12 @@ impl Gate<'_> {
     }
 
     /// Gives the items that somebody else has to look at.
-    fn left<'s>(&self, state: &'s State) -> Vec<&'s Item> {
-        self.with_content(|content| {
+    fn left<'s>(&self, digests: &Digests, state: &'s State) -> Vec<&'s Item> {
+        self.with(digests, |content| {
             let is_left = |item: &&Item| match state.note(&item.id).by {
                 Some(By::Code(_)) => false,
-                // A command may see something else where it failed before.
-                Some(By::Command(_)) => state.result(item, content) != Verified::Pass,
+                // It may look at anything, which nobody here can tell from what it was before.
+                Some(By::Command(_)) => true,
                 // On the same content a judge sees the same, and a person's word stands.
                 None => !state.is_seen(item, content),
             };
@@ -121,13 +148,17 @@ impl Gate<'_> {
         })
     }
 
-    fn run_side_by_side(&self, errands: &[Errand<'_>]) -> Result<Vec<(ItemId, String)>, GateError> {
+    fn run_side_by_side(
+        &self,
+        digests: &Digests,
+        errands: &[Errand<'_>],
+    ) -> Result<Vec<(ItemId, String)>, GateError> {
         let waiting = Mutex::new(errands.iter());
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
         let work = || {
             let mut unseen = Vec::new();
             while let Some(errand) = next() {
-                unseen.extend(self.write_down(self.run(errand))?);
+                unseen.extend(self.write_down(digests, self.run(errand))?);
             }
             Ok(unseen)
         };
@@ -160,7 +191,11 @@ impl Gate<'_> {
     }
 
     /// Writes down what was seen, and gives what was not.
-    fn write_down(&self, seen: Vec<(ItemId, Seen)>) -> Result<Vec<(ItemId, String)>, GateError> {
+    fn write_down(
+        &self,
+        digests: &Digests,
+        seen: Vec<(ItemId, Seen)>,
+    ) -> Result<Vec<(ItemId, String)>, GateError> {
         let (mut settled, mut unseen) = (Vec::new(), Vec::new());
         for (id, seen) in seen {
             match seen {
@@ -170,9 +205,9 @@ impl Gate<'_> {
             }
         }
         if !settled.is_empty() {
-            self.change(|state, content| {
+            self.change(digests, |state, content| {
                 for (id, result) in settled {
-                    state.settle(&id, result, content);
+                    state.settle(&id, redacted(result), content, Looked::AtAll);
                 }
                 Ok(())
             })?;
@@ -182,14 +217,25 @@ impl Gate<'_> {
 
     /// Ends the attempt, if nothing is left to be seen.
     fn end(&self) -> Result<(State, Standing), GateError> {
-        self.change(|state, content| {
+        self.change(&self.content(), |state, content| {
             let standing = judge(state, &self.bar, content);
             if let Some(reviewed) = standing.reviewed() {
-                state.end(content.whole, reviewed);
+                state.end(content.attempt, reviewed);
             }
             Ok((state.clone(), judge(state, &self.bar, content)))
         })
     }
+}
+
+/// Names the items of a list that are built in for something that there is not any more.
+fn gone(state: &State, built_in: &[Proposed]) -> Vec<ItemId> {
+    let there: HashSet<(&Scope, Option<&By>)> =
+        built_in.iter().map(|item| (&item.scope, item.by.as_ref())).collect();
+    let is_gone = |item: &&Item| {
+        let by = state.note(&item.id).by;
+        matches!(by, Some(By::Code(_))) && !there.contains(&(&item.scope, by.as_ref()))
+    };
+    state.list.items().filter(is_gone).map(|item| item.id.clone()).collect()
 }
 
 /// Says who is asked about an item.

@@ -50,6 +50,9 @@ enum StoredFixer {
 #[serde(deny_unknown_fields)]
 struct StoredCommand {
     run: Vec<String>,
+    /// The variables that it is given.
+    #[serde(default)]
+    env: Vec<String>,
     seconds: Option<u64>,
 }
 
@@ -88,6 +91,8 @@ pub(crate) enum GateFixer {
     Command {
         /// The program and its arguments.
         run: Vec<String>,
+        /// The variables that it is given.
+        env: Vec<String>,
         /// How long it may take.
         time: Duration,
     },
@@ -130,9 +135,9 @@ impl StoredGates {
             Some(StoredFixer::Command(command)) if command.run.is_empty() => {
                 bail!("`gates.fixer.run` in `{PATH}` is empty")
             }
-            Some(StoredFixer::Command(StoredCommand { run, seconds })) => {
+            Some(StoredFixer::Command(StoredCommand { run, env, seconds })) => {
                 let time = Duration::from_secs(seconds.unwrap_or(USUAL_SECONDS));
-                Ok(Some(GateFixer::Command { run: run.clone(), time }))
+                Ok(Some(GateFixer::Command { run: run.clone(), env: env.clone(), time }))
             }
         }
     }

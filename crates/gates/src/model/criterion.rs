@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use assay_findings::write::plain::one_line;
 use assay_models::Reply;
+use assay_rules::redacted_text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -52,11 +54,11 @@ impl CriterionJudge for ModelCriterionJudge<'_, '_> {
         let changed = changed.filter(|file| file.left_out.is_none());
         paths.extend(changed.filter_map(|file| file.new_path.clone()));
         let paths: Vec<String> = paths.into_iter().collect();
-        let material = Material::of_files(self.subject, &paths)?;
-        let asked = format!(
-            "The milestone:\n{}\n\nThe criterion:\n{}\n",
-            question.milestone.text, question.criterion.text
-        );
+        // What the plan says is as little to be followed as the files.
+        let words = format!("### MILESTONE\n{}\n", question.milestone.text);
+        let material = Material::of_files(self.subject, &words, &paths)?;
+        let criterion = redacted_text(&one_line(&question.criterion.text));
+        let asked = format!("Is this met? {criterion}\n");
         let prompt = self.judge.prompt(RECONCILING, &material, "What is asked", &asked, schema());
         let read = |reply: &Reply| -> Result<Answer, String> {
             serde_json::from_str(object_in(&reply.text)).map_err(|error| error.to_string())

@@ -14,7 +14,11 @@ const MOST_SHOWN: usize = 300_000;
 
 /// What a model is shown, without secrets.
 pub(super) struct Material {
+    /// All of it.
     pub(super) text: String,
+    /// The lines that prove something: of a plan where that is looked at, and else of what was
+    /// written, since a plan proves nothing about that.
+    pub(super) evidence: String,
 }
 
 impl Material {
@@ -30,19 +34,25 @@ impl Material {
             check_orders(path, !injection_in(&plan.text).is_empty())?;
             let _ = write!(text, "### PLAN {path}\n{}\n", plan.text);
         }
-        Material::with_files(text, subject, &paths(phase, subject, items))
+        let proves = if phase.is_of_a_plan() { text.clone() } else { String::new() };
+        Material::with_files(text, proves, subject, &paths(phase, subject, items))
     }
 
-    /// Puts together files alone, where the plan's own words prove nothing.
-    pub(super) fn of_files(subject: &Subject<'_>, paths: &[String]) -> Result<Material, String> {
+    /// Puts together files, with words of the plan that prove nothing.
+    pub(super) fn of_files(
+        subject: &Subject<'_>,
+        words: &str,
+        paths: &[String],
+    ) -> Result<Material, String> {
         if let Some((plan, path)) = subject.plan {
             check_orders(path, !injection_in(&plan.text).is_empty())?;
         }
-        Material::with_files(String::new(), subject, paths)
+        Material::with_files(words.to_owned(), String::new(), subject, paths)
     }
 
     fn with_files(
         mut text: String,
+        mut evidence: String,
         subject: &Subject<'_>,
         paths: &[String],
     ) -> Result<Material, String> {
@@ -54,18 +64,29 @@ impl Material {
             };
             check_orders(path, !injection_in_file(path, &now).is_empty())?;
             let _ = write!(text, "### FILE {path}\n{now}\n");
+            evidence.push_str(&now);
+            evidence.push('\n');
             if text.len() > MOST_SHOWN {
                 break;
             }
         }
         // What is cut off nobody would have looked at.
         match text.len() <= MOST_SHOWN {
-            true => Ok(Material { text: redacted_text(&text) }),
+            true => Ok(Material {
+                text: redacted_text(&text),
+                evidence: redacted_text(&without_titles(&evidence)),
+            }),
             false => {
                 Err(format!("it is more than the {MOST_SHOWN} bytes that a model is shown at once"))
             }
         }
     }
+}
+
+/// Leaves out the titles that are put between files here.
+fn without_titles(text: &str) -> String {
+    let lines = text.split_inclusive('\n').filter(|line| !line.starts_with("### PLAN "));
+    lines.collect()
 }
 
 fn check_orders(path: &str, has_orders: bool) -> Result<(), String> {

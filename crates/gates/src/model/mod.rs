@@ -11,7 +11,9 @@ mod material;
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_findings::write::plain::one_line;
 use assay_models::{Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt, Reply};
+use assay_rules::redacted_text;
 use serde_json::{Value, json};
 
 use self::answer::{Answers, Proposals};
@@ -51,13 +53,16 @@ impl Judge for ModelJudge {
         };
         let points: String = items
             .iter()
-            .map(|item| format!("- {} ({}): {}\n", item.id, item.scope, item.check))
+            .map(|item| {
+                let (scope, check) = (one_line(&item.scope.to_string()), one_line(&item.check));
+                redacted_text(&format!("- {} ({scope}): {check}\n", item.id))
+            })
             .collect();
         let prompt =
             self.prompt(VERIFYING, &material, "Points to verify", &points, answer_schema());
         let read = |reply: &Reply| Answers::read(&reply.text);
         match self.ask(&format!("gate {phase}"), &prompt, &read) {
-            Ok(answers) => answers.of(items, &material.text),
+            Ok(answers) => answers.of(items, &material.evidence),
             Err(why) => unseen(why),
         }
     }
@@ -67,7 +72,10 @@ impl Judge for ModelJudge {
         let listed = crate::checks::of(phase).into_iter();
         let listed: String = listed
             .flat_map(|check| (check.targets)(subject))
-            .map(|target| format!("- ({}) {}\n", target.scope, target.check))
+            .map(|target| {
+                let (scope, check) = (one_line(&target.scope.to_string()), one_line(&target.check));
+                redacted_text(&format!("- ({scope}) {check}\n"))
+            })
             .collect();
         let prompt =
             self.prompt(PROPOSING, &material, "On the list already", &listed, proposal_schema());

@@ -206,6 +206,17 @@ impl Reconciliation {
     }
 }
 
+impl Reconciliation {
+    /// Says whether something was seen that is not as the plan says, rather than not seen at all.
+    pub fn has_failed(&self) -> bool {
+        let is_failed = |milestone: &MilestoneResult| {
+            milestone.criteria.is_empty()
+                || milestone.criteria.iter().any(|c| matches!(c.answer, Answer::NotMet { .. }))
+        };
+        self.milestones.is_empty() || self.milestones.iter().any(is_failed)
+    }
+}
+
 /// Compares a plan, and where it lies from the root, with a tree. What code cannot tell a judge is
 /// asked, where there is one.
 pub fn reconcile(

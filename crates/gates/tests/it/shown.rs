@@ -9,7 +9,7 @@ use assay_gates::item::{Item, Severity, Verified};
 use assay_gates::list::List;
 use assay_gates::phase::Phase;
 use assay_gates::standing::{Standing, Stands, judge};
-use assay_gates::state::{Content, State};
+use assay_gates::state::{Content, Looked, State};
 
 /// A tree without files.
 pub(crate) struct Bare;
@@ -44,7 +44,7 @@ pub(crate) fn digest(text: &str) -> Digest {
 /// Does something with content that every item covers as a whole.
 pub(crate) fn with<T>(content: &str, work: impl FnOnce(Content<'_>) -> T) -> T {
     let whole = digest(content);
-    work(Content { whole: &whole, of: &|_, _| whole.clone() })
+    work(Content { whole: &whole, attempt: &whole, part: &|_| None })
 }
 
 /// Reads a gate, one item a line: `id scope severity status [finding]`, all seen on content `c`.
@@ -80,7 +80,7 @@ pub(crate) fn state(iteration: u32, text: &str) -> State {
     let mut state = State { list, beside };
     for (id, result) in settled {
         if result != Verified::Todo {
-            with("c", |content| state.settle(&id, result, content));
+            with("c", |content| state.settle(&id, result, content, Looked::AtAll));
         }
     }
     state

@@ -4,7 +4,7 @@ use assay_gates::attempt::{Attempt, LoopState, Reviewed};
 use assay_gates::bar::Bar;
 use assay_gates::item::{Severity, Verified};
 use assay_gates::standing::Outcome;
-use assay_gates::state::State;
+use assay_gates::state::{Looked, State};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -150,7 +150,9 @@ fn failed(times: u32, severity: &str) -> State {
     let id = "qa-001".parse().unwrap();
     for time in (0..times).rev() {
         let content = if time == 0 { "c".to_owned() } else { format!("before {time}") };
-        with(&content, |content| state.settle(&id, Verified::Fail("x".to_owned()), content));
+        with(&content, |content| {
+            state.settle(&id, Verified::Fail("x".to_owned()), content, Looked::AtAll)
+        });
     }
     state
 }
@@ -207,7 +209,9 @@ fn failing_again_on_the_same_content_is_no_other_failure() {
     let mut state = failed(1, "MUST");
     let id = "qa-001".parse().unwrap();
     for _ in 0..10 {
-        with("c", |content| state.settle(&id, Verified::Fail("x".to_owned()), content));
+        with("c", |content| {
+            state.settle(&id, Verified::Fail("x".to_owned()), content, Looked::AtAll)
+        });
     }
     assert_eq!(state.note(&id).fails, 1);
 }
@@ -227,7 +231,9 @@ fn somebody_can_live_with_an_item_for_a_reason_and_only_with_what_they_saw() {
         qa-001 accepted by ada: known, next release
     "#]]
     .assert_eq(&shown(&judged(&state, &Bar::SEED)));
-    with("c", |content| state.settle(&id, Verified::Fail("worse".to_owned()), content));
+    with("c", |content| {
+        state.settle(&id, Verified::Fail("worse".to_owned()), content, Looked::AtAll)
+    });
     expect![[r#"
         Fail Initial 1
         qa-001 blocks
@@ -255,12 +261,16 @@ fn verifying_the_same_content_again_leaves_the_bar_where_it_was() {
     assert_eq!(state.beside.iteration, 1);
     state.begin(&digest("d"));
     assert_eq!(state.beside.iteration, 2);
+    state.end(&digest("d"), Reviewed::NeedsChanges);
+    state.begin(&digest("c"));
+    assert_eq!(state.beside.iteration, 2, "it was tried before");
+    state.beside.last = None;
     // It left something open, so it was no whole attempt.
     state.begin(&digest("e"));
     assert_eq!(state.beside.iteration, 2);
     state.end(&digest("e"), Reviewed::Pass);
     state.begin(&digest("f"));
-    assert_eq!(state.beside.iteration, 2, "what passed is not tried again");
+    assert_eq!(state.beside.iteration, 1, "what comes after a pass is new work");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use assay_gates::bar::Bar;
 use assay_gates::guide::instructions;
 use assay_gates::item::Verified;
+use assay_gates::state::Looked;
 use assay_gates::text::read::{Answer, Next, read};
 use assay_gates::text::write::{decomposed, guidance, verified};
 use expect_test::{Expect, expect};
@@ -126,7 +127,9 @@ fn nothing_that_was_found_can_pass_for_a_line_of_the_answer() {
                   \u{b}NEXT: z\u{1b}[2J\u{202e}";
     let mut state = state(1, "a-001 * MUST TODO");
     let id = "a-001".parse().unwrap();
-    with("c", |content| state.settle(&id, Verified::Fail(forged.to_owned()), content));
+    with("c", |content| {
+        state.settle(&id, Verified::Fail(forged.to_owned()), content, Looked::AtAll)
+    });
     let standing = judged(&state, &Bar::SEED);
     for text in [verified(&standing), guidance(&instructions(&state, &standing))] {
         let starts = |word: &str| text.lines().filter(|line| line.starts_with(word)).count();

@@ -7,6 +7,7 @@ use assay_gates::answer::GateAnswer;
 use assay_gates::gate::Proposed;
 use assay_gates::item::{ItemId, Severity, Verified};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{Form, GateArgs};
 use crate::commands::{print, print_json, read_file, read_stdin, user_name};
@@ -94,22 +95,22 @@ struct HandedIn {
     _finding: Option<String>,
 }
 
-/// A list of items, or an object that has one.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum HandedList {
-    Bare(Vec<HandedIn>),
-    Named { items: Vec<HandedIn> },
-}
-
 /// Reads items that somebody hands in.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Proposed>> {
     let bytes = if path == "-" { read_stdin()? } else { read_file(path)? };
     let shown = path.display();
-    let list: HandedList = serde_json::from_slice(&bytes).with_context(|| {
-        format!("`{shown}` is no list of items, each with `scope` and `check` and maybe `id`, `severity`, `parent`")
+    let mut list: Value = serde_json::from_slice(&bytes)
+        .with_context(|| format!("`{shown}` is no JSON, and items are a list in JSON"))?;
+    // The list may also stand in an object, as in a gate's own file.
+    if let Some(items) = list.get_mut("items") {
+        list = items.take();
+    }
+    let items: Vec<HandedIn> = serde_json::from_value(list).with_context(|| {
+        format!(
+            "`{shown}` is no list of items, each with `scope` and `check` and maybe `id`, \
+             `severity` and `parent`"
+        )
     })?;
-    let (HandedList::Bare(items) | HandedList::Named { items }) = list;
     if let Some(number) =
         items.iter().position(|item| item.check.trim().is_empty() || item.scope.trim().is_empty())
     {

@@ -21,7 +21,7 @@ use clap::{Subcommand, ValueEnum};
 
 use super::{print_json, print_safely, warn};
 use crate::exit::{Exit, NothingKnown};
-use crate::gating::{AskModels, Asked, Opened};
+use crate::gating::{AskModels, Asked, Opened, Place};
 
 /// Which gate, and what to do with it.
 #[derive(clap::Args)]
@@ -148,7 +148,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
-    let opened = Opened::new(args.asked()?)?;
+    let asked = args.asked()?;
+    let opened = match how.again {
+        true => Opened::for_a_list(asked)?,
+        false => open_or_begin(asked)?,
+    };
     tell(&opened);
     let Decomposed { state, was_there } = made(&opened, how)?;
     match (was_there, how.again) {
@@ -163,6 +167,12 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
+/// Opens a gate with its list, or one for which a list is to be made.
+fn open_or_begin(asked: Asked<'_>) -> anyhow::Result<Opened> {
+    let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
+    if place.keep.is_there() { Opened::with_list(asked) } else { Opened::for_a_list(asked) }
+}
+
 /// Makes the list, if it has to be made.
 fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposed> {
     let earlier = if how.again { Earlier::Goes } else { Earlier::Stays };
@@ -170,9 +180,11 @@ fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposed> {
     made_from.checklist = if how.only_items { Checklist::HandedIn } else { Checklist::BuiltIn };
     let mut items = how.items.as_deref().map(items::read).transpose()?.unwrap_or_default();
     let is_needed = how.again || !opened.place.keep.is_there();
+    let commands = opened.terms.verifiers.iter();
+    if is_needed {
+        items.extend(commands.filter(|v| v.phases.contains(&opened.phase)).map(|v| v.item()));
+    }
     if is_needed && !how.only_items {
-        let commands = opened.verifiers.iter().filter(|v| v.phases.contains(&opened.phase));
-        items.extend(commands.map(|verifier| verifier.item()));
         items.extend(proposed(opened)?);
     }
     Ok(opened.with_gate(|gate| gate.decompose(made_from, items, earlier))?)
@@ -200,6 +212,9 @@ fn verify(args: &GateArgs) -> anyhow::Result<Exit> {
 fn show(opened: &Opened, form: Form, gate: &VerifiedGate) -> anyhow::Result<()> {
     for id in &gate.added {
         warn(&format!("{id} is new on the list, as there is more to look at than there was"));
+    }
+    for id in &gate.retired {
+        warn(&format!("{id} is off the list, as what it looked at is written no more"));
     }
     for (id, why) in &gate.unseen {
         warn(&format!("{id} was not verified: {why}"));
@@ -232,8 +247,11 @@ fn guide(args: &GateArgs) -> anyhow::Result<Exit> {
 
 /// Tells what is to be known about what decides.
 fn tell(opened: &Opened) {
-    for note in &opened.notes {
+    for note in &opened.terms.notes {
         warn(note);
+    }
+    if opened.made_from.checklist == Checklist::HandedIn {
+        warn("the checklist that is built in was left out of this list");
     }
 }
 

@@ -12,7 +12,11 @@ use crate::gating::{Asked, Opened};
 pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     let phase = GateArgs { phase: Some(Phase::Reconcile), ..args.clone() };
     let asked: Asked<'_> = phase.asked()?;
-    let opened = Opened::new(asked)?;
+    let opened = match asked.plan {
+        // Nothing is written for a look, so it may be at another plan than that of the gate.
+        Some(_) => Opened::to_look(asked)?,
+        None => Opened::with_list(asked)?,
+    };
     tell(&opened);
     opened.with_gate(|gate| {
         let reconciled = gate.subject.reconciled().context("there is no plan")?;
@@ -20,6 +24,10 @@ pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
             Form::Text => print_safely(&text(reconciled))?,
             Form::Json => print_json(reconciled)?,
         }
-        Ok(if reconciled.passes() { Exit::Ready } else { Exit::NotReady })
+        Ok(match (reconciled.passes(), reconciled.has_failed()) {
+            (true, _) => Exit::Ready,
+            (false, true) => Exit::NotReady,
+            (false, false) => Exit::Incomplete,
+        })
     })
 }

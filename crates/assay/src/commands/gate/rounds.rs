@@ -1,6 +1,5 @@
 //! `assay gate run`: a gate from end to end.
 
-use assay_agents::workflow::Runner;
 use assay_findings::path::RepoPath;
 use assay_gates::answer::GateAnswer;
 use assay_gates::digest::Digest;
@@ -12,7 +11,7 @@ use assay_review::fixer::Errand;
 use assay_review::persona::Tier;
 use assay_sandbox::Command;
 
-use super::{DecomposeArgs, Form, GateArgs, made, show, tell};
+use super::{DecomposeArgs, Form, GateArgs, made, open_or_begin, show, tell};
 use crate::commands::{print_json, print_safely, warn};
 use crate::environment::variable;
 use crate::exit::Exit;
@@ -24,27 +23,40 @@ use crate::settings::gates::GateFixer;
 const BRIEF: &str = "You mend a plan, or code and documents, so that the points of a checklist that \
                      failed hold. Each point says what was found, where, and what to do.";
 
-/// What a run works on: opened anew for each step, as it changes in between.
-struct Subject<'a>(Asked<'a>);
+/// What a run works on: opened anew for each step, as it changes in between, and on the same terms.
+struct Subject<'a> {
+    asked: Asked<'a>,
+    first: &'a Opened,
+}
+
+impl Subject<'_> {
+    fn open(&self) -> anyhow::Result<Opened> {
+        self.first.again(self.asked)
+    }
+}
 
 impl Work for Subject<'_> {
     type Error = anyhow::Error;
 
     fn verify(&self) -> anyhow::Result<VerifiedGate> {
-        let opened = Opened::with_list(self.0)?;
+        let opened = self.open()?;
         Ok(opened.with_gate(|gate| gate.verify(opened.asked()))?)
     }
 
     fn content(&self) -> anyhow::Result<Digest> {
-        let opened = Opened::with_list(self.0)?;
+        let opened = self.open()?;
         Ok(opened.with_gate(|gate| gate.subject.whole(opened.phase)))
     }
 
     fn fix(&self, guidance: &str) -> Result<(), String> {
-        let opened = Opened::with_list(self.0).map_err(|error| format!("{error:#}"))?;
-        match &opened.fixer {
-            Some(GateFixer::Command { run, time }) => {
+        let opened = self.open().map_err(|error| format!("{error:#}"))?;
+        match &opened.terms.fixer {
+            Some(GateFixer::Command { run, env, time }) => {
                 let command = Command::new(&run[0]).args(&run[1..]).time(*time);
+                // It gets no key but those that it is given by name.
+                let given = env.iter().filter_map(|name| Some((name, variable(name)?)));
+                let command =
+                    given.fold(command, |command, (name, value)| command.env(name, value));
                 by_command(&opened, command, guidance)
             }
             Some(GateFixer::Model) => by_model(&opened, guidance),
@@ -56,8 +68,6 @@ impl Work for Subject<'_> {
 /// Has a command fix it, which reads what is to be done from its standard input.
 fn by_command(opened: &Opened, command: Command, guidance: &str) -> Result<(), String> {
     let plan = opened.made_from.plan.as_deref().unwrap_or_default();
-    let needed = Runner::needed().filter_map(|name| Some((name, variable(name)?)));
-    let command = needed.fold(command, |command, (name, value)| command.env(name, value));
     let run = command
         .folder(&opened.place.root)
         .env("ASSAY_GATE_PHASE", opened.phase.name())
@@ -75,7 +85,7 @@ fn by_command(opened: &Opened, command: Command, guidance: &str) -> Result<(), S
 
 fn by_model(opened: &Opened, guidance: &str) -> Result<(), String> {
     let files: Vec<RepoPath> = opened.files();
-    let (fixer, _line) = models::fixer(&opened.models, Tier::Default, &opened.place.root)
+    let (fixer, _line) = models::fixer(&opened.terms.models, Tier::Default, &opened.place.root)
         .map_err(|error| format!("{error:#}"))?;
     let errand = Errand { brief: BRIEF, findings: guidance, files: &files };
     let mended = fixer.fix(&opened.place.root, &errand).map_err(|error| error.to_string())?;
@@ -113,16 +123,17 @@ impl Hear for Printing<'_> {
 
 pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     let asked = args.asked()?;
-    let opened = Opened::new(asked)?;
+    let opened = open_or_begin(asked)?;
     tell(&opened);
     let list = made(&opened, &DecomposeArgs { again: false, items: None, only_items: false })?;
     if args.format == Form::Text && !list.was_there {
         print_safely(&format!("{}\n", decomposed(list.state.list.items())))?;
     }
-    let fixing = if opened.fixer.is_some() { Fixing::Yes } else { Fixing::Nobody };
+    let fixing = if opened.terms.fixer.is_some() { Fixing::Yes } else { Fixing::Nobody };
     let mut printing = Printing { opened: &opened, form: args.format, failed: Ok(()) };
     let keep = &opened.place.keep;
-    let ran = assay_gates::run::run(&Subject(asked), keep, &opened.bar, fixing, &mut printing)?;
+    let (work, bar) = (Subject { asked, first: &opened }, &opened.terms.bar);
+    let ran = assay_gates::run::run(&work, keep, bar, fixing, &mut printing)?;
     printing.failed?;
     ended(&opened, args.format, &ran)
 }

@@ -8,6 +8,8 @@ use assay_gates::item::Verified;
 use assay_gates::phase::Phase;
 use assay_gates::standing::{Outcome, Standing, Stands};
 
+use serde_json::json;
+
 use super::{Form, GateArgs, exit_of};
 use crate::commands::{print_json, print_safely};
 use crate::exit::Exit;
@@ -107,10 +109,11 @@ fn all(args: &GateArgs) -> anyhow::Result<Exit> {
             Ok(standing) => {
                 worst = worse(worst, exit_of(&standing.outcome));
                 lines.push(vec![phase.to_string(), in_words(&standing)]);
-                answers.push(GateAnswer::of(phase, &standing));
+                answers.push(json!(GateAnswer::of(phase, &standing)));
             }
             Err(error) => {
                 worst = worse(worst, Exit::Incomplete);
+                answers.push(json!({ "phase": phase, "error": format!("{error:#}") }));
                 lines.push(vec![phase.to_string(), format!("unknown: {error:#}")]);
             }
         }
@@ -118,6 +121,7 @@ fn all(args: &GateArgs) -> anyhow::Result<Exit> {
     match args.format {
         Form::Json => print_json(&answers)?,
         Form::Text if lines.is_empty() => {
+            worst = Exit::Incomplete;
             print_safely("there is no gate yet; `assay gate decompose` makes one\n")?;
         }
         Form::Text => {
