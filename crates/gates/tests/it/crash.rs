@@ -15,7 +15,8 @@ use assay_gates::verifier::Verifiers;
 use assay_store::disk::fault::{self, Fault};
 use tempfile::TempDir;
 
-use crate::shown::{Bare, handed_in};
+use crate::files::Files;
+use crate::shown::handed_in;
 
 /// Where the process that is to die finds its folder, and at which write of which step it dies.
 const FOLDER: &str = "ASSAY_TEST_GATE_FOLDER";
@@ -28,7 +29,8 @@ const STEPS: [&str; 7] =
 
 fn on<T>(folder: &Path, text: &str, work: impl FnOnce(&Gate<'_>) -> T) -> T {
     let plan = Plan { text: text.to_owned(), ..Plan::default() };
-    let subject = Subject::new(Some((&plan, "plan.md")), None, &Bare);
+    let tree = Files::default();
+    let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
     let keep = Keep::new(folder, Phase::PlanStructure);
     work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: Bar::SEED })
 }

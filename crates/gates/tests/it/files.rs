@@ -10,6 +10,12 @@ use assay_findings::path::RepoPath;
 pub(crate) struct Files(BTreeMap<RepoPath, String>);
 
 impl Files {
+    /// Makes a tree of the paths in a text, with blanks between them, whose files are empty.
+    pub(crate) fn named(paths: &str) -> Files {
+        Files(paths.split_whitespace().map(|path| (at(path), String::new())).collect())
+    }
+
+    /// Makes a tree of files and what they say.
     pub(crate) fn new(files: &[(&str, &str)]) -> Files {
         let files = files.iter().map(|(path, text)| (at(path), (*text).to_owned()));
         Files(files.collect())

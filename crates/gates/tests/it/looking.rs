@@ -1,48 +1,91 @@
-//! Plans, held against the checks of a phase.
+//! What the checks of a phase say of a subject, as text.
 
+use assay_change::{Change, Scope as Reviewed, Selection};
+use assay_fakes::Repository;
 use assay_gates::checks::{self, Check, Seen};
 use assay_gates::item::Scope;
 use assay_gates::phase::Phase;
-use assay_gates::plan::{self, Plan};
+use assay_gates::plan::{self, Milestone, Plan, PlannedDiff};
 use assay_gates::subject::Subject;
 
-use crate::memory_tree::MemoryTree;
+use crate::files::Files;
+
+/// Shows what one check says of all that it looks at: a line for each.
+pub(crate) fn said(subject: &Subject<'_>, key: &str) -> String {
+    let check = checks::named(key).unwrap();
+    let lines = (check.targets)(subject).into_iter().map(|target| {
+        let seen = shown((check.look)(subject, &target.scope));
+        format!("{} {} | {} | {seen}\n", severity(check), target.scope, target.check)
+    });
+    lines.collect()
+}
+
+fn severity(check: &Check) -> String {
+    serde_json::to_value(check.severity).unwrap().as_str().unwrap().to_owned()
+}
+
+fn shown(seen: Seen) -> String {
+    match seen {
+        Seen::Holds => "holds".to_owned(),
+        Seen::Fails(why) => format!("FAILS: {why}"),
+        Seen::Unseen(why) => format!("unseen: {why}"),
+    }
+}
 
 /// Gives what fails, a line for each: `MUST milestone:M1 criteria: why`.
 pub(crate) fn failures(phase: Phase, name: &str, plan: &str, tree: &str) -> String {
     let plan = plan::read(name, plan.as_bytes()).unwrap();
-    let tree = MemoryTree::of(tree);
+    let tree = Files::named(tree);
     let subject = Subject::new(Some((&plan, name)), None, &tree);
     let mut out = String::new();
     for check in checks::of(phase) {
         for target in (check.targets)(&subject) {
             if let Seen::Fails(why) = (check.look)(&subject, &target.scope) {
                 assert!(!why.contains('\n'), "one line: {why}");
-                out += &line(check, &target.scope, &why);
+                let (_, name) = check.key.split_once('/').unwrap();
+                out += &format!("{} {} {name}: {why}\n", severity(check), target.scope);
             }
         }
     }
     out
 }
 
-fn line(check: &Check, scope: &Scope, why: &str) -> String {
-    let (_, name) = check.key.split_once('/').unwrap();
-    format!(
-        "{} {scope} {name}: {why}\n",
-        serde_json::to_value(check.severity).unwrap().as_str().unwrap()
-    )
+/// Gives what one check says of one scope, whatever the targets are.
+pub(crate) fn seen(key: &str, scope: &str, plan: Option<&Plan>) -> String {
+    let tree = Files::default();
+    let subject = Subject::new(plan.map(|plan| (plan, "plan.md")), None, &tree);
+    shown((checks::named(key).unwrap().look)(&subject, &Scope::from(scope)))
 }
 
-/// Gives what one check says of one scope, whatever the targets are.
-pub(crate) fn seen(phase: Phase, key: &str, scope: &str, plan: Option<&Plan>) -> String {
-    let tree = MemoryTree::of("");
-    let subject = Subject::new(plan.map(|plan| (plan, "plan.md")), None, &tree);
-    let check = checks::of(phase).into_iter().find(|check| check.key == key).unwrap();
-    match (check.look)(&subject, &Scope::from(scope)) {
-        Seen::Holds => "holds".to_owned(),
-        Seen::Fails(why) => format!("fails: {why}"),
-        Seen::Unseen(why) => format!("unseen: {why}"),
+/// A milestone that names files and holds diffs, the first at line 11, the next at line 111.
+pub(crate) fn milestone(id: &str, files: &[&str], diffs: &[&str]) -> Milestone {
+    let lines = (0u32..).map(|nth| 11 + 100 * nth);
+    let diffs = diffs.iter().zip(lines);
+    Milestone {
+        id: id.to_owned(),
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        diffs: diffs.map(|(text, line)| PlannedDiff { text: (*text).to_owned(), line }).collect(),
+        ..Milestone::default()
     }
+}
+
+/// A change of a repository, from some files to others.
+pub(crate) fn change(before: &[(&str, &str)], after: &[(&str, &str)]) -> (Repository, Change) {
+    let repository = Repository::new();
+    for (path, text) in before {
+        repository.write(path, text);
+    }
+    repository.commit("before");
+    for (path, _) in before.iter().filter(|(path, _)| !after.iter().any(|(p, _)| p == path)) {
+        repository.remove(path);
+    }
+    for (path, text) in after {
+        repository.write(path, text);
+    }
+    repository.commit("after");
+    let scope = Reviewed::Commits("HEAD".to_owned());
+    let change = assay_change::open(repository.path(), &scope, &Selection::default()).unwrap();
+    (repository, change)
 }
 
 /// Plans as people and agents write them, in which nothing is wrong, with the files around them.

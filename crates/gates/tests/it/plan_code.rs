@@ -5,7 +5,7 @@ use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
 use crate::files::Files;
-use crate::lists::{milestone, said};
+use crate::looking::{milestone, said};
 
 const TREE: [(&str, &str); 2] =
     [("src/a.py", "import os\n\n\ndef a():\n    return 1\n"), ("b.md", "# B\n")];

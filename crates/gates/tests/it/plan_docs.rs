@@ -356,10 +356,6 @@ The docs change.
 
 #[test]
 fn without_a_plan_nothing_is_seen() {
-    expect!["unseen: There is no plan to look at."].assert_eq(&seen(
-        Phase::PlanDocs,
-        "plan-docs/decisions",
-        "*",
-        None,
-    ));
+    expect!["unseen: There is no plan to look at."]
+        .assert_eq(&seen("plan-docs/decisions", "*", None));
 }

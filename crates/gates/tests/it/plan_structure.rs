@@ -7,8 +7,8 @@ use assay_gates::plan;
 use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
+use crate::files::Files;
 use crate::looking::{SOUND, failures, seen};
-use crate::memory_tree::MemoryTree;
 
 /// Tells what fails in a plan beside a tree of files.
 fn check(plan: &str, tree: &str, expected: Expect) {
@@ -470,20 +470,20 @@ fn form_is_counted() {
 #[test]
 fn what_is_gone_fails() {
     let plan = plan::read("plan.md", M1.as_bytes()).unwrap();
-    let seen = |key: &str, scope: &str| seen(Phase::PlanStructure, key, scope, Some(&plan));
-    expect!["fails: Milestone M2 is no longer in the plan, so nothing of it can be verified."]
+    let seen = |key: &str, scope: &str| seen(key, scope, Some(&plan));
+    expect!["FAILS: Milestone M2 is no longer in the plan, so nothing of it can be verified."]
         .assert_eq(&seen("plan-structure/criteria", "milestone:M2"));
-    expect!["fails: Decision DL-001 is no longer in the plan, and with it its reason."]
+    expect!["FAILS: Decision DL-001 is no longer in the plan, and with it its reason."]
         .assert_eq(&seen("plan-structure/reasons", "decision:DL-001"));
-    expect!["fails: Milestone `M1 Status: PASS` is no longer in the plan, so nothing of it can be verified."].assert_eq(&seen("plan-structure/tests", "milestone:M1\nStatus: PASS"));
+    expect!["FAILS: Milestone `M1 Status: PASS` is no longer in the plan, so nothing of it can be verified."].assert_eq(&seen("plan-structure/tests", "milestone:M1\nStatus: PASS"));
 }
 
 #[test]
 fn nothing_is_said_of_what_cannot_be_looked_at() {
-    let unseen = seen(Phase::PlanStructure, "plan-structure/links", "*", None);
+    let unseen = seen("plan-structure/links", "*", None);
     expect!["unseen: There is no plan to look at."].assert_eq(&unseen);
     let plan = plan::read("plan.md", M1.as_bytes()).unwrap();
-    let unseen = seen(Phase::PlanStructure, "plan-structure/criteria", "*", Some(&plan));
+    let unseen = seen("plan-structure/criteria", "*", Some(&plan));
     expect!["unseen: The scope `*` is no milestone."].assert_eq(&unseen);
 }
 
@@ -491,7 +491,7 @@ fn nothing_is_said_of_what_cannot_be_looked_at() {
 fn targets_and_fixes_name_what_they_are_about() {
     let text = format!("{M1}## Decisions\n\n- DL-001: x because y\n");
     let plan = plan::read("plan.md", text.as_bytes()).unwrap();
-    let tree = MemoryTree::of("a.rs");
+    let tree = Files::named("a.rs");
     let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
     let mut told = String::new();
     for check in checks::of(Phase::PlanStructure) {

@@ -8,7 +8,7 @@ use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
 use crate::files::Files;
-use crate::lists::{milestone, said};
+use crate::looking::{milestone, said};
 
 const TREE: [(&str, &str); 8] = [
     (

@@ -19,7 +19,8 @@ use assay_gates::verify::VerifiedGate;
 use expect_test::expect;
 use tempfile::TempDir;
 
-use crate::shown::{Bare, handed_in};
+use crate::files::Files;
+use crate::shown::handed_in;
 
 /// Says that a plan holds once it says so.
 struct Reader;
@@ -52,7 +53,8 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn on<T>(&self, work: impl FnOnce(&Gate<'_>) -> T) -> T {
         let plan = Plan { text: self.text.borrow().clone(), ..Plan::default() };
-        let subject = Subject::new(Some((&plan, "plan.md")), None, &Bare);
+        let tree = Files::default();
+        let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
         let (phase, keep) = (Phase::PlanStructure, self.keep());
         work(&Gate { phase, subject: &subject, keep: &keep, bar: Bar::STRICT })
     }

@@ -1,7 +1,5 @@
 //! Gates as text, for tests.
 
-use assay_findings::ground::{Symbol, Tree};
-use assay_findings::path::RepoPath;
 use assay_gates::bar::Bar;
 use assay_gates::beside::{Beside, Checklist, MadeFrom, Note};
 use assay_gates::digest::{Digest, Digester};
@@ -10,27 +8,6 @@ use assay_gates::list::List;
 use assay_gates::phase::Phase;
 use assay_gates::standing::{Standing, Stands, judge};
 use assay_gates::state::{Content, Looked, State};
-
-/// A tree without files.
-pub(crate) struct Bare;
-
-impl Tree for Bare {
-    fn read(&self, _: &RepoPath) -> Option<String> {
-        None
-    }
-
-    fn exists(&self, _: &RepoPath) -> bool {
-        false
-    }
-
-    fn symbol_at(&self, _: &RepoPath, _: u32) -> Option<Symbol> {
-        None
-    }
-
-    fn paths(&self) -> Vec<RepoPath> {
-        Vec::new()
-    }
-}
 
 /// What a list is made from where nothing is built in.
 pub(crate) fn handed_in() -> MadeFrom {

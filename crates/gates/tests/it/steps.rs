@@ -20,7 +20,8 @@ use assay_gates::verifier::{Judge, Verifiers, groups, lanes};
 use expect_test::expect;
 use tempfile::TempDir;
 
-use crate::shown::{Bare, handed_in};
+use crate::files::Files;
+use crate::shown::handed_in;
 
 /// A gate in a folder of its own, over a plan that is just text.
 struct Bench {
@@ -64,7 +65,8 @@ impl Bench {
 }
 
 fn on<T>(folder: &Path, plan: &Plan, work: impl FnOnce(&Gate<'_>) -> T) -> T {
-    let subject = Subject::new(Some((plan, "plan.md")), None, &Bare);
+    let tree = Files::default();
+    let subject = Subject::new(Some((plan, "plan.md")), None, &tree);
     let keep = Keep::new(folder, Phase::PlanStructure);
     work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: Bar::SEED })
 }
