@@ -16,6 +16,7 @@ pub mod gate;
 pub mod guide;
 pub mod item;
 pub mod keep;
+mod kinds;
 pub mod list;
 pub mod model;
 pub mod phase;

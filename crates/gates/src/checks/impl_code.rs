@@ -9,6 +9,7 @@ use super::ruled::UNTESTED;
 use super::written::{self, Written};
 use super::{Check, Fix, Seen, Target, markers, named, whitespace};
 use crate::item::{Scope, Severity};
+use crate::kinds;
 use crate::plan::Milestone;
 use crate::subject::Subject;
 
@@ -202,7 +203,7 @@ fn planned_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
         return Seen::Unseen(format!("the plan has no milestone {id}"));
     };
     // Documents are written later, and have a list of their own.
-    let files = milestone.files.iter().filter(|file| !named::is_document(named::plain(file)));
+    let files = milestone.files.iter().filter(|file| !kinds::is_document(named::plain(file)));
     let told = files.filter_map(|file| {
         let why = not_as_planned(subject, change, file)?;
         Some(format!("milestone {id} names `{}`, and {why}", named::plain(file)))
@@ -253,8 +254,8 @@ fn inside_plan(subject: &Subject<'_>, scope: &Scope) -> Seen {
         let mut paths = [&file.old_path, &file.new_path].into_iter().flatten();
         let is_beside = file.left_out.is_some()
             || assay_rules::is_test(file.path())
-            || named::is_document(file.path())
-            || named::is_lock_file(file.path());
+            || kinds::is_document(file.path())
+            || kinds::is_lock_file(file.path());
         !is_beside && !paths.any(|path| is_named(path) || is_planned(path) || is_the_plan(path))
     };
     let strange = change.files.iter().filter(strange);

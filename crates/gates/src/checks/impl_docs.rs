@@ -7,10 +7,11 @@ use assay_findings::path::RepoPath;
 use super::code::of_file;
 use super::documented::undocumented;
 use super::lexed::{Language, Lexed};
-use super::links::{Anchors, beside, is_page};
+use super::links::{Anchors, beside};
 use super::written::{self, Written};
 use super::{Check, Fix, Seen, Target, markdown, named};
 use crate::item::{Scope, Severity};
+use crate::kinds;
 use crate::plan::Milestone;
 use crate::plan::patch::quoted;
 use crate::subject::Subject;
@@ -20,13 +21,6 @@ const HISTORY: [&str; 18] = [
     "previously", "formerly", "originally", "used to ", "changed from ", "changed to ", "changed:",
     "renamed from ", "moved from ", "refactored", "replaces the old", "replaced the ",
     "no longer ", "now uses ", "now we ", "updated to ", "was previously", "removed the ",
-];
-
-/// What files end with that documents point to.
-const ENDINGS: [&str; 34] = [
-    "rs", "py", "go", "js", "jsx", "ts", "tsx", "mjs", "java", "kt", "c", "h", "cpp", "hpp", "cs",
-    "rb", "php", "swift", "sh", "sql", "md", "rst", "adoc", "txt", "json", "yml", "yaml", "toml",
-    "xml", "html", "css", "proto", "tf", "lock",
 ];
 
 pub(super) static CHECKS: [Check; 7] = [
@@ -99,11 +93,11 @@ fn of_files(subject: &Subject<'_>, is_wanted: fn(&str) -> bool, check: &str) -> 
 }
 
 fn pages(subject: &Subject<'_>, check: &str) -> Vec<Target> {
-    of_files(subject, is_page, check)
+    of_files(subject, kinds::is_markdown, check)
 }
 
 fn code_files(subject: &Subject<'_>) -> Vec<Target> {
-    let is_wanted = |path: &str| named::is_code(path) && !assay_rules::is_test(path);
+    let is_wanted = |path: &str| kinds::is_code(path) && !assay_rules::is_test(path);
     of_files(subject, is_wanted, "Check that public items say what they are for in")
 }
 
@@ -113,7 +107,7 @@ fn commented_files(subject: &Subject<'_>) -> Vec<Target> {
 }
 
 fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
-    let can_refer = |path: &str| Language::of(path).is_some() || is_page(path);
+    let can_refer = |path: &str| Language::of(path).is_some() || kinds::is_markdown(path);
     match subject.plan {
         Some((_, at)) => {
             let is_the_plan = |target: &Target| target.scope == Scope::file(at);
@@ -217,14 +211,13 @@ fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {
 fn looks_like_path(code: &str) -> bool {
     let path = named::plain(code);
     let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '+');
-    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_example = path.starts_with("path/to/") || path.starts_with("example");
     path.contains('/')
         && !path.starts_with(['/', '~', '@'])
         && !path.contains("//")
         && !path.split('/').any(|part| part == "..")
         && path.chars().all(is_letter)
-        && ENDINGS.contains(&ending)
+        && kinds::names_a_file(path)
         && !is_example
 }
 
@@ -232,16 +225,15 @@ fn looks_like_path(code: &str) -> bool {
 fn changelog_of<'s>(subject: &'s Subject<'_>) -> Option<&'s RepoPath> {
     subject.index().paths.iter().find(|path| {
         let stem = path.as_str().split('.').next().unwrap_or_default().to_ascii_lowercase();
-        let ending = path.as_str().rsplit_once('.').map_or("", |(_, ending)| ending);
         ["changelog", "changes", "history"].contains(&stem.as_str())
-            && ["", "md", "rst", "txt", "adoc"].contains(&ending)
+            && (kinds::ending(path.as_str()).is_empty() || kinds::is_page(path.as_str()))
     })
 }
 
 fn changelogs(subject: &Subject<'_>) -> Vec<Target> {
     let mut files = subject.change.into_iter().flat_map(|change| &change.files);
     let code_changed =
-        files.any(|file| named::is_code(file.path()) && !assay_rules::is_test(file.path()));
+        files.any(|file| kinds::is_code(file.path()) && !assay_rules::is_test(file.path()));
     if !code_changed || changelog_of(subject).is_none() {
         return Vec::new();
     }
@@ -261,7 +253,7 @@ fn changelog(subject: &Subject<'_>, scope: &Scope) -> Seen {
 
 fn documents(milestone: &Milestone) -> impl Iterator<Item = &str> {
     let files = milestone.files.iter().map(|file| named::plain(file));
-    files.filter(|file| named::is_document(file))
+    files.filter(|file| kinds::is_document(file))
 }
 
 fn milestones_with_documents(subject: &Subject<'_>) -> Vec<Target> {

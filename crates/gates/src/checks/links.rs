@@ -5,16 +5,12 @@ use std::collections::{HashMap, HashSet};
 use assay_findings::path::RepoPath;
 
 use super::markdown;
+use crate::kinds::is_markdown;
 use crate::subject::Subject;
 
 /// The headings of pages that were linked to, so that each page is read once.
 #[derive(Debug, Default)]
 pub(super) struct Anchors(HashMap<String, Option<HashSet<String>>>);
-
-/// Says whether a file is a page of Markdown.
-pub(super) fn is_page(path: &str) -> bool {
-    [".md", ".markdown", ".mdx"].iter().any(|end| path.ends_with(end))
-}
 
 impl Anchors {
     /// Says why a link on a page leads nowhere. One that leaves the repository is not followed.
@@ -38,7 +34,7 @@ impl Anchors {
             let is_folder = subject.index().first_in(&path).is_some();
             return (!is_folder).then(|| "there is no such file".to_owned());
         }
-        if anchor.is_empty() || !is_page(&path) {
+        if anchor.is_empty() || !is_markdown(&path) {
             return None;
         }
         let known = self.0.entry(path).or_insert_with(|| {

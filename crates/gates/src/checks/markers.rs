@@ -1,9 +1,10 @@
 //! Conflict markers in lines that come.
 
+use crate::kinds::is_page;
+
 /// Gives the lines that belong to a conflict. A page that shows markers in a fence has none.
 pub(super) fn markers<'l, At: Copy>(path: &str, lines: &[(At, &'l str)]) -> Vec<(At, &'l str)> {
-    let is_page = [".md", ".markdown", ".rst", ".adoc"].iter().any(|end| path.ends_with(end));
-    if is_page && lines.iter().any(|(_, line)| line.trim_start().starts_with("```")) {
+    if is_page(path) && lines.iter().any(|(_, line)| line.trim_start().starts_with("```")) {
         return Vec::new();
     }
     let mut found = Vec::new();

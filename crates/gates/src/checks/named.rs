@@ -1,6 +1,4 @@
-//! Which files a plan names, and what kind of file a path stands for.
-
-use assay_rules::name_of_language;
+//! Which files a plan names: [`names`].
 
 /// Says whether a list of files, as plans write them, has a path in it: by its name, by a folder
 /// that it lies in, or by a pattern with `*`.
@@ -40,28 +38,6 @@ fn is_meant(file: &str, path: &str) -> bool {
 pub(super) fn is_one_file(file: &str) -> bool {
     let name = plain(file).rsplit('/').next().unwrap_or_default();
     name.contains('.') && !name.contains('*')
-}
-
-/// Says whether a file is code, and no data.
-pub(super) fn is_code(path: &str) -> bool {
-    name_of_language(path).is_some_and(|language| !matches!(language.as_str(), "json" | "yaml"))
-}
-
-/// Says whether a file is there to be read by people.
-pub(super) fn is_document(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-    let is_page =
-        [".md", ".markdown", ".mdx", ".rst", ".adoc", ".txt"].iter().any(|e| name.ends_with(e));
-    let stem = name.split('.').next().unwrap_or(&name);
-    let is_known = ["readme", "changelog", "license", "contributing", "authors"].contains(&stem);
-    is_page || is_known || path.split('/').any(|folder| matches!(folder, "docs" | "doc"))
-}
-
-/// Says whether what is in a file was decided elsewhere.
-pub(super) fn is_lock_file(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.ends_with(".lock")
-        || ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum"].contains(&name)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::planned::Planned;
 use super::ruled::UNTESTED;
 use super::{Check, Fix, Seen, Target, markers, named, whitespace};
 use crate::item::{Scope, Severity};
+use crate::kinds;
 use crate::plan::patch::{Came, FilePatch, Placed, Spot};
 use crate::subject::Subject;
 
@@ -288,7 +289,7 @@ fn all_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let mut told = Vec::new();
     for milestone in plan.milestones.iter().filter(|milestone| milestone.id == *id) {
         let files = milestone.files.iter().map(|file| named::plain(file));
-        let code = files.filter(|file| named::is_one_file(file) && named::is_code(file));
+        let code = files.filter(|file| named::is_one_file(file) && kinds::is_code(file));
         let missing = code.filter(|file| !planned.touches(file));
         told.extend(
             missing.map(|file| format!("milestone {id} names `{file}` and shows no diff of it")),

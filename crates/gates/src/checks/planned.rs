@@ -9,8 +9,8 @@ use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::Rulebook;
 
-use super::named;
 use super::ruled::Ruled;
+use crate::kinds;
 use crate::plan::Plan;
 use crate::plan::patch::{FilePatch, Placed, Sketch};
 
@@ -89,7 +89,7 @@ impl<'p> Planned<'p> {
 
 /// Gives a test of the repository: only where there is one do the rules miss tests in a change.
 fn some_test(tree: &(dyn Tree + Sync)) -> BTreeMap<RepoPath, String> {
-    let is_code = |path: &RepoPath| named::is_code(path.as_str());
+    let is_code = |path: &RepoPath| kinds::is_code(path.as_str());
     let is_test = |path: &RepoPath| assay_rules::is_test(path.as_str()) && is_code(path);
     let tests = tree.paths().into_iter().filter(is_test);
     tests.filter_map(|path| Some((path.clone(), tree.read(&path)?))).take(1).collect()

@@ -1,11 +1,13 @@
 //! Blanks where nobody sees them: at the end of a line, or before a tab.
 
+use crate::kinds::is_markdown;
+
 /// Says what is wrong with the blanks of a line, if anything is.
 pub(super) fn fault(path: &str, line: &str) -> Option<&'static str> {
     let line = line.strip_suffix('\r').unwrap_or(line);
     let said = line.trim_end_matches([' ', '\t']);
     // Two blanks at the end of a line of Markdown break it.
-    let is_break = path.ends_with(".md") && !said.is_empty() && &line[said.len()..] == "  ";
+    let is_break = is_markdown(path) && !said.is_empty() && &line[said.len()..] == "  ";
     if said.len() < line.len() && !is_break {
         return Some("ends with blanks");
     }

@@ -146,7 +146,7 @@ fn milestone(number: usize, key: Option<&str>, value: &Value) -> Milestone {
     let new: HashSet<&String> = new_files.iter().collect();
     let old_files = files.iter().filter(|path| !new.contains(path)).cloned().collect();
     let mut tests = texts(get(object, &["tests", "test_plan", "testing", "verification"]));
-    tests.extend(files.iter().filter(|path| paths::is_test(path)).cloned());
+    tests.extend(files.iter().filter(|path| assay_rules::is_test(path)).cloned());
     let needs = texts(get(object, &["depends_on", "dependencies", "needs", "blocked_by"]));
     let criteria =
         ["acceptance_criteria", "success_criteria", "exit_criteria", "criteria", "acceptance"];

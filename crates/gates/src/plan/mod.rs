@@ -15,7 +15,7 @@ mod reasons;
 use std::collections::HashSet;
 
 pub use diffs::{DiffLine, DiffedFile};
-pub(crate) use paths::{is_pattern, is_test};
+pub(crate) use paths::is_pattern;
 
 /// A plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,34 +1,13 @@
 //! Files that a text names: [`in_code`], [`in_entry`].
 
-/// The endings by which a name without a folder counts as one of a file.
-const ENDINGS: [&str; 56] = [
-    "rs", "py", "pyi", "go", "js", "mjs", "cjs", "ts", "tsx", "jsx", "java", "kt", "rb", "c", "h",
-    "cc", "cpp", "hpp", "cs", "php", "swift", "scala", "sh", "bash", "sql", "md", "rst", "adoc",
-    "txt", "toml", "yaml", "yml", "json", "xml", "html", "css", "scss", "lock", "proto", "ini",
-    "cfg", "tf", "vue", "svelte", "ex", "exs", "erl", "hs", "lua", "zig", "graphql", "ipynb",
-    "csv", "gradle", "mod", "sum",
-];
-
-/// Files that have no ending.
-const BARE: [&str; 17] = [
-    "Makefile", "Dockerfile", "Containerfile", "Justfile", "justfile", "Jenkinsfile", "Procfile",
-    "Vagrantfile", "Gemfile", "Rakefile", "CODEOWNERS", "LICENSE", "NOTICE", "README", "CHANGELOG",
-    "CONTRIBUTING", "AUTHORS",
-];
+use crate::kinds::names_a_file;
 
 /// What no path goes on for; the rest is somebody's prose.
 const MAX_PATH: usize = 300;
 
 /// Reads a span of code as the name of a file, if it is surely one.
 pub(super) fn in_code(code: &str) -> Option<String> {
-    let path = cleaned(code)?;
-    let name = path.rsplit('/').next().unwrap_or(&path);
-    let is_bare = BARE.contains(&name);
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    let is_known = ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()));
-    let is_hidden_folder_alone = name.starts_with('.') && name.matches('.').count() == 1;
-    let is_file = is_bare || (is_known && !is_hidden_folder_alone);
-    (is_file && !is_pattern(&path)).then_some(path)
+    cleaned(code).filter(|path| names_a_file(path) && !is_pattern(path))
 }
 
 /// Gives the files that an entry of a list of files names: what is code in it, or what looks like
@@ -130,19 +109,4 @@ pub(super) fn says_old(text: &str) -> bool {
             | "rename"
             | "renames"
     )
-}
-
-/// Says whether a path is one of tests.
-pub(crate) fn is_test(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let in_folder = path
-        .split('/')
-        .rev()
-        .skip(1)
-        .any(|part| matches!(part, "tests" | "test" | "spec" | "specs" | "__tests__" | "e2e"));
-    in_folder
-        || name.starts_with("test_")
-        || ["_test.", ".test.", ".spec.", "_spec.", "Test.", "Tests."]
-            .iter()
-            .any(|mark| name.contains(mark))
 }

@@ -1,18 +1,12 @@
 //! What a criterion says: [`Reading`], and whether code can decide it.
 
+use crate::kinds;
+
 /// So many things that a criterion names are looked up.
 const MAX_REFERENCES: usize = 40;
 
 /// Longer criteria are no sentences that code could read.
 const MAX_WORDS: usize = 60;
-
-/// What files end with. A name with another ending is taken for a name in code.
-const ENDINGS: [&str; 44] = [
-    "rs", "py", "pyi", "go", "js", "jsx", "mjs", "cjs", "ts", "tsx", "java", "kt", "scala", "c",
-    "h", "cc", "cpp", "hpp", "cs", "rb", "php", "swift", "sh", "sql", "md", "rst", "adoc", "txt",
-    "json", "yml", "yaml", "toml", "xml", "html", "css", "scss", "proto", "tf", "lock", "svg",
-    "ini", "cfg", "vue", "svelte",
-];
 
 /// A criterion, read.
 #[derive(Debug)]
@@ -112,12 +106,8 @@ fn file(code: &str) -> Option<Reference> {
         None => (code, None),
     };
     let path = path.trim_start_matches("./");
-    let name = path.rsplit('/').next()?;
-    let has_ending = name.rsplit_once('.').is_some_and(|(stem, ending)| {
-        ENDINGS.contains(&ending) || (path.contains('/') && stem.is_empty())
-    });
-    let is_known = ["Dockerfile", "Makefile", "LICENSE", "README"].contains(&name);
-    (is_path(path) && (has_ending || is_known))
+    let is_hidden = path.contains('/') && kinds::name(path).rfind('.') == Some(0);
+    (is_path(path) && (kinds::names_a_file(path) || is_hidden))
         .then(|| Reference::File { path: path.to_owned(), line })
 }
 

@@ -10,6 +10,7 @@ use super::Place;
 use super::claim::{Claim, Reading, Reference};
 use crate::checks::lexed::{Language, Lexed};
 use crate::checks::tree_index::TreeIndex;
+use crate::kinds::ending;
 
 /// Longer files are data.
 const MAX_BYTES: usize = 1 << 20;
@@ -125,8 +126,7 @@ fn name(reference: &Reference) -> Option<String> {
 }
 
 fn is_read(path: &RepoPath) -> bool {
-    let ending = path.as_str().rsplit_once('.').map_or("", |(_, ending)| ending);
-    !NOT_READ.contains(&ending)
+    !NOT_READ.contains(&ending(path.as_str()).as_str())
 }
 
 /// Where a name was seen.

@@ -1,9 +1,10 @@
 //! Comments that a planned diff adds.
 
-use super::documents::{diffed, ending};
+use super::documents::diffed;
 use crate::checks::Seen;
 use crate::checks::say::{at, on_plan, quoted, unless_none};
 use crate::item::Scope;
+use crate::kinds::ending;
 use crate::plan::{DiffLine, DiffedFile};
 use crate::subject::Subject;
 

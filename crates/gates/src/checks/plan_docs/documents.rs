@@ -4,17 +4,11 @@ use std::collections::HashSet;
 
 use crate::checks::Seen;
 use crate::checks::known::Known;
-use crate::checks::named::is_document;
 use crate::checks::say::{at, on_plan, quoted, unless_none};
 use crate::item::Scope;
-use crate::plan::{self, DiffedFile, Plan, PlannedDiff, is_test};
+use crate::kinds::{is_code, is_document, is_markdown};
+use crate::plan::{self, DiffedFile, Plan, PlannedDiff};
 use crate::subject::Subject;
-
-/// The endings of code, as far as people outside see what it does.
-const CODE: [&str; 24] = [
-    "rs", "py", "go", "js", "mjs", "cjs", "ts", "tsx", "jsx", "java", "kt", "rb", "c", "h", "cc",
-    "cpp", "hpp", "cs", "php", "swift", "scala", "sh", "ex", "zig",
-];
 
 /// The words by which a plan names documents.
 const DOCUMENTS: [&str; 14] = [
@@ -25,12 +19,6 @@ const DOCUMENTS: [&str; 14] = [
 /// Gives the files of all diffs of a plan.
 pub(super) fn diffed(plan: &Plan) -> impl Iterator<Item = DiffedFile> {
     plan.diffs().flat_map(PlannedDiff::files)
-}
-
-/// Gives the ending of a file's name in lower case.
-pub(super) fn ending(path: &str) -> String {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Looks for references to decisions that are not in the log.
@@ -68,7 +56,8 @@ pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
         let named = plan.milestones.iter().flat_map(|milestone| milestone.files.iter().cloned());
         let paths: Vec<String> = named.chain(diffed(plan).map(|file| file.path)).collect();
-        let code: HashSet<&String> = paths.iter().filter(|path| is_code(path)).collect();
+        let code: HashSet<&String> =
+            paths.iter().filter(|path| is_code(path) && !assay_rules::is_test(path)).collect();
         if code.is_empty()
             || paths.iter().any(|path| is_document(path))
             || speaks_of_documents(plan)
@@ -79,10 +68,6 @@ pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
         code.sort_unstable();
         unless_none("Code changes and no document is named", code)
     })
-}
-
-fn is_code(path: &str) -> bool {
-    CODE.contains(&ending(path).as_str()) && !is_test(path)
 }
 
 fn speaks_of_documents(plan: &Plan) -> bool {
@@ -97,9 +82,7 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
         let known = Known::new(subject.tree, plan);
         let mut dead = Vec::new();
-        for file in
-            diffed(plan).filter(|file| matches!(ending(&file.path).as_str(), "md" | "markdown"))
-        {
+        for file in diffed(plan).filter(|file| is_markdown(&file.path)) {
             let added: Vec<_> = file.lines.iter().filter(|line| line.is_added).collect();
             let text = added.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
             // A document that cannot be read has no links that anybody could follow.

@@ -3,11 +3,12 @@
 //! Only what the diff shows is judged: where the lines around an item are not in it, the item may
 //! well be documented.
 
-use super::documents::{diffed, ending};
+use super::documents::diffed;
 use crate::checks::Seen;
 use crate::checks::say::{at, on_plan, quoted, unless_none};
 use crate::item::Scope;
-use crate::plan::{DiffLine, is_test};
+use crate::kinds::ending;
+use crate::plan::DiffLine;
 use crate::subject::Subject;
 
 /// How far the text of a signature, or the attributes of an item, are followed.
@@ -17,7 +18,7 @@ const MAX_LINES: usize = 40;
 pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
         let mut bare = Vec::new();
-        for file in diffed(plan).filter(|file| !is_test(&file.path)) {
+        for file in diffed(plan).filter(|file| !assay_rules::is_test(&file.path)) {
             let Some(is_bare) = language(&file.path) else { continue };
             for (number, line) in file.lines.iter().enumerate().filter(|(_, line)| line.is_added) {
                 if is_bare(&file.lines, number) {

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::checks::named::is_document;
 use crate::checks::say::{at, listed, named, on_plan, quoted, unless_none};
 use crate::checks::{Seen, Target};
 use crate::item::Scope;
+use crate::kinds::is_document;
 use crate::plan::{Milestone, Plan};
 use crate::subject::Subject;
 

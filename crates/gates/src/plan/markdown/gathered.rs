@@ -267,6 +267,6 @@ fn settle(milestone: &mut Milestone, mentions: Vec<Mention>) {
     let new: HashSet<&String> = milestone.new_files.iter().collect();
     let mut seen = HashSet::new();
     milestone.old_files.retain(|path| !new.contains(path) && seen.insert(path.clone()));
-    let tests = milestone.files.iter().filter(|path| paths::is_test(path)).cloned();
+    let tests = milestone.files.iter().filter(|path| assay_rules::is_test(path)).cloned();
     milestone.tests.extend(tests);
 }

@@ -1,0 +1,73 @@
+//! What kind of file a path stands for, by its name alone. What holds tests is told by
+//! [`assay_rules::is_test`].
+
+use assay_rules::name_of_language;
+
+/// The endings by which a name counts as one of a file. Others are taken for names in code.
+const ENDINGS: [&str; 59] = [
+    "rs", "py", "pyi", "go", "js", "mjs", "cjs", "ts", "mts", "cts", "tsx", "jsx", "java", "kt",
+    "kts", "rb", "c", "h", "cc", "cpp", "hpp", "cs", "php", "swift", "scala", "sh", "bash", "sql",
+    "md", "mdx", "rst", "adoc", "txt", "toml", "yaml", "yml", "json", "xml", "html", "css", "scss",
+    "svg", "lock", "proto", "ini", "cfg", "tf", "vue", "svelte", "ex", "exs", "erl", "hs", "lua",
+    "zig", "graphql", "ipynb", "csv", "gradle",
+];
+
+/// Files that are known by their whole name.
+const NAMES: [&str; 19] = [
+    "Makefile", "Dockerfile", "Containerfile", "Justfile", "justfile", "Jenkinsfile", "Procfile",
+    "Vagrantfile", "Gemfile", "Rakefile", "CODEOWNERS", "LICENSE", "NOTICE", "README", "CHANGELOG",
+    "CONTRIBUTING", "AUTHORS", "go.mod", "go.sum",
+];
+
+/// The endings of code in languages that rules cannot read.
+const UNRULED: [&str; 10] = ["kt", "kts", "cs", "swift", "scala", "ex", "exs", "hs", "lua", "zig"];
+
+/// Gives the last part of a path.
+pub(crate) fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Gives the ending of a file's name in small letters; nothing where it has none.
+pub(crate) fn ending(path: &str) -> String {
+    name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// Says whether a path surely names a file: its name is known, or its ending is.
+pub(crate) fn names_a_file(path: &str) -> bool {
+    let name = name(path);
+    let is_ending_alone = name.rfind('.') == Some(0);
+    NAMES.contains(&name) || (!is_ending_alone && ENDINGS.contains(&ending(name).as_str()))
+}
+
+/// Says whether a file is code, and no data.
+pub(crate) fn is_code(path: &str) -> bool {
+    match name_of_language(path) {
+        Some(language) => !matches!(language.as_str(), "json" | "yaml"),
+        None => UNRULED.contains(&ending(path).as_str()),
+    }
+}
+
+/// Says whether a file is a page of Markdown.
+pub(crate) fn is_markdown(path: &str) -> bool {
+    ["md", "markdown", "mdx"].contains(&ending(path).as_str())
+}
+
+/// Says whether a file is a page of text.
+pub(crate) fn is_page(path: &str) -> bool {
+    is_markdown(path) || ["rst", "adoc", "txt"].contains(&ending(path).as_str())
+}
+
+/// Says whether a file is there to be read by people.
+pub(crate) fn is_document(path: &str) -> bool {
+    let name = name(path).to_ascii_lowercase();
+    let stem = name.split('.').next().unwrap_or(&name);
+    let is_known = ["readme", "changelog", "license", "contributing", "authors"].contains(&stem);
+    is_page(path) || is_known || path.split('/').any(|folder| matches!(folder, "docs" | "doc"))
+}
+
+/// Says whether what is in a file was decided elsewhere.
+pub(crate) fn is_lock_file(path: &str) -> bool {
+    ending(path) == "lock"
+        || ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum"]
+            .contains(&name(path))
+}
