@@ -21,6 +21,7 @@ pub mod list;
 pub mod model;
 pub mod phase;
 pub mod plan;
+mod quote;
 pub mod reconcile;
 pub mod run;
 pub mod standing;

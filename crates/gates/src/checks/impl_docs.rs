@@ -13,7 +13,7 @@ use super::{Check, Fix, Seen, Target, markdown, named};
 use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::Milestone;
-use crate::plan::patch::quoted;
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// What comments begin with that tell what was, and not what is.

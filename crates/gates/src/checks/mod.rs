@@ -63,21 +63,21 @@ pub enum Seen {
     Unseen(String),
 }
 
-/// So many things that are wrong are told of one item.
-const MAX_TOLD: usize = 10;
-
 impl Seen {
     /// Holds where nothing is wrong; or else tells what is.
-    pub(crate) fn of(mut wrong: Vec<String>) -> Seen {
-        if wrong.is_empty() {
-            return Seen::Holds;
+    pub(crate) fn of(wrong: Vec<String>) -> Seen {
+        match wrong.is_empty() {
+            true => Seen::Holds,
+            false => Seen::Fails(format!("{}.", say::listed(&wrong))),
         }
-        let more = wrong.len().saturating_sub(MAX_TOLD);
-        wrong.truncate(MAX_TOLD);
-        if more > 0 {
-            wrong.push(format!("and {more} more"));
+    }
+
+    /// Holds where nothing is wrong; or else tells of what kind it is, and what.
+    pub(crate) fn under(kind: &str, wrong: Vec<String>) -> Seen {
+        match Seen::of(wrong) {
+            Seen::Fails(why) => Seen::Fails(format!("{kind}: {why}")),
+            seen @ (Seen::Holds | Seen::Unseen(_)) => seen,
         }
-        Seen::Fails(format!("{}.", wrong.join("; ")))
     }
 }
 

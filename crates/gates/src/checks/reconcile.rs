@@ -2,7 +2,7 @@
 
 use super::{Check, Fix, Seen, Target};
 use crate::item::{Scope, Severity};
-use crate::plan::patch::quoted;
+use crate::quote::quoted;
 use crate::reconcile::{Answer, CriterionResult};
 use crate::subject::Subject;
 

@@ -5,11 +5,8 @@ use crate::item::Scope;
 use crate::plan::Plan;
 use crate::subject::Subject;
 
-/// So much of a text is quoted.
-const MAX_QUOTE: usize = 60;
-
 /// So many places are told; the others are counted.
-const MAX_TOLD: usize = 8;
+const MAX_TOLD: usize = 10;
 
 /// Gives the one target that is the whole plan.
 pub(super) fn whole(subject: &Subject<'_>, check: &str) -> Vec<Target> {
@@ -25,14 +22,6 @@ pub(super) fn on_plan(subject: &Subject<'_>, look: impl FnOnce(&Plan) -> Seen) -
     }
 }
 
-/// Says that something is wrong where there are any problems, and which.
-pub(super) fn unless_none(what: &str, problems: Vec<String>) -> Seen {
-    if problems.is_empty() {
-        return Seen::Holds;
-    }
-    Seen::Fails(format!("{what}: {}.", listed(&problems)))
-}
-
 /// Gives the first of some texts, and how many others there are.
 pub(super) fn listed(texts: &[String]) -> String {
     let mut told = texts.iter().take(MAX_TOLD).cloned().collect::<Vec<_>>().join("; ");
@@ -40,28 +29,6 @@ pub(super) fn listed(texts: &[String]) -> String {
         told.push_str(&format!("; and {} more", texts.len() - MAX_TOLD));
     }
     told
-}
-
-/// Quotes a text in one line.
-pub(super) fn quoted(text: &str) -> String {
-    let is_blank = |c: char| c.is_whitespace() || c.is_control();
-    let mut line = String::new();
-    let mut chars = text.trim_matches(is_blank).chars();
-    for c in chars.by_ref().take(MAX_QUOTE) {
-        match c {
-            '`' => {}
-            c if is_blank(c) => line.push(' '),
-            c => line.push(c),
-        }
-    }
-    let rest = if chars.next().is_some() { "…" } else { "" };
-    format!("`{line}{rest}`")
-}
-
-/// Gives a name as it is if it is a plain one, and quoted otherwise.
-pub(super) fn named(id: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if id.chars().all(is_plain) && id.len() <= MAX_QUOTE { id.to_owned() } else { quoted(id) }
 }
 
 /// Tells on which line something stands, where lines are known.

@@ -4,8 +4,8 @@ use assay_findings::ground::{Tree, squeeze};
 use assay_findings::path::RepoPath;
 
 use super::{Answer, CriterionResult, Evidence, Place};
-use crate::plan::patch::quoted;
 use crate::plan::{Criterion, Milestone};
+use crate::quote::quoted;
 
 /// A quote needs this many characters, blanks apart, to prove anything.
 const MIN_QUOTE: usize = 8;

@@ -13,7 +13,7 @@ use super::search::{Definition, Search, definitions_in, is_word};
 use super::{Answer, Evidence, Place};
 use crate::checks::lexed::Language;
 use crate::checks::tree_index::TreeIndex;
-use crate::plan::patch::quoted;
+use crate::quote::quoted;
 
 /// What is said where a criterion goes beyond what code can decide.
 const BEYOND: &str = "code cannot decide what it says";

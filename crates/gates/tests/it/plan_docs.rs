@@ -184,7 +184,7 @@ def last():
 ",
         ),
         expect![[r#"
-            SHOULD * public-items: Public items have no doc comment: `def first():` in `src/a.py` (line 7); `class Fourth(Base):  # noqa: D1` in `src/a.py` (line 23).
+            SHOULD * public-items: Public items have no doc comment: `def first():` in `src/a.py` (line 7); `class Fourth(Base): # noqa: D1` in `src/a.py` (line 23).
         "#]],
     );
 }
@@ -267,8 +267,8 @@ let a = \"// TODO\";
     check_diff(
         &new_file("a.py", "x = 1  # TODO: more\n# fine\n"),
         expect![[r#"
-        SHOULD * todo-comments: Added comments leave something open: `x = 1  # TODO: more` in `a.py` (line 7).
-    "#]],
+            SHOULD * todo-comments: Added comments leave something open: `x = 1 # TODO: more` in `a.py` (line 7).
+        "#]],
     );
     check_diff(
         "\

@@ -440,7 +440,7 @@ fn links_lead_to_files_and_headings() {
          [g](https://example.org/x.md) [h](mailto:a@b.c) [i](../../outside.md) [j](design%2Emd) [k](sub)\n\
          [l](#own) <a id=\"own\"></a> [m](#m1-read-1) ![n](gone.png) [o][ref]\n\n[ref]: ../gone.txt\n",
         expect![[r#"
-            SHOULD * links: Links lead nowhere: `design.md` (line 10); `../src/a.rs#L3` (line 10); `/src/a.rs` (line 10); `#nowhere` (line 10); `gone.md` (line 10); `design%2Emd` (line 11); `sub` (line 11); `#m1-read-1` (line 12); and 2 more.
+            SHOULD * links: Links lead nowhere: `design.md` (line 10); `../src/a.rs#L3` (line 10); `/src/a.rs` (line 10); `#nowhere` (line 10); `gone.md` (line 10); `design%2Emd` (line 11); `sub` (line 11); `#m1-read-1` (line 12); `gone.png` (line 12); `../gone.txt` (line 12).
         "#]],
     );
     let plan = format!(

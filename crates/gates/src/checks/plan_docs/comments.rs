@@ -2,10 +2,11 @@
 
 use super::documents::diffed;
 use crate::checks::Seen;
-use crate::checks::say::{at, on_plan, quoted, unless_none};
+use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
 use crate::kinds::ending;
 use crate::plan::{DiffLine, DiffedFile};
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// How a comment begins that tells what was before.
@@ -51,7 +52,7 @@ fn look_for(
                 }
             }
         }
-        unless_none(what, found)
+        Seen::under(what, found)
     })
 }
 

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use crate::checks::Seen;
 use crate::checks::known::Known;
-use crate::checks::say::{at, on_plan, quoted, unless_none};
+use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
 use crate::kinds::{is_code, is_document, is_markdown};
 use crate::plan::{self, DiffedFile, Plan, PlannedDiff};
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// The words by which a plan names documents.
@@ -35,7 +36,7 @@ pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> Seen {
                 }
             }
         }
-        unless_none("Decisions are referred to that are not in the log", missing)
+        Seen::under("Decisions are referred to that are not in the log", missing)
     })
 }
 
@@ -66,7 +67,7 @@ pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
         }
         let mut code: Vec<String> = code.into_iter().map(|path| quoted(path)).collect();
         code.sort_unstable();
-        unless_none("Code changes and no document is named", code)
+        Seen::under("Code changes and no document is named", code)
     })
 }
 
@@ -99,6 +100,6 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
                 ));
             }
         }
-        unless_none("Links in added Markdown lead nowhere", dead)
+        Seen::under("Links in added Markdown lead nowhere", dead)
     })
 }

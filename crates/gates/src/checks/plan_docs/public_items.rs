@@ -5,10 +5,11 @@
 
 use super::documents::diffed;
 use crate::checks::Seen;
-use crate::checks::say::{at, on_plan, quoted, unless_none};
+use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
 use crate::kinds::ending;
 use crate::plan::DiffLine;
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// How far the text of a signature, or the attributes of an item, are followed.
@@ -31,7 +32,7 @@ pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> Seen {
                 }
             }
         }
-        unless_none("Public items have no doc comment", bare)
+        Seen::under("Public items have no doc comment", bare)
     })
 }
 

@@ -2,8 +2,9 @@
 
 use super::milestones::look_at;
 use crate::checks::Seen;
-use crate::checks::say::{at, on_plan, quoted, unless_none};
+use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// What is said of something in place of what is seen when it holds.
@@ -47,7 +48,7 @@ pub(super) fn look_for_vague_ones(subject: &Subject<'_>, _: &Scope) -> Seen {
                 vague.push(format!("{} in {}{line}", quoted(&criterion.text), milestone.id));
             }
         }
-        unless_none("Nobody can tell whether these hold", vague)
+        Seen::under("Nobody can tell whether these hold", vague)
     })
 }
 

@@ -1,8 +1,9 @@
 //! What a formatter would catch, and what a merge left behind.
 
-use crate::checks::say::{at, lines_of_text, listed, on_plan, quoted, unless_none, whole};
+use crate::checks::say::{at, lines_of_text, listed, on_plan, whole};
 use crate::checks::{Seen, Target};
 use crate::item::Scope;
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// Gives the whole plan as a target if it is Markdown: JSON has no form to look at.
@@ -31,7 +32,7 @@ pub(super) fn look_for_conflicts(subject: &Subject<'_>, _: &Scope) -> Seen {
                 is_open = false;
             }
         }
-        unless_none("Merge conflict markers are left", found)
+        Seen::under("Merge conflict markers are left", found)
     })
 }
 
@@ -44,7 +45,7 @@ pub(super) fn look_at_headings(subject: &Subject<'_>, _: &Scope) -> Seen {
             let (text, line) = (quoted(&heading.text), at(plan, heading.line));
             format!("{text} goes from level {} to {}{line}", before.level, heading.level)
         });
-        unless_none("Headings skip a level", told.collect())
+        Seen::under("Headings skip a level", told.collect())
     })
 }
 
@@ -53,7 +54,7 @@ pub(super) fn look_at_fences(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
         let open = plan.fences.iter().filter(|fence| !fence.is_closed);
         let told = open.map(|fence| format!("line {}", fence.first));
-        unless_none("Fences are not closed", told.collect())
+        Seen::under("Fences are not closed", told.collect())
     })
 }
 
@@ -77,6 +78,6 @@ pub(super) fn look_at_white_space(subject: &Subject<'_>, _: &Scope) -> Seen {
         let counted = [(ends, "at the end"), (mixed, "with blanks before tabs")];
         let told = counted.into_iter().filter(|(lines, _)| !lines.is_empty());
         let told = told.map(|(lines, what)| format!("{} {what} ({})", lines.len(), listed(&lines)));
-        unless_none("Stray white space in lines", told.collect())
+        Seen::under("Stray white space in lines", told.collect())
     })
 }

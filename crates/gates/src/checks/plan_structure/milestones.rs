@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::checks::say::{at, listed, named, on_plan, quoted, unless_none};
+use crate::checks::say::{at, listed, on_plan};
 use crate::checks::{Seen, Target};
 use crate::item::Scope;
 use crate::kinds::is_document;
 use crate::plan::{Milestone, Plan};
+use crate::quote::{named, quoted};
 use crate::subject::Subject;
 
 /// More criteria than this are not verified by anybody in one go.
@@ -77,7 +78,7 @@ pub(super) fn look_at_ids(subject: &Subject<'_>, _: &Scope) -> Seen {
                 first.insert(&milestone.id, milestone);
             }
         }
-        unless_none("Milestones share an id", twice)
+        Seen::under("Milestones share an id", twice)
     })
 }
 
@@ -99,7 +100,7 @@ pub(super) fn look_at_order(subject: &Subject<'_>, _: &Scope) -> Seen {
         if let Some(circle) = circle(plan) {
             problems.push(format!("milestones wait for each other: {circle}"));
         }
-        unless_none("The order cannot be kept", problems)
+        Seen::under("The order cannot be kept", problems)
     })
 }
 
@@ -218,7 +219,7 @@ pub(super) fn look_for_duplicates(subject: &Subject<'_>, _: &Scope) -> Seen {
                 ));
             }
         }
-        unless_none("The same stands there twice", twice)
+        Seen::under("The same stands there twice", twice)
     })
 }
 
@@ -266,6 +267,6 @@ pub(super) fn look_at_size(subject: &Subject<'_>, _: &Scope) -> Seen {
                 ));
             }
         }
-        unless_none("Milestones are too large", large)
+        Seen::under("Milestones are too large", large)
     })
 }

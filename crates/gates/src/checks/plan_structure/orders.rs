@@ -3,8 +3,9 @@
 use assay_rules::injection_in;
 
 use crate::checks::Seen;
-use crate::checks::say::{at, on_plan, quoted, unless_none};
+use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// Looks for words that address a reviewer. Models are not asked about such a plan.
@@ -14,6 +15,6 @@ pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> Seen {
         let told = found
             .iter()
             .map(|order| format!("{}{}", quoted(&order.shown), at(plan, order.lines.start())));
-        unless_none("The plan gives orders to whoever reviews it", told.collect())
+        Seen::under("The plan gives orders to whoever reviews it", told.collect())
     })
 }

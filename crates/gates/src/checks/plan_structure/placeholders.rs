@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use crate::checks::Seen;
-use crate::checks::say::{at, is_code, on_plan, quoted, unless_none};
+use crate::checks::say::{at, is_code, on_plan};
 use crate::item::Scope;
 use crate::plan::{Milestone, Plan};
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// Words that stand for something that is not known yet, wherever they stand.
@@ -44,7 +45,7 @@ pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> Seen {
                 ));
             }
         }
-        unless_none("Placeholders are left", told)
+        Seen::under("Placeholders are left", told)
     })
 }
 

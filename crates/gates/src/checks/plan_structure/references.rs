@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use crate::checks::Seen;
 use crate::checks::known::Known;
-use crate::checks::say::{at, on_plan, quoted, unless_none};
+use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
 use crate::plan::{Plan, is_pattern};
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// Looks for files that milestones take to be there and that are not.
@@ -25,7 +26,7 @@ pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> Seen {
                 ));
             }
         }
-        unless_none("Files do not exist, and the plan does not say that they are new", missing)
+        Seen::under("Files do not exist, and the plan does not say that they are new", missing)
     })
 }
 
@@ -42,7 +43,7 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
         };
         let dead = plan.links.iter().filter(|link| is_dead(&link.target));
         let told = dead.map(|link| format!("{}{}", quoted(&link.target), at(plan, link.line)));
-        unless_none("Links lead nowhere", told.collect())
+        Seen::under("Links lead nowhere", told.collect())
     })
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use crate::checks::say::{at, named, on_plan, quoted, unless_none};
+use crate::checks::say::{at, on_plan};
 use crate::checks::{Seen, Target};
 use crate::item::Scope;
 use crate::plan::Decision;
+use crate::quote::{named, quoted};
 use crate::subject::Subject;
 
 /// More decisions are not looked at one by one.
@@ -56,6 +57,6 @@ pub(super) fn look_at_assumptions(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
         let bare = plan.assumptions.iter().filter(|assumption| assumption.evidence.is_none());
         let told = bare.map(|one| format!("{}{}", quoted(&one.text), at(plan, one.line)));
-        unless_none("Assumptions are not validated", told.collect())
+        Seen::under("Assumptions are not validated", told.collect())
     })
 }

@@ -12,15 +12,11 @@ mod spot;
 
 use assay_change::diff::{Origin, Span};
 use assay_findings::path::RepoPath;
-use assay_findings::write::plain::one_line;
 
 use super::{Milestone, Plan, PlannedDiff};
 pub use reader::read;
 pub use sketch::{Came, Misfit, Moved, Sketch};
 pub use spot::Spot;
-
-/// Longer lines are quoted up to here.
-const MAX_QUOTE: usize = 80;
 
 /// What a planned diff says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -152,15 +148,4 @@ impl Plan {
         let placed = |(milestone, diff)| Placed { milestone, diff, patch: read(diff) };
         all.into_iter().map(placed).collect()
     }
-}
-
-/// Quotes a line for a sentence: on one line, not too long, and without what must not be repeated.
-pub(crate) fn quoted(line: &str) -> String {
-    let head: String = line.chars().take(4 * MAX_QUOTE).collect();
-    let clean = one_line(&assay_rules::redact(&head)).replace('`', "'");
-    let mut shown: String = clean.chars().take(MAX_QUOTE).collect();
-    if shown.len() < clean.len() || head.len() < line.len() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
 }

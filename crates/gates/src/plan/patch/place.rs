@@ -4,7 +4,8 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::sketch::{Budget, Written};
-use super::{End, Hunk, Line, quoted};
+use super::{End, Hunk, Line};
+use crate::quote::quoted;
 
 /// So many places where a hunk nearly fits are compared for telling why it does not.
 const MAX_NEAR: usize = 64;

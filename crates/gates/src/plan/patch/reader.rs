@@ -7,8 +7,9 @@
 use assay_change::diff::{self, Content, Span, Unread};
 use assay_findings::path::RepoPath;
 
-use super::{End, Fault, FilePatch, Hunk, Line, Mark, Patch, Spot, quoted};
+use super::{End, Fault, FilePatch, Hunk, Line, Mark, Patch, Spot};
 use crate::plan::PlannedDiff;
+use crate::quote::quoted;
 
 /// So many faults of one file are told.
 const MAX_FAULTS: usize = 20;
