@@ -141,12 +141,9 @@ fn milestones_with_files(subject: &Subject<'_>) -> Vec<Target> {
 
 fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written: &Written<'_>| {
-        let found = markers::markers(written.path, &written.added());
-        let told = found.into_iter().map(|(number, line)| {
-            let marker: String = line.chars().take(7).collect();
-            format!("line {number} is a conflict marker ({marker})")
-        });
-        Seen::of(told.collect())
+        let added = written.added().into_iter();
+        let added = added.map(|(number, line)| (format!("line {number}"), line));
+        markers::look(written.path, added.collect())
     })
 }
 
@@ -154,7 +151,7 @@ fn blanks(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written: &Written<'_>| {
         let added = written.added().into_iter();
         let told = added.filter_map(|(number, line)| {
-            Some(format!("line {number} {}", whitespace::fault(written.path, line)?))
+            Some(format!("line {number} has {}", whitespace::fault(written.path, line)?))
         });
         Seen::of(told.collect())
     })

@@ -1,22 +1,40 @@
-//! Conflict markers in lines that come.
+//! What a merge left behind: [`markers`].
 
+use std::fmt::Display;
+
+use super::Seen;
 use crate::kinds::is_page;
 
-/// Gives the lines that belong to a conflict. A page that shows markers in a fence has none.
-pub(super) fn markers<'l, At: Copy>(path: &str, lines: &[(At, &'l str)]) -> Vec<(At, &'l str)> {
-    if is_page(path) && lines.iter().any(|(_, line)| line.trim_start().starts_with("```")) {
-        return Vec::new();
+/// Tells the lines of a file that belong to a conflict. A page that shows markers in a fence has
+/// none.
+pub(super) fn look<At: Display>(path: &str, lines: Vec<(At, &str)>) -> Seen {
+    let is_page = is_page(path);
+    if is_page && lines.iter().any(|(_, line)| line.trim_start().starts_with("```")) {
+        return Seen::Holds;
     }
+    let told = markers(lines, is_page).into_iter().map(|(at, line)| {
+        let marker: String = line.chars().take(7).collect();
+        format!("{at} is a conflict marker ({marker})")
+    });
+    Seen::of(told.collect())
+}
+
+/// Gives the lines that belong to a conflict, in code or on a page.
+pub(super) fn markers<'l, At>(
+    lines: impl IntoIterator<Item = (At, &'l str)>,
+    is_page: bool,
+) -> Vec<(At, &'l str)> {
     let mut found = Vec::new();
     // A rule of equal signs is a heading, unless it stands in a conflict.
     let mut is_open = false;
     for (at, line) in lines {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let opens = is_marker(line, "<<<<<<<");
-        let closes = is_marker(line, ">>>>>>>");
+        // Alone on a page it quotes something.
+        let closes = is_marker(line, ">>>>>>>") && (is_open || !is_page);
         let divides = is_open && (line == "=======" || is_marker(line, "|||||||"));
         if opens || closes || divides {
-            found.push((*at, line));
+            found.push((at, line));
         }
         is_open = (is_open || opens) && !closes;
     }

@@ -214,18 +214,14 @@ fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> Seen {
 }
 
 fn conflict_markers(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
-    let mut told = Vec::new();
+    let mut lines: Vec<(Spot, &str)> = Vec::new();
     for (_, file) in parts {
+        let from = lines.len();
         let added = file.hunks.iter().flat_map(|hunk| hunk.added());
-        let mut lines: Vec<(Spot, &str)> = added.map(|line| (line.at, line.text)).collect();
-        lines.extend(&file.unmarked);
-        lines.sort_by_key(|(spot, _)| *spot);
-        told.extend(markers::markers(path, &lines).into_iter().map(|(spot, line)| {
-            let marker: String = line.chars().take(7).collect();
-            format!("{spot} is a conflict marker ({marker})")
-        }));
+        lines.extend(added.map(|line| (line.at, line.text)).chain(file.unmarked.iter().copied()));
+        lines[from..].sort_by_key(|(spot, _)| *spot);
     }
-    Seen::of(told)
+    markers::look(path, lines)
 }
 
 fn own_files(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
@@ -302,7 +298,7 @@ fn blanks(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
     let added = parts.iter().flat_map(|(_, file)| &file.hunks).flat_map(|hunk| hunk.added());
     let told = added.filter_map(|line| {
         let fault = whitespace::fault(path, line.text)?;
-        Some(format!("{} {fault}", line.at))
+        Some(format!("{} has {fault}", line.at))
     });
     Seen::of(told.collect())
 }

@@ -9,8 +9,8 @@ pub(super) fn fault(path: &str, line: &str) -> Option<&'static str> {
     // Two blanks at the end of a line of Markdown break it.
     let is_break = is_markdown(path) && !said.is_empty() && &line[said.len()..] == "  ";
     if said.len() < line.len() && !is_break {
-        return Some("ends with blanks");
+        return Some("blanks at the end");
     }
     let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-    indent.contains(" \t").then_some("has a blank before a tab")
+    indent.contains(" \t").then_some("a blank before a tab")
 }

@@ -233,7 +233,7 @@ fn blanks_at_the_end_of_added_lines_are_told() {
         &[("src/a.py", old), ("src/b.py", old)],
         &[("src/a.py", "x = 1 \ny = 2 \n"), ("src/b.py", "x = 1 \ny = 2\n")],
         expect![[r#"
-            MAY file:src/a.py | Check the blanks in added lines of src/a.py | FAILS: line 2 ends with blanks.
+            MAY file:src/a.py | Check the blanks in added lines of src/a.py | FAILS: line 2 has blanks at the end.
             MAY file:src/b.py | Check the blanks in added lines of src/b.py | holds
         "#]],
     );

@@ -286,8 +286,8 @@ fn blanks_at_the_end_of_added_lines_are_told() {
         "plan-code/whitespace",
         &[&adding(&["x = 1 ", "  \ty = 2", "z = 3"]), page],
         expect![[r#"
-            MAY file:b.md | Check the blanks in added lines of b.md | FAILS: line 116 of the plan ends with blanks.
-            MAY file:src/a.py | Check the blanks in added lines of src/a.py | FAILS: line 16 of the plan ends with blanks; line 17 of the plan has a blank before a tab.
+            MAY file:b.md | Check the blanks in added lines of b.md | FAILS: line 116 of the plan has blanks at the end.
+            MAY file:src/a.py | Check the blanks in added lines of src/a.py | FAILS: line 16 of the plan has blanks at the end; line 17 of the plan has a blank before a tab.
         "#]],
     );
 }

@@ -457,7 +457,7 @@ fn form_is_counted() {
         expect![[r#"
             MAY * headings: Headings skip a level: `Deep` goes from level 2 to 4 (line 10).
             MAY * fences: Fences are not closed: line 21.
-            MAY * white-space: Stray white space in lines: 3 at the end (12; 14; 22); 1 with blanks before tabs (15).
+            MAY * white-space: White space that nobody sees: a blank before a tab (1 lines: 15); blanks at the end (3 lines: 12; 14; 22).
         "#]],
     );
     check(

@@ -1,7 +1,10 @@
 //! What a formatter would catch, and what a merge left behind.
 
+use std::collections::BTreeMap;
+
+use crate::checks::markers::markers;
 use crate::checks::say::{at, lines_of_text, listed, on_plan, whole};
-use crate::checks::{Seen, Target};
+use crate::checks::{Seen, Target, whitespace};
 use crate::item::Scope;
 use crate::quote::quoted;
 use crate::subject::Subject;
@@ -15,24 +18,9 @@ pub(super) fn whole_markdown(subject: &Subject<'_>, check: &str) -> Vec<Target> 
 /// Looks for markers of a merge that was not finished. Between fences they are an example.
 pub(super) fn look_for_conflicts(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
-        let mut found = Vec::new();
-        let mut is_open = false;
-        for (number, line) in lines_of_text(plan) {
-            let line = line.trim_end();
-            let is_marker = |mark: &str| {
-                line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-            };
-            let opens = is_marker("<<<<<<<");
-            is_open |= opens;
-            // Alone, the others underline a heading or quote something.
-            if opens || (is_open && (is_marker("=======") || is_marker("|||||||"))) {
-                found.push(format!("{}{}", quoted(line), at(plan, number)));
-            } else if is_open && is_marker(">>>>>>>") {
-                found.push(format!("{}{}", quoted(line), at(plan, number)));
-                is_open = false;
-            }
-        }
-        Seen::under("Merge conflict markers are left", found)
+        let found = markers(lines_of_text(plan), true).into_iter();
+        let told = found.map(|(number, line)| format!("{}{}", quoted(line), at(plan, number)));
+        Seen::under("Merge conflict markers are left", told.collect())
     })
 }
 
@@ -61,23 +49,15 @@ pub(super) fn look_at_fences(subject: &Subject<'_>, _: &Scope) -> Seen {
 /// Counts lines with white space that nobody sees.
 pub(super) fn look_at_white_space(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
-        let (mut ends, mut mixed) = (Vec::new(), Vec::new());
+        let mut faults: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (number, line) in lines_of_text(plan) {
-            let line = line.strip_suffix('\r').unwrap_or(line);
-            let text = line.trim_end_matches([' ', '\t']);
-            // Two blanks behind a text break the line.
-            let is_break = !text.is_empty() && line.len() == text.len() + 2 && line.ends_with("  ");
-            if line.len() > text.len() && !is_break {
-                ends.push(number.to_string());
-            }
-            let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-            if indent.contains(" \t") && !text.is_empty() {
-                mixed.push(number.to_string());
+            if let Some(fault) = whitespace::fault("plan.md", line) {
+                faults.entry(fault).or_default().push(number.to_string());
             }
         }
-        let counted = [(ends, "at the end"), (mixed, "with blanks before tabs")];
-        let told = counted.into_iter().filter(|(lines, _)| !lines.is_empty());
-        let told = told.map(|(lines, what)| format!("{} {what} ({})", lines.len(), listed(&lines)));
-        Seen::under("Stray white space in lines", told.collect())
+        let told = faults.into_iter();
+        let told =
+            told.map(|(what, lines)| format!("{what} ({} lines: {})", lines.len(), listed(&lines)));
+        Seen::under("White space that nobody sees", told.collect())
     })
 }
