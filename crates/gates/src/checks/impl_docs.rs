@@ -6,8 +6,9 @@ use assay_findings::path::RepoPath;
 
 use super::code::of_file;
 use super::documented::undocumented;
+use super::known::Known;
 use super::lexed::{Language, Lexed};
-use super::links::{Anchors, beside};
+use super::links::{Links, beside};
 use super::written::{self, Written};
 use super::{Check, Fix, Seen, Target, markdown, named};
 use crate::item::{Scope, Severity};
@@ -172,10 +173,10 @@ fn references(text: &str, prefixes: &[&str]) -> Vec<(String, u64)> {
 
 fn links(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written| {
-        let mut anchors = Anchors::default();
+        let mut links = Links::new(Known::now(subject));
         let mut wrong = Vec::new();
         for (number, target) in markdown::links(&written.text) {
-            if let Some(why) = anchors.dead(subject, written.path, &target) {
+            if let Some(why) = links.dead(written.path, &target) {
                 wrong.push(format!("line {number} links to {}: {why}", quoted(&target)));
             }
         }
@@ -185,6 +186,7 @@ fn links(subject: &Subject<'_>, scope: &Scope) -> Seen {
 
 fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written| {
+        let known = Known::now(subject);
         let added: HashSet<u32> = written.added().into_iter().map(|(number, _)| number).collect();
         let mut wrong = Vec::new();
         for (number, code) in markdown::code_spans(&written.text) {
@@ -192,10 +194,8 @@ fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {
                 continue;
             }
             let path = named::plain(code);
-            let is_beside = beside(written.path, path)
-                .and_then(|path| RepoPath::exact(&path).ok())
-                .is_some_and(|path| subject.tree.exists(&path));
-            if !is_beside && subject.index().ending(path).is_empty() {
+            let is_beside = beside(written.path, path).is_some_and(|path| known.has(&path));
+            if !is_beside && !known.has_one_that_ends_in(path) {
                 wrong.push(format!(
                     "line {number} names {}, and there is no such file",
                     quoted(path)

@@ -1,25 +1,33 @@
-//! Where the links of a page lead: [`Anchors::dead`].
+//! Where the links of a page lead: [`Links::dead`].
 
 use std::collections::{HashMap, HashSet};
 
 use assay_findings::path::RepoPath;
 
+use super::known::Known;
 use super::markdown;
 use crate::kinds::is_markdown;
-use crate::subject::Subject;
 
-/// The headings of pages that were linked to, so that each page is read once.
-#[derive(Debug, Default)]
-pub(super) struct Anchors(HashMap<String, Option<HashSet<String>>>);
+/// The files that links may lead to, with the headings of the pages among them.
+pub(super) struct Links<'s> {
+    pub(super) known: Known<'s>,
+    /// Each page is read once; of those that cannot be read nothing is known.
+    headings: HashMap<String, Option<HashSet<String>>>,
+}
 
-impl Anchors {
+impl<'s> Links<'s> {
+    /// Takes the files.
+    pub(super) fn new(known: Known<'s>) -> Links<'s> {
+        Links { known, headings: HashMap::new() }
+    }
+
+    /// Takes what a page says, wherever that was read.
+    pub(super) fn add_page(&mut self, path: &str, text: &str) {
+        self.headings.insert(path.to_owned(), Some(markdown::anchors(text)));
+    }
+
     /// Says why a link on a page leads nowhere. One that leaves the repository is not followed.
-    pub(super) fn dead(
-        &mut self,
-        subject: &Subject<'_>,
-        page: &str,
-        target: &str,
-    ) -> Option<String> {
+    pub(super) fn dead(&mut self, page: &str, target: &str) -> Option<&'static str> {
         if has_scheme(target) || target.starts_with("//") {
             return None;
         }
@@ -27,29 +35,30 @@ impl Anchors {
         let path = decoded(path.split('?').next().unwrap_or(path));
         let path = match path.as_str() {
             "" => page.to_owned(),
-            path => beside(page, path)?,
+            path => {
+                let path = beside(page, path)?;
+                if !self.known.has(&path) {
+                    return Some("there is no such file");
+                }
+                path
+            }
         };
-        let exact = RepoPath::exact(&path).ok()?;
-        if !subject.tree.exists(&exact) {
-            let is_folder = subject.index().first_in(&path).is_some();
-            return (!is_folder).then(|| "there is no such file".to_owned());
-        }
         if anchor.is_empty() || !is_markdown(&path) {
             return None;
         }
-        let known = self.0.entry(path).or_insert_with(|| {
-            let text = subject.tree.read(&exact)?;
-            Some(markdown::anchors(&text))
-        });
-        let has_anchor = known.as_ref()?.contains(&decoded(anchor).to_lowercase());
-        (!has_anchor).then(|| "there is no such heading".to_owned())
+        let read = || self.known.text(&path).map(|text| markdown::anchors(&text));
+        let headings = self.headings.entry(path.clone()).or_insert_with(read).as_ref()?;
+        let is_there = headings.contains(&decoded(anchor).to_lowercase());
+        (!is_there).then_some("there is no such heading")
     }
 }
 
+/// Says whether a target is an address: `https:`, `mailto:`.
 fn has_scheme(target: &str) -> bool {
-    let scheme = target.split_once(':').map(|(scheme, _)| scheme);
-    scheme
-        .is_some_and(|s| !s.is_empty() && s.chars().all(|c| c.is_ascii_alphanumeric() || c == '+'))
+    target.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
+    })
 }
 
 /// Gives a path that is written in a page as one from the root; none where it leaves the root.

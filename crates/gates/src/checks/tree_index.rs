@@ -17,7 +17,11 @@ pub(crate) struct TreeIndex {
 impl TreeIndex {
     /// Lists a tree.
     pub(crate) fn of(tree: &dyn Tree) -> TreeIndex {
-        let paths = tree.paths();
+        TreeIndex::new(tree.paths())
+    }
+
+    /// Lists some files.
+    pub(crate) fn new(paths: Vec<RepoPath>) -> TreeIndex {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         let mut folders = HashMap::new();
         for (at, path) in paths.iter().enumerate() {

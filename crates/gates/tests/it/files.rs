@@ -10,9 +10,14 @@ use assay_findings::path::RepoPath;
 pub(crate) struct Files(BTreeMap<RepoPath, String>);
 
 impl Files {
-    /// Makes a tree of the paths in a text, with blanks between them, whose files are empty.
+    /// Makes a tree of the paths in a text, with blanks between them. The files are empty; `a.md#b`
+    /// is a page with a heading.
     pub(crate) fn named(paths: &str) -> Files {
-        Files(paths.split_whitespace().map(|path| (at(path), String::new())).collect())
+        let file = |named: &str| match named.split_once('#') {
+            Some((path, heading)) => (at(path), format!("# {heading}\n")),
+            None => (at(named), String::new()),
+        };
+        Files(paths.split_whitespace().map(file).collect())
     }
 
     /// Makes a tree of files and what they say.

@@ -93,7 +93,7 @@ pub(crate) const SOUND: [(&str, &str, &str); 5] = [
     (
         "plans/service.md",
         include_str!("plans/service.md"),
-        "plans/design/limits.md src/lib.rs src/gateway/router.rs",
+        "plans/design/limits.md#tokens src/lib.rs src/gateway/router.rs",
     ),
     ("todo.md", include_str!("plans/todo_app.md"), "app/models/todo.py README.md"),
     ("phases.md", include_str!("plans/phases.md"), "Makefile ci/build.sh docs/build.md"),

@@ -448,6 +448,13 @@ fn links_lead_to_files_and_headings() {
     );
     let tree = "a.rs src/a.rs docs/design.md docs/sub/x";
     check(&plan, tree, expect![""]);
+    check(
+        &format!("{M1}[a](design.md#why) [b](design.md#how)\n"),
+        "a.rs docs/design.md#why",
+        expect![[r#"
+            SHOULD * links: Links lead nowhere: `design.md#how` (line 10).
+        "#]],
+    );
 }
 
 #[test]
@@ -457,7 +464,7 @@ fn form_is_counted() {
         expect![[r#"
             MAY * headings: Headings skip a level: `Deep` goes from level 2 to 4 (line 10).
             MAY * fences: Fences are not closed: line 21.
-            MAY * white-space: White space that nobody sees: a blank before a tab (1 lines: 15); blanks at the end (3 lines: 12; 14; 22).
+            MAY * white-space: Stray white space in lines: 1 with a blank before a tab (15); 3 with blanks at the end (12; 14; 22).
         "#]],
     );
     check(

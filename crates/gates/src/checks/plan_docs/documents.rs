@@ -4,10 +4,12 @@ use std::collections::HashSet;
 
 use crate::checks::Seen;
 use crate::checks::known::Known;
+use crate::checks::links::Links;
+use crate::checks::markdown;
 use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
 use crate::kinds::{is_code, is_document, is_markdown};
-use crate::plan::{self, DiffedFile, Plan, PlannedDiff};
+use crate::plan::{DiffedFile, Plan, PlannedDiff};
 use crate::quote::quoted;
 use crate::subject::Subject;
 
@@ -81,23 +83,18 @@ fn speaks_of_documents(plan: &Plan) -> bool {
 /// Looks for links in the Markdown that diffs add that lead to no file.
 pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
-        let known = Known::new(subject.tree, plan);
+        let mut links = Links::new(Known::planned(subject));
         let mut dead = Vec::new();
         for file in diffed(plan).filter(|file| is_markdown(&file.path)) {
             let added: Vec<_> = file.lines.iter().filter(|line| line.is_added).collect();
             let text = added.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
-            // A document that cannot be read has no links that anybody could follow.
-            let Ok(document) = plan::read("added.md", text.as_bytes()) else { continue };
-            for link in document.links.iter().filter(|link| known.is_dead(&link.target, &file.path))
-            {
-                let line = usize::try_from(link.line).ok().and_then(|line| added.get(line - 1));
-                let line = line.and_then(|line| line.line).unwrap_or(0);
-                dead.push(format!(
-                    "{} in {}{}",
-                    quoted(&link.target),
-                    quoted(&file.path),
-                    at(plan, line)
-                ));
+            for (number, target) in markdown::links(&text) {
+                if links.dead(&file.path, &target).is_none() {
+                    continue;
+                }
+                let line = added.get(number as usize - 1).and_then(|line| line.line).unwrap_or(0);
+                let (target, path) = (quoted(&target), quoted(&file.path));
+                dead.push(format!("{target} in {path}{}", at(plan, line)));
             }
         }
         Seen::under("Links in added Markdown lead nowhere", dead)

@@ -57,7 +57,7 @@ pub(super) fn look_at_white_space(subject: &Subject<'_>, _: &Scope) -> Seen {
         }
         let told = faults.into_iter();
         let told =
-            told.map(|(what, lines)| format!("{what} ({} lines: {})", lines.len(), listed(&lines)));
-        Seen::under("White space that nobody sees", told.collect())
+            told.map(|(what, lines)| format!("{} with {what} ({})", lines.len(), listed(&lines)));
+        Seen::under("Stray white space in lines", told.collect())
     })
 }
