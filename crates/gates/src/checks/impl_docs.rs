@@ -5,24 +5,18 @@ use std::collections::HashSet;
 use assay_findings::path::RepoPath;
 
 use super::code::of_file;
-use super::documented::undocumented;
+use super::documented::{is_concerned, undocumented};
 use super::known::Known;
-use super::lexed::{Language, Lexed};
+use super::lexed::Language;
 use super::links::{Links, beside};
+use super::source::Source;
 use super::written::{self, Written};
-use super::{Check, Fix, Seen, Target, markdown, named};
+use super::{Check, Fix, Seen, Target, comments, markdown, named};
 use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::Milestone;
 use crate::quote::quoted;
 use crate::subject::Subject;
-
-/// What comments begin with that tell what was, and not what is.
-const HISTORY: [&str; 18] = [
-    "previously", "formerly", "originally", "used to ", "changed from ", "changed to ", "changed:",
-    "renamed from ", "moved from ", "refactored", "replaces the old", "replaced the ",
-    "no longer ", "now uses ", "now we ", "updated to ", "was previously", "removed the ",
-];
 
 pub(super) static CHECKS: [Check; 7] = [
     Check {
@@ -98,8 +92,7 @@ fn pages(subject: &Subject<'_>, check: &str) -> Vec<Target> {
 }
 
 fn code_files(subject: &Subject<'_>) -> Vec<Target> {
-    let is_wanted = |path: &str| kinds::is_code(path) && !assay_rules::is_test(path);
-    of_files(subject, is_wanted, "Check that public items say what they are for in")
+    of_files(subject, is_concerned, "Check that public items say what they are for in")
 }
 
 fn commented_files(subject: &Subject<'_>) -> Vec<Target> {
@@ -122,12 +115,10 @@ fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
 
 /// Gives the added lines of a file that people read: comments, or all of a page.
 fn told_to_people(written: &Written<'_>) -> Vec<(u32, String)> {
-    let lexed = Language::of(written.path).map(|language| Lexed::read(language, &written.text));
+    let source = Source::of_file(written);
     let added = written.added().into_iter();
-    let said = added.map(|(number, line)| match &lexed {
-        Some(lexed) => {
-            (number, lexed.comments.get(number as usize - 1).cloned().unwrap_or_default())
-        }
+    let said = added.map(|(number, line)| match &source {
+        Some(source) => (number, source.comment(number as usize - 1).to_owned()),
         None => (number, line.to_owned()),
     });
     said.filter(|(_, said)| !said.is_empty()).collect()
@@ -290,30 +281,19 @@ fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> Seen {
 
 fn documented(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written| {
-        let added: Vec<_> = written.file.added().collect();
-        let missing = undocumented(written.path, &written.text, &added).into_iter();
+        let missing = Source::of_file(written).map(|source| undocumented(&source));
         let told = missing
-            .map(|(line, name)| format!("line {line}: `{name}` does not say what it is for"));
+            .into_iter()
+            .flatten()
+            .map(|(at, name)| format!("line {}: `{name}` does not say what it is for", at + 1));
         Seen::of(told.collect())
     })
 }
 
 fn history(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written| {
-        let Some(language) = Language::of(written.path) else { return Seen::Holds };
-        let lexed = Lexed::read(language, &written.text);
-        let is_comment =
-            |at: usize| lexed.code[at].trim().is_empty() && !lexed.comments[at].is_empty();
-        let mut wrong = Vec::new();
-        for (number, _) in written.added() {
-            let at = number as usize - 1;
-            let goes_on = at > 0 && is_comment(at) && is_comment(at - 1);
-            let said = lexed.comments[at].trim_start_matches(|c: char| !c.is_alphanumeric());
-            let said = said.get(..24).unwrap_or(said).to_ascii_lowercase();
-            if !goes_on && HISTORY.iter().any(|word| said.starts_with(word)) {
-                wrong.push(format!("the comment on line {number} tells what was"));
-            }
-        }
-        Seen::of(wrong)
+        let found = Source::of_file(written).map(|source| comments::history(&source));
+        let told = found.into_iter().flatten();
+        Seen::of(told.map(|at| format!("the comment on line {} tells what was", at + 1)).collect())
     })
 }

@@ -13,6 +13,8 @@ pub(crate) enum Language {
     Java,
     /// One of those that begin a comment with `#`.
     Hash,
+    /// One of those that begin a comment with `--`.
+    Dash,
 }
 
 /// The lines of a file.
@@ -50,27 +52,54 @@ impl Language {
             "py" | "pyi" => Language::Python,
             "go" => Language::Go,
             "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Language::Script,
-            "java" | "c" | "h" | "cc" | "cpp" | "hpp" | "cs" | "kt" | "swift" | "php" => {
-                Language::Java
-            }
-            "sh" | "bash" | "rb" | "yml" | "yaml" | "toml" | "dockerfile" | "makefile" => {
-                Language::Hash
-            }
+            "java" | "c" | "h" | "cc" | "cpp" | "hpp" | "cs" | "kt" | "swift" | "php" | "scala"
+            | "zig" | "proto" | "scss" => Language::Java,
+            "sh" | "bash" | "rb" | "yml" | "yaml" | "toml" | "ex" | "exs" | "tf" | "dockerfile"
+            | "makefile" => Language::Hash,
+            "sql" | "lua" | "hs" => Language::Dash,
             _ => return None,
         })
     }
 
-    fn has_hash_comments(self) -> bool {
-        matches!(self, Language::Python | Language::Hash)
+    /// Gives what begins a comment up to the end of the line.
+    fn line_comment(self) -> &'static str {
+        match self {
+            Language::Python | Language::Hash => "#",
+            Language::Dash => "--",
+            Language::Rust | Language::Go | Language::Script | Language::Java => "//",
+        }
+    }
+
+    /// Says whether lines that are cut off from those before begin in a comment.
+    fn begins_in_comment(self, lines: &[&str]) -> bool {
+        if self.line_comment() != "//" {
+            return false;
+        }
+        let closes_first = |line: &&str| match (line.find("/*"), line.find("*/")) {
+            (Some(open), Some(close)) => Some(close < open),
+            (None, Some(_)) => Some(true),
+            (Some(_), None) => Some(false),
+            (None, None) => None,
+        };
+        lines.iter().find_map(closes_first).unwrap_or_default()
+            || lines.first().is_some_and(|line| line.trim_start().starts_with("* "))
     }
 }
 
 impl Lexed {
     /// Reads a file.
     pub(crate) fn read(language: Language, text: &str) -> Lexed {
+        Lexed::read_lines(language, &text.lines().collect::<Vec<_>>(), false)
+    }
+
+    /// Reads some lines of a file, which may be cut off from those before.
+    pub(crate) fn read_lines(language: Language, lines: &[&str], is_cut: bool) -> Lexed {
         let mut lexed = Lexed::default();
-        let mut inside = Inside::Code;
-        for line in text.lines() {
+        let mut inside = match is_cut && language.begins_in_comment(lines) {
+            true => Inside::BlockComment(1),
+            false => Inside::Code,
+        };
+        for line in lines {
             if inside == Inside::LineComment {
                 inside = Inside::Code;
             }
@@ -120,14 +149,12 @@ fn read_line(language: Language, line: &str, mut inside: Inside) -> (String, Str
 
 /// Says what the code at hand opens, and how many bytes it takes.
 fn open(language: Language, rest: &str, before: &str) -> (usize, Inside) {
-    if language.has_hash_comments() {
-        let is_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '$');
-        if rest.starts_with('#') && !(language == Language::Hash && is_word) {
-            return (1, Inside::LineComment);
-        }
-    } else if rest.starts_with("//") {
-        return (2, Inside::LineComment);
-    } else if rest.starts_with("/*") {
+    let mark = language.line_comment();
+    let is_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '$');
+    if rest.starts_with(mark) && !(language == Language::Hash && is_word) {
+        return (mark.len(), Inside::LineComment);
+    }
+    if mark == "//" && rest.starts_with("/*") {
         return (2, Inside::BlockComment(1));
     }
     let text = |quote, quotes, hashes, is_raw, has_lines| Inside::Text {

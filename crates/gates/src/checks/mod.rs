@@ -4,6 +4,7 @@
 //! new one is one entry in its phase's file.
 
 mod code;
+mod comments;
 mod documented;
 mod impl_code;
 mod impl_docs;
@@ -20,6 +21,7 @@ pub(crate) mod planned;
 mod reconcile;
 pub(crate) mod ruled;
 mod say;
+mod source;
 pub(crate) mod tree_index;
 mod whitespace;
 pub(crate) mod written;

@@ -8,7 +8,7 @@ use super::ruled::UNTESTED;
 use super::{Check, Fix, Seen, Target, markers, named, whitespace};
 use crate::item::{Scope, Severity};
 use crate::kinds;
-use crate::plan::patch::{Came, FilePatch, Placed, Spot};
+use crate::plan::patch::{Came, FilePatch, Mark, Placed};
 use crate::subject::Subject;
 
 pub(super) static CHECKS: [Check; 11] = [
@@ -214,14 +214,9 @@ fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> Seen {
 }
 
 fn conflict_markers(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
-    let mut lines: Vec<(Spot, &str)> = Vec::new();
-    for (_, file) in parts {
-        let from = lines.len();
-        let added = file.hunks.iter().flat_map(|hunk| hunk.added());
-        lines.extend(added.map(|line| (line.at, line.text)).chain(file.unmarked.iter().copied()));
-        lines[from..].sort_by_key(|(spot, _)| *spot);
-    }
-    markers::look(path, lines)
+    let shown = parts.iter().flat_map(|(_, file)| file.pieces()).flat_map(|piece| piece.lines);
+    let comes = shown.filter(|line| line.mark != Mark::Context);
+    markers::look(path, comes.map(|line| (line.at, line.text)).collect())
 }
 
 fn own_files(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {

@@ -1,9 +1,8 @@
 //! What is checked of the documents that a plan foresees: references to decisions, documents for
 //! code, and the comments and links in planned diffs.
 
-mod comments;
+mod added_code;
 mod documents;
-mod public_items;
 
 use super::say::whole;
 use super::{Check, Fix};
@@ -39,7 +38,7 @@ pub(super) static CHECKS: [Check; 6] = [
         key: "plan-docs/public-items",
         severity: Should,
         targets: |s| whole(s, "Check that public items added in planned diffs carry a doc comment"),
-        look: public_items::look,
+        look: added_code::look_for_bare_items,
         fix: Fix {
             what: "Add a doc comment to each public item that a diff adds: what it does, and what a \
                    caller has to know.",
@@ -50,7 +49,7 @@ pub(super) static CHECKS: [Check; 6] = [
         key: "plan-docs/todo-comments",
         severity: Should,
         targets: |s| whole(s, "Check that planned diffs add no TODO or FIXME comments"),
-        look: comments::look_for_todos,
+        look: added_code::look_for_todos,
         fix: Fix {
             what: "Do what each comment leaves open, or make it a milestone, and take the comment out.",
             include: &[],
@@ -73,7 +72,7 @@ pub(super) static CHECKS: [Check; 6] = [
         key: "plan-docs/history",
         severity: May,
         targets: |s| whole(s, "Check that comments in planned diffs say what is, not what was"),
-        look: comments::look_for_history,
+        look: added_code::look_for_history,
         fix: Fix {
             what: "Let each comment say what the code does and why. What it did before is in the \
                    history.",

@@ -3,7 +3,6 @@
 //! What it says is data. Nothing that it names is run, and where it is unclear the reading is the
 //! one under which more has to be shown.
 
-mod diffs;
 mod evidence;
 mod json;
 mod markdown;
@@ -14,7 +13,8 @@ mod reasons;
 
 use std::collections::HashSet;
 
-pub use diffs::{DiffLine, DiffedFile};
+use patch::FilePatch;
+
 pub(crate) use paths::is_pattern;
 
 /// A plan.
@@ -119,8 +119,8 @@ impl Plan {
     pub fn new_files(&self) -> HashSet<String> {
         let mut new: HashSet<String> =
             self.milestones.iter().flat_map(|milestone| milestone.new_files.clone()).collect();
-        let loose = self.loose_diffs.iter().flat_map(PlannedDiff::files);
-        new.extend(loose.filter(|file| file.is_new).map(|file| file.path));
+        let loose = self.loose_diffs.iter().flat_map(|diff| patch::read(diff).files);
+        new.extend(loose.filter(FilePatch::is_new).map(|file| file.path().to_owned()));
         new
     }
 }
@@ -134,13 +134,13 @@ impl Milestone {
     /// What its diffs touch are files of it too.
     fn add_diffed_files(&mut self) {
         let mut known: HashSet<String> = self.files.iter().cloned().collect();
-        for file in self.diffs.iter().flat_map(PlannedDiff::files) {
-            if file.is_new {
-                self.new_files.push(file.path.clone());
+        for file in self.diffs.iter().flat_map(|diff| patch::read(diff).files) {
+            if file.is_new() {
+                self.new_files.push(file.path().to_owned());
             }
-            if known.insert(file.path.clone()) {
+            if known.insert(file.path().to_owned()) {
                 self.only_diffed += 1;
-                self.files.push(file.path);
+                self.files.push(file.path().to_owned());
             }
         }
     }

@@ -401,6 +401,6 @@ fn says_exported(definition: &Definition, name: &str) -> bool {
         Some(Language::Go) => name.starts_with(char::is_uppercase),
         Some(Language::Script) => has("export"),
         Some(Language::Java) => has("public"),
-        Some(Language::Hash) | None => false,
+        Some(Language::Hash | Language::Dash) | None => false,
     }
 }

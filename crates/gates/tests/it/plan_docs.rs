@@ -140,6 +140,32 @@ fn what_a_diff_does_not_show_is_not_judged() {
 }
 
 #[test]
+fn diffs_without_numbers_are_read_all_the_same() {
+    check_diff(
+        "\
+--- /dev/null
++++ b/src/a.rs
++pub fn in_no_hunk() {}
+--- a/src/b.rs
++++ b/src/b.rs
+@@ fn main() @@
+ fn main() {}
+unmarked
++pub fn in_a_hunk() {} // TODO
+--- a/src/c.rs
++++ b/src/c.rs
+@@ -10,7 +10,9 @@
+ fn main() {}
++pub fn ill_counted() {}
+",
+        expect![[r#"
+            SHOULD * public-items: Public items have no doc comment: `pub fn in_no_hunk() {}` in `src/a.rs` (line 6); `pub fn in_a_hunk() {} // TODO` in `src/b.rs` (line 12); `pub fn ill_counted() {}` in `src/c.rs` (line 17).
+            SHOULD * todo-comments: Added comments leave something open: `pub fn in_a_hunk() {} // TODO` in `src/b.rs` (line 12).
+        "#]],
+    );
+}
+
+#[test]
 fn public_python_has_docstrings() {
     check_diff(
         &new_file(
@@ -184,7 +210,7 @@ def last():
 ",
         ),
         expect![[r#"
-            SHOULD * public-items: Public items have no doc comment: `def first():` in `src/a.py` (line 7); `class Fourth(Base): # noqa: D1` in `src/a.py` (line 23).
+            SHOULD * public-items: Public items have no doc comment: `def first():` in `src/a.py` (line 7); `class Fourth(Base): # noqa: D1` in `src/a.py` (line 23); `def method(self):` in `src/a.py` (line 26).
         "#]],
     );
 }
@@ -238,7 +264,7 @@ function sixth() {}
 ",
         ),
         expect![[r#"
-            SHOULD * public-items: Public items have no doc comment: `export function first() {}` in `src/a.ts` (line 7); `export default class Fourth {}` in `src/a.ts` (line 16).
+            SHOULD * public-items: Public items have no doc comment: `export function first() {}` in `src/a.ts` (line 7); `export default class Fourth {}` in `src/a.ts` (line 16); `export const fifth = 1;` in `src/a.ts` (line 17).
         "#]],
     );
 }

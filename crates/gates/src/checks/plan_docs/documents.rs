@@ -9,7 +9,8 @@ use crate::checks::markdown;
 use crate::checks::say::{at, on_plan};
 use crate::item::Scope;
 use crate::kinds::{is_code, is_document, is_markdown};
-use crate::plan::{DiffedFile, Plan, PlannedDiff};
+use crate::plan::Plan;
+use crate::plan::patch::{FilePatch, Mark};
 use crate::quote::quoted;
 use crate::subject::Subject;
 
@@ -20,8 +21,9 @@ const DOCUMENTS: [&str; 14] = [
 ];
 
 /// Gives the files of all diffs of a plan.
-pub(super) fn diffed(plan: &Plan) -> impl Iterator<Item = DiffedFile> {
-    plan.diffs().flat_map(PlannedDiff::files)
+pub(super) fn diffed<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s FilePatch<'s>> {
+    let patches = subject.planned().into_iter().flat_map(|planned| &planned.patches);
+    patches.flat_map(|placed| &placed.patch.files)
 }
 
 /// Looks for references to decisions that are not in the log.
@@ -58,7 +60,8 @@ fn numbers(text: &str) -> impl Iterator<Item = (u64, &str)> {
 pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
         let named = plan.milestones.iter().flat_map(|milestone| milestone.files.iter().cloned());
-        let paths: Vec<String> = named.chain(diffed(plan).map(|file| file.path)).collect();
+        let paths: Vec<String> =
+            named.chain(diffed(subject).map(|file| file.path().to_owned())).collect();
         let code: HashSet<&String> =
             paths.iter().filter(|path| is_code(path) && !assay_rules::is_test(path)).collect();
         if code.is_empty()
@@ -85,16 +88,17 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
         let mut links = Links::new(Known::planned(subject));
         let mut dead = Vec::new();
-        for file in diffed(plan).filter(|file| is_markdown(&file.path)) {
-            let added: Vec<_> = file.lines.iter().filter(|line| line.is_added).collect();
-            let text = added.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+        for file in diffed(subject).filter(|file| is_markdown(file.path())) {
+            let shown = file.pieces().flat_map(|piece| piece.lines);
+            let added: Vec<_> = shown.filter(|line| line.mark == Mark::Added).collect();
+            let text = added.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
             for (number, target) in markdown::links(&text) {
-                if links.dead(&file.path, &target).is_none() {
+                if links.dead(file.path(), &target).is_none() {
                     continue;
                 }
-                let line = added.get(number as usize - 1).and_then(|line| line.line).unwrap_or(0);
-                let (target, path) = (quoted(&target), quoted(&file.path));
-                dead.push(format!("{target} in {path}{}", at(plan, line)));
+                let line = added.get(number as usize - 1).and_then(|line| line.at.in_plan());
+                let (target, path) = (quoted(&target), quoted(file.path()));
+                dead.push(format!("{target} in {path}{}", at(plan, line.unwrap_or(0))));
             }
         }
         Seen::under("Links in added Markdown lead nowhere", dead)

@@ -60,7 +60,8 @@ fn merged(before: Vec<Written>, placed: &[(usize, &Hunk<'_>)], end: End) -> Vec<
         let end = if is_mixed(hunk) { None } else { Some(end) };
         for line in &hunk.lines {
             match line.mark {
-                Mark::Context => {
+                // What has no mark is in no hunk that is placed.
+                Mark::Context | Mark::Unmarked => {
                     lines.extend(rest.next());
                     passed += 1;
                 }

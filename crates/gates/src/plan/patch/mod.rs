@@ -42,8 +42,8 @@ pub struct FilePatch<'p> {
     pub hunks: Vec<Hunk<'p>>,
     /// What is wrong with the form of it.
     pub faults: Vec<Fault>,
-    /// The lines in and between its hunks that have no mark, each with where it stands.
-    pub unmarked: Vec<(Spot, &'p str)>,
+    /// The lines before its hunks that stand in none.
+    pub stray: Vec<Line<'p>>,
 }
 
 /// One place where a file changes.
@@ -53,9 +53,11 @@ pub struct Hunk<'p> {
     pub line: Spot,
     /// Where it says that it stands in the file before.
     pub old: Span,
+    /// Whether it says that no line of the file after stands before it.
+    pub is_at_top: bool,
     /// Its lines.
     pub lines: Vec<Line<'p>>,
-    /// Whether all of its lines could be read.
+    /// Whether its head and all of its lines could be read.
     pub is_whole: bool,
 }
 
@@ -81,6 +83,8 @@ pub enum Mark {
     Added,
     /// It goes.
     Removed,
+    /// It does not say.
+    Unmarked,
 }
 
 /// How a line ends.
@@ -92,6 +96,15 @@ pub enum End {
     ReturnFeed,
     /// With the file.
     None,
+}
+
+/// Lines of a file after a diff, with nothing between them that is not shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece<'p> {
+    /// Them.
+    pub lines: Vec<Line<'p>>,
+    /// Whether lines may stand before them that are not shown.
+    pub is_cut: bool,
 }
 
 /// Something that is wrong with the form of a diff.
@@ -114,17 +127,33 @@ pub struct Placed<'p> {
     pub patch: Patch<'p>,
 }
 
-impl FilePatch<'_> {
+impl<'p> FilePatch<'p> {
     /// Gives the path to show: the new one, or the old one of a deleted file.
     pub fn path(&self) -> &str {
         self.new.as_ref().or(self.old.as_ref()).map_or("", RepoPath::as_str)
+    }
+
+    /// Says whether there is no file at its path before.
+    pub fn is_new(&self) -> bool {
+        self.new.is_some() && self.new != self.old
+    }
+
+    /// Gives the file afterwards, as far as the diff shows it. Lines without a mark count as there.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'p>> {
+        let kept = |lines: &[Line<'p>], is_cut: bool| Piece {
+            lines: lines.iter().filter(|line| line.mark != Mark::Removed).copied().collect(),
+            is_cut,
+        };
+        let stray = kept(&self.stray, self.old.is_some());
+        let hunks = self.hunks.iter().map(move |hunk| kept(&hunk.lines, !hunk.is_at_top));
+        std::iter::once(stray).chain(hunks)
     }
 }
 
 impl<'p> Hunk<'p> {
     /// Gives the lines that it says are in the file before.
     pub fn before(&self) -> impl Iterator<Item = &Line<'p>> {
-        self.lines.iter().filter(|line| line.mark != Mark::Added)
+        self.lines.iter().filter(|line| matches!(line.mark, Mark::Context | Mark::Removed))
     }
 
     /// Gives the lines that it adds.

@@ -40,8 +40,6 @@ struct Reader<'p> {
 struct Body<'p> {
     lines: Vec<Line<'p>>,
     end: usize,
-    /// Where lines without a mark stand.
-    unmarked: Vec<usize>,
 }
 
 impl<'p> Reader<'p> {
@@ -109,7 +107,7 @@ impl<'p> Reader<'p> {
             line: self.spot(start),
             hunks: Vec::new(),
             faults: Vec::new(),
-            unmarked: Vec::new(),
+            stray: Vec::new(),
         };
         let named = name(&mut file, header.as_bytes());
         let is_git = self.is_git_header(start);
@@ -117,7 +115,8 @@ impl<'p> Reader<'p> {
         self.hunks(&mut file);
         // Git tells of renames and modes in its header; two names alone change nothing.
         if !is_git && file.hunks.is_empty() && file.faults.is_empty() {
-            self.tell(&mut file, start, "no hunk follows the names of the file".to_owned());
+            let at = self.spot(start);
+            tell(&mut file, at, "no hunk follows the names of the file".to_owned());
         }
         match named {
             Ok(()) => self.patch.files.push(file),
@@ -146,24 +145,16 @@ impl<'p> Reader<'p> {
             } else if is_signature(line) {
                 self.at = self.next_header(self.at);
             } else {
-                if !is_blank(line) {
-                    file.unmarked.push((self.spot(self.at), line));
-                }
+                file.stray.extend(self.line_or_unmarked(self.at));
                 if !is_blank(line) && !std::mem::replace(&mut is_told, true) {
                     let why = format!(
                         "{} stands in no hunk; a hunk begins with `@@ -LINE,COUNT +LINE,COUNT @@`",
                         quoted(line)
                     );
-                    self.tell(file, self.at, why);
+                    tell(file, self.spot(self.at), why);
                 }
                 self.at += 1;
             }
-        }
-    }
-
-    fn tell(&self, file: &mut FilePatch<'p>, at: usize, why: String) {
-        if file.faults.len() < MAX_FAULTS {
-            file.faults.push(Fault { line: self.spot(at), why });
         }
     }
 
@@ -175,21 +166,25 @@ impl<'p> Reader<'p> {
                 "{} does not say which lines it is about, as `@@ -LINE,COUNT +LINE,COUNT @@` does",
                 quoted(line)
             );
-            self.tell(file, head, why);
-            let old = Span { start: 0, count: 0 };
-            let (line, lines) = (self.spot(head), Vec::new());
-            file.hunks.push(Hunk { line, old, lines, is_whole: false });
-            self.at = self.next_header(head + 1);
+            tell(file, self.spot(head), why);
+            let body = self.uncounted(head + 1);
+            self.at = body.end;
+            let (line, old) = (self.spot(head), Span { start: 0, count: 0 });
+            let (is_at_top, is_whole) = (false, false);
+            file.hunks.push(Hunk { line, old, is_at_top, lines: body.lines, is_whole });
             return;
         };
         let body = self.counted(head + 1, old.count, new.count);
         let body = body.unwrap_or_else(|| self.uncounted(head + 1));
         self.check(file, head, (old, new), &body);
         self.at = body.end;
-        let is_whole = body.unmarked.is_empty();
-        let unmarked = body.unmarked.iter().map(|at| (self.spot(*at), self.lines[*at]));
-        file.unmarked.extend(unmarked);
-        file.hunks.push(Hunk { line: self.spot(head), old, lines: body.lines, is_whole });
+        file.hunks.push(Hunk {
+            line: self.spot(head),
+            old,
+            is_at_top: new.start <= 1,
+            is_whole: body.lines.iter().all(|line| line.mark != Mark::Unmarked),
+            lines: body.lines,
+        });
     }
 
     /// Reads a hunk by its counts; `None` where they do not add up.
@@ -217,19 +212,18 @@ impl<'p> Reader<'p> {
         let ends = self.lines.get(end).is_none_or(|line| {
             line.starts_with(HUNK) || is_signature(line) || self.opens_file(end)
         });
-        ends.then_some(Body { lines, end, unmarked: Vec::new() })
+        ends.then_some(Body { lines, end })
     }
 
     /// Reads a hunk up to the next header.
     fn uncounted(&self, from: usize) -> Body<'p> {
         let end = self.next_header(from);
         let said = self.lines[from..end].iter().rposition(|line| !is_blank(line));
-        let mut body = Body { lines: Vec::new(), end, unmarked: Vec::new() };
+        let mut body = Body { lines: Vec::new(), end };
         for at in from..said.map_or(from, |last| from + last + 1) {
-            match self.line(at) {
-                Some(Some(line)) => body.lines.push(line),
-                Some(None) => end_with_file(&mut body.lines),
-                None => body.unmarked.push(at),
+            match self.line_or_unmarked(at) {
+                Some(line) => body.lines.push(line),
+                None => end_with_file(&mut body.lines),
             }
         }
         body
@@ -238,6 +232,13 @@ impl<'p> Reader<'p> {
     /// Reads a line of a hunk: none if it has no mark, nothing if it only says that the line before
     /// has no end.
     fn line(&self, at: usize) -> Option<Option<Line<'p>>> {
+        self.lines.get(at)?;
+        let line = self.line_or_unmarked(at);
+        line.is_none_or(|line| line.mark != Mark::Unmarked).then_some(line)
+    }
+
+    /// Reads a line, whatever is before it; nothing if it only says that the line before has no end.
+    fn line_or_unmarked(&self, at: usize) -> Option<Line<'p>> {
         let whole = self.lines.get(at)?;
         let (line, end) = match whole.strip_suffix('\r') {
             Some(line) => (line, End::ReturnFeed),
@@ -249,20 +250,20 @@ impl<'p> Reader<'p> {
             Some(b' ') => (Mark::Context, &line[1..]),
             Some(b'+') => (Mark::Added, &line[1..]),
             Some(b'-') => (Mark::Removed, &line[1..]),
-            Some(b'\\') => return Some(None),
-            Some(_) => return None,
+            Some(b'\\') => return None,
+            Some(_) => (Mark::Unmarked, line),
         };
-        Some(Some(Line { mark, text, end, at: self.spot(at) }))
+        Some(Line { mark, text, end, at: self.spot(at) })
     }
 
     /// Tells what is wrong with a hunk.
     fn check(&self, file: &mut FilePatch<'p>, head: usize, said: (Span, Span), body: &Body<'p>) {
-        if let Some(at) = body.unmarked.first().copied() {
+        if let Some(line) = body.lines.iter().find(|line| line.mark == Mark::Unmarked) {
             let why = format!(
                 "{} in a hunk has none of the marks ` `, `+` and `-` before it",
-                quoted(self.lines[at])
+                quoted(line.text)
             );
-            return self.tell(file, at, why);
+            return tell(file, line.at, why);
         }
         let count = |other: Mark| body.lines.iter().filter(|line| line.mark != other).count();
         let (old, new) = (count(Mark::Added), count(Mark::Removed));
@@ -272,8 +273,14 @@ impl<'p> Reader<'p> {
                 "the head of the hunk says {said_old} lines before and {said_new} after, and it has \
                  {old} and {new}"
             );
-            self.tell(file, head, why);
+            tell(file, self.spot(head), why);
         }
+    }
+}
+
+fn tell(file: &mut FilePatch<'_>, line: Spot, why: String) {
+    if file.faults.len() < MAX_FAULTS {
+        file.faults.push(Fault { line, why });
     }
 }
 

@@ -1,0 +1,56 @@
+//! Comments that came: those that leave something open, and those that tell what was.
+
+use super::source::Source;
+
+/// What comments begin with that tell what was, and not what is.
+const HISTORY: [&str; 18] = [
+    "previously", "formerly", "originally", "used to be", "changed from", "changed to", "changed:",
+    "renamed from", "moved from", "refactored", "replaces the old", "replaced the", "no longer",
+    "now uses", "now we", "updated to", "was previously", "removed the",
+];
+
+/// So much of a comment is looked at for how it begins.
+const MAX_BEGINNING: usize = 24;
+
+/// Gives the added lines with a comment that leaves something open.
+pub(super) fn open(source: &Source<'_>) -> Vec<usize> {
+    let is_open = |at: &usize| {
+        let said = said(source, *at);
+        let end = said.find(|c: char| !c.is_alphanumeric()).unwrap_or(said.len());
+        matches!(&said[..end], "TODO" | "FIXME")
+    };
+    source.added.iter().copied().filter(is_open).collect()
+}
+
+/// Gives the added lines with a comment that begins with what was.
+pub(super) fn history(source: &Source<'_>) -> Vec<usize> {
+    let tells = |at: &usize| {
+        let said = said(source, *at).chars().take(MAX_BEGINNING);
+        let said: String = said.flat_map(char::to_lowercase).collect();
+        let is_history = HISTORY.iter().any(|words| {
+            said.strip_prefix(words).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        });
+        is_history && begins(source, *at)
+    };
+    source.added.iter().copied().filter(tells).collect()
+}
+
+/// Gives what a comment says, without its marks.
+fn said<'s>(source: &'s Source<'_>, at: usize) -> &'s str {
+    source.comment(at).trim_start_matches(|c: char| !c.is_alphanumeric())
+}
+
+/// Says whether a sentence begins with a comment, and does not go on from the line before.
+fn begins(source: &Source<'_>, at: usize) -> bool {
+    if !source.is_comment(at) {
+        return true;
+    }
+    match at.checked_sub(1) {
+        None => !source.is_cut,
+        Some(before) if source.is_comment(before) => {
+            let said = said(source, before);
+            said.is_empty() || said.ends_with(['.', '!', '?', ':'])
+        }
+        Some(_) => true,
+    }
+}

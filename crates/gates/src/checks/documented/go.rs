@@ -1,0 +1,60 @@
+//! Exported items of Go, which say in a comment above what they are for.
+
+use super::{MAX_LINES, without, word};
+use crate::checks::source::Source;
+
+/// Gives the name of the exported item on a line, if it has no comment.
+pub(super) fn bare(source: &Source<'_>, at: usize) -> Option<String> {
+    let code = source.code(at);
+    let is_exported = |name: &str| name.starts_with(char::is_uppercase);
+    let name = if source.indent(at) == 0 {
+        let rest = without(code, &["func", "type", "var", "const"])?;
+        match rest.strip_prefix('(') {
+            // A group is known by its members.
+            Some(_) if word(code) != "func" => return None,
+            Some(receiver) => {
+                let (receiver, rest) = receiver.split_once(')')?;
+                let kind = receiver.rsplit([' ', '*']).next().unwrap_or_default();
+                if !is_exported(kind) {
+                    return None;
+                }
+                word(rest.trim_start())
+            }
+            None => word(rest),
+        }
+    } else {
+        let group = group_of(source, at)?;
+        if has_comment(source, group) || !source.comment(at).is_empty() {
+            return None;
+        }
+        word(code)
+    };
+    (is_exported(name) && !has_comment(source, at)).then(|| name.to_owned())
+}
+
+/// Gives where the group begins that a line is a member of, such as `const (`.
+fn group_of(source: &Source<'_>, at: usize) -> Option<usize> {
+    let indent = source.indent(at);
+    let is_member =
+        |above: &usize| source.indent(*above) >= indent || source.code(*above).is_empty();
+    let lowest = at.saturating_sub(10 * MAX_LINES);
+    let head = (lowest..at).rev().find(|above| !is_member(above))?;
+    let is_group = source.indent(head) == 0 && source.code(head).ends_with('(');
+    let is_first_level =
+        source.lines[at].starts_with('\t') && !source.lines[at].starts_with("\t\t");
+    let kinds = ["var", "const", "type"];
+    (is_group && is_first_level && kinds.contains(&word(source.code(head)))).then_some(head)
+}
+
+/// Says whether a comment stands above a line, or may. What is said to tools is none.
+fn has_comment(source: &Source<'_>, at: usize) -> bool {
+    let is_to_tools = |at: &usize| {
+        let comment = source.comment(*at);
+        source.is_comment(*at) && (comment.starts_with("//go:") || comment.starts_with("//nolint"))
+    };
+    let lowest = at.saturating_sub(MAX_LINES);
+    match (lowest..at).rev().find(|above| !is_to_tools(above)) {
+        Some(above) => source.is_comment(above),
+        None => source.is_cut,
+    }
+}

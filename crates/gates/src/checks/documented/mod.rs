@@ -1,0 +1,178 @@
+//! Public items that say nothing of what they are for: [`undocumented`].
+
+mod go;
+mod python;
+#[cfg(test)]
+mod tests;
+
+use super::lexed::Language;
+use super::source::Source;
+
+/// So many lines of attributes or of a signature are looked over.
+const MAX_LINES: usize = 60;
+
+/// Says whether the items of a file need documentation and can be told. Those of tests and of mere
+/// declarations need none.
+pub(super) fn is_concerned(path: &str) -> bool {
+    let is_told = match Language::of(path) {
+        Some(Language::Rust | Language::Python | Language::Go | Language::Script) => true,
+        Some(Language::Java) => path.ends_with(".java"),
+        Some(Language::Hash | Language::Dash) | None => false,
+    };
+    let is_declaration = path.ends_with(".pyi") || path.ends_with(".d.ts");
+    is_told && !is_declaration && !assay_rules::is_test(path)
+}
+
+/// Gives the public items that begin on added lines and carry no documentation, each with its line,
+/// from 0, and its name. What may stand on lines that are not shown is taken to be there.
+pub(super) fn undocumented(source: &Source<'_>) -> Vec<(usize, String)> {
+    if !is_concerned(source.path) {
+        return Vec::new();
+    }
+    let seen = match source.language {
+        Language::Python => python::seen_from_outside(source),
+        _ => Vec::new(),
+    };
+    let name_of = |at: usize| match source.language {
+        Language::Rust => rust(source, at),
+        Language::Python => python::bare(source, &seen, at),
+        Language::Go => go::bare(source, at),
+        Language::Script => script(source, at),
+        Language::Java => java(source, at),
+        Language::Hash | Language::Dash => None,
+    };
+    source.added.iter().filter_map(|at| Some((*at, name_of(*at)?))).collect()
+}
+
+/// Takes the word at the beginning of some code.
+fn word(code: &str) -> &str {
+    let end = code.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
+    &code[..end.unwrap_or(code.len())]
+}
+
+/// Takes one of some words off the beginning of some code.
+fn without<'c>(code: &'c str, words: &[&str]) -> Option<&'c str> {
+    let first = word(code);
+    words.contains(&first).then(|| code[first.len()..].trim_start())
+}
+
+impl Source<'_> {
+    /// Gives the first line above that is no attribute, decorator or annotation, as those begin with
+    /// a sign. They may take several lines.
+    fn above(&self, at: usize, sign: &str) -> Option<usize> {
+        let mut open = 0i32;
+        let lowest = at.saturating_sub(MAX_LINES);
+        for at in (lowest..at).rev() {
+            let code = self.code(at);
+            if code.is_empty() {
+                return Some(at);
+            }
+            let count =
+                |signs: [char; 2]| code.chars().filter(|c| signs.contains(c)).count() as i32;
+            open += count([')', ']']) - count(['(', '[']);
+            let is_sign = code.starts_with(sign);
+            if !is_sign && open <= 0 {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Says whether the comment that ends on a line begins as one of some marks say.
+    fn is_comment_of(&self, at: usize, marks: &[&str]) -> bool {
+        let begins = |at: usize| marks.iter().any(|mark| self.comment(at).starts_with(mark));
+        let mut at = at;
+        for _ in 0..10 * MAX_LINES {
+            if !self.is_comment(at) {
+                return false;
+            }
+            if begins(at) {
+                return true;
+            }
+            let Some(above) = at.checked_sub(1) else { return self.is_cut };
+            at = above;
+        }
+        true
+    }
+
+    /// Says whether a comment that begins as one of some marks say stands above an item and what
+    /// is put before it with a sign, or may stand there.
+    fn has_doc(&self, at: usize, sign: &str, marks: &[&str]) -> bool {
+        match self.above(at, sign) {
+            Some(above) => self.is_comment_of(above, marks),
+            None => self.is_cut,
+        }
+    }
+}
+
+fn rust(source: &Source<'_>, at: usize) -> Option<String> {
+    let mut code = source.code(at).strip_prefix("pub ")?.trim_start();
+    while let Some(rest) = without(code, &["async", "unsafe", "default", "extern"]) {
+        code = rest.trim_start_matches('"').trim_start();
+    }
+    if let Some(rest) = without(code, &["const"])
+        && word(rest) == "fn"
+    {
+        code = rest;
+    }
+    let kinds = ["fn", "struct", "enum", "trait", "type", "const", "static", "mod", "union"];
+    let rest = without(code, &kinds)?;
+    // A module of its own says at its own top what it is for.
+    if word(code) == "mod" && rest.ends_with(';') {
+        return None;
+    }
+    let above = source.above(at, "#[");
+    let mut attributes = above.map_or(at.saturating_sub(MAX_LINES), |above| above + 1)..at;
+    let is_documented = source.has_doc(at, "#[", &["///", "/**"])
+        || attributes.any(|at| source.code(at).starts_with("#[doc"));
+    (!is_documented).then(|| word(rest).to_owned())
+}
+
+fn script(source: &Source<'_>, at: usize) -> Option<String> {
+    let mut code = source.code(at).strip_prefix("export ")?.trim_start();
+    while let Some(rest) = without(code, &["default", "declare", "async", "abstract"]) {
+        code = rest;
+    }
+    if let Some(rest) = without(code, &["const"])
+        && word(rest) == "enum"
+    {
+        code = rest;
+    }
+    let kinds =
+        ["function", "class", "interface", "type", "enum", "const", "let", "var", "namespace"];
+    let rest = without(code, &kinds)?;
+    let name = word(rest.trim_start_matches(['*', ' ']));
+    // What is declared for other parameters has its doc once.
+    let head = |at: usize| source.code(at).split_once('(').map(|(head, _)| head);
+    let is_overload =
+        at.checked_sub(1).is_some_and(|above| head(at).is_some() && head(above) == head(at));
+    let is_documented = is_overload || source.has_doc(at, "@", &["/**"]);
+    (!name.is_empty() && !is_documented).then(|| name.to_owned())
+}
+
+fn java(source: &Source<'_>, at: usize) -> Option<String> {
+    let mut code = without(source.code(at), &["public"])?;
+    let modifiers =
+        ["static", "final", "abstract", "synchronized", "default", "sealed", "strictfp", "native"];
+    while let Some(rest) = without(code, &modifiers) {
+        code = rest;
+    }
+    let kinds = ["class", "interface", "enum", "record"];
+    let name = match without(code, &kinds).or_else(|| code.strip_prefix("@interface ")) {
+        Some(rest) => word(rest),
+        None => {
+            let before = code[..code.find('(')?].trim_end();
+            if before.contains('=') {
+                return None;
+            }
+            before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next()?
+        }
+    };
+    let attributes = (at.saturating_sub(MAX_LINES)..at).rev().map(|at| source.code(at));
+    let mut annotations = attributes.take_while(|code| code.starts_with('@'));
+    if name.is_empty() || name == "main" || annotations.any(|code| code.starts_with("@Override")) {
+        return None;
+    }
+    let is_documented = source.has_doc(at, "@", &["/**"]);
+    (!is_documented).then(|| name.to_owned())
+}

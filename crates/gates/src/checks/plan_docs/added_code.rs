@@ -1,0 +1,43 @@
+//! Code that planned diffs add: its public items and its comments. Only what a diff shows is judged.
+
+use super::documents::diffed;
+use crate::checks::say::{at, on_plan};
+use crate::checks::source::Source;
+use crate::checks::{Seen, comments, documented};
+use crate::item::Scope;
+use crate::quote::quoted;
+use crate::subject::Subject;
+
+/// Looks for public items without a doc comment.
+pub(super) fn look_for_bare_items(subject: &Subject<'_>, _: &Scope) -> Seen {
+    look_for(subject, "Public items have no doc comment", |source| {
+        documented::undocumented(source).into_iter().map(|(at, _)| at).collect()
+    })
+}
+
+/// Looks for comments that leave something open.
+pub(super) fn look_for_todos(subject: &Subject<'_>, _: &Scope) -> Seen {
+    look_for(subject, "Added comments leave something open", comments::open)
+}
+
+/// Looks for comments that tell what was before.
+pub(super) fn look_for_history(subject: &Subject<'_>, _: &Scope) -> Seen {
+    look_for(subject, "Added comments tell history", comments::history)
+}
+
+fn look_for(subject: &Subject<'_>, what: &str, find: fn(&Source<'_>) -> Vec<usize>) -> Seen {
+    on_plan(subject, |plan| {
+        let mut told = Vec::new();
+        for file in diffed(subject) {
+            for piece in file.pieces() {
+                let found = Source::of_piece(file.path(), &piece).map(|source| find(&source));
+                told.extend(found.into_iter().flatten().map(|nth| {
+                    let line = piece.lines[nth];
+                    let (text, path) = (quoted(line.text), quoted(file.path()));
+                    format!("{text} in {path}{}", at(plan, line.at.in_plan().unwrap_or(0)))
+                }));
+            }
+        }
+        Seen::under(what, told)
+    })
+}
