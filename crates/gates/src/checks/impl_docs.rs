@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use assay_findings::path::RepoPath;
 
 use super::code::of_file;
+use super::decisions::Log;
 use super::documented::{is_concerned, undocumented};
 use super::known::Known;
 use super::lexed::Language;
@@ -128,38 +129,17 @@ fn decisions(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let Some((plan, _)) = subject.plan else {
         return Seen::Unseen("there is no plan".to_owned());
     };
-    let known: HashSet<(String, u64)> =
-        plan.decisions.iter().flat_map(|decision| references(&decision.id, &[])).collect();
-    let prefixes: HashSet<&str> = known.iter().map(|(prefix, _)| prefix.as_str()).collect();
-    let mut prefixes: Vec<&str> = prefixes.into_iter().chain(["DL"]).collect();
-    prefixes.sort_unstable();
-    prefixes.dedup();
+    let log = Log::of(plan);
     written::look(subject, scope, |written| {
         let mut wrong = Vec::new();
         for (number, said) in told_to_people(written) {
-            let unknown = references(&said, &prefixes).into_iter().filter(|id| !known.contains(id));
-            wrong.extend(unknown.map(|(prefix, nth)| {
-                format!(
-                    "line {number} refers to {prefix}-{nth:03}, which the plan's log does not have"
-                )
+            let missing = log.missing(&said).into_iter();
+            wrong.extend(missing.map(|id| {
+                format!("line {number} refers to {id}, which the plan's log does not have")
             }));
         }
         Seen::of(wrong)
     })
-}
-
-/// Gives the decisions that a text refers to, such as `DL-007`, with one of some letters before the
-/// number; with any where none are given.
-fn references(text: &str, prefixes: &[&str]) -> Vec<(String, u64)> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-    let read = |word: &str| {
-        let (prefix, number) = word.trim_matches('-').split_once('-')?;
-        let is_known = prefixes.is_empty() || prefixes.contains(&prefix);
-        let is_number = number.len() <= 9 && number.bytes().all(|byte| byte.is_ascii_digit());
-        let number = number.parse().ok().filter(|_| is_number && is_known)?;
-        Some((prefix.to_owned(), number))
-    };
-    words.filter_map(read).collect()
 }
 
 fn links(subject: &Subject<'_>, scope: &Scope) -> Seen {

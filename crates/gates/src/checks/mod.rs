@@ -5,6 +5,7 @@
 
 mod code;
 mod comments;
+mod decisions;
 mod documented;
 mod impl_code;
 mod impl_docs;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::checks::Seen;
+use crate::checks::decisions::Log;
 use crate::checks::known::Known;
 use crate::checks::links::Links;
 use crate::checks::markdown;
@@ -29,30 +30,14 @@ pub(super) fn diffed<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s F
 /// Looks for references to decisions that are not in the log.
 pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_plan(subject, |plan| {
-        let log = plan.decisions.iter().flat_map(|decision| numbers(&decision.id));
-        let mut known: HashSet<u64> = log.map(|(number, _)| number).collect();
+        let log = Log::of(plan);
+        let mut told = HashSet::new();
         let mut missing = Vec::new();
         for (line, text) in (1..).zip(plan.text.lines()) {
-            for (number, name) in numbers(text) {
-                // Each is told once.
-                if known.insert(number) {
-                    missing.push(format!("{}{}", quoted(name), at(plan, line)));
-                }
-            }
+            let once = log.missing(text).into_iter().filter(|id| told.insert(id.clone()));
+            missing.extend(once.map(|id| format!("{}{}", quoted(&id), at(plan, line))));
         }
         Seen::under("Decisions are referred to that are not in the log", missing)
-    })
-}
-
-/// Gives the decisions that a text names, `DL-007`, with their numbers.
-fn numbers(text: &str) -> impl Iterator<Item = (u64, &str)> {
-    text.match_indices("DL-").filter_map(|(at, _)| {
-        let digits = &text[at + 3..];
-        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        let is_whole = !text[..at].ends_with(char::is_alphanumeric)
-            && !digits[end..].starts_with(char::is_alphanumeric);
-        let number = digits[..end].parse().ok().filter(|_| is_whole)?;
-        Some((number, &text[at..at + 3 + end]))
     })
 }
 

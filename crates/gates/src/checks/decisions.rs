@@ -1,0 +1,43 @@
+//! Decisions that a text refers to, `DL-007`, held against the log of a plan: [`Log`].
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::plan::Plan;
+
+/// The decisions of a plan.
+pub(super) struct Log {
+    known: HashSet<(String, u64)>,
+    /// What stands before the numbers of decisions.
+    prefixes: BTreeSet<String>,
+}
+
+impl Log {
+    /// Takes the log of a plan.
+    pub(super) fn of(plan: &Plan) -> Log {
+        let known = plan.decisions.iter().flat_map(|decision| references(&decision.id));
+        let known: HashSet<(String, u64)> =
+            known.map(|(prefix, number)| (prefix.to_owned(), number)).collect();
+        let prefixes = known.iter().map(|(prefix, _)| prefix.clone());
+        let prefixes = prefixes.chain(["DL".to_owned()]).collect();
+        Log { known, prefixes }
+    }
+
+    /// Gives the decisions that a text refers to and that the log does not have.
+    pub(super) fn missing(&self, text: &str) -> Vec<String> {
+        let named = references(text).filter(|(prefix, _)| self.prefixes.contains(*prefix));
+        let missing = named
+            .map(|(prefix, number)| (prefix.to_owned(), number))
+            .filter(|named| !self.known.contains(named));
+        missing.map(|(prefix, number)| format!("{prefix}-{number:03}")).collect()
+    }
+}
+
+/// Gives what looks like the id of a decision: letters, and a number behind them.
+fn references(text: &str) -> impl Iterator<Item = (&str, u64)> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    words.filter_map(|word| {
+        let (prefix, number) = word.trim_matches('-').split_once('-')?;
+        let is_number = number.len() <= 9 && number.bytes().all(|byte| byte.is_ascii_digit());
+        Some((prefix, number.parse().ok().filter(|_| is_number)?))
+    })
+}
