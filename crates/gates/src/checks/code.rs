@@ -1,8 +1,8 @@
 //! What the checks of planned and of written code share: the fixes, and telling what rules found.
 
+use super::Fix;
 use super::ruled::Found;
-use super::{Fix, Target};
-use crate::item::{Scope, Severity};
+use crate::item::Severity;
 
 pub(super) const RESOLVE: Fix = Fix {
     what: "Remove conflict markers (<<<<<<, ======, >>>>>>) and resolve merge conflicts.",
@@ -22,11 +22,6 @@ pub(super) const ADD_TESTS: Fix = Fix {
 
 pub(super) const TRIM: Fix =
     Fix { what: "Take the blanks away; a formatter does it.", include: &[] };
-
-/// Names a file as something to look at.
-pub(super) fn of_file(path: &str, check: &str) -> Target {
-    Target { scope: Scope::file(path), check: format!("{check} {path}") }
-}
 
 /// Tells what rules found of one severity, each with the place that `at` gives for its line.
 pub(super) fn told(found: &[Found], severity: Severity, at: impl Fn(u32) -> String) -> Vec<String> {

@@ -4,7 +4,7 @@ use assay_change::Change;
 use assay_change::diff::FileDiff;
 use assay_findings::path::RepoPath;
 
-use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, of_file, told};
+use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
 use super::ruled::UNTESTED;
 use super::written::{self, Written};
 use super::{Check, Fix, Seen, Target, markers, named, whitespace};
@@ -106,7 +106,7 @@ pub(super) static CHECKS: [Check; 10] = [
 ];
 
 fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
-    let target = Target { scope: Scope::All, check: check.to_owned() };
+    let target = Target::whole(check);
     match subject.change {
         Some(change) if !change.files.is_empty() => vec![target],
         _ => Vec::new(),
@@ -117,7 +117,7 @@ fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
 fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some(ruled) = subject.ruled() else { return Vec::new() };
     let read = ruled.files.iter().filter(|(_, file)| file.left_out.is_none());
-    read.map(|(path, _)| of_file(path, check)).collect()
+    read.map(|(path, _)| Target::file(path, check)).collect()
 }
 
 fn milestones<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Milestone> + use<'a> {
@@ -132,11 +132,9 @@ fn milestones_with_files(subject: &Subject<'_>) -> Vec<Target> {
     let change = subject.change.into_iter();
     let milestones = change.flat_map(|_| milestones(subject));
     let with_files = milestones.filter(|milestone| !milestone.files.is_empty());
-    let target = |id: &String| Target {
-        scope: Scope::Milestone(id.clone()),
-        check: format!("Check that the files that milestone {id} names were changed as planned"),
-    };
-    with_files.map(|milestone| target(&milestone.id)).collect()
+    Target::milestones(with_files, |id| {
+        format!("Check that the files that milestone {id} names were changed as planned")
+    })
 }
 
 fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> Seen {
@@ -196,11 +194,14 @@ fn planned_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let (Some(change), Scope::Milestone(id)) = (subject.change, scope) else {
         return written::no_change(scope);
     };
-    let Some(milestone) = milestones(subject).find(|milestone| milestone.id == *id) else {
+    let mut meant = milestones(subject).filter(|milestone| milestone.id == *id).peekable();
+    if meant.peek().is_none() {
         return Seen::Unseen(format!("the plan has no milestone {id}"));
-    };
+    }
     // Documents are written later, and have a list of their own.
-    let files = milestone.files.iter().filter(|file| !kinds::is_document(named::plain(file)));
+    let files = meant
+        .flat_map(|milestone| &milestone.files)
+        .filter(|file| !kinds::is_document(named::plain(file)));
     let told = files.filter_map(|file| {
         let why = not_as_planned(subject, change, file)?;
         Some(format!("milestone {id} names `{}`, and {why}", named::plain(file)))

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use assay_findings::path::RepoPath;
 
-use super::code::of_file;
 use super::decisions::Log;
 use super::documented::{is_concerned, undocumented};
 use super::known::Known;
@@ -85,7 +84,7 @@ pub(super) static CHECKS: [Check; 7] = [
 
 fn of_files(subject: &Subject<'_>, is_wanted: fn(&str) -> bool, check: &str) -> Vec<Target> {
     let files = written::files(subject).filter(|file| is_wanted(file.path()));
-    files.map(|file| of_file(file.path(), check)).collect()
+    files.map(|file| Target::file(file.path(), check)).collect()
 }
 
 fn pages(subject: &Subject<'_>, check: &str) -> Vec<Target> {
@@ -208,8 +207,7 @@ fn changelogs(subject: &Subject<'_>) -> Vec<Target> {
     if !code_changed || changelog_of(subject).is_none() {
         return Vec::new();
     }
-    let check = "Check that the changelog tells of the change".to_owned();
-    vec![Target { scope: Scope::All, check }]
+    vec![Target::whole("Check that the changelog tells of the change")]
 }
 
 fn changelog(subject: &Subject<'_>, scope: &Scope) -> Seen {
@@ -232,11 +230,9 @@ fn milestones_with_documents(subject: &Subject<'_>) -> Vec<Target> {
         return Vec::new();
     };
     let with = plan.milestones.iter().filter(|milestone| documents(milestone).next().is_some());
-    let target = |id: &String| Target {
-        scope: Scope::Milestone(id.clone()),
-        check: format!("Check that the documents that milestone {id} names were written"),
-    };
-    with.map(|milestone| target(&milestone.id)).collect()
+    Target::milestones(with, |id| {
+        format!("Check that the documents that milestone {id} names were written")
+    })
 }
 
 fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> Seen {
@@ -245,14 +241,14 @@ fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> Seen {
     else {
         return written::no_change(scope);
     };
-    let Some(milestone) = plan.milestones.iter().find(|milestone| milestone.id == *id) else {
+    if plan.named(id).next().is_none() {
         return Seen::Unseen(format!("the plan has no milestone {id}"));
-    };
+    }
     let changed = |document: &str| {
         let wanted = [document.to_owned()];
         change.files.iter().any(|file| named::names(&wanted, file.path()))
     };
-    let missing = documents(milestone).filter(|document| !changed(document));
+    let missing = plan.named(id).flat_map(documents).filter(|document| !changed(document));
     let told = missing.map(|document| {
         format!("milestone {id} names `{document}`, and the change does not touch it")
     });

@@ -27,8 +27,11 @@ pub(crate) mod tree_index;
 mod whitespace;
 pub(crate) mod written;
 
+use std::collections::HashSet;
+
 use crate::item::{Scope, Severity};
 use crate::phase::Phase;
+use crate::plan::Milestone;
 use crate::subject::Subject;
 
 /// Something that is checked by code.
@@ -53,6 +56,28 @@ pub struct Target {
     pub scope: Scope,
     /// What is verified there, in words.
     pub check: String,
+}
+
+impl Target {
+    /// Names all there is.
+    fn whole(check: &str) -> Target {
+        Target { scope: Scope::All, check: check.to_owned() }
+    }
+
+    /// Names a file.
+    fn file(path: &str, check: &str) -> Target {
+        Target { scope: Scope::file(path), check: format!("{check} {path}") }
+    }
+
+    /// Names milestones, those that share an id once.
+    fn milestones<'m>(
+        milestones: impl Iterator<Item = &'m Milestone>,
+        check: impl Fn(&str) -> String,
+    ) -> Vec<Target> {
+        let mut seen = HashSet::new();
+        let ids = milestones.map(|milestone| &milestone.id).filter(|id| seen.insert(*id));
+        ids.map(|id| Target { scope: Scope::Milestone(id.clone()), check: check(id) }).collect()
+    }
 }
 
 /// What a check saw.

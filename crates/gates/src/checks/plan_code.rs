@@ -2,7 +2,7 @@
 
 use assay_findings::path::RepoPath;
 
-use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, of_file, told};
+use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
 use super::planned::Planned;
 use super::ruled::UNTESTED;
 use super::{Check, Fix, Seen, Target, markers, named, whitespace};
@@ -127,13 +127,13 @@ type Part<'a, 'p> = (&'a Placed<'p>, &'a FilePatch<'p>);
 
 fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let has_diffs = subject.planned().is_some_and(|planned| !planned.patches.is_empty());
-    let target = Target { scope: Scope::All, check: check.to_owned() };
+    let target = Target::whole(check);
     if has_diffs { vec![target] } else { Vec::new() }
 }
 
 fn files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some(planned) = subject.planned() else { return Vec::new() };
-    planned.paths().map(|path| of_file(path, check)).collect()
+    planned.paths().map(|path| Target::file(path, check)).collect()
 }
 
 /// Gives the files that rules have to read.
@@ -141,7 +141,11 @@ fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some(planned) = subject.planned() else { return Vec::new() };
     let is_left_out =
         |path: &&str| planned.ruled().files.get(*path).is_some_and(|file| file.left_out.is_some());
-    planned.paths().filter(|path| !is_left_out(path)).map(|path| of_file(path, check)).collect()
+    planned
+        .paths()
+        .filter(|path| !is_left_out(path))
+        .map(|path| Target::file(path, check))
+        .collect()
 }
 
 /// Gives the files whose diffs stand under a milestone that says which files it touches.
@@ -153,7 +157,7 @@ fn files_with_owners(subject: &Subject<'_>) -> Vec<Target> {
         owners.any(|milestone| !milestone.named_files().is_empty())
     };
     let owned = planned.paths().filter(has_owner);
-    owned.map(|path| of_file(path, "Check that its milestone names")).collect()
+    owned.map(|path| Target::file(path, "Check that its milestone names")).collect()
 }
 
 fn milestones_with_diffs(subject: &Subject<'_>) -> Vec<Target> {
@@ -161,11 +165,9 @@ fn milestones_with_diffs(subject: &Subject<'_>) -> Vec<Target> {
     let with_both = milestones
         .iter()
         .filter(|milestone| !milestone.diffs.is_empty() && !milestone.files.is_empty());
-    let target = |id: &String| Target {
-        scope: Scope::Milestone(id.clone()),
-        check: format!("Check that every file of code that milestone {id} names has a diff"),
-    };
-    with_both.map(|milestone| target(&milestone.id)).collect()
+    Target::milestones(with_both, |id| {
+        format!("Check that every file of code that milestone {id} names has a diff")
+    })
 }
 
 /// Looks at the diffs of the file that a scope names.

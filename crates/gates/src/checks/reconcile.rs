@@ -19,26 +19,24 @@ pub(super) static CHECKS: [Check; 1] = [Check {
 
 fn targets(subject: &Subject<'_>) -> Vec<Target> {
     let milestones = subject.plan.into_iter().flat_map(|(plan, _)| &plan.milestones);
-    let target = |id: &String| Target {
-        scope: Scope::Milestone(id.clone()),
-        check: format!("Check that milestone {id} was delivered"),
-    };
-    milestones.map(|milestone| target(&milestone.id)).collect()
+    Target::milestones(milestones, |id| format!("Check that milestone {id} was delivered"))
 }
 
 fn look(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
         return Seen::Unseen(format!("there is no plan for `{scope}`"));
     };
-    let Some(milestone) = reconciled.milestones.iter().find(|result| result.id == *id) else {
+    let named = || reconciled.milestones.iter().filter(|result| result.id == *id);
+    if named().next().is_none() {
         return Seen::Fails(format!(
             "Milestone {id} is no longer in the plan; where that is meant, ask for a new list."
         ));
-    };
-    if milestone.criteria.is_empty() {
+    }
+    if named().any(|milestone| milestone.criteria.is_empty()) {
         return Seen::of(vec![format!("milestone {id} does not say when it is reached")]);
     }
-    let not_met = milestone.criteria.iter().filter_map(|criterion| match &criterion.answer {
+    let criteria = || named().flat_map(|milestone| &milestone.criteria);
+    let not_met = criteria().filter_map(|criterion| match &criterion.answer {
         Answer::NotMet { why } => Some(told(criterion, why)),
         Answer::Met { .. } | Answer::CannotTell { .. } => None,
     });
@@ -46,7 +44,7 @@ fn look(subject: &Subject<'_>, scope: &Scope) -> Seen {
     if !not_met.is_empty() {
         return Seen::of(not_met);
     }
-    let open = milestone.criteria.iter().filter_map(|criterion| match &criterion.answer {
+    let open = criteria().filter_map(|criterion| match &criterion.answer {
         Answer::CannotTell { why } => Some(told(criterion, why)),
         Answer::Met { .. } | Answer::NotMet { .. } => None,
     });

@@ -1,7 +1,6 @@
 //! How a check tells what it saw: in one line, with few words from the plan and all numbers.
 
 use super::{Seen, Target};
-use crate::item::Scope;
 use crate::plan::Plan;
 use crate::subject::Subject;
 
@@ -10,8 +9,7 @@ const MAX_TOLD: usize = 10;
 
 /// Gives the one target that is the whole plan.
 pub(super) fn whole(subject: &Subject<'_>, check: &str) -> Vec<Target> {
-    let target = Target { scope: Scope::All, check: check.to_owned() };
-    subject.plan.map(|_| target).into_iter().collect()
+    subject.plan.map(|_| Target::whole(check)).into_iter().collect()
 }
 
 /// Looks at the plan, where there is one.

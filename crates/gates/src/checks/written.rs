@@ -6,7 +6,6 @@ use assay_change::diff::{Content, FileDiff};
 use assay_findings::ground::squeeze;
 use assay_findings::path::RepoPath;
 
-use super::code::of_file;
 use super::{Seen, Target};
 use crate::item::Scope;
 use crate::plan::patch::Hunk;
@@ -38,7 +37,7 @@ pub(super) fn files<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a FileD
 
 /// Names those files as things to look at.
 pub(super) fn targets(subject: &Subject<'_>, check: &str) -> Vec<Target> {
-    files(subject).map(|file| of_file(file.path(), check)).collect()
+    files(subject).map(|file| Target::file(file.path(), check)).collect()
 }
 
 /// Looks at the file that a scope names. One that cannot be read is not seen.

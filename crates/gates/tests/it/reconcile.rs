@@ -451,6 +451,8 @@ fn each_milestone_is_an_item() {
         with("M2", &["`Cart` is defined", "`src/gone.rs` exists", "The shop is fast"]),
         with("M3", &["`Cart` is defined", "The shop is fast"]),
         with("M4", &[]),
+        with("M5", &["`Cart` is defined"]),
+        with("M5", &["`src/gone.rs` exists"]),
     ];
     let plan = Plan { milestones, is_markdown: true, ..Plan::default() };
     let tree = Files::new(&TREE);
@@ -460,6 +462,7 @@ fn each_milestone_is_an_item() {
         MUST milestone:M2 | Check that milestone M2 was delivered | FAILS: `'src/gone.rs' exists` (line 22 of the plan): there is no file `src/gone.rs`.
         MUST milestone:M3 | Check that milestone M3 was delivered | unseen: `The shop is fast` (line 22 of the plan): code cannot decide what it says
         MUST milestone:M4 | Check that milestone M4 was delivered | FAILS: milestone M4 does not say when it is reached.
+        MUST milestone:M5 | Check that milestone M5 was delivered | FAILS: `'src/gone.rs' exists` (line 21 of the plan): there is no file `src/gone.rs`.
     "#]].assert_eq(&said(&subject, "reconcile/milestone"));
 }
 

@@ -22,13 +22,9 @@ const MAX_MILESTONES: usize = 500;
 /// Gives a target for each milestone.
 pub(super) fn each(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some((plan, _)) = subject.plan else { return Vec::new() };
-    let mut seen = HashSet::new();
-    let milestones = plan.milestones.iter().filter(|milestone| seen.insert(milestone.id.as_str()));
-    let target = |milestone: &Milestone| Target {
-        scope: Scope::Milestone(milestone.id.clone()),
-        check: format!("{check} {}", milestone.id),
-    };
-    milestones.take(MAX_MILESTONES).map(target).collect()
+    let mut targets = Target::milestones(plan.milestones.iter(), |id| format!("{check} {id}"));
+    targets.truncate(MAX_MILESTONES);
+    targets
 }
 
 /// Looks at the milestones of a name; all of them, if more than one has it.
