@@ -29,10 +29,8 @@ pub(super) fn undocumented(source: &Source<'_>) -> Vec<(usize, String)> {
     if !is_concerned(source.path) {
         return Vec::new();
     }
-    let seen = match source.language {
-        Language::Python => python::seen_from_outside(source),
-        _ => Vec::new(),
-    };
+    let is_python = source.language == Language::Python;
+    let seen = if is_python { python::seen_from_outside(source) } else { Vec::new() };
     let name_of = |at: usize| match source.language {
         Language::Rust => rust(source, at),
         Language::Python => python::bare(source, &seen, at),
