@@ -1,5 +1,6 @@
 //! Gates from the command line: plans and changes, decomposed, verified, guided, run.
 
+mod evasion;
 mod models;
 mod refused;
 mod runs;
