@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use assay_gates::item::{ItemId, Verified};
@@ -103,13 +103,14 @@ fn many_writers(binary: &Path) -> anyhow::Result<String> {
 fn killed_writers(binary: &Path, seed: u64) -> anyhow::Result<String> {
     let repository = gate(binary, "killed")?;
     let mut random = Random::new(seed);
+    let longest = longest(binary, repository.folder())?;
     let mut known = findings(repository.folder())?;
     let mut written = 0;
     for kill in 0..KILLS {
         let item = random.below(WRITERS);
         let told = format!("{kill}");
         let mut writer = writer(binary, repository.folder(), item, &told)?;
-        std::thread::sleep(Duration::from_micros(random.below(40_000) as u64));
+        std::thread::sleep(Duration::from_micros(random.below(longest) as u64));
         let _ = writer.kill();
         writer.wait()?;
         let now = findings(repository.folder())?;
@@ -119,5 +120,18 @@ fn killed_writers(binary: &Path, seed: u64) -> anyhow::Result<String> {
         }
         ensure!(now == known, "kill {kill} left something that was neither before nor after");
     }
+    ensure!(written > 0 && written < KILLS, "{written} of {KILLS} were killed after they wrote");
     Ok(format!("{written} of {KILLS} wrote before they died, the others not, and nothing between"))
+}
+
+/// How long a writer that is left alone may take here and now, in microseconds: kills within that
+/// time meet it before, while and after it writes.
+fn longest(binary: &Path, folder: &Path) -> anyhow::Result<usize> {
+    let mut longest = Duration::ZERO;
+    for item in 0..8 {
+        let begun = Instant::now();
+        ensure!(writer(binary, folder, item, "first")?.wait()?.success(), "a writer failed");
+        longest = longest.max(begun.elapsed());
+    }
+    Ok(usize::try_from(longest.as_micros())? * 3 / 2)
 }
