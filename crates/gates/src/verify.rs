@@ -89,13 +89,13 @@ impl Gate<'_> {
             let retired =
                 if self.phase.is_of_a_plan() { Vec::new() } else { gone(state, &built_in) };
             state.list.remove(&retired.iter().cloned().collect());
-            let place = |scope: &Scope, by: Option<By>| (scope.clone(), by);
-            let listed = state.list.items().map(|item| place(&item.scope, state.note(&item.id).by));
-            let listed: HashSet<(Scope, Option<By>)> = listed.collect();
+            let listed = state.list.items();
+            let listed: HashSet<(Scope, Option<By>)> =
+                listed.map(|item| (item.scope.clone(), state.note(&item.id).by)).collect();
             let commands = verifiers.commands.iter().filter(|c| c.phases.contains(&self.phase));
             let (mut added, mut number) = (Vec::new(), state.next_number());
             for item in built_in.into_iter().chain(commands.map(CommandVerifier::item)) {
-                if !listed.contains(&place(&item.scope, item.by.clone())) {
+                if !listed.contains(&(item.scope.clone(), item.by.clone())) {
                     added.push(add(state, item, None, &mut number)?);
                 }
             }
