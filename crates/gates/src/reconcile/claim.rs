@@ -22,8 +22,8 @@ pub(super) struct Reading {
 /// Something that a criterion names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reference {
-    /// A file, maybe with a line of it.
-    File { path: String, line: Option<u32> },
+    /// A file, maybe with a line of it. By its name alone it may lie in any folder.
+    File { path: String, line: Option<u32>, is_by_name: bool },
     /// A folder.
     Folder(String),
     /// A name in code: all of it, its last part, which is looked for, and what that stands in.
@@ -61,11 +61,12 @@ pub(super) struct Defined {
 }
 
 impl Reference {
-    /// Reads what stands in back-ticks.
-    fn read(code: &str) -> Reference {
+    /// Reads what stands in back-ticks behind a word.
+    fn read(code: &str, before: Option<&str>) -> Reference {
         let code = code.trim();
-        if let Some(file) = file(code) {
-            return file;
+        if let Some((path, line)) = file(code) {
+            let is_by_name = matches!(before, Some("named" | "called"));
+            return Reference::File { path: path.to_owned(), line, is_by_name };
         }
         let folder = code.strip_suffix('/').filter(|folder| is_path(folder));
         if let Some(folder) = folder {
@@ -82,8 +83,8 @@ impl Reference {
     /// Gives it as it is written.
     pub(super) fn written(&self) -> String {
         match self {
-            Reference::File { path, line: Some(line) } => format!("{path}:{line}"),
-            Reference::File { path, line: None } => path.clone(),
+            Reference::File { path, line: Some(line), .. } => format!("{path}:{line}"),
+            Reference::File { path, line: None, .. } => path.clone(),
             Reference::Folder(path) => format!("{path}/"),
             Reference::Symbol { written, .. } => written.clone(),
             Reference::Other(text) => text.clone(),
@@ -97,7 +98,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// Reads `src/a.rs` or `src/a.rs:42`; a longer end, as in `a.rs:4-9`, begins with its first line.
-fn file(code: &str) -> Option<Reference> {
+fn file(code: &str) -> Option<(&str, Option<u32>)> {
     let (path, line) = match code.split_once(':') {
         Some((path, lines)) => {
             let first = lines.split(['-', ':']).next()?.trim_start_matches('L');
@@ -107,8 +108,7 @@ fn file(code: &str) -> Option<Reference> {
     };
     let path = path.trim_start_matches("./");
     let is_hidden = path.contains('/') && kinds::name(path).rfind('.') == Some(0);
-    (is_path(path) && (kinds::names_a_file(path) || is_hidden))
-        .then(|| Reference::File { path: path.to_owned(), line })
+    (is_path(path) && (kinds::names_a_file(path) || is_hidden)).then_some((path, line))
 }
 
 /// Gives the last part of a name in code, such as `bar` of `Foo::bar()`, and the parts before it.
@@ -136,7 +136,7 @@ impl Reading {
         for (nth, part) in text.split('`').enumerate() {
             if nth % 2 == 1 {
                 if references.len() < MAX_REFERENCES {
-                    references.push(Reference::read(part));
+                    references.push(Reference::read(part, words.last().map(String::as_str)));
                 }
                 words.push("%".to_owned());
             } else if words.len() <= MAX_WORDS {

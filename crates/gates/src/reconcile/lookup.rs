@@ -9,7 +9,8 @@ use assay_findings::path::RepoPath;
 use assay_rules::WithSymbols;
 
 use super::claim::{Claim, Defined, Reading, Reference};
-use super::search::{Definition, Search, definitions_in, is_word};
+use super::define::{Definition, VALUES};
+use super::search::{Search, definitions_in, is_word};
 use super::{Answer, Evidence, Place};
 use crate::checks::lexed::Language;
 use crate::checks::tree_index::TreeIndex;
@@ -116,7 +117,7 @@ impl<'l> Lookup<'l> {
     fn as_file(&self, what: &Reference) -> Hit {
         match what {
             Reference::Symbol { written, .. } | Reference::Other(written) => {
-                self.file(written, None)
+                self.file(written, None, false)
             }
             Reference::File { .. } | Reference::Folder(_) => self.exists(what),
         }
@@ -128,16 +129,15 @@ impl<'l> Lookup<'l> {
             Reference::Other(text) => {
                 Hit::Unclear(format!("{} is no file and no name", quoted(text)))
             }
-            Reference::File { .. } | Reference::Folder(_) => {
-                self.anywhere(what).unwrap_or_else(|| Hit::Unclear(BEYOND.to_owned()))
-            }
+            Reference::File { path, line, is_by_name } => self.file(path, *line, *is_by_name),
+            Reference::Folder(path) => self.folder(path),
         }
     }
 
     /// Looks for a thing wherever it may be; nothing where it is no file and no name.
     fn anywhere(&self, what: &Reference) -> Option<Hit> {
         Some(match what {
-            Reference::File { path, line } => self.file(path, *line),
+            Reference::File { path, line, .. } => self.file(path, *line, true),
             Reference::Folder(path) => self.folder(path),
             Reference::Symbol { written, name, .. } => {
                 let found = self.search.found(name)?;
@@ -156,13 +156,28 @@ impl<'l> Lookup<'l> {
         })
     }
 
-    /// Finds a file by its path, or by the end of it.
-    fn path(&self, path: &str) -> Option<RepoPath> {
-        let exact = RepoPath::parse(path, None).ok()?;
+    /// Finds the one file that a path means. Of others that end so nobody can tell whether they
+    /// are meant, unless only the name was said and only one file has it.
+    fn path(&self, path: &str, is_by_name: bool) -> Result<RepoPath, Hit> {
+        let missing = || Hit::Missing(format!("there is no file {}", quoted(path)));
+        let exact = RepoPath::parse(path, None).map_err(|_| missing())?;
         if self.tree.exists(&exact) {
-            return Some(exact);
+            return Ok(exact);
         }
-        self.index.ending(exact.as_str()).first().map(|found| (*found).clone())
+        match self.index.ending(exact.as_str())[..] {
+            [] => Err(missing()),
+            [only] if is_by_name => Ok(only.clone()),
+            [first, ..] => {
+                let (found, meant) = (quoted(first.as_str()), quoted(path));
+                Err(Hit::Unclear(format!("{found} may not be what is meant by {meant}")))
+            }
+        }
+    }
+
+    /// Finds the first of the files whose path ends so, where there is none at the path itself.
+    fn first_ending(&self, path: &str) -> Option<RepoPath> {
+        let path = RepoPath::parse(path, None).ok().filter(|path| !self.tree.exists(path))?;
+        self.index.ending(path.as_str()).first().map(|found| (*found).clone())
     }
 
     /// Gives what a file says, as long as not too much was read.
@@ -179,9 +194,12 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    fn file(&self, path: &str, line: Option<u32>) -> Hit {
-        let Some(found) = self.path(path) else {
-            return Hit::Missing(format!("there is no file {}", quoted(path)));
+    /// Looks for a file; by its name alone any that has it will do.
+    fn file(&self, path: &str, line: Option<u32>, is_by_name: bool) -> Hit {
+        let first = if is_by_name { self.first_ending(path) } else { None };
+        let found = match first.map_or_else(|| self.path(path, false), Ok) {
+            Ok(found) => found,
+            Err(hit) => return hit,
         };
         let file = found.to_string();
         let Some(line) = line else {
@@ -213,13 +231,12 @@ impl<'l> Lookup<'l> {
 
     /// Gives the definitions of a name, in a file if one is named.
     fn definitions(&self, name: &str, place: Option<&Reference>) -> Result<Vec<Definition>, Hit> {
-        let Some(Reference::File { path, .. }) = place else {
+        let Some(Reference::File { path, is_by_name, .. }) = place else {
             let found = self.search.found(name);
             let unclear = || Hit::Unclear("there are too many names to look for".to_owned());
             return found.map(|found| found.definitions.clone()).ok_or_else(unclear);
         };
-        let missing = || Hit::Missing(format!("there is no file {}", quoted(path)));
-        let file = self.path(path).ok_or_else(missing)?;
+        let file = self.path(path, *is_by_name)?;
         if Language::of(file.as_str()).is_none() {
             return Err(Hit::Unclear(format!("nobody knows the language of {}", quoted(path))));
         }
@@ -248,7 +265,8 @@ impl<'l> Lookup<'l> {
             ));
         };
         let is_meant = |definition: &&Definition| {
-            claim.kind.as_deref().is_none_or(|kind| is_of_kind(definition.word, kind))
+            !definition.is_local
+                && claim.kind.as_deref().is_none_or(|kind| is_of_kind(definition, kind))
                 && (!claim.is_exported || says_exported(definition, name))
                 && around.iter().all(|outer| self.stands_in(definition, outer))
         };
@@ -297,9 +315,12 @@ impl<'l> Lookup<'l> {
     }
 
     fn mentioned(&self, what: &Reference, page: &Reference) -> Hit {
-        let Reference::File { path, .. } = page else { return Hit::Unclear(BEYOND.to_owned()) };
-        let Some(file) = self.path(path) else {
-            return Hit::Missing(format!("there is no file {}", quoted(path)));
+        let Reference::File { path, is_by_name, .. } = page else {
+            return Hit::Unclear(BEYOND.to_owned());
+        };
+        let file = match self.path(path, *is_by_name) {
+            Ok(file) => file,
+            Err(hit) => return hit,
         };
         let text = match self.text(&file) {
             Ok(text) => text,
@@ -374,15 +395,12 @@ fn defined_at(written: &str, definition: &Definition) -> Evidence {
     Evidence { at: definition.at.clone(), what }
 }
 
-/// Says whether a word defines things of a kind.
-fn is_of_kind(word: &str, kind: &str) -> bool {
-    let values = ["const", "static", "let", "var", "val", "="];
+/// Says whether a definition is one of a kind of things.
+fn is_of_kind(definition: &Definition, kind: &str) -> bool {
+    let word = definition.word;
     match kind {
-        "function" | "method" => {
-            // A script may give a name to a function as to any value.
-            ["fn", "def", "func", "function", "fun", "("].contains(&word) || values.contains(&word)
-        }
-        "constant" | "const" => values.contains(&word),
+        "function" | "method" => definition.is_function,
+        "constant" | "const" => VALUES.contains(&word),
         "macro" => word == "macro_rules!",
         "symbol" => true,
         "type" => ["struct", "class", "enum", "trait", "interface", "type", "union", "record"]

@@ -5,6 +5,7 @@
 //! that stands in the tree. Nothing that a plan names is run.
 
 mod claim;
+mod define;
 mod judge;
 mod lookup;
 mod search;

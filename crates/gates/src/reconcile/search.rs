@@ -8,6 +8,7 @@ use assay_findings::path::RepoPath;
 
 use super::Place;
 use super::claim::{Claim, Reading, Reference};
+use super::define::{Defined, Definition};
 use crate::checks::lexed::{Language, Lexed};
 use crate::checks::tree_index::TreeIndex;
 use crate::kinds::ending;
@@ -43,17 +44,6 @@ pub(super) struct Found {
     /// The first place in code where it stands, or else in any text.
     pub(super) used: Option<Place>,
     used_in_code: bool,
-}
-
-/// A place where a name is defined.
-#[derive(Debug, Clone)]
-pub(super) struct Definition {
-    pub(super) at: Place,
-    /// The line, without blanks around it.
-    pub(super) line: String,
-    pub(super) is_test: bool,
-    /// The word that defines it, `=` for a value, `(` for a method.
-    pub(super) word: &'static str,
 }
 
 impl Search {
@@ -171,16 +161,18 @@ fn found_in<'n>(
             let code = lexed.as_ref().and_then(|lexed| lexed.code.get(at));
             let code = code.filter(|code| code.len() <= MAX_LINE);
             let is_told = is_test_title(line, hit.start());
-            let word = match is_told {
-                true => Some("("),
-                false => code.and_then(|code| defining_word(code, name)),
+            let defined = match is_told {
+                true => Some(Defined::TEST),
+                false => code.and_then(|code| Defined::on(path.as_str(), code, name)),
             };
-            let sighting = match word.filter(|_| language.is_some()) {
-                Some(word) => Sighting::Defined(Definition {
+            let sighting = match defined.filter(|_| language.is_some()) {
+                Some(Defined { word, is_function, is_local }) => Sighting::Defined(Definition {
                     at: Place { file: path.to_string(), line: number },
                     line: line.trim().to_owned(),
                     is_test: is_told || is_test(path, &lines, at, name),
                     word,
+                    is_function,
+                    is_local,
                 }),
                 None => Sighting::Used(number),
             };
@@ -199,51 +191,6 @@ pub(super) fn is_word(line: &str, start: usize, end: usize) -> bool {
     };
     !joins(line[..start].chars().next_back(), word.chars().next())
         && !joins(line[end..].chars().next(), word.chars().next_back())
-}
-
-/// Gives the word by which code defines a name: it stands before it, or the name is the beginning of
-/// a method, or is given a value.
-fn defining_word(code: &str, name: &str) -> Option<&'static str> {
-    const WORDS: [&str; 24] = [
-        "fn", "struct", "enum", "trait", "type", "const", "static", "mod", "union", "def", "class",
-        "func", "function", "interface", "let", "var", "record", "module", "namespace", "object",
-        "val", "fun", "protocol", "macro_rules!",
-    ];
-    for (at, _) in code.match_indices(name) {
-        let end = at + name.len();
-        if !is_word(code, at, end) {
-            continue;
-        }
-        let before = code[..at].trim_end().trim_end_matches(['*', '&']).trim_end();
-        let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-        if let Some(word) = WORDS.iter().find(|word| **word == last) {
-            return Some(word);
-        }
-        // Go puts the receiver between: `func (s *Shop) Sell(`.
-        if before.starts_with("func (") && before.ends_with(')') {
-            return Some("func");
-        }
-        if last == "mut" && before.contains("static") {
-            return Some("static");
-        }
-        if is_method(before, code[end..].trim_start()) {
-            return Some("(");
-        }
-    }
-    // In Python and scripts a name at the very beginning is given a value.
-    let rest = code.strip_prefix(name).map(str::trim_start)?;
-    (rest.starts_with('=') && !rest.starts_with("==") && name.len() > 2).then_some("=")
-}
-
-/// Says whether what stands around a name makes it a method of Java, C or a script: nothing but
-/// types before it, a list of parameters behind it, and a body.
-fn is_method(before: &str, behind: &str) -> bool {
-    let types = |c: char| c.is_alphanumeric() || "_<>[],.* ?@".contains(c);
-    let is_typed = before.chars().all(types) && !before.ends_with(['.', ',']);
-    let words = ["return", "new", "else", "await", "throw", "yield", "case", "in", "of"];
-    let is_statement = words.contains(&before.rsplit(' ').next().unwrap_or_default());
-    let has_body = behind.trim_end().ends_with('{');
-    behind.starts_with('(') && has_body && is_typed && !is_statement
 }
 
 /// Says whether a name stands as the title of a test: `it("name"`, `test('name'`, `t.Run("name"`.

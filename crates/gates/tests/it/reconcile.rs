@@ -57,6 +57,7 @@ fn files_and_folders_exist_or_not() {
         &[
             "`src/shop.rs` exists",
             "[ ] There is a file `shop.rs`.",
+            "[ ] There is a file named `shop.rs`.",
             "The files `src/shop.rs`, `README.md` and `src/web/` exist",
             "`src/gone.rs` is created",
             "`src/shop.rs:4` exists",
@@ -67,9 +68,10 @@ fn files_and_folders_exist_or_not() {
         expect![[r#"
             RECONCILIATION COMPLETE
 
-            - M1: PARTLY (4 of 8 met; do the rest)
+            - M1: PARTLY (4 of 9 met; do the rest)
               - MET: `src/shop.rs` exists (src/shop.rs:1: `src/shop.rs` is there)
-              - MET: [ ] There is a file `shop.rs`. (src/shop.rs:1: `src/shop.rs` is there)
+              - CANNOT_TELL: [ ] There is a file `shop.rs`. (`src/shop.rs` may not be what is meant by `shop.rs`)
+              - MET: [ ] There is a file named `shop.rs`. (src/shop.rs:1: `src/shop.rs` is there)
               - MET: The files `src/shop.rs`, `README.md` and `src/web/` exist (src/shop.rs:1: `src/shop.rs` is there; `README.md` is there; `src/web/` is there)
               - NOT_MET: `src/gone.rs` is created (there is no file `src/gone.rs`)
               - MET: `src/shop.rs:4` exists (src/shop.rs:4: `pub fn sell(item: &str) {}`)
@@ -131,6 +133,44 @@ fn names_are_defined_or_not() {
             RESULT: FAIL
         "#]],
     );
+}
+
+#[test]
+fn what_only_looks_like_it_is_not_met() {
+    let tree = [
+        (
+            "src/a.rs",
+            "fn main() {\n    if frobnicate(1) {\n    let checksum = 3;\n    while shutdown(x) {\n",
+        ),
+        ("vendor/x/docs.md", "# Docs\n"),
+        ("vendor/x/lib.rs", "pub fn helper() {}\n"),
+    ];
+    let lines = [
+        "function `frobnicate` exists",
+        "`src/a.rs` has a function `checksum`",
+        "`checksum` is defined",
+        "`shutdown` is defined",
+        "`docs.md` exists",
+        "`docs.md` mentions `Docs`",
+        "`lib.rs` has a function `helper`",
+        "there is a function `helper` in a file named `lib.rs`",
+    ];
+    let plan = Plan { milestones: vec![with("M1", &lines)], ..Plan::default() };
+    expect![[r#"
+        RECONCILIATION COMPLETE
+
+        - M1: PARTLY (1 of 8 met; do the rest)
+          - NOT_MET: function `frobnicate` exists (`frobnicate` is defined nowhere)
+          - CANNOT_TELL: `src/a.rs` has a function `checksum` (`checksum` at src/a.rs:3 may not be what is meant: `let checksum = 3;`)
+          - CANNOT_TELL: `checksum` is defined (`checksum` at src/a.rs:3 may not be what is meant: `let checksum = 3;`)
+          - NOT_MET: `shutdown` is defined (`shutdown` is defined nowhere)
+          - CANNOT_TELL: `docs.md` exists (`vendor/x/docs.md` may not be what is meant by `docs.md`)
+          - CANNOT_TELL: `docs.md` mentions `Docs` (`vendor/x/docs.md` may not be what is meant by `docs.md`)
+          - CANNOT_TELL: `lib.rs` has a function `helper` (`vendor/x/lib.rs` may not be what is meant by `lib.rs`)
+          - MET: there is a function `helper` in a file named `lib.rs` (vendor/x/lib.rs:1: `helper` is defined: `pub fn helper() {}`)
+
+        RESULT: FAIL
+    "#]].assert_eq(&text(&reconcile(&plan, "plan.md", &Files::new(&tree), None)));
 }
 
 #[test]

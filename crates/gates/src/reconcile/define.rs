@@ -1,0 +1,253 @@
+//! How code defines a name: [`Defined::on`] tells a definition from a use.
+
+use super::Place;
+use super::search::is_word;
+use crate::checks::lexed::Language;
+use crate::kinds::ending;
+
+/// A place where a name is defined.
+#[derive(Debug, Clone)]
+pub(super) struct Definition {
+    pub(super) at: Place,
+    /// The line, without blanks around it.
+    pub(super) line: String,
+    pub(super) is_test: bool,
+    /// The word that defines it, `=` for a value, `(` for a method.
+    pub(super) word: &'static str,
+    pub(super) is_function: bool,
+    pub(super) is_local: bool,
+}
+
+/// How a line defines a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Defined {
+    /// The word that does, `=` for a value, `(` for a method.
+    pub(super) word: &'static str,
+    /// Whether it can be called: it is said to be a function, or is given one.
+    pub(super) is_function: bool,
+    /// Whether it is the variable of some function, which no plan speaks of.
+    pub(super) is_local: bool,
+}
+
+/// The words that define a name behind them.
+const WORDS: [&str; 24] = [
+    "fn", "struct", "enum", "trait", "type", "const", "static", "mod", "union", "def", "class",
+    "func", "function", "interface", "let", "var", "record", "module", "namespace", "object",
+    "val", "fun", "protocol", "macro_rules!",
+];
+
+/// Those of them that give it a value.
+pub(super) const VALUES: [&str; 6] = ["const", "static", "let", "var", "val", "="];
+
+/// Those of them that make it a function.
+const FUNCTIONS: [&str; 6] = ["fn", "def", "func", "function", "fun", "("];
+
+/// The words behind which a call stands, and no definition.
+const CONTROL: [&str; 32] = [
+    "if", "else", "elif", "elseif", "unless", "while", "until", "for", "foreach", "loop", "do",
+    "switch", "match", "case", "when", "catch", "guard", "try", "with", "using", "lock",
+    "synchronized", "return", "new", "await", "throw", "yield", "in", "of", "not", "go", "defer",
+];
+
+/// The endings of languages whose methods have no word before them.
+const WITH_METHODS: [&str; 15] = [
+    "java", "c", "h", "cc", "cpp", "hpp", "cs", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts",
+    "cts",
+];
+
+/// The endings of languages in which `struct A b;` uses a type.
+const C: [&str; 5] = ["c", "h", "cc", "cpp", "hpp"];
+
+impl Defined {
+    /// A test that is told by its title.
+    pub(super) const TEST: Defined = Defined { word: "(", is_function: true, is_local: false };
+
+    /// Says how a line of a file defines a name, if it does: a word stands before it, or the name is
+    /// the beginning of a method, or is given a value.
+    pub(super) fn on(path: &str, code: &str, name: &str) -> Option<Defined> {
+        if code.trim_start().starts_with("import ") || CONTROL.contains(&name) {
+            return None;
+        }
+        for (at, _) in code.match_indices(name) {
+            let (before, behind) = (&code[..at], &code[at + name.len()..]);
+            if !is_word(code, at, at + name.len()) {
+                continue;
+            }
+            if let Some(word) = word_before(path, before, behind.trim_start()) {
+                return Some(Defined::by(word, path, before, behind));
+            }
+            if is_method(path, before, name, behind.trim()) {
+                return Some(Defined::by("(", path, before, behind));
+            }
+        }
+        // In Python and scripts a name at the very beginning is given a value.
+        let rest = code.strip_prefix(name)?;
+        let value = rest.trim_start();
+        let is_value = value.starts_with('=') && !value.starts_with("==") && name.len() > 2;
+        is_value.then(|| Defined::by("=", path, "", rest))
+    }
+
+    fn by(word: &'static str, path: &str, before: &str, behind: &str) -> Defined {
+        let is_value = VALUES.contains(&word);
+        let is_function = FUNCTIONS.contains(&word) || (is_value && is_given_a_function(behind));
+        let is_inside = before.starts_with([' ', '\t']) && !before.contains("export ");
+        let is_local = match Language::of(path) {
+            Some(Language::Rust) => word == "let",
+            Some(Language::Script | Language::Go) => is_value && is_inside && !is_function,
+            _ => false,
+        };
+        Defined { word, is_function, is_local }
+    }
+}
+
+/// Gives the word before a name that defines it.
+fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
+    let before = before.trim_end().trim_end_matches(['*', '&']).trim_end();
+    let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    if let Some(word) = WORDS.iter().find(|word| **word == last) {
+        let is_type = ["struct", "enum", "union", "class"].contains(word);
+        let is_use = is_type
+            && C.contains(&ending(path).as_str())
+            && !(behind.is_empty() || behind.starts_with(['{', ':', '<']) || behind == "final {");
+        return (!is_use).then_some(*word);
+    }
+    // Go puts the receiver between: `func (s *Shop) Sell(`.
+    if before.starts_with("func (") && before.ends_with(')') {
+        return Some("func");
+    }
+    (last == "mut" && before.contains("static")).then_some("static")
+}
+
+/// Says whether what stands around a name makes it a method of Java, C or a script, or a function
+/// of a shell: nothing but types before it, a list of parameters behind it, and a body.
+fn is_method(path: &str, before: &str, name: &str, behind: &str) -> bool {
+    let ending = ending(path);
+    let is_alone = before.trim().is_empty();
+    if ["sh", "bash"].contains(&ending.as_str()) {
+        return is_alone && behind.starts_with("()") && behind.ends_with('{');
+    }
+    if !WITH_METHODS.contains(&ending.as_str()) {
+        return false;
+    }
+    let is_script = Language::of(path) == Some(Language::Script);
+    // `for_each(x, list) {` within a function of C is a use of a macro.
+    let is_constructor = before.is_empty() || name.starts_with(char::is_uppercase);
+    if is_alone && !is_script && !is_constructor {
+        return false;
+    }
+    let types = |c: char| c.is_alphanumeric() || "_<>[],.* \t?@".contains(c);
+    let is_typed = before.chars().all(types) && !before.trim_end().ends_with(['.', ',']);
+    let mut words = before.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_statement = words.any(|word| CONTROL.contains(&word));
+    is_typed && !is_statement && has_parameters_and_body(behind)
+}
+
+/// Says whether a text is a list of parameters with a body behind it. A call whose last argument
+/// begins a function ends in a brace, too, but its list goes on.
+fn has_parameters_and_body(text: &str) -> bool {
+    let Some(after) = behind_brackets(text) else { return false };
+    after.ends_with('{') && !after.contains("=>")
+}
+
+/// Gives what stands behind the brackets that a text begins with, if they are closed.
+fn behind_brackets(text: &str) -> Option<&str> {
+    let mut open = 0usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => open += 1,
+            ')' if open == 1 => return Some(text[at + 1..].trim()),
+            ')' => open = open.checked_sub(1)?,
+            _ if open == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Says whether what stands behind a name gives it a function: `= (a) => a`, `= lambda a: a`.
+fn is_given_a_function(behind: &str) -> bool {
+    let marks = behind.char_indices().filter(|(_, c)| *c == '=');
+    let gives = |at: &usize| {
+        let is_joined = behind[..*at].ends_with(['=', '!', '<', '>', ':']);
+        !is_joined && !behind[at + 1..].starts_with(['=', '>'])
+    };
+    let Some(at) = marks.map(|(at, _)| at).find(gives) else { return false };
+    let value = behind[at + 1..].trim_start();
+    let value = value.strip_prefix("async ").unwrap_or(value).trim_start();
+    let is_said = ["function", "lambda"].iter().any(|word| {
+        let rest = value.strip_prefix(word);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    });
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let parameters = match value.starts_with(is_letter) {
+        true => Some(value.trim_start_matches(is_letter).trim_start()),
+        false => behind_brackets(value),
+    };
+    let is_arrow =
+        |rest: &str| rest.starts_with("=>") || (rest.starts_with(':') && rest.contains("=>"));
+    is_said || parameters.is_some_and(is_arrow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Shows how a line defines a name: `fn`, `const function`, `let local`.
+    fn check(path: &str, code: &str, name: &str) -> String {
+        let Some(defined) = Defined::on(path, code, name) else { return "used".to_owned() };
+        let function = if defined.is_function { " function" } else { "" };
+        let local = if defined.is_local { " local" } else { "" };
+        format!("{}{function}{local}", defined.word)
+    }
+
+    #[test]
+    fn a_call_is_no_definition() {
+        for (path, code) in [
+            ("a.rs", "if frob(1) {"),
+            ("a.rs", "    while frob(x) {"),
+            ("a.rs", "match frob(x) {"),
+            ("a.go", "for frob(x) {"),
+            ("a.js", "  } else if (frob(x)) {"),
+            ("a.js", "if (a) frob(x, () => {"),
+            ("a.js", "frob(1, () => {"),
+            ("a.js", "return frob(x) {"),
+            ("A.java", "switch (frob(x)) {"),
+            ("A.java", "    while frob(x) {"),
+            ("a.c", "    frob(item, list) {"),
+            ("a.c", "struct frob *next = 0;"),
+            ("a.kt", "frob(scope) {"),
+            ("a.rb", "frob(x) {"),
+            ("a.ts", "import type frob from 'x';"),
+            ("a.py", "frob == 3"),
+        ] {
+            assert_eq!(check(path, code, "frob"), "used", "{path}: {code}");
+        }
+        assert_eq!(check("A.java", "while (x) {", "while"), "used");
+    }
+
+    #[test]
+    fn definitions_say_what_they_define() {
+        for (path, code, defined) in [
+            ("a.rs", "pub fn frob() {", "fn function"),
+            ("a.rs", "    let frob = 3;", "let local"),
+            ("a.rs", "pub const frob: u8 = 3;", "const"),
+            ("a.js", "const frob = 3;", "const"),
+            ("a.js", "  const frob = 3;", "const local"),
+            ("a.js", "  const frob = items.map((x) => x.a);", "const local"),
+            ("a.js", "  const frob = (x) => x;", "const function"),
+            ("a.js", "export const frob = async x => x;", "const function"),
+            ("a.ts", "let frob: () => void = function () {", "let function"),
+            ("a.ts", "const frob = (x: A): B => {", "const function"),
+            ("a.ts", "  frob(a: (b: B) => C): D {", "( function"),
+            ("a.py", "frob = lambda x: x", "= function"),
+            ("a.py", "frob = 3", "="),
+            ("A.java", "    public int frob(int a) throws B {", "( function"),
+            ("a.c", "frob(int a) {", "( function"),
+            ("a.c", "struct frob {", "struct"),
+            ("a.sh", "frob() {", "( function"),
+            ("a.go", "func (s *Shop) frob() {", "func function"),
+        ] {
+            assert_eq!(check(path, code, "frob"), defined, "{path}: {code}");
+        }
+    }
+}
