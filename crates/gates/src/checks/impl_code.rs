@@ -10,7 +10,7 @@ use super::written::{self, Written};
 use super::{Check, Fix, Seen, Target, markers, named, whitespace};
 use crate::item::{Scope, Severity};
 use crate::kinds;
-use crate::plan::Milestone;
+use crate::plan::{Fence, Milestone, fences};
 use crate::subject::Subject;
 
 /// How planned files are told that the change leaves as they are.
@@ -139,9 +139,11 @@ fn milestones_with_files(subject: &Subject<'_>) -> Vec<Target> {
 
 fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written: &Written<'_>| {
+        // What a page shows in a fence is an example.
+        let fences = if kinds::is_page(written.path) { fences(&written.text) } else { Vec::new() };
         let added = written.added().into_iter();
-        let added = added.map(|(number, line)| (format!("line {number}"), line));
-        markers::look(written.path, added.collect())
+        let added = added.filter(|(number, _)| !Fence::any_closed(&fences, *number));
+        markers::look(written.path, added.map(|(number, line)| (format!("line {number}"), line)))
     })
 }
 

@@ -5,14 +5,12 @@ use std::fmt::Display;
 use super::Seen;
 use crate::kinds::is_page;
 
-/// Tells the lines of a file that belong to a conflict. A page that shows markers in a fence has
-/// none.
-pub(super) fn look<At: Display>(path: &str, lines: Vec<(At, &str)>) -> Seen {
-    let is_page = is_page(path);
-    if is_page && lines.iter().any(|(_, line)| line.trim_start().starts_with("```")) {
-        return Seen::Holds;
-    }
-    let told = markers(lines, is_page).into_iter().map(|(at, line)| {
+/// Tells the lines of a file that belong to a conflict.
+pub(super) fn look<'l, At: Display>(
+    path: &str,
+    lines: impl IntoIterator<Item = (At, &'l str)>,
+) -> Seen {
+    let told = markers(lines, is_page(path)).into_iter().map(|(at, line)| {
         let marker: String = line.chars().take(7).collect();
         format!("{at} is a conflict marker ({marker})")
     });

@@ -1,5 +1,7 @@
 //! The list of `plan-code`: the diffs that a plan holds.
 
+use std::collections::HashSet;
+
 use assay_findings::path::RepoPath;
 
 use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
@@ -8,7 +10,8 @@ use super::ruled::UNTESTED;
 use super::{Check, Fix, Seen, Target, markers, named, whitespace};
 use crate::item::{Scope, Severity};
 use crate::kinds;
-use crate::plan::patch::{Came, FilePatch, Mark, Placed};
+use crate::plan::patch::{Came, FilePatch, Mark, Placed, Spot};
+use crate::plan::{Fence, fences};
 use crate::subject::Subject;
 
 pub(super) static CHECKS: [Check; 11] = [
@@ -215,10 +218,37 @@ fn applies(planned: &Planned<'_>, path: &str, _: &[Part<'_, '_>]) -> Seen {
     Seen::of(told)
 }
 
-fn conflict_markers(_: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
+fn conflict_markers(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> Seen {
+    let examples =
+        if kinds::is_page(path) { examples(planned, path, parts) } else { HashSet::new() };
     let shown = parts.iter().flat_map(|(_, file)| file.pieces()).flat_map(|piece| piece.lines);
-    let comes = shown.filter(|line| line.mark != Mark::Context);
-    markers::look(path, comes.map(|line| (line.at, line.text)).collect())
+    let comes = shown.filter(|line| line.mark != Mark::Context && !examples.contains(&line.at));
+    markers::look(path, comes.map(|line| (line.at, line.text)))
+}
+
+/// Gives the lines of the plan that stand in fences of a page: of the page after the plan, or, where
+/// not all of its diffs apply, of what they show.
+fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSet<Spot> {
+    let after = RepoPath::exact(path).ok().filter(|_| planned.sketch().misfits(path).is_empty());
+    let text = after.as_ref().and_then(|path| planned.sketch().text(path));
+    if let (Some(path), Some(text)) = (&after, text) {
+        let lines = fences(&text).into_iter().filter(|fence| fence.is_closed);
+        let came = lines.flat_map(|fence| fence.first..=fence.last);
+        let came = came.filter_map(|line| match planned.sketch().came(path, line)? {
+            Came::Plan(spot) => Some(spot),
+            Came::Before(_) => None,
+        });
+        return came.collect();
+    }
+    let mut examples = HashSet::new();
+    for piece in parts.iter().flat_map(|(_, file)| file.pieces()) {
+        let text = piece.lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
+        let fences = fences(&text);
+        let inside = piece.lines.iter().zip(1..);
+        let inside = inside.filter(|(_, number)| Fence::any_closed(&fences, *number));
+        examples.extend(inside.map(|(line, _)| line.at));
+    }
+    examples
 }
 
 fn own_files(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {

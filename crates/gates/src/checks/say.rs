@@ -1,7 +1,7 @@
 //! How a check tells what it saw: in one line, with few words from the plan and all numbers.
 
 use super::{Seen, Target};
-use crate::plan::Plan;
+use crate::plan::{Fence, Plan};
 use crate::subject::Subject;
 
 /// So many places are told; the others are counted.
@@ -36,9 +36,7 @@ pub(super) fn at(plan: &Plan, line: u32) -> String {
 
 /// Says whether a line is one of code, in a block that is closed.
 pub(super) fn is_code(plan: &Plan, line: u32) -> bool {
-    let before = plan.fences.partition_point(|fence| fence.first <= line);
-    let last = plan.fences.get(..before).and_then(<[_]>::last);
-    last.is_some_and(|fence| fence.is_closed && line <= fence.last)
+    Fence::any_closed(&plan.fences, line)
 }
 
 /// Gives the lines of the plan that are not code, with their numbers.

@@ -15,6 +15,7 @@ use std::collections::HashSet;
 
 use patch::FilePatch;
 
+pub(crate) use markdown::fences;
 pub(crate) use paths::is_pattern;
 
 /// A plan.
@@ -237,7 +238,7 @@ pub struct Heading {
     pub line: u32,
 }
 
-/// A block of code in a plan in Markdown.
+/// A block of code in Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence {
     /// The first line of the block, from 1.
@@ -246,4 +247,13 @@ pub struct Fence {
     pub last: u32,
     /// Whether its end is marked, as that of every fence should be.
     pub is_closed: bool,
+}
+
+impl Fence {
+    /// Says whether a line is in one of some blocks that are in order, and closed.
+    pub(crate) fn any_closed(fences: &[Fence], line: u32) -> bool {
+        let before = fences.partition_point(|fence| fence.first <= line);
+        let last = fences.get(..before).and_then(<[_]>::last);
+        last.is_some_and(|fence| fence.is_closed && line <= fence.last)
+    }
 }

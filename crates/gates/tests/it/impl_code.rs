@@ -48,6 +48,25 @@ fn conflict_markers_fail_where_they_came() {
 }
 
 #[test]
+fn only_markers_in_a_fence_are_an_example() {
+    let markers = "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> topic\n";
+    let page = |before: &str, after: &str| format!("# A\n{before}{markers}{after}");
+    let (example, beside) = (page("\n```\n", "```\n"), page("```\nx\n```\n\n", ""));
+    let (open, indented) = (page("```\n", "x\n"), page("- a\n\n      ```\n", "\n      ```\n"));
+    check(
+        "impl-code/conflict-markers",
+        &[A],
+        &[A, ("a.md", &example), ("b.md", &beside), ("c.md", &open), ("d.md", &indented)],
+        expect![[r#"
+            MUST file:a.md | Check for merge conflict markers in a.md | holds
+            MUST file:b.md | Check for merge conflict markers in b.md | FAILS: line 6 is a conflict marker (<<<<<<<); line 8 is a conflict marker (=======); line 10 is a conflict marker (>>>>>>>).
+            MUST file:c.md | Check for merge conflict markers in c.md | FAILS: line 3 is a conflict marker (<<<<<<<); line 5 is a conflict marker (=======); line 7 is a conflict marker (>>>>>>>).
+            MUST file:d.md | Check for merge conflict markers in d.md | FAILS: line 5 is a conflict marker (<<<<<<<); line 7 is a conflict marker (=======); line 9 is a conflict marker (>>>>>>>).
+        "#]],
+    );
+}
+
+#[test]
 fn what_the_rules_find_is_told_by_how_bad_it_is() {
     let flawed = "import os\n\n\ndef a(name):\n    try:\n        os.system('ls ' + name)\n    except:\n        \
                   pass\n    print('DEBUG', name)\n";

@@ -121,6 +121,41 @@ fn conflict_markers_fail_with_or_without_a_mark_before_them() {
 }
 
 #[test]
+fn only_markers_in_a_fence_of_a_page_are_an_example() {
+    let check_page = |page: &str, diff: &str, expected: Expect| {
+        let milestones = vec![milestone("M1", &[], &[diff])];
+        let plan = Plan { milestones, is_markdown: true, ..Plan::default() };
+        let tree = Files::new(&[("b.md", page)]);
+        let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
+        expected.assert_eq(&said(&subject, "plan-code/conflict-markers"));
+    };
+    let added = "+<<<<<<< HEAD\n+a\n+=======\n+b\n+>>>>>>> topic\n";
+    let in_a_fence = format!("--- a/b.md\n+++ b/b.md\n@@ -3,2 +3,7 @@\n x\n{added} ```\n");
+    check_page(
+        "# B\n```\nx\n```\n",
+        &in_a_fence,
+        expect![[r#"
+        MUST file:b.md | Check for merge conflict markers in the diffs of b.md | holds
+    "#]],
+    );
+    check_page(
+        "# B\n\nx\n```\ny\n```\n",
+        &in_a_fence,
+        expect![[r#"
+        MUST file:b.md | Check for merge conflict markers in the diffs of b.md | FAILS: line 15 of the plan is a conflict marker (<<<<<<<); line 17 of the plan is a conflict marker (=======); line 19 of the plan is a conflict marker (>>>>>>>).
+    "#]],
+    );
+    let stray = format!("--- a/b.md\n+++ b/b.md\n@@ -8,3 +8,8 @@\n gone\n ```\n{added} ```\n");
+    check_page(
+        "# B\n",
+        &stray,
+        expect![[r#"
+        MUST file:b.md | Check for merge conflict markers in the diffs of b.md | holds
+    "#]],
+    );
+}
+
+#[test]
 fn a_diff_of_a_file_that_its_milestone_does_not_name_fails() {
     let page = "--- a/b.md\n+++ b/b.md\n@@ -1 +1,2 @@\n # B\n+b\n";
     check_in(

@@ -12,7 +12,7 @@ mod outline;
 mod tables;
 mod walk;
 
-use super::{Heading, Milestone, Plan, PlanError};
+use super::{Fence, Heading, Milestone, Plan, PlanError};
 use blocks::{Block, Kind};
 pub(super) use depth::MAX_NESTED;
 
@@ -37,6 +37,14 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
     plan.title = title.map(|heading| heading.text.clone());
     walk::fill(&mut plan, &document.blocks, &sections);
     Ok(plan)
+}
+
+/// Gives the blocks of code on a page, in order; none where it is nested too deep to be read.
+pub(crate) fn fences(text: &str) -> Vec<Fence> {
+    match depth::first_too_deep(text) {
+        Some(_) => Vec::new(),
+        None => blocks::read(text).fences,
+    }
 }
 
 fn heading(block: &Block) -> Option<Heading> {

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::plan::PlannedDiff;
 
 /// A line of a plan; of a diff in it, where the lines of the plan mean nothing to people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Spot {
     /// A line of the plan, from 1.
     Plan(u32),
