@@ -194,8 +194,10 @@ fn no_diff(scope: &Scope) -> Seen {
 
 fn named_at_all(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
-    let faults = planned.patches.iter().flat_map(|placed| &placed.patch.faults);
-    Seen::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
+    say::on_milestones(subject, |_| {
+        let faults = planned.patches.iter().flat_map(|placed| &placed.patch.faults);
+        Seen::of(faults.map(|fault| format!("{}: {}", fault.line, fault.why)).collect())
+    })
 }
 
 fn syntax(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
@@ -295,12 +297,14 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
 
 fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let Some(planned) = subject.planned() else { return no_diff(scope) };
-    let foreseen = planned.patches.iter().filter_map(|placed| placed.milestone);
-    if foreseen.into_iter().any(|milestone| !milestone.tests.is_empty()) {
-        return Seen::Holds;
-    }
-    let untested = planned.ruled().whole.iter().filter(|found| found.rule == UNTESTED);
-    Seen::of(untested.map(|found| found.said.clone()).collect())
+    say::on_milestones(subject, |_| {
+        let mut foreseen = planned.patches.iter().filter_map(|placed| placed.milestone);
+        if foreseen.any(|milestone| !milestone.tests.is_empty()) {
+            return Seen::Holds;
+        }
+        let untested = planned.ruled().whole.iter().filter(|found| found.rule == UNTESTED);
+        Seen::of(untested.map(|found| found.said.clone()).collect())
+    })
 }
 
 fn all_files(subject: &Subject<'_>, scope: &Scope) -> Seen {

@@ -20,6 +20,17 @@ pub(super) fn on_plan(subject: &Subject<'_>, look: impl FnOnce(&Plan) -> Seen) -
     }
 }
 
+/// Looks at what a plan has done. Where it has no milestones there is nothing of which anything could
+/// hold, but what is wrong is told.
+pub(super) fn on_milestones(subject: &Subject<'_>, look: impl FnOnce(&Plan) -> Seen) -> Seen {
+    on_plan(subject, |plan| match look(plan) {
+        Seen::Holds if plan.milestones.is_empty() => {
+            Seen::Unseen("The plan has no milestones.".to_owned())
+        }
+        seen @ (Seen::Holds | Seen::Fails(_) | Seen::Unseen(_)) => seen,
+    })
+}
+
 /// Gives the first of some texts, and how many others there are.
 pub(super) fn listed(texts: &[String]) -> String {
     let mut told = texts.iter().take(MAX_TOLD).cloned().collect::<Vec<_>>().join("; ");

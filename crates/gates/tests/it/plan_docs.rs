@@ -1,5 +1,6 @@
 //! What fails of the documents that a plan foresees, and what does not.
 
+use assay_gates::checks;
 use assay_gates::phase::Phase;
 use expect_test::{Expect, expect};
 
@@ -378,6 +379,24 @@ The docs change.
             SHOULD * todo-comments: Added comments leave something open: `# TODO: more` in `a.py` (line 11).
         "#]],
     );
+}
+
+#[test]
+fn a_plan_without_milestones_is_not_seen() {
+    for (name, plan) in [("plan.md", ""), ("plan.json", "{}")] {
+        let plan = assay_gates::plan::read(name, plan.as_bytes()).unwrap();
+        for check in checks::of(Phase::PlanDocs) {
+            let seen = seen(check.key, "*", Some(&plan));
+            assert_eq!(seen, "unseen: The plan has no milestones.", "{}", check.key);
+        }
+    }
+    let only_diffs = "```diff\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n+# TODO: more\n```\n";
+    let plan = assay_gates::plan::read("plan.md", only_diffs.as_bytes()).unwrap();
+    expect!["FAILS: Added comments leave something open: `# TODO: more` in `a.py` (line 5)."]
+        .assert_eq(&seen("plan-docs/todo-comments", "*", Some(&plan)));
+    for key in ["plan-code/named", "plan-code/tests"] {
+        assert_eq!(seen(key, "*", Some(&plan)), "unseen: The plan has no milestones.", "{key}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Code that planned diffs add: its public items and its comments. Only what a diff shows is judged.
 
 use super::documents::diffed;
-use crate::checks::say::{at, on_plan};
+use crate::checks::say::{at, on_milestones};
 use crate::checks::source::Source;
 use crate::checks::{Seen, comments, documented};
 use crate::item::Scope;
@@ -26,7 +26,7 @@ pub(super) fn look_for_history(subject: &Subject<'_>, _: &Scope) -> Seen {
 }
 
 fn look_for(subject: &Subject<'_>, what: &str, find: fn(&Source<'_>) -> Vec<usize>) -> Seen {
-    on_plan(subject, |plan| {
+    on_milestones(subject, |plan| {
         let mut told = Vec::new();
         for file in diffed(subject) {
             for piece in file.pieces() {

@@ -7,7 +7,7 @@ use crate::checks::decisions::Log;
 use crate::checks::known::Known;
 use crate::checks::links::Links;
 use crate::checks::markdown;
-use crate::checks::say::{at, on_plan};
+use crate::checks::say::{at, on_milestones};
 use crate::item::Scope;
 use crate::kinds::{is_code, is_document, is_markdown};
 use crate::plan::Plan;
@@ -29,7 +29,7 @@ pub(super) fn diffed<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s F
 
 /// Looks for references to decisions that are not in the log.
 pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> Seen {
-    on_plan(subject, |plan| {
+    on_milestones(subject, |plan| {
         let log = Log::of(plan);
         let mut told = HashSet::new();
         let mut missing = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> Seen {
 
 /// Looks whether a plan that changes code names documents too.
 pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
-    on_plan(subject, |plan| {
+    on_milestones(subject, |plan| {
         let named = plan.milestones.iter().flat_map(|milestone| milestone.files.iter().cloned());
         let paths: Vec<String> =
             named.chain(diffed(subject).map(|file| file.path().to_owned())).collect();
@@ -70,7 +70,7 @@ fn speaks_of_documents(plan: &Plan) -> bool {
 
 /// Looks for links in the Markdown that diffs add that lead to no file.
 pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
-    on_plan(subject, |plan| {
+    on_milestones(subject, |plan| {
         let mut links = Links::new(Known::planned(subject));
         let mut dead = Vec::new();
         for file in diffed(subject).filter(|file| is_markdown(file.path())) {
