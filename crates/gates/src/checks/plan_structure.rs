@@ -14,7 +14,7 @@ use super::{Check, Fix};
 use crate::item::Severity::{May, Must, Should};
 
 /// The checks, in order.
-pub(super) static CHECKS: [Check; 18] = [
+pub(super) static CHECKS: [Check; 19] = [
     Check {
         key: "plan-structure/milestones",
         severity: Must,
@@ -44,6 +44,16 @@ pub(super) static CHECKS: [Check; 18] = [
         fix: Fix {
             what: "Say why {name} was decided: put the reason into its column of the decision log, \
                    or behind the decision after `Reason:` or `because`.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "plan-structure/decisions",
+        severity: Must,
+        targets: |s| why::too_many(s, "Check that the plan has no more decisions than are read"),
+        look: why::look_at_their_number,
+        fix: Fix {
+            what: "Split the plan, or leave only the decisions in its log that it rests on.",
             include: &[],
         },
     },

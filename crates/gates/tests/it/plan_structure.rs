@@ -551,3 +551,19 @@ fn a_plan_of_too_many_milestones_is_not_looked_at_one_by_one() {
         .assert_eq(failures.lines().next().unwrap());
     assert_eq!(failures.lines().filter(|line| line.contains(" criteria:")).count(), 500);
 }
+
+#[test]
+fn a_plan_of_too_many_decisions_fails() {
+    let log = |count: usize| -> String {
+        (1..=count).map(|n| format!("- DL-{n:03}: use {n} because it is there\n")).collect()
+    };
+    check(&format!("{M1}## Decisions\n{}", log(500)), "a.rs", expect![[""]]);
+    let many = format!("{M1}## Decisions\n{}- DL-501: use it\n", log(500));
+    check(
+        &many,
+        "a.rs",
+        expect![[r#"
+        MUST * decisions: The plan has 501 decisions, at most 500.
+    "#]],
+    );
+}

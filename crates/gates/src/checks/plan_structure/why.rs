@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use crate::checks::say::{at, on_plan};
+use crate::checks::say::{at, on_plan, whole};
 use crate::checks::{Seen, Target};
 use crate::item::Scope;
 use crate::plan::Decision;
 use crate::quote::{named, quoted};
 use crate::subject::Subject;
 
-/// More decisions are not looked at one by one.
+/// A log of more is not read by anybody, and is not looked at any further.
 const MAX_DECISIONS: usize = 500;
 
 /// Gives a target for each decision.
@@ -22,6 +22,22 @@ pub(super) fn each_decision(subject: &Subject<'_>) -> Vec<Target> {
         check: format!("Verify that decision {} has its reason", decision.id),
     };
     decisions.take(MAX_DECISIONS).map(target).collect()
+}
+
+/// Gives the whole plan as a target if it has more decisions than are looked at.
+pub(super) fn too_many(subject: &Subject<'_>, check: &str) -> Vec<Target> {
+    let count = subject.plan.map_or(0, |(plan, _)| plan.decisions.len());
+    if count > MAX_DECISIONS { whole(subject, check) } else { Vec::new() }
+}
+
+/// Looks whether there are so few decisions that each is looked at.
+pub(super) fn look_at_their_number(subject: &Subject<'_>, _: &Scope) -> Seen {
+    on_plan(subject, |plan| match plan.decisions.len() {
+        count if count > MAX_DECISIONS => {
+            Seen::Fails(format!("The plan has {count} decisions, at most {MAX_DECISIONS}."))
+        }
+        _ => Seen::Holds,
+    })
 }
 
 /// Looks whether a decision says why.
