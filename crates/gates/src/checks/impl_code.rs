@@ -5,12 +5,14 @@ use assay_change::diff::FileDiff;
 use assay_findings::path::RepoPath;
 
 use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
+use super::opaque::Opaque;
 use super::ruled::UNTESTED;
 use super::written::{self, Written};
-use super::{Check, Fix, Seen, Target, markers, named, whitespace};
+use super::{Check, Fix, Seen, Target, markers, named, opaque, say, whitespace};
 use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::{Fence, Milestone, fences};
+use crate::quote::quoted;
 use crate::subject::Subject;
 
 /// How planned files are told that the change leaves as they are.
@@ -169,15 +171,26 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> Seen {
 }
 
 fn all_read(subject: &Subject<'_>, scope: &Scope) -> Seen {
-    let Some(ruled) = subject.ruled() else { return written::no_change(scope) };
-    let unread = ruled
-        .files
-        .iter()
-        .filter_map(|(path, file)| Some(format!("`{path}` ({})", file.unread.as_ref()?)));
-    let unread: Vec<String> = unread.collect();
-    match unread.is_empty() {
-        true => Seen::Holds,
-        false => Seen::Unseen(format!("nobody could read {}", unread.join(", "))),
+    let (Some(change), Some(ruled)) = (subject.change, subject.ruled()) else {
+        return written::no_change(scope);
+    };
+    let (mut astray, mut unread) = (Vec::new(), Vec::new());
+    for file in &change.files {
+        let path = file.path();
+        let why = ruled.files.get(path).and_then(|file| file.unread.as_deref());
+        match opaque::seen(change, file) {
+            Opaque::Text => unread.extend(why.map(|why| format!("`{path}` ({why})"))),
+            Opaque::Hidden(what) => unread.push(format!("`{path}` ({})", why.unwrap_or(what))),
+            Opaque::LeadsOut(target) => astray.push(format!(
+                "`{path}` is a link to {}, which leads out of the repository",
+                quoted(&target)
+            )),
+        }
+    }
+    match (astray.is_empty(), unread.is_empty()) {
+        (false, _) => Seen::of(astray),
+        (true, true) => Seen::Holds,
+        (true, false) => Seen::Unseen(format!("nobody could read {}", say::listed(&unread))),
     }
 }
 

@@ -15,6 +15,7 @@ mod links;
 pub(crate) mod markdown;
 mod markers;
 mod named;
+mod opaque;
 mod plan_code;
 mod plan_docs;
 mod plan_structure;

@@ -7,7 +7,7 @@ use assay_findings::path::RepoPath;
 use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
 use super::planned::Planned;
 use super::ruled::UNTESTED;
-use super::{Check, Fix, Seen, Target, markers, named, whitespace};
+use super::{Check, Fix, Seen, Target, markers, named, say, whitespace};
 use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::patch::{Came, FilePatch, Mark, Placed, Spot};

@@ -1,5 +1,7 @@
 //! The checks of `impl-code`.
 
+use assay_change::{Scope as Reviewed, Selection};
+use assay_fakes::Repository;
 use assay_gates::plan::{Milestone, Plan};
 use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
@@ -112,8 +114,8 @@ fn a_file_that_nobody_could_read_is_not_seen() {
         &[A],
         &binary,
         expect![[r#"
-        MUST * | Check that every hunk of the change could be read | unseen: nobody could read `src/a.py` (source that is not text)
-    "#]],
+            MUST * | Check that every hunk of the change could be read | unseen: nobody could read `b.png` (binary); `src/a.py` (source that is not text)
+        "#]],
     );
     check(
         "impl-code/read",
@@ -122,6 +124,76 @@ fn a_file_that_nobody_could_read_is_not_seen() {
         expect![[r#"
         MUST * | Check that every hunk of the change could be read | holds
     "#]],
+    );
+}
+
+#[test]
+fn what_is_no_text_is_not_read_by_anybody() {
+    check(
+        "impl-code/read",
+        &[A],
+        &[A, ("b.png", "\0")],
+        expect![[r#"
+        MUST * | Check that every hunk of the change could be read | unseen: nobody could read `b.png` (binary)
+    "#]],
+    );
+    check(
+        "impl-code/read",
+        &[A, ("b.png", "\0")],
+        &[A],
+        expect![[r#"
+        MUST * | Check that every hunk of the change could be read | holds
+    "#]],
+    );
+}
+
+#[test]
+fn a_link_is_read_and_stays_in_the_repository() {
+    let check = |path: &str, target: &str, scope: Reviewed, expected: Expect| {
+        let repository = Repository::new();
+        std::os::unix::fs::symlink(target, repository.file(path)).unwrap();
+        if scope != Reviewed::Automatic {
+            repository.commit("a link");
+        }
+        let selection = Selection { untracked: true, ..Selection::default() };
+        let change = assay_change::open(repository.path(), &scope, &selection).unwrap();
+        let said = said(&Subject::new(None, Some(&change), change.tree()), "impl-code/read");
+        expected.assert_eq(said.split(" | ").nth(2).unwrap_or_default().trim_end());
+    };
+    let commit = || Reviewed::Commits("HEAD".to_owned());
+    check("docs/a", "../README", commit(), expect!["holds"]);
+    check(
+        "docs/a",
+        "../../README",
+        commit(),
+        expect!["FAILS: `docs/a` is a link to `../../README`, which leads out of the repository."],
+    );
+    check(
+        "a",
+        "/etc/passwd",
+        commit(),
+        expect!["FAILS: `a` is a link to `/etc/passwd`, which leads out of the repository."],
+    );
+    check(
+        "a",
+        "docs/../.git/config",
+        commit(),
+        expect![
+            "FAILS: `a` is a link to `docs/../.git/config`, which leads out of the repository."
+        ],
+    );
+    check(
+        "a",
+        ".git/config",
+        commit(),
+        expect!["FAILS: `a` is a link to `.git/config`, which leads out of the repository."],
+    );
+    check("docs/a", "../README", Reviewed::Automatic, expect!["holds"]);
+    check(
+        "docs/a",
+        "../../README",
+        Reviewed::Automatic,
+        expect!["FAILS: `docs/a` is a link to `../../README`, which leads out of the repository."],
     );
 }
 
