@@ -75,6 +75,36 @@ fn code_comes_with_documents() {
 }
 
 #[test]
+fn a_word_in_a_path_is_no_document() {
+    let check = |said: &str, is_enough: bool| {
+        let plan = format!("{said}\n\n## M1: A\nFiles: `src/a.rs`\n");
+        let told = failures(Phase::PlanDocs, "plan.md", &plan, "docs/x.png src/a.rs");
+        assert_eq!(told.is_empty(), is_enough, "{said}: {told}");
+    };
+    for said in [
+        "See [the picture](docs/x.png).",
+        "See [the picture][p].\n\n[p]: docs/x.png",
+        "See https://example.com/docs/readme.md for more.",
+        "It is built by `tools/docs/build`.",
+        "```\nopen docs\n```",
+        "The field `has_docs` stays.",
+    ] {
+        check(said, false);
+    }
+    for said in [
+        "The docs change.",
+        "`docs/` changes.",
+        "`docs/guide.md` says so.",
+        "**README** too",
+        "See [the docs](https://example.com).",
+        "Each has a doc comment.",
+        "CHANGELOG.md.",
+    ] {
+        check(said, true);
+    }
+}
+
+#[test]
 fn public_rust_has_doc_comments() {
     check_diff(
         &new_file(

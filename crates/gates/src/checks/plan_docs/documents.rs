@@ -7,9 +7,9 @@ use crate::checks::decisions::Log;
 use crate::checks::known::Known;
 use crate::checks::links::Links;
 use crate::checks::markdown;
-use crate::checks::say::{at, on_milestones};
+use crate::checks::say::{at, lines_of_text, on_milestones};
 use crate::item::Scope;
-use crate::kinds::{is_code, is_document, is_markdown};
+use crate::kinds::{is_code, is_document, is_markdown, names_a_file};
 use crate::plan::Plan;
 use crate::plan::patch::{FilePatch, Mark};
 use crate::quote::quoted;
@@ -61,11 +61,37 @@ pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
     })
 }
 
+/// Says whether the prose of a plan speaks of documents, or names a file that is one.
 fn speaks_of_documents(plan: &Plan) -> bool {
+    lines_of_text(plan).any(|(_, line)| {
+        let said = without_targets(line);
+        let mut words = said.split(|c: char| c.is_whitespace() || "\"'`()[]{},;:=<>|".contains(c));
+        words.any(names_documents) || said.to_ascii_lowercase().contains("doc comment")
+    })
+}
+
+/// Takes away where the links of a line lead to.
+fn without_targets(line: &str) -> String {
+    let mut said = String::new();
+    let mut rest = line;
+    while let Some((before, link)) = rest.split_once("](") {
+        said.push_str(before);
+        said.push(' ');
+        rest = link.split_once(')').map_or("", |(_, after)| after);
+    }
+    let is_definition = rest.trim_start().starts_with('[') && rest.contains("]: ");
+    said + if is_definition { "" } else { rest }
+}
+
+/// Says whether a word is one for documents, or the path of one. In the path of anything else it
+/// means nothing.
+fn names_documents(word: &str) -> bool {
+    let path = word.trim_end_matches(['.', '/', '!', '?', '*', '_']).trim_start_matches(['*', '_']);
+    if path.contains(['/', '.', '_']) {
+        return !path.starts_with('/') && names_a_file(path) && is_document(path);
+    }
     let is_one = |word: &str| DOCUMENTS.iter().any(|known| word.eq_ignore_ascii_case(known));
-    let text = plan.text.as_str();
-    text.split(|c: char| !c.is_alphanumeric()).any(is_one)
-        || text.to_ascii_lowercase().contains("doc comment")
+    path.split(|c: char| !c.is_alphanumeric()).any(is_one)
 }
 
 /// Looks for links in the Markdown that diffs add that lead to no file.
