@@ -33,6 +33,12 @@ const REASON_WORDS: [&str; 10] = [
     " as it ", " as this ", " given that ",
 ];
 
+/// Fewer words decide nothing; one is what the decision is about.
+const MIN_DECISION: usize = 2;
+
+/// Fewer words give no ground.
+const MIN_GROUND: usize = 3;
+
 /// What is written where there is no reason yet.
 const NOTHING: [&str; 12] =
     ["", "-", "–", "—", "?", "n/a", "na", "none", "tbd", "todo", "unknown", "..."];
@@ -111,7 +117,28 @@ impl Told {
         } else if let Some(reason) = labelled_reason(text) {
             push(&mut self.reason, reason);
         } else {
-            push(&mut self.reason, split_reason(text).1);
+            let (decision, reason) = split_reason(text);
+            if self.text.is_empty() {
+                push(&mut self.text, decision);
+            }
+            push(&mut self.reason, reason);
+        }
+    }
+
+    /// Takes the sentence behind one that stands out, if no reason is marked as such:
+    /// `**No shim.** It would double the paths`.
+    pub(super) fn take_the_ground_behind(&mut self, lead: &str, text: &str) {
+        let Some(ground) = text.strip_prefix(lead).filter(|_| self.reason.is_empty()) else {
+            return;
+        };
+        let is_sentence = lead.ends_with(['.', '!']) || ground.starts_with(['.', '!']);
+        let ground = ground.trim_start_matches(['.', '!', ' ']).trim();
+        let says_both = lead.split_whitespace().count() >= MIN_DECISION
+            && ground.split_whitespace().count() >= MIN_GROUND;
+        if is_sentence && says_both && !ground.ends_with('?') && !is_nothing(ground) {
+            let id = self.id.take();
+            let decision = Told::read(lead, self.line);
+            *self = Told { id: id.or(decision.id), reason: ground.to_owned(), ..decision };
         }
     }
 

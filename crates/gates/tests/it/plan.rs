@@ -753,3 +753,112 @@ fn what_is_no_text_or_too_deep_is_refused() {
     expect!["line 1 of the plan `p.md` is nested deeper than 100 lists or quotes"]
         .assert_eq(&error(list.as_bytes()));
 }
+
+#[test]
+fn assumptions_are_told_from_what_stands_beside_them() {
+    check(
+        "\
+## Constraints & Assumptions
+- The queue holds every message for a day
+  - verified by reading its settings
+- Requests must stay below 1 MB
+- At most two servers run
+- We assume that clocks agree
+- No new dependency
+- Does it scale?
+- Use the standard library
+- Assuming a limit of 10, one table is enough
+
+### Constraints
+- It runs on one machine
+",
+        expect![[r#"
+            assumption 2: The queue holds every message for a day. verified by reading its settings | Some("verified by reading its settings")
+            assumption 6: We assume that clocks agree | None
+            assumption 10: Assuming a limit of 10, one table is enough | None
+        "#]],
+    );
+    check(
+        "\
+## Key Assumptions and Risks
+- The vendor answers within a day
+- The vendor might close
+- Risk: the vendor is slow
+- Assumptions:
+  - Users have an account
+- Risks:
+  - Accounts get lost
+",
+        expect![[r#"
+            assumption 2: The vendor answers within a day | None
+            assumption 6: Users have an account | None
+        "#]],
+    );
+    check(
+        "## Dependencies, constraints, risks and key assumptions\n- It is there\n",
+        expect![[r#"
+            assumption 2: It is there | None
+        "#]],
+    );
+    check(
+        "## Key assumption\n- It is there\n",
+        expect![[r#"
+        assumption 2: It is there | None
+    "#]],
+    );
+}
+
+#[test]
+fn a_record_has_one_decision() {
+    check(
+        "## Context\nIt is slow.\n\n## Decision\nWe use Redis.\n\n## Consequences\nOne more server.\n",
+        expect![[r#"
+            D1 4: We use Redis. | 
+        "#]],
+    );
+    check(
+        "## Decision\nWe use Redis because it is there.\n",
+        expect![[r#"
+        D1 1: We use Redis | because it is there.
+    "#]],
+    );
+    check(
+        "## Decision\nWe use Redis.\n\n## Rationale\nIt is there.\n\n## Next\nMore.\n",
+        expect![[r#"
+            D1 1: We use Redis. | It is there.
+        "#]],
+    );
+    check(
+        "## Decision outcome\n- Use Redis\n- Use Go since it is known\n",
+        expect![[r#"
+        D1 2: Use Redis | 
+        D2 3: Use Go | since it is known
+    "#]],
+    );
+    check("## Decision\n\n## Next\nMore.\n", expect![[""]]);
+}
+
+#[test]
+fn the_sentence_behind_one_that_stands_out_gives_the_ground() {
+    check(
+        "\
+## Decisions
+- **No shim.** The shim would double the code paths
+- **DL-007: Keep tabs**. They are what everybody has
+- **Storage.** Use Redis for all of it
+- **Use Redis.** Really?
+- No shim. It would double the code paths
+- **Use Go.** See below
+- **Use C.** It is old, because nothing else runs
+",
+        expect![[r#"
+            D1 2: No shim. | The shim would double the code paths
+            DL-007 3: Keep tabs | They are what everybody has
+            D3 4: Storage. Use Redis for all of it | 
+            D4 5: Use Redis. Really? | 
+            D5 6: No shim. It would double the code paths | 
+            D6 7: Use Go. See below | 
+            D7 8: Use C. It is old | because nothing else runs
+        "#]],
+    );
+}

@@ -132,9 +132,13 @@ impl<'a> Gathered<'a> {
         self.decision = Some(OpenDecision { told, headed, depth: None, in_reason: false });
     }
 
-    pub(super) fn decision_is_at(&mut self, depth: u32) {
+    /// Opens the decision that an item of a list tells.
+    pub(super) fn open_decision_of_an_item(&mut self, depth: u32, block: &Block, text: &str) {
+        self.open_decision(text, block.line, None);
+        let lead = block.lines.first().and_then(|line| line.text.get(..line.lead));
         if let Some(open) = &mut self.decision {
             open.depth = Some(depth);
+            open.told.take_the_ground_behind(lead.unwrap_or_default().trim(), text);
         }
     }
 
@@ -145,10 +149,13 @@ impl<'a> Gathered<'a> {
     /// Takes a heading below the one of a decision; says whether it was one.
     pub(super) fn heads_a_part_of_the_decision(&mut self, level: u32, text: &str) -> bool {
         let Some(open) = &mut self.decision else { return false };
-        if open.headed.is_none_or(|headed| level <= headed) {
+        let is_reason = reasons::is_reason_name(text);
+        // A record has its reason beside the decision as often as below it.
+        let is_part = |headed: u32| level > headed || (level == headed && is_reason);
+        if !open.headed.is_some_and(is_part) {
             return false;
         }
-        open.in_reason = reasons::is_reason_name(text);
+        open.in_reason = is_reason;
         true
     }
 

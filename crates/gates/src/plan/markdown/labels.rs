@@ -1,5 +1,6 @@
 //! What a heading, a bold word or the beginning of a line announces: [`topic`], [`label`].
 
+use super::assumed;
 use super::blocks::Line;
 
 /// What the text below a label is about.
@@ -13,6 +14,10 @@ pub(super) enum Topic {
     Needs,
     Decisions,
     Assumptions,
+    /// Assumptions among other things.
+    Mixed {
+        has_risks: bool,
+    },
     /// Something that nothing is read from.
     Other,
 }
@@ -55,11 +60,11 @@ const NOT_YET: [&str; 9] = [
     "future",
 ];
 
-/// What shares a heading with assumptions.
-const BESIDE_ASSUMPTIONS: [&str; 10] = [
-    "constraints", "risks", "dependencies", "scope", "questions", "requirements", "limitations",
-    "context", "goals", "notes",
-];
+/// How the one decision of a record is announced.
+const DECISION: [&str; 4] = ["decision", "the decision", "our decision", "decision outcome"];
+
+/// Words that do not make a label longer.
+const JOINING: [&str; 6] = ["and", "or", "the", "of", "key", "our"];
 
 /// Says what a label announces; `None` where it is not known.
 pub(super) fn topic(name: &str) -> Option<Topic> {
@@ -78,10 +83,8 @@ pub(super) fn topic(name: &str) -> Option<Topic> {
         Some(Topic::Other)
     } else if (has("decisions") || words == "decision log" || words == "adrs") && count <= 5 {
         Some(Topic::Decisions)
-    } else if has("assumptions") && count <= 5 {
-        // `Constraints and assumptions`: nobody can tell which of them an item is.
-        let is_mixed = BESIDE_ASSUMPTIONS.iter().any(|word| has(word));
-        Some(if is_mixed { Topic::Other } else { Topic::Assumptions })
+    } else if has("assumptions") && significant(&words) <= 5 {
+        Some(of_assumptions(&words))
     } else if TESTS.contains(&words.as_str()) {
         Some(Topic::Tests)
     } else if NEEDS.contains(&words.as_str()) {
@@ -98,6 +101,27 @@ pub(super) fn topic(name: &str) -> Option<Topic> {
     } else {
         None
     }
+}
+
+fn significant(words: &str) -> usize {
+    words.split(' ').filter(|word| !JOINING.contains(word)).count()
+}
+
+fn of_assumptions(words: &str) -> Topic {
+    let has_risks = words.split(' ').any(|word| matches!(word, "risk" | "risks"));
+    if assumed::is_beside(words) { Topic::Mixed { has_risks } } else { Topic::Assumptions }
+}
+
+/// Says what a heading announces: besides what any label does, one assumption or more.
+pub(super) fn topic_of_heading(text: &str) -> Option<Topic> {
+    let words = folded(text);
+    let is_one = || words.split(' ').any(|word| word == "assumption") && significant(&words) <= 3;
+    topic(text).or_else(|| is_one().then(|| of_assumptions(&words)))
+}
+
+/// Says whether a heading is that of the one decision of a record.
+pub(super) fn is_of_a_decision(text: &str) -> bool {
+    DECISION.contains(&folded(text).as_str())
 }
 
 /// A label is no longer than this; a sentence is.

@@ -4,6 +4,7 @@
 //! which headings are milestones, `labels` what is announced where; `walk` goes through the blocks
 //! once and fills the plan.
 
+mod assumed;
 mod blocks;
 mod depth;
 mod gathered;

@@ -66,7 +66,8 @@ fn named(blocks: &[Block], level_of: fn(&Block) -> Option<(u8, &str)>) -> Vec<Ca
         let Some((level, text)) = level_of(block) else { continue };
         let Some(name) = names::of_heading(text) else { continue };
         // `Milestone 1 acceptance criteria` belongs to a milestone and is none.
-        if !matches!(labels::topic(&name.title), None | Some(Topic::Other)) {
+        let topic = labels::topic(&name.title);
+        if !matches!(topic, None | Some(Topic::Other | Topic::Mixed { .. })) {
             continue;
         }
         found.push(Candidate { unit: name.unit, id: name.id, title: name.title, block: at, level });

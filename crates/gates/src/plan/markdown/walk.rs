@@ -3,6 +3,7 @@
 use super::super::names::Unit;
 use super::super::reasons::is_nothing;
 use super::super::{Criterion, Plan, PlannedDiff, paths};
+use super::assumed;
 use super::blocks::{Block, Kind};
 use super::gathered::{Gathered, Mention};
 use super::labels::{self, Label, Topic};
@@ -104,15 +105,39 @@ impl Walk<'_> {
         }
         self.gathered.end_decision();
         let is_in_the_log = self.top() == Topic::Decisions;
-        let topic = labels::topic(&text);
+        let topic = match is_in_the_log {
+            true => labels::topic(&text),
+            false => labels::topic_of_heading(&text),
+        };
         if self.gathered.opens_a_decision(&text, is_in_the_log)
             || (is_in_the_log && topic.is_none() && !is_unlabelled_list(next))
         {
             self.gathered.open_decision(&text, block.line, Some(level));
         } else if let Some(topic) = topic {
             self.announce(topic, level, &text);
-        } else if self.top() == Topic::Other {
+        } else if labels::is_of_a_decision(&text) {
+            match next.map(|block| &block.kind) {
+                Some(Kind::Item { .. } | Kind::Table { .. }) => {
+                    self.announce(Topic::Decisions, level, &text);
+                }
+                _ => self.gathered.open_decision("", block.line, Some(level)),
+            }
+        } else if self.is_aside(&text) {
             self.announce(Topic::Other, level, "");
+        }
+    }
+
+    /// Says whether nothing is read from what a heading of no known meaning announces here.
+    fn is_aside(&self, heading: &str) -> bool {
+        match self.top() {
+            Topic::Other => true,
+            Topic::Mixed { .. } => assumed::is_beside(heading),
+            Topic::Criteria
+            | Topic::Files { .. }
+            | Topic::Tests
+            | Topic::Needs
+            | Topic::Decisions
+            | Topic::Assumptions => false,
         }
     }
 
@@ -145,6 +170,7 @@ impl Walk<'_> {
                     alone.for_each(|(text, line)| self.gathered.assumption(&text, line));
                     self.gathered.end_assumption();
                 }
+                Topic::Mixed { .. } => self.gathered.end_assumption(),
                 Topic::Decisions => self.gathered.end_decision(),
                 Topic::Files { .. } | Topic::Tests | Topic::Needs | Topic::Other => {}
             }
@@ -187,7 +213,7 @@ impl Walk<'_> {
         self.close(IN_TEXT);
         match label.topic {
             Some(topic) => self.announce(topic, IN_TEXT, name),
-            None if self.top() == Topic::Other => self.announce(Topic::Other, IN_TEXT, ""),
+            None if self.is_aside(name) => self.announce(Topic::Other, IN_TEXT, ""),
             None => {}
         }
     }
@@ -212,7 +238,12 @@ impl Walk<'_> {
                 announced.paragraphs.push((text.to_owned(), line));
             }
             Topic::Files { .. } | Topic::Tests | Topic::Needs => self.entry(text, None),
-            Topic::Criteria | Topic::Assumptions | Topic::Decisions | Topic::Other => {}
+            Topic::Mixed { .. } if assumed::says_so(text) => self.gathered.assumption(text, line),
+            Topic::Criteria
+            | Topic::Assumptions
+            | Topic::Mixed { .. }
+            | Topic::Decisions
+            | Topic::Other => {}
         }
     }
 
@@ -231,11 +262,23 @@ impl Walk<'_> {
                 self.count(depth);
                 self.gathered.assumption(&text, block.line);
             }
+            Topic::Mixed { .. } if is_group && !self.is_within(depth) => {
+                let topic = if assumed::says_so(&text) { Topic::Assumptions } else { Topic::Other };
+                self.announce(topic, IN_LIST + depth, "");
+            }
+            Topic::Mixed { .. } if self.is_within(depth) => self.gathered.add_to_assumption(&text),
+            Topic::Mixed { has_risks } => {
+                self.count(depth);
+                self.gathered.end_assumption();
+                match assumed::is_one(&text, has_risks) {
+                    true => self.gathered.assumption(&text, block.line),
+                    false => self.item_of_its_own(depth, block, &text),
+                }
+            }
             Topic::Decisions if is_group => {}
             Topic::Decisions => {
                 self.count(depth);
-                self.gathered.open_decision(&text, block.line, None);
-                self.gathered.decision_is_at(depth);
+                self.gathered.open_decision_of_an_item(depth, block, &text);
             }
             Topic::Files { .. } | Topic::Tests | Topic::Needs | Topic::Other => {
                 self.item_of_its_own(depth, block, &text);
@@ -252,8 +295,7 @@ impl Walk<'_> {
             let more: Vec<&str> = block.lines.iter().skip(1).map(|line| line.text.trim()).collect();
             self.say(&format!("{rest} {}", more.join(" ")), block.line);
         } else if self.gathered.opens_a_decision(text, false) {
-            self.gathered.open_decision(text, block.line, None);
-            self.gathered.decision_is_at(depth);
+            self.gathered.open_decision_of_an_item(depth, block, text);
         } else if self.gathered.opens_an_assumption(text) {
             self.gathered.assumption(text, block.line);
             self.gathered.end_assumption();
@@ -306,7 +348,11 @@ impl Walk<'_> {
             }
             Topic::Tests => self.gathered.test(top.milestone, text),
             Topic::Needs => self.gathered.needs(top.milestone, text),
-            Topic::Criteria | Topic::Decisions | Topic::Assumptions | Topic::Other => {}
+            Topic::Criteria
+            | Topic::Decisions
+            | Topic::Assumptions
+            | Topic::Mixed { .. }
+            | Topic::Other => {}
         }
     }
 

@@ -1,0 +1,60 @@
+//! Which entries are assumptions below a heading such as `Constraints and assumptions`: [`is_one`].
+
+use super::labels::folded;
+
+/// What else such a heading may announce.
+const BESIDE: [&str; 20] = [
+    "constraint", "constraints", "risk", "risks", "dependency", "dependencies", "scope",
+    "question", "questions", "requirement", "requirements", "limitation", "limitations", "context",
+    "goal", "goals", "non", "note", "notes", "prerequisites",
+];
+
+/// The words of what has to be so, and is not taken for granted.
+const BINDING: [&str; 24] = [
+    "must", "shall", "cannot", "limit", "limits", "limited", "maximum", "minimum", "require",
+    "requires", "required", "requirement", "mandatory", "budget", "deadline", "constraint",
+    "constrained", "restricted", "forbidden", "prohibited", "allowed", "risk", "mitigation",
+    "mitigate",
+];
+
+/// The words of what could happen.
+const POSSIBLE: [&str; 3] = ["may", "might", "could"];
+
+/// What an order begins with.
+const ORDERS: [&str; 11] =
+    ["no", "never", "do", "don", "avoid", "keep", "use", "support", "stay", "preserve", "only"];
+
+/// The bounds of something.
+const BOUNDS: [&str; 5] = ["at most", "at least", "no more than", "up to", "out of scope"];
+
+/// Says whether a heading announces something that may stand beside assumptions.
+pub(super) fn is_beside(heading: &str) -> bool {
+    folded(heading).split(' ').any(|word| BESIDE.contains(&word))
+}
+
+/// Says whether an entry below such a heading is an assumption: it says so, or it reads like nothing
+/// else.
+pub(super) fn is_one(text: &str, has_risks: bool) -> bool {
+    if says_so(text) {
+        return true;
+    }
+    let said = folded(text);
+    let has = |words: &[&str]| said.split(' ').any(|word| words.contains(&word));
+    let first = said.split(' ').next().unwrap_or_default();
+    let is_bound = BOUNDS.iter().any(|bound| said.contains(bound));
+    !said.is_empty()
+        && !text.trim_end().ends_with(['?', ':'])
+        && !BESIDE.contains(&first)
+        && !ORDERS.contains(&first)
+        && !has(&BINDING)
+        && !is_bound
+        && !(has_risks && has(&POSSIBLE))
+}
+
+/// Says whether a text begins as an assumption does: `Assuming`, `We assume`, `It is assumed`.
+pub(super) fn says_so(text: &str) -> bool {
+    let said = folded(text);
+    let mut words =
+        said.split(' ').take(4).skip_while(|word| ["we", "it", "is", "i"].contains(word));
+    words.next().is_some_and(|word| word.starts_with("assum"))
+}
