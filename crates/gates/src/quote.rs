@@ -1,23 +1,63 @@
-//! Words of others in a sentence of ours: [`quoted`].
+//! Words of others in a sentence of ours: [`quoted`], [`shown`].
 
 use assay_findings::write::plain::one_line;
+use assay_rules::redacted_text;
 
 /// Longer texts are quoted up to here.
 const MAX_QUOTE: usize = 80;
 
+/// Longer paths and sentences are shown up to here.
+const MAX_SHOWN: usize = 300;
+
 /// Quotes a text for a sentence: on one line, not too long, and without what must not be repeated.
 pub(crate) fn quoted(text: &str) -> String {
-    let head: String = text.chars().take(4 * MAX_QUOTE).collect();
-    let clean = one_line(&assay_rules::redact(&head)).replace('`', "'");
-    let mut shown: String = clean.chars().take(MAX_QUOTE).collect();
-    if shown.len() < clean.len() || head.len() < text.len() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
+    format!("`{}`", cut(text, MAX_QUOTE).replace('`', "'"))
+}
+
+/// Gives a path or a sentence of somebody else as part of ours: on one line, not too long, and
+/// without what must not be repeated.
+pub(crate) fn shown(text: &str) -> String {
+    cut(text, MAX_SHOWN)
 }
 
 /// Gives a name as it is if it is a plain one, and quoted otherwise.
 pub(crate) fn named(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if id.chars().all(is_plain) && id.len() <= MAX_QUOTE { id.to_owned() } else { quoted(id) }
+    if id.chars().all(is_plain) && id.len() <= MAX_QUOTE { shown(id) } else { quoted(id) }
+}
+
+/// Cuts a text off where it gets too long, and says so by a sign. A secret is taken out before, so
+/// that no part of it is left.
+fn cut(text: &str, max: usize) -> String {
+    let head: String = text.chars().take(4 * MAX_SHOWN).collect();
+    let clean = one_line(&redacted_text(&head));
+    let mut cut: String = clean.chars().take(max).collect();
+    if cut.len() < clean.len() || head.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_is_cut_where_it_can_be_seen() {
+        assert_eq!(quoted(&"x".repeat(80)), format!("`{}`", "x".repeat(80)));
+        assert_eq!(quoted(&"x".repeat(81)), format!("`{}…`", "x".repeat(80)));
+        assert_eq!(shown(&"é".repeat(5_000)), format!("{}…", "é".repeat(300)));
+        assert_eq!(quoted("a\n`b`"), "`a 'b'`");
+    }
+
+    #[test]
+    fn no_secret_is_repeated() {
+        let token = "ghp_9fK2mQ7xR4tV8wZ1bN5cJ3dL6hP0sYaEuGiO";
+        for text in [token, &format!("{}{token}", "a ".repeat(30)), "password = \"kT9vQ2mX7pLw\""] {
+            for told in [quoted(text), shown(text)] {
+                assert!(told.contains("[redacted]"), "{told}");
+                assert!(!told.contains("kT9v") && !told.contains("mQ7xR4"), "{told}");
+            }
+        }
+    }
 }

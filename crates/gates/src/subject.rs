@@ -8,11 +8,13 @@ use assay_change::diff::FileDiff;
 use assay_findings::ground::Tree;
 use assay_rules::Rulebook;
 
+use crate::checks::decisions::Log;
+use crate::checks::named::{NamedFiles, Touched};
 use crate::checks::planned::Planned;
 use crate::checks::ruled::Ruled;
 use crate::checks::tree_index::TreeIndex;
 use crate::model::{ModelCriterionJudge, ModelJudge};
-use crate::plan::Plan;
+use crate::plan::{Milestone, Plan};
 use crate::reconcile::{CriterionJudge, Reconciliation, reconcile};
 
 /// The rules, where nobody brings others.
@@ -37,6 +39,10 @@ struct Learned<'a> {
     planned: OnceLock<Planned<'a>>,
     ruled: OnceLock<Ruled>,
     files: OnceLock<HashMap<&'a str, &'a FileDiff>>,
+    milestones: OnceLock<HashMap<&'a str, Vec<usize>>>,
+    named: OnceLock<NamedFiles>,
+    touched: OnceLock<Touched>,
+    log: OnceLock<Log>,
     index: OnceLock<TreeIndex>,
     reconciled: OnceLock<Reconciliation>,
 }
@@ -78,6 +84,46 @@ impl<'a> Subject<'a> {
             files.filter_map(|file| Some((file.new_path.as_deref()?, file))).collect()
         };
         self.learned.files.get_or_init(index).get(path).copied()
+    }
+
+    /// Gives where in the plan the milestones of a name stand, from 0; at more than one place if
+    /// they share it.
+    pub(crate) fn places_of(&self, id: &str) -> &[usize] {
+        let index = || {
+            let milestones = self.plan.into_iter().flat_map(|(plan, _)| &plan.milestones);
+            let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+            for (at, milestone) in milestones.enumerate() {
+                places.entry(&milestone.id).or_default().push(at);
+            }
+            places
+        };
+        self.learned.milestones.get_or_init(index).get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Gives the milestones of a name.
+    pub(crate) fn milestones(&self, id: &str) -> Vec<&'a Milestone> {
+        let Some((plan, _)) = self.plan else { return Vec::new() };
+        self.places_of(id).iter().filter_map(|at| plan.milestones.get(*at)).collect()
+    }
+
+    /// Gives the files that milestones name, their tests among them.
+    pub(crate) fn named(&self) -> &NamedFiles {
+        let milestones = || self.plan.into_iter().flat_map(|(plan, _)| &plan.milestones);
+        let files =
+            || milestones().flat_map(|milestone| milestone.files.iter().chain(&milestone.tests));
+        self.learned.named.get_or_init(|| NamedFiles::of(files()))
+    }
+
+    /// Gives the paths that the change is about.
+    pub(crate) fn touched(&self) -> &Touched {
+        let touched = || self.change.map(Touched::of).unwrap_or_default();
+        self.learned.touched.get_or_init(touched)
+    }
+
+    /// Gives the log of the plan.
+    pub(crate) fn log(&self) -> Option<&Log> {
+        let (plan, _) = self.plan?;
+        Some(self.learned.log.get_or_init(|| Log::of(plan)))
     }
 
     /// Lists the files as they are now.

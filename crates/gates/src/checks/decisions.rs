@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use crate::plan::Plan;
 
 /// The decisions of a plan.
-pub(super) struct Log {
+pub(crate) struct Log {
     known: HashSet<(String, u64)>,
     /// What stands before the numbers of decisions.
     prefixes: BTreeSet<String>,
@@ -13,7 +13,7 @@ pub(super) struct Log {
 
 impl Log {
     /// Takes the log of a plan.
-    pub(super) fn of(plan: &Plan) -> Log {
+    pub(crate) fn of(plan: &Plan) -> Log {
         let known = plan.decisions.iter().flat_map(|decision| references(&decision.id));
         let known: HashSet<(String, u64)> =
             known.map(|(prefix, number)| (prefix.to_owned(), number)).collect();

@@ -1,6 +1,5 @@
 //! The list of `impl-code`: the code as it was written.
 
-use assay_change::Change;
 use assay_change::diff::FileDiff;
 use assay_findings::path::RepoPath;
 
@@ -12,7 +11,7 @@ use super::{Check, Fix, Seen, Target, markers, named, opaque, say, whitespace};
 use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::{Fence, Milestone, fences};
-use crate::quote::quoted;
+use crate::quote::{self, quoted, shown};
 use crate::subject::Subject;
 
 /// How planned files are told that the change leaves as they are.
@@ -176,8 +175,8 @@ fn all_read(subject: &Subject<'_>, scope: &Scope) -> Seen {
     };
     let (mut astray, mut unread) = (Vec::new(), Vec::new());
     for file in &change.files {
-        let path = file.path();
-        let why = ruled.files.get(path).and_then(|file| file.unread.as_deref());
+        let path = shown(file.path());
+        let why = ruled.files.get(file.path()).and_then(|file| file.unread.as_deref());
         match opaque::seen(change, file) {
             Opaque::Text => unread.extend(why.map(|why| format!("`{path}` ({why})"))),
             Opaque::Hidden(what) => unread.push(format!("`{path}` ({})", why.unwrap_or(what))),
@@ -206,29 +205,26 @@ fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
 }
 
 fn planned_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
-    let (Some(change), Scope::Milestone(id)) = (subject.change, scope) else {
+    let (Some(_), Scope::Milestone(id)) = (subject.change, scope) else {
         return written::no_change(scope);
     };
-    let mut meant = milestones(subject).filter(|milestone| milestone.id == *id).peekable();
-    if meant.peek().is_none() {
-        return Seen::Unseen(format!("the plan has no milestone {id}"));
+    let milestones = subject.milestones(id);
+    if milestones.is_empty() {
+        return Seen::Unseen(format!("the plan has no milestone {}", quote::named(id)));
     }
+    let files = milestones.iter().flat_map(|milestone| &milestone.files);
     // Documents are written later, and have a list of their own.
-    let files = meant
-        .flat_map(|milestone| &milestone.files)
-        .filter(|file| !kinds::is_document(named::plain(file)));
+    let files = files.filter(|file| !kinds::is_document(named::plain(file)));
     let told = files.filter_map(|file| {
-        let why = not_as_planned(subject, change, file)?;
-        Some(format!("milestone {id} names `{}`, and {why}", named::plain(file)))
+        let why = not_as_planned(subject, file)?;
+        Some(format!("milestone {id} names `{}`, and {why}", shown(named::plain(file))))
     });
     Seen::of(told.collect())
 }
 
 /// Says why a file that a milestone names is not as planned, if it is not.
-fn not_as_planned(subject: &Subject<'_>, change: &Change, file: &str) -> Option<String> {
-    let files = [file.to_owned()];
-    let is_meant = |path: &Option<String>| path.as_ref().is_some_and(|p| named::names(&files, p));
-    if change.files.iter().any(|diff| is_meant(&diff.new_path) || is_meant(&diff.old_path)) {
+fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
+    if subject.touched().has(file) {
         return None;
     }
     if !named::is_one_file(file) {
@@ -256,10 +252,7 @@ fn not_as_planned(subject: &Subject<'_>, change: &Change, file: &str) -> Option<
 
 fn inside_plan(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let Some(change) = subject.change else { return written::no_change(scope) };
-    let is_named = |path: &str| {
-        let mut milestones = milestones(subject);
-        milestones.any(|m| named::names(&m.files, path) || named::names(&m.tests, path))
-    };
+    let named = subject.named();
     let is_the_plan = |path: &str| subject.plan.is_some_and(|(_, at)| at == path);
     let planned = subject.planned();
     let is_planned = |path: &str| planned.is_some_and(|planned| planned.touches(path));
@@ -269,8 +262,10 @@ fn inside_plan(subject: &Subject<'_>, scope: &Scope) -> Seen {
             || assay_rules::is_test(file.path())
             || kinds::is_document(file.path())
             || kinds::is_lock_file(file.path());
-        !is_beside && !paths.any(|path| is_named(path) || is_planned(path) || is_the_plan(path))
+        !is_beside && !paths.any(|path| named.has(path) || is_planned(path) || is_the_plan(path))
     };
     let strange = change.files.iter().filter(strange);
-    Seen::of(strange.map(|file| format!("`{}` is in no list of the plan", file.path())).collect())
+    Seen::of(
+        strange.map(|file| format!("`{}` is in no list of the plan", shown(file.path()))).collect(),
+    )
 }

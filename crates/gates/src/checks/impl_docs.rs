@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use assay_findings::path::RepoPath;
 
-use super::decisions::Log;
 use super::documented::{is_concerned, undocumented};
 use super::known::Known;
 use super::lexed::Language;
@@ -15,7 +14,7 @@ use super::{Check, Fix, Seen, Target, comments, markdown, named};
 use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::Milestone;
-use crate::quote::quoted;
+use crate::quote::{self, quoted, shown};
 use crate::subject::Subject;
 
 pub(super) static CHECKS: [Check; 7] = [
@@ -125,10 +124,9 @@ fn told_to_people(written: &Written<'_>) -> Vec<(u32, String)> {
 }
 
 fn decisions(subject: &Subject<'_>, scope: &Scope) -> Seen {
-    let Some((plan, _)) = subject.plan else {
+    let Some(log) = subject.log() else {
         return Seen::Unseen("there is no plan".to_owned());
     };
-    let log = Log::of(plan);
     written::look(subject, scope, |written| {
         let mut wrong = Vec::new();
         for (number, said) in told_to_people(written) {
@@ -216,7 +214,10 @@ fn changelog(subject: &Subject<'_>, scope: &Scope) -> Seen {
     };
     match subject.file(changelog.as_str()) {
         Some(_) => Seen::Holds,
-        None => Seen::of(vec![format!("code changed, and `{changelog}` says nothing of it")]),
+        None => {
+            let changelog = shown(changelog.as_str());
+            Seen::of(vec![format!("code changed, and `{changelog}` says nothing of it")])
+        }
     }
 }
 
@@ -236,20 +237,17 @@ fn milestones_with_documents(subject: &Subject<'_>) -> Vec<Target> {
 }
 
 fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> Seen {
-    let (Some(change), Some((plan, _)), Scope::Milestone(id)) =
-        (subject.change, subject.plan, scope)
-    else {
+    let (Some(_), Scope::Milestone(id)) = (subject.change, scope) else {
         return written::no_change(scope);
     };
-    if plan.named(id).next().is_none() {
-        return Seen::Unseen(format!("the plan has no milestone {id}"));
+    let milestones = subject.milestones(id);
+    if milestones.is_empty() {
+        return Seen::Unseen(format!("the plan has no milestone {}", quote::named(id)));
     }
-    let changed = |document: &str| {
-        let wanted = [document.to_owned()];
-        change.files.iter().any(|file| named::names(&wanted, file.path()))
-    };
-    let missing = plan.named(id).flat_map(documents).filter(|document| !changed(document));
+    let documents = milestones.into_iter().flat_map(documents);
+    let missing = documents.filter(|document| !subject.touched().has_after(document));
     let told = missing.map(|document| {
+        let document = shown(document);
         format!("milestone {id} names `{document}`, and the change does not touch it")
     });
     Seen::of(told.collect())
@@ -258,10 +256,9 @@ fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> Seen {
 fn documented(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written| {
         let missing = Source::of_file(written).map(|source| undocumented(&source));
-        let told = missing
-            .into_iter()
-            .flatten()
-            .map(|(at, name)| format!("line {}: `{name}` does not say what it is for", at + 1));
+        let told = missing.into_iter().flatten().map(|(at, name)| {
+            format!("line {}: {} does not say what it is for", at + 1, quoted(&name))
+        });
         Seen::of(told.collect())
     })
 }

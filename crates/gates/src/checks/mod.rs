@@ -5,7 +5,7 @@
 
 mod code;
 mod comments;
-mod decisions;
+pub(crate) mod decisions;
 mod documented;
 mod impl_code;
 mod impl_docs;
@@ -14,7 +14,7 @@ pub(crate) mod lexed;
 mod links;
 pub(crate) mod markdown;
 mod markers;
-mod named;
+pub(crate) mod named;
 mod opaque;
 mod plan_code;
 mod plan_docs;
@@ -33,6 +33,7 @@ use std::collections::HashSet;
 use crate::item::{Scope, Severity};
 use crate::phase::Phase;
 use crate::plan::Milestone;
+use crate::quote::shown;
 use crate::subject::Subject;
 
 /// Something that is checked by code.
@@ -67,7 +68,7 @@ impl Target {
 
     /// Names a file.
     fn file(path: &str, check: &str) -> Target {
-        Target { scope: Scope::file(path), check: format!("{check} {path}") }
+        Target { scope: Scope::file(path), check: format!("{check} {}", shown(path)) }
     }
 
     /// Names milestones, those that share an id once.
@@ -128,7 +129,7 @@ impl Fix {
             Scope::File { path, .. } => path,
             Scope::Other(text) => text,
         };
-        self.what.replace("{name}", name)
+        self.what.replace("{name}", &shown(name))
     }
 }
 

@@ -1,9 +1,106 @@
-//! Which files a plan names: [`names`].
+//! Which files a plan names, and which of them a change touches: [`NamedFiles`], [`Touched`].
 
-/// Says whether a list of files, as plans write them, has a path in it: by its name, by a folder
-/// that it lies in, or by a pattern with `*`.
-pub(super) fn names(files: &[String], path: &str) -> bool {
-    files.iter().any(|file| is_meant(file, path))
+use std::collections::{BTreeSet, HashSet};
+
+use assay_change::Change;
+
+/// Files as plans write them: by a path, by a folder that they lie in, or by a pattern with `*`.
+#[derive(Debug, Default)]
+pub(crate) struct NamedFiles {
+    paths: HashSet<String>,
+    patterns: BTreeSet<(String, String)>,
+}
+
+/// The paths that a change is about.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    /// Where files are after it, or were that are gone.
+    after: BTreeSet<String>,
+    /// Where they were before.
+    before: BTreeSet<String>,
+}
+
+/// What a plan means by a name.
+enum Meant<'f> {
+    /// A path, and all that lies below it.
+    Path(&'f str),
+    /// What begins so and ends so.
+    Pattern(&'f str, &'f str),
+}
+
+impl NamedFiles {
+    /// Reads lists of files.
+    pub(crate) fn of<'f>(files: impl IntoIterator<Item = &'f String>) -> NamedFiles {
+        let mut named = NamedFiles::default();
+        for file in files {
+            match Meant::by(file) {
+                Meant::Path(path) => {
+                    named.paths.insert(path.to_owned());
+                }
+                Meant::Pattern(start, end) => {
+                    named.patterns.insert((start.to_owned(), end.to_owned()));
+                }
+            }
+        }
+        named.paths.remove("");
+        named
+    }
+
+    /// Says whether a path is among them.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let mut around = std::iter::successors(Some(path), |inner| Some(inner.rsplit_once('/')?.0));
+        around.any(|folder| self.paths.contains(folder))
+            || self.patterns.iter().any(|(start, end)| fits(path, start, end))
+    }
+}
+
+impl Touched {
+    /// Takes the paths of a change.
+    pub(crate) fn of(change: &Change) -> Touched {
+        let after = change.files.iter().map(|file| file.path().to_owned());
+        let before = change.files.iter().filter_map(|file| file.old_path.clone());
+        Touched { after: after.collect(), before: before.collect() }
+    }
+
+    /// Says whether the change touches a file that a plan names, be it to take it away.
+    pub(super) fn has(&self, file: &str) -> bool {
+        has(&self.after, file) || has(&self.before, file)
+    }
+
+    /// Says whether the change touches such a file where it is then.
+    pub(super) fn has_after(&self, file: &str) -> bool {
+        has(&self.after, file)
+    }
+}
+
+impl Meant<'_> {
+    fn by(file: &str) -> Meant<'_> {
+        let file = plain(file);
+        match (file.find('*'), file.rfind('*')) {
+            (Some(first), Some(last)) => Meant::Pattern(&file[..first], &file[last + 1..]),
+            _ => Meant::Path(file.strip_suffix('/').unwrap_or(file)),
+        }
+    }
+}
+
+fn has(paths: &BTreeSet<String>, file: &str) -> bool {
+    match Meant::by(file) {
+        Meant::Path("") => false,
+        Meant::Path(path) => {
+            let folder = format!("{path}/");
+            let first_below = paths.range(folder.clone()..).next();
+            paths.contains(path) || first_below.is_some_and(|below| below.starts_with(&folder))
+        }
+        Meant::Pattern(start, end) => {
+            let begin_so =
+                paths.range(start.to_owned()..).take_while(|path| path.starts_with(start));
+            begin_so.into_iter().any(|path| fits(path, start, end))
+        }
+    }
+}
+
+fn fits(path: &str, start: &str, end: &str) -> bool {
+    path.len() >= start.len() + end.len() && path.starts_with(start) && path.ends_with(end)
 }
 
 /// Gives a file that a plan names as a path, without quotes and line numbers.
@@ -21,19 +118,6 @@ fn is_lines(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || c == 'L') && text.chars().all(is_one)
 }
 
-fn is_meant(file: &str, path: &str) -> bool {
-    let file = plain(file);
-    if let (Some(first), Some(last)) = (file.find('*'), file.rfind('*')) {
-        let (start, end) = (&file[..first], &file[last + 1..]);
-        return path.len() >= start.len() + end.len()
-            && path.starts_with(start)
-            && path.ends_with(end);
-    }
-    let folder = file.strip_suffix('/').unwrap_or(file);
-    let below = || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-    !folder.is_empty() && (path == folder || below())
-}
-
 /// Says whether a plan names a single file and no folder or pattern.
 pub(super) fn is_one_file(file: &str) -> bool {
     let name = plain(file).rsplit('/').next().unwrap_or_default();
@@ -46,7 +130,12 @@ mod tests {
 
     #[test]
     fn files_are_named_by_path_folder_or_pattern() {
-        let check = |file: &str, path: &str| names(&[file.to_owned()], path);
+        let check = |file: &str, path: &str| {
+            let is_named = NamedFiles::of(&[file.to_owned()]).has(path);
+            let paths = BTreeSet::from([path.to_owned()]);
+            assert_eq!(has(&paths, file), is_named, "{file}");
+            is_named
+        };
         for file in ["src/a.rs", "`src/a.rs`", "./src/a.rs:12-40", "src", "src/", "src/*.rs", "*"] {
             assert!(check(file, "src/a.rs"), "{file}");
         }

@@ -12,6 +12,7 @@ use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::patch::{Came, FilePatch, Mark, Placed, Spot};
 use crate::plan::{Fence, fences};
+use crate::quote::shown;
 use crate::subject::Subject;
 
 pub(super) static CHECKS: [Check; 11] = [
@@ -189,7 +190,7 @@ fn look(
 }
 
 fn no_diff(scope: &Scope) -> Seen {
-    Seen::Unseen(format!("the plan has no diff for `{scope}`"))
+    Seen::Unseen(format!("the plan has no diff for `{}`", shown(&scope.to_string())))
 }
 
 fn named_at_all(subject: &Subject<'_>, scope: &Scope) -> Seen {
@@ -253,16 +254,17 @@ fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSe
     examples
 }
 
-fn own_files(_: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
+fn own_files(planned: &Planned<'_>, _: &str, parts: &[Part<'_, '_>]) -> Seen {
     let told = parts.iter().filter_map(|(placed, file)| {
         let milestone = placed.milestone.filter(|milestone| !milestone.named_files().is_empty())?;
         let paths = [&file.old, &file.new].into_iter().flatten().map(RepoPath::as_str);
-        let lists = [milestone.named_files(), &milestone.tests];
-        let is_named = |path: &str| lists.iter().any(|list| named::names(list, path));
-        let strange = paths.into_iter().find(|path| !is_named(path))?;
+        let named = planned.named_by(placed)?;
+        let strange = paths.into_iter().find(|path| !named.has(path))?;
         Some(format!(
-            "the diff at {} touches `{strange}`, which milestone {} does not name",
-            file.line, milestone.id
+            "the diff at {} touches `{}`, which milestone {} does not name",
+            file.line,
+            shown(strange),
+            milestone.id
         ))
     });
     Seen::of(told.collect())
@@ -308,18 +310,18 @@ fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
 }
 
 fn all_files(subject: &Subject<'_>, scope: &Scope) -> Seen {
-    let (Some(planned), Some((plan, _)), Scope::Milestone(id)) =
-        (subject.planned(), subject.plan, scope)
-    else {
+    let (Some(planned), Scope::Milestone(id)) = (subject.planned(), scope) else {
         return no_diff(scope);
     };
     let mut told = Vec::new();
-    for milestone in plan.milestones.iter().filter(|milestone| milestone.id == *id) {
+    for milestone in subject.milestones(id) {
         let files = milestone.files.iter().map(|file| named::plain(file));
         let code = files.filter(|file| named::is_one_file(file) && kinds::is_code(file));
         let missing = code.filter(|file| !planned.touches(file));
         told.extend(
-            missing.map(|file| format!("milestone {id} names `{file}` and shows no diff of it")),
+            missing.map(|file| {
+                format!("milestone {id} names `{}` and shows no diff of it", shown(file))
+            }),
         );
     }
     Seen::of(told)

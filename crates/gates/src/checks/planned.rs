@@ -9,6 +9,7 @@ use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::Rulebook;
 
+use super::named::NamedFiles;
 use super::ruled::Ruled;
 use crate::kinds;
 use crate::plan::Plan;
@@ -24,6 +25,8 @@ pub(crate) struct Planned<'p> {
     places: BTreeMap<String, Vec<(usize, usize)>>,
     /// The paths that files are at before.
     left: BTreeSet<String>,
+    /// The files that each milestone names.
+    named: Vec<OnceLock<NamedFiles>>,
     tree: &'p (dyn Tree + Sync),
     rules: &'p Rulebook,
     sketch: OnceLock<Sketch>,
@@ -47,7 +50,15 @@ impl<'p> Planned<'p> {
             }
         }
         let (sketch, ruled) = (OnceLock::new(), OnceLock::new());
-        Planned { patches, places, left, tree, rules, sketch, ruled }
+        let named = plan.milestones.iter().map(|_| OnceLock::new()).collect();
+        Planned { patches, places, left, named, tree, rules, sketch, ruled }
+    }
+
+    /// Gives the files that the milestone of a diff names, its tests among them.
+    pub(super) fn named_by(&self, placed: &Placed<'p>) -> Option<&NamedFiles> {
+        let milestone = placed.milestone?;
+        let files = || milestone.named_files().iter().chain(&milestone.tests);
+        Some(self.named.get(placed.nth?)?.get_or_init(|| NamedFiles::of(files())))
     }
 
     /// Gives what the diffs make of the tree.

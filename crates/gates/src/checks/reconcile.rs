@@ -1,9 +1,10 @@
 //! The list of `reconcile`: each milestone of the plan against what was written.
 
+use super::say::listed;
 use super::{Check, Fix, Seen, Target};
 use crate::item::{Scope, Severity};
-use crate::quote::quoted;
-use crate::reconcile::{Answer, CriterionResult};
+use crate::quote::{named, quoted, shown};
+use crate::reconcile::{Answer, CriterionResult, MilestoneResult};
 use crate::subject::Subject;
 
 pub(super) static CHECKS: [Check; 1] = [Check {
@@ -22,20 +23,24 @@ fn targets(subject: &Subject<'_>) -> Vec<Target> {
     Target::milestones(milestones, |id| format!("Check that milestone {id} was delivered"))
 }
 
+/// Looks at all milestones of a name: each has to be delivered.
 fn look(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
-        return Seen::Unseen(format!("there is no plan for `{scope}`"));
+        return Seen::Unseen(format!("there is no plan for `{}`", shown(&scope.to_string())));
     };
-    let named = || reconciled.milestones.iter().filter(|result| result.id == *id);
-    if named().next().is_none() {
+    let places = subject.places_of(id).iter();
+    let found: Vec<&MilestoneResult> =
+        places.filter_map(|at| reconciled.milestones.get(*at)).collect();
+    if found.is_empty() {
         return Seen::Fails(format!(
-            "Milestone {id} is no longer in the plan; where that is meant, ask for a new list."
+            "Milestone {} is no longer in the plan; where that is meant, ask for a new list.",
+            named(id)
         ));
     }
-    if named().any(|milestone| milestone.criteria.is_empty()) {
+    if found.iter().any(|milestone| milestone.criteria.is_empty()) {
         return Seen::of(vec![format!("milestone {id} does not say when it is reached")]);
     }
-    let criteria = || named().flat_map(|milestone| &milestone.criteria);
+    let criteria = || found.iter().flat_map(|milestone| &milestone.criteria);
     let not_met = criteria().filter_map(|criterion| match &criterion.answer {
         Answer::NotMet { why } => Some(told(criterion, why)),
         Answer::Met { .. } | Answer::CannotTell { .. } => None,
@@ -51,12 +56,12 @@ fn look(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let open: Vec<String> = open.collect();
     match open.is_empty() {
         true => Seen::Holds,
-        false => Seen::Unseen(open.join("; ")),
+        false => Seen::Unseen(listed(&open)),
     }
 }
 
 fn told(criterion: &CriterionResult, why: &str) -> String {
-    let text = quoted(&criterion.text);
+    let (text, why) = (quoted(&criterion.text), shown(why));
     match criterion.line {
         0 => format!("{text}: {why}"),
         line => format!("{text} (line {line} of the plan): {why}"),

@@ -1,16 +1,15 @@
 //! What the rules make of a change, sorted for the list of a gate: [`Ruled`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_change::Change;
 use assay_findings::coverage::Look;
 use assay_findings::grade::Obligation;
-use assay_findings::identity::Suppression;
 use assay_findings::vote::Vote;
-use assay_findings::write::plain::one_line;
 use assay_rules::Rulebook;
 
 use crate::item::Severity;
+use crate::quote::shown;
 
 /// The rule that has a check of its own in every list.
 const MARKERS: &str = "change/conflict-marker";
@@ -63,7 +62,17 @@ impl Ruled {
                 }
             }
         }
-        let asked = |vote: &Vote| reviewed.suppressions.iter().any(|asked| covers(asked, vote));
+        let suppressions = reviewed.suppressions.iter();
+        let suppressions: BTreeSet<(&str, &str, u32)> =
+            suppressions.map(|one| (one.rule.as_str(), one.file.as_str(), one.line)).collect();
+        // A comment with a reason asks to leave a finding alone.
+        let asked = |vote: &Vote| {
+            let (Some(rule), Some(file), Some(lines)) = (&vote.rule, &vote.file, vote.lines) else {
+                return false;
+            };
+            let at = |line: u32| (rule.as_str(), file.as_str(), line);
+            suppressions.range(at(lines.start())..=at(lines.end())).next().is_some()
+        };
         for vote in reviewed.report.votes.iter().filter(|vote| !asked(vote)) {
             let rule = vote.rule.clone().unwrap_or_default();
             if rule == MARKERS {
@@ -92,17 +101,10 @@ impl Found {
             Obligation::May if rule.starts_with("shape/") => Severity::Should,
             Obligation::May => Severity::May,
         };
-        let mut said = format!("{} ({rule})", one_line(&vote.title));
+        let mut said = format!("{} ({rule})", shown(&vote.title));
         if let Some(fix) = &vote.suggested_fix {
-            said += &format!(": {}", one_line(fix).trim_end_matches('.'));
+            said += &format!(": {}", shown(fix).trim_end_matches('.'));
         }
         Found { severity, rule, line: vote.line(), said }
     }
-}
-
-/// Says whether a comment with a reason asks to leave a finding alone.
-fn covers(asked: &Suppression, vote: &Vote) -> bool {
-    vote.rule.as_ref() == Some(&asked.rule)
-        && vote.file.as_ref() == Some(&asked.file)
-        && vote.lines.is_some_and(|lines| (lines.start()..=lines.end()).contains(&asked.line))
 }

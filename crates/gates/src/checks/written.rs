@@ -9,6 +9,7 @@ use assay_findings::path::RepoPath;
 use super::{Seen, Target};
 use crate::item::Scope;
 use crate::plan::patch::Hunk;
+use crate::quote::shown;
 use crate::subject::Subject;
 
 /// A changed file, with its text after the change.
@@ -61,7 +62,7 @@ pub(super) fn look(
 }
 
 pub(super) fn no_change(scope: &Scope) -> Seen {
-    Seen::Unseen(format!("there is no change for `{scope}`"))
+    Seen::Unseen(format!("there is no change for `{}`", shown(&scope.to_string())))
 }
 
 /// Gives the lines of a file without their blanks, so that formatting makes no difference.

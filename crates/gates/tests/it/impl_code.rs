@@ -256,6 +256,19 @@ fn files_that_milestones_name_were_changed_as_planned() {
 }
 
 #[test]
+fn the_files_of_all_milestones_of_a_name_are_changed() {
+    check_planned(
+        "impl-code/planned-files",
+        vec![milestone("M1", &["src/a.py"], &[]), milestone("M1", &["src/gone.py"], &[])],
+        &[A],
+        &[("src/a.py", "x = 1\n")],
+        expect![[r#"
+            MUST milestone:M1 | Check that the files that milestone M1 names were changed as planned | FAILS: milestone M1 names `src/gone.py`, and there is no such file.
+        "#]],
+    );
+}
+
+#[test]
 fn nothing_changes_outside_the_plan_but_what_lies_beside_it() {
     let after = [
         ("src/a.py", "x = 1\n"),

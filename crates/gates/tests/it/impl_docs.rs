@@ -118,6 +118,21 @@ fn documents_that_a_milestone_names_were_written() {
 }
 
 #[test]
+fn the_documents_of_all_milestones_of_a_name_were_written() {
+    let milestones =
+        vec![milestone("M1", &["docs/a.md"], &[]), milestone("M1", &["docs/b.md"], &[])];
+    check_planned(
+        "impl-docs/planned-documents",
+        plan(milestones, &[]),
+        &[],
+        &[("docs/a.md", "a\n")],
+        expect![[r#"
+            SHOULD milestone:M1 | Check that the documents that milestone M1 names were written | FAILS: milestone M1 names `docs/b.md`, and the change does not touch it.
+        "#]],
+    );
+}
+
+#[test]
 fn public_items_say_what_they_are_for() {
     check(
         "impl-docs/documented",

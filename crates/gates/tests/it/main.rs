@@ -7,6 +7,7 @@ mod crash;
 mod files;
 mod impl_code;
 mod impl_docs;
+mod large;
 mod list;
 mod looking;
 mod patch;

@@ -326,3 +326,20 @@ fn blanks_at_the_end_of_added_lines_are_told() {
         "#]],
     );
 }
+
+#[test]
+fn a_long_path_is_cut_in_what_is_told_of_it() {
+    let diff = |path: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n");
+    let long = format!("{}.py", "a/".repeat(500));
+    let plan = Plan { milestones: vec![milestone("M1", &[], &[&diff(&long)])], ..Plan::default() };
+    let tree = Files::new(&TREE);
+    let told = said(&Subject::new(Some((&plan, "plan.md")), None, &tree), "plan-code/syntax");
+    assert!(told.contains("… | holds"), "{told}");
+    check(
+        "plan-code/named",
+        &[&diff(&"a/".repeat(3_000))],
+        expect![[r#"
+        MUST * | Check that every diff names files of the repository | FAILS: line 11 of the plan: `a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/…` is no path to change: it is too long.
+    "#]],
+    );
+}

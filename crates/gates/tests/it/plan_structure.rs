@@ -567,3 +567,17 @@ fn a_plan_of_too_many_decisions_fails() {
     "#]],
     );
 }
+
+#[test]
+fn findings_repeat_no_secret_and_not_too_much() {
+    let secret = "ghp_9fK2mQ7xR4tV8wZ1bN5cJ3dL6hP0sYaEuGiO";
+    let long = "very ".repeat(5_000);
+    let plan = format!(
+        "{M1}## Decisions\n- Use {secret} for all\n- Use {long}\n\n## Assumptions\n\
+         - The password = \"kT9vQ2mX7pLw\" stays\n- It is {long}\n\n[x]({secret}.md)\n"
+    );
+    let told = failures(Phase::PlanStructure, "plan.md", &plan, "a.rs");
+    assert!(told.contains("[redacted]") && told.contains('…'), "{told}");
+    assert!(!told.contains("9fK2mQ") && !told.contains("kT9vQ2"), "{told}");
+    assert!(told.lines().all(|line| line.chars().count() < 600), "{told}");
+}

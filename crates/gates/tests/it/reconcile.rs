@@ -507,6 +507,41 @@ fn each_milestone_is_an_item() {
 }
 
 #[test]
+fn all_milestones_of_a_name_are_delivered() {
+    let check = |milestones: Vec<Milestone>, expected: Expect| {
+        let plan = Plan { milestones, is_markdown: true, ..Plan::default() };
+        let tree = Files::new(&TREE);
+        let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
+        expected.assert_eq(&said(&subject, "reconcile/milestone"));
+    };
+    let met = || with("M1", &["`Cart` is defined"]);
+    check(
+        vec![met(), with("M1", &["`src/gone.rs` exists"])],
+        expect![[r#"
+        MUST milestone:M1 | Check that milestone M1 was delivered | FAILS: `'src/gone.rs' exists` (line 21 of the plan): there is no file `src/gone.rs`.
+    "#]],
+    );
+    check(
+        vec![met(), with("M1", &["The shop is fast"])],
+        expect![[r#"
+        MUST milestone:M1 | Check that milestone M1 was delivered | unseen: `The shop is fast` (line 21 of the plan): code cannot decide what it says
+    "#]],
+    );
+    check(
+        vec![met(), with("M1", &[])],
+        expect![[r#"
+        MUST milestone:M1 | Check that milestone M1 was delivered | FAILS: milestone M1 does not say when it is reached.
+    "#]],
+    );
+    check(
+        vec![met(), met()],
+        expect![[r#"
+        MUST milestone:M1 | Check that milestone M1 was delivered | holds
+    "#]],
+    );
+}
+
+#[test]
 fn a_plan_in_markdown_is_reconciled() {
     let plan = "# Plan\n\n## Milestone 1: Sell\n\n**Files**:\n- `src/shop.rs`\n\n**Acceptance Criteria**:\n\
                 - [ ] There is a function `sell` in `src/shop.rs`.\n\

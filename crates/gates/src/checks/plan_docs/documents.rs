@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use crate::checks::Seen;
-use crate::checks::decisions::Log;
 use crate::checks::known::Known;
 use crate::checks::links::Links;
 use crate::checks::markdown;
@@ -30,7 +29,7 @@ pub(super) fn diffed<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s F
 /// Looks for references to decisions that are not in the log.
 pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> Seen {
     on_milestones(subject, |plan| {
-        let log = Log::of(plan);
+        let Some(log) = subject.log() else { return Seen::Holds };
         let mut told = HashSet::new();
         let mut missing = Vec::new();
         for (line, text) in (1..).zip(plan.text.lines()) {

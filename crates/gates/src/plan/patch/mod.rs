@@ -121,6 +121,8 @@ pub struct Fault {
 pub struct Placed<'p> {
     /// The milestone, where there is one.
     pub milestone: Option<&'p Milestone>,
+    /// Which of the plan that is, from 0.
+    pub nth: Option<usize>,
     /// The diff as it stands in the plan.
     pub diff: &'p PlannedDiff,
     /// What it says.
@@ -165,16 +167,18 @@ impl<'p> Hunk<'p> {
 impl Plan {
     /// Reads all diffs of the plan, in its order.
     pub fn patches(&self) -> Vec<Placed<'_>> {
-        let own = self
-            .milestones
-            .iter()
-            .flat_map(|milestone| milestone.diffs.iter().map(move |diff| (Some(milestone), diff)));
+        let own = self.milestones.iter().enumerate().flat_map(|(nth, milestone)| {
+            milestone.diffs.iter().map(move |diff| (Some((nth, milestone)), diff))
+        });
         let loose = self.loose_diffs.iter().map(|diff| (None, diff));
         let mut all: Vec<_> = own.chain(loose).collect();
         if self.is_markdown {
             all.sort_by_key(|(_, diff)| diff.line);
         }
-        let placed = |(milestone, diff)| Placed { milestone, diff, patch: read(diff) };
+        let placed = |(own, diff): (Option<(usize, _)>, _)| {
+            let (nth, milestone) = own.unzip();
+            Placed { milestone, nth, diff, patch: read(diff) }
+        };
         all.into_iter().map(placed).collect()
     }
 }

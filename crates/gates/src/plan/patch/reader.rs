@@ -11,6 +11,9 @@ use super::{End, Fault, FilePatch, Hunk, Line, Mark, Patch, Spot};
 use crate::plan::PlannedDiff;
 use crate::quote::quoted;
 
+/// No system has longer paths, in bytes.
+const MAX_PATH: usize = 4096;
+
 /// So many faults of one file are told.
 const MAX_FAULTS: usize = 20;
 
@@ -311,12 +314,14 @@ fn name(file: &mut FilePatch<'_>, header: &[u8]) -> Result<(), String> {
     match named.content {
         Content::Text => Ok(()),
         _ if file.path().is_empty() => Err("the names of the file cannot be read".to_owned()),
-        Content::Binary => Err(format!("`{}` is no text, so nobody can check it", file.path())),
+        Content::Binary => {
+            Err(format!("{} is no text, so nobody can check it", quoted(file.path())))
+        }
         Content::Submodule | Content::Link => {
-            Err(format!("`{}` is a link, so nobody can check it", file.path()))
+            Err(format!("{} is a link, so nobody can check it", quoted(file.path())))
         }
         Content::Unread(Unread::Merge) => {
-            Err(format!("`{}` is compared with several files", file.path()))
+            Err(format!("{} is compared with several files", quoted(file.path())))
         }
         Content::Unread(Unread::Broken | Unread::TooMany) => {
             Err("the names of the file cannot be read".to_owned())
@@ -329,6 +334,9 @@ fn inside(name: &str) -> Result<RepoPath, String> {
     let refuse = |why: &str| Err(format!("{} is no path to change: {why}", quoted(name)));
     if name.chars().any(char::is_control) {
         return refuse("it holds a control character");
+    }
+    if name.len() > MAX_PATH {
+        return refuse("it is too long");
     }
     if let Err(error) = RepoPath::exact(name) {
         return refuse(&error.to_string());

@@ -11,6 +11,7 @@ use assay_findings::vote::Lines;
 
 use super::apply::weave;
 use super::{End, FilePatch, Placed, Spot};
+use crate::quote::quoted;
 
 /// So many misfits of one file are told.
 const MAX_MISFITS: usize = 20;
@@ -184,7 +185,7 @@ impl Sketch {
         if let Some(new) = file.new.as_ref().filter(|_| is_moved)
             && self.exists(tree, new)
         {
-            return Err(format!("`{new}` is there already"));
+            return Err(format!("{} is there already", quoted(new.as_str())));
         }
         let keeps_old = file.origin == Origin::Copied;
         let Some(mut text) = self.take(tree, old, keeps_old, budget) else {
@@ -275,10 +276,11 @@ impl Sketch {
     }
 
     fn why_missing(&self, tree: &dyn Tree, path: &RepoPath) -> String {
+        let told = quoted(path.as_str());
         match self.files.get(path) {
-            Some(_) => format!("an earlier diff of the plan takes `{path}` away"),
-            None if tree.exists(path) => format!("`{path}` is no text that can be read"),
-            None => format!("there is no file `{path}`"),
+            Some(_) => format!("an earlier diff of the plan takes {told} away"),
+            None if tree.exists(path) => format!("{told} is no text that can be read"),
+            None => format!("there is no file {told}"),
         }
     }
 

@@ -1,0 +1,36 @@
+//! Plans and changes of many files: what each check takes grows with them, and not with their square.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use assay_gates::plan::Plan;
+use assay_gates::plan::patch::Sketch;
+use assay_gates::subject::Subject;
+
+use crate::files::Files;
+use crate::looking::{milestone, said};
+
+#[test]
+fn many_files_are_held_against_the_lists_of_a_plan() {
+    const COUNT: usize = 10_000;
+    let names: Vec<String> = (0..COUNT).map(|nth| format!("src/f{nth}.py")).collect();
+    let diff = |name: &String| format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+x = 1\n");
+    let diffs: String = names.iter().map(diff).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let listed = milestone("M1", &names, &[&diffs]);
+    let plan = Plan { milestones: vec![listed], is_markdown: true, ..Plan::default() };
+    let tree = Files::default();
+    let change = Sketch::of(&tree, &plan.patches()).change(Path::new("."), BTreeMap::new());
+    let subject = Subject::new(Some((&plan, "plan.md")), Some(&change), change.tree());
+    for (key, count) in [
+        ("plan-code/own-files", COUNT),
+        ("plan-code/all-files", 1),
+        ("impl-code/planned-files", 1),
+        ("impl-code/inside-plan", 1),
+        ("impl-docs/decisions", COUNT),
+    ] {
+        let said = said(&subject, key);
+        let holding = said.lines().filter(|line| line.ends_with("| holds")).count();
+        assert_eq!((holding, said.lines().count()), (count, count), "{key}");
+    }
+}
