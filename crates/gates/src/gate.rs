@@ -148,6 +148,7 @@ impl Gate<'_> {
     /// nothing is written down.
     pub fn standing(&self) -> Result<(State, Standing), GateError> {
         let (mut state, digests) = (self.keep.read()?, self.content());
+        self.retire(&mut state);
         let standing = self.with(&digests, |content| {
             for (id, seen) in self.look_by_code(&state) {
                 match seen {

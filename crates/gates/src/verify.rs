@@ -9,6 +9,7 @@ use crate::checks::{self, Seen};
 use crate::command::CommandVerifier;
 use crate::gate::{Digests, Gate, GateError, Proposed, add, redacted};
 use crate::item::{Item, ItemId, Scope, Verified};
+use crate::phase::Phase;
 use crate::standing::{Standing, judge};
 use crate::state::{Looked, State};
 use crate::verifier::{Judge, Verifiers, groups, lanes};
@@ -86,9 +87,7 @@ impl Gate<'_> {
                 Checklist::BuiltIn => self.built_in(),
                 Checklist::HandedIn => Vec::new(),
             };
-            let retired =
-                if self.phase.is_of_a_plan() { Vec::new() } else { gone(state, &built_in) };
-            state.list.remove(&retired.iter().cloned().collect());
+            let retired = self.retire(state);
             let listed = state.list.items();
             let listed: HashSet<(Scope, Option<By>)> =
                 listed.map(|item| (item.scope.clone(), state.note(&item.id).by)).collect();
@@ -101,6 +100,17 @@ impl Gate<'_> {
             }
             Ok(Begun { state: state.clone(), added, retired })
         })
+    }
+
+    /// Takes off the list what is built in for something that is written no more. What is gone from a
+    /// plan stays on it: somebody has to say that this is meant.
+    pub(crate) fn retire(&self, state: &mut State) -> Vec<ItemId> {
+        if self.phase.is_of_a_plan() || self.phase == Phase::Reconcile {
+            return Vec::new();
+        }
+        let gone = gone(state, &self.built_in());
+        state.list.remove(&gone.iter().cloned().collect());
+        gone
     }
 
     /// Has the built-in checks look, whatever was seen before: that costs next to nothing.
