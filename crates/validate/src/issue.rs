@@ -1,0 +1,68 @@
+//! What is wrong with an implementation: [`Issue`].
+
+use serde::{Deserialize, Serialize};
+
+/// Something that keeps an implementation from being approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issue {
+    /// What it is called.
+    pub title: String,
+    /// What kind of thing it is.
+    #[serde(rename = "type")]
+    pub kind: IssueKind,
+    /// How bad it is.
+    pub severity: IssueSeverity,
+    /// The file that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// What it says beyond its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+    /// The name by which one that the engine made is told again, such as `check:unit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// What kind of thing is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IssueKind {
+    /// A criterion is not met, or nobody could tell.
+    AcceptanceCriteria,
+    /// A unit test fails or is missing.
+    UnitTest,
+    /// An integration test fails or is missing.
+    IntegrationTest,
+    /// A flow through the whole fails, or nobody went through it.
+    E2eTest,
+    /// Too little is tested.
+    Coverage,
+    /// The code is not as it should be.
+    CodeQuality,
+    /// A failure is not handled.
+    ErrorHandling,
+    /// Somebody could get in.
+    Security,
+    /// It takes too long, or too much.
+    Performance,
+}
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IssueSeverity {
+    /// It can wait.
+    Low,
+    /// It should be mended.
+    Medium,
+    /// It has to be mended.
+    High,
+    /// Nothing else matters before.
+    Critical,
+}

@@ -1,0 +1,8 @@
+//! The validation loop on a spec: does the implementation do what its acceptance criteria say?
+//!
+//! A [`spec`] says what has to hold and a [`plan`] what was done for it. What the loop sees in a
+//! round becomes [`issue`]s; approval, the next round or a person follows from them by rule.
+
+pub mod issue;
+pub mod plan;
+pub mod spec;
