@@ -47,6 +47,29 @@ pub fn write(path: &Path, bytes: &[u8], sure: Sure) -> Result<(), DiskError> {
     }
 }
 
+/// Adds to the end of a file, so that it survives the machine. A process that dies on the way may
+/// leave a part of it: whoever reads the file has to know where something ends. What fails otherwise
+/// is taken back.
+pub fn append(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+    let is_new = !path.exists();
+    fault::point("create").map_err(at(path))?;
+    let open = OpenOptions::new().append(true).create(true).open(path);
+    let mut file = open.map_err(at(path))?;
+    let before = file.metadata().map_err(at(path))?.len();
+    if let Err(error) = append_surely(&mut file, bytes) {
+        let _ = file.set_len(before);
+        return Err(at(path)(error));
+    }
+    if is_new { sync_folder(path) } else { Ok(()) }
+}
+
+fn append_surely(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    fault::point("write")?;
+    file.write_all(bytes)?;
+    fault::point("sync")?;
+    file.sync_data()
+}
+
 fn write_draft(draft: &Path, bytes: &[u8], sure: Sure) -> io::Result<()> {
     fault::point("create")?;
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(draft)?;

@@ -3,6 +3,10 @@
 //! A [`spec`] says what has to hold and a [`plan`] what was done for it. What the loop sees in a
 //! round becomes [`issue`]s; approval, the next round or a person follows from them by rule.
 
+pub mod ending;
+pub mod event;
 pub mod issue;
+pub mod journal;
 pub mod plan;
 pub mod spec;
+pub mod state;

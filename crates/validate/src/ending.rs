@@ -1,0 +1,99 @@
+//! How a loop ends, and after how much of what: [`Ending`], [`Limits`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::issue::Issue;
+
+/// After how much of what a loop ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// Rounds.
+    pub rounds: u32,
+    /// Rounds in which the same issue stands.
+    pub recurring: usize,
+    /// Errors one after another.
+    pub errors_in_a_row: u32,
+    /// Errors in all.
+    pub errors: u32,
+    /// Rounds without progress.
+    pub stalled: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { rounds: 50, recurring: 3, errors_in_a_row: 3, errors: 10, stalled: 3 }
+    }
+}
+
+/// How a loop ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ending", rename_all = "snake_case")]
+pub enum Ending {
+    /// All holds.
+    Approved,
+    /// As many rounds were made as may be.
+    TooManyRounds {
+        /// How many.
+        rounds: u32,
+    },
+    /// The same came back again and again.
+    Recurring {
+        /// What, with the number of rounds that it stood in.
+        issues: Vec<(Issue, usize)>,
+    },
+    /// Too much broke down.
+    Errors {
+        /// How often.
+        errors: u32,
+        /// What happened last.
+        last: String,
+    },
+    /// Nothing got any better.
+    NoProgress {
+        /// For how many rounds.
+        rounds: u32,
+    },
+    /// As much was spent as may be.
+    Budget {
+        /// Of what.
+        what: String,
+    },
+    /// Somebody else changed the tree while the fixer worked.
+    TreeMoved,
+    /// A person has to vouch for the tree.
+    AwaitsSignOff,
+}
+
+impl Ending {
+    /// Says why a person is asked, in a sentence.
+    pub fn reason(&self) -> String {
+        match self {
+            Ending::Approved => "all acceptance criteria are met".to_owned(),
+            Ending::TooManyRounds { rounds } => {
+                format!("{rounds} rounds were made, and no more are")
+            }
+            Ending::Recurring { issues } => {
+                let count = issues.iter().map(|(_, count)| *count).max().unwrap_or(0);
+                format!("{} came back in {count} rounds", named(issues))
+            }
+            Ending::Errors { errors, last } => {
+                format!("{errors} rounds broke down, the last one because {last}")
+            }
+            Ending::NoProgress { rounds } => format!("nothing got better for {rounds} rounds"),
+            Ending::Budget { what } => format!("the budget is used up: {what}"),
+            Ending::TreeMoved => {
+                "the files changed while they were being fixed, so the fix was not put in"
+                    .to_owned()
+            }
+            Ending::AwaitsSignOff => "a person has to vouch for this very tree".to_owned(),
+        }
+    }
+}
+
+fn named(issues: &[(Issue, usize)]) -> String {
+    match issues {
+        [(issue, _)] => format!("`{}`", issue.title),
+        [(issue, _), rest @ ..] => format!("`{}` and {} more", issue.title, rest.len()),
+        [] => "nothing".to_owned(),
+    }
+}
