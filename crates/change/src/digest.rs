@@ -56,7 +56,7 @@ fn text(digest: &mut blake3::Hasher, tree: &dyn Tree, path: &str) {
 }
 
 /// Takes the digest of a file of any size, or of where a link leads.
-fn on_disk(file: &Path) -> io::Result<blake3::Hash> {
+pub(crate) fn on_disk(file: &Path) -> io::Result<blake3::Hash> {
     let about = fs::symlink_metadata(file)?;
     if about.is_symlink() {
         return Ok(blake3::hash(fs::read_link(file)?.as_os_str().as_bytes()));

@@ -13,6 +13,7 @@ mod name;
 mod on_disk;
 mod recorded;
 mod renames;
+mod snapshot;
 pub mod tree;
 mod untracked;
 mod worktree;
@@ -30,6 +31,7 @@ pub use crate::lineage::Lineage;
 pub use crate::on_disk::OnDisk;
 pub use crate::recorded::RecordedChange;
 pub use crate::renames::Renames;
+pub use crate::snapshot::{Bench, fingerprint};
 use crate::tree::{DirTree, GitTree, TreeKind};
 pub use crate::worktree::Worktree;
 

@@ -127,6 +127,7 @@ pub fn failed(error: &GitError) -> Failed {
         | GitError::UnknownPull { .. }
         | GitError::BadBranch { .. }
         | GitError::Replaced { .. }
+        | GitError::Moved { .. }
         | GitError::Layout { .. }
         | GitError::OnRecordOnly => Failed::lasting(error_text),
     }

@@ -105,6 +105,12 @@ pub enum GitError {
         /// The folder.
         folder: PathBuf,
     },
+    /// Somebody else changed a file that was worked on.
+    #[error("`{file}` was changed by somebody else meanwhile")]
+    Moved {
+        /// The file.
+        file: String,
+    },
     /// Git could not be run.
     #[error(transparent)]
     Run(#[from] RunError),

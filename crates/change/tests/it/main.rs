@@ -12,6 +12,7 @@ mod pull;
 mod recorded;
 mod renames;
 mod shown;
+mod snapshot;
 mod traps;
 mod trees;
 mod worktrees;

@@ -1,0 +1,91 @@
+//! The work tree as it is: told from others, copied, worked on and put back.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use assay_change::{Bench, fingerprint};
+use assay_fakes::Repository;
+
+fn print_of(repository: &Repository) -> String {
+    let leave_out = |path: &str| path.starts_with("logs/");
+    let instead =
+        |path: &str, _: &std::path::Path| (path == "plan.json").then(|| "plan".to_owned());
+    fingerprint(repository.path(), &leave_out, &instead).unwrap()
+}
+
+#[test]
+fn any_byte_mode_or_name_makes_another_tree_and_what_is_left_out_does_not() {
+    let repository = Repository::new();
+    repository.write(".gitignore", "target/\n");
+    repository.write("a.bin", b"\x00\x01");
+    let first = print_of(&repository);
+    assert_eq!(print_of(&repository), first);
+    repository.write("target/out", "x");
+    repository.write("logs/run.log", "x");
+    assert_eq!(print_of(&repository), first, "ignored, or left out");
+    repository.write("plan.json", "{}");
+    let with_plan = print_of(&repository);
+    repository.write("plan.json", "{\"qa\": 1}");
+    assert_eq!(print_of(&repository), with_plan, "something else stands for it");
+    repository.write("a.bin", b"\x00\x02");
+    let edited = print_of(&repository);
+    assert_ne!(edited, with_plan);
+    fs::set_permissions(repository.file("a.bin"), fs::Permissions::from_mode(0o755)).unwrap();
+    let executable = print_of(&repository);
+    assert_ne!(executable, edited);
+    repository.commit("all of it");
+    assert_eq!(print_of(&repository), executable, "whether it is committed makes no difference");
+    repository.remove("README");
+    assert_ne!(print_of(&repository), executable);
+}
+
+#[test]
+fn what_is_done_on_a_copy_comes_back_at_once() {
+    let repository = Repository::new();
+    repository.write("a.txt", "one\n");
+    repository.commit("a");
+    repository.write("a.txt", "one\ntwo\n");
+    repository.write("new.txt", "not committed\n");
+    let (status, head) =
+        (repository.git(&["status", "--porcelain"]), repository.git(&["rev-parse", "HEAD"]));
+    let bench = Bench::lay_out(repository.path()).unwrap();
+    assert_eq!(fs::read_to_string(bench.path().join("new.txt")).unwrap(), "not committed\n");
+    assert_eq!(bench.changed().unwrap(), [""; 0]);
+    fs::write(bench.path().join("a.txt"), "one\nthree\n").unwrap();
+    fs::write(bench.path().join("made.bin"), b"\x00\x01\x02").unwrap();
+    fs::remove_file(bench.path().join("new.txt")).unwrap();
+    assert_eq!(fs::read_to_string(repository.file("a.txt")).unwrap(), "one\ntwo\n");
+    assert_eq!(bench.put_back().unwrap(), ["a.txt", "made.bin", "new.txt"]);
+    assert_eq!(fs::read_to_string(repository.file("a.txt")).unwrap(), "one\nthree\n");
+    assert_eq!(fs::read(repository.file("made.bin")).unwrap(), b"\x00\x01\x02");
+    assert!(!repository.file("new.txt").exists());
+    assert_eq!(repository.git(&["rev-parse", "HEAD"]), head, "nothing is committed");
+    assert_ne!(repository.git(&["status", "--porcelain"]), status);
+    let folder = bench.path();
+    drop(bench);
+    assert!(!folder.exists());
+    assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn what_somebody_else_changed_meanwhile_is_left_alone() {
+    let repository = Repository::new();
+    repository.write("a.txt", "one\n");
+    repository.write("b.txt", "one\n");
+    repository.commit("a");
+    let bench = Bench::lay_out(repository.path()).unwrap();
+    fs::write(bench.path().join("a.txt"), "two\n").unwrap();
+    fs::write(bench.path().join("b.txt"), "two\n").unwrap();
+    repository.write("b.txt", "somebody else\n");
+    let error = bench.put_back().unwrap_err().to_string();
+    assert_eq!(error, "`b.txt` was changed by somebody else meanwhile");
+    assert_eq!(fs::read_to_string(repository.file("a.txt")).unwrap(), "one\n");
+}
+
+#[test]
+fn a_repository_without_a_commit_is_copied_too() {
+    let repository = Repository::empty(&[]);
+    repository.write("a.txt", "one\n");
+    let bench = Bench::lay_out(repository.path()).unwrap();
+    assert_eq!(fs::read_to_string(bench.path().join("a.txt")).unwrap(), "one\n");
+}
