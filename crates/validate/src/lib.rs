@@ -8,5 +8,6 @@ pub mod event;
 pub mod issue;
 pub mod journal;
 pub mod plan;
+pub mod run;
 pub mod spec;
 pub mod state;

@@ -26,6 +26,8 @@ pub struct Standing {
     errors_in_a_row: u32,
     /// How many did in all.
     errors: u32,
+    /// Why the last of them did.
+    last_error: String,
     /// For how many rounds nothing got better.
     stalled: u32,
     /// Whether the round that follows is known to be no better already.
@@ -190,19 +192,19 @@ impl Standing {
     }
 
     fn failed(&mut self, at: &str, why: &str) {
-        let Some(open) = self.open.take() else { return };
         self.errors_in_a_row += 1;
         self.errors += 1;
-        let came_to = CameTo::Error(why.to_owned());
-        let tests_passed = TestsPassed::default();
+        self.last_error = why.to_owned();
+        // Fixing can break down too, and then what was wrong still is.
+        let Some(open) = self.open.take() else { return };
         // It is looked at again, as it was.
         self.state = State::Pending;
         self.add(Round {
             number: self.round,
             at: at.to_owned(),
             tree: open.tree,
-            came_to,
-            tests_passed,
+            came_to: CameTo::Error(why.to_owned()),
+            tests_passed: TestsPassed::default(),
             fix: None,
         });
     }
@@ -221,6 +223,7 @@ impl Standing {
             self.is_idle = true;
             self.stalled += 1;
         }
+        self.errors_in_a_row = 0;
         self.state = State::FixesApplied;
     }
 
@@ -232,7 +235,10 @@ impl Standing {
     /// Says what is to be done next.
     pub fn next(&self, limits: &Limits) -> Step {
         if self.errors_in_a_row >= limits.errors_in_a_row || self.errors >= limits.errors {
-            return Step::End(Ending::Errors { errors: self.errors, last: self.last_error() });
+            return Step::End(Ending::Errors {
+                errors: self.errors,
+                last: self.last_error.clone(),
+            });
         }
         match &self.state {
             State::Approved(_) => Step::End(Ending::Approved),
@@ -279,14 +285,6 @@ impl Standing {
             CameTo::Error(_) => None,
         });
         issues.unwrap_or_default()
-    }
-
-    fn last_error(&self) -> String {
-        let why = self.epoch.iter().rev().find_map(|round| match &round.came_to {
-            CameTo::Error(why) => Some(why.clone()),
-            CameTo::Approved | CameTo::Rejected(_) => None,
-        });
-        why.unwrap_or_default()
     }
 
     /// Finds what stood in so many rounds of this epoch, the last one among them.

@@ -3,4 +3,5 @@
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
 mod journal;
+mod run;
 mod state;
