@@ -9,5 +9,6 @@ pub mod issue;
 pub mod journal;
 pub mod plan;
 pub mod run;
+pub mod seen;
 pub mod spec;
 pub mod state;
