@@ -10,14 +10,14 @@ pub struct Issue {
     /// What kind of thing it is.
     #[serde(rename = "type")]
     pub kind: IssueKind,
-    /// How bad it is.
-    pub severity: IssueSeverity,
     /// The file that it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// How bad it is.
+    pub severity: IssueSeverity,
     /// What it says beyond its title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -53,6 +53,31 @@ pub enum IssueKind {
     Performance,
 }
 
+/// All kinds with their names.
+const KINDS: [(IssueKind, &str); 9] = [
+    (IssueKind::AcceptanceCriteria, "acceptance_criteria"),
+    (IssueKind::UnitTest, "unit_test"),
+    (IssueKind::IntegrationTest, "integration_test"),
+    (IssueKind::E2eTest, "e2e_test"),
+    (IssueKind::Coverage, "coverage"),
+    (IssueKind::CodeQuality, "code_quality"),
+    (IssueKind::ErrorHandling, "error_handling"),
+    (IssueKind::Security, "security"),
+    (IssueKind::Performance, "performance"),
+];
+
+impl IssueKind {
+    /// Gives its name.
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+    }
+
+    /// Finds a kind by its name.
+    pub fn from_name(name: &str) -> Option<IssueKind> {
+        KINDS.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
+    }
+}
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -65,4 +90,27 @@ pub enum IssueSeverity {
     High,
     /// Nothing else matters before.
     Critical,
+}
+
+impl IssueSeverity {
+    /// Gives its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            IssueSeverity::Low => "low",
+            IssueSeverity::Medium => "medium",
+            IssueSeverity::High => "high",
+            IssueSeverity::Critical => "critical",
+        }
+    }
+}
+
+impl Issue {
+    /// Gives the file with its line, such as `src/api.py:42`.
+    pub fn place(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(match self.line {
+            Some(line) => format!("{file}:{line}"),
+            None => file.clone(),
+        })
+    }
 }

@@ -1,0 +1,208 @@
+//! What was done for a spec: [`ImplementationPlan`], with the keys that the loop exports into it.
+//!
+//! A plan belongs to whoever wrote it: its text stays as it is, letter by letter, but for the
+//! loop's own keys. One that cannot be read is told, and never written.
+
+mod export;
+mod reading;
+mod risk;
+mod signoff;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use assay_store::disk::DiskError;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+pub use self::export::write_export;
+pub use self::reading::Subtask;
+pub use self::risk::{RequiredCheck, RiskLevel};
+use crate::issue::{Issue, IssueKind};
+
+/// Where a plan lies in its spec's folder.
+pub const NAME: &str = "implementation_plan.json";
+
+/// `implementation_plan.json`: what is in it stays as it is, but for the loop's own keys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImplementationPlan {
+    /// All of it, as it is written.
+    text: String,
+    /// The same, read.
+    whole: Map<String, Value>,
+}
+
+/// Why a plan cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// There is none.
+    #[error("there is no plan at `{path}`")]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// It is no text.
+    #[error("the plan is not UTF-8 at byte {at}")]
+    NotText {
+        /// How many bytes of it are text.
+        at: usize,
+    },
+    /// It is JSON that ends too early, or is wrong somewhere.
+    #[error("the plan is not JSON: {why}")]
+    NotJson {
+        /// What is wrong, and where.
+        why: String,
+    },
+    /// It is JSON of something else.
+    #[error("the plan is {found} in JSON, and not an object")]
+    NotAnObject {
+        /// What it is.
+        found: &'static str,
+    },
+    /// Its level of risk is none that is known.
+    #[error(
+        "the plan's `risk_level` is `{found}`, and not one of `trivial`, `low`, `medium`, `high` \
+         and `critical`"
+    )]
+    Risk {
+        /// What it says.
+        found: String,
+    },
+    /// It is one of the above, in a file.
+    #[error("could not use `{path}`")]
+    In {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<PlanError>,
+    },
+    /// The file cannot be used.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+/// Where a sign-off stands, in the words that are exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignoffStatus {
+    /// Nobody looked yet.
+    Pending,
+    /// Something is wrong.
+    Rejected,
+    /// Something was done about it.
+    FixesApplied,
+    /// All holds.
+    Approved,
+    /// A person has to see to it.
+    HumanEscalation,
+}
+
+/// `qa_signoff`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Signoff {
+    /// Where it stands.
+    pub status: SignoffStatus,
+    /// Which round it is.
+    pub qa_session: u32,
+    /// When.
+    pub timestamp: String,
+    /// Which groups of tests passed, once approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests_passed: Option<TestsPassed>,
+    /// What is wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub issues_found: Vec<Issue>,
+    /// What came back again and again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recurring_issues: Vec<Issue>,
+    /// Why a person has to see to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub escalation_reason: Option<String>,
+}
+
+/// Which groups of tests passed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestsPassed {
+    /// Unit tests.
+    pub unit: bool,
+    /// Integration tests.
+    pub integration: bool,
+    /// Flows through the whole.
+    pub e2e: bool,
+}
+
+/// One entry of `qa_iteration_history`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HistoryEntry {
+    /// Which round it was.
+    pub iteration: u32,
+    /// What came of it.
+    pub status: String,
+    /// When.
+    pub timestamp: String,
+    /// What was wrong, of which only what tells it again is exported.
+    #[serde(serialize_with = "in_brief")]
+    pub issues: Vec<Issue>,
+}
+
+fn in_brief<S: Serializer>(issues: &[Issue], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Brief<'a> {
+        title: &'a str,
+        #[serde(rename = "type")]
+        kind: IssueKind,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
+    }
+    serializer.collect_seq(issues.iter().map(|issue| Brief {
+        title: &issue.title,
+        kind: issue.kind,
+        file: issue.file.as_deref(),
+        line: issue.line,
+    }))
+}
+
+/// `qa_stats`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// How many rounds there were.
+    pub total_iterations: u32,
+    /// The last of them.
+    pub last_iteration: u32,
+    /// What came of it.
+    pub last_status: String,
+    /// How many issues there were of each kind.
+    pub issues_by_type: BTreeMap<String, u32>,
+}
+
+impl Stats {
+    /// Adds up a history.
+    pub fn of(history: &[HistoryEntry]) -> Stats {
+        let last = history.last();
+        let mut issues_by_type = BTreeMap::new();
+        for issue in history.iter().flat_map(|entry| &entry.issues) {
+            *issues_by_type.entry(issue.kind.name().to_owned()).or_default() += 1;
+        }
+        Stats {
+            total_iterations: u32::try_from(history.len()).unwrap_or(u32::MAX),
+            last_iteration: last.map_or(0, |entry| entry.iteration),
+            last_status: last.map_or_else(String::new, |entry| entry.status.clone()),
+            issues_by_type,
+        }
+    }
+}
+
+impl SignoffStatus {
+    /// Gives its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            SignoffStatus::Pending => "pending",
+            SignoffStatus::Rejected => "rejected",
+            SignoffStatus::FixesApplied => "fixes_applied",
+            SignoffStatus::Approved => "approved",
+            SignoffStatus::HumanEscalation => "human_escalation",
+        }
+    }
+}
