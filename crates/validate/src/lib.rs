@@ -7,6 +7,7 @@ pub mod ending;
 pub mod event;
 pub mod issue;
 pub mod journal;
+mod markdown;
 pub mod plan;
 pub mod run;
 pub mod seen;

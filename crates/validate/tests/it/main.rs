@@ -6,4 +6,7 @@ mod export;
 mod journal;
 mod plan;
 mod run;
+mod spec;
+mod spec_found;
+mod spec_properties;
 mod state;

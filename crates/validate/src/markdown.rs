@@ -1,0 +1,282 @@
+//! Markdown as far as a spec's papers need it: [`blocks`], each with the line that it begins on.
+//!
+//! It goes through the lines once and never back, so that no text takes longer than its length
+//! asks for. What is commented out is not there; code and quotes are told apart from what is said.
+
+/// A heading, a paragraph, an item of a list, code or a quote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// What it says, its lines trimmed; the lines of code are as they are.
+    pub(crate) text: String,
+    /// The line that it begins on, from 1.
+    pub(crate) line: u32,
+}
+
+/// What a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A heading, with its level from 1.
+    Heading(u8),
+    /// Lines of text.
+    Paragraph,
+    /// An item, with how deep it is, from 1, and its box: open or ticked.
+    Item { depth: usize, ticked: Option<bool> },
+    /// Code in a fence, or indented.
+    Code,
+    /// What somebody else said.
+    Quote,
+}
+
+impl Block {
+    /// Gives its lines as one.
+    pub(crate) fn folded(&self) -> String {
+        folded(&self.text)
+    }
+}
+
+/// Puts a text on one line, with single blanks.
+pub(crate) fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Gives a text as it is compared: on one line, without regard to case.
+pub(crate) fn compared(text: &str) -> String {
+    folded(text).to_lowercase()
+}
+
+/// Takes a text apart.
+pub(crate) fn blocks(text: &str) -> Vec<Block> {
+    let mut reader = Reader::default();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    for (line, number) in text.split('\n').zip(1..) {
+        reader.line(line.strip_suffix('\r').unwrap_or(line), number);
+    }
+    reader.blocks
+}
+
+#[derive(Default)]
+struct Reader {
+    blocks: Vec<Block>,
+    /// The paragraph or item that the next line may go on with.
+    open: Option<usize>,
+    /// The items around the next line: how far their mark is indented, and which block they are.
+    items: Vec<(usize, usize)>,
+    fence: Option<Fence>,
+    in_comment: bool,
+}
+
+/// What ends a fence: as many of its marks, or more.
+struct Fence {
+    mark: char,
+    length: usize,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str, number: u32) {
+        let said = line.trim();
+        if self.fence.is_some() || self.in_comment {
+            return self.in_something(line, said);
+        }
+        if said.is_empty() {
+            self.open = None;
+            return;
+        }
+        if let Some(comment) = said.strip_prefix("<!--") {
+            self.in_comment = !comment.contains("-->");
+            self.open = None;
+            return;
+        }
+        if let Some(fence) = Fence::opened_by(said) {
+            self.fence = Some(fence);
+            return self.push(Kind::Code, line, number);
+        }
+        if self.underlines(said) || is_rule(said) {
+            self.items.clear();
+            self.open = None;
+            return;
+        }
+        let indent = indent(line);
+        if let Some((level, title)) = heading(said).filter(|_| indent < 4) {
+            self.items.clear();
+            return self.push(Kind::Heading(level), title, number);
+        }
+        if said.starts_with('>') {
+            return self.quote(said, number);
+        }
+        match item(said).filter(|(mark, _)| !self.goes_on_in_spite_of(mark)) {
+            Some((_, rest)) => self.item(rest, indent, number),
+            None => self.text(line, indent, number),
+        }
+    }
+
+    /// Takes a line of a fence or of a comment.
+    fn in_something(&mut self, line: &str, said: &str) {
+        let Some(fence) = &self.fence else {
+            self.in_comment = !said.contains("-->");
+            return;
+        };
+        if fence.is_closed_by(said) {
+            self.fence = None;
+        }
+        self.go_on(self.blocks.len() - 1, line);
+    }
+
+    /// Makes the paragraph before a line a heading, if the line underlines it.
+    fn underlines(&mut self, said: &str) -> bool {
+        let level = match said.trim_matches('=').is_empty() {
+            true => 1,
+            false => 2,
+        };
+        if level == 2 && !said.trim_matches('-').is_empty() {
+            return false;
+        }
+        match self.open.and_then(|open| self.blocks.get_mut(open)) {
+            Some(block) if block.kind == Kind::Paragraph => {
+                block.kind = Kind::Heading(level);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Says whether a line that looks like an item goes on with a paragraph: a sentence may have a
+    /// number at the beginning of a line.
+    fn goes_on_in_spite_of(&self, mark: &str) -> bool {
+        let is_number = mark.starts_with(|c: char| c.is_ascii_digit());
+        let is_first = matches!(mark, "1." | "1)");
+        is_number && !is_first && self.items.is_empty() && self.open.is_some()
+    }
+
+    fn quote(&mut self, said: &str, number: u32) {
+        let text = said.trim_start_matches(['>', ' ']);
+        match self.open {
+            Some(at) if self.blocks[at].kind == Kind::Quote => self.go_on(at, text),
+            _ => {
+                self.push(Kind::Quote, text, number);
+                self.open = Some(self.blocks.len() - 1);
+            }
+        }
+    }
+
+    fn item(&mut self, rest: &str, indent: usize, number: u32) {
+        self.leave(indent);
+        self.items.push((indent, self.blocks.len()));
+        let (ticked, text) = tick(rest);
+        self.push(Kind::Item { depth: self.items.len(), ticked }, text, number);
+        self.open = Some(self.blocks.len() - 1);
+    }
+
+    fn text(&mut self, line: &str, indent: usize, number: u32) {
+        if let Some(at) = self.open {
+            return self.go_on(at, line.trim());
+        }
+        self.leave(indent);
+        if let Some((_, at)) = self.items.last() {
+            // A further paragraph of the item.
+            let at = *at;
+            self.go_on(at, line.trim());
+            self.open = Some(at);
+            return;
+        }
+        match indent {
+            0..4 => {
+                self.push(Kind::Paragraph, line.trim(), number);
+                self.open = Some(self.blocks.len() - 1);
+            }
+            _ => self.push(Kind::Code, line, number),
+        }
+    }
+
+    /// Leaves the items that something so far to the left is not in.
+    fn leave(&mut self, indent: usize) {
+        while self.items.last().is_some_and(|(mark, _)| indent < mark + 2) {
+            self.items.pop();
+        }
+    }
+
+    fn push(&mut self, kind: Kind, text: &str, line: u32) {
+        self.open = None;
+        self.blocks.push(Block { kind, text: text.to_owned(), line });
+    }
+
+    fn go_on(&mut self, at: usize, line: &str) {
+        let text = &mut self.blocks[at].text;
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(line);
+    }
+}
+
+impl Fence {
+    fn opened_by(said: &str) -> Option<Fence> {
+        let mark = said.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+        let after = said.trim_start_matches(mark);
+        let length = said.len() - after.len();
+        // Three back-ticks with another behind them are code in a line.
+        let opens = length >= 3 && !(mark == '`' && after.contains('`'));
+        opens.then_some(Fence { mark, length })
+    }
+
+    fn is_closed_by(&self, said: &str) -> bool {
+        said.len() >= self.length && said.trim_start_matches(self.mark).is_empty()
+    }
+}
+
+/// Counts the columns before a line's first letter.
+fn indent(line: &str) -> usize {
+    let mut columns = 0;
+    for c in line.chars() {
+        match c {
+            ' ' => columns += 1,
+            '\t' => columns += 4 - columns % 4,
+            _ => break,
+        }
+    }
+    columns
+}
+
+fn heading(said: &str) -> Option<(u8, &str)> {
+    let title = said.trim_start_matches('#');
+    let level = u8::try_from(said.len() - title.len()).ok().filter(|level| (1..=6).contains(level));
+    if !title.is_empty() && !title.starts_with([' ', '\t']) {
+        return None;
+    }
+    let closed = title.trim_end_matches('#');
+    let title = if closed.ends_with([' ', '\t']) { closed } else { title };
+    level.map(|level| (level, title.trim()))
+}
+
+/// Says whether a line is a rule across the page.
+fn is_rule(said: &str) -> bool {
+    let mark = said.chars().next().unwrap_or(' ');
+    matches!(mark, '-' | '*' | '_')
+        && said.chars().all(|c| c == mark || c == ' ' || c == '\t')
+        && said.chars().filter(|c| *c == mark).count() >= 3
+}
+
+/// Gives the mark of an item, and what stands behind it.
+fn item(said: &str) -> Option<(&str, &str)> {
+    let digits = said.bytes().take(10).take_while(u8::is_ascii_digit).count();
+    let length = match said.as_bytes().get(digits)? {
+        b'-' | b'*' | b'+' if digits == 0 => 1,
+        b'.' | b')' if (1..10).contains(&digits) => digits + 1,
+        _ => return None,
+    };
+    let (mark, rest) = said.split_at(length);
+    (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| (mark, rest.trim_start()))
+}
+
+/// Takes the box off an item.
+pub(crate) fn tick(text: &str) -> (Option<bool>, &str) {
+    let marks = [("[ ]", false), ("[]", false), ("[x]", true), ("[X]", true)];
+    for (mark, is_ticked) in marks {
+        let Some(rest) = text.strip_prefix(mark) else { continue };
+        if rest.is_empty() || rest.starts_with([' ', '\t']) {
+            return (Some(is_ticked), rest.trim_start());
+        }
+    }
+    (None, text)
+}

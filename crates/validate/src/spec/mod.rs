@@ -1,0 +1,189 @@
+//! What has to hold: [`Spec`], read from the spec's folder.
+//!
+//! The criteria and the way to verify them stand in `spec.md` and in the plan; what stands in both
+//! counts once. [`find`] says which folder a prefix means.
+
+mod criteria;
+mod find;
+mod outline;
+mod strategy;
+mod verification;
+
+use std::path::{Path, PathBuf};
+
+use assay_store::disk::{self, DiskError};
+
+pub use self::find::{file, find};
+use crate::markdown;
+use crate::plan::ImplementationPlan;
+
+/// Where a spec lies in its folder.
+pub const NAME: &str = "spec.md";
+
+/// Why a spec cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SpecError {
+    /// What was given is no beginning of a folder's name.
+    #[error("`{prefix}` is no spec: give the beginning of the name of its folder, such as `001`")]
+    NoName {
+        /// What was given.
+        prefix: String,
+    },
+    /// No folder begins like that.
+    #[error("no spec begins with `{prefix}`; {}", those(there))]
+    None {
+        /// What was given.
+        prefix: String,
+        /// All specs there are.
+        there: Vec<PathBuf>,
+    },
+    /// Several folders begin like that.
+    #[error("several specs begin with `{prefix}`: {}", listed(found))]
+    Several {
+        /// What was given.
+        prefix: String,
+        /// The specs that begin like that.
+        found: Vec<PathBuf>,
+    },
+    /// It leads out of the tree.
+    #[error("`{path}` leads out of the tree")]
+    Outside {
+        /// The folder or file, from the root.
+        path: PathBuf,
+    },
+    /// The folder has no such file.
+    #[error("there is no `{path}`")]
+    Missing {
+        /// The file, from the root.
+        path: PathBuf,
+    },
+    /// It is no text.
+    #[error("`{path}` is not UTF-8 at byte {at}")]
+    NotText {
+        /// The file, from the root.
+        path: PathBuf,
+        /// How many bytes of it are text.
+        at: usize,
+    },
+    /// It asks for a coverage that cannot be.
+    #[error(
+        "the coverage that `{path}` asks for is `{found}`, which is no percentage; write one such \
+         as `80`"
+    )]
+    Coverage {
+        /// The file, from the root.
+        path: PathBuf,
+        /// What it says.
+        found: String,
+    },
+    /// A file cannot be used.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+fn those(there: &[PathBuf]) -> String {
+    match there {
+        [] => "there is none in `specs` or `.auto-claude/specs`".to_owned(),
+        there => format!("there are: {}", listed(there)),
+    }
+}
+
+/// How many folders are listed.
+const MAX_LISTED: usize = 20;
+
+fn listed(folders: &[PathBuf]) -> String {
+    let shown = folders.iter().take(MAX_LISTED).map(|folder| format!("`{}`", folder.display()));
+    let mut shown: Vec<String> = shown.collect();
+    if folders.len() > MAX_LISTED {
+        shown.push(format!("and {} more", folders.len() - MAX_LISTED));
+    }
+    shown.join(", ")
+}
+
+/// A spec.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// Its name, such as `001-login`.
+    pub name: String,
+    /// Its folder, from the root.
+    pub folder: PathBuf,
+    /// What has to hold, each once.
+    pub criteria: Vec<Criterion>,
+    /// How it is verified.
+    pub verification: Verification,
+}
+
+/// Something that has to hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Criterion {
+    /// What it says.
+    pub text: String,
+    /// Where it stands in `spec.md`, from 1; nothing where it comes from the plan.
+    pub line: Option<u32>,
+}
+
+/// How a spec says that it is verified.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Verification {
+    /// Unit tests.
+    pub unit: Group,
+    /// Integration tests.
+    pub integration: Group,
+    /// Flows through the whole.
+    pub e2e: Group,
+    /// How much has to be covered, in percent.
+    pub coverage: Option<f64>,
+}
+
+/// One group of what is run or done to verify.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Whether the plan says that it is required.
+    pub required: bool,
+    /// Commands, each with what is expected of it.
+    pub commands: Vec<SpecCommand>,
+    /// Steps that a person takes, such as `Register → Verify email → Login`.
+    pub manual: Vec<Vec<String>>,
+    /// Flows and pages that are named.
+    pub flows: Vec<String>,
+}
+
+/// A command of a spec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecCommand {
+    /// The command, as it is written.
+    pub command: String,
+    /// What is expected of it, in words.
+    pub expectation: String,
+}
+
+impl Spec {
+    /// Reads the spec of a folder, which is named from the root.
+    pub fn read(root: &Path, folder: &Path, plan: &ImplementationPlan) -> Result<Spec, SpecError> {
+        let path = folder.join(NAME);
+        let missing = || SpecError::Missing { path: path.clone() };
+        let bytes = disk::read(&file(root, folder, NAME)?)?.ok_or_else(missing)?;
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|error| SpecError::NotText { path: path.clone(), at: error.valid_up_to() })?;
+        Spec::parse(folder, text, plan)
+    }
+
+    /// Takes a spec from its text and the plan.
+    pub fn parse(folder: &Path, text: &str, plan: &ImplementationPlan) -> Result<Spec, SpecError> {
+        let outline = outline::read(&markdown::blocks(text));
+        let mut criteria = criteria::listed(outline.criteria);
+        criteria.extend(strategy::criteria(plan));
+        let coverage = |file: &str| {
+            let path = folder.join(file);
+            move |found: String| SpecError::Coverage { path, found }
+        };
+        let mut verification = verification::read(&outline.verification).map_err(coverage(NAME))?;
+        strategy::add(plan, &mut verification).map_err(coverage(crate::plan::NAME))?;
+        Ok(Spec {
+            name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            folder: folder.to_owned(),
+            criteria: criteria::each_once(criteria),
+            verification: verification.each_once(),
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! How a spec says that it is verified: commands, coverage, steps for a person.
+
+use std::collections::HashSet;
+
+use super::outline::{Item, label};
+use super::{Group, SpecCommand, Verification};
+
+/// One of the groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Unit,
+    Integration,
+    E2e,
+}
+
+impl Which {
+    /// Finds the group that a title in small letters names.
+    pub(super) fn named(title: &str) -> Option<Which> {
+        let words = |c: char| !c.is_alphanumeric();
+        if title.contains("end-to-end") || title.contains("end to end") {
+            return Some(Which::E2e);
+        }
+        title.split(words).find_map(|word| match word {
+            "unit" => Some(Which::Unit),
+            "integration" => Some(Which::Integration),
+            "e2e" => Some(Which::E2e),
+            _ => None,
+        })
+    }
+}
+
+impl Verification {
+    pub(super) fn group_mut(&mut self, which: Which) -> &mut Group {
+        match which {
+            Which::Unit => &mut self.unit,
+            Which::Integration => &mut self.integration,
+            Which::E2e => &mut self.e2e,
+        }
+    }
+
+    /// Leaves out what was said before.
+    pub(super) fn each_once(mut self) -> Verification {
+        for group in [&mut self.unit, &mut self.integration, &mut self.e2e] {
+            group.each_once();
+        }
+        self
+    }
+
+    /// Asks for a coverage, of which the highest counts.
+    pub(super) fn ask_for(&mut self, coverage: f64) {
+        self.coverage = Some(self.coverage.map_or(coverage, |before| before.max(coverage)));
+    }
+}
+
+impl Group {
+    /// Adds a command.
+    pub(super) fn run(&mut self, command: &str, expectation: &str) {
+        if !command.is_empty() {
+            let (command, expectation) = (command.to_owned(), expectation.to_owned());
+            self.commands.push(SpecCommand { command, expectation });
+        }
+    }
+
+    /// Leaves out what was said before.
+    fn each_once(&mut self) {
+        let mut seen = HashSet::new();
+        self.commands.retain(|said| seen.insert(said.command.clone()));
+        seen.clear();
+        self.flows.retain(|flow| seen.insert(flow.clone()));
+    }
+}
+
+/// Reads what stands in the groups; the error is a coverage that cannot be.
+pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
+    let mut all = Verification::default();
+    // The item that says `Manual:` without steps: those below it are its steps.
+    let mut manual: Option<(Which, usize)> = None;
+    for (which, item) in said {
+        if let Some((which, depth)) = manual
+            && item.depth > depth
+        {
+            let steps = all.group_mut(which).manual.last_mut();
+            steps.into_iter().for_each(|steps| steps.extend(in_steps(&item.text)));
+            continue;
+        }
+        manual = None;
+        if let Some(steps) = manual_steps(&item.text) {
+            if steps.len() < 2 {
+                manual = Some((*which, item.depth));
+            }
+            all.group_mut(*which).manual.push(steps);
+        } else if let Some(percent) = coverage(&item.text) {
+            all.ask_for(percentage(percent)?);
+        } else {
+            let (commands, expectation) = commands(&item.text);
+            for command in commands {
+                all.group_mut(*which).run(command, expectation);
+            }
+        }
+    }
+    for group in [&mut all.unit, &mut all.integration, &mut all.e2e] {
+        group.manual.retain(|steps| !steps.is_empty());
+    }
+    Ok(all)
+}
+
+/// Reads a percentage, from 1 to 100 or 0. A part of one is most likely a percentage that was meant
+/// otherwise, and nobody should be let through by it.
+pub(super) fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end().parse().ok();
+    let number = number.filter(|number: &f64| *number == 0.0 || (1.0..=100.0).contains(number));
+    number.ok_or_else(|| text.trim().to_owned())
+}
+
+/// Gives the steps of `Manual: A → B`.
+fn manual_steps(text: &str) -> Option<Vec<String>> {
+    let (head, steps) = text.split_once(':')?;
+    let head = head.trim_matches(['*', '_', ' ']).to_lowercase();
+    let is_manual = matches!(
+        head.as_str(),
+        "manual" | "manually" | "manual test" | "manual tests" | "manual testing" | "manual steps"
+    );
+    is_manual.then(|| in_steps(steps.trim_start_matches(['*', '_'])))
+}
+
+fn in_steps(text: &str) -> Vec<String> {
+    let steps = text.split('→').flat_map(|step| step.split("->"));
+    steps.map(|step| step.trim().to_owned()).filter(|step| !step.is_empty()).collect()
+}
+
+/// Gives what stands behind `Coverage: >=`, where it is a number.
+fn coverage(text: &str) -> Option<&str> {
+    let plain = text.trim_start_matches(['*', '_']);
+    let head = plain.find(|c: char| c.is_ascii_digit())?;
+    let (head, rest) = plain.split_at(head);
+    let mut words = head.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_name = |word: &str| {
+        let names = ["coverage", "test", "code", "line", "minimum", "min", "at", "least", "of"];
+        names.iter().any(|name| word.eq_ignore_ascii_case(name))
+    };
+    let is_coverage = head.to_lowercase().contains("coverage") && words.all(is_name);
+    let length = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+    is_coverage.then(|| rest[..length].trim_end_matches('.'))
+}
+
+/// Gives the commands that an item begins with, and what is expected of them.
+fn commands(text: &str) -> (Vec<&str>, &str) {
+    let mut rest = label(text).map_or(text, |(_, rest)| rest).trim_start();
+    for lead in ["Run:", "run:", "Run", "run", "Command:", "command:"] {
+        if let Some(after) = rest.strip_prefix(lead).map(str::trim_start)
+            && after.starts_with('`')
+        {
+            rest = after;
+            break;
+        }
+    }
+    let mut commands = Vec::new();
+    while let Some((command, after)) = code(rest) {
+        commands.push(command);
+        rest = after;
+        let next = after.trim_start_matches([' ', ',', ';', '&', '+']);
+        let next = next.strip_prefix("and ").or_else(|| next.strip_prefix("then ")).unwrap_or(next);
+        if next.trim_start().starts_with('`') {
+            rest = next.trim_start();
+        }
+    }
+    (commands, rest.trim_start_matches([' ', '-', '–', '—', ':', '→', '=', '>']).trim_end())
+}
+
+/// Gives the code that a text begins with, and what stands behind it.
+fn code(text: &str) -> Option<(&str, &str)> {
+    let inner = text.trim_start_matches('`');
+    let mark = &text[..text.len() - inner.len()];
+    if mark.is_empty() {
+        return None;
+    }
+    let (code, rest) = inner.split_once(mark)?;
+    Some((code.trim(), rest))
+}

@@ -1,0 +1,318 @@
+//! What a spec asks for, read from its text and its plan.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use assay_validate::plan::ImplementationPlan;
+use assay_validate::spec::{Group, Spec, SpecError};
+use expect_test::{Expect, expect};
+
+/// The custom criteria of the seed, whole.
+pub(crate) const SEED: &str = "## Acceptance Criteria
+
+- [ ] User can register with email/password
+- [ ] Password must be 8+ characters with special char
+- [ ] Account created after email verification
+- [ ] Login with valid credentials works
+- [ ] Login with invalid credentials shows error
+
+## Verification
+
+**Unit Tests:**
+- `pytest tests/test_auth.py` - All pass
+- Coverage: >= 80%
+
+**Integration Tests:**
+- `pytest tests/integration/test_api.py` - All pass
+
+**E2E Tests:**
+- Manual: Register → Verify email → Login → Logout
+";
+
+pub(crate) fn read(spec: &str, plan: &str) -> Result<Spec, SpecError> {
+    let plan = ImplementationPlan::parse(plan.to_owned()).unwrap();
+    Spec::parse(Path::new("specs/001-login"), spec, &plan)
+}
+
+fn check(spec: &str, expected: Expect) {
+    check_with_plan(spec, "{}", expected);
+}
+
+fn check_with_plan(spec: &str, plan: &str, expected: Expect) {
+    let text = match read(spec, plan) {
+        Ok(spec) => shown(&spec),
+        Err(error) => format!("{error}\n"),
+    };
+    expected.assert_eq(&text);
+}
+
+fn shown(spec: &Spec) -> String {
+    let mut out = String::new();
+    for criterion in &spec.criteria {
+        let line = criterion.line.map_or("plan".to_owned(), |line| line.to_string());
+        writeln!(out, "{line}: {}", criterion.text).unwrap();
+    }
+    let verification = &spec.verification;
+    let groups = [
+        ("unit", &verification.unit),
+        ("integration", &verification.integration),
+        ("e2e", &verification.e2e),
+    ];
+    for (name, group) in groups {
+        write_group(&mut out, name, group);
+    }
+    if let Some(coverage) = verification.coverage {
+        writeln!(out, "coverage {coverage}").unwrap();
+    }
+    out
+}
+
+fn write_group(out: &mut String, name: &str, group: &Group) {
+    if group.required {
+        writeln!(out, "{name} required").unwrap();
+    }
+    for command in &group.commands {
+        writeln!(out, "{name} runs {} | {}", command.command, command.expectation).unwrap();
+    }
+    for steps in &group.manual {
+        writeln!(out, "{name} by hand {steps:?}").unwrap();
+    }
+    for flow in &group.flows {
+        writeln!(out, "{name} goes through {flow}").unwrap();
+    }
+}
+
+#[test]
+fn criteria_and_verification_of_the_seed_are_read() {
+    check(
+        SEED,
+        expect![[r#"
+            3: User can register with email/password
+            4: Password must be 8+ characters with special char
+            5: Account created after email verification
+            6: Login with valid credentials works
+            7: Login with invalid credentials shows error
+            unit runs pytest tests/test_auth.py | All pass
+            integration runs pytest tests/integration/test_api.py | All pass
+            e2e by hand ["Register", "Verify email", "Login", "Logout"]
+            coverage 80
+        "#]],
+    );
+}
+
+#[test]
+fn arrows_of_two_letters_are_arrows() {
+    check(
+        "## Verification\n\n**E2E Tests:**\n- Manual: Register -> Verify email -> Login -> Logout\n",
+        expect![[r#"
+            e2e by hand ["Register", "Verify email", "Login", "Logout"]
+        "#]],
+    );
+}
+
+#[test]
+fn any_heading_that_ends_in_acceptance_criteria_counts() {
+    check(
+        "# Login\n- [ ] not one\n\n### Functional ACCEPTANCE criteria:\n- [x] a\n* [X] b\n1. [ ] c\n\
+         #### More\n- [ ] d\n### Notes\n- [ ] not one\n\nAcceptance Criteria\n---\n+ [ ] e\n",
+        expect![[r#"
+            5: a
+            6: b
+            7: c
+            9: d
+            15: e
+        "#]],
+    );
+}
+
+#[test]
+fn words_in_bold_on_their_own_line_are_a_heading() {
+    check(
+        "**Acceptance Criteria:**\n- [ ] a\n\n**Notes:**\n- [ ] not one\n",
+        expect![[r#"
+            2: a
+        "#]],
+    );
+}
+
+#[test]
+fn items_without_a_box_count_only_where_there_are_no_boxes() {
+    check(
+        "## Acceptance Criteria\n- a note\n- [ ] a\n- another note\n\
+         ## API Acceptance Criteria\n- b\n- c\n  1. c1\n  2. c2\n- d:\n  - d1\n",
+        expect![[r#"
+            3: a
+            6: b
+            7: c; c1; c2
+            10: d: d1
+        "#]],
+    );
+}
+
+#[test]
+fn what_stands_below_a_criterion_belongs_to_it() {
+    check(
+        "## Acceptance Criteria\n- [ ] Login fails\n  for strangers\n\n  and says why\n\
+         \x20 - with a code\n  - [ ] which is logged\n- [ ] b\n",
+        expect![[r#"
+            2: Login fails for strangers and says why; with a code
+            7: which is logged
+            8: b
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_commented_out_or_code_or_quoted_is_no_criterion() {
+    check(
+        "## Acceptance Criteria\n<!--\n- [ ] no\n-->\n<!-- - [ ] no -->\n```md\n- [ ] no\n```\n\
+         > - [ ] no\n\n~~~\n```\n- [ ] no\n~~~~\n- [ ] a\n- [ ]\n",
+        expect![[r#"
+            15: a
+        "#]],
+    );
+}
+
+#[test]
+fn lines_are_counted_with_windows_ends_and_a_mark_in_front() {
+    check(
+        "\u{feff}## Acceptance Criteria\r\n\r\n- [ ] a\r\n- [ ] b\r\n\r\n## Verification\r\n\
+         **Unit Tests:**\r\n- `x` - ok\r\n",
+        expect![[r#"
+            3: a
+            4: b
+            unit runs x | ok
+        "#]],
+    );
+}
+
+#[test]
+fn criteria_of_the_plan_are_added_once() {
+    check_with_plan(
+        "## Acceptance Criteria\n- [ ] User can  register\n",
+        r#"{
+            "verification_strategy": {"acceptance_criteria": ["user can register", "b", "", 3]},
+            "qa_acceptance": {"acceptance_criteria": [{"text": "c"}, {"description": "B"}, {}]}
+        }"#,
+        expect![[r#"
+            2: User can register
+            plan: b
+            plan: c
+        "#]],
+    );
+}
+
+#[test]
+fn the_plan_adds_to_the_verification() {
+    check_with_plan(
+        "## Verification\n### Unit Tests\n- `pytest -q` - All pass\n- Coverage: 70%\n",
+        r#"{"verification_strategy": {
+            "unit_tests": {"required": true, "minimum_coverage": 80, "commands": ["pytest -q", "tox"]},
+            "integration_tests": {"required": true},
+            "e2e_tests": {"required": false, "flows": ["user_login", {"name": "checkout"}]},
+            "browser_verification": {"required": true, "pages": ["/dashboard", {"url": "/settings"}]}
+        }}"#,
+        expect![[r#"
+            unit required
+            unit runs pytest -q | All pass
+            unit runs tox | 
+            integration required
+            e2e required
+            e2e goes through user_login
+            e2e goes through checkout
+            e2e goes through /dashboard
+            e2e goes through /settings
+            coverage 80
+        "#]],
+    );
+}
+
+#[test]
+fn qa_acceptance_is_another_name_for_the_strategy() {
+    check_with_plan(
+        "",
+        r#"{"qa_acceptance": {
+            "unit_tests": {"commands": [{"command": "go test ./...", "expected": "ok"}],
+                           "minimum_coverage": "65.5%"},
+            "integration_tests": {"command": "make it"}
+        }}"#,
+        expect![[r#"
+            unit runs go test ./... | ok
+            integration runs make it | 
+            coverage 65.5
+        "#]],
+    );
+}
+
+#[test]
+fn groups_are_labels_headings_or_items() {
+    check(
+        "## 4. Verification Steps\n- `first` - before any group\n\n### Backend Unit Tests\n`a` - ok\n\n\
+         __Integration tests__: Run `b` — ok\n\n- **End-to-end:**\n  - `c`: ok\n  - **Slow**: `d`, `e` and `f`\n\n\
+         **Lint:**\n- `g`\n\n## Later\n- `h`\n",
+        expect![[r#"
+            unit runs first | before any group
+            unit runs a | ok
+            integration runs b | ok
+            e2e runs c | ok
+            e2e runs d | 
+            e2e runs e | 
+            e2e runs f | 
+        "#]],
+    );
+}
+
+#[test]
+fn a_part_that_verifies_an_email_is_no_verification() {
+    check("## Email Verification\n- `POST /verify` - sends a mail\n", expect![""]);
+}
+
+#[test]
+fn code_that_an_item_only_mentions_is_no_command() {
+    check(
+        "## Verification\n**Unit Tests:**\n- Check that `config.json` is there\n- `` echo `x` `` - x\n",
+        expect![[r#"
+            unit runs echo `x` | x
+        "#]],
+    );
+}
+
+#[test]
+fn steps_may_be_a_list() {
+    check(
+        "## Verification\n**E2E Tests:**\n- **Manual:**\n  1. Register\n  2. Login\n- Manual steps: Look\n- Manual:\n",
+        expect![[r#"
+            e2e by hand ["Register", "Login"]
+            e2e by hand ["Look"]
+        "#]],
+    );
+}
+
+#[test]
+fn the_highest_coverage_counts() {
+    check(
+        "## Verification\n**Unit Tests:**\n- Coverage: >= 80%\n- **Test coverage** ≥ 85.5 %\n\
+         - Minimum coverage of at least 60%\n- Coverage report for 3 modules\n",
+        expect![[r#"
+            coverage 85.5
+        "#]],
+    );
+}
+
+#[test]
+fn a_coverage_that_cannot_be_is_an_error() {
+    check(
+        "## Verification\n- Coverage: >= 800%\n",
+        expect![[r#"
+            the coverage that `specs/001-login/spec.md` asks for is `800`, which is no percentage; write one such as `80`
+        "#]],
+    );
+    for odd in ["0.8", "-1", "\"most\"", "[]", "1e999"] {
+        let plan = format!(
+            r#"{{"verification_strategy": {{"unit_tests": {{"minimum_coverage": {odd}}}}}}}"#
+        );
+        let Ok(plan) = ImplementationPlan::parse(plan) else { continue };
+        let error = Spec::parse(Path::new("specs/001-login"), "", &plan).unwrap_err();
+        assert!(error.to_string().contains("implementation_plan.json"), "{odd}: {error}");
+    }
+}
