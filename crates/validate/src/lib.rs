@@ -1,13 +1,15 @@
 //! The validation loop on a spec: does the implementation do what its acceptance criteria say?
 //!
 //! A [`spec`] says what has to hold and a [`plan`] what was done for it. What the loop sees in a
-//! round becomes [`issue`]s; approval, the next round or a person follows from them by rule.
+//! round becomes [`issue`]s; approval, the next round or a person follows from them by rule. What
+//! people and fixers read of it are [`paper`]s.
 
 pub mod ending;
 pub mod event;
 pub mod issue;
 pub mod journal;
 mod markdown;
+pub mod paper;
 pub mod plan;
 pub mod run;
 pub mod seen;

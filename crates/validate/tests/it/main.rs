@@ -4,9 +4,13 @@
 
 mod export;
 mod journal;
+mod manual_plan;
+mod paper;
+mod paper_hostile;
 mod plan;
 mod run;
 mod spec;
 mod spec_found;
 mod spec_properties;
 mod state;
+mod status;

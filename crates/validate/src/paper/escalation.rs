@@ -1,0 +1,126 @@
+//! Why a person has to see to it: [`escalation`].
+
+use super::words::{text, title};
+use super::{CheckLine, FIX_REQUEST, MAX_ISSUES, details, left_out, numbered, tables};
+use crate::issue::Issue;
+
+/// What a person is told when the loop hands over.
+#[derive(Debug, Clone, Copy)]
+pub struct Escalation<'a> {
+    /// The spec's name.
+    pub spec: &'a str,
+    /// After which round.
+    pub round: u32,
+    /// When.
+    pub at: &'a str,
+    /// Why, in a sentence.
+    pub reason: &'a str,
+    /// What came back again and again.
+    pub recurring: &'a [RecurringIssue],
+    /// What else is wrong.
+    pub open: &'a [Issue],
+    /// What the checks came to.
+    pub checks: &'a [CheckLine],
+    /// What could be done about the reason, beyond what is always said.
+    pub actions: &'a [String],
+}
+
+/// An issue that came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecurringIssue {
+    /// What it is, as it was seen last.
+    pub issue: Issue,
+    /// Every round in which it stood.
+    pub appearances: Vec<Appearance>,
+}
+
+/// A round in which an issue stood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appearance {
+    /// Which round.
+    pub round: u32,
+    /// What it was called there.
+    pub title: String,
+    /// What was then tried, in the fixer's words.
+    pub tried: Option<String>,
+}
+
+/// Writes `QA_HUMAN_ESCALATION.md`.
+pub fn escalation(told: &Escalation<'_>) -> String {
+    let mut out = format!(
+        "# QA Human Escalation\n\n- Spec: {}\n- Round: {}\n- When: {}\n\n## Why\n\n\
+         The loop stopped here: {}\n\n",
+        title(told.spec),
+        told.round,
+        title(told.at),
+        title(told.reason),
+    );
+    if !told.recurring.is_empty() {
+        out.push_str("## Recurring Issues\n\n");
+        out.push_str(&recurring(told.recurring));
+    }
+    if !told.open.is_empty() {
+        out.push_str("## Open Issues\n\n");
+        out.push_str(&numbered(told.open));
+    }
+    out.push_str(&format!("## What the Checks Said\n\n{}\n", tables::checks(told.checks)));
+    out.push_str(&format!("## Suggested Actions\n\n{}\n", actions(told)));
+    out.push_str(&format!("## How to Resume\n\n{}", resume(told.spec)));
+    out
+}
+
+fn recurring(issues: &[RecurringIssue]) -> String {
+    let mut out = String::new();
+    for (recurring, number) in issues.iter().take(MAX_ISSUES).zip(1..) {
+        let issue = &recurring.issue;
+        let rounds = recurring.appearances.iter().map(|appearance| appearance.round.to_string());
+        let rounds: Vec<String> = rounds.collect();
+        out.push_str(&format!("### {number}. {}\n\n{}", title(&issue.title), details(issue)));
+        out.push_str(&format!("- Rounds: {}\n", rounds.join(", ")));
+        out.extend(recurring.appearances.iter().map(appearance));
+        out.push('\n');
+    }
+    out + &left_out(issues.len())
+}
+
+fn appearance(appearance: &Appearance) -> String {
+    let Appearance { round, title: called, tried } = appearance;
+    let tried = match tried.as_deref().map(str::trim) {
+        None => "nothing".to_owned(),
+        Some("") => "something, of which nothing was said".to_owned(),
+        Some(tried) => text(tried),
+    };
+    format!("- Round {round}, seen as: {}\n- Round {round}, tried: {tried}\n", title(called))
+}
+
+fn actions(told: &Escalation<'_>) -> String {
+    let mut actions: Vec<String> = told.actions.iter().map(|action| text(action)).collect();
+    if !told.recurring.is_empty() {
+        actions.push("Fix the recurring issues by hand: the fixer did not manage.".to_owned());
+    }
+    let criteria = "Read the criteria in `spec.md` again: one that is unclear, or against another, \
+                    cannot be met.";
+    actions.push(criteria.to_owned());
+    actions.push(format!("Say in `{FIX_REQUEST}` what is to be done: the fixer begins with it."));
+    let numbered = actions.iter().zip(1..).map(|(action, number)| format!("{number}. {action}\n"));
+    numbered.collect()
+}
+
+fn resume(spec: &str) -> String {
+    let spec = typed(spec);
+    format!(
+        "Delete `{FIX_REQUEST}` and run `assay qa --spec {spec}`, or run \
+         `assay qa --spec {spec} --resume`. Counting begins anew.\n"
+    )
+}
+
+/// Gives as much of a name as can be typed as it is: its beginning is enough to find the spec, and
+/// what somebody copies from here must not do anything else.
+fn typed(name: &str) -> &str {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let length = name.find(|c| !is_plain(c)).unwrap_or(name.len());
+    match &name[..length] {
+        plain if plain.is_empty() || plain.starts_with('-') => "NAME",
+        plain => plain,
+    }
+}

@@ -1,0 +1,37 @@
+//! What the fixer is told: [`fix_request`].
+
+use super::numbered;
+use super::words::title;
+use crate::issue::Issue;
+use crate::spec::Spec;
+
+const TITLE: &str = "QA Fix Request";
+const ISSUES: &str = "Issues";
+const LIMITS: &str = "What must not be done";
+const NO_ISSUES: &str = "No issue is open.";
+const INTRODUCTION: &str = "Each issue below keeps the spec from being approved. Whether it is \
+                            fixed is seen by running the checks and the review again, and not by \
+                            what is said of it.";
+
+const DO_NOT: [&str; 5] = [
+    "Do not change the spec, the plan or anything else in the spec's folder.",
+    "Do not delete, skip or weaken a test, and do not lower a limit, so that a check passes.",
+    "Do not silence a rule, a linter or a compiler instead of mending what it says.",
+    "Do not change what no issue asks for.",
+    "Do not write a sign-off: whether it is approved is not for the fixer to say.",
+];
+
+/// Writes `QA_FIX_REQUEST.md`: what is wrong by a round, and what must not be done about it.
+pub fn fix_request(issues: &[Issue], round: u32, spec: &Spec) -> String {
+    let listed = match issues {
+        [] => format!("{NO_ISSUES}\n\n"),
+        issues => numbered(issues),
+    };
+    let do_not: String = DO_NOT.iter().map(|what| format!("- {what}\n")).collect();
+    format!(
+        "# {TITLE}\n\n- Spec: {}\n- Round: {round}\n- Issues: {}\n\n{INTRODUCTION}\n\n\
+         ## {ISSUES}\n\n{listed}## {LIMITS}\n\n{do_not}",
+        title(&spec.name),
+        issues.len(),
+    )
+}

@@ -1,0 +1,110 @@
+//! What a person has to try where no test does: [`manual_plan`].
+
+use std::collections::HashMap;
+
+use assay_findings::write::plain;
+
+use super::words::long_title;
+use crate::markdown::{compared, tick};
+use crate::spec::Criterion;
+
+const TITLE: &str = "# Manual Test Plan";
+const CASES: &str = "## Test Cases";
+const NOTES: &str = "## Notes";
+
+/// Writes `MANUAL_TEST_PLAN.md`: a box for each criterion.
+///
+/// What a person did to the one before is kept: ticks, what stands indented below a case, and, in
+/// the notes, whatever belongs to no case.
+pub fn manual_plan(criteria: &[Criterion], previous: Option<&str>) -> String {
+    let mut before = Before::read(previous.unwrap_or(""));
+    let mut out = format!("{TITLE}\n\n{CASES}\n\n");
+    for (criterion, number) in criteria.iter().zip(1..) {
+        let text = long_title(&criterion.text);
+        let case = before.take(&text);
+        let mark = if case.is_ticked { "x" } else { " " };
+        out.push_str(&format!("{number}. [{mark}] {text}\n"));
+        out.extend(case.below.iter().map(|line| format!("{line}\n")));
+    }
+    let rest = before.rest();
+    if !rest.is_empty() {
+        out.push_str(&format!("\n{NOTES}\n\n{}\n", rest.join("\n")));
+    }
+    out
+}
+
+/// A plan as somebody left it.
+struct Before {
+    /// What stands at the beginning of a line, with what is below it.
+    cases: Vec<Case>,
+    /// The cases that have a box, by what they say.
+    by_text: HashMap<String, usize>,
+}
+
+#[derive(Default)]
+struct Case {
+    line: String,
+    is_ticked: bool,
+    /// The lines that stand indented below it.
+    below: Vec<String>,
+}
+
+impl Before {
+    fn read(text: &str) -> Before {
+        let mut before = Before { cases: Vec::new(), by_text: HashMap::new() };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut is_open = false;
+        for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
+            if [TITLE, CASES, NOTES].contains(&line) {
+                is_open = false;
+                continue;
+            }
+            let line = plain::visible(line).into_owned();
+            match before.cases.last_mut() {
+                Some(case) if is_open && line.starts_with([' ', '\t']) => case.below.push(line),
+                _ => before.begin(line),
+            }
+            is_open = true;
+        }
+        before
+    }
+
+    fn begin(&mut self, line: String) {
+        let mut is_ticked = false;
+        if let Some((ticked, said)) = boxed(&line) {
+            is_ticked = ticked;
+            // Of two that say the same, one that is ticked counts.
+            let at = self.by_text.entry(compared(said)).or_insert(self.cases.len());
+            if ticked {
+                *at = self.cases.len();
+            }
+        }
+        self.cases.push(Case { line, is_ticked, below: Vec::new() });
+    }
+
+    /// Takes out the case that says something.
+    fn take(&mut self, text: &str) -> Case {
+        let at = self.by_text.remove(&compared(text));
+        at.and_then(|at| self.cases.get_mut(at)).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Gives the lines of what was not taken, but for cases that nobody touched.
+    fn rest(&self) -> Vec<&str> {
+        let untouched = |case: &Case| {
+            let is_open = boxed(&case.line).is_some_and(|(ticked, _)| !ticked);
+            case.line.is_empty() || (is_open && case.below.is_empty())
+        };
+        let kept = self.cases.iter().filter(|case| !untouched(case));
+        kept.flat_map(|case| std::iter::once(&case.line).chain(&case.below))
+            .map(String::as_str)
+            .collect()
+    }
+}
+
+/// Gives the box of a case, and what stands behind it.
+fn boxed(line: &str) -> Option<(bool, &str)> {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = rest.strip_prefix(['.', ')', '-', '*', '+'])?;
+    let (ticked, said) = tick(rest.trim_start());
+    Some((ticked?, said))
+}

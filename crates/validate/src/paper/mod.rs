@@ -1,0 +1,149 @@
+//! The papers that a loop leaves in a spec's folder, one file for each.
+//!
+//! They are written for people and for fixers, from values alone: the same values give the same
+//! text. Whatever comes from outside (titles, reasons, what a command said) is data in all of them:
+//! it can begin no heading and no line of the form, and send no escape. What is too long is cut, and
+//! says so.
+
+mod escalation;
+mod fix_request;
+mod manual_plan;
+mod report;
+mod status;
+mod tables;
+mod words;
+
+use std::time::Duration;
+
+pub use self::escalation::{Appearance, Escalation, RecurringIssue, escalation};
+pub use self::fix_request::fix_request;
+pub use self::manual_plan::manual_plan;
+pub use self::report::{Report, report};
+pub use self::status::{Status, StatusRound};
+use self::words::{text, title};
+use crate::issue::Issue;
+
+/// Where what has to be fixed is written.
+pub const FIX_REQUEST: &str = "QA_FIX_REQUEST.md";
+
+/// Where it is written why a person has to see to it.
+pub const ESCALATION: &str = "QA_HUMAN_ESCALATION.md";
+
+/// Where it is written what a round came to.
+pub const REPORT: &str = "qa_report.md";
+
+/// Where it is written what a person has to try.
+pub const MANUAL_PLAN: &str = "MANUAL_TEST_PLAN.md";
+
+/// A required check, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckLine {
+    /// What it is called, such as `unit`.
+    pub name: String,
+    /// The command, where there is one.
+    pub command: Option<String>,
+    /// What came of it.
+    pub outcome: CheckOutcome,
+    /// The code that the command ended with.
+    pub exit: Option<i32>,
+    /// How long it took.
+    pub took: Option<Duration>,
+    /// How many tests there were, where that is known.
+    pub tests: Option<TestCount>,
+    /// What it said last.
+    pub tail: String,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It could not be run, which is no pass.
+    NotRun {
+        /// Why.
+        why: String,
+    },
+}
+
+/// How many tests came to what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TestCount {
+    /// Those that passed.
+    pub passed: u32,
+    /// Those that failed.
+    pub failed: u32,
+    /// Those that were left out.
+    pub skipped: u32,
+}
+
+/// A criterion, and what the review says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CriterionLine {
+    /// What it says.
+    pub text: String,
+    /// Whether it is met.
+    pub answer: CriterionAnswer,
+    /// What shows it.
+    pub evidence: String,
+}
+
+/// Whether a criterion is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CriterionAnswer {
+    /// It is.
+    Met,
+    /// It is not.
+    NotMet,
+    /// Nobody could tell.
+    CannotTell,
+}
+
+/// How much of something is covered by tests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoverageLine {
+    /// Of what: `total`, `changed lines`, or a file.
+    pub of: String,
+    /// How much, in percent.
+    pub percent: f64,
+    /// How much it has to be.
+    pub minimum: Option<f64>,
+}
+
+/// How many issues are written out.
+const MAX_ISSUES: usize = 200;
+
+/// Writes issues out, numbered, each with a heading.
+fn numbered(issues: &[Issue]) -> String {
+    let mut out = String::new();
+    for (issue, number) in issues.iter().take(MAX_ISSUES).zip(1..) {
+        out.push_str(&format!("### {number}. {}\n\n{}\n", title(&issue.title), details(issue)));
+    }
+    out + &left_out(issues.len())
+}
+
+/// Says how many issues are not written out.
+fn left_out(issues: usize) -> String {
+    match issues.saturating_sub(MAX_ISSUES) {
+        0 => String::new(),
+        more => format!("{more} more issues are left out here; `qa_journal.jsonl` has them.\n\n"),
+    }
+}
+
+/// Gives the lines below an issue's heading.
+fn details(issue: &Issue) -> String {
+    let mut out = format!("- Type: {}\n- Severity: {}\n", issue.kind.name(), issue.severity.name());
+    let further = [
+        ("Place", issue.place().map(|place| title(&place))),
+        ("Description", issue.description.as_deref().map(text)),
+        ("Fix", issue.fix.as_deref().map(text)),
+    ];
+    for (name, said) in further {
+        if let Some(said) = said.filter(|said| !said.is_empty()) {
+            out.push_str(&format!("- {name}: {said}\n"));
+        }
+    }
+    out
+}

@@ -1,0 +1,125 @@
+//! Where a spec stands, for people and for machines: [`Status`].
+
+use assay_findings::write::plain;
+use serde::Serialize;
+
+use super::words::line;
+use crate::issue::Issue;
+use crate::plan::{HistoryEntry, Signoff};
+
+/// Where a spec stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Status {
+    /// The spec's name.
+    pub spec: String,
+    /// The word for where it stands.
+    pub status: &'static str,
+    /// How many rounds there were.
+    pub qa_sessions: u32,
+    /// When the last of them was.
+    pub last_check: Option<String>,
+    /// Why a person has to see to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub escalation_reason: Option<String>,
+    /// What is wrong.
+    pub issues_found: Vec<Issue>,
+    /// What came of each round.
+    pub iteration_history: Vec<StatusRound>,
+}
+
+/// What came of a round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StatusRound {
+    /// Which.
+    pub iteration: u32,
+    /// The word for it.
+    pub status: String,
+    /// When.
+    pub timestamp: String,
+    /// How many issues there were.
+    pub issues: usize,
+}
+
+impl Status {
+    /// Takes together what is exported of a spec.
+    pub fn of(spec: &str, signoff: &Signoff, history: &[HistoryEntry]) -> Status {
+        let round = |entry: &HistoryEntry| StatusRound {
+            iteration: entry.iteration,
+            status: entry.status.clone(),
+            timestamp: entry.timestamp.clone(),
+            issues: entry.issues.len(),
+        };
+        Status {
+            spec: spec.to_owned(),
+            status: signoff.status.name(),
+            qa_sessions: signoff.qa_session,
+            last_check: Some(signoff.timestamp.clone()).filter(|at| !at.trim().is_empty()),
+            escalation_reason: signoff.escalation_reason.clone(),
+            issues_found: signoff.issues_found.clone(),
+            iteration_history: history.iter().map(round).collect(),
+        }
+    }
+
+    /// Writes it for machines.
+    pub fn json(&self) -> String {
+        let text = serde_json::to_string_pretty(self).expect("where a spec stands is JSON");
+        plain::json(text) + "\n"
+    }
+
+    /// Writes it for people.
+    pub fn text(&self) -> String {
+        let mut out = format!(
+            "Spec: {}\n\nQA Status: {}\nQA Sessions: {}\nLast Check: {}\n",
+            line(&self.spec),
+            self.status.to_uppercase(),
+            self.qa_sessions,
+            self.last_check.as_deref().map_or("never".to_owned(), line),
+        );
+        if let Some(reason) = &self.escalation_reason {
+            out.push_str(&format!("Reason: {}\n", line(reason)));
+        }
+        if !self.issues_found.is_empty() {
+            out.push_str("\nIssues Found:\n");
+            out.extend(self.issues_found.iter().map(issue));
+        }
+        if !self.iteration_history.is_empty() {
+            out.push_str("\nIteration History:\n");
+            out.extend(self.iteration_history.iter().map(round));
+        }
+        out
+    }
+}
+
+fn issue(issue: &Issue) -> String {
+    format!("- {} ({}, {})\n", line(&issue.title), issue.kind.name(), issue.severity.name())
+}
+
+fn round(round: &StatusRound) -> String {
+    let StatusRound { iteration, status, timestamp, issues } = round;
+    let count = match issues {
+        0 => String::new(),
+        1 => " - 1 issue".to_owned(),
+        more => format!(" - {more} issues"),
+    };
+    format!("  Iteration {iteration} ({}): {}{count}\n", clock(timestamp), capital(status))
+}
+
+/// Gives hour and minute of a time such as `2026-02-12T09:00:00Z`.
+fn clock(timestamp: &str) -> String {
+    let clock = timestamp.split_once('T').and_then(|(_, clock)| clock.get(..5));
+    let is_clock = |clock: &&str| {
+        clock.bytes().enumerate().all(|(at, byte)| match at {
+            2 => byte == b':',
+            _ => byte.is_ascii_digit(),
+        })
+    };
+    clock.filter(is_clock).map_or_else(|| line(timestamp), str::to_owned)
+}
+
+/// Writes a word such as `fixes_applied` as `Fixes applied`.
+fn capital(word: &str) -> String {
+    let word = line(word).replace('_', " ");
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}

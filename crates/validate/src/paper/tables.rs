@@ -1,0 +1,56 @@
+//! The tables that papers share.
+
+use std::time::Duration;
+
+use super::words::{cell, command_cell, tail};
+use super::{CheckLine, CheckOutcome, TestCount};
+
+/// Writes the checks as a table, and below it what those said that did not pass.
+pub(super) fn checks(checks: &[CheckLine]) -> String {
+    if checks.is_empty() {
+        return "No check was run.\n".to_owned();
+    }
+    let mut out =
+        "| Check | Command | Outcome | Exit | Time | Tests |\n|---|---|---|---|---|---|\n"
+            .to_owned();
+    for check in checks {
+        out.push_str(&row(check));
+    }
+    for check in checks {
+        if check.outcome != CheckOutcome::Passed && !check.tail.trim().is_empty() {
+            out.push_str(&format!("\nWhat {} said:\n\n{}\n", cell(&check.name), tail(&check.tail)));
+        }
+    }
+    out
+}
+
+fn row(check: &CheckLine) -> String {
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+    let outcome = match &check.outcome {
+        CheckOutcome::Passed => "passed".to_owned(),
+        CheckOutcome::Failed => "failed".to_owned(),
+        CheckOutcome::NotRun { why } => format!("not run: {}", cell(why)),
+    };
+    format!(
+        "| {} | {} | {outcome} | {} | {} | {} |\n",
+        cell(&check.name),
+        or_dash(check.command.as_deref().map(command_cell)),
+        or_dash(check.exit.map(|code| code.to_string())),
+        or_dash(check.took.map(time)),
+        or_dash(check.tests.map(count)),
+    )
+}
+
+fn time(took: Duration) -> String {
+    match took.as_secs() {
+        0..60 => format!("{:.1} s", took.as_secs_f64()),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+fn count(tests: TestCount) -> String {
+    let all = [(tests.passed, "passed"), (tests.failed, "failed"), (tests.skipped, "skipped")];
+    let some = all.iter().filter(|(count, _)| *count > 0);
+    let some: Vec<String> = some.map(|(count, what)| format!("{count} {what}")).collect();
+    if some.is_empty() { "none".to_owned() } else { some.join(", ") }
+}

@@ -1,0 +1,106 @@
+//! The plan of what a person has to try.
+
+use assay_validate::paper::manual_plan;
+use assay_validate::spec::Criterion;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use crate::spec;
+
+fn criteria(texts: &[&str]) -> Vec<Criterion> {
+    texts.iter().map(|text| Criterion { text: (*text).to_owned(), line: None }).collect()
+}
+
+fn check(texts: &[&str], previous: &str, expected: Expect) {
+    expected.assert_eq(&manual_plan(&criteria(texts), Some(previous)));
+}
+
+#[test]
+fn each_criterion_gets_one_box() {
+    let spec = spec::read(spec::SEED, "{}").unwrap();
+    expect![[r#"
+        # Manual Test Plan
+
+        ## Test Cases
+
+        1. [ ] User can register with email/password
+        2. [ ] Password must be 8+ characters with special char
+        3. [ ] Account created after email verification
+        4. [ ] Login with valid credentials works
+        5. [ ] Login with invalid credentials shows error
+    "#]]
+    .assert_eq(&manual_plan(&spec.criteria, None));
+}
+
+#[test]
+fn ticks_that_were_made_are_kept() {
+    check(
+        &["new", "User can register", "Login works", "open"],
+        "# Manual Test Plan\r\n\r\n## Test Cases\r\n\r\n1. [x] user can  REGISTER\r\n- [X] Login works\r\n3. [ ] open\r\n",
+        expect![[r#"
+            # Manual Test Plan
+
+            ## Test Cases
+
+            1. [ ] new
+            2. [x] User can register
+            3. [x] Login works
+            4. [ ] open
+        "#]],
+    );
+}
+
+#[test]
+fn a_tick_is_not_kept_for_something_else() {
+    check(
+        &["Login works twice"],
+        "1. [x] Login works\n2. [ ] gone\n",
+        expect![[r#"
+        # Manual Test Plan
+
+        ## Test Cases
+
+        1. [ ] Login works twice
+
+        ## Notes
+
+        1. [x] Login works
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_person_noted_is_kept() {
+    check(
+        &["a", "b"],
+        "# Manual Test Plan\n\n## Test Cases\n\n1. [ ] b\n   - seen on Firefox\n   \u{1b}[0m\n2. [x] a\n\nTried by Jo.\n",
+        expect![[r#"
+            # Manual Test Plan
+
+            ## Test Cases
+
+            1. [x] a
+            2. [ ] b
+               - seen on Firefox
+               \u{1b}[0m
+
+            ## Notes
+
+            Tried by Jo.
+        "#]],
+    );
+}
+
+proptest! {
+    #[test]
+    fn to_write_it_again_changes_nothing(
+        texts in proptest::collection::vec("\\PC{1,20}", 0..6),
+        notes in "(\\PC{0,20}\n){0,3}",
+    ) {
+        let texts: Vec<&str> =
+            texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
+        let criteria = criteria(&texts);
+        let once = manual_plan(&criteria, Some(&notes));
+        prop_assert_eq!(manual_plan(&criteria, Some(&once)), once);
+    }
+}
