@@ -2,10 +2,11 @@
 //!
 //! A [`spec`] says what has to hold and a [`plan`] what was done for it. What the loop sees in a
 //! round becomes [`issue`]s; approval, the next round or a person follows from them by rule. What
-//! people and fixers read of it are [`paper`]s.
+//! people and fixers read of it are [`paper`]s, and what a person answers is [`feedback`].
 
 pub mod ending;
 pub mod event;
+pub mod feedback;
 pub mod issue;
 pub mod journal;
 mod markdown;

@@ -35,3 +35,17 @@ pub fn fix_request(issues: &[Issue], round: u32, spec: &Spec) -> String {
         issues.len(),
     )
 }
+
+/// Says whether a text is a part of the form itself, and not of what somebody wrote into it.
+pub(crate) fn is_form(folded: &str) -> bool {
+    let counts = |head: &str| {
+        let rest = folded.strip_prefix(head);
+        rest.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+    };
+    let is_spec = folded.strip_prefix("Spec: ").is_some_and(|name| !name.contains(' '));
+    is_spec
+        || counts("Round: ")
+        || counts("Issues: ")
+        || [TITLE, ISSUES, LIMITS, NO_ISSUES, INTRODUCTION].contains(&folded)
+        || DO_NOT.contains(&folded)
+}

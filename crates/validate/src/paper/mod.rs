@@ -17,6 +17,7 @@ use std::time::Duration;
 
 pub use self::escalation::{Appearance, Escalation, RecurringIssue, escalation};
 pub use self::fix_request::fix_request;
+pub(crate) use self::fix_request::is_form;
 pub use self::manual_plan::manual_plan;
 pub use self::report::{Report, report};
 pub use self::status::{Status, StatusRound};

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
 mod export;
+mod feedback;
 mod journal;
 mod manual_plan;
 mod paper;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_validate::feedback;
 use assay_validate::issue::{Issue, IssueKind, IssueSeverity};
 use assay_validate::paper::{
     self, Appearance, CheckLine, CheckOutcome, CriterionAnswer, CriterionLine, Escalation,
@@ -179,5 +180,12 @@ proptest! {
         for (hostile, harmless) in all(&text).iter().zip(all("x")) {
             prop_assert_eq!(lines_at_the_left(hostile), lines_at_the_left(&harmless));
         }
+    }
+
+    #[test]
+    fn what_the_engine_asks_for_is_read_as_one_item_for_each_issue(text in "\\PC{1,30}") {
+        let issues = [hostile_issue(&text), hostile_issue("b")];
+        let items = feedback::read(&paper::fix_request(&issues, 1, &spec("001-x")));
+        prop_assert_eq!(items.len(), 2);
     }
 }

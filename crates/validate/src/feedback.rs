@@ -1,0 +1,156 @@
+//! What a person wrote into `QA_FIX_REQUEST.md`: [`read`].
+
+use crate::markdown::{Block, Kind, blocks};
+use crate::paper::is_form;
+
+/// One thing that a person wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedbackItem {
+    /// What they wrote.
+    pub text: String,
+    /// The headings and the words that it stands below, where there are some.
+    pub about: Option<String>,
+    /// The line that it begins on, from 1.
+    pub line: u32,
+    /// Whether they ticked it off themselves.
+    pub is_ticked: bool,
+}
+
+/// Reads what a person wants, item by item.
+///
+/// Each item of a list is one, with what stands below it, and each paragraph but one that leads up to
+/// a list. Below a heading with a number all is one item. A heading with nothing below it says
+/// something itself. What the form says that the engine writes is nobody's wish.
+pub fn read(text: &str) -> Vec<FeedbackItem> {
+    let blocks = blocks(text);
+    let mut reader = Reader::default();
+    for (at, block) in blocks.iter().enumerate() {
+        reader.take(block, blocks.get(at + 1));
+    }
+    reader.leave(0);
+    reader.items
+}
+
+/// How deep words are that lead up to a list: deeper than any heading.
+const LEAD: u8 = 7;
+
+/// So much of what stands above an item is kept with each item.
+const MAX_ABOUT: usize = 200;
+
+/// Items that are deeper are shown as if they were not.
+const MAX_DEPTH: usize = 8;
+
+#[derive(Default)]
+struct Reader {
+    items: Vec<FeedbackItem>,
+    /// The headings above, and what leads up to the list that follows.
+    above: Vec<Above>,
+    /// The level of the heading with a number that the next block stands below.
+    numbered: Option<u8>,
+    /// Whether what belongs to an item belongs to the last one.
+    is_open: bool,
+}
+
+struct Above {
+    level: u8,
+    text: String,
+    line: u32,
+    /// Whether something stands below it.
+    is_used: bool,
+}
+
+impl Reader {
+    fn take(&mut self, block: &Block, next: Option<&Block>) {
+        if let Kind::Heading(level) = block.kind {
+            return self.heading(block, level);
+        }
+        if self.numbered.is_some() {
+            return self.add(block);
+        }
+        match block.kind {
+            _ if is_form(&block.folded()) => self.is_open = false,
+            Kind::Item { depth: 2.., .. } if self.is_open => self.add(block),
+            Kind::Code | Kind::Quote if self.is_open => self.add(block),
+            Kind::Paragraph if leads_up(block, next) => self.go_below(block, LEAD),
+            Kind::Item { .. } => self.begin(block),
+            Kind::Heading(_) | Kind::Paragraph | Kind::Code | Kind::Quote => {
+                self.leave(LEAD);
+                self.begin(block);
+            }
+        }
+    }
+
+    fn heading(&mut self, block: &Block, level: u8) {
+        if self.numbered.is_some_and(|around| level > around) {
+            return self.add(block);
+        }
+        self.numbered = Some(level).filter(|_| has_number(&block.text));
+        match self.numbered {
+            Some(_) => {
+                self.leave(level);
+                self.begin(block);
+            }
+            None => self.go_below(block, level),
+        }
+    }
+
+    fn go_below(&mut self, block: &Block, level: u8) {
+        self.leave(level);
+        let text = block.folded();
+        if !text.is_empty() && !is_form(&text) {
+            self.above.push(Above { level, text, line: block.line, is_used: false });
+        }
+    }
+
+    /// Leaves what is not above something of a level. What nothing stands below is an item itself.
+    fn leave(&mut self, level: u8) {
+        self.is_open = false;
+        while let Some(above) = self.above.pop_if(|above| above.level >= level) {
+            if !above.is_used {
+                self.push(above.text, above.line, false);
+            }
+        }
+    }
+
+    fn begin(&mut self, block: &Block) {
+        let is_ticked = matches!(block.kind, Kind::Item { ticked: Some(true), .. });
+        self.is_open = !block.text.trim().is_empty();
+        if self.is_open {
+            self.push(block.text.clone(), block.line, is_ticked);
+        }
+    }
+
+    fn push(&mut self, text: String, line: u32, is_ticked: bool) {
+        let mut about = Vec::new();
+        for above in &mut self.above {
+            above.is_used = true;
+            about.push(above.text.chars().take(MAX_ABOUT).collect::<String>());
+        }
+        let about = Some(about.join(" / ")).filter(|about| !about.is_empty());
+        self.items.push(FeedbackItem { text, about, line, is_ticked });
+    }
+
+    fn add(&mut self, block: &Block) {
+        let Some(item) = self.items.last_mut() else { return };
+        item.text.push('\n');
+        if let Kind::Item { depth, .. } = block.kind {
+            item.text.push_str(&"  ".repeat(depth.min(MAX_DEPTH) - 1));
+            item.text.push_str("- ");
+        }
+        item.text.push_str(&block.text);
+    }
+}
+
+fn leads_up(block: &Block, next: Option<&Block>) -> bool {
+    let is_list = next.is_some_and(|next| matches!(next.kind, Kind::Item { .. }));
+    block.text.trim_end().ends_with(':') && is_list
+}
+
+/// Says whether a heading has a number, such as `1. Login fails` or `Issue 2: it is slow`.
+fn has_number(title: &str) -> bool {
+    let is_number = |word: &str| {
+        let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < word.len() && matches!(rest, "." | ")" | ":")
+    };
+    title.split_whitespace().take(2).any(is_number)
+}
