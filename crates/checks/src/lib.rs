@@ -1,0 +1,10 @@
+//! Tests and coverage of somebody's project.
+//!
+//! [`results`] reads what became of each test.
+//!
+//! Nothing here judges an implementation: a check says what ran, how it ended and what it showed.
+//! What could not be run is never a pass, and neither is a run in which nothing was tested.
+
+pub mod results;
+mod text;
+mod xml;

@@ -1,0 +1,196 @@
+//! What became of each test: [`read`] gives [`Tests`], from whatever a test runner wrote.
+//!
+//! Every form is a file of its own and a line in [`Form`]. A reader takes what it knows and leaves
+//! the rest alone; where a runner counts its tests itself, more failures than are named still count.
+
+mod cargo;
+mod go;
+mod jest;
+mod junit;
+mod libtest;
+mod nextest;
+mod pytest;
+mod sheet;
+mod tap;
+mod unittest;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::plain;
+
+/// How a test runner tells what became of its tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// The text of `cargo test`.
+    Cargo,
+    /// The text of `cargo nextest run`.
+    Nextest,
+    /// Lines of JSON as libtest and nextest write them.
+    LibtestJson,
+    /// The text of pytest.
+    Pytest,
+    /// The text of Python's own `unittest`.
+    Unittest,
+    /// JUnit's XML, of any origin.
+    Junit,
+    /// The JSON of jest and vitest.
+    Jest,
+    /// The lines of `go test -json`.
+    GoJson,
+    /// The text of `go test`.
+    Go,
+    /// The Test Anything Protocol.
+    Tap,
+}
+
+impl Form {
+    /// All forms, those first that cannot be taken for another.
+    pub const ALL: [Form; 10] = [
+        Form::Junit,
+        Form::Jest,
+        Form::LibtestJson,
+        Form::GoJson,
+        Form::Tap,
+        Form::Nextest,
+        Form::Cargo,
+        Form::Pytest,
+        Form::Unittest,
+        Form::Go,
+    ];
+
+    /// Gives its name as it is configured, such as `libtest-json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Cargo => "cargo",
+            Form::Nextest => "nextest",
+            Form::LibtestJson => "libtest-json",
+            Form::Pytest => "pytest",
+            Form::Unittest => "unittest",
+            Form::Junit => "junit",
+            Form::Jest => "jest",
+            Form::GoJson => "go-json",
+            Form::Go => "go",
+            Form::Tap => "tap",
+        }
+    }
+
+    /// Finds a form by its name. `vitest` writes as `jest` does.
+    pub fn named(name: &str) -> Option<Form> {
+        let name = if name == "vitest" { "jest" } else { name };
+        Form::ALL.into_iter().find(|form| form.name() == name)
+    }
+
+    fn reader(self) -> fn(&str) -> Option<Tests> {
+        match self {
+            Form::Cargo => cargo::read,
+            Form::Nextest => nextest::read,
+            Form::LibtestJson => libtest::read,
+            Form::Pytest => pytest::read,
+            Form::Unittest => unittest::read,
+            Form::Junit => junit::read,
+            Form::Jest => jest::read,
+            Form::GoJson => go::read_json,
+            Form::Go => go::read_text,
+            Form::Tap => tap::read,
+        }
+    }
+}
+
+/// One test and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestResult {
+    /// What it is called.
+    pub name: String,
+    /// The file it stands in, as the runner names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What became of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+}
+
+/// What became of a test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// It passed.
+    Passed,
+    /// It failed, or could not be set up.
+    Failed {
+        /// What the runner says of it.
+        message: String,
+    },
+    /// It was left out, or is known to fail.
+    Skipped,
+}
+
+/// How many tests there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Those that passed.
+    pub passed: usize,
+    /// Those that failed.
+    pub failed: usize,
+    /// Those that were left out.
+    pub skipped: usize,
+}
+
+impl Totals {
+    /// Counts those that ran.
+    pub fn ran(self) -> usize {
+        self.passed.saturating_add(self.failed)
+    }
+}
+
+/// What became of the tests of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tests {
+    /// How many there were.
+    pub totals: Totals,
+    /// Those that are named, the failed ones first to be kept where there are very many.
+    pub results: Vec<TestResult>,
+    /// Whether what was read breaks off: there may have been more.
+    #[serde(default)]
+    pub is_cut: bool,
+}
+
+impl Tests {
+    /// Gives those that failed.
+    pub fn failed(&self) -> impl Iterator<Item = &TestResult> {
+        self.results.iter().filter(|test| matches!(test.outcome, Outcome::Failed { .. }))
+    }
+
+    /// Adds the tests of another file or run.
+    pub fn add(&mut self, other: Tests) {
+        self.totals.passed = self.totals.passed.saturating_add(other.totals.passed);
+        self.totals.failed = self.totals.failed.saturating_add(other.totals.failed);
+        self.totals.skipped = self.totals.skipped.saturating_add(other.totals.skipped);
+        self.results.extend(other.results);
+        sheet::bound(&mut self.results);
+        self.is_cut |= other.is_cut;
+    }
+}
+
+/// Reads what became of the tests, in a form. `None` if nothing there is of that form.
+pub fn read(form: Form, printed: &[u8]) -> Option<Tests> {
+    form.reader()(&plain(printed))
+}
+
+/// Reads what became of the tests, in whichever form tells of some that ran. Where none does, a form
+/// that says so much counts.
+pub fn detect(printed: &[u8]) -> Option<(Form, Tests)> {
+    let text = plain(printed);
+    let mut empty = None;
+    for form in Form::ALL {
+        match form.reader()(&text) {
+            Some(tests) if tests.totals.ran() > 0 => return Some((form, tests)),
+            Some(tests) if empty.is_none() => empty = Some((form, tests)),
+            Some(_) | None => {}
+        }
+    }
+    empty
+}

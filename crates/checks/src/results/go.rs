@@ -1,0 +1,174 @@
+//! `go test`, as lines of JSON and as text.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde::Deserialize;
+
+use super::sheet::{Sheet, failed, say};
+use super::{Outcome, Tests};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Event<'a> {
+    #[serde(borrow)]
+    action: Cow<'a, str>,
+    #[serde(borrow)]
+    package: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    test: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    import_path: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    failed_build: Option<Cow<'a, str>>,
+    elapsed: Option<f64>,
+    #[serde(borrow)]
+    output: Option<Cow<'a, str>>,
+}
+
+/// What was printed by a package, one of its tests, or a build.
+type Said = HashMap<(String, String), String>;
+
+/// Reads one event after the other.
+pub(super) fn read_json(text: &str) -> Option<Tests> {
+    let mut sheet = Sheet::default();
+    let mut said = Said::new();
+    let (mut open, mut with_failure) = (HashSet::new(), HashSet::new());
+    for line in text.lines().filter(|line| line.starts_with('{') && line.contains("\"Action\":")) {
+        let Ok(event) = serde_json::from_str::<Event<'_>>(line) else { continue };
+        sheet.seen();
+        let package = event.package.as_deref().or(event.import_path.as_deref());
+        let package = package.unwrap_or_default().to_owned();
+        let test = event.test.as_deref().unwrap_or_default().to_owned();
+        let outcome = match &*event.action {
+            "start" => {
+                open.insert(package);
+                continue;
+            }
+            "output" | "build-output" => {
+                let output = event.output.as_deref().unwrap_or_default().trim_end();
+                let is_frame = ["=== ", "--- "].iter().any(|mark| output.starts_with(mark));
+                if !is_frame {
+                    say(said.entry((package, test)).or_default(), output);
+                }
+                continue;
+            }
+            "pass" | "bench" => Outcome::Passed,
+            "skip" => Outcome::Skipped,
+            "fail" => failed(&spoken(&said, &package, &test, event.failed_build.as_deref())),
+            _ => continue,
+        };
+        if !test.is_empty() {
+            if matches!(outcome, Outcome::Failed { .. }) {
+                with_failure.insert(package.clone());
+            }
+            said.remove(&(package.clone(), test.clone()));
+            sheet.take(&format!("{package} {test}"), None, outcome, event.elapsed);
+            continue;
+        }
+        open.remove(&package);
+        // A package fails by itself where it cannot be built, or dies.
+        if matches!(outcome, Outcome::Failed { .. }) && !with_failure.contains(&package) {
+            sheet.take(&package, None, outcome, event.elapsed);
+        }
+    }
+    if !open.is_empty() {
+        sheet.cut();
+    }
+    sheet.finish()
+}
+
+fn spoken(said: &Said, package: &str, test: &str, build: Option<&str>) -> String {
+    let of = |package: &str, test: &str| said.get(&(package.to_owned(), test.to_owned())).cloned();
+    let build = build.and_then(|build| of(build, ""));
+    build.or_else(|| of(package, test)).unwrap_or_default()
+}
+
+/// Reads lines as `go test` prints them, with and without `-v`. A package of which no test is named
+/// counts as one.
+pub(super) fn read_text(text: &str) -> Option<Tests> {
+    let mut sheet = Sheet::default();
+    let (mut names, mut failures, mut said) = (0_usize, 0_usize, String::new());
+    // With `-v` a test speaks before it is named as failed, without it is explained behind.
+    let mut is_verbose = false;
+    for line in text.lines() {
+        if line.starts_with("=== RUN ") {
+            is_verbose = true;
+            said.clear();
+        } else if let Some((name, mut outcome, seconds)) = test(line.trim_start()) {
+            if let (true, Outcome::Failed { message }) = (is_verbose, &mut outcome) {
+                *message = said.trim().to_owned();
+            } else {
+                settle(&mut sheet, &said);
+            }
+            said.clear();
+            names += 1;
+            failures += usize::from(matches!(outcome, Outcome::Failed { .. }));
+            sheet.take(name, None, outcome, seconds);
+        } else if let Some((name, ended)) = package(line) {
+            sheet.seen();
+            match ended {
+                Package::Passed if names == 0 => sheet.take(name, None, Outcome::Passed, None),
+                Package::Failed(why) if failures == 0 => {
+                    say(&mut said, why);
+                    sheet.take(name, None, failed(&said), None);
+                }
+                Package::Passed | Package::Failed(_) | Package::Empty => settle(&mut sheet, &said),
+            }
+            said.clear();
+            (names, failures, is_verbose) = (0, 0, false);
+        } else if !line.starts_with("=== ") && line != "FAIL" && line != "PASS" {
+            say(&mut said, line.strip_prefix("    ").unwrap_or(line));
+        }
+    }
+    settle(&mut sheet, &said);
+    if names > 0 {
+        sheet.cut();
+    }
+    sheet.finish()
+}
+
+fn settle(sheet: &mut Sheet, said: &str) {
+    if let Some(test) = sheet.last()
+        && let Outcome::Failed { message } = &mut test.outcome
+        && message.is_empty()
+    {
+        *message = said.trim().to_owned();
+    }
+}
+
+/// Reads `--- FAIL: TestFails (0.00s)`.
+fn test(line: &str) -> Option<(&str, Outcome, Option<f64>)> {
+    let (word, rest) = line.strip_prefix("--- ")?.split_once(": ")?;
+    let outcome = match word {
+        "PASS" => Outcome::Passed,
+        "FAIL" => failed(""),
+        "SKIP" => Outcome::Skipped,
+        _ => return None,
+    };
+    let (name, time) = rest.rsplit_once(" (")?;
+    let seconds = time.strip_suffix("s)")?;
+    Some((name, outcome, Some(seconds.parse().ok()?)))
+}
+
+enum Package<'a> {
+    Passed,
+    Failed(&'a str),
+    /// It has no tests.
+    Empty,
+}
+
+/// Reads `ok`, `FAIL` or `?` with a package behind it, tabs between them.
+fn package(line: &str) -> Option<(&str, Package<'_>)> {
+    let (word, rest) = line.split_once('\t')?;
+    let (name, rest) = rest.split_once(['\t', ' ']).unwrap_or((rest, ""));
+    let is_name = !name.is_empty() && !name.contains(' ');
+    match word.trim_end() {
+        _ if !is_name => None,
+        "ok" if rest.contains("[no tests to run]") => Some((name, Package::Empty)),
+        "ok" => Some((name, Package::Passed)),
+        "FAIL" => Some((name, Package::Failed(rest))),
+        "?" => Some((name, Package::Empty)),
+        _ => None,
+    }
+}

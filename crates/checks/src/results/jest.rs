@@ -1,0 +1,88 @@
+//! The JSON of jest and vitest.
+
+use serde::Deserialize;
+
+use super::sheet::{Sheet, failed};
+use super::{Outcome, Tests, Totals};
+
+/// How many places are tried at which a document could begin: programs print before it.
+const MOST_TRIES: usize = 16;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    num_total_tests: usize,
+    #[serde(default)]
+    num_passed_tests: usize,
+    #[serde(default)]
+    num_failed_tests: usize,
+    #[serde(default)]
+    test_results: Vec<File>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    name: Option<String>,
+    #[serde(default)]
+    status: String,
+    message: Option<String>,
+    #[serde(default)]
+    assertion_results: Vec<Assertion>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Assertion {
+    full_name: Option<String>,
+    title: Option<String>,
+    #[serde(default)]
+    status: String,
+    duration: Option<f64>,
+    #[serde(default)]
+    failure_messages: Option<Vec<String>>,
+}
+
+pub(super) fn read(text: &str) -> Option<Tests> {
+    let document = find(text)?;
+    let mut sheet = Sheet::default();
+    let Document { num_total_tests: total, num_passed_tests: passed, .. } = document;
+    let failures = document.num_failed_tests;
+    let skipped = total.saturating_sub(passed).saturating_sub(failures);
+    sheet.claim(Totals { passed, failed: failures, skipped });
+    for file in &document.test_results {
+        take(&mut sheet, file);
+    }
+    sheet.finish()
+}
+
+/// Finds the document, at the beginning of a line.
+fn find(text: &str) -> Option<Document> {
+    text.contains("\"numTotalTests\"").then_some(())?;
+    let at_lines = text.match_indices('\n').map(|(at, _)| at + 1);
+    let starts = std::iter::once(0).chain(at_lines).filter(|at| text[*at..].starts_with('{'));
+    starts.take(MOST_TRIES).find_map(|at| {
+        let mut documents = serde_json::Deserializer::from_str(&text[at..]).into_iter();
+        documents.next()?.ok()
+    })
+}
+
+fn take(sheet: &mut Sheet, file: &File) {
+    let name = file.name.as_deref();
+    for test in &file.assertion_results {
+        let outcome = match test.status.as_str() {
+            "passed" => Outcome::Passed,
+            "failed" => failed(&test.failure_messages.as_deref().unwrap_or_default().join("\n")),
+            _ => Outcome::Skipped,
+        };
+        let title = test.full_name.as_deref().or(test.title.as_deref()).unwrap_or_default();
+        let seconds = test.duration.map(|millis| millis / 1_000.0);
+        sheet.take(title.trim(), name, outcome, seconds);
+    }
+    let is_failed = |test: &Assertion| test.status == "failed";
+    if file.status == "failed" && !file.assertion_results.iter().any(is_failed) {
+        // The file could not be run, or something around its tests failed.
+        let said = file.message.as_deref().unwrap_or("the file could not be run");
+        sheet.take(name.unwrap_or_default(), name, failed(said), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! JUnit's XML, as nearly every test runner can write it.
+
+use super::sheet::{MOST_SAID, Sheet, failed};
+use super::{Outcome, Tests, Totals};
+use crate::text::head;
+use crate::xml::{self, Element, Step};
+
+/// A test that is being read.
+#[derive(Default)]
+struct Case {
+    name: String,
+    file: Option<String>,
+    seconds: Option<f64>,
+    /// What it says: nothing for one that passed.
+    fault: Option<Fault>,
+}
+
+enum Fault {
+    Failed(String),
+    Skipped,
+}
+
+pub(super) fn read(text: &str) -> Option<Tests> {
+    let start = text.find('<')?;
+    let text = &text[start..];
+    let root = xml::root(text)?;
+    if !matches!(root.as_str(), "testsuites" | "testsuite") {
+        return None;
+    }
+    let mut reading = Reading::default();
+    reading.sheet.seen();
+    let is_whole = xml::walk(text, |step| reading.step(step));
+    let Reading { mut sheet, case, most_failed, .. } = reading;
+    if let Some(case) = case {
+        take(&mut sheet, case);
+    }
+    if !is_whole {
+        sheet.cut();
+    }
+    sheet.claim(Totals { failed: most_failed, ..Totals::default() });
+    sheet.finish()
+}
+
+#[derive(Default)]
+struct Reading {
+    sheet: Sheet,
+    case: Option<Case>,
+    /// Whether the text is what is said of a failure.
+    is_said: bool,
+    /// Suites count what is inside of them too, so the largest count is that of all.
+    most_failed: usize,
+}
+
+impl Reading {
+    fn step(&mut self, step: Step<'_>) {
+        match step {
+            Step::Open(element) => self.open(element),
+            Step::Text(words) => {
+                if let Some(Case { fault: Some(Fault::Failed(said)), .. }) = &mut self.case
+                    && self.is_said
+                {
+                    let room = MOST_SAID.saturating_sub(said.len());
+                    said.push_str(head(words, room));
+                }
+            }
+            Step::Close("testcase") => {
+                if let Some(case) = self.case.take() {
+                    take(&mut self.sheet, case);
+                }
+            }
+            Step::Close("failure" | "error") => self.is_said = false,
+            Step::Close(_) => {}
+        }
+    }
+
+    fn open(&mut self, element: &Element<'_>) {
+        match element.name().as_str() {
+            "testsuite" | "testsuites" => {
+                let count = |name| element.number::<usize>(name).unwrap_or(0);
+                let failed = count("failures").saturating_add(count("errors"));
+                self.most_failed = self.most_failed.max(failed);
+            }
+            "testcase" => {
+                if let Some(case) = self.case.replace(opened(element)) {
+                    take(&mut self.sheet, case);
+                }
+            }
+            "failure" | "error" => {
+                if let Some(case) = &mut self.case {
+                    let mut said = element.attribute("message").unwrap_or_default();
+                    said.push('\n');
+                    case.fault = Some(Fault::Failed(said));
+                    self.is_said = true;
+                }
+            }
+            "skipped" => {
+                if let Some(case @ Case { fault: None, .. }) = &mut self.case {
+                    case.fault = Some(Fault::Skipped);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn opened(element: &Element<'_>) -> Case {
+    let name = element.attribute("name").unwrap_or_default();
+    let class = element.attribute("classname").filter(|class| !class.is_empty() && *class != name);
+    let name = match class {
+        Some(class) => format!("{class} {name}"),
+        None => name,
+    };
+    // Numbers are written with thousands apart, too.
+    let time = element.attribute("time").map(|time| time.replace(',', ""));
+    let seconds = time.and_then(|time| time.trim().parse().ok());
+    let is_off = element.attribute("status").is_some_and(|status| status == "notrun");
+    let fault = is_off.then_some(Fault::Skipped);
+    Case { name, file: element.attribute("file"), seconds, fault }
+}
+
+fn take(sheet: &mut Sheet, case: Case) {
+    let outcome = match case.fault {
+        None => Outcome::Passed,
+        Some(Fault::Skipped) => Outcome::Skipped,
+        Some(Fault::Failed(said)) => failed(&said),
+    };
+    sheet.take(&case.name, case.file.as_deref(), outcome, case.seconds);
+}

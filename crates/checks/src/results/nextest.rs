@@ -1,0 +1,96 @@
+//! The text of `cargo nextest run`, which goes to its standard error.
+
+use super::sheet::{Sheet, failed, say};
+use super::{Outcome, Tests, Totals};
+
+/// Reads tests up to the summary, which names failures a second time.
+pub(super) fn read(text: &str) -> Option<Tests> {
+    let mut sheet = Sheet::default();
+    let mut is_open = false;
+    let mut said = String::new();
+    for line in text.lines() {
+        let words = line.trim_start();
+        if words.starts_with("Starting ") && words.contains(" across ") {
+            is_open = true;
+            sheet.seen();
+        } else if !is_open {
+            continue;
+        } else if let Some(counts) = words.strip_prefix("Summary [") {
+            settle(&mut sheet, &mut said);
+            sheet.claim(counted(counts));
+            is_open = false;
+        } else if let Some((outcome, seconds, name)) = test(words) {
+            settle(&mut sheet, &mut said);
+            if let Some(outcome) = outcome {
+                sheet.take(name, None, outcome, seconds);
+            }
+        } else {
+            say(&mut said, line.strip_prefix("    ").unwrap_or(line));
+        }
+    }
+    settle(&mut sheet, &mut said);
+    if is_open {
+        sheet.cut();
+    }
+    sheet.finish()
+}
+
+/// Reads `3 passed (1 slow), 1 failed, 1 skipped`. What is in brackets is counted already.
+fn counted(counts: &str) -> Totals {
+    let counts = counts.split_once("run: ").map_or("", |(_, counts)| counts);
+    let mut totals = Totals::default();
+    for count in counts.split([',', '(', ')']).map(str::trim) {
+        let Some((number, what)) = count.split_once(' ') else { continue };
+        let Ok(number) = number.parse::<usize>() else { continue };
+        match what {
+            "passed" => totals.passed = number,
+            "failed" | "timed out" | "exec failed" => {
+                totals.failed = totals.failed.saturating_add(number);
+            }
+            "skipped" => totals.skipped = number,
+            _ => {}
+        }
+    }
+    totals
+}
+
+/// What stands after a failure is said of it.
+fn settle(sheet: &mut Sheet, said: &mut String) {
+    if let Some(test) = sheet.last()
+        && let Outcome::Failed { message } = &mut test.outcome
+        && message.is_empty()
+    {
+        *message = said.trim().to_owned();
+    }
+    said.clear();
+}
+
+/// Reads `FAIL [   0.284s] (4/4) shop tests::fails`. A try that is not the last one, and a test that
+/// is only slow so far, have no outcome yet.
+fn test(line: &str) -> Option<(Option<Outcome>, Option<f64>, &str)> {
+    let (status, rest) = line.split_once(" [")?;
+    let (time, rest) = rest.split_once("] ")?;
+    let seconds = time.trim_start_matches(['>', ' ']).strip_suffix('s')?;
+    let seconds: f64 = seconds.parse().ok()?;
+    let name = match rest.strip_prefix('(').and_then(|rest| rest.split_once(") ")) {
+        Some((_, name)) => name,
+        None => rest,
+    };
+    let word = match status.strip_prefix("TRY ") {
+        Some(again) => match again.split_once(' ')?.1 {
+            "PASS" => "PASS",
+            _ => return Some((None, None, name)),
+        },
+        None => status,
+    };
+    let outcome = match word {
+        "PASS" | "LEAK" => Outcome::Passed,
+        "SKIP" => Outcome::Skipped,
+        "SLOW" | "TERMINATING" | "SETUP" => return Some((None, None, name)),
+        "FAIL" | "TIMEOUT" | "ABORT" | "LEAK-FAIL" | "FLKY-FL" => failed(""),
+        word if word.starts_with("SIG") => failed(""),
+        word if word.starts_with("FLAKY ") => Outcome::Passed,
+        _ => return None,
+    };
+    Some((Some(outcome), Some(seconds), name.trim()))
+}

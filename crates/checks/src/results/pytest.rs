@@ -1,0 +1,132 @@
+//! The text of pytest: a line for each test with `-v`, its short summary, and how many it counts.
+
+use std::collections::HashMap;
+
+use super::sheet::{Sheet, failed};
+use super::{Outcome, Tests, Totals};
+
+/// Reads what is named, each test once, and what is counted at the end.
+pub(super) fn read(text: &str) -> Option<Tests> {
+    let mut named: HashMap<&str, Outcome> = HashMap::new();
+    let mut order: Vec<&str> = Vec::new();
+    let mut sheet = Sheet::default();
+    let (mut is_open, mut in_summary) = (false, false);
+    for line in text.lines() {
+        if line.starts_with("====") && line.contains(" test session starts ") {
+            is_open = true;
+            sheet.seen();
+        } else if let Some(totals) = counted(line) {
+            (is_open, in_summary) = (false, false);
+            sheet.claim(totals);
+        } else if line.starts_with("====") && line.contains(" short test summary info ") {
+            in_summary = true;
+        } else if let Some((name, outcome)) = if in_summary { short(line) } else { verbose(line) } {
+            match named.get_mut(name) {
+                Some(before) => worse(before, outcome),
+                None => {
+                    order.push(name);
+                    named.insert(name, outcome);
+                }
+            }
+        }
+    }
+    for name in order {
+        let file = name.split("::").next().filter(|file| *file != name);
+        if let Some(outcome) = named.remove(name) {
+            sheet.take(name, file, outcome, None);
+        }
+    }
+    if is_open {
+        sheet.cut();
+    }
+    sheet.finish()
+}
+
+/// A failure stays one, with the message that says more.
+fn worse(before: &mut Outcome, after: Outcome) {
+    match (&mut *before, after) {
+        (Outcome::Failed { message }, Outcome::Failed { message: more }) if message.is_empty() => {
+            *message = more;
+        }
+        (Outcome::Failed { .. }, _) => {}
+        (before, after) => *before = after,
+    }
+}
+
+/// Reads `tests/test_a.py::test_x PASSED      [ 50%]`, also with the worker of xdist in front.
+fn verbose(line: &str) -> Option<(&str, Outcome)> {
+    if let Some(rest) = line.strip_prefix("[gw") {
+        let rest = rest.split_once("] ")?.1;
+        let rest = if rest.starts_with('[') { rest.split_once("] ")?.1 } else { rest };
+        let (word, name) = rest.split_once(' ')?;
+        return Some((node(name.trim())?, outcome(word, "")?));
+    }
+    let name_ends = line.find(".py::")?;
+    // A parameter may hold blanks, so the last word that is an outcome counts.
+    let (at, word) = WORDS
+        .iter()
+        .filter_map(|word| Some((line.rfind(&format!(" {word}"))?, *word)))
+        .filter(|(at, word)| {
+            let rest = &line[at + 1 + word.len()..];
+            *at > name_ends && (rest.is_empty() || rest.starts_with(' '))
+        })
+        .max_by_key(|(at, _)| *at)?;
+    Some((node(line[..at].trim_end())?, outcome(word, "")?))
+}
+
+const WORDS: [&str; 6] = ["PASSED", "FAILED", "SKIPPED", "XFAIL", "XPASS", "ERROR"];
+
+/// Reads `FAILED tests/test_a.py::test_y - assert 1 == 2`. What was skipped is told by its place
+/// and not by its name, so it is only counted.
+fn short(line: &str) -> Option<(&str, Outcome)> {
+    let (word, rest) = line.split_once(' ')?;
+    let (name, why) = rest.split_once(" - ").unwrap_or((rest, ""));
+    match word {
+        "ERROR" => Some((name_of_error(name)?, failed(why))),
+        "PASSED" | "FAILED" | "XFAIL" | "XPASS" => Some((node(name)?, outcome(word, why)?)),
+        _ => None,
+    }
+}
+
+/// A file that cannot be collected is an error without a test.
+fn name_of_error(name: &str) -> Option<&str> {
+    let name = name.strip_prefix("collecting ").unwrap_or(name);
+    (name.contains(".py") && !name.contains(' ')).then_some(name).or_else(|| node(name))
+}
+
+fn node(name: &str) -> Option<&str> {
+    name.contains(".py::").then_some(name)
+}
+
+fn outcome(word: &str, why: &str) -> Option<Outcome> {
+    match word {
+        "PASSED" | "XPASS" => Some(Outcome::Passed),
+        "FAILED" | "ERROR" => Some(failed(why)),
+        "SKIPPED" | "XFAIL" => Some(Outcome::Skipped),
+        _ => None,
+    }
+}
+
+/// Reads `==== 1 failed, 2 passed in 0.03s ====`, also without its frame.
+fn counted(line: &str) -> Option<Totals> {
+    let line = line.trim_matches('=').trim();
+    let (counts, time) = line.rsplit_once(" in ")?;
+    let seconds = time.split(' ').next()?.strip_suffix('s')?;
+    seconds.parse::<f64>().ok()?;
+    let mut totals = Totals::default();
+    if counts == "no tests ran" || counts == "no tests collected" {
+        return Some(totals);
+    }
+    for count in counts.split(", ") {
+        let (number, what) = count.split_once(' ')?;
+        let number: usize = number.parse().ok()?;
+        match what {
+            "passed" | "xpassed" => totals.passed = totals.passed.saturating_add(number),
+            "failed" | "error" | "errors" => totals.failed = totals.failed.saturating_add(number),
+            "skipped" | "xfailed" => totals.skipped = totals.skipped.saturating_add(number),
+            "deselected" | "warning" | "warnings" | "rerun" | "subtests passed" => {}
+            _ => return None,
+        }
+    }
+    Some(totals)
+}

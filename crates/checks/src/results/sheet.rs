@@ -1,0 +1,150 @@
+//! Results while they are read: [`Sheet`].
+
+use super::{Outcome, TestResult, Tests, Totals};
+use crate::text::head;
+
+/// How much is kept of what a runner says of a failure, in bytes.
+pub(super) const MOST_SAID: usize = 4_000;
+
+/// How many results are kept, and of names how much.
+const MOST_KEPT: usize = 20_000;
+const LONGEST_NAME: usize = 1_000;
+
+/// Results while they are read.
+#[derive(Debug, Default)]
+pub(super) struct Sheet {
+    listed: Totals,
+    claimed: Totals,
+    results: Vec<TestResult>,
+    is_cut: bool,
+    /// Whether anything was of this form.
+    seen: bool,
+}
+
+impl Sheet {
+    /// Takes note that something is of this form.
+    pub(super) fn seen(&mut self) {
+        self.seen = true;
+    }
+
+    /// Takes note that what is read breaks off.
+    pub(super) fn cut(&mut self) {
+        self.is_cut = true;
+    }
+
+    /// Adds a test.
+    pub(super) fn take(
+        &mut self,
+        name: &str,
+        file: Option<&str>,
+        outcome: Outcome,
+        seconds: Option<f64>,
+    ) {
+        self.seen = true;
+        count(&mut self.listed, &outcome);
+        let name = head(name, LONGEST_NAME).to_owned();
+        let file = file.map(|file| head(file, LONGEST_NAME).to_owned());
+        self.results.push(TestResult { name, file, outcome, duration_ms: millis(seconds) });
+        if self.results.len() >= 2 * MOST_KEPT {
+            bound(&mut self.results);
+        }
+    }
+
+    /// Adds to what the runner itself counts.
+    pub(super) fn claim(&mut self, totals: Totals) {
+        self.seen = true;
+        let Totals { passed, failed, skipped } = &mut self.claimed;
+        *passed = passed.saturating_add(totals.passed);
+        *failed = failed.saturating_add(totals.failed);
+        *skipped = skipped.saturating_add(totals.skipped);
+    }
+
+    /// Gives the last result that was added.
+    pub(super) fn last(&mut self) -> Option<&mut TestResult> {
+        self.results.last_mut()
+    }
+
+    /// Gives all results that were kept.
+    pub(super) fn results(&mut self) -> &mut [TestResult] {
+        &mut self.results
+    }
+
+    /// Ends the reading. The larger of two counts is taken: a summary may count what was not named,
+    /// and no failure is lost for a summary that leaves it out.
+    pub(super) fn finish(mut self) -> Option<Tests> {
+        if !self.seen {
+            return None;
+        }
+        bound(&mut self.results);
+        let totals = Totals {
+            passed: self.listed.passed.max(self.claimed.passed),
+            failed: self.listed.failed.max(self.claimed.failed),
+            skipped: self.listed.skipped.max(self.claimed.skipped),
+        };
+        Some(Tests { totals, results: self.results, is_cut: self.is_cut })
+    }
+}
+
+fn count(totals: &mut Totals, outcome: &Outcome) {
+    match outcome {
+        Outcome::Passed => totals.passed += 1,
+        Outcome::Failed { .. } => totals.failed += 1,
+        Outcome::Skipped => totals.skipped += 1,
+    }
+}
+
+/// Leaves out what is too much, failures last.
+pub(super) fn bound(results: &mut Vec<TestResult>) {
+    if results.len() <= MOST_KEPT {
+        return;
+    }
+    let failed = |test: &TestResult| matches!(test.outcome, Outcome::Failed { .. });
+    let failures = results.iter().filter(|test| failed(test)).count().min(MOST_KEPT);
+    let (mut failures, mut others) = (failures, MOST_KEPT - failures);
+    results.retain(|test| {
+        let left = if failed(test) { &mut failures } else { &mut others };
+        let stays = *left > 0;
+        *left = left.saturating_sub(1);
+        stays
+    });
+}
+
+/// A failure with what is said of it.
+pub(super) fn failed(message: &str) -> Outcome {
+    Outcome::Failed { message: head(message.trim(), MOST_SAID).to_owned() }
+}
+
+/// Adds a line to what is said of a failure, as far as there is room.
+pub(super) fn say(message: &mut String, line: &str) {
+    let room = MOST_SAID.saturating_sub(message.len());
+    if room > 1 && !(message.is_empty() && line.trim().is_empty()) {
+        if !message.is_empty() {
+            message.push('\n');
+        }
+        message.push_str(head(line, room - 1));
+    }
+}
+
+fn millis(seconds: Option<f64>) -> Option<u64> {
+    let millis = seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0)? * 1_000.0;
+    // A float is cut to what the number holds.
+    Some(millis.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_tests_all_are_counted_and_failures_are_kept() {
+        let mut sheet = Sheet::default();
+        for number in 0..50_000 {
+            let fails = number % 10_000 == 9_999;
+            let outcome = if fails { failed("no") } else { Outcome::Passed };
+            sheet.take(&number.to_string(), None, outcome, None);
+        }
+        let tests = sheet.finish().unwrap();
+        assert_eq!((tests.totals.passed, tests.totals.failed), (49_995, 5));
+        assert_eq!((tests.results.len(), tests.failed().count()), (MOST_KEPT, 5));
+    }
+}

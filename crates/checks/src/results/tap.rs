@@ -1,0 +1,79 @@
+//! The Test Anything Protocol, with subtests, as `node --test`, mocha, prove and bats print it.
+
+use super::sheet::{Sheet, failed, say};
+use super::{Outcome, Tests};
+
+/// Reads points at any depth. A point above its subtests counts too.
+pub(super) fn read(text: &str) -> Option<Tests> {
+    let is_told = |line: &str| line.starts_with("TAP version ") || plan(line).is_some();
+    if !text.lines().any(is_told) {
+        return None;
+    }
+    let mut sheet = Sheet::default();
+    sheet.seen();
+    let (mut planned, mut points) = (None, 0_usize);
+    let mut in_notes = false;
+    for line in text.lines() {
+        let words = line.trim_start();
+        let is_top = words.len() == line.len();
+        if in_notes || (words == "---" && !is_top) {
+            in_notes = words != "...";
+            explain(&mut sheet, words);
+        } else if let Some((name, outcome)) = point(words) {
+            points += usize::from(is_top);
+            sheet.take(name, None, outcome, None);
+        } else if is_top && let Some(more) = plan(words) {
+            planned = Some(planned.unwrap_or(0_usize).saturating_add(more));
+        } else if let Some(why) = words.strip_prefix("Bail out!") {
+            sheet.take("Bail out!", None, failed(why), None);
+        } else if !is_top && !words.starts_with('#') && plan(words).is_none() {
+            explain(&mut sheet, words);
+        }
+    }
+    if in_notes || planned.is_none_or(|planned| planned > points) {
+        sheet.cut();
+    }
+    sheet.finish()
+}
+
+/// What stands indented below a failure is said of it.
+fn explain(sheet: &mut Sheet, line: &str) {
+    if let Some(test) = sheet.last()
+        && let Outcome::Failed { message } = &mut test.outcome
+        && !matches!(line, "---" | "...")
+    {
+        say(message, line);
+    }
+}
+
+/// Reads `1..3`.
+fn plan(line: &str) -> Option<usize> {
+    let rest = line.strip_prefix("1..")?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+/// Reads `not ok 2 - adds # SKIP slow`. What is still to be done may fail.
+fn point(line: &str) -> Option<(&str, Outcome)> {
+    let (is_ok, rest) = match line.strip_prefix("not ok") {
+        Some(rest) => (false, rest),
+        None => (true, line.strip_prefix("ok")?),
+    };
+    if !(rest.is_empty() || rest.starts_with(' ')) {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let number = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let name = rest[number..].trim_start().trim_start_matches("- ").trim();
+    let (name, directive) = name.rsplit_once(" # ").unwrap_or((name, ""));
+    let (name, directive) = match name.strip_prefix("# ") {
+        Some(alone) if directive.is_empty() => ("", alone),
+        _ => (name, directive),
+    };
+    let word = directive.split([' ', ':']).next().unwrap_or_default().to_ascii_uppercase();
+    let outcome = match (word.as_str(), is_ok) {
+        ("SKIP" | "SKIPPED" | "TODO", _) => Outcome::Skipped,
+        (_, true) => Outcome::Passed,
+        (_, false) => failed(""),
+    };
+    Some((name, outcome))
+}

@@ -1,0 +1,93 @@
+//! The text of Python's own `unittest`.
+
+use super::sheet::{Sheet, failed, say};
+use super::{Outcome, Tests, Totals};
+
+/// Reads tests that are named, failures with what is said of them, and what is counted at the end.
+pub(super) fn read(text: &str) -> Option<Tests> {
+    let mut sheet = Sheet::default();
+    let mut before = "";
+    let mut ran: Option<usize> = None;
+    // The failure that is told of, and whether its name is behind us.
+    let mut failure: Option<(&str, String)> = None;
+    for line in text.lines() {
+        let is_rule = line.len() == 70 && line.bytes().all(|byte| byte == b'=' || byte == b'-');
+        if let Some(name) = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: ")) {
+            settle(&mut sheet, failure.replace((name, String::new())));
+        } else if let Some(count) = counted(line) {
+            settle(&mut sheet, failure.take());
+            ran = Some(ran.unwrap_or(0).saturating_add(count));
+            sheet.seen();
+        } else if let Some((_, said)) = &mut failure {
+            if !is_rule {
+                say(said, line);
+            }
+        } else if let Some(outcome) = ran.and_then(|_| ended(line)) {
+            claim(&mut sheet, ran.take().unwrap_or(0), outcome);
+        } else if let Some((name, outcome)) = test(line, before) {
+            sheet.take(name, None, outcome, None);
+        }
+        before = line;
+    }
+    if failure.is_some() || ran.is_some() {
+        sheet.cut();
+    }
+    settle(&mut sheet, failure);
+    sheet.finish()
+}
+
+/// A failure is named where it is told of, and nowhere before.
+fn settle(sheet: &mut Sheet, failure: Option<(&str, String)>) {
+    if let Some((name, said)) = failure {
+        sheet.take(name, None, failed(&said), None);
+    }
+}
+
+/// Reads `test_a (unit.Shop.test_a) ... ok`. The name may stand on the line before, with what the
+/// test says of itself on this one.
+fn test<'a>(line: &'a str, before: &'a str) -> Option<(&'a str, Outcome)> {
+    let (name, word) = line.rsplit_once(" ... ")?;
+    let outcome = match word {
+        "ok" | "unexpected success" => Outcome::Passed,
+        "expected failure" => Outcome::Skipped,
+        word if word.starts_with("skipped") => Outcome::Skipped,
+        _ => return None,
+    };
+    let is_name = |text: &str| text.ends_with(')') && text.contains(" (");
+    [name, before].into_iter().find(|text| is_name(text)).map(|name| (name, outcome))
+}
+
+fn counted(line: &str) -> Option<usize> {
+    let (count, rest) = line.strip_prefix("Ran ")?.split_once(' ')?;
+    (rest.starts_with("test in ") || rest.starts_with("tests in ")).then_some(())?;
+    count.parse().ok()
+}
+
+/// Reads `OK (skipped=1)`, `FAILED (failures=1, errors=1)` or `NO TESTS RAN`.
+fn ended(line: &str) -> Option<Totals> {
+    let (word, counts) = line.split_once(" (").unwrap_or((line, ""));
+    matches!(word, "OK" | "FAILED" | "NO TESTS RAN").then_some(())?;
+    let mut totals = Totals::default();
+    for count in counts.trim_end_matches(')').split(", ") {
+        let Some((what, number)) = count.split_once('=') else { continue };
+        let Ok(number) = number.parse::<usize>() else { continue };
+        match what {
+            "failures" | "errors" | "unexpected successes" => {
+                totals.failed = totals.failed.saturating_add(number);
+            }
+            "skipped" | "expected failures" => {
+                totals.skipped = totals.skipped.saturating_add(number);
+            }
+            _ => {}
+        }
+    }
+    if word == "FAILED" {
+        totals.failed = totals.failed.max(1);
+    }
+    Some(totals)
+}
+
+fn claim(sheet: &mut Sheet, ran: usize, ended: Totals) {
+    let others = ended.failed.saturating_add(ended.skipped);
+    sheet.claim(Totals { passed: ran.saturating_sub(others), ..ended });
+}

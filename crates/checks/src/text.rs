@@ -1,0 +1,74 @@
+//! Text as programs print it: without colours, and cut where it is long.
+
+/// Gives what a program printed as plain text: colours and other escapes are taken out, and of a
+/// line that was printed over only the last try stays.
+pub(crate) fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut plain = String::with_capacity(text.len());
+    let mut line = 0;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut chars),
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' => plain.truncate(line),
+            '\n' => {
+                plain.push('\n');
+                line = plain.len();
+            }
+            '\t' => plain.push('\t'),
+            c if c.is_control() => {}
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// Skips an escape up to its end, which is a letter; one that names a title or a link ends with a
+/// bell or another escape.
+fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match chars.peek() {
+        Some('[') => {
+            chars.next();
+            while chars.peek().is_some_and(|c| *c != '\n') {
+                if chars.next().is_some_and(|c| ('\u{40}'..='\u{7e}').contains(&c)) {
+                    return;
+                }
+            }
+        }
+        Some(']') => {
+            while chars.peek().is_some_and(|c| *c != '\n' && *c != '\u{1b}') {
+                if chars.next() == Some('\u{7}') {
+                    return;
+                }
+            }
+        }
+        Some('\\') => {
+            chars.next();
+        }
+        _ => {}
+    }
+}
+
+/// Gives the beginning of a text, of at most so many bytes.
+pub(crate) fn head(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_and_what_was_printed_over_are_gone() {
+        assert_eq!(plain(b"\x1b[1;32mok\x1b[0m\r\n50%\r100%\nx"), "ok\n100%\nx");
+        assert_eq!(plain(b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x07 \xff"), "link \u{fffd}");
+        assert_eq!(plain(b"\x1b"), "");
+        assert_eq!(plain(b"\x1b[never ends\n\x00a"), "ever ends\na");
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!((head("äö", 3), head("a", 9)), ("ä", "a"));
+    }
+}

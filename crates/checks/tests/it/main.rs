@@ -1,0 +1,6 @@
+//! Checks, through the crate's front door.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
+
+mod hostile_results;
+mod results;

@@ -1,0 +1,546 @@
+//! What became of tests, read from what real runners wrote.
+
+use assay_checks::results::{Form, Outcome, Tests, detect, read};
+use expect_test::{Expect, expect};
+
+/// Reads a sample, by its form and by guessing it, which must be the same.
+fn check(form: Form, sample: &str, expect: Expect) {
+    let path = format!("{}/tests/samples/results/{sample}", env!("CARGO_MANIFEST_DIR"));
+    let bytes = std::fs::read(path).unwrap();
+    let tests = read(form, &bytes);
+    expect.assert_eq(&tests.as_ref().map_or("nothing is of this form\n".to_owned(), shown));
+    assert_eq!(detect(&bytes).map(|(form, tests)| (form, Some(tests))), Some((form, tests)));
+}
+
+/// Reads a text that somebody made up.
+fn check_text(form: Form, text: &str, expect: Expect) {
+    let tests = read(form, text.as_bytes());
+    expect.assert_eq(&tests.as_ref().map_or("nothing is of this form\n".to_owned(), shown));
+}
+
+fn shown(tests: &Tests) -> String {
+    let mut text = format!(
+        "{} passed, {} failed, {} skipped{}\n",
+        tests.totals.passed,
+        tests.totals.failed,
+        tests.totals.skipped,
+        if tests.is_cut { ", and it breaks off" } else { "" },
+    );
+    for test in &tests.results {
+        let (word, message) = match &test.outcome {
+            Outcome::Passed => ("passed", ""),
+            Outcome::Failed { message } => ("FAILED", message.as_str()),
+            Outcome::Skipped => ("skipped", ""),
+        };
+        let file = test.file.as_ref().map(|file| format!(" in {file}")).unwrap_or_default();
+        let time = test.duration_ms.map(|millis| format!(", {millis} ms")).unwrap_or_default();
+        text.push_str(&format!("{word} {}{file}{time}\n", test.name));
+        let said = message.lines().filter(|line| !line.trim().is_empty()).take(3);
+        said.for_each(|line| text.push_str(&format!("    {line}\n")));
+    }
+    text
+}
+
+#[test]
+fn cargo_tests_are_read_from_all_binaries() {
+    check(
+        Form::Cargo,
+        "cargo.txt",
+        expect![[r#"
+            4 passed, 1 failed, 1 skipped
+            passed tests::adds
+            passed tests::breaks
+            skipped tests::waits
+            FAILED tests::fails
+                about to fail
+                thread 'tests::fails' (20111) panicked at src/lib.rs:29:9:
+                assertion `left == right` failed: the sum is off
+            passed from_outside
+            passed src/lib.rs - add (line 5) in src/lib.rs
+        "#]],
+    );
+}
+
+#[test]
+fn nextest_names_a_failure_twice_and_it_counts_once() {
+    check(
+        Form::Nextest,
+        "nextest.txt",
+        expect![[r#"
+            3 passed, 1 failed, 1 skipped
+            passed shop tests::adds, 20 ms
+            passed shop tests::breaks, 291 ms
+            passed shop::it from_outside, 12 ms
+            FAILED shop tests::fails, 284 ms
+                stdout ───
+                running 1 test
+                about to fail
+        "#]],
+    );
+}
+
+#[test]
+fn nextest_tells_in_json_what_libtest_does() {
+    check(
+        Form::LibtestJson,
+        "nextest.jsonl",
+        expect![[r#"
+            3 passed, 1 failed, 1 skipped
+            passed shop::shop tests::adds, 16 ms
+            skipped shop::shop tests::waits
+            passed shop::shop tests::breaks, 252 ms
+            passed shop::it from_outside, 5 ms
+            FAILED shop::shop tests::fails, 240 ms
+                about to fail
+                thread 'tests::fails' (20214) panicked at src/lib.rs:29:9:
+                assertion `left == right` failed: the sum is off
+        "#]],
+    );
+}
+
+#[test]
+fn pytest_names_failures_and_counts_the_rest() {
+    check(
+        Form::Pytest,
+        "pytest.txt",
+        expect![[r#"
+        4 passed, 2 failed, 2 skipped
+        FAILED tests/test_shop.py::test_fails in tests/test_shop.py
+            AssertionError: the sum is off
+        FAILED tests/test_shop.py::test_errors in tests/test_shop.py
+            RuntimeError: no database
+    "#]],
+    );
+}
+
+#[test]
+fn pytest_names_all_tests_when_asked() {
+    check(
+        Form::Pytest,
+        "pytest-v.txt",
+        expect![[r#"
+        4 passed, 2 failed, 2 skipped
+        passed tests/test_shop.py::test_adds in tests/test_shop.py
+        FAILED tests/test_shop.py::test_fails in tests/test_shop.py
+            AssertionError: the sum is off
+        skipped tests/test_shop.py::test_waits in tests/test_shop.py
+        skipped tests/test_shop.py::test_known in tests/test_shop.py
+        FAILED tests/test_shop.py::test_errors in tests/test_shop.py
+            RuntimeError: no database
+        passed tests/test_shop.py::test_many[1] in tests/test_shop.py
+        passed tests/test_shop.py::test_many[2] in tests/test_shop.py
+        passed tests/test_shop.py::TestBox::test_in_class in tests/test_shop.py
+    "#]],
+    );
+    check(
+        Form::Pytest,
+        "pytest-q-rA.txt",
+        expect![[r#"
+        4 passed, 2 failed, 2 skipped
+        passed tests/test_shop.py::test_adds in tests/test_shop.py
+        passed tests/test_shop.py::test_many[1] in tests/test_shop.py
+        passed tests/test_shop.py::test_many[2] in tests/test_shop.py
+        passed tests/test_shop.py::TestBox::test_in_class in tests/test_shop.py
+        skipped tests/test_shop.py::test_known in tests/test_shop.py
+        FAILED tests/test_shop.py::test_errors in tests/test_shop.py
+            RuntimeError: no database
+        FAILED tests/test_shop.py::test_fails in tests/test_shop.py
+            AssertionError: the sum is off
+    "#]],
+    );
+}
+
+#[test]
+fn pytest_that_ran_nothing_says_so() {
+    check(
+        Form::Pytest,
+        "pytest-none.txt",
+        expect![[r#"
+        0 passed, 0 failed, 0 skipped
+    "#]],
+    );
+}
+
+#[test]
+fn unittest_is_read_with_and_without_names() {
+    check(
+        Form::Unittest,
+        "unittest-v.txt",
+        expect![[r#"
+        2 passed, 2 failed, 1 skipped
+        passed test_adds (unit.Shop.test_adds)
+        passed test_doc (unit.Shop.test_doc)
+        skipped test_waits (unit.Shop.test_waits)
+        FAILED test_errors (unit.Shop.test_errors)
+            Traceback (most recent call last):
+              File "/home/ada/shop/unit.py", line 12, in test_errors
+                raise RuntimeError("no database")
+        FAILED test_fails (unit.Shop.test_fails)
+            Traceback (most recent call last):
+              File "/home/ada/shop/unit.py", line 7, in test_fails
+                self.assertEqual(add(1, 2), 4)
+    "#]],
+    );
+    check(
+        Form::Unittest,
+        "unittest.txt",
+        expect![[r#"
+        2 passed, 2 failed, 1 skipped
+        FAILED test_errors (unit.Shop.test_errors)
+            Traceback (most recent call last):
+              File "/home/ada/shop/unit.py", line 12, in test_errors
+                raise RuntimeError("no database")
+        FAILED test_fails (unit.Shop.test_fails)
+            Traceback (most recent call last):
+              File "/home/ada/shop/unit.py", line 7, in test_fails
+                self.assertEqual(add(1, 2), 4)
+    "#]],
+    );
+}
+
+#[test]
+fn junit_is_read_whoever_wrote_it() {
+    check(
+        Form::Junit,
+        "pytest.xml",
+        expect![[r#"
+        4 passed, 2 failed, 2 skipped
+        passed tests.test_shop test_adds, 1 ms
+        FAILED tests.test_shop test_fails, 1 ms
+            AssertionError: the sum is off
+            assert 3 == 4
+             +  where 3 = add(1, 2)
+        skipped tests.test_shop test_waits, 0 ms
+        skipped tests.test_shop test_known, 0 ms
+        FAILED tests.test_shop test_errors, 0 ms
+            failed on setup with "RuntimeError: no database"
+            @pytest.fixture
+                def broken():
+        passed tests.test_shop test_many[1], 0 ms
+        passed tests.test_shop test_many[2], 0 ms
+        passed tests.test_shop.TestBox test_in_class, 0 ms
+    "#]],
+    );
+    check(
+        Form::Junit,
+        "vitest.xml",
+        expect![[r#"
+            2 passed, 1 failed, 1 skipped
+            passed shop.test.mjs shop > adds, 1 ms
+            FAILED shop.test.mjs shop > fails, 6 ms
+                expected 3 to be 4 // Object.is equality
+                AssertionError: expected 3 to be 4 // Object.is equality
+                - Expected
+            skipped shop.test.mjs shop > waits, 0 ms
+            passed shop.test.mjs shop > signs, 0 ms
+        "#]],
+    );
+    check(
+        Form::Junit,
+        "node.xml",
+        expect![[r#"
+            2 passed, 1 failed, 1 skipped
+            passed test adds, 6 ms
+            FAILED test fails, 1 ms
+                3 == 4
+                [Error [ERR_TEST_FAILURE]: 3 == 4] {
+                  code: 'ERR_TEST_FAILURE',
+            skipped test waits, 0 ms
+            passed test inside, 0 ms
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_jest_cannot_run_is_a_failure() {
+    check(
+        Form::Jest,
+        "jest.json",
+        expect![[r#"
+            2 passed, 2 failed, 2 skipped
+            passed shop adds in /home/ada/shop/shop.test.js, 7 ms
+            FAILED shop fails in /home/ada/shop/shop.test.js, 2 ms
+                Error: expect(received).toBe(expected) // Object.is equality
+                Expected: 4
+                Received: 3
+            skipped shop waits in /home/ada/shop/shop.test.js
+            skipped shop later in /home/ada/shop/shop.test.js
+            passed shop signs in /home/ada/shop/shop.test.js, 0 ms
+            FAILED /home/ada/shop/broken.test.js in /home/ada/shop/broken.test.js
+                ● Test suite failed to run
+                    Cannot find module './missing' from 'broken.test.js'
+                    > 1 | require('./missing'); test('x', () => {});
+        "#]],
+    );
+}
+
+#[test]
+fn vitest_writes_as_jest_does() {
+    check(
+        Form::Jest,
+        "vitest.json",
+        expect![[r#"
+        2 passed, 1 failed, 1 skipped
+        passed shop adds in /home/ada/shop/shop.test.mjs, 2 ms
+        FAILED shop fails in /home/ada/shop/shop.test.mjs, 15 ms
+            AssertionError: expected 3 to be 4 // Object.is equality
+                at /home/ada/shop/shop.test.mjs:5:41
+        skipped shop waits in /home/ada/shop/shop.test.mjs
+        passed shop signs in /home/ada/shop/shop.test.mjs, 0 ms
+    "#]],
+    );
+    assert_eq!(Form::named("vitest"), Some(Form::Jest));
+}
+
+#[test]
+fn a_go_package_that_does_not_build_is_a_failure() {
+    check(
+        Form::GoJson,
+        "go.jsonl",
+        expect![[r#"
+        4 passed, 2 failed, 1 skipped
+        FAILED example.com/shop/broken, 0 ms
+            # example.com/shop/broken [example.com/shop/broken.test]
+            broken/a.go:3:19: too many return values
+            	have (number)
+        passed example.com/shop/money TestAdds, 0 ms
+        FAILED example.com/shop/money TestFails, 0 ms
+            money_test.go:12: about to fail
+                money_test.go:13: the sum is 3
+        skipped example.com/shop/money TestWaits, 0 ms
+        passed example.com/shop/money TestMany/one, 0 ms
+        passed example.com/shop/money TestMany/two, 0 ms
+        passed example.com/shop/money TestMany, 0 ms
+    "#]],
+    );
+}
+
+#[test]
+fn go_is_read_as_text_with_and_without_names() {
+    check(
+        Form::Go,
+        "go-v.txt",
+        expect![[r#"
+            4 passed, 2 failed, 1 skipped
+            FAILED example.com/shop/broken
+                # example.com/shop/broken [example.com/shop/broken.test]
+                broken/a.go:3:19: too many return values
+                	have (number)
+            passed TestAdds, 0 ms
+            FAILED TestFails, 0 ms
+                money_test.go:12: about to fail
+                money_test.go:13: the sum is 3
+            skipped TestWaits, 0 ms
+            passed TestMany, 0 ms
+            passed TestMany/one, 0 ms
+            passed TestMany/two, 0 ms
+        "#]],
+    );
+    check(
+        Form::Go,
+        "go.txt",
+        expect![[r#"
+            0 passed, 2 failed, 0 skipped
+            FAILED example.com/shop/broken
+                # example.com/shop/broken [example.com/shop/broken.test]
+                broken/a.go:3:19: too many return values
+                	have (number)
+            FAILED TestFails, 0 ms
+                money_test.go:12: about to fail
+                money_test.go:13: the sum is 3
+        "#]],
+    );
+}
+
+#[test]
+fn tap_is_read_with_subtests_and_notes() {
+    check(
+        Form::Tap,
+        "node.tap",
+        expect![[r#"
+        3 passed, 1 failed, 1 skipped
+        passed adds
+        FAILED fails
+            duration_ms: 1.172652
+            location: '/home/ada/shop/shop.test.js:3:1'
+            failureType: 'testCodeFailure'
+        skipped waits
+        passed inside
+        passed box
+    "#]],
+    );
+    check(
+        Form::Tap,
+        "mocha.tap",
+        expect![[r#"
+        1 passed, 1 failed, 1 skipped
+        passed shop adds
+        FAILED shop fails
+            3 == 4
+            AssertionError [ERR_ASSERTION]: 3 == 4
+            at Context.<anonymous> (test/shop.js:2:93)
+        skipped shop waits
+    "#]],
+    );
+}
+
+#[test]
+fn a_run_that_breaks_off_says_so() {
+    check_text(
+        Form::Cargo,
+        "running 2 tests\ntest a ... ok\n",
+        expect![[r#"
+        1 passed, 0 failed, 0 skipped, and it breaks off
+        passed a
+    "#]],
+    );
+    check_text(
+        Form::Nextest,
+        "    Starting 2 tests across 1 binary\n",
+        expect![[r#"
+        0 passed, 0 failed, 0 skipped, and it breaks off
+    "#]],
+    );
+    check_text(
+        Form::Tap,
+        "TAP version 13\n1..3\nok 1 - a\n",
+        expect![[r#"
+        1 passed, 0 failed, 0 skipped, and it breaks off
+        passed a
+    "#]],
+    );
+    check_text(
+        Form::Junit,
+        "<testsuite failures='2'><testcase name='a'/>",
+        expect![[r#"
+        1 passed, 2 failed, 0 skipped, and it breaks off
+        passed a
+    "#]],
+    );
+    check_text(
+        Form::GoJson,
+        "{\"Action\":\"start\",\"Package\":\"p\"}\n",
+        expect![[r#"
+        0 passed, 0 failed, 0 skipped, and it breaks off
+    "#]],
+    );
+    check_text(
+        Form::Pytest,
+        "==== test session starts ====\na.py::b PASSED\n",
+        expect![[r#"
+            1 passed, 0 failed, 0 skipped, and it breaks off
+            passed a.py::b in a.py
+        "#]],
+    );
+}
+
+#[test]
+fn a_summary_counts_failures_that_nobody_named() {
+    check_text(
+        Form::Cargo,
+        "running 3 tests\ntest a ... ok\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured\n",
+        expect![[r#"
+            1 passed, 2 failed, 0 skipped
+            passed a
+        "#]],
+    );
+}
+
+#[test]
+fn a_binary_without_tests_ran_none() {
+    let none = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured\n";
+    check_text(
+        Form::Cargo,
+        none,
+        expect![[r#"
+        0 passed, 0 failed, 0 skipped
+    "#]],
+    );
+    check_text(
+        Form::Go,
+        "?   \texample.com/shop\t[no test files]\n",
+        expect![[r#"
+        0 passed, 0 failed, 0 skipped
+    "#]],
+    );
+    check_text(
+        Form::Unittest,
+        "\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n",
+        expect![[r#"
+        0 passed, 0 failed, 0 skipped
+    "#]],
+    );
+    check_text(
+        Form::Tap,
+        "1..0 # skip no tests\n",
+        expect![[r#"
+        0 passed, 0 failed, 0 skipped
+    "#]],
+    );
+}
+
+#[test]
+fn only_the_last_try_of_a_test_counts() {
+    check_text(
+        Form::Nextest,
+        "    Starting 1 test across 1 binary
+  TRY 1 FAIL [   0.1s] (───) shop tests::flaky
+  TRY 2 PASS [   0.1s] (1/1) shop tests::flaky
+     Summary [   0.2s] 1 test run: 1 passed (1 flaky), 0 skipped
+   FLAKY 2/3 [   0.1s] (1/1) shop tests::flaky
+",
+        expect![[r#"
+            1 passed, 0 failed, 0 skipped
+            passed shop tests::flaky, 100 ms
+        "#]],
+    );
+}
+
+#[test]
+fn colours_do_not_hide_a_result() {
+    check_text(
+        Form::Cargo,
+        "running 1 test\r\ntest a ... \u{1b}[32mok\u{1b}[m\r\n\r\ntest result: \u{1b}[32mok\u{1b}[m. 1 passed; 0 failed\r\n",
+        expect![[r#"
+            1 passed, 0 failed, 0 skipped
+            passed a
+        "#]],
+    );
+}
+
+#[test]
+fn workers_of_xdist_are_left_out_of_names() {
+    check_text(
+        Form::Pytest,
+        "[gw1] [ 50%] PASSED tests/test_a.py::test_b\n[gw0] [100%] FAILED tests/test_a.py::test_c[x y]\n2 passed in 1.20s\n",
+        expect![[r#"
+            2 passed, 1 failed, 0 skipped
+            passed tests/test_a.py::test_b in tests/test_a.py
+            FAILED tests/test_a.py::test_c[x y] in tests/test_a.py
+        "#]],
+    );
+}
+
+#[test]
+fn an_entity_of_somebody_else_is_not_expanded() {
+    check_text(
+        Form::Junit,
+        "<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><testsuite><testcase name='x&b;'>\
+         <failure message='&b;'>&b; &lt;</failure></testcase></testsuite>",
+        expect![[r#"
+            0 passed, 1 failed, 0 skipped
+            FAILED x&b;
+                &b;
+                &b; <
+        "#]],
+    );
+}
+
+#[test]
+fn words_of_a_program_are_no_result() {
+    for text in
+        ["", "ok\n", "all good\n", "{\"a\": 1}\n", "<html/>", "building in 0.5s\n", "PASSED\n"]
+    {
+        assert_eq!(detect(text.as_bytes()), None, "{text}");
+    }
+}
