@@ -2,5 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
+mod coverage;
+mod coverage_paths;
+mod hostile_coverage;
 mod hostile_results;
 mod results;

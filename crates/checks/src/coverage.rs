@@ -1,0 +1,224 @@
+//! Which lines the tests reach: [`read`] gives [`Coverage`], [`Coverage::measure`] holds it against
+//! a change.
+//!
+//! The form is known by its content. A report that breaks off is none: half of the files would look
+//! like all of them. How much is covered is counted as the tool itself counts it, so that a minimum
+//! means what its users think it means.
+
+mod cobertura;
+mod count;
+mod go;
+mod istanbul;
+mod jacoco;
+mod lcov;
+mod lines;
+mod llvm;
+mod measure;
+mod paths;
+mod python;
+
+use std::collections::BTreeMap;
+
+pub use self::count::Count;
+pub use self::lines::{LineRanges, NoRanges};
+pub use self::measure::{FileMeasure, Gap, Measured};
+pub use self::paths::Paths;
+use crate::xml;
+
+/// A form of coverage report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// lcov's trace file.
+    Lcov,
+    /// Cobertura's XML.
+    Cobertura,
+    /// JaCoCo's XML.
+    Jacoco,
+    /// The JSON of coverage.py.
+    CoveragePy,
+    /// Istanbul's `coverage-final.json`.
+    Istanbul,
+    /// Istanbul's `coverage-summary.json`, which knows no lines.
+    IstanbulSummary,
+    /// A profile of `go test -coverprofile`.
+    GoProfile,
+    /// The JSON of `llvm-cov export`.
+    Llvm,
+}
+
+/// Why there is no coverage to be had from a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// Nobody knows what it is.
+    #[error("it is no coverage report of a known form")]
+    UnknownForm,
+    /// Its form is known, and it cannot be read.
+    #[error("the {0} report is broken or breaks off")]
+    Broken(&'static str),
+    /// It names no file.
+    #[error("the {0} report measures nothing")]
+    Empty(&'static str),
+}
+
+/// Which lines of which files are reached.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Coverage {
+    /// The files, by their names in the report.
+    files: BTreeMap<String, FileCoverage>,
+    /// Folders that names in the report may start from.
+    sources: Vec<String>,
+}
+
+/// Which lines of a file are reached.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct FileCoverage {
+    covered: LineRanges,
+    missed: LineRanges,
+    /// What the tool counts, where that is not lines.
+    counted: Option<Count>,
+}
+
+impl FileCoverage {
+    fn count(&self) -> Count {
+        self.counted.unwrap_or_else(|| Count {
+            covered: self.covered.count(),
+            total: self.covered.count().saturating_add(self.missed.count()),
+        })
+    }
+}
+
+/// A file's lines while they are read.
+#[derive(Debug, Default)]
+pub(crate) struct Hits {
+    hit: Vec<(u32, u32)>,
+    all: Vec<(u32, u32)>,
+    counted: Option<Count>,
+}
+
+impl Hits {
+    /// Takes note of some lines, from the first to the last.
+    fn add(&mut self, first: u32, last: u32, is_hit: bool) {
+        self.all.push((first, last));
+        if is_hit {
+            self.hit.push((first, last));
+        }
+    }
+
+    /// Adds to what the tool counts.
+    fn counts(&mut self, covered: u64, total: u64) {
+        let count = self.counted.get_or_insert_default();
+        count.covered = count.covered.saturating_add(covered);
+        count.total = count.total.saturating_add(total);
+    }
+
+    fn settle(self) -> FileCoverage {
+        let covered = LineRanges::new(self.hit);
+        let missed = LineRanges::new(self.all).without(&covered);
+        FileCoverage { covered, missed, counted: self.counted }
+    }
+}
+
+/// All files while they are read, by name.
+type Reading = BTreeMap<String, Hits>;
+
+fn settled(reading: Reading, sources: Vec<String>) -> Coverage {
+    let files = reading.into_iter().map(|(name, hits)| (name, hits.settle())).collect();
+    Coverage { files, sources }
+}
+
+impl Form {
+    /// Says what a report is, by its content.
+    pub fn of(text: &str) -> Option<Form> {
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        if text.starts_with('<') {
+            return match xml::root(text)?.as_str() {
+                "coverage" => Some(Form::Cobertura),
+                "report" => Some(Form::Jacoco),
+                _ => None,
+            };
+        }
+        if text.starts_with('{') {
+            return json_form(text);
+        }
+        if text.starts_with("mode: ") {
+            return Some(Form::GoProfile);
+        }
+        ["TN:", "SF:"].iter().any(|mark| text.starts_with(mark)).then_some(Form::Lcov)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Form::Lcov => "lcov",
+            Form::Cobertura => "Cobertura",
+            Form::Jacoco => "JaCoCo",
+            Form::CoveragePy => "coverage.py",
+            Form::Istanbul | Form::IstanbulSummary => "Istanbul",
+            Form::GoProfile => "Go",
+            Form::Llvm => "LLVM",
+        }
+    }
+
+    fn reader(self) -> fn(&str) -> Option<Coverage> {
+        match self {
+            Form::Lcov => lcov::read,
+            Form::Cobertura => cobertura::read,
+            Form::Jacoco => jacoco::read,
+            Form::CoveragePy => python::read,
+            Form::Istanbul => istanbul::read,
+            Form::IstanbulSummary => istanbul::read_summary,
+            Form::GoProfile => go::read,
+            Form::Llvm => llvm::read,
+        }
+    }
+}
+
+/// Tells the forms in JSON apart by keys that only one of them has, wherever these stand: tools
+/// write keys in any order.
+fn json_form(text: &str) -> Option<Form> {
+    let has = |key: &str| text.contains(key);
+    if has("\"llvm.coverage.json.export\"") {
+        return Some(Form::Llvm);
+    }
+    if has("\"executed_lines\"") || (has("\"num_statements\"") && has("\"totals\"")) {
+        return Some(Form::CoveragePy);
+    }
+    if has("\"statementMap\"") {
+        return Some(Form::Istanbul);
+    }
+    (has("\"total\"") && has("\"pct\"")).then_some(Form::IstanbulSummary)
+}
+
+/// Reads a coverage report of any form.
+pub fn read(bytes: &[u8]) -> Result<Coverage, Unreadable> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let form = Form::of(text).ok_or(Unreadable::UnknownForm)?;
+    let coverage = form.reader()(text).ok_or(Unreadable::Broken(form.name()))?;
+    match coverage.files.is_empty() {
+        true => Err(Unreadable::Empty(form.name())),
+        false => Ok(coverage),
+    }
+}
+
+impl Coverage {
+    /// Counts what is covered of all that is measured.
+    pub fn total(&self) -> Count {
+        self.files.values().map(FileCoverage::count).sum()
+    }
+
+    /// Adds another report, such as that of another package. A line is covered if it is in one of
+    /// them; what a tool counts in other ways cannot be told apart, so it is added up.
+    pub fn add(&mut self, other: Coverage) {
+        for (name, file) in other.files {
+            let before = self.files.entry(name).or_default();
+            let covered = before.covered.with(&file.covered);
+            before.missed = before.missed.with(&file.missed).without(&covered);
+            before.covered = covered;
+            before.counted = match (before.counted, file.counted) {
+                (Some(one), Some(two)) => Some([one, two].into_iter().sum()),
+                (one, two) => one.or(two),
+            };
+        }
+        self.sources.extend(other.sources);
+    }
+}

@@ -1,0 +1,146 @@
+//! Lines of a file, as ranges: [`LineRanges`].
+//!
+//! A report may claim lines by the billion in a few bytes, so lines are never written out one by one.
+
+use std::fmt;
+
+use assay_findings::vote::Lines;
+use serde::{Deserialize, Serialize};
+
+/// Lines of a file: ranges in order, apart from each other.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct LineRanges(Vec<(u32, u32)>);
+
+/// A text that names no lines.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` names no lines; they look like `1-3, 5`")]
+pub struct NoRanges(String);
+
+impl LineRanges {
+    /// Puts ranges in order; what touches becomes one.
+    pub(crate) fn new(mut ranges: Vec<(u32, u32)>) -> LineRanges {
+        ranges.retain(|(first, last)| *first > 0 && first <= last);
+        ranges.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::new();
+        for (first, last) in ranges {
+            match merged.last_mut() {
+                Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+                Some(_) | None => merged.push((first, last)),
+            }
+        }
+        LineRanges(merged)
+    }
+
+    /// Counts the lines.
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|(first, last)| u64::from(last - first) + 1).sum()
+    }
+
+    /// Says whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Gives the ranges, each from its first to its last line.
+    pub fn ranges(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.0.iter().copied()
+    }
+
+    /// Gives the lines of both.
+    pub(crate) fn with(&self, other: &LineRanges) -> LineRanges {
+        LineRanges::new([&self.0[..], &other.0[..]].concat())
+    }
+
+    /// Gives the lines that are in both.
+    pub(crate) fn within(&self, other: &LineRanges) -> LineRanges {
+        let (mut one, mut two) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut both = Vec::new();
+        while let (Some(&&(a, b)), Some(&&(c, d))) = (one.peek(), two.peek()) {
+            if a.max(c) <= b.min(d) {
+                both.push((a.max(c), b.min(d)));
+            }
+            if b < d {
+                one.next();
+            } else {
+                two.next();
+            }
+        }
+        LineRanges(both)
+    }
+
+    /// Gives the lines that are not in another.
+    pub(crate) fn without(&self, other: &LineRanges) -> LineRanges {
+        let mut rest = Vec::new();
+        let mut others = other.0.iter().peekable();
+        for &(first, last) in &self.0 {
+            let mut from = Some(first);
+            while let (Some(start), Some(&&(c, d))) = (from, others.peek()) {
+                if c > last {
+                    break;
+                }
+                if c > start {
+                    rest.push((start, c - 1));
+                }
+                from = d.checked_add(1).map(|next| next.max(start)).filter(|next| *next <= last);
+                // One that goes on beyond this range may reach into the next.
+                if d > last {
+                    break;
+                }
+                others.next();
+            }
+            if let Some(start) = from {
+                rest.push((start, last));
+            }
+        }
+        LineRanges(rest)
+    }
+}
+
+impl FromIterator<u32> for LineRanges {
+    fn from_iter<I: IntoIterator<Item = u32>>(lines: I) -> LineRanges {
+        LineRanges::new(lines.into_iter().map(|line| (line, line)).collect())
+    }
+}
+
+impl FromIterator<Lines> for LineRanges {
+    fn from_iter<I: IntoIterator<Item = Lines>>(lines: I) -> LineRanges {
+        LineRanges::new(lines.into_iter().map(|lines| (lines.start(), lines.end())).collect())
+    }
+}
+
+impl fmt::Display for LineRanges {
+    /// Writes `1-3, 5, 7-9`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (first, last)) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{first}")?;
+            if last > first {
+                write!(f, "-{last}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<LineRanges> for String {
+    fn from(lines: LineRanges) -> String {
+        lines.to_string()
+    }
+}
+
+impl TryFrom<String> for LineRanges {
+    type Error = NoRanges;
+
+    fn try_from(text: String) -> Result<LineRanges, NoRanges> {
+        let range = |part: &str| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some((first.trim().parse().ok()?, last.trim().parse().ok()?))
+        };
+        let parts = text.split(',').filter(|part| !part.trim().is_empty());
+        let ranges: Option<Vec<(u32, u32)>> = parts.map(range).collect();
+        ranges.map(LineRanges::new).ok_or(NoRanges(text))
+    }
+}

@@ -1,0 +1,155 @@
+//! Coverage held against a change: [`Measured`], and its [`Gap`]s to a minimum.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Count, Coverage, FileCoverage, LineRanges, Paths};
+
+/// How much is covered, in all and of a change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Of all that the tool measures, as it counts.
+    pub total: Count,
+    /// Of the lines that the change adds, those that can be covered.
+    pub changed: Count,
+    /// Of each file that the change touches, by its path.
+    pub files: BTreeMap<String, FileMeasure>,
+    /// The files that the change touches and that the tool should measure, and does not.
+    pub unmeasured: Vec<String>,
+}
+
+/// How much of a file is covered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileMeasure {
+    /// Of all of it, as the tool counts.
+    pub count: Count,
+    /// Of the lines that the change adds.
+    pub changed: Count,
+    /// The lines that no test reaches.
+    pub missing: LineRanges,
+    /// Those of them that the change adds.
+    pub missing_changed: LineRanges,
+}
+
+/// What falls short of a minimum.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Gap<'a> {
+    /// All that is measured.
+    Total {
+        /// How much is covered.
+        count: Count,
+        /// How much should be, in percent.
+        minimum: f64,
+    },
+    /// The lines that the change adds.
+    Changed {
+        /// How much is covered.
+        count: Count,
+        /// How much should be, in percent.
+        minimum: f64,
+    },
+    /// A file that the change touches.
+    File {
+        /// Its path.
+        path: &'a str,
+        /// How much is covered.
+        count: Count,
+        /// The lines that no test reaches.
+        missing: &'a LineRanges,
+        /// How much should be, in percent.
+        minimum: f64,
+    },
+}
+
+impl fmt::Display for Gap<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gap::Total { count, minimum } => {
+                write!(f, "coverage is {count}, and should be at least {minimum}%")
+            }
+            Gap::Changed { count, minimum } => {
+                write!(f, "coverage of changed lines is {count}, and should be at least {minimum}%")
+            }
+            Gap::File { path, count, missing, minimum } => {
+                write!(f, "coverage of `{path}` is {count}, and should be at least {minimum}%")?;
+                match missing.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, "; no test reaches lines {missing}"),
+                }
+            }
+        }
+    }
+}
+
+impl Measured {
+    /// Gives what falls short of a minimum: the total, the changed lines, then each changed file.
+    pub fn gaps(&self, minimum: f64) -> Vec<Gap<'_>> {
+        let mut gaps = Vec::new();
+        if !self.total.reaches(minimum) {
+            gaps.push(Gap::Total { count: self.total, minimum });
+        }
+        if !self.changed.reaches(minimum) {
+            gaps.push(Gap::Changed { count: self.changed, minimum });
+        }
+        let short = self.files.iter().filter(|(_, file)| !file.count.reaches(minimum));
+        gaps.extend(short.map(|(path, FileMeasure { count, missing, .. })| Gap::File {
+            path,
+            count: *count,
+            missing,
+            minimum,
+        }));
+        gaps
+    }
+}
+
+impl Coverage {
+    /// Holds it against a change: the lines that each file gained, by its path.
+    pub fn measure(&self, paths: &Paths, changed: &BTreeMap<String, LineRanges>) -> Measured {
+        let mut measured = Measured { total: self.total(), ..Measured::default() };
+        let mut endings = BTreeSet::new();
+        for (name, file) in &self.files {
+            endings.extend(ending(name));
+            let Some(path) = paths.find(name, &self.sources) else { continue };
+            if let Some(lines) = changed.get(path) {
+                let entry = measured.files.entry(path.to_owned()).or_default();
+                entry.add(&FileMeasure::of(file, lines));
+            }
+        }
+        measured.changed = measured.files.values().map(|file| file.changed).sum();
+        let is_measured = |path: &&String| {
+            measured.files.contains_key(*path)
+                || ending(path).is_none_or(|it| !endings.contains(it))
+        };
+        measured.unmeasured = changed.keys().filter(|path| !is_measured(path)).cloned().collect();
+        measured
+    }
+}
+
+fn ending(name: &str) -> Option<&str> {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    file.rsplit_once('.').map(|(_, ending)| ending)
+}
+
+impl FileMeasure {
+    fn of(file: &FileCoverage, lines: &LineRanges) -> FileMeasure {
+        let covered = file.covered.within(lines).count();
+        let missing_changed = file.missed.within(lines);
+        let total = covered.saturating_add(missing_changed.count());
+        FileMeasure {
+            count: file.count(),
+            changed: Count { covered, total },
+            missing: file.missed.clone(),
+            missing_changed,
+        }
+    }
+
+    /// A file that a report names twice is added up.
+    fn add(&mut self, other: &FileMeasure) {
+        self.count = [self.count, other.count].into_iter().sum();
+        self.changed = [self.changed, other.changed].into_iter().sum();
+        self.missing = self.missing.with(&other.missing);
+        self.missing_changed = self.missing_changed.with(&other.missing_changed);
+    }
+}

@@ -1,0 +1,315 @@
+//! Coverage, read from what real tools wrote, and held against a change.
+
+use std::collections::BTreeMap;
+
+use assay_checks::coverage::{Count, Form, LineRanges, Measured, Paths, read};
+use expect_test::{Expect, expect};
+
+/// The files that the samples are about.
+const FILES: [&str; 6] = [
+    "shop.py",
+    "shop.js",
+    "shop.mjs",
+    "shop.c",
+    "money/money.go",
+    "core/src/main/java/com/shop/Money.java",
+];
+
+/// Reads a sample, and holds it against a change of all lines from the third to the eighth.
+fn check(form: Form, sample: &str, expect: Expect) {
+    let path = format!("{}/tests/samples/coverage/{sample}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    assert_eq!(Form::of(&text), Some(form));
+    expect.assert_eq(&measured(&text));
+}
+
+fn measured(text: &str) -> String {
+    let coverage = match read(text.as_bytes()) {
+        Ok(coverage) => coverage,
+        Err(error) => return format!("{error}\n"),
+    };
+    let paths = Paths::new(Some("/home/ada/shop"), FILES.map(str::to_owned));
+    let changed = FILES.map(|file| (file.to_owned(), LineRanges::from_iter(3..=8_u32)));
+    shown(&coverage.measure(&paths, &BTreeMap::from(changed)))
+}
+
+fn shown(measured: &Measured) -> String {
+    let Measured { total, changed, files, unmeasured } = measured;
+    let share = |count: &Count| format!("{}/{} {count}", count.covered, count.total);
+    let mut text = format!("total {}, changed lines {}\n", share(total), share(changed));
+    for (path, file) in files {
+        text.push_str(&format!("{path} {}, changed {}", share(&file.count), share(&file.changed)));
+        text.push_str(&format!(", missing [{}]", file.missing));
+        text.push_str(&format!(", of the change [{}]\n", file.missing_changed));
+    }
+    for path in unmeasured {
+        text.push_str(&format!("{path} is not measured\n"));
+    }
+    text
+}
+
+#[test]
+fn lcov_is_read() {
+    check(
+        Form::Lcov,
+        "coverage-py.lcov",
+        expect![[r#"
+        total 5/6 83.3%, changed lines 3/4 75.0%
+        shop.py 5/6 83.3%, changed 3/4 75.0%, missing [7], of the change [7]
+    "#]],
+    );
+    check(
+        Form::Lcov,
+        "vitest.lcov",
+        expect![[r#"
+        total 5/7 71.4%, changed lines 3/5 60.0%
+        shop.mjs 5/7 71.4%, changed 3/5 60.0%, missing [4-5], of the change [4-5]
+    "#]],
+    );
+    check(
+        Form::Lcov,
+        "llvm.lcov",
+        expect![[r#"
+        total 9/14 64.2%, changed lines 4/6 66.6%
+        shop.c 9/14 64.2%, changed 4/6 66.6%, missing [5-6, 10-12], of the change [5-6]
+    "#]],
+    );
+}
+
+#[test]
+fn cobertura_is_read_from_its_sources() {
+    check(
+        Form::Cobertura,
+        "coverage-py.xml",
+        expect![[r#"
+        total 5/6 83.3%, changed lines 3/4 75.0%
+        shop.py 5/6 83.3%, changed 3/4 75.0%, missing [7], of the change [7]
+    "#]],
+    );
+    check(
+        Form::Cobertura,
+        "jest.xml",
+        expect![[r#"
+        total 4/5 80.0%, changed lines 3/4 75.0%
+        shop.js 4/5 80.0%, changed 3/4 75.0%, missing [4], of the change [4]
+    "#]],
+    );
+}
+
+#[test]
+fn jacoco_is_read_by_package() {
+    check(
+        Form::Jacoco,
+        "jacoco.xml",
+        expect![[r#"
+        total 5/7 71.4%, changed lines 1/2 50.0%
+        core/src/main/java/com/shop/Money.java 5/7 71.4%, changed 1/2 50.0%, missing [3, 10], of the change [3]
+    "#]],
+    );
+}
+
+#[test]
+fn coverage_py_counts_branches_where_it_measures_them() {
+    check(
+        Form::CoveragePy,
+        "coverage-py.json",
+        expect![[r#"
+        total 5/6 83.3%, changed lines 3/4 75.0%
+        shop.py 5/6 83.3%, changed 3/4 75.0%, missing [7], of the change [7]
+    "#]],
+    );
+    check(
+        Form::CoveragePy,
+        "coverage-py-branches.json",
+        expect![[r#"
+        total 6/8 75.0%, changed lines 3/4 75.0%
+        shop.py 6/8 75.0%, changed 3/4 75.0%, missing [7], of the change [7]
+    "#]],
+    );
+}
+
+#[test]
+fn istanbul_is_read_in_full_and_as_a_summary() {
+    check(
+        Form::Istanbul,
+        "coverage-final.json",
+        expect![[r#"
+        total 4/5 80.0%, changed lines 3/4 75.0%
+        shop.js 4/5 80.0%, changed 3/4 75.0%, missing [4], of the change [4]
+    "#]],
+    );
+    check(
+        Form::Istanbul,
+        "vitest.json",
+        expect![[r#"
+        total 5/7 71.4%, changed lines 3/5 60.0%
+        shop.mjs 5/7 71.4%, changed 3/5 60.0%, missing [4-5], of the change [4-5]
+    "#]],
+    );
+    check(
+        Form::IstanbulSummary,
+        "coverage-summary.json",
+        expect![[r#"
+        total 4/5 80.0%, changed lines 0/0 nothing to cover
+        shop.js 4/5 80.0%, changed 0/0 nothing to cover, missing [], of the change []
+    "#]],
+    );
+}
+
+#[test]
+fn a_go_profile_counts_statements() {
+    check(
+        Form::GoProfile,
+        "go.cover",
+        expect![[r#"
+        total 3/4 75.0%, changed lines 2/3 66.6%
+        money/money.go 3/4 75.0%, changed 2/3 66.6%, missing [7], of the change [7]
+    "#]],
+    );
+}
+
+#[test]
+fn llvm_lines_are_those_of_its_own_report() {
+    check(
+        Form::Llvm,
+        "llvm.json",
+        expect![[r#"
+        total 9/14 64.2%, changed lines 4/6 66.6%
+        shop.c 9/14 64.2%, changed 4/6 66.6%, missing [5-6, 10-12], of the change [5-6]
+    "#]],
+    );
+}
+
+#[test]
+fn a_report_that_breaks_off_is_none() {
+    let cases = [
+        "SF:shop.py\nDA:1,1\n",
+        "SF:shop.py\nDA:1,x\nend_of_record\n",
+        "<coverage><packages><class filename='shop.py'><lines><line number='1' hits='1'/>",
+        "<report><package name='a'><sourcefile name='b'>",
+        "mode: set\nexample.com/shop/money/money.go:3.26,3.40 1",
+        "{\"files\": {\"shop.py\": {\"executed_lines\": [1",
+        "{\"/a.js\": {\"path\": \"/a.js\", \"statementMap\": {",
+        "{\"type\":\"llvm.coverage.json.export\",\"data\":[{\"files\":[",
+        "<coverage/>",
+        "mode: set\n",
+        "",
+        "hello",
+        "<html></html>",
+        "{}",
+    ];
+    let told: Vec<String> =
+        cases.iter().map(|text| format!("{text:?}: {}", measured(text))).collect();
+    expect![[r#"
+        "SF:shop.py\nDA:1,1\n": the lcov report is broken or breaks off
+        "SF:shop.py\nDA:1,x\nend_of_record\n": the lcov report is broken or breaks off
+        "<coverage><packages><class filename='shop.py'><lines><line number='1' hits='1'/>": the Cobertura report is broken or breaks off
+        "<report><package name='a'><sourcefile name='b'>": the JaCoCo report is broken or breaks off
+        "mode: set\nexample.com/shop/money/money.go:3.26,3.40 1": the Go report is broken or breaks off
+        "{\"files\": {\"shop.py\": {\"executed_lines\": [1": the coverage.py report is broken or breaks off
+        "{\"/a.js\": {\"path\": \"/a.js\", \"statementMap\": {": the Istanbul report is broken or breaks off
+        "{\"type\":\"llvm.coverage.json.export\",\"data\":[{\"files\":[": the LLVM report is broken or breaks off
+        "<coverage/>": the Cobertura report measures nothing
+        "mode: set\n": the Go report measures nothing
+        "": it is no coverage report of a known form
+        "hello": it is no coverage report of a known form
+        "<html></html>": it is no coverage report of a known form
+        "{}": it is no coverage report of a known form
+    "#]].assert_eq(&told.concat());
+}
+
+#[test]
+fn a_line_is_covered_if_one_of_its_parts_is() {
+    let text = "mode: count\nexample.com/shop/money/money.go:3.2,5.3 2 0\nexample.com/shop/money/money.go:5.3,6.9 1 7\n";
+    expect![[r#"
+        total 1/3 33.3%, changed lines 2/4 50.0%
+        money/money.go 1/3 33.3%, changed 2/4 50.0%, missing [3-4], of the change [3-4]
+    "#]]
+    .assert_eq(&measured(text));
+}
+
+#[test]
+fn a_block_that_two_packages_tested_counts_once() {
+    let text = "mode: set\nexample.com/shop/money/money.go:3.1,3.9 2 0\nexample.com/shop/money/money.go:3.1,3.9 2 1\n";
+    expect![[r#"
+        total 2/2 100.0%, changed lines 1/1 100.0%
+        money/money.go 2/2 100.0%, changed 1/1 100.0%, missing [], of the change []
+    "#]]
+    .assert_eq(&measured(text));
+}
+
+#[test]
+fn counts_stand_in_for_lines_that_are_not_named() {
+    expect![[r#"
+        total 8/10 80.0%, changed lines 0/0 nothing to cover
+        shop.py 8/10 80.0%, changed 0/0 nothing to cover, missing [], of the change []
+    "#]]
+    .assert_eq(&measured("TN:\nSF:shop.py\nLF:10\nLH:8\nend_of_record\n"));
+}
+
+#[test]
+fn two_reports_are_one() {
+    let mut one = read(b"SF:shop.py\nDA:1,1\nDA:2,0\nDA:3,0\nend_of_record\n").unwrap();
+    one.add(
+        read(b"SF:shop.py\nDA:2,1\nDA:3,0\nend_of_record\nSF:b.py\nDA:1,0\nend_of_record\n")
+            .unwrap(),
+    );
+    assert_eq!(one.total(), Count { covered: 2, total: 4 });
+}
+
+#[test]
+fn lines_are_told_as_ranges() {
+    let lines: LineRanges = [9, 1, 2, 3, 5, 7, 8].into_iter().collect();
+    assert_eq!(lines.to_string(), "1-3, 5, 7-9");
+    let json = serde_json::to_string(&lines).unwrap();
+    assert_eq!(serde_json::from_str::<LineRanges>(&json).unwrap(), lines);
+    assert!(serde_json::from_str::<LineRanges>("\"one\"").is_err());
+}
+
+#[test]
+fn what_reaches_the_minimum_has_no_gap() {
+    let gaps = |covered, minimum| {
+        let measured = Measured { total: Count { covered, total: 1000 }, ..Measured::default() };
+        measured.gaps(minimum).iter().map(|gap| gap.to_string()).collect::<Vec<_>>()
+    };
+    assert!(gaps(950, 80.0).is_empty());
+    assert!(gaps(800, 80.0).is_empty());
+    assert_eq!(gaps(799, 80.0), ["coverage is 79.9%, and should be at least 80%"]);
+}
+
+#[test]
+fn a_share_is_never_shown_as_more_than_it_is() {
+    assert_eq!(Count { covered: 79_999, total: 100_000 }.to_string(), "79.9%");
+    assert_eq!(Count { covered: 0, total: 0 }.to_string(), "nothing to cover");
+}
+
+#[test]
+fn gaps_name_the_total_the_change_and_its_files() {
+    let coverage = read(
+        b"SF:a.py\nDA:1,1\nDA:2,0\nDA:3,0\nDA:4,1\nend_of_record\nSF:b.py\nDA:1,1\nend_of_record\n",
+    );
+    let files = ["a.py", "b.py", "c.py", "README.md"].map(str::to_owned);
+    let changed = files.clone().map(|file| (file, LineRanges::from_iter([2_u32, 4])));
+    let measured = coverage.unwrap().measure(&Paths::new(None, files), &BTreeMap::from(changed));
+    let gaps: Vec<String> = measured.gaps(75.0).iter().map(|gap| format!("{gap}\n")).collect();
+    expect![[r#"
+        coverage is 60.0%, and should be at least 75%
+        coverage of changed lines is 50.0%, and should be at least 75%
+        coverage of `a.py` is 50.0%, and should be at least 75%; no test reaches lines 2-3
+    "#]]
+    .assert_eq(&gaps.concat());
+    assert_eq!(measured.unmeasured, ["c.py"]);
+    let json = serde_json::to_string(&measured).unwrap();
+    assert_eq!(serde_json::from_str::<Measured>(&json).unwrap(), measured);
+}
+
+#[test]
+fn a_document_type_is_not_looked_at() {
+    let text = "<!DOCTYPE coverage [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><coverage><sources><source>&x;</source></sources>\
+        <class filename='shop.py'><lines><line number='1' hits='1'/></lines></class></coverage>";
+    expect![[r#"
+        total 1/1 100.0%, changed lines 0/0 nothing to cover
+        shop.py 1/1 100.0%, changed 0/0 nothing to cover, missing [], of the change []
+    "#]]
+    .assert_eq(&measured(text));
+}
