@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
+mod command;
 mod coverage;
 mod coverage_paths;
+mod discovery;
 mod hostile_coverage;
 mod hostile_results;
 mod results;

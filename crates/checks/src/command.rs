@@ -1,0 +1,178 @@
+//! A command line, as people write it into a spec: [`CommandLine`].
+//!
+//! Words and quotes are split here, and no shell sees them. Whatever else would mean something to a
+//! shell makes it a shell's: nothing of that is imitated.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What stands in a command for the folder that reports go to.
+pub const REPORTS: &str = "{reports}";
+
+/// Characters that mean something to a shell, outside of quotes.
+const SHELLS: &[char] = &[
+    '|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?', '[', ']', '#', '~', '!', '{', '}', '\\',
+    '\n', '\r',
+];
+
+/// A command to run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CommandLine {
+    /// Variables that are set for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<(String, String)>,
+    /// What is run.
+    #[serde(flatten)]
+    pub program: Program,
+}
+
+/// What a command runs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Program {
+    /// A program with its arguments, the program first.
+    Words(Vec<String>),
+    /// A script for `sh`.
+    Script(String),
+}
+
+/// Why a text is no command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoCommand {
+    /// Nothing is run by it.
+    #[error("there is no command in it")]
+    Empty,
+    /// A quote is not closed.
+    #[error("a quote is not closed")]
+    OpenQuote,
+    /// It holds a NUL, which no program can be given.
+    #[error("it holds a NUL")]
+    Nul,
+}
+
+impl CommandLine {
+    /// Reads a command as somebody wrote it.
+    pub fn parse(text: &str) -> Result<CommandLine, NoCommand> {
+        let text = text.trim();
+        if text.contains('\0') {
+            return Err(NoCommand::Nul);
+        }
+        let Some(words) = split(text)? else {
+            let program = Program::Script(text.to_owned());
+            return Ok(CommandLine { variables: Vec::new(), program });
+        };
+        let count = words.iter().take_while(|word| word.assignment().is_some()).count();
+        let variables = words[..count].iter().filter_map(Word::assignment).collect();
+        let words: Vec<String> = words[count..].iter().map(|word| word.text.clone()).collect();
+        match words.is_empty() {
+            true => Err(NoCommand::Empty),
+            false => Ok(CommandLine { variables, program: Program::Words(words) }),
+        }
+    }
+
+    /// Makes a command of words that need no splitting.
+    pub fn words<W: Into<String>>(words: impl IntoIterator<Item = W>) -> CommandLine {
+        let words = words.into_iter().map(Into::into).collect();
+        CommandLine { variables: Vec::new(), program: Program::Words(words) }
+    }
+
+    /// Makes a command of a script.
+    pub fn script(script: impl Into<String>) -> CommandLine {
+        CommandLine { variables: Vec::new(), program: Program::Script(script.into()) }
+    }
+
+    /// Adds words; a script gets them at its end.
+    #[must_use]
+    pub fn with<W: AsRef<str>>(mut self, more: impl IntoIterator<Item = W>) -> CommandLine {
+        for word in more {
+            match &mut self.program {
+                Program::Words(words) => words.push(word.as_ref().to_owned()),
+                Program::Script(script) => {
+                    script.push(' ');
+                    script.push_str(&quoted(word.as_ref()));
+                }
+            }
+        }
+        self
+    }
+}
+
+impl fmt::Display for CommandLine {
+    /// Writes it as it could be typed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, value) in &self.variables {
+            write!(f, "{name}={} ", quoted(value))?;
+        }
+        match &self.program {
+            Program::Script(script) => f.write_str(script),
+            Program::Words(words) => {
+                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                f.write_str(&words.join(" "))
+            }
+        }
+    }
+}
+
+/// Writes a word so that a shell takes it for one. Our own mark stays readable.
+fn quoted(word: &str) -> String {
+    let plain = word.replace(REPORTS, "");
+    let needs = |c: char| SHELLS.contains(&c) || c.is_whitespace() || matches!(c, '"' | '\'');
+    match !word.is_empty() && !plain.contains(needs) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// A word, and how much of its beginning stands outside of quotes.
+#[derive(Default)]
+struct Word {
+    text: String,
+    bare: usize,
+    has_quotes: bool,
+}
+
+impl Word {
+    /// Reads `NAME=value`, where the name is not quoted.
+    fn assignment(&self) -> Option<(String, String)> {
+        let (name, value) = self.text.split_once('=')?;
+        let is_name = name.len() < self.bare
+            && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        is_name.then(|| (name.to_owned(), value.to_owned()))
+    }
+}
+
+/// Splits into words. `None` if only a shell can tell what is meant.
+fn split(text: &str) -> Result<Option<Vec<Word>>, NoCommand> {
+    let mut words = Vec::new();
+    let mut word: Option<Word> = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' | '\t' => words.extend(word.take()),
+            '\'' | '"' => {
+                let word = word.get_or_insert_default();
+                word.has_quotes = true;
+                loop {
+                    match chars.next().ok_or(NoCommand::OpenQuote)? {
+                        end if end == c => break,
+                        // Inside of double quotes a shell still expands.
+                        '$' | '`' | '\\' | '!' if c == '"' => return Ok(None),
+                        other => word.text.push(other),
+                    }
+                }
+            }
+            c if SHELLS.contains(&c) => return Ok(None),
+            c => {
+                let word = word.get_or_insert_default();
+                word.text.push(c);
+                if !word.has_quotes {
+                    word.bare = word.text.len();
+                }
+            }
+        }
+    }
+    words.extend(word);
+    Ok(Some(words))
+}

@@ -1,0 +1,97 @@
+//! C and C++: CTest and Meson, built beside the tree; a Makefile that has a target for tests.
+
+use std::collections::BTreeSet;
+
+use super::survey::{Language, Survey, around, outermost};
+use super::{Build, Discovery, Framework, Reading, TestKind};
+use crate::command::{CommandLine, REPORTS};
+use crate::results::Form;
+
+/// How a list of CMake says that there are tests.
+const TESTED: [&str; 4] = ["enable_testing", "add_test", "gtest_discover_tests", "include(CTest)"];
+
+pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
+    for folder in outermost(survey.folders_with("CMakeLists.txt")) {
+        let build = format!("cmake -S . -B {REPORTS}/build && cmake --build {REPORTS}/build");
+        found
+            .builds
+            .push(Build { folder: folder.to_owned(), command: CommandLine::script(&build) });
+        let text = survey.text(folder, "CMakeLists.txt");
+        if TESTED.iter().any(|mark| text.contains(mark)) {
+            let run = format!(
+                "{build} && ctest --test-dir {REPORTS}/build --output-junit {REPORTS}/ctest.xml"
+            );
+            let command = CommandLine::words(["ctest"]);
+            push(survey, folder, "ctest", (command, run), "ctest.xml", found);
+        }
+    }
+    let outer: BTreeSet<&str> = outermost(survey.folders_with("meson.build")).into_iter().collect();
+    let with_tests = survey.folders_with("meson.build").filter(|folder| has_test(survey, folder));
+    let tested: BTreeSet<&str> = with_tests.filter_map(|folder| around(folder, &outer)).collect();
+    for folder in outer {
+        let build = format!("meson setup {REPORTS}/build && meson compile -C {REPORTS}/build");
+        found
+            .builds
+            .push(Build { folder: folder.to_owned(), command: CommandLine::script(&build) });
+        if tested.contains(folder) {
+            let run = format!("meson setup {REPORTS}/build && meson test -C {REPORTS}/build");
+            let command = CommandLine::words(["meson", "test"]);
+            let results = "build/meson-logs/testlog.junit.xml";
+            push(survey, folder, "meson", (command, run), results, found);
+        }
+    }
+    if found.frameworks.is_empty() {
+        make(survey, found);
+    }
+}
+
+fn has_test(survey: &Survey<'_>, folder: &str) -> bool {
+    survey.text(folder, "meson.build").lines().any(|line| line.trim_start().starts_with("test("))
+}
+
+fn push(
+    survey: &Survey<'_>,
+    folder: &str,
+    name: &str,
+    (command, run): (CommandLine, String),
+    results: &str,
+    found: &mut Discovery,
+) {
+    found.frameworks.push(Framework {
+        name: name.to_owned(),
+        kind: TestKind::All,
+        folder: folder.to_owned(),
+        command,
+        run: CommandLine::script(run),
+        reading: Reading::Files { form: Form::Junit, glob: format!("{REPORTS}/{results}") },
+        coverage: None,
+        is_set_up: true,
+        has_tests: survey.has_tests(Language::C, folder),
+        has_integration: survey.has_integration(Language::C, folder),
+    });
+}
+
+/// Where nothing else is found, a Makefile may know.
+fn make(survey: &Survey<'_>, found: &mut Discovery) {
+    let text = survey.text("", "Makefile");
+    let has = |target: &str| {
+        let rule = format!("{target}:");
+        text.lines().any(|line| line.starts_with(&rule) && !line.starts_with(&format!("{rule}=")))
+    };
+    let Some(target) = ["test", "tests", "check"].into_iter().find(|target| has(target)) else {
+        return;
+    };
+    let command = CommandLine::words(["make", target]);
+    found.frameworks.push(Framework {
+        name: "make".to_owned(),
+        kind: TestKind::All,
+        folder: String::new(),
+        run: command.clone(),
+        command,
+        reading: Reading::Guess,
+        coverage: None,
+        is_set_up: true,
+        has_tests: survey.has_tests(Language::C, ""),
+        has_integration: false,
+    });
+}

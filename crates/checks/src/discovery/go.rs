@@ -1,0 +1,31 @@
+//! Go: `go test`, in each module.
+
+use super::survey::{Language, Survey};
+use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
+use crate::command::{CommandLine, REPORTS};
+use crate::results::Form;
+
+pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
+    for folder in survey.folders_with("go.mod") {
+        let report = format!("{REPORTS}/go.cover");
+        let coverage = CoverageRun {
+            command: CommandLine::words(["go", "test"])
+                .with([format!("-coverprofile={report}").as_str(), "./..."]),
+            glob: report,
+        };
+        found.frameworks.push(Framework {
+            name: "go_test".to_owned(),
+            kind: TestKind::All,
+            folder: folder.to_owned(),
+            command: CommandLine::words(["go", "test", "./..."]),
+            run: CommandLine::words(["go", "test", "-json", "./..."]),
+            reading: Reading::Printed(Form::GoJson),
+            coverage: Some(coverage),
+            is_set_up: false,
+            has_tests: survey.has_tests(Language::Go, folder),
+            has_integration: survey.has_integration(Language::Go, folder),
+        });
+        let command = CommandLine::words(["go", "build", "./..."]);
+        found.builds.push(Build { folder: folder.to_owned(), command });
+    }
+}

@@ -1,0 +1,309 @@
+//! JavaScript and TypeScript: vitest, jest, mocha, Node's own runner, playwright and cypress, and
+//! scripts of a package.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::survey::{Language, Survey, around};
+use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
+use crate::command::{CommandLine, Program, REPORTS};
+use crate::results::Form;
+
+/// What `npm init` writes where there are no tests.
+const PLACEHOLDER: &str = "no test specified";
+
+/// A test runner: what it is called, in dependencies and in scripts, and how its files of
+/// configuration begin.
+struct Runner {
+    name: &'static str,
+    package: &'static str,
+    program: &'static str,
+    config: &'static str,
+    kind: TestKind,
+}
+
+const RUNNERS: [Runner; 5] = [
+    Runner {
+        name: "vitest",
+        package: "vitest",
+        program: "vitest",
+        config: "vitest.config.",
+        kind: TestKind::Unit,
+    },
+    Runner {
+        name: "jest",
+        package: "jest",
+        program: "jest",
+        config: "jest.config.",
+        kind: TestKind::Unit,
+    },
+    Runner {
+        name: "mocha",
+        package: "mocha",
+        program: "mocha",
+        config: ".mocharc.",
+        kind: TestKind::Unit,
+    },
+    Runner {
+        name: "playwright",
+        package: "@playwright/test",
+        program: "playwright",
+        config: "playwright.config.",
+        kind: TestKind::E2e,
+    },
+    Runner {
+        name: "cypress",
+        package: "cypress",
+        program: "cypress",
+        config: "cypress.config.",
+        kind: TestKind::E2e,
+    },
+];
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Manifest {
+    scripts: BTreeMap<String, String>,
+    dependencies: BTreeMap<String, serde::de::IgnoredAny>,
+    dev_dependencies: BTreeMap<String, serde::de::IgnoredAny>,
+    workspaces: Option<serde::de::IgnoredAny>,
+}
+
+impl Manifest {
+    fn needs(&self, package: &str) -> bool {
+        self.dependencies.contains_key(package) || self.dev_dependencies.contains_key(package)
+    }
+
+    fn script(&self, name: &str) -> Option<&str> {
+        let script = self.scripts.get(name).map(String::as_str);
+        script.filter(|script| !script.trim().is_empty() && !script.contains(PLACEHOLDER))
+    }
+}
+
+/// A package, and what is known of it.
+struct Package<'s> {
+    survey: &'s Survey<'s>,
+    folder: &'s str,
+    manifest: Manifest,
+    manager: &'static str,
+}
+
+pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
+    let folders: Vec<&str> = survey.folders_with("package.json").collect();
+    let mut spaces: BTreeSet<&str> = BTreeSet::new();
+    for folder in outermost_first(&folders) {
+        let text = survey.text(folder, "package.json");
+        let manifest: Manifest = serde_json::from_str(&text).unwrap_or_default();
+        let manager = manager(survey, folder);
+        let package = Package { survey, folder, manifest, manager };
+        // A workspace whose root has a test script speaks for its packages.
+        if around(folder, &spaces).is_none() {
+            package.look(found);
+        }
+        let is_workspace =
+            package.manifest.workspaces.is_some() || survey.has(folder, "pnpm-workspace.yaml");
+        if is_workspace && package.manifest.script("test").is_some() {
+            spaces.insert(folder);
+        }
+    }
+}
+
+fn outermost_first<'a>(folders: &[&'a str]) -> Vec<&'a str> {
+    let mut sorted = folders.to_vec();
+    sorted.sort_by_key(|folder| (!folder.is_empty(), folder.matches('/').count()));
+    sorted
+}
+
+/// Says what keeps a package's dependencies: the nearest lock file decides.
+fn manager(survey: &Survey<'_>, folder: &str) -> &'static str {
+    let mut at = folder;
+    loop {
+        let known = super::package_manager(survey, at);
+        if let Some(manager @ ("pnpm" | "yarn" | "npm" | "bun")) = known {
+            return manager;
+        }
+        match at.rsplit_once('/') {
+            Some((above, _)) => at = above,
+            None if at.is_empty() => return "npm",
+            None => at = "",
+        }
+    }
+}
+
+impl Package<'_> {
+    fn look(&self, found: &mut Discovery) {
+        let before = found.frameworks.len();
+        for runner in &RUNNERS {
+            let is_configured =
+                self.survey.names(self.folder).any(|name| name.starts_with(runner.config));
+            if is_configured || self.manifest.needs(runner.package) {
+                found.frameworks.push(self.by(runner));
+            }
+        }
+        for (script, kind) in [
+            ("test:integration", TestKind::Integration),
+            ("integration", TestKind::Integration),
+            ("test:e2e", TestKind::E2e),
+            ("e2e", TestKind::E2e),
+        ] {
+            let has = |kind| found.frameworks[before..].iter().any(|it| it.kind == kind);
+            if self.manifest.script(script).is_some() && !has(kind) {
+                let command = CommandLine::words([self.manager, "run", script]);
+                found.frameworks.push(self.framework("script", kind, command));
+            }
+        }
+        let is_tested = |it: &Framework| matches!(it.kind, TestKind::Unit | TestKind::All);
+        if let Some(script) = self.manifest.script("test")
+            && !found.frameworks[before..].iter().any(is_tested)
+        {
+            found.frameworks.push(self.by_script(script));
+        } else if found.frameworks.len() == before {
+            found.frameworks.extend(self.by_files());
+        }
+        found.builds.extend(self.build());
+    }
+
+    fn framework(&self, name: &str, kind: TestKind, command: CommandLine) -> Framework {
+        Framework {
+            name: name.to_owned(),
+            kind,
+            folder: self.folder.to_owned(),
+            run: command.clone(),
+            command,
+            reading: Reading::Guess,
+            coverage: None,
+            is_set_up: true,
+            has_tests: self.survey.has_tests(Language::JavaScript, self.folder),
+            has_integration: self.survey.has_integration(Language::JavaScript, self.folder),
+        }
+    }
+
+    fn test_script(&self) -> CommandLine {
+        // `bun test` is a runner of its own.
+        match self.manager {
+            "bun" => CommandLine::words(["bun", "run", "test"]),
+            manager => CommandLine::words([manager, "test"]),
+        }
+    }
+
+    /// A package's script for tests, if it mentions the runner; else the runner itself.
+    fn by(&self, runner: &Runner) -> Framework {
+        let script = if runner.kind == TestKind::E2e { "test:e2e" } else { "test" };
+        let script = self.manifest.script(script).filter(|text| text.contains(runner.program));
+        let command = match (script, runner.kind) {
+            (Some(_), TestKind::E2e) => CommandLine::words([self.manager, "run", "test:e2e"]),
+            (Some(_), _) => self.test_script(),
+            (None, _) => bare(runner),
+        };
+        let own = script.map_or_else(|| Some(bare(runner)), |script| simple(script, runner));
+        let mut framework = self.framework(runner.name, runner.kind, command);
+        if let Some(own) = own {
+            (framework.run, framework.reading) = readable(own, runner);
+        }
+        framework.coverage = self.coverage(runner);
+        framework
+    }
+
+    fn by_script(&self, script: &str) -> Framework {
+        let mut framework = self.framework("script", TestKind::All, self.test_script());
+        let words = CommandLine::parse(script).ok();
+        if let Some(line) = words.filter(|_| script.contains("node --test")) {
+            framework.name = "node_test".to_owned();
+            let CommandLine { program, .. } = &line;
+            let is_node = |words: &Vec<String>| words.first().is_some_and(|word| word == "node");
+            if let Program::Words(words) = program
+                && is_node(words)
+            {
+                let mut words = words.clone();
+                words.insert(1, "--test-reporter=tap".to_owned());
+                framework.run = CommandLine { program: Program::Words(words), ..line };
+                framework.reading = Reading::Printed(Form::Tap);
+            }
+        }
+        framework
+    }
+
+    /// Test files that nobody set up a runner for: Node has one of its own.
+    fn by_files(&self) -> Option<Framework> {
+        self.survey.tests(Language::JavaScript, self.folder).next()?;
+        let mut framework =
+            self.framework("node_test", TestKind::Unit, CommandLine::words(["node", "--test"]));
+        framework.run = framework.run.with(["--test-reporter=tap"]);
+        framework.reading = Reading::Printed(Form::Tap);
+        framework.is_set_up = false;
+        Some(framework)
+    }
+
+    fn coverage(&self, runner: &Runner) -> Option<CoverageRun> {
+        let folder = |option: &str| format!("{option}={REPORTS}");
+        let command = match runner.name {
+            "jest" => CommandLine::words(["npx", "jest", "--coverage"])
+                .with(["--coverageReporters=json", &folder("--coverageDirectory")]),
+            "vitest" => CommandLine::words(["npx", "vitest", "run", "--coverage"])
+                .with(["--coverage.reporter=json", &folder("--coverage.reportsDirectory")]),
+            "mocha" => {
+                let by = ["nyc", "c8"].into_iter().find(|by| self.manifest.needs(by))?;
+                let report = folder(if by == "nyc" { "--report-dir" } else { "--reports-dir" });
+                CommandLine::words(["npx", by, "--reporter=json", &report, "mocha"])
+            }
+            _ => return None,
+        };
+        Some(CoverageRun { command, glob: format!("{REPORTS}/coverage-final.json") })
+    }
+
+    fn build(&self) -> Option<Build> {
+        let command = if self.manifest.script("build").is_some() {
+            CommandLine::words([self.manager, "run", "build"])
+        } else if self.survey.has(self.folder, "tsconfig.json") {
+            CommandLine::words(["npx", "tsc", "--noEmit"])
+        } else {
+            return None;
+        };
+        Some(Build { folder: self.folder.to_owned(), command })
+    }
+}
+
+/// A runner without a script around it, so that it ends by itself.
+fn bare(runner: &Runner) -> CommandLine {
+    let command = CommandLine::words(["npx", runner.program]);
+    match runner.name {
+        "vitest" | "cypress" => command.with(["run"]),
+        "playwright" => command.with(["test"]),
+        _ => command,
+    }
+}
+
+/// A script that only calls the runner, as a command of its own.
+fn simple(script: &str, runner: &Runner) -> Option<CommandLine> {
+    let CommandLine { variables, program } = CommandLine::parse(script).ok()?;
+    let Program::Words(mut words) = program else { return None };
+    if words.first().is_some_and(|word| word == "npx") {
+        words.remove(0);
+    }
+    (words.first().is_some_and(|word| word == runner.program)).then_some(())?;
+    let is_option = words.get(1).is_none_or(|word| word.starts_with('-'));
+    if runner.name == "vitest" && is_option {
+        words.insert(1, "run".to_owned());
+    }
+    words.insert(0, "npx".to_owned());
+    Some(CommandLine { variables, program: Program::Words(words) })
+}
+
+/// Has a runner write what we can read.
+fn readable(command: CommandLine, runner: &Runner) -> (CommandLine, Reading) {
+    let report = format!("{REPORTS}/{}.json", runner.name);
+    match runner.name {
+        "jest" => (
+            command.with(["--json", &format!("--outputFile={report}")]),
+            Reading::Files { form: Form::Jest, glob: report },
+        ),
+        "vitest" => (
+            command.with(["--reporter=json", &format!("--outputFile={report}")]),
+            Reading::Files { form: Form::Jest, glob: report },
+        ),
+        "mocha" => (command.with(["--reporter", "tap"]), Reading::Printed(Form::Tap)),
+        "playwright" => (command.with(["--reporter=junit"]), Reading::Printed(Form::Junit)),
+        _ => (command, Reading::Guess),
+    }
+}

@@ -1,0 +1,78 @@
+//! Java and Kotlin: Maven and Gradle.
+
+use super::survey::{Language, Survey, join, outermost};
+use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
+use crate::command::CommandLine;
+use crate::results::Form;
+
+/// The scripts that Gradle reads.
+const GRADLE: [&str; 4] =
+    ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
+
+pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
+    for folder in outermost(survey.folders_with("pom.xml")) {
+        maven(survey, folder, found);
+    }
+    for folder in outermost(survey.folders_where(|name| GRADLE.contains(&name))) {
+        gradle(survey, folder, found);
+    }
+}
+
+fn maven(survey: &Survey<'_>, folder: &str, found: &mut Discovery) {
+    let program = if survey.has(folder, "mvnw") { "./mvnw" } else { "mvn" };
+    let pom = survey.text(folder, "pom.xml");
+    // Failsafe runs the tests of parts together, in a later phase.
+    let phase = if pom.contains("maven-failsafe-plugin") { "verify" } else { "test" };
+    let command = CommandLine::words([program, phase]);
+    let run = CommandLine::words([program, "-B", phase]);
+    let coverage = pom.contains("jacoco").then(|| CoverageRun {
+        command: run.clone().with(["jacoco:report"]),
+        glob: "**/target/site/jacoco/jacoco.xml".to_owned(),
+    });
+    found.frameworks.push(Framework {
+        name: "maven".to_owned(),
+        kind: TestKind::All,
+        folder: folder.to_owned(),
+        command,
+        run,
+        reading: Reading::Files {
+            form: Form::Junit,
+            glob: "**/target/{surefire,failsafe}-reports/TEST-*.xml".to_owned(),
+        },
+        coverage,
+        is_set_up: survey.has_tests(Language::Jvm, folder),
+        has_tests: survey.has_tests(Language::Jvm, folder),
+        has_integration: phase == "verify" || survey.has_integration(Language::Jvm, folder),
+    });
+    let command = CommandLine::words([program, "-B", "compile"]);
+    found.builds.push(Build { folder: folder.to_owned(), command });
+}
+
+fn gradle(survey: &Survey<'_>, folder: &str, found: &mut Discovery) {
+    let program = if survey.has(folder, "gradlew") { "./gradlew" } else { "gradle" };
+    let script: String = GRADLE.iter().map(|name| survey.text(folder, name)).collect();
+    let app = join(folder, "app");
+    let scripts = script + &survey.text(&app, GRADLE[0]) + &survey.text(&app, GRADLE[1]);
+    let coverage = scripts.contains("jacoco").then(|| CoverageRun {
+        command: CommandLine::words([program, "cleanTest", "test", "jacocoTestReport"]),
+        glob: "**/build/reports/jacoco/**/*.xml".to_owned(),
+    });
+    found.frameworks.push(Framework {
+        name: "gradle".to_owned(),
+        kind: TestKind::All,
+        folder: folder.to_owned(),
+        command: CommandLine::words([program, "test"]),
+        // Tests that Gradle believes to be up to date it does not run.
+        run: CommandLine::words([program, "cleanTest", "test", "--continue"]),
+        reading: Reading::Files {
+            form: Form::Junit,
+            glob: "**/build/test-results/**/TEST-*.xml".to_owned(),
+        },
+        coverage,
+        is_set_up: survey.has_tests(Language::Jvm, folder),
+        has_tests: survey.has_tests(Language::Jvm, folder),
+        has_integration: survey.has_integration(Language::Jvm, folder),
+    });
+    let command = CommandLine::words([program, "assemble"]);
+    found.builds.push(Build { folder: folder.to_owned(), command });
+}

@@ -1,0 +1,135 @@
+//! Python: pytest, or `unittest` where the tests are written for it alone.
+
+use std::collections::BTreeSet;
+
+use super::survey::{Language, Survey, around, join, outermost};
+use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
+use crate::command::{CommandLine, REPORTS};
+use crate::results::Form;
+
+/// What makes a folder a project of Python.
+const MANIFESTS: [&str; 7] =
+    ["pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "Pipfile", "manage.py"];
+
+/// How many test files are read to tell what they are written for.
+const MOST_READ: usize = 50;
+
+pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
+    let is_manifest = |name: &str| MANIFESTS.contains(&name) || is_requirements(name);
+    let mut folders = survey.folders_where(is_manifest);
+    folders.retain(|folder| !folder.split('/').any(|part| part == "tests" || part == "test"));
+    let packages: BTreeSet<&str> = outermost(folders).into_iter().collect();
+    for folder in &packages {
+        if let Some(framework) = framework(survey, folder) {
+            found.frameworks.push(framework);
+        }
+        let command = CommandLine::words(["python3", "-m", "compileall", "-q", "."]);
+        found.builds.push(Build { folder: (*folder).to_owned(), command });
+    }
+    // Tests that belong to no project are run from the root.
+    let is_astray = |path| around(path, &packages).is_none();
+    if survey.tests(Language::Python, "").any(is_astray) {
+        found.frameworks.extend(framework(survey, ""));
+    }
+}
+
+fn is_requirements(name: &str) -> bool {
+    name.starts_with("requirements") && name.ends_with(".txt")
+}
+
+fn framework(survey: &Survey<'_>, folder: &str) -> Option<Framework> {
+    let tests: Vec<&str> = survey.tests(Language::Python, folder).collect();
+    let is_set_up = is_set_up(survey, folder);
+    if is_set_up || (!tests.is_empty() && !is_unittest(survey, &tests)) {
+        return Some(pytest(survey, folder, is_set_up));
+    }
+    (!tests.is_empty()).then(|| unittest(survey, folder, &tests))
+}
+
+/// Says whether pytest is asked for.
+fn is_set_up(survey: &Survey<'_>, folder: &str) -> bool {
+    let says = |name: &str, mark: &str| {
+        survey.text(folder, name).lines().any(|line| line.trim_start().starts_with(mark))
+    };
+    let needs = |name: &str| survey.text(folder, name).contains("pytest");
+    survey.has(folder, "pytest.ini")
+        || survey.has(folder, "conftest.py")
+        || survey.has(&join(folder, "tests"), "conftest.py")
+        || says("pyproject.toml", "[tool.pytest")
+        || says("setup.cfg", "[tool:pytest]")
+        || says("tox.ini", "[pytest]")
+        || ["pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "Pipfile"].into_iter().any(needs)
+        || survey.names(folder).filter(|name| is_requirements(name)).any(needs)
+}
+
+/// Says whether tests are written for `unittest` alone.
+fn is_unittest(survey: &Survey<'_>, tests: &[&str]) -> bool {
+    let mut is_any = false;
+    for path in tests.iter().take(MOST_READ) {
+        let text = survey.text_of(path);
+        if text.contains("pytest") || text.lines().any(|line| line.starts_with("def test")) {
+            return false;
+        }
+        is_any |= text.contains("TestCase");
+    }
+    is_any
+}
+
+fn pytest(survey: &Survey<'_>, folder: &str, is_set_up: bool) -> Framework {
+    // What keeps the dependencies knows where they are.
+    let by: &[&str] = match super::package_manager(survey, folder) {
+        Some("uv") => &["uv", "run"],
+        Some("poetry") => &["poetry", "run"],
+        Some("pipenv") => &["pipenv", "run"],
+        _ => &[],
+    };
+    let command = CommandLine::words(by.iter().copied()).with(["pytest"]);
+    let (results, report) = (format!("{REPORTS}/pytest.xml"), format!("{REPORTS}/coverage.json"));
+    let measure = ["--cov".to_owned(), format!("--cov-report=json:{report}")];
+    Framework {
+        name: "pytest".to_owned(),
+        kind: TestKind::All,
+        folder: folder.to_owned(),
+        run: command.clone().with([format!("--junitxml={results}")]),
+        reading: Reading::Files { form: Form::Junit, glob: results },
+        coverage: Some(CoverageRun { command: command.clone().with(measure), glob: report }),
+        command,
+        is_set_up,
+        has_tests: survey.has_tests(Language::Python, folder),
+        has_integration: survey.has_integration(Language::Python, folder),
+    }
+}
+
+fn unittest(survey: &Survey<'_>, folder: &str, tests: &[&str]) -> Framework {
+    let mut command = CommandLine::words(["python3", "-m", "unittest", "discover"]);
+    if let Some(start) = only_folder(survey, folder, tests) {
+        command = command.with(["-s", start]);
+    }
+    if tests.iter().all(|path| path.ends_with("_test.py")) {
+        command = command.with(["-p", "*_test.py"]);
+    }
+    Framework {
+        name: "unittest".to_owned(),
+        kind: TestKind::All,
+        folder: folder.to_owned(),
+        run: command.clone().with(["-v"]),
+        reading: Reading::Printed(Form::Unittest),
+        coverage: None,
+        command,
+        is_set_up: false,
+        has_tests: survey.has_tests(Language::Python, folder),
+        has_integration: survey.has_integration(Language::Python, folder),
+    }
+}
+
+/// The folder that all tests lie in, where that is no package: only then it must be named.
+fn only_folder<'a>(survey: &Survey<'_>, folder: &str, tests: &[&'a str]) -> Option<&'a str> {
+    let folder_of = |path: &&'a str| path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let first = folder_of(tests.first()?);
+    let is_only = tests.iter().all(|path| folder_of(path) == first);
+    if !is_only || first == folder || survey.has(first, "__init__.py") {
+        return None;
+    }
+    let inside = first.strip_prefix(folder)?;
+    Some(inside.strip_prefix('/').unwrap_or(inside))
+}

@@ -1,0 +1,219 @@
+//! The files of a project, by folder and by what they are: [`Survey`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Files;
+
+/// Folders that hold what was installed, built or made up: nobody's own tests are there.
+const LEFT_OUT: [&str; 32] = [
+    ".git", ".hg", ".svn", "node_modules", "bower_components", "target", "vendor", "dist", "build",
+    "out", "obj", ".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", ".eggs",
+    ".gradle", ".mvn", ".next", ".nuxt", ".cache", "coverage", "Pods", ".terraform", "fixtures",
+    "__fixtures__", "testdata", "test-data", "test_data", ".assay",
+];
+
+/// How many files of Rust are read in search of a test, which may stand in any of them.
+const MOST_READ: usize = 2_000;
+
+/// Says whether nobody looks into a folder of that name.
+pub(super) fn is_left_out(name: &str) -> bool {
+    LEFT_OUT.contains(&name)
+}
+
+/// The files of a project.
+pub(super) struct Survey<'a> {
+    files: &'a dyn Files,
+    by_folder: BTreeMap<String, BTreeSet<String>>,
+    /// In order, so that those below a folder stand side by side.
+    tests: BTreeMap<Language, Vec<String>>,
+}
+
+/// A language, as far as its tests are told by their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Language {
+    Rust,
+    Go,
+    Python,
+    JavaScript,
+    Jvm,
+    Ruby,
+    Php,
+    DotNet,
+    C,
+}
+
+impl<'a> Survey<'a> {
+    pub(super) fn new(files: &'a dyn Files) -> Survey<'a> {
+        let mut survey = Survey { files, by_folder: BTreeMap::new(), tests: BTreeMap::new() };
+        let mut rust = Vec::new();
+        for path in files.paths() {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            if folder.split('/').any(is_left_out) {
+                continue;
+            }
+            if let Some(language) = test_language(folder, name) {
+                survey.tests.entry(language).or_default().push(path.clone());
+            } else if name.ends_with(".rs") {
+                rust.push(path.clone());
+            }
+            survey.by_folder.entry(folder.to_owned()).or_default().insert(name.to_owned());
+        }
+        // Tests of Rust stand beside what they test.
+        let with_tests = rust.into_iter().take(MOST_READ).filter(|path| {
+            let text = files.read(path).unwrap_or_default();
+            ["#[test]", "::test]", "::test(", "#[rstest", "proptest!"]
+                .iter()
+                .any(|mark| text.contains(mark))
+        });
+        survey.tests.entry(Language::Rust).or_default().extend(with_tests);
+        survey.tests.values_mut().for_each(|paths| paths.sort_unstable());
+        survey
+    }
+
+    /// Gives the folders that hold a file of a name.
+    pub(super) fn folders_with(&self, name: &str) -> impl Iterator<Item = &str> {
+        let has = move |names: &BTreeSet<String>| names.contains(name);
+        self.by_folder
+            .iter()
+            .filter(move |(_, names)| has(names))
+            .map(|(folder, _)| folder.as_str())
+    }
+
+    /// Gives the folders that hold a file whose name fits.
+    pub(super) fn folders_where(&self, fits: impl Fn(&str) -> bool) -> Vec<&str> {
+        let some = |names: &BTreeSet<String>| names.iter().any(|name| fits(name));
+        let found = self.by_folder.iter().filter(|(_, names)| some(names));
+        found.map(|(folder, _)| folder.as_str()).collect()
+    }
+
+    /// Says whether there is such a file.
+    pub(super) fn has(&self, folder: &str, name: &str) -> bool {
+        self.by_folder.get(folder).is_some_and(|names| names.contains(name))
+    }
+
+    /// Gives the names of a folder's files.
+    pub(super) fn names(&self, folder: &str) -> impl Iterator<Item = &str> {
+        self.by_folder.get(folder).into_iter().flatten().map(String::as_str)
+    }
+
+    /// Gives a file's text, or none.
+    pub(super) fn text(&self, folder: &str, name: &str) -> String {
+        if !self.has(folder, name) {
+            return String::new();
+        }
+        self.files.read(&join(folder, name)).unwrap_or_default()
+    }
+
+    /// Gives the text of a file by its path, or none.
+    pub(super) fn text_of(&self, path: &str) -> String {
+        self.files.read(path).unwrap_or_default()
+    }
+
+    /// Gives the paths of all files that look like tests.
+    pub(super) fn test_files(&self) -> Vec<String> {
+        let mut paths: Vec<String> = self.tests.values().flatten().cloned().collect();
+        paths.sort();
+        paths
+    }
+
+    /// Gives the test files of a language below a folder.
+    pub(super) fn tests(&self, language: Language, folder: &str) -> impl Iterator<Item = &str> {
+        let all = self.tests.get(&language).map_or(&[][..], Vec::as_slice);
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let start = all.partition_point(|path| path.as_str() < prefix.as_str());
+        let below = all[start..].iter().map(String::as_str);
+        below.take_while(move |path| path.starts_with(&prefix))
+    }
+
+    /// Says whether there are tests of a language below a folder.
+    pub(super) fn has_tests(&self, language: Language, folder: &str) -> bool {
+        self.tests(language, folder).next().is_some()
+    }
+
+    /// Says whether tests of parts together are among those of a language below a folder.
+    pub(super) fn has_integration(&self, language: Language, folder: &str) -> bool {
+        let tells = |path: &str| path.to_ascii_lowercase().contains("integration");
+        self.tests(language, folder).any(tells)
+    }
+}
+
+/// Of some folders, those that lie in no other of them.
+pub(super) fn outermost<'a>(folders: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut folders: Vec<&str> = folders.into_iter().collect();
+    // What is below a folder follows it, with nothing in between.
+    folders.sort_by(|one, two| one.split('/').cmp(two.split('/')));
+    if folders.contains(&"") {
+        return vec![""];
+    }
+    for folder in folders {
+        if kept.last().is_none_or(|last| !is_below(folder, last)) {
+            kept.push(folder);
+        }
+    }
+    kept
+}
+
+/// Gives which of some folders a path lies in: the innermost around it, or itself.
+pub(super) fn around<'a>(path: &str, folders: &BTreeSet<&'a str>) -> Option<&'a str> {
+    let mut at = path;
+    loop {
+        if let Some(found) = folders.get(at) {
+            return Some(found);
+        }
+        at = match at.rsplit_once('/') {
+            Some((above, _)) => above,
+            None if at.is_empty() => return None,
+            None => "",
+        };
+    }
+}
+
+/// Says whether a path is a folder, or below it.
+fn is_below(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Gives the path of a file in a folder.
+pub(super) fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// Says whose test a file is, by its name and where it lies.
+fn test_language(folder: &str, name: &str) -> Option<Language> {
+    let (stem, ending) = name.rsplit_once('.')?;
+    let among = |names: &[&str]| folder.split('/').any(|part| names.contains(&part));
+    match ending {
+        "rs" => (folder.rsplit('/').next() == Some("tests") || among(&["tests"]))
+            .then_some(Language::Rust),
+        "go" => stem.ends_with("_test").then_some(Language::Go),
+        "py" => (stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests")
+            .then_some(Language::Python),
+        "js" | "jsx" | "ts" | "tsx" | "mjs" | "cjs" | "mts" | "cts" | "vue" | "svelte" => {
+            let told = [".test", ".spec", ".cy", ".e2e"].iter().any(|mark| stem.ends_with(mark));
+            (told || among(&["__tests__"])).then_some(Language::JavaScript)
+        }
+        "java" | "kt" | "scala" | "groovy" => {
+            let told = ["Test", "Tests", "IT", "Spec"].iter().any(|mark| stem.ends_with(mark));
+            (told || stem.starts_with("Test")).then_some(Language::Jvm)
+        }
+        "rb" => {
+            let told = stem.ends_with("_spec") || stem.ends_with("_test");
+            (told || stem.starts_with("test_")).then_some(Language::Ruby)
+        }
+        "php" => {
+            let in_tests = among(&["tests", "test"]) && stem.starts_with(char::is_uppercase);
+            (stem.ends_with("Test") || (in_tests && stem != "Pest" && stem != "TestCase"))
+                .then_some(Language::Php)
+        }
+        "cs" | "fs" | "vb" => {
+            (stem.ends_with("Tests") || stem.ends_with("Test")).then_some(Language::DotNet)
+        }
+        "c" | "cc" | "cpp" | "cxx" => {
+            let told = ["_test", "_tests", "_unittest"].iter().any(|mark| stem.ends_with(mark));
+            (told || stem.starts_with("test_") || among(&["test", "tests"])).then_some(Language::C)
+        }
+        _ => None,
+    }
+}

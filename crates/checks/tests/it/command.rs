@@ -1,0 +1,122 @@
+//! Command lines as people write them.
+
+use assay_checks::command::{CommandLine, Program};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+/// Reads commands, one in a line, and writes what would be run.
+fn check(lines: &str, expect: Expect) {
+    let told: String = lines.lines().map(|line| format!("{}\n", shown(line.trim()))).collect();
+    expect.assert_eq(&told);
+}
+
+fn shown(line: &str) -> String {
+    match CommandLine::parse(line) {
+        Err(error) => format!("refused: {error}"),
+        Ok(CommandLine { program: Program::Script(script), .. }) => format!("sh: {script}"),
+        Ok(CommandLine { variables, program: Program::Words(words) }) => {
+            let set: String =
+                variables.iter().map(|(name, value)| format!("{name}={value:?} ")).collect();
+            format!("{set}{words:?}")
+        }
+    }
+}
+
+#[test]
+fn words_and_quotes_need_no_shell() {
+    check(
+        r#"pytest tests/test_auth.py
+           pytest   -k "log in"  'a b'c
+           npm run test:unit -- --grep=x
+           RUST_BACKTRACE=1 A="b c" cargo test
+           echo '$HOME; rm -rf /'
+           env A=1 make"#,
+        expect![[r#"
+            ["pytest", "tests/test_auth.py"]
+            ["pytest", "-k", "log in", "a bc"]
+            ["npm", "run", "test:unit", "--", "--grep=x"]
+            RUST_BACKTRACE="1" A="b c" ["cargo", "test"]
+            ["echo", "$HOME; rm -rf /"]
+            ["env", "A=1", "make"]
+        "#]],
+    );
+}
+
+#[test]
+fn what_means_something_to_a_shell_is_left_to_one() {
+    check(
+        "cargo build && cargo test
+         pytest | tee log
+         make > out
+         echo $(date)
+         echo `date`
+         echo \"$HOME\"
+         A=$B make
+         ls *.py
+         cd backend; pytest
+         a\\ b
+         echo \"a\\\"b\"
+         ~/run
+         a # b",
+        expect![[r#"
+            sh: cargo build && cargo test
+            sh: pytest | tee log
+            sh: make > out
+            sh: echo $(date)
+            sh: echo `date`
+            sh: echo "$HOME"
+            sh: A=$B make
+            sh: ls *.py
+            sh: cd backend; pytest
+            sh: a\ b
+            sh: echo "a\"b"
+            sh: ~/run
+            sh: a # b
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_no_command_is_refused() {
+    check(
+        "\n'\n\"a\nA=1\na\0b",
+        expect![[r#"
+        refused: there is no command in it
+        refused: a quote is not closed
+        refused: a quote is not closed
+        refused: there is no command in it
+        refused: it holds a NUL
+    "#]],
+    );
+}
+
+#[test]
+fn a_quoted_name_sets_no_variable() {
+    check(
+        "'A=1' b\nA'B'=1 b\n1A=2 b",
+        expect![[r#"
+        ["A=1", "b"]
+        ["AB=1", "b"]
+        ["1A=2", "b"]
+    "#]],
+    );
+}
+
+proptest! {
+    /// What is written out is read back as the same.
+    #[test]
+    fn a_command_survives_being_written(words in prop::collection::vec("[^\0\r\n]{0,12}", 1..5)) {
+        let line = CommandLine::words(words);
+        let text = line.to_string();
+        if let Ok(again @ CommandLine { program: Program::Words(_), .. }) = CommandLine::parse(&text)
+            && again.variables.is_empty()
+        {
+            prop_assert_eq!(again, line);
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_command_or_refused(text in any::<String>()) {
+        let _ = CommandLine::parse(&text);
+    }
+}
