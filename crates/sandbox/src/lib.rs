@@ -2,12 +2,15 @@
 //!
 //! This is the only room that starts processes. A command gets a cleaned environment, a process
 //! group of its own, a time after which the whole group is killed, a bound on what is kept of its
-//! output and, where the kernel offers it ([`limits`]), on the files and the network it reaches.
+//! output and, where the system offers it ([`limits`]), on the files and the network it reaches and
+//! on its processes and memory.
 //! What it prints is collected ([`Command::run`]), handed on piece by piece ([`Command::stream`])
-//! or read in answer to what is written to it ([`Command::converse`]). What that means is the
+//! or read in answer to what is written to it ([`Command::converse`]); of one that is watched
+//! ([`Command::watch`]) both outputs are handed on, and what it leaves running is ended. What that means is the
 //! caller's business. A process of ours that stays beside us is a [`Companion`], with our whole
 //! environment and no limits.
 
+mod bounds;
 mod companion;
 mod conversation;
 mod limits;
@@ -22,6 +25,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::bounds::Bounds;
 pub use crate::companion::{Companion, ask_to_end, is_running};
 pub use crate::conversation::Conversation;
 use crate::limits::Reach;
@@ -49,13 +53,15 @@ pub struct Command {
     time: Duration,
     output: usize,
     reach: Reach,
+    bounds: Bounds,
 }
 
 impl fmt::Debug for Command {
     /// Writes what is run. Variables can hold secrets, so only their names are told, and of the
     /// input only how much it is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Command { program, args, folder, env, passed_on, input, time, output, reach } = self;
+        let Command { program, args, folder, env, passed_on, input, time, output, reach, bounds } =
+            self;
         let names: Vec<&OsString> = env.iter().map(|(name, _)| name).collect();
         f.debug_struct("Command")
             .field("program", program)
@@ -67,6 +73,7 @@ impl fmt::Debug for Command {
             .field("time", time)
             .field("output", output)
             .field("reach", reach)
+            .field("bounds", bounds)
             .finish()
     }
 }
@@ -89,6 +96,15 @@ pub struct Ended {
     pub status: ExitStatus,
     /// What it complained about.
     pub stderr: Vec<u8>,
+}
+
+/// What a command says something on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Its standard output.
+    Printed,
+    /// Its standard error.
+    Complained,
 }
 
 /// Why a command did not come to its end.
@@ -141,6 +157,7 @@ impl Command {
             time: DEFAULT_TIME,
             output: DEFAULT_OUTPUT,
             reach: Reach::default(),
+            bounds: Bounds::default(),
         }
     }
 
@@ -199,6 +216,19 @@ impl Command {
         self
     }
 
+    /// Limits how many processes and threads it has at a time, where the system offers that.
+    pub fn processes(mut self, most: u32) -> Command {
+        self.bounds.processes = Some(most);
+        self
+    }
+
+    /// Limits its memory in bytes, where the system offers that; where it has no control groups,
+    /// that of each process.
+    pub fn memory(mut self, bytes: u64) -> Command {
+        self.bounds.memory = Some(bytes);
+        self
+    }
+
     /// Runs it to its end, or to its limits.
     pub fn run(&self) -> Result<Finished, RunError> {
         let mut stdout: Vec<u8> = Vec::new();
@@ -221,9 +251,16 @@ impl Command {
         })
     }
 
+    /// Runs it to its end, or to its limits, and hands on what it prints and what it complains about,
+    /// as both come. Nothing is kept; the command waits while it is taken. What it leaves running is
+    /// ended with it.
+    pub fn watch(&self, mut take: impl FnMut(Stream, &[u8])) -> Result<ExitStatus, RunError> {
+        self.oversee(&mut take)
+    }
+
     /// Starts it to be written to and read from. What it complains about is not kept.
     pub fn converse(&self) -> Result<Conversation, RunError> {
-        let (child, group) = self.start(Stdio::piped(), Stdio::null())?;
+        let (child, group) = self.start(true, Stdio::null())?;
         Ok(Conversation::new(child, group, self.time))
     }
 

@@ -1,4 +1,5 @@
-//! Limits on files and network, where the kernel offers them: [`limits`] says how far it does.
+//! Limits on files and network, where the kernel offers them: [`limits`] says how far it does, for
+//! these and for the bounds on processes and memory.
 //!
 //! They are Landlock's. It restricts a thread and what that thread starts, so a limited command is
 //! started from a thread of its own and the rest of the program stays as free as it was.
@@ -14,6 +15,10 @@ pub struct Limits {
     pub files: Held,
     /// What [`offline`](crate::Command::offline) does.
     pub network: Held,
+    /// What [`processes`](crate::Command::processes) does.
+    pub processes: Held,
+    /// What [`memory`](crate::Command::memory) does.
+    pub memory: Held,
 }
 
 /// How far a limit holds.
@@ -54,7 +59,9 @@ impl Reach {
 
 /// Says how far this machine can limit what a command reaches.
 pub fn limits() -> Limits {
-    kernel::limits()
+    let (files, network) = kernel::limits();
+    let (processes, memory) = crate::bounds::held();
+    Limits { files, network, processes, memory }
 }
 
 #[cfg(target_os = "linux")]
@@ -67,7 +74,7 @@ mod kernel {
         Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
     };
 
-    use super::{Held, Limits, Reach};
+    use super::{Held, Reach};
 
     /// The newest rules that are known here; an older kernel applies those that it knows.
     const NEWEST: ABI = ABI::V7;
@@ -78,22 +85,21 @@ mod kernel {
     /// What even a command that writes nowhere needs.
     const SINKS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-    pub(super) fn limits() -> Limits {
+    pub(super) fn limits() -> (Held, Held) {
         let offers =
             |ruleset: Result<Ruleset, RulesetError>| ruleset.and_then(Ruleset::create).is_ok();
         let files = |abi| offers(strict().handle_access(AccessFs::from_write(abi)));
-        Limits {
-            files: match (files(WHOLE_FILES), files(ABI::V1)) {
-                (true, _) => Held::Wholly,
-                (false, true) => Held::Partly,
-                (false, false) => Held::Unsupported,
-            },
-            // There are rules for TCP, and none for UDP.
-            network: match offers(strict().handle_access(AccessNet::from_all(NEWEST))) {
-                true => Held::Partly,
-                false => Held::Unsupported,
-            },
-        }
+        let files = match (files(WHOLE_FILES), files(ABI::V1)) {
+            (true, _) => Held::Wholly,
+            (false, true) => Held::Partly,
+            (false, false) => Held::Unsupported,
+        };
+        // There are rules for TCP, and none for UDP.
+        let network = match offers(strict().handle_access(AccessNet::from_all(NEWEST))) {
+            true => Held::Partly,
+            false => Held::Unsupported,
+        };
+        (files, network)
     }
 
     fn strict() -> Ruleset {
@@ -153,10 +159,10 @@ mod kernel {
 mod kernel {
     use std::io;
 
-    use super::{Held, Limits, Reach};
+    use super::{Held, Reach};
 
-    pub(super) fn limits() -> Limits {
-        Limits { files: Held::Unsupported, network: Held::Unsupported }
+    pub(super) fn limits() -> (Held, Held) {
+        (Held::Unsupported, Held::Unsupported)
     }
 
     pub(super) fn restrict(_reach: &Reach) -> io::Result<()> {

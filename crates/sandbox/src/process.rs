@@ -1,18 +1,20 @@
 //! Starting a command and seeing it to its end.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::{Command, Ended, RunError};
+use crate::bounds::{self, Cage};
+use crate::{Command, Ended, RunError, Stream};
 
 /// The variables that every command needs to find its programs, home and time zone.
 const PASSED_ON: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
@@ -20,11 +22,14 @@ const PASSED_ON: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "USER", "SYSTEMROO
 /// How much output is handed on at once.
 const PIECE: usize = 64 << 10;
 
+/// How long the outputs of a command are waited for that has ended, and its group with it.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
 /// How many pieces may wait to be taken.
 const WAITING: usize = 4;
 
 /// The groups that run at the moment, so that they can be stopped when we are.
-static RUNNING: Running = Running(Mutex::new(Groups { leaders: BTreeSet::new(), stopped: false }));
+static RUNNING: Running = Running(Mutex::new(Groups { leaders: BTreeMap::new(), stopped: false }));
 
 /// Stops every command that runs at the moment, with all that it started, for good: none is started
 /// any more.
@@ -36,29 +41,38 @@ pub fn stop_all() {
 struct Running(Mutex<Groups>);
 
 struct Groups {
-    leaders: BTreeSet<i32>,
+    /// The leaders, each with what it is kept in.
+    leaders: BTreeMap<i32, Option<Arc<Cage>>>,
     stopped: bool,
 }
 
 impl Running {
     /// Starts a child and takes note of the group that it leads, unless all are stopped.
-    fn start(&self, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Pid)> {
+    fn start(
+        &self,
+        spawn: impl FnOnce() -> io::Result<(Child, Option<Arc<Cage>>)>,
+    ) -> io::Result<(Child, Group)> {
         let mut groups = self.groups();
         if groups.stopped {
             let why = "everything is being stopped";
             return Err(io::Error::new(io::ErrorKind::Interrupted, why));
         }
-        let child = spawn()?;
+        let (child, cage) = spawn()?;
         let pid = Pid::from_child(&child);
-        groups.leaders.insert(pid.as_raw_nonzero().get());
-        Ok((child, pid))
+        groups.leaders.insert(pid.as_raw_nonzero().get(), cage.clone());
+        Ok((child, Group { pid, cage }))
     }
 
     fn stop_all(&self) {
         let mut groups = self.groups();
         groups.stopped = true;
-        for pid in groups.leaders.iter().copied().filter_map(Pid::from_raw) {
-            let _ = kill_process_group(pid, Signal::KILL);
+        for (leader, cage) in &groups.leaders {
+            if let Some(pid) = Pid::from_raw(*leader) {
+                let _ = kill_process_group(pid, Signal::KILL);
+            }
+            if let Some(cage) = cage {
+                cage.kill();
+            }
         }
     }
 
@@ -69,18 +83,24 @@ impl Running {
 
 /// A process group, noted among those that run.
 #[derive(Debug)]
-pub(crate) struct Group(Pid);
+pub(crate) struct Group {
+    pid: Pid,
+    cage: Option<Arc<Cage>>,
+}
 
 impl Drop for Group {
     fn drop(&mut self) {
-        RUNNING.groups().leaders.remove(&self.0.as_raw_nonzero().get());
+        RUNNING.groups().leaders.remove(&self.pid.as_raw_nonzero().get());
     }
 }
 
 impl Group {
     pub(crate) fn kill(&self) {
         // The group may be gone already, which is as good.
-        let _ = kill_process_group(self.0, Signal::KILL);
+        let _ = kill_process_group(self.pid, Signal::KILL);
+        if let Some(cage) = &self.cage {
+            cage.kill();
+        }
     }
 }
 
@@ -101,8 +121,16 @@ impl Drop for Watch {
 enum Event {
     Printed(Vec<u8>),
     PrintedAll,
+    ComplainedPiece(Vec<u8>),
     Complained(Output),
     Ended(io::Result<ExitStatus>),
+}
+
+/// What becomes of what a command complains about.
+enum Complaints {
+    /// It is kept, up to so many bytes.
+    Kept(usize),
+    HandedOn,
 }
 
 enum Output {
@@ -116,22 +144,98 @@ impl Command {
         &self,
         take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
     ) -> Result<Ended, RunError> {
-        let stdin = if self.input.is_some() { Stdio::piped() } else { Stdio::null() };
-        let (mut child, group) = self.start(stdin, Stdio::piped())?;
+        let (mut child, group) = self.start(self.input.is_some(), Stdio::piped())?;
         let mut watch = Watch { group, ended: false };
         self.write_input(&mut child);
-        let inbox = self.listen(child);
+        let inbox = self.listen(child, Complaints::Kept(self.output));
         let ended = self.await_end(&inbox, take)?;
         watch.ended = true;
         Ok(ended)
     }
 
-    pub(crate) fn start(&self, stdin: Stdio, stderr: Stdio) -> Result<(Child, Group), RunError> {
-        let mut command = self.prepared(stdin, stderr);
-        match RUNNING.start(|| self.reach.start(&mut command)) {
-            Ok((child, pid)) => Ok((child, Group(pid))),
-            Err(source) => Err(RunError::Start { program: self.name(), source }),
+    /// Runs it and hands on both outputs, until it ends or is at a limit.
+    pub(crate) fn oversee(
+        &self,
+        take: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<ExitStatus, RunError> {
+        let (mut child, group) = self.start(self.input.is_some(), Stdio::piped())?;
+        // Whatever is left of it ends here, whichever way this ends.
+        let watch = Watch { group, ended: false };
+        self.write_input(&mut child);
+        let inbox = self.listen(child, Complaints::HandedOn);
+        let mut deadline = Instant::now() + self.time;
+        let (mut status, mut open, mut taken) = (None, 2, 0_usize);
+        loop {
+            if let (Some(status), 0) = (status, open) {
+                return Ok(status);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let (stream, piece) = match inbox.recv_timeout(left) {
+                Ok(Event::Printed(piece)) => (Stream::Printed, piece),
+                Ok(Event::ComplainedPiece(piece)) => (Stream::Complained, piece),
+                Ok(Event::PrintedAll | Event::Complained(_)) => {
+                    open -= 1;
+                    continue;
+                }
+                Ok(Event::Ended(end)) => {
+                    let lost = |source| RunError::Lost { program: self.name(), source };
+                    status = Some(end.map_err(lost)?);
+                    // Who is left holds the outputs open.
+                    watch.group.kill();
+                    deadline = deadline.min(Instant::now() + LAST_WORDS);
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    return status.ok_or_else(|| self.timed_out());
+                }
+            };
+            taken = taken.saturating_add(piece.len());
+            if taken > self.output {
+                return Err(self.too_much());
+            }
+            take(stream, &piece);
         }
+    }
+
+    /// Starts it, to be written to or to read nothing.
+    pub(crate) fn start(
+        &self,
+        is_written_to: bool,
+        stderr: Stdio,
+    ) -> Result<(Child, Group), RunError> {
+        let fail = |source| RunError::Start { program: self.name(), source };
+        if !self.bounds.is_some() {
+            let stdin = if is_written_to { Stdio::piped() } else { Stdio::null() };
+            let mut command = self.prepared(self.bare(), stdin, stderr);
+            return RUNNING.start(|| Ok((self.reach.start(&mut command)?, None))).map_err(fail);
+        }
+        if !self.can_be_found() {
+            return Err(fail(io::ErrorKind::NotFound.into()));
+        }
+        let gated = self.placed(bounds::gate(&self.program, is_written_to));
+        let mut command = self.prepared(gated, Stdio::piped(), stderr);
+        let start = || {
+            let mut child = self.reach.start(&mut command)?;
+            // One that was never let in ends at its gate: nobody writes to it any more.
+            let cage = Cage::around(self.bounds, &child)?;
+            bounds::open(&mut child, is_written_to);
+            Ok((child, Some(Arc::new(cage))))
+        };
+        RUNNING.start(start).map_err(fail)
+    }
+
+    /// Looks for the program as a shell would, which itself could only say so in its output.
+    #[expect(clippy::disallowed_methods, reason = "every command needs a few variables of ours")]
+    fn can_be_found(&self) -> bool {
+        let program = Path::new(&self.program);
+        if program.components().count() > 1 {
+            let folder = self.folder.as_deref().unwrap_or(Path::new(""));
+            return folder.join(program).exists();
+        }
+        let set = self.env.iter().rev().find(|(name, _)| name == "PATH");
+        let path = set.map(|(_, value)| value.clone()).or_else(|| std::env::var_os("PATH"));
+        std::env::split_paths(&path.unwrap_or_default())
+            .any(|folder| folder.join(program).is_file())
     }
 
     /// Starts it as one that goes on beside us.
@@ -141,10 +245,8 @@ impl Command {
         stderr: Stdio,
     ) -> Result<(Child, Group), RunError> {
         let mut command = self.prepared_beside(stdin, Stdio::null(), stderr);
-        match RUNNING.start(|| command.spawn()) {
-            Ok((child, pid)) => Ok((child, Group(pid))),
-            Err(source) => Err(RunError::Start { program: self.name(), source }),
-        }
+        let fail = |source| RunError::Start { program: self.name(), source };
+        RUNNING.start(|| Ok((command.spawn()?, None))).map_err(fail)
     }
 
     /// Prepares it with all of our environment.
@@ -161,8 +263,12 @@ impl Command {
     }
 
     #[expect(clippy::disallowed_methods, reason = "every command needs a few variables of ours")]
-    fn prepared(&self, stdin: Stdio, stderr: Stdio) -> std::process::Command {
-        let mut command = self.bare();
+    fn prepared(
+        &self,
+        mut command: std::process::Command,
+        stdin: Stdio,
+        stderr: Stdio,
+    ) -> std::process::Command {
         command.env_clear();
         for name in PASSED_ON.iter().chain(&self.passed_on) {
             if let Some(value) = std::env::var_os(name) {
@@ -174,10 +280,13 @@ impl Command {
         command
     }
 
-    /// The program in its folder, in a process group of its own.
     #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
     fn bare(&self) -> std::process::Command {
-        let mut command = std::process::Command::new(&self.program);
+        self.placed(std::process::Command::new(&self.program))
+    }
+
+    /// Adds the arguments, the folder, and a process group of its own.
+    fn placed(&self, mut command: std::process::Command) -> std::process::Command {
         command.args(&self.args).process_group(0);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
@@ -195,15 +304,27 @@ impl Command {
     }
 
     /// Collects a child's events, as fast as they are taken.
-    fn listen(&self, mut child: Child) -> Receiver<Event> {
+    fn listen(&self, mut child: Child, complaints: Complaints) -> Receiver<Event> {
         let (events, inbox) = mpsc::sync_channel(WAITING);
         let stdout = child.stdout.take().expect("stdout is piped");
         let stderr = child.stderr.take().expect("stderr is piped");
-        let limit = self.output;
         let sender = events.clone();
-        thread::spawn(move || hand_on(stdout, &sender));
+        thread::spawn(move || {
+            hand_on(stdout, &sender, Event::Printed);
+            // Nobody listens any more once the command was given up.
+            let _ = sender.send(Event::PrintedAll);
+        });
         let sender = events.clone();
-        thread::spawn(move || sender.send(Event::Complained(read_up_to(stderr, limit))));
+        thread::spawn(move || {
+            let output = match complaints {
+                Complaints::Kept(limit) => read_up_to(stderr, limit),
+                Complaints::HandedOn => {
+                    hand_on(stderr, &sender, Event::ComplainedPiece);
+                    Output::Whole(Vec::new())
+                }
+            };
+            sender.send(Event::Complained(output))
+        });
         thread::spawn(move || events.send(Event::Ended(child.wait())));
         inbox
     }
@@ -233,12 +354,17 @@ impl Command {
                     let lost = |source| RunError::Lost { program: self.name(), source };
                     status = Some(end.map_err(lost)?);
                 }
+                // Those are only handed on where they are watched.
+                Ok(Event::ComplainedPiece(_)) => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    let seconds = self.time.as_secs();
-                    return Err(RunError::TimedOut { program: self.name(), seconds });
+                    return Err(self.timed_out());
                 }
             }
         }
+    }
+
+    fn timed_out(&self) -> RunError {
+        RunError::TimedOut { program: self.name(), seconds: self.time.as_secs() }
     }
 
     pub(crate) fn too_much(&self) -> RunError {
@@ -247,13 +373,13 @@ impl Command {
 }
 
 /// Sends what is printed, until it ends or nobody listens any more.
-fn hand_on(mut source: impl Read, events: &SyncSender<Event>) {
+fn hand_on(mut source: impl Read, events: &SyncSender<Event>, event: fn(Vec<u8>) -> Event) {
     let mut buffer = vec![0; PIECE];
     loop {
         match source.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => {
-                if events.send(Event::Printed(buffer[..count].to_vec())).is_err() {
+                if events.send(event(buffer[..count].to_vec())).is_err() {
                     return;
                 }
             }
@@ -261,8 +387,6 @@ fn hand_on(mut source: impl Read, events: &SyncSender<Event>) {
             Err(_) => break,
         }
     }
-    // Nobody listens any more once the command was given up.
-    let _ = events.send(Event::PrintedAll);
 }
 
 fn read_up_to(source: impl Read, limit: usize) -> Output {
@@ -284,9 +408,10 @@ mod tests {
 
     #[test]
     fn nothing_is_started_once_all_is_stopped() {
-        let running = Running(Mutex::new(Groups { leaders: BTreeSet::new(), stopped: false }));
-        let mut sleep = shell("sleep 600").prepared(Stdio::null(), Stdio::null());
-        let (mut child, _) = running.start(|| sleep.spawn()).unwrap();
+        let running = Running(Mutex::new(Groups { leaders: BTreeMap::new(), stopped: false }));
+        let sleep = shell("sleep 600");
+        let mut sleep = sleep.prepared(sleep.bare(), Stdio::null(), Stdio::null());
+        let (mut child, _) = running.start(|| Ok((sleep.spawn()?, None))).unwrap();
         running.stop_all();
         assert_eq!(child.wait().unwrap().signal(), Some(Signal::KILL.as_raw()));
         let error = running.start(|| unreachable!("nothing is started")).unwrap_err();

@@ -247,7 +247,7 @@ fn models(root: Option<&Path>) -> Vec<Line> {
     lines
 }
 
-/// Says how far analysers can be kept in bounds on this system.
+/// Says how far analysers and checks can be kept in bounds on this system.
 fn limits() -> Vec<Line> {
     let limits = assay_sandbox::limits();
     let line = |what: &str, held: Held| match held {
@@ -255,7 +255,24 @@ fn limits() -> Vec<Line> {
         Held::Partly => good(format!("analysers can mostly be kept from {what}")),
         Held::Unsupported => missing(format!("this system cannot keep analysers from {what}")),
     };
-    vec![line("writing files", limits.files), line("the network", limits.network)]
+    let mut lines = vec![line("writing files", limits.files), line("the network", limits.network)];
+    lines.push(match limits.processes {
+        Held::Wholly => good("checks that start processes without end are contained".to_owned()),
+        Held::Partly => good("checks that start processes without end are mostly contained".into()),
+        Held::Unsupported => missing(
+            "checks that start processes without end are NOT CONTAINED: there is no control group \
+             for us, and root has no limit"
+                .to_owned(),
+        ),
+    });
+    lines.push(match limits.memory {
+        Held::Wholly => good("checks that take memory without end are contained".to_owned()),
+        Held::Partly => good("of checks, each process can be kept from taking all memory".into()),
+        Held::Unsupported => {
+            missing("checks that take memory without end are NOT CONTAINED".to_owned())
+        }
+    });
+    lines
 }
 
 fn configured(root: &Path) -> Vec<CommandReviewer> {

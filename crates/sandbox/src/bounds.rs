@@ -1,0 +1,414 @@
+//! Bounds on how many processes a command starts and how much memory it takes: [`Cage`].
+//!
+//! A control group bounds both for all of a command's processes together, and ends those that left
+//! its process group, too. Where there is none, limits of the process stand in as far as they reach.
+//! A command waits at a gate until it is inside: it is started as a shell that reads a line first,
+//! so nothing of it ever runs unbounded.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::process::{Child, Command};
+
+use rustix::process::Pid;
+
+use crate::limits::Held;
+
+/// Waits for a line and becomes the command, which reads nothing.
+const GATE: &str = r#"read -r _ && exec "$@" </dev/null"#;
+
+/// Waits for a line and becomes the command, which reads what follows.
+const GATE_WITH_INPUT: &str = r#"read -r _ && exec "$@""#;
+
+/// How much of the machine a command may take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub(crate) processes: Option<u32>,
+    pub(crate) memory: Option<u64>,
+}
+
+impl Bounds {
+    /// Says whether there are any.
+    pub(crate) fn is_some(self) -> bool {
+        self != Bounds::default()
+    }
+}
+
+/// How far this machine can bound a command's processes and its memory.
+pub(crate) fn held() -> (Held, Held) {
+    kernel::held()
+}
+
+/// What a command is kept in. Its processes end with it.
+#[derive(Debug)]
+pub(crate) struct Cage(kernel::Group);
+
+impl Cage {
+    /// Puts a command that waits at its gate into bounds.
+    pub(crate) fn around(bounds: Bounds, child: &Child) -> io::Result<Cage> {
+        kernel::Group::around(bounds, Pid::from_child(child)).map(Cage)
+    }
+
+    /// Ends everything inside.
+    pub(crate) fn kill(&self) {
+        self.0.kill();
+    }
+}
+
+/// Gives what waits at the gate to become a program, whose arguments follow.
+#[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
+pub(crate) fn gate(program: &OsStr, is_written_to: bool) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(if is_written_to { GATE_WITH_INPUT } else { GATE });
+    command.arg("sh").arg(program);
+    command
+}
+
+/// Lets a bounded command go. One that is gone already has closed its end.
+pub(crate) fn open(child: &mut Child, is_written_to: bool) {
+    if let Some(stdin) = &mut child.stdin {
+        let _ = stdin.write_all(b"\n");
+    }
+    if !is_written_to {
+        drop(child.stdin.take());
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod kernel {
+    use std::fs;
+    use std::io;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::{Path, PathBuf};
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use rustix::process::{
+        Pid, Resource, Rlimit, Signal, geteuid, getpid, getuid, kill_process, prlimit,
+        test_kill_process,
+    };
+
+    use super::{Bounds, Held};
+
+    /// What our groups are called, with our own number and one of each behind it.
+    const NAME: &str = "assay-";
+
+    /// How often a group is looked at again whose processes are about to end.
+    const TRIES: usize = 10_000;
+
+    /// Where groups can be made.
+    #[derive(Debug, Clone)]
+    struct Place {
+        folder: PathBuf,
+        /// Whether memory can be bounded there, too.
+        memory: bool,
+    }
+
+    /// A control group of our own, or none.
+    #[derive(Debug)]
+    pub(super) struct Group(Option<PathBuf>);
+
+    pub(super) fn held() -> (Held, Held) {
+        let processes = match place() {
+            Some(_) => Held::Wholly,
+            // The limit of a user is none for the one who may do everything.
+            None if geteuid().is_root() => Held::Unsupported,
+            None => Held::Partly,
+        };
+        let memory = match place() {
+            Some(Place { memory: true, .. }) => Held::Wholly,
+            // Each process by itself.
+            Some(_) | None => Held::Partly,
+        };
+        (processes, memory)
+    }
+
+    impl Group {
+        pub(super) fn around(bounds: Bounds, pid: Pid) -> io::Result<Group> {
+            let group = place().map(|place| Group::new(place, bounds)).transpose()?;
+            let group = group.unwrap_or(Group(None));
+            if let Some(folder) = &group.0 {
+                fs::write(folder.join("cgroup.procs"), pid.as_raw_nonzero().to_string())?;
+            } else if let Some(most) = bounds.processes {
+                limit(pid, Resource::Nproc, u64::from(most).saturating_add(tasks_of_user()))?;
+            }
+            if let (Some(most), false) = (bounds.memory, place().is_some_and(|it| it.memory)) {
+                limit(pid, Resource::Data, most)?;
+            }
+            Ok(group)
+        }
+
+        fn new(place: &Place, bounds: Bounds) -> io::Result<Group> {
+            static NEXT: AtomicU32 = AtomicU32::new(0);
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let own = getpid().as_raw_nonzero();
+            let folder = place.folder.join(format!("{NAME}{own}-{number}"));
+            fs::create_dir(&folder)?;
+            let group = Group(Some(folder.clone()));
+            if let Some(most) = bounds.processes {
+                fs::write(folder.join("pids.max"), most.to_string())?;
+            }
+            if let (Some(most), true) = (bounds.memory, place.memory) {
+                fs::write(folder.join("memory.max"), most.to_string())?;
+                // Without swap to fill, and all at once or not at all; neither is there everywhere.
+                let _ = fs::write(folder.join("memory.swap.max"), "0");
+                let _ = fs::write(folder.join("memory.oom.group"), "1");
+            }
+            Ok(group)
+        }
+
+        pub(super) fn kill(&self) {
+            let Some(folder) = &self.0 else { return };
+            if fs::write(folder.join("cgroup.kill"), "1").is_ok() {
+                return;
+            }
+            // Those that are killed start nobody any more, so each round leaves fewer.
+            for _ in 0..TRIES {
+                let inside = members(folder);
+                if inside.is_empty() {
+                    return;
+                }
+                for pid in inside {
+                    let _ = kill_process(pid, Signal::KILL);
+                }
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    impl Drop for Group {
+        fn drop(&mut self) {
+            self.kill();
+            let Some(folder) = &self.0 else { return };
+            for _ in 0..TRIES {
+                // It goes as soon as the last process is gone; what stays is swept later.
+                if fs::remove_dir(folder).is_ok() {
+                    return;
+                }
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    fn members(folder: &Path) -> Vec<Pid> {
+        let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+        text.lines().filter_map(|line| Pid::from_raw(line.trim().parse().ok()?)).collect()
+    }
+
+    fn limit(pid: Pid, resource: Resource, most: u64) -> io::Result<()> {
+        let most = Some(most);
+        prlimit(Some(pid), resource, Rlimit { current: most, maximum: most })?;
+        Ok(())
+    }
+
+    /// Counts the tasks of our user: the limit is on all of them.
+    fn tasks_of_user() -> u64 {
+        let own = getuid().as_raw();
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let of_user = entries.filter(|entry| {
+            let is_process =
+                entry.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit());
+            is_process && entry.metadata().is_ok_and(|found| found.uid() == own)
+        });
+        let tasks =
+            of_user.map(|entry| fs::read_dir(entry.path().join("task")).map_or(0, Iterator::count));
+        tasks.sum::<usize>() as u64
+    }
+
+    /// Finds where groups can be made, and tries it once.
+    fn place() -> Option<&'static Place> {
+        static PLACE: OnceLock<Option<Place>> = OnceLock::new();
+        let find = || {
+            let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+            let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+            let mut places =
+                [unified(&mounts, &own), separate(&mounts, &own)].into_iter().flatten();
+            places.find_map(tried)
+        };
+        PLACE.get_or_init(find).as_ref()
+    }
+
+    /// Where all controllers share one tree: beside our own group, since a group with processes in it
+    /// has none below it that are bounded.
+    fn unified(mounts: &str, own: &str) -> Option<PathBuf> {
+        let own = own.lines().find_map(|line| line.strip_prefix("0::"))?;
+        let root = mounts.lines().find_map(|line| mounted(line, "cgroup2", ""))?;
+        let above = own.rsplit_once('/').map_or("", |(above, _)| above);
+        Some(root.join(above.trim_start_matches('/')))
+    }
+
+    /// Where each controller has a tree: below our own group.
+    fn separate(mounts: &str, own: &str) -> Option<PathBuf> {
+        let own = own.lines().find_map(|line| {
+            let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+            controllers.split(',').any(|name| name == "pids").then_some(path)
+        })?;
+        let root = mounts.lines().find_map(|line| mounted(line, "cgroup", "pids"))?;
+        Some(root.join(own.trim_start_matches('/')))
+    }
+
+    fn mounted(line: &str, kind: &str, option: &str) -> Option<PathBuf> {
+        let mut words = line.split(' ').skip(1);
+        let (path, found, options) = (words.next()?, words.next()?, words.next()?);
+        let has = option.is_empty() || options.split(',').any(|one| one == option);
+        (found == kind && has).then(|| PathBuf::from(path))
+    }
+
+    /// Makes a group for nothing but to see whether it bounds anything.
+    fn tried(folder: PathBuf) -> Option<Place> {
+        sweep(&folder);
+        let own = getpid().as_raw_nonzero();
+        let trial = folder.join(format!("{NAME}{own}-trial"));
+        fs::create_dir(&trial).ok()?;
+        let (processes, memory) =
+            (trial.join("pids.max").exists(), trial.join("memory.max").exists());
+        let _ = fs::remove_dir(&trial);
+        processes.then_some(Place { folder, memory })
+    }
+
+    /// Takes away what processes of ours left that were killed.
+    fn sweep(folder: &Path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix(NAME)?.split('-').next());
+            let pid = number.and_then(|number| Pid::from_raw(number.parse().ok()?));
+            if pid.is_some_and(|pid| test_kill_process(pid).is_err()) {
+                Group(Some(entry.path())).kill();
+                let _ = fs::remove_dir(entry.path());
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod kernel {
+    use std::io;
+
+    use rustix::process::Pid;
+
+    use super::{Bounds, Held};
+
+    #[derive(Debug)]
+    pub(super) struct Group;
+
+    pub(super) fn held() -> (Held, Held) {
+        (Held::Unsupported, Held::Unsupported)
+    }
+
+    impl Group {
+        pub(super) fn around(_bounds: Bounds, _pid: Pid) -> io::Result<Group> {
+            Ok(Group)
+        }
+
+        pub(super) fn kill(&self) {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, Write};
+    use std::time::Duration;
+
+    use crate::tests::shell;
+    use crate::{Command, Held, RunError, Stream, limits};
+
+    /// Runs a command and gives its status and what it printed.
+    fn watched(command: &Command) -> Result<(Option<i32>, String), RunError> {
+        let mut text = Vec::new();
+        let status = command.watch(|_, piece| text.extend_from_slice(piece))?;
+        Ok((status.code(), String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    #[test]
+    fn a_bounded_command_runs_as_any_other() {
+        let echo = Command::new("printf").args(["%s|", "a b", "'c'", "$d"]).processes(50);
+        assert_eq!(watched(&echo).unwrap(), (Some(0), "a b|'c'|$d|".to_owned()));
+        let reads = shell("cat").input(*b"hello").processes(50).memory(1 << 30);
+        assert_eq!(watched(&reads).unwrap(), (Some(0), "hello".to_owned()));
+        let mut echo = shell("cat").processes(50).converse().unwrap();
+        echo.write_all(b"hello\n").unwrap();
+        let mut answer = String::new();
+        echo.read_line(&mut answer).unwrap();
+        assert_eq!(answer, "hello\n");
+        assert_eq!(watched(&shell("cat; exit 3").processes(50)).unwrap().0, Some(3));
+        let error = Command::new("no-such-program").processes(9).run().unwrap_err();
+        assert_eq!(error.to_string(), "could not start `no-such-program`");
+    }
+
+    #[test]
+    fn a_fork_bomb_is_contained() {
+        if limits().processes == Held::Unsupported {
+            println!("NOT RUN: this system bounds no processes");
+            return;
+        }
+        // Each tries for a hundred sleepers, and says how many it got.
+        let script = "i=0; while [ $i -lt 100 ]; do sleep 600 & i=$((i+1)); done; echo all";
+        let bomb = shell(script).processes(20).time(Duration::from_secs(20));
+        let (_, printed) = watched(&bomb).unwrap();
+        assert!(!printed.contains("all"), "{printed}");
+    }
+
+    #[test]
+    fn a_command_that_takes_too_much_memory_is_ended() {
+        if limits().memory == Held::Unsupported {
+            println!("NOT RUN: this system bounds no memory");
+            return;
+        }
+        let greedy = shell("head -c 300000000 /dev/zero | tail -c 299999999 | wc -c");
+        let free = watched(&greedy.clone()).unwrap();
+        assert_eq!(free.1.trim(), "299999999");
+        let held = watched(&greedy.memory(50 << 20).time(Duration::from_secs(20))).unwrap();
+        assert_ne!(held.1.trim(), "299999999");
+    }
+
+    #[test]
+    fn who_leaves_the_group_is_ended_with_it() {
+        if limits().processes != Held::Wholly {
+            println!("NOT RUN: this system has no control groups for us");
+            return;
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let script = format!(
+            "setsid sh -c 'echo $$ > {0}; exec sleep 600' >/dev/null 2>&1 & while ! [ -s {0} ]; do :; done",
+            file.path().display()
+        );
+        assert_eq!(watched(&shell(&script).processes(50)).unwrap().0, Some(0));
+        let pid: u32 = std::fs::read_to_string(file.path()).unwrap().trim().parse().unwrap();
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    }
+
+    #[test]
+    fn both_outputs_are_handed_on_and_told_apart() {
+        let (mut printed, mut complained) = (Vec::new(), Vec::new());
+        let noisy = shell("printf out; printf err >&2");
+        let status = noisy.watch(|stream, piece| match stream {
+            Stream::Printed => printed.extend_from_slice(piece),
+            Stream::Complained => complained.extend_from_slice(piece),
+        });
+        assert!(status.unwrap().success());
+        assert_eq!((&printed[..], &complained[..]), (&b"out"[..], &b"err"[..]));
+    }
+
+    #[test]
+    fn a_watched_command_has_an_output_limit_over_all() {
+        for flood in ["yes", "yes >&2"] {
+            let error = watched(&shell(flood).output(100_000)).unwrap_err();
+            assert!(matches!(error, RunError::TooMuchOutput { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_a_watched_command_leaves_behind_is_not_waited_for() {
+        let leaves = shell("sleep 600 & echo done").time(Duration::from_secs(60));
+        assert_eq!(watched(&leaves).unwrap(), (Some(0), "done\n".to_owned()));
+    }
+
+    #[test]
+    fn a_watched_command_has_a_time_limit() {
+        let error = watched(&shell("sleep 600").time(Duration::from_millis(50))).unwrap_err();
+        assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
+        let error =
+            watched(&shell("yes").time(Duration::from_millis(50)).processes(20)).unwrap_err();
+        assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
+    }
+}
