@@ -11,6 +11,9 @@ use crate::workspace::{answers, command, target_folder};
 /// What the tests are called that need a PostgreSQL.
 const ON_POSTGRES: &str = "postgres";
 
+/// What the tests are called that need the tools of other languages.
+const ON_TOOLCHAINS: &str = "toolchains";
+
 /// What became of a step.
 enum Outcome {
     Passed(String),
@@ -47,11 +50,12 @@ impl Outcome {
 /// A step by its name.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("formatting", formatting),
     ("clippy", clippy),
     ("tests", tests),
     ("tests on PostgreSQL", tests_on_postgres),
+    ("tests on toolchains", tests_on_toolchains),
     ("doc tests", doc_tests),
     ("documentation links", documentation_links),
     ("licences and sources", licences),
@@ -98,11 +102,14 @@ fn clippy() -> Outcome {
 
 fn tests() -> Outcome {
     if answers("cargo", &["nextest", "--version"]) {
-        let others = format!("not test({ON_POSTGRES})");
+        let others = format!("not test({ON_POSTGRES}) and not test({ON_TOOLCHAINS})");
         return cargo(&["nextest", "run", "--workspace", "-E", &others], "");
     }
     cargo(
-        &["test", "--workspace", "--all-targets", "--no-fail-fast", "--", "--skip", ON_POSTGRES],
+        &[
+            "test", "--workspace", "--all-targets", "--no-fail-fast", "--", "--skip", ON_POSTGRES,
+            "--skip", ON_TOOLCHAINS,
+        ],
         "with `cargo test`; cargo-nextest is not installed",
     )
 }
@@ -128,6 +135,19 @@ fn tests_on_postgres() -> Outcome {
         Ok(status) => Outcome::Failed(format!("`cargo` ended with {status}")),
         Err(error) => Outcome::Failed(format!("`cargo` could not be started: {error}")),
     }
+}
+
+/// Runs the tests that need tools of other languages. What is only nice to have says so itself.
+fn tests_on_toolchains() -> Outcome {
+    if !answers("python3", &["--version"]) || !answers("node", &["--version"]) {
+        let how = "install Python 3 and Node.js, such as by `apt-get install python3 nodejs`";
+        return Outcome::NotRun { what: "python3 and node", how };
+    }
+    if answers("cargo", &["nextest", "--version"]) {
+        let these = format!("test({ON_TOOLCHAINS})");
+        return cargo(&["nextest", "run", "--workspace", "-E", &these], "");
+    }
+    cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast", ON_TOOLCHAINS], "")
 }
 
 fn doc_tests() -> Outcome {

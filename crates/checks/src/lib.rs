@@ -1,13 +1,16 @@
-//! Tests and coverage of somebody's project.
+//! Tests and coverage of somebody's project: how it is tested, running that, and what came of it.
 //!
-//! [`discovery`] finds how a project is tested, [`results`] reads what became of each test, [`coverage`] which lines the tests reach.
+//! [`discovery`] finds how a project is tested, [`run`] runs a [`RequiredCheck`](check::RequiredCheck)
+//! within limits, [`results`] reads what became of each test, [`coverage`] which lines the tests reach.
 //!
 //! Nothing here judges an implementation: a check says what ran, how it ended and what it showed.
 //! What could not be run is never a pass, and neither is a run in which nothing was tested.
 
+pub mod check;
 pub mod command;
 pub mod coverage;
 pub mod discovery;
 pub mod results;
+pub mod run;
 mod text;
 mod xml;

@@ -55,6 +55,11 @@ pub(crate) fn head(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
+/// Gives the end of a text, of at most so many bytes.
+pub(crate) fn tail(text: &str, most: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +75,6 @@ mod tests {
     #[test]
     fn a_text_is_cut_between_characters() {
         assert_eq!((head("äö", 3), head("a", 9)), ("ä", "a"));
+        assert_eq!((tail("äö", 3), tail("a", 9)), ("ö", "a"));
     }
 }

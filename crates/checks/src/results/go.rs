@@ -90,7 +90,7 @@ pub(super) fn read_text(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     let (mut names, mut failures, mut said) = (0_usize, 0_usize, String::new());
     // With `-v` a test speaks before it is named as failed, without it is explained behind.
-    let mut is_verbose = false;
+    let (mut is_verbose, mut is_ended) = (false, true);
     for line in text.lines() {
         if line.starts_with("=== RUN ") {
             is_verbose = true;
@@ -102,7 +102,7 @@ pub(super) fn read_text(text: &str) -> Option<Tests> {
                 settle(&mut sheet, &said);
             }
             said.clear();
-            names += 1;
+            (names, is_ended) = (names + 1, false);
             failures += usize::from(matches!(outcome, Outcome::Failed { .. }));
             sheet.take(name, None, outcome, seconds);
         } else if let Some((name, ended)) = package(line) {
@@ -116,13 +116,16 @@ pub(super) fn read_text(text: &str) -> Option<Tests> {
                 Package::Passed | Package::Failed(_) | Package::Empty => settle(&mut sheet, &said),
             }
             said.clear();
-            (names, failures, is_verbose) = (0, 0, false);
-        } else if !line.starts_with("=== ") && line != "FAIL" && line != "PASS" {
+            (names, failures, is_verbose, is_ended) = (0, 0, false, true);
+        } else if matches!(line, "PASS" | "FAIL") {
+            // The end of a test binary, which a line about its package follows if `go` started it.
+            is_ended = true;
+        } else if !line.starts_with("=== ") {
             say(&mut said, line.strip_prefix("    ").unwrap_or(line));
         }
     }
     settle(&mut sheet, &said);
-    if names > 0 {
+    if !is_ended {
         sheet.cut();
     }
     sheet.finish()

@@ -1,5 +1,6 @@
 //! Checks, through the crate's front door.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::print_stdout, reason = "what did not run says so")]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
 mod command;
@@ -9,3 +10,5 @@ mod discovery;
 mod hostile_coverage;
 mod hostile_results;
 mod results;
+mod run;
+mod toolchains;

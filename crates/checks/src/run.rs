@@ -1,0 +1,239 @@
+//! Runs required checks: [`Runner`] gives a [`CheckOutcome`] for each.
+//!
+//! A check runs code of the repository. It gets the environment that tools need and no secrets, a
+//! folder for what is temporary and one for caches, the tree, and nothing else to write to; no
+//! network unless allowed; and it ends, with all that it started. Its exit code alone decides nothing:
+//! what it did must be seen.
+
+mod capture;
+mod environment;
+mod judge;
+mod reports;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use assay_sandbox::{Command, RunError};
+use tempfile::TempDir;
+
+use self::capture::Capture;
+use self::judge::{Seen, judge};
+use self::reports::Reports;
+use crate::check::{CheckOutcome, RequiredCheck, State};
+use crate::command::{Program, REPORTS};
+use crate::coverage::{LineRanges, Paths};
+
+/// How much a check may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// How long it may run.
+    pub time: Duration,
+    /// How much it may print, in bytes.
+    pub output: usize,
+    /// How many processes and threads it may have at a time.
+    pub processes: u32,
+    /// How much memory it may take, in bytes, where it is bounded.
+    pub memory: Option<u64>,
+}
+
+impl Default for Allowance {
+    fn default() -> Allowance {
+        Allowance {
+            time: Duration::from_secs(20 * 60),
+            output: 1 << 30,
+            processes: 4_096,
+            memory: None,
+        }
+    }
+}
+
+/// Runs checks in a tree.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    root: PathBuf,
+    allowance: Allowance,
+    caches: Option<PathBuf>,
+    search_path: Option<OsString>,
+    writable: Vec<PathBuf>,
+    paths: Paths,
+    changed: BTreeMap<String, LineRanges>,
+}
+
+impl Runner {
+    /// Runs checks in a tree, with a usual allowance.
+    pub fn new(root: &Path) -> Runner {
+        Runner {
+            root: root.to_owned(),
+            allowance: Allowance::default(),
+            caches: None,
+            search_path: None,
+            writable: Vec::new(),
+            paths: Paths::default(),
+            changed: BTreeMap::new(),
+        }
+    }
+
+    /// Allows each check so much.
+    pub fn allowance(mut self, allowance: Allowance) -> Runner {
+        self.allowance = allowance;
+        self
+    }
+
+    /// Keeps the caches of tools in a folder that stays, so that not every run builds all anew.
+    pub fn caches(mut self, folder: &Path) -> Runner {
+        self.caches = Some(folder.to_owned());
+        self
+    }
+
+    /// Looks for programs here; those that the project itself installed come first.
+    pub fn search_path(mut self, path: impl Into<OsString>) -> Runner {
+        self.search_path = Some(path.into());
+        self
+    }
+
+    /// Lets checks write into more files and folders.
+    pub fn writable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Runner {
+        self.writable.extend(paths.into_iter().map(|path| path.as_ref().to_owned()));
+        self
+    }
+
+    /// Holds coverage against a change: the repository's files, and the lines that each gained.
+    pub fn change(
+        mut self,
+        files: impl IntoIterator<Item = String>,
+        changed: BTreeMap<String, LineRanges>,
+    ) -> Runner {
+        self.paths = Paths::new(self.root.to_str(), files);
+        self.changed = changed;
+        self
+    }
+
+    /// Runs a check. Whatever goes wrong is its outcome.
+    pub fn run(&self, check: &RequiredCheck) -> CheckOutcome {
+        let mut outcome = CheckOutcome {
+            name: check.name.clone(),
+            kind: check.kind,
+            also: check.also.clone(),
+            command: check.command.to_string(),
+            folder: check.folder.clone(),
+            state: State::Passed,
+            exit_code: None,
+            duration_ms: 0,
+            output_digest: String::new(),
+            output_bytes: 0,
+            tail: String::new(),
+            tests: None,
+            coverage: None,
+            notes: Vec::new(),
+        };
+        if let Err(error) = self.fill(check, &mut outcome) {
+            outcome.state = State::NotRun { why: error };
+        }
+        outcome
+    }
+
+    fn fill(&self, check: &RequiredCheck, outcome: &mut CheckOutcome) -> Result<(), String> {
+        let folder = self.folder(check)?;
+        let no_place = |error: io::Error| format!("there is no place for its reports: {error}");
+        let scratch = scratch().map_err(no_place)?;
+        let reports = Reports::before(check, &folder, &scratch.path().join("reports"));
+        let command = self.command(check, &folder, scratch.path()).map_err(no_place)?;
+
+        let mut capture = Capture::default();
+        let start = Instant::now();
+        let ended = command.watch(|stream, piece| capture.take(stream, piece));
+        outcome.duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        outcome.output_digest = capture.digest();
+        outcome.output_bytes = capture.bytes();
+        outcome.tail = capture.tail();
+
+        let (tests, broke_off) = reports.tests(check, &capture, &mut outcome.notes);
+        outcome.tests = tests;
+        let coverage = reports.coverage(&mut outcome.notes);
+        outcome.coverage = coverage.map(|it| it.measure(&self.paths, &self.changed));
+        let status = match ended {
+            Ok(status) => status,
+            Err(RunError::TimedOut { .. }) => {
+                outcome.state = State::TimedOut;
+                return Ok(());
+            }
+            Err(error @ RunError::TooMuchOutput { .. }) => {
+                outcome.state = State::Failed { why: error.to_string() };
+                return Ok(());
+            }
+            Err(error) => return Err(explain(&error)),
+        };
+        outcome.exit_code = status.code();
+        outcome.state = judge(
+            check,
+            &Seen {
+                status,
+                tests: outcome.tests.as_ref(),
+                broke_off,
+                coverage: outcome.coverage.as_ref(),
+                tail: &outcome.tail,
+            },
+        );
+        Ok(())
+    }
+
+    /// Gives where a check runs, which is inside of the tree.
+    fn folder(&self, check: &RequiredCheck) -> Result<PathBuf, String> {
+        let outside = || format!("there is no folder `{}` in the tree", check.folder);
+        let root = self.root.canonicalize().map_err(|_| outside())?;
+        let folder = root.join(&check.folder).canonicalize().map_err(|_| outside())?;
+        if !folder.starts_with(&root) || !folder.is_dir() {
+            return Err(outside());
+        }
+        Ok(folder)
+    }
+
+    fn command(&self, check: &RequiredCheck, folder: &Path, scratch: &Path) -> io::Result<Command> {
+        let reports = scratch.join("reports").to_string_lossy().into_owned();
+        let filled = |text: &String| text.replace(REPORTS, &reports);
+        let command = match &check.command.program {
+            Program::Words(words) => {
+                let mut words = words.iter().map(filled);
+                Command::new(words.next().unwrap_or_default()).args(words)
+            }
+            Program::Script(script) => Command::new("sh").args(["-c", &filled(script)]),
+        };
+        let Allowance { time, output, processes, memory } = self.allowance;
+        let command = command.folder(folder).time(time).output(output).processes(processes);
+        let command = match memory {
+            Some(bytes) => command.memory(bytes),
+            None => command,
+        };
+        let command = if check.network { command } else { command.offline() };
+        let command = self.placed(command, check, folder, scratch)?;
+        let variables = check.command.variables.iter();
+        Ok(variables.fold(command, |command, (name, value)| command.env(name, filled(value))))
+    }
+}
+
+/// Makes a folder for what is temporary, with one for reports in it.
+fn scratch() -> io::Result<TempDir> {
+    let scratch = tempfile::Builder::new().prefix("assay-check-").tempdir()?;
+    for name in ["reports", "tmp"] {
+        std::fs::create_dir(scratch.path().join(name))?;
+    }
+    Ok(scratch)
+}
+
+fn explain(error: &RunError) -> String {
+    match std::error::Error::source(error) {
+        Some(source) if is_missing(source) => {
+            format!("{error}: it is not installed, or not where programs are looked for")
+        }
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+fn is_missing(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
+}

@@ -1,0 +1,130 @@
+//! What a command says, as far as it is kept: [`Capture`].
+
+use assay_sandbox::Stream;
+
+use crate::text::{plain, tail};
+
+/// How much of each output is kept to read results from.
+const MOST_READ: usize = 16 << 20;
+
+/// How much is kept of the end of both.
+const MOST_TAIL: usize = 8 << 10;
+
+/// The end of something that may be long.
+#[derive(Debug)]
+struct End {
+    bytes: Vec<u8>,
+    most: usize,
+    is_cut: bool,
+}
+
+impl End {
+    fn new(most: usize) -> End {
+        End { bytes: Vec::new(), most, is_cut: false }
+    }
+
+    fn take(&mut self, piece: &[u8]) {
+        self.bytes.extend_from_slice(piece);
+        // Only now and then, so that each byte is moved once or twice.
+        if self.bytes.len() >= 2 * self.most {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let beyond = self.bytes.len().saturating_sub(self.most);
+        self.is_cut |= beyond > 0;
+        self.bytes.drain(..beyond);
+    }
+}
+
+/// What a command says: all of it is digested, and the end is kept.
+#[derive(Debug)]
+pub(super) struct Capture {
+    printed: End,
+    complained: End,
+    both: End,
+    digests: [blake3::Hasher; 2],
+    bytes: u64,
+}
+
+impl Default for Capture {
+    fn default() -> Capture {
+        Capture {
+            printed: End::new(MOST_READ),
+            complained: End::new(MOST_READ),
+            both: End::new(MOST_TAIL),
+            digests: [blake3::Hasher::new(), blake3::Hasher::new()],
+            bytes: 0,
+        }
+    }
+}
+
+impl Capture {
+    pub(super) fn take(&mut self, stream: Stream, piece: &[u8]) {
+        let (end, digest) = match stream {
+            Stream::Printed => (&mut self.printed, &mut self.digests[0]),
+            Stream::Complained => (&mut self.complained, &mut self.digests[1]),
+        };
+        end.take(piece);
+        digest.update(piece);
+        self.both.take(piece);
+        self.bytes = self.bytes.saturating_add(piece.len() as u64);
+    }
+
+    /// Gives the digest of both outputs, each by itself: how they mix is chance.
+    pub(super) fn digest(&self) -> String {
+        let mut both = blake3::Hasher::new();
+        for digest in &self.digests {
+            both.update(digest.finalize().as_bytes());
+        }
+        both.finalize().to_hex().to_string()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Gives the end of both, as it came.
+    pub(super) fn tail(&self) -> String {
+        tail(&plain(&self.both.bytes), MOST_TAIL).to_owned()
+    }
+
+    /// Gives both outputs, one after the other, and whether something is missing of them.
+    pub(super) fn text(&self) -> (Vec<u8>, bool) {
+        let is_cut = |end: &End| end.is_cut || end.bytes.len() > end.most;
+        let text = [&self.printed.bytes[..], b"\n", &self.complained.bytes[..]].concat();
+        (text, is_cut(&self.printed) || is_cut(&self.complained))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_much_output_the_end_is_kept_and_all_is_digested() {
+        let mut capture = Capture::default();
+        for _ in 0..2_000 {
+            capture.take(Stream::Printed, &[b'x'; 20_000]);
+        }
+        capture.take(Stream::Complained, b"the end");
+        let (text, is_cut) = capture.text();
+        assert!(is_cut && text.len() <= 2 * MOST_READ + 20_008, "{}", text.len());
+        assert_eq!(capture.bytes(), 40_000_007);
+        assert!(capture.tail().ends_with("xthe end") && capture.tail().len() <= MOST_TAIL);
+    }
+
+    #[test]
+    fn how_two_outputs_mix_is_no_part_of_their_digest() {
+        let digest = |pieces: &[(Stream, &[u8])]| {
+            let mut capture = Capture::default();
+            pieces.iter().for_each(|(stream, piece)| capture.take(*stream, piece));
+            capture.digest()
+        };
+        let (one, two): ((_, &[u8]), (_, &[u8])) =
+            ((Stream::Printed, b"a"), (Stream::Complained, b"b"));
+        assert_eq!(digest(&[one, two]), digest(&[two, one]));
+        assert_ne!(digest(&[one, two]), digest(&[(Stream::Printed, b"ab")]));
+    }
+}

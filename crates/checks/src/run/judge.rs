@@ -1,0 +1,120 @@
+//! How a check stands, by all that was seen of it: [`judge`].
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use crate::check::{CheckKind, RequiredCheck, State};
+use crate::coverage::Measured;
+use crate::discovery::Reading;
+use crate::results::Tests;
+
+/// What a shell says where a program cannot be run, or is not there.
+const NOT_THERE: [i32; 2] = [126, 127];
+
+/// What tools say where something is not installed that they need.
+const MISSING: [&str; 9] = [
+    "No module named pytest",
+    "error: no such command: `",
+    "error: unrecognized arguments: --cov",
+    "could not determine executable to run",
+    "Missing script: \"",
+    "MISSING DEPENDENCY",
+    "ERR_MODULE_NOT_FOUND",
+    "is not installed for the toolchain",
+    "command not found",
+];
+
+/// All that was seen of a check that came to its end.
+pub(super) struct Seen<'a> {
+    pub(super) status: ExitStatus,
+    pub(super) tests: Option<&'a Tests>,
+    /// Whether the results end before the tests did.
+    pub(super) broke_off: bool,
+    pub(super) coverage: Option<&'a Measured>,
+    pub(super) tail: &'a str,
+}
+
+/// Says how a check stands. A pass is only what was seen to be one.
+pub(super) fn judge(check: &RequiredCheck, seen: &Seen<'_>) -> State {
+    let ran = seen.tests.map_or(0, |tests| tests.totals.ran());
+    if let Some(tests) = seen.tests
+        && tests.totals.failed > 0
+    {
+        let failed = tests.totals.failed;
+        let noun = if ran == 1 { "test" } else { "tests" };
+        return State::Failed { why: format!("{failed} of {ran} {noun} failed") };
+    }
+    match seen.status.code() {
+        Some(0) => {}
+        Some(_) if seen.tests.is_some() && ran == 0 && is_empty(seen) => return untested(),
+        Some(code) => return failed(code, ran, seen.tail),
+        None => {
+            let signal = seen.status.signal().unwrap_or_default();
+            return State::Failed { why: format!("it was ended by signal {signal}") };
+        }
+    }
+    if seen.tests.is_some() && ran == 0 {
+        return untested();
+    }
+    if seen.broke_off {
+        // A test that ends the whole program takes those behind it along.
+        let why = "its results break off: not all of its tests may have run";
+        return State::NotRun { why: why.to_owned() };
+    }
+    if seen.tests.is_none() && must_tell(check) {
+        return State::NotRun { why: "it ended well, and says of no test that it ran".to_owned() };
+    }
+    covered(check, seen.coverage)
+}
+
+fn untested() -> State {
+    State::NotRun { why: "nothing was tested: no test ran".to_owned() }
+}
+
+/// pytest and others end with a code of their own where there are no tests.
+fn is_empty(seen: &Seen<'_>) -> bool {
+    let says = ["no tests ran", "NO TESTS RAN", "No tests found", "no tests to run"];
+    says.iter().any(|words| seen.tail.contains(words))
+}
+
+fn failed(code: i32, ran: usize, tail: &str) -> State {
+    let last = tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let said = MISSING.iter().find_map(|mark| tail.lines().find(|line| line.contains(mark)));
+    if let (0, Some(said)) = (ran, said) {
+        return State::NotRun { why: format!("something it needs is not there: {}", said.trim()) };
+    }
+    if NOT_THERE.contains(&code) {
+        return State::NotRun { why: format!("something it needs is not there: {last}") };
+    }
+    match last.is_empty() {
+        true => State::Failed { why: format!("it exits with {code}, and says nothing") },
+        false => State::Failed { why: format!("it exits with {code}: {last}") },
+    }
+}
+
+/// Says whether results are missing that should be there: a runner that was told to write them.
+fn must_tell(check: &RequiredCheck) -> bool {
+    match check.reading {
+        Reading::Printed(_) | Reading::Files { .. } => check.kind != CheckKind::Coverage,
+        Reading::Guess | Reading::Nothing => false,
+    }
+}
+
+fn covered(check: &RequiredCheck, coverage: Option<&Measured>) -> State {
+    let is_asked_for = check.kind == CheckKind::Coverage || check.minimum_coverage.is_some();
+    match coverage {
+        None if is_asked_for => {
+            State::NotRun { why: "no coverage report was written that can be read".to_owned() }
+        }
+        Some(measured) if is_asked_for && measured.total.total == 0 => {
+            State::NotRun { why: "the coverage report measures nothing".to_owned() }
+        }
+        Some(measured) => match check.minimum_coverage {
+            Some(minimum) if !measured.total.reaches(minimum) => State::Failed {
+                why: format!("coverage is {}, and should be at least {minimum}%", measured.total),
+            },
+            Some(_) | None => State::Passed,
+        },
+        None => State::Passed,
+    }
+}

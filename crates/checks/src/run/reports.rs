@@ -1,0 +1,197 @@
+//! The files that a check writes: those that are new or changed since it started are its own.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use globset::{Glob, GlobBuilder, GlobMatcher};
+
+use super::capture::Capture;
+use crate::check::RequiredCheck;
+use crate::command::REPORTS;
+use crate::coverage::{self, Coverage};
+use crate::discovery::Reading;
+use crate::results::{self, Form, Tests};
+
+/// How many reports are read, how much of one, and how many files are looked at to find them.
+const MOST_REPORTS: usize = 2_000;
+const MOST_READ: u64 = 64 << 20;
+const MOST_FILES: usize = 500_000;
+
+/// Folders that hold no reports and very many files.
+const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
+
+/// A file as it was.
+type Stamp = (Option<SystemTime>, u64);
+
+/// The reports of a check, as they were before it.
+pub(super) struct Reports {
+    places: Vec<Place>,
+}
+
+/// Where one glob looks, and what it found before.
+struct Place {
+    base: PathBuf,
+    /// `None` where the name is that of one file.
+    glob: Option<GlobMatcher>,
+    name: String,
+    what: What,
+    before: HashMap<PathBuf, Stamp>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Results(Form),
+    Coverage,
+}
+
+impl Reports {
+    /// Takes note of what is there before a check runs.
+    pub(super) fn before(check: &RequiredCheck, folder: &Path, reports: &Path) -> Reports {
+        let results = match &check.reading {
+            Reading::Files { form, glob } => Some((glob, What::Results(*form))),
+            Reading::Guess | Reading::Nothing | Reading::Printed(_) => None,
+        };
+        let coverage = check.coverage.iter().map(|glob| (glob, What::Coverage));
+        let places = results.into_iter().chain(coverage).filter_map(|(glob, what)| {
+            let (base, name) = match glob.strip_prefix(REPORTS) {
+                Some(rest) => (reports, rest.trim_start_matches('/')),
+                None => (folder, glob.as_str()),
+            };
+            let is_glob = name.contains(['*', '?', '[', '{']);
+            let glob = match is_glob {
+                true => Some(matcher(name)?),
+                false => None,
+            };
+            let (base, name) = (base.to_owned(), name.to_owned());
+            let mut place = Place { base, glob, name, what, before: HashMap::new() };
+            place.before = place.files().into_iter().collect();
+            Some(place)
+        });
+        Reports { places: places.collect() }
+    }
+
+    /// Reads what became of the tests, and says whether the runner itself broke off: what is only
+    /// missing because it was too long to be kept is a note.
+    pub(super) fn tests(
+        &self,
+        check: &RequiredCheck,
+        capture: &Capture,
+        notes: &mut Vec<String>,
+    ) -> (Option<Tests>, bool) {
+        let (text, is_cut) = capture.text();
+        let tests = match &check.reading {
+            Reading::Nothing => None,
+            Reading::Guess => results::detect(&text).map(|(_, tests)| tests),
+            Reading::Printed(form) => results::read(*form, &text),
+            Reading::Files { form, .. } => {
+                let tests = self.written(*form, notes).or_else(|| results::read(*form, &text));
+                let broke_off = tests.as_ref().is_some_and(|tests| tests.is_cut);
+                return (tests, broke_off);
+            }
+        };
+        let broke_off = !is_cut && tests.as_ref().is_some_and(|tests| tests.is_cut);
+        if is_cut && tests.is_some() {
+            notes.push("more was printed than is kept: not all results were read".to_owned());
+        }
+        (tests.map(|tests| Tests { is_cut: tests.is_cut || is_cut, ..tests }), broke_off)
+    }
+
+    fn written(&self, form: Form, notes: &mut Vec<String>) -> Option<Tests> {
+        let mut all: Option<Tests> = None;
+        for (path, bytes) in self.fresh(What::Results(form), notes) {
+            match results::read(form, &bytes) {
+                Some(tests) => {
+                    if tests.is_cut {
+                        notes.push(format!("the results in `{path}` break off"));
+                    }
+                    all.get_or_insert_default().add(tests);
+                }
+                None => notes.push(format!("the results in `{path}` cannot be read")),
+            }
+        }
+        all
+    }
+
+    /// Reads the coverage, of all reports together.
+    pub(super) fn coverage(&self, notes: &mut Vec<String>) -> Option<Coverage> {
+        let mut all: Option<Coverage> = None;
+        for (path, bytes) in self.fresh(What::Coverage, notes) {
+            match (coverage::read(&bytes), &mut all) {
+                (Ok(coverage), Some(all)) => all.add(coverage),
+                (Ok(coverage), None) => all = Some(coverage),
+                (Err(error), _) => notes.push(format!("`{path}`: {error}")),
+            }
+        }
+        all
+    }
+
+    /// Gives the reports that the check itself wrote.
+    fn fresh(&self, what: What, notes: &mut Vec<String>) -> Vec<(String, Vec<u8>)> {
+        let mut found = Vec::new();
+        for place in self.places.iter().filter(|place| place.what == what) {
+            let mut files: Vec<(PathBuf, Stamp)> = place.files();
+            files.retain(|(path, stamp)| place.before.get(path) != Some(stamp));
+            files.sort();
+            if files.len() > MOST_REPORTS {
+                notes.push(format!("of {} reports, {MOST_REPORTS} were read", files.len()));
+                files.truncate(MOST_REPORTS);
+            }
+            for (path, _) in files {
+                let name = path.strip_prefix(&place.base).unwrap_or(&path).display().to_string();
+                match read(&path) {
+                    Some(bytes) => found.push((name, bytes)),
+                    None => notes.push(format!("the report `{name}` cannot be read")),
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Place {
+    /// Gives the files that fit, as they are now. No link is followed.
+    fn files(&self) -> Vec<(PathBuf, Stamp)> {
+        let Some(glob) = &self.glob else {
+            let path = self.base.join(&self.name);
+            return stamp(&path).map(|stamp| (path, stamp)).into_iter().collect();
+        };
+        let (mut found, mut seen) = (Vec::new(), 0);
+        let mut waiting = vec![self.base.clone()];
+        while let Some(folder) = waiting.pop() {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                seen += 1;
+                let Ok(kind) = entry.file_type() else { continue };
+                let path = entry.path();
+                let is_left_out = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
+                if kind.is_dir() && !is_left_out && seen < MOST_FILES {
+                    waiting.push(path);
+                } else if kind.is_file()
+                    && path.strip_prefix(&self.base).is_ok_and(|below| glob.is_match(below))
+                {
+                    found.extend(stamp(&path).map(|stamp| (path, stamp)));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn matcher(glob: &str) -> Option<GlobMatcher> {
+    let glob: Glob = GlobBuilder::new(glob).literal_separator(true).build().ok()?;
+    Some(glob.compile_matcher())
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = path.symlink_metadata().ok().filter(|found| found.is_file())?;
+    Some((found.modified().ok(), found.len()))
+}
+
+/// Reads a report; one that is too long is none.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path).ok()?.take(MOST_READ + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= MOST_READ).then_some(bytes)
+}

@@ -1,0 +1,372 @@
+//! Checks that are run for real, in small trees.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use assay_checks::check::{CheckKind, CheckOutcome, RequiredCheck, State};
+use assay_checks::command::CommandLine;
+use assay_checks::coverage::LineRanges;
+use assay_checks::discovery::Reading;
+use assay_checks::results::Form;
+use assay_checks::run::{Allowance, Runner};
+use assay_sandbox::{Held, limits};
+use expect_test::{Expect, expect};
+
+/// A check of a command that somebody wrote down.
+pub(crate) fn check_of(command: &str) -> RequiredCheck {
+    RequiredCheck {
+        name: format!("unit: {command}"),
+        kind: CheckKind::Unit,
+        also: Vec::new(),
+        command: CommandLine::parse(command).unwrap(),
+        folder: String::new(),
+        reading: Reading::Guess,
+        coverage: Vec::new(),
+        minimum_coverage: None,
+        expect: None,
+        network: false,
+    }
+}
+
+pub(crate) fn runner(root: &Path) -> Runner {
+    let time = Duration::from_secs(120);
+    Runner::new(root)
+        .allowance(Allowance { time, ..Allowance::default() })
+        .search_path(std::env::var_os("PATH").unwrap())
+}
+
+fn run(check: &RequiredCheck) -> CheckOutcome {
+    let tree = tempfile::tempdir().unwrap();
+    runner(tree.path()).run(check)
+}
+
+/// Writes how an outcome stands, without what differs from run to run.
+pub(crate) fn shown(outcome: &CheckOutcome) -> String {
+    let state = match &outcome.state {
+        State::Passed => "passed".to_owned(),
+        State::Failed { why } => format!("FAILED: {why}"),
+        State::NotRun { why } => format!("NOT RUN: {why}"),
+        State::TimedOut => "TIMED OUT".to_owned(),
+    };
+    let mut text = format!("{state}\n");
+    if let Some(tests) = &outcome.tests {
+        let totals = tests.totals;
+        text.push_str(&format!(
+            "  {} passed, {} failed, {} skipped\n",
+            totals.passed, totals.failed, totals.skipped
+        ));
+    }
+    if let Some(coverage) = &outcome.coverage {
+        text.push_str(&format!(
+            "  {} covered, {} of changed lines\n",
+            coverage.total, coverage.changed
+        ));
+    }
+    outcome.notes.iter().for_each(|note| text.push_str(&format!("  {note}\n")));
+    text
+}
+
+fn check(commands: &[&str], expect: Expect) {
+    let told: Vec<String> = commands
+        .iter()
+        .map(|command| format!("{command}: {}", shown(&run(&check_of(command)))))
+        .collect();
+    expect.assert_eq(&told.concat());
+}
+
+#[test]
+fn a_command_stands_by_how_it_ends() {
+    check(
+        &[
+            "true", "echo fine", "false", "echo broken >&2; exit 3", "kill -9 $$",
+            "no-such-program", "no-such-program; exit $?", "./not-there", "exit 0",
+        ],
+        expect![[r#"
+            true: passed
+            echo fine: passed
+            false: FAILED: it exits with 1, and says nothing
+            echo broken >&2; exit 3: FAILED: it exits with 3: broken
+            kill -9 $$: FAILED: it was ended by signal 9
+            no-such-program: NOT RUN: could not start `no-such-program`: it is not installed, or not where programs are looked for
+            no-such-program; exit $?: NOT RUN: something it needs is not there: sh: 1: no-such-program: not found
+            ./not-there: NOT RUN: could not start `./not-there`: it is not installed, or not where programs are looked for
+            exit 0: NOT RUN: could not start `exit`: it is not installed, or not where programs are looked for
+        "#]],
+    );
+}
+
+#[test]
+fn a_command_stands_by_what_became_of_its_tests() {
+    let ends = |end: &str, code| {
+        format!("printf 'running 2 tests\\ntest a ... ok\\n{end}\\n'; exit {code}")
+    };
+    let cases = [
+        ends("test b ... ok\\n\\ntest result: ok. 2 passed; 0 failed; 0 ignored", 0),
+        ends("test b ... FAILED\\n\\ntest result: FAILED. 1 passed; 1 failed; 0 ignored", 101),
+        // An exit code that says otherwise is not believed.
+        ends("test b ... FAILED\\n\\ntest result: FAILED. 1 passed; 1 failed; 0 ignored", 0),
+        ends("test b ... ok\\n\\ntest result: ok. 2 passed; 0 failed; 0 ignored", 1),
+        ends("", 0),
+        "printf 'running 0 tests\\n\\ntest result: ok. 0 passed; 0 failed; 0 ignored\\n'"
+            .to_owned(),
+        "printf 'no tests ran in 0.01s\\n'; exit 5".to_owned(),
+        "printf '1 skipped in 0.01s\\n'".to_owned(),
+    ];
+    let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
+    check(
+        &cases,
+        expect![[r#"
+            printf 'running 2 tests\ntest a ... ok\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 0 ignored\n'; exit 0: passed
+              2 passed, 0 failed, 0 skipped
+            printf 'running 2 tests\ntest a ... ok\ntest b ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n'; exit 101: FAILED: 1 of 2 tests failed
+              1 passed, 1 failed, 0 skipped
+            printf 'running 2 tests\ntest a ... ok\ntest b ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n'; exit 0: FAILED: 1 of 2 tests failed
+              1 passed, 1 failed, 0 skipped
+            printf 'running 2 tests\ntest a ... ok\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 0 ignored\n'; exit 1: FAILED: it exits with 1: test result: ok. 2 passed; 0 failed; 0 ignored
+              2 passed, 0 failed, 0 skipped
+            printf 'running 2 tests\ntest a ... ok\n\n'; exit 0: NOT RUN: its results break off: not all of its tests may have run
+              1 passed, 0 failed, 0 skipped
+            printf 'running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored\n': NOT RUN: nothing was tested: no test ran
+              0 passed, 0 failed, 0 skipped
+            printf 'no tests ran in 0.01s\n'; exit 5: NOT RUN: nothing was tested: no test ran
+              0 passed, 0 failed, 0 skipped
+            printf '1 skipped in 0.01s\n': NOT RUN: nothing was tested: no test ran
+              0 passed, 0 failed, 1 skipped
+        "#]],
+    );
+}
+
+#[test]
+fn a_runner_that_was_told_to_write_results_must() {
+    let silent = RequiredCheck { reading: Reading::Printed(Form::Cargo), ..check_of("true") };
+    expect![[r#"
+        NOT RUN: it ended well, and says of no test that it ran
+    "#]]
+    .assert_eq(&shown(&run(&silent)));
+    let build = RequiredCheck { reading: Reading::Nothing, ..check_of("true") };
+    expect![[r#"
+        passed
+    "#]]
+    .assert_eq(&shown(&run(&build)));
+}
+
+/// A check whose results are in a file.
+fn writing(script: &str, glob: &str) -> RequiredCheck {
+    let reading = Reading::Files { form: Form::Junit, glob: glob.to_owned() };
+    RequiredCheck { reading, command: CommandLine::script(script), ..check_of("true") }
+}
+
+const SUITE: &str = "<testsuite><testcase name=\"a\"/></testsuite>";
+
+#[test]
+fn results_are_read_from_files_that_the_check_wrote() {
+    let one = format!("printf '{SUITE}' > {{reports}}/a.xml");
+    expect![[r#"
+        passed
+          1 passed, 0 failed, 0 skipped
+    "#]]
+    .assert_eq(&shown(&run(&writing(&one, "{reports}/a.xml"))));
+    let two = format!(
+        "mkdir -p m/target/reports; for n in 1 2; do printf '{SUITE}' > m/target/reports/TEST-$n.xml; done"
+    );
+    expect![[r#"
+        passed
+          2 passed, 0 failed, 0 skipped
+    "#]]
+    .assert_eq(&shown(&run(&writing(&two, "**/target/{reports,x}/TEST-*.xml"))));
+    expect![[r#"
+        NOT RUN: nothing was tested: no test ran
+          0 passed, 0 failed, 0 skipped
+          the results in `a.xml` break off
+    "#]]
+    .assert_eq(&shown(&run(&writing("printf '<testsuite><testcase' > a.xml", "a.xml"))));
+    expect![[r#"
+        NOT RUN: it ended well, and says of no test that it ran
+          the results in `a.xml` cannot be read
+    "#]]
+    .assert_eq(&shown(&run(&writing("echo hello > a.xml", "a.xml"))));
+}
+
+#[test]
+fn a_report_of_an_earlier_run_is_not_believed() {
+    let tree = tempfile::tempdir().unwrap();
+    fs::write(tree.path().join("a.xml"), SUITE).unwrap();
+    expect![[r#"
+        NOT RUN: it ended well, and says of no test that it ran
+    "#]]
+    .assert_eq(&shown(&runner(tree.path()).run(&writing("true", "a.xml"))));
+}
+
+fn covering(script: &str, minimum: Option<f64>) -> RequiredCheck {
+    RequiredCheck {
+        kind: CheckKind::Coverage,
+        command: CommandLine::script(script),
+        coverage: vec!["{reports}/*.info".to_owned()],
+        minimum_coverage: minimum,
+        ..check_of("true")
+    }
+}
+
+#[test]
+fn coverage_stands_against_its_minimum() {
+    let tree = tempfile::tempdir().unwrap();
+    let changed = [("a.py".to_owned(), LineRanges::from_iter([2_u32]))].into();
+    let runner = runner(tree.path()).change(["a.py".to_owned()], changed);
+    let report = "printf 'SF:a.py\\nDA:1,1\\nDA:2,0\\nend_of_record\\n' > {reports}/a.info";
+    let told = |check: RequiredCheck| shown(&runner.run(&check));
+    expect![[r#"
+        passed
+          50.0% covered, 0.0% of changed lines
+    "#]]
+    .assert_eq(&told(covering(report, Some(50.0))));
+    expect![[r#"
+        FAILED: coverage is 50.0%, and should be at least 50.1%
+          50.0% covered, 0.0% of changed lines
+    "#]]
+    .assert_eq(&told(covering(report, Some(50.1))));
+    expect![[r#"
+        passed
+          50.0% covered, 0.0% of changed lines
+    "#]]
+    .assert_eq(&told(covering(report, None)));
+    expect![[r#"
+        NOT RUN: no coverage report was written that can be read
+    "#]]
+    .assert_eq(&told(covering("true", Some(1.0))));
+    expect![[r#"
+        NOT RUN: no coverage report was written that can be read
+          `a.info`: the lcov report is broken or breaks off
+    "#]]
+    .assert_eq(&told(covering("echo SF:a.py > {reports}/a.info", Some(1.0))));
+}
+
+#[test]
+fn a_check_that_takes_too_long_is_ended() {
+    let tree = tempfile::tempdir().unwrap();
+    let time = Duration::from_millis(300);
+    let runner = runner(tree.path()).allowance(Allowance { time, ..Allowance::default() });
+    let outcome = runner.run(&check_of("echo started; sleep 600 & sleep 600"));
+    assert_eq!(outcome.state, State::TimedOut);
+    assert_eq!((outcome.tail.as_str(), outcome.exit_code), ("started\n", None));
+}
+
+#[test]
+fn of_much_output_the_end_is_told_and_too_much_ends_it() {
+    let much = run(&check_of("yes | head -c 3000000; echo the end"));
+    assert!(much.is_pass() && much.tail.len() <= 8 << 10 && much.tail.ends_with("the end\n"));
+    assert_eq!(much.output_bytes, 3_000_008);
+    let tree = tempfile::tempdir().unwrap();
+    let small = Allowance { output: 1_000, ..Allowance::default() };
+    let outcome = runner(tree.path()).allowance(small).run(&check_of("yes"));
+    assert_eq!(shown(&outcome), "FAILED: `yes` printed more than 1000 bytes and was stopped\n");
+}
+
+#[test]
+fn the_same_output_has_the_same_digest() {
+    let digest = |command: &str| run(&check_of(command)).output_digest;
+    assert_eq!(digest("echo a"), digest("printf 'a\\n'"));
+    assert_ne!(digest("echo a"), digest("echo a >&2"));
+}
+
+#[test]
+fn a_check_inherits_no_secret_and_a_temporary_folder_of_its_own() {
+    // Whoever runs these tests has this set.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let outcome =
+        run(&check_of("echo \"<$CARGO_MANIFEST_DIR> $CI\"; : > \"$TMPDIR/x\" && echo \"$TMPDIR\""));
+    assert!(outcome.is_pass());
+    let (told, temporary) = outcome.tail.trim().split_once('\n').unwrap();
+    assert_eq!(told, "<> true");
+    assert!(temporary.contains("assay-check-") && !Path::new(temporary).exists(), "{temporary}");
+}
+
+#[test]
+fn variables_in_front_of_a_command_are_set() {
+    let outcome = run(&check_of("A='b c' CI=no sh -c 'echo $A $CI'"));
+    assert_eq!(outcome.tail, "b c no\n");
+}
+
+#[test]
+fn a_check_writes_into_its_tree_and_nowhere_else() {
+    let outside = tempfile::tempdir().unwrap();
+    let inside = run(&check_of("touch here && mkdir -p a/b && touch a/b/c && mv here a/there"));
+    assert!(inside.is_pass(), "{}", inside.tail);
+    if limits().files == Held::Unsupported {
+        println!("NOT RUN: this kernel limits no files");
+        return;
+    }
+    let file = outside.path().join("file");
+    let outcome = run(&check_of(&format!("touch {}", file.display())));
+    assert!(!outcome.is_pass() && !file.exists());
+    let tree = tempfile::tempdir().unwrap();
+    let outcome = runner(tree.path())
+        .writable([outside.path()])
+        .run(&check_of(&format!("touch {}", file.display())));
+    assert!(outcome.is_pass() && file.exists());
+}
+
+#[test]
+fn a_check_has_a_network_only_if_it_may() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let connect = check_of(&format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'"));
+    assert!(run(&RequiredCheck { network: true, ..connect.clone() }).is_pass());
+    if limits().network == Held::Unsupported {
+        println!("NOT RUN: this kernel limits no network");
+        return;
+    }
+    assert!(!run(&connect).is_pass());
+}
+
+#[test]
+fn a_check_runs_inside_of_its_tree() {
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir_all(tree.path().join("backend")).unwrap();
+    std::os::unix::fs::symlink("/", tree.path().join("away")).unwrap();
+    let at = |folder: &str| {
+        let check = RequiredCheck { folder: folder.to_owned(), ..check_of("pwd") };
+        runner(tree.path()).run(&check)
+    };
+    assert!(at("backend").tail.trim().ends_with("/backend"));
+    for folder in ["..", "away", "missing", "/etc"] {
+        assert_eq!(
+            shown(&at(folder)),
+            format!("NOT RUN: there is no folder `{folder}` in the tree\n")
+        );
+    }
+}
+
+#[test]
+fn programs_of_the_project_come_first() {
+    use std::os::unix::fs::PermissionsExt;
+    let tree = tempfile::tempdir().unwrap();
+    let folder = tree.path().join("frontend/node_modules/.bin");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("own-tool"), "#!/bin/sh\necho mine\n").unwrap();
+    fs::set_permissions(folder.join("own-tool"), fs::Permissions::from_mode(0o755)).unwrap();
+    let check = RequiredCheck { folder: "frontend".to_owned(), ..check_of("own-tool") };
+    assert_eq!(runner(tree.path()).run(&check).tail, "mine\n");
+}
+
+#[test]
+fn an_outcome_can_be_kept_in_a_journal() {
+    let outcome = run(&check_of("printf 'running 1 test\\ntest a ... FAILED\\n'; exit 1"));
+    let json = serde_json::to_string(&outcome).unwrap();
+    assert_eq!(serde_json::from_str::<CheckOutcome>(&json).unwrap(), outcome);
+    let state = serde_json::to_value(&outcome).unwrap()["state"].clone();
+    assert_eq!(state, "failed");
+}
+
+#[test]
+fn a_check_that_starts_processes_without_end_is_held() {
+    if limits().processes == Held::Unsupported {
+        println!("NOT RUN: this system bounds no processes");
+        return;
+    }
+    let tree = tempfile::tempdir().unwrap();
+    let few = Allowance { processes: 20, time: Duration::from_secs(60), ..Allowance::default() };
+    let bomb = "i=0; while [ $i -lt 100 ]; do sleep 600 & i=$((i+1)); done; echo all";
+    let outcome = runner(tree.path()).allowance(few).run(&check_of(bomb));
+    assert!(!outcome.tail.contains("all"), "{}", outcome.tail);
+}
