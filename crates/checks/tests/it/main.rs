@@ -9,6 +9,8 @@ mod coverage_paths;
 mod discovery;
 mod hostile_coverage;
 mod hostile_results;
+mod required;
 mod results;
 mod run;
 mod toolchains;
+mod verification;

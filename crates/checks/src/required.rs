@@ -1,0 +1,355 @@
+//! Which checks a risk requires: [`required`].
+//!
+//! What the spec names comes first, what was found in the project stands in for what it leaves out.
+//! What is required and cannot be had is told as such: it is not run, and never a pass.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::{CheckKind, RequiredCheck};
+use crate::command::{CommandLine, REPORTS};
+use crate::discovery::{Discovery, Framework, Reading, TestKind};
+use crate::verification::{Group, NamedCommand, Verification};
+
+/// Where tools put their coverage reports if nobody says otherwise.
+const COMMON_REPORTS: [&str; 14] = [
+    "coverage.xml",
+    "coverage.json",
+    "coverage.lcov",
+    "lcov.info",
+    "coverage/lcov.info",
+    "coverage/coverage-final.json",
+    "coverage/cobertura-coverage.xml",
+    "cobertura.xml",
+    "target/site/jacoco/jacoco.xml",
+    "build/reports/jacoco/test/jacocoTestReport.xml",
+    "cover.out",
+    "coverage.out",
+    "coverage.txt",
+    "target/llvm-cov/coverage.json",
+];
+
+/// How commands say that they measure coverage.
+const MEASURES: [&str; 7] = ["--cov", "cover", "llvm-cov", "tarpaulin", "jacoco", "nyc", "c8"];
+
+/// How much depends on a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// Nothing has to be run.
+    Trivial,
+    /// Something has to run at all.
+    Low,
+    /// Parts, on their own and together.
+    Medium,
+    /// Every test, and enough of them.
+    High,
+    /// All of it, the whole as its users see it, and a person's word.
+    Critical,
+}
+
+impl Risk {
+    /// Gives the kinds of check that it requires.
+    pub fn requires(self) -> &'static [CheckKind] {
+        use CheckKind::{Coverage, E2e, FullSuite, Integration, Manual, Smoke, Unit};
+        match self {
+            Risk::Trivial => &[],
+            Risk::Low => &[Smoke],
+            Risk::Medium => &[Unit, Integration],
+            Risk::High => &[Unit, Integration, FullSuite, Coverage],
+            Risk::Critical => &[Unit, Integration, FullSuite, Coverage, E2e, Manual],
+        }
+    }
+
+    /// Finds a risk by its name.
+    pub fn named(name: &str) -> Option<Risk> {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "trivial" => Some(Risk::Trivial),
+            "low" => Some(Risk::Low),
+            "medium" => Some(Risk::Medium),
+            "high" => Some(Risk::High),
+            "critical" => Some(Risk::Critical),
+            _ => None,
+        }
+    }
+}
+
+/// Something that is required.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Required {
+    /// A check that can be run.
+    Run(RequiredCheck),
+    /// Something that a person does, and says so.
+    ByHand {
+        /// What it is for.
+        kind: CheckKind,
+        /// What is to be done, where the spec says it.
+        steps: Vec<String>,
+    },
+    /// There is nothing to run for it, so it is not run.
+    Unavailable {
+        /// What it would be for.
+        kind: CheckKind,
+        /// Why there is nothing.
+        why: String,
+    },
+}
+
+/// Gives what a risk requires, of what a spec names and a project has. A command that serves
+/// several ends is there once.
+pub fn required(risk: Risk, spec: &Verification, found: &Discovery) -> Vec<Required> {
+    let wanted = Wanted { spec, found };
+    let all: Vec<Required> =
+        kinds(risk, spec).into_iter().flat_map(|kind| wanted.of(kind)).collect();
+    once(all)
+}
+
+/// The kinds of check: those of the risk, and what the plan asks for besides. A minimum that the
+/// spec names counts wherever tests are required at all.
+fn kinds(risk: Risk, spec: &Verification) -> Vec<CheckKind> {
+    let mut kinds = risk.requires().to_vec();
+    let asked = [
+        (spec.unit.is_required, CheckKind::Unit),
+        (spec.integration.is_required, CheckKind::Integration),
+        (spec.minimum_coverage().is_some() && risk >= Risk::Medium, CheckKind::Coverage),
+        (spec.e2e.is_required, CheckKind::E2e),
+    ];
+    kinds.extend(asked.iter().filter(|(is_asked, _)| *is_asked).map(|(_, kind)| *kind));
+    kinds.sort();
+    kinds.dedup();
+    kinds
+}
+
+/// Leaves each command in once, for the first end that it serves. Coverage is measured in a run of
+/// its own: that it falls short says nothing against the tests.
+fn once(all: Vec<Required>) -> Vec<Required> {
+    let mut kept: Vec<Required> = Vec::new();
+    let mut places: HashMap<(CommandLine, String), usize> = HashMap::new();
+    for required in all {
+        let check = match &required {
+            Required::Run(check) if check.kind != CheckKind::Coverage => check,
+            Required::Run(_) | Required::ByHand { .. } | Required::Unavailable { .. } => {
+                kept.push(required);
+                continue;
+            }
+        };
+        let key = (check.command.clone(), check.folder.clone());
+        match places.get(&key).and_then(|place| kept.get_mut(*place)) {
+            Some(Required::Run(before)) => {
+                if before.kind != check.kind && !before.also.contains(&check.kind) {
+                    before.also.push(check.kind);
+                }
+            }
+            _ => {
+                places.insert(key, kept.len());
+                kept.push(required);
+            }
+        }
+    }
+    kept
+}
+
+/// Has a command that measures coverage leave a report, and says where it may be. pytest only prints
+/// what it measured unless it is told otherwise, which a variable does; Go names a file.
+fn report_coverage(check: &mut RequiredCheck) {
+    check.coverage = COMMON_REPORTS.map(str::to_owned).to_vec();
+    let text = check.command.to_string();
+    if text.contains("pytest") && text.contains("--cov") {
+        let report = format!("{REPORTS}/coverage.json");
+        let option = format!("--cov-report=json:{report}");
+        check.command.variables.insert(0, ("PYTEST_ADDOPTS".to_owned(), option));
+        check.coverage.push(report);
+    }
+    let profile =
+        text.split_once("-coverprofile").map(|(_, rest)| rest.trim_start_matches(['=', ' ']));
+    let profile = profile.and_then(|rest| rest.split_whitespace().next());
+    check.coverage.extend(profile.map(str::to_owned));
+}
+
+/// What there is to choose from.
+struct Wanted<'a> {
+    spec: &'a Verification,
+    found: &'a Discovery,
+}
+
+impl Wanted<'_> {
+    fn of(&self, kind: CheckKind) -> Vec<Required> {
+        match kind {
+            CheckKind::Smoke => vec![self.smoke()],
+            CheckKind::Unit => {
+                self.group(kind, &self.spec.unit, |it| it.kind != TestKind::Integration)
+            }
+            CheckKind::Integration => self.group(kind, &self.spec.integration, |it| {
+                it.has_integration || matches!(it.kind, TestKind::Integration | TestKind::All)
+            }),
+            CheckKind::FullSuite => self.full_suite(),
+            CheckKind::Coverage => self.coverage(),
+            CheckKind::E2e => self.e2e(),
+            CheckKind::Manual => {
+                let steps = self.spec.e2e.by_hand.iter().chain(&self.spec.unit.by_hand);
+                let steps = steps.chain(&self.spec.integration.by_hand).cloned().collect();
+                vec![Required::ByHand { kind, steps }]
+            }
+        }
+    }
+
+    /// The spec's first unit command, or else a build.
+    fn smoke(&self) -> Required {
+        let kind = CheckKind::Smoke;
+        if let Some(command) = self.spec.unit.commands.first() {
+            return self.named(kind, command);
+        }
+        let Some(build) = self.found.builds.first() else {
+            let why = "the spec names no unit test, and nobody knows how the project is built";
+            return Required::Unavailable { kind, why: why.to_owned() };
+        };
+        Required::Run(RequiredCheck {
+            folder: build.folder.clone(),
+            reading: Reading::Nothing,
+            ..self.check(kind, build.command.clone())
+        })
+    }
+
+    /// The spec's commands of a group, or else the frameworks that fit.
+    fn group(
+        &self,
+        kind: CheckKind,
+        group: &Group,
+        fits: impl Fn(&Framework) -> bool,
+    ) -> Vec<Required> {
+        let named: Vec<Required> =
+            group.commands.iter().map(|command| self.named(kind, command)).collect();
+        if !named.is_empty() {
+            return named;
+        }
+        let fitting: Vec<Required> =
+            self.suites().filter(|it| fits(it)).map(|it| self.framework(kind, it)).collect();
+        match fitting.is_empty() {
+            false => fitting,
+            true => vec![self.nothing(kind)],
+        }
+    }
+
+    /// Every suite that was found, and what the spec names besides.
+    fn full_suite(&self) -> Vec<Required> {
+        let kind = CheckKind::FullSuite;
+        let suites = self.suites().map(|it| self.framework(kind, it));
+        let groups = [&self.spec.unit, &self.spec.integration];
+        let named = groups.into_iter().flat_map(|group| &group.commands);
+        let all: Vec<Required> =
+            suites.chain(named.map(|command| self.named(kind, command))).collect();
+        if all.is_empty() { vec![self.nothing(kind)] } else { all }
+    }
+
+    /// Commands of the spec that measure coverage, or else those that are common for what was found.
+    fn coverage(&self) -> Vec<Required> {
+        let kind = CheckKind::Coverage;
+        let minimum = self.spec.minimum_coverage();
+        let groups = [&self.spec.unit, &self.spec.integration];
+        let measures = |it: &&NamedCommand| MEASURES.iter().any(|mark| it.command.contains(mark));
+        let named = groups.into_iter().flat_map(|group| &group.commands).filter(measures);
+        let mut all: Vec<Required> = named.map(|command| self.named(kind, command)).collect();
+        for required in &mut all {
+            if let Required::Run(check) = required {
+                report_coverage(check);
+                check.minimum_coverage = minimum;
+            }
+        }
+        if !all.is_empty() {
+            return all;
+        }
+        let runs = self.suites().filter_map(|it| Some((it, it.coverage.as_ref()?)));
+        all.extend(runs.map(|(framework, run)| {
+            Required::Run(RequiredCheck {
+                folder: framework.folder.clone(),
+                coverage: vec![run.glob.clone()],
+                minimum_coverage: minimum,
+                ..self.check(kind, run.command.clone())
+            })
+        }));
+        if all.is_empty() {
+            let why = "no command of the spec measures coverage, and for what was found in the \
+                       project there is no common one";
+            all.push(Required::Unavailable { kind, why: why.to_owned() });
+        }
+        all
+    }
+
+    /// The spec's commands, or else frameworks for the whole; what only a person can do is theirs.
+    fn e2e(&self) -> Vec<Required> {
+        let kind = CheckKind::E2e;
+        let group = &self.spec.e2e;
+        let live = self.found.frameworks.iter().filter(|it| it.is_live());
+        let found = live.filter(|it| it.kind == TestKind::E2e);
+        let named = group.commands.iter().map(|command| self.named(kind, command));
+        let mut all: Vec<Required> = named.collect();
+        if all.is_empty() {
+            all.extend(found.map(|it| self.framework(kind, it)));
+        }
+        if !group.by_hand.is_empty() {
+            all.push(Required::ByHand { kind, steps: group.by_hand.clone() });
+        }
+        if all.is_empty() { vec![self.nothing(kind)] } else { all }
+    }
+
+    /// The suites that can be run, without those for the whole.
+    fn suites(&self) -> impl Iterator<Item = &Framework> {
+        let live = self.found.frameworks.iter().filter(|it| it.is_live());
+        live.filter(|it| it.kind != TestKind::E2e)
+    }
+
+    fn check(&self, kind: CheckKind, command: CommandLine) -> RequiredCheck {
+        RequiredCheck {
+            name: format!("{}: {command}", kind.name()),
+            kind,
+            also: Vec::new(),
+            command,
+            folder: String::new(),
+            reading: Reading::Guess,
+            coverage: Vec::new(),
+            minimum_coverage: None,
+            expect: None,
+            network: self.spec.network,
+        }
+    }
+
+    fn named(&self, kind: CheckKind, named: &NamedCommand) -> Required {
+        match CommandLine::parse(&named.command) {
+            Ok(command) => Required::Run(RequiredCheck {
+                expect: named.expect.clone(),
+                ..self.check(kind, command)
+            }),
+            Err(error) => {
+                let why = format!("`{}` cannot be run: {error}", named.command);
+                Required::Unavailable { kind, why }
+            }
+        }
+    }
+
+    fn framework(&self, kind: CheckKind, framework: &Framework) -> Required {
+        Required::Run(RequiredCheck {
+            name: match framework.folder.as_str() {
+                "" => format!("{}: {}", kind.name(), framework.command),
+                folder => format!("{}: {} in {folder}", kind.name(), framework.command),
+            },
+            folder: framework.folder.clone(),
+            reading: framework.reading.clone(),
+            ..self.check(kind, framework.run.clone())
+        })
+    }
+
+    fn nothing(&self, kind: CheckKind) -> Required {
+        let what = match kind {
+            CheckKind::Integration => "integration tests",
+            CheckKind::E2e => "end-to-end tests",
+            CheckKind::Unit => "unit tests",
+            CheckKind::Smoke | CheckKind::FullSuite | CheckKind::Coverage | CheckKind::Manual => {
+                "tests"
+            }
+        };
+        let why = format!("the spec names no {what}, and none were found in the project");
+        Required::Unavailable { kind, why }
+    }
+}

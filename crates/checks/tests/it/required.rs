@@ -1,0 +1,234 @@
+//! Which checks a risk requires.
+
+use assay_checks::check::CheckKind;
+use assay_checks::discovery::discover;
+use assay_checks::required::{Required, Risk, required};
+use assay_checks::verification::Verification;
+use expect_test::{Expect, expect};
+
+use crate::discovery::Memory;
+
+const SPEC: &str = "## Verification
+**Unit Tests:**
+- `pytest tests/test_auth.py` - All pass
+- `pytest tests/test_cart.py`
+- Coverage: >= 80%
+**Integration Tests:**
+- `cd api && pytest` - All pass
+**E2E Tests:**
+- Manual: Register → Logout
+";
+
+const SHOP: &str = r#"Cargo.toml | [package]
+    src/lib.rs | #[test]
+    web/package.json | {"devDependencies": {"vitest": "1", "@playwright/test": "1"}, "scripts": {"build": "x"}}
+    web/a.test.ts
+    tools/go.mod"#;
+
+fn check(risk: Risk, spec: &str, files: &str, expect: Expect) {
+    let found = discover(&Memory::of(files));
+    let all = required(risk, &Verification::read(spec), &found);
+    expect.assert_eq(&all.iter().map(shown).collect::<String>());
+}
+
+fn shown(required: &Required) -> String {
+    match required {
+        Required::Unavailable { kind, why } => format!("{}: NOT RUN: {why}\n", kind.name()),
+        Required::ByHand { kind, steps } => format!("{}: by hand {steps:?}\n", kind.name()),
+        Required::Run(check) => {
+            let also: String = check.also.iter().map(|kind| format!("+{}", kind.name())).collect();
+            let folder = if check.folder.is_empty() { "." } else { &check.folder };
+            let minimum = check.minimum_coverage.map(|it| format!(", at least {it}%"));
+            let expect = check.expect.as_ref().map(|it| format!(", expecting `{it}`"));
+            format!(
+                "{}{also}: {} in {folder}{}{}\n",
+                check.kind.name(),
+                check.command,
+                minimum.unwrap_or_default(),
+                expect.unwrap_or_default()
+            )
+        }
+    }
+}
+
+#[test]
+fn a_risk_requires_its_kinds_of_check() {
+    let names = |risk: &str| -> Vec<&str> {
+        Risk::named(risk).unwrap().requires().iter().map(|kind| kind.name()).collect()
+    };
+    assert!(names("trivial").is_empty());
+    assert_eq!(names("low"), ["smoke"]);
+    assert_eq!(names("medium"), ["unit", "integration"]);
+    assert_eq!(names("high"), ["unit", "integration", "full_suite", "coverage"]);
+    let all = ["unit", "integration", "full_suite", "coverage", "e2e", "manual"];
+    assert_eq!(names(" Critical "), all);
+    assert_eq!(Risk::named("unknown"), None);
+}
+
+#[test]
+fn what_the_spec_names_is_required() {
+    check(Risk::Trivial, SPEC, SHOP, expect![""]);
+    check(
+        Risk::Low,
+        SPEC,
+        SHOP,
+        expect![[r#"
+        smoke: pytest tests/test_auth.py in ., expecting `All pass`
+    "#]],
+    );
+    check(
+        Risk::Medium,
+        SPEC,
+        SHOP,
+        expect![[r#"
+        unit: pytest tests/test_auth.py in ., expecting `All pass`
+        unit: pytest tests/test_cart.py in .
+        integration: cd api && pytest in ., expecting `All pass`
+        coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
+        coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
+    "#]],
+    );
+    check(
+        Risk::High,
+        SPEC,
+        SHOP,
+        expect![[r#"
+        unit+full_suite: pytest tests/test_auth.py in ., expecting `All pass`
+        unit+full_suite: pytest tests/test_cart.py in .
+        integration+full_suite: cd api && pytest in ., expecting `All pass`
+        full_suite: cargo test --no-fail-fast in .
+        full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
+        coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
+        coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
+    "#]],
+    );
+    check(
+        Risk::Critical,
+        SPEC,
+        SHOP,
+        expect![[r#"
+        unit+full_suite: pytest tests/test_auth.py in ., expecting `All pass`
+        unit+full_suite: pytest tests/test_cart.py in .
+        integration+full_suite: cd api && pytest in ., expecting `All pass`
+        full_suite: cargo test --no-fail-fast in .
+        full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
+        coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
+        coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
+        e2e: npx playwright test --reporter=junit in web
+        e2e: by hand ["Register → Logout"]
+        manual: by hand ["Register → Logout"]
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_found_stands_in_for_what_the_spec_leaves_out() {
+    check(
+        Risk::Low,
+        "",
+        SHOP,
+        expect![[r#"
+        smoke: cargo build in .
+    "#]],
+    );
+    check(
+        Risk::Medium,
+        "",
+        SHOP,
+        expect![[r#"
+        unit+integration: cargo test --no-fail-fast in .
+        unit: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
+    "#]],
+    );
+    check(
+        Risk::Critical,
+        "",
+        SHOP,
+        expect![[r#"
+        unit+integration+full_suite: cargo test --no-fail-fast in .
+        unit+full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
+        coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in .
+        coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web
+        e2e: npx playwright test --reporter=junit in web
+        manual: by hand []
+    "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_had_is_not_run() {
+    check(
+        Risk::Low,
+        "",
+        "README.md",
+        expect![[r#"
+        smoke: NOT RUN: the spec names no unit test, and nobody knows how the project is built
+    "#]],
+    );
+    check(
+        Risk::Critical,
+        "",
+        "README.md",
+        expect![[r#"
+        unit: NOT RUN: the spec names no unit tests, and none were found in the project
+        integration: NOT RUN: the spec names no integration tests, and none were found in the project
+        full_suite: NOT RUN: the spec names no tests, and none were found in the project
+        coverage: NOT RUN: no command of the spec measures coverage, and for what was found in the project there is no common one
+        e2e: NOT RUN: the spec names no end-to-end tests, and none were found in the project
+        manual: by hand []
+    "#]],
+    );
+    check(
+        Risk::Medium,
+        "",
+        "package.json | {\"devDependencies\": {\"jest\": \"1\"}}\na.test.js",
+        expect![[r#"
+            unit: npx jest --json --outputFile={reports}/jest.json in .
+            integration: NOT RUN: the spec names no integration tests, and none were found in the project
+        "#]],
+    );
+    check(
+        Risk::Medium,
+        "## Verification\n**Unit:**\n- `pytest 'x`\n**Integration:**\n- `a`",
+        "",
+        expect![[r#"
+            unit: NOT RUN: `pytest 'x` cannot be run: a quote is not closed
+            integration: a in .
+        "#]],
+    );
+}
+
+#[test]
+fn a_command_of_the_spec_that_measures_coverage_is_taken_for_it() {
+    let spec = "## Verification\n**Unit Tests:**\n- `pytest --cov=src`\n- Coverage: >= 90%\n";
+    let go = "## Verification\n**Unit Tests:**\n- `go test -coverprofile=c.out ./...`\n";
+    let found = discover(&Memory::of(""));
+    let all = required(Risk::High, &Verification::read(go), &found);
+    assert!(all.iter().any(
+        |it| matches!(it, Required::Run(check) if check.coverage.contains(&"c.out".to_owned()))
+    ));
+    check(
+        Risk::High,
+        spec,
+        "pytest.ini",
+        expect![[r#"
+            unit+full_suite: pytest --cov=src in .
+            integration+full_suite: pytest --junitxml={reports}/pytest.xml in .
+            coverage: PYTEST_ADDOPTS=--cov-report=json:{reports}/coverage.json pytest --cov=src in ., at least 90%
+        "#]],
+    );
+}
+
+#[test]
+fn a_plan_can_ask_for_more_and_not_for_less() {
+    let mut spec = Verification::default();
+    spec.e2e.is_required = true;
+    let kinds: Vec<CheckKind> = required(Risk::Trivial, &spec, &discover(&Memory::of("")))
+        .iter()
+        .map(|it| match it {
+            Required::Unavailable { kind, .. } | Required::ByHand { kind, .. } => *kind,
+            Required::Run(check) => check.kind,
+        })
+        .collect();
+    assert_eq!(kinds, [CheckKind::E2e]);
+}
