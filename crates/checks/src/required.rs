@@ -80,7 +80,7 @@ impl Risk {
 #[serde(rename_all = "snake_case")]
 pub enum Required {
     /// A check that can be run.
-    Run(RequiredCheck),
+    Run(Box<RequiredCheck>),
     /// Something that a person does, and says so.
     ByHand {
         /// What it is for.
@@ -205,11 +205,11 @@ impl Wanted<'_> {
             let why = "the spec names no unit test, and nobody knows how the project is built";
             return Required::Unavailable { kind, why: why.to_owned() };
         };
-        Required::Run(RequiredCheck {
+        Required::Run(Box::new(RequiredCheck {
             folder: build.folder.clone(),
             reading: Reading::Nothing,
             ..self.check(kind, build.command.clone())
-        })
+        }))
     }
 
     /// The spec's commands of a group, or else the frameworks that fit.
@@ -262,12 +262,12 @@ impl Wanted<'_> {
         }
         let runs = self.suites().filter_map(|it| Some((it, it.coverage.as_ref()?)));
         all.extend(runs.map(|(framework, run)| {
-            Required::Run(RequiredCheck {
+            Required::Run(Box::new(RequiredCheck {
                 folder: framework.folder.clone(),
                 coverage: vec![run.glob.clone()],
                 minimum_coverage: minimum,
                 ..self.check(kind, run.command.clone())
-            })
+            }))
         }));
         if all.is_empty() {
             let why = "no command of the spec measures coverage, and for what was found in the \
@@ -317,10 +317,10 @@ impl Wanted<'_> {
 
     fn named(&self, kind: CheckKind, named: &NamedCommand) -> Required {
         match CommandLine::parse(&named.command) {
-            Ok(command) => Required::Run(RequiredCheck {
-                expect: named.expect.clone(),
-                ..self.check(kind, command)
-            }),
+            Ok(command) => {
+                let expect = named.expect.clone();
+                Required::Run(Box::new(RequiredCheck { expect, ..self.check(kind, command) }))
+            }
             Err(error) => {
                 let why = format!("`{}` cannot be run: {error}", named.command);
                 Required::Unavailable { kind, why }
@@ -329,7 +329,7 @@ impl Wanted<'_> {
     }
 
     fn framework(&self, kind: CheckKind, framework: &Framework) -> Required {
-        Required::Run(RequiredCheck {
+        Required::Run(Box::new(RequiredCheck {
             name: match framework.folder.as_str() {
                 "" => format!("{}: {}", kind.name(), framework.command),
                 folder => format!("{}: {} in {folder}", kind.name(), framework.command),
@@ -337,7 +337,7 @@ impl Wanted<'_> {
             folder: framework.folder.clone(),
             reading: framework.reading.clone(),
             ..self.check(kind, framework.run.clone())
-        })
+        }))
     }
 
     fn nothing(&self, kind: CheckKind) -> Required {

@@ -12,16 +12,14 @@ use crate::results::Tests;
 const NOT_THERE: [i32; 2] = [126, 127];
 
 /// What tools say where something is not installed that they need.
-const MISSING: [&str; 9] = [
+const MISSING: [&str; 7] = [
     "No module named pytest",
     "error: no such command: `",
     "error: unrecognized arguments: --cov",
     "could not determine executable to run",
     "Missing script: \"",
     "MISSING DEPENDENCY",
-    "ERR_MODULE_NOT_FOUND",
     "is not installed for the toolchain",
-    "command not found",
 ];
 
 /// All that was seen of a check that came to its end.
