@@ -4,6 +4,7 @@
 //! are before and after the change. Nothing here judges; git's hooks, filters, external diffs and
 //! text converters are never run.
 
+mod bench;
 pub mod diff;
 mod digest;
 mod git;
@@ -11,6 +12,7 @@ mod left_out;
 mod lineage;
 mod name;
 mod on_disk;
+mod patch;
 mod recorded;
 mod renames;
 mod snapshot;
@@ -23,15 +25,17 @@ use std::path::{Path, PathBuf};
 use assay_findings::ground::{ChangedLines, Tree};
 use serde::{Deserialize, Serialize};
 
+pub use crate::bench::Bench;
 use crate::diff::FileDiff;
 use crate::git::Git;
 pub use crate::git::GitError;
 pub use crate::left_out::{GlobError, LeaveOut, LeftOut};
 pub use crate::lineage::Lineage;
 pub use crate::on_disk::OnDisk;
+pub use crate::patch::Patch;
 pub use crate::recorded::RecordedChange;
 pub use crate::renames::Renames;
-pub use crate::snapshot::{Bench, fingerprint};
+pub use crate::snapshot::fingerprint;
 use crate::tree::{DirTree, GitTree, TreeKind};
 pub use crate::worktree::Worktree;
 

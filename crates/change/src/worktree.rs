@@ -151,7 +151,7 @@ impl Drop for Worktree {
 
 impl Git {
     /// Removes a folder in which a branch was laid out.
-    fn clear(&self, path: &Path) {
+    pub(crate) fn clear(&self, path: &Path) {
         if fs::symlink_metadata(path).is_ok() {
             let folder = path.display().to_string();
             let _ = self.run(&["worktree", "remove", "--force", "--force", &folder]);

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use assay_change::{Bench, fingerprint};
 use assay_fakes::Repository;
+use tempfile::TempDir;
 
 fn print_of(repository: &Repository) -> String {
     let leave_out = |path: &str| path.starts_with("logs/");
@@ -39,6 +40,18 @@ fn any_byte_mode_or_name_makes_another_tree_and_what_is_left_out_does_not() {
     assert_ne!(print_of(&repository), executable);
 }
 
+/// Lays out a bench beside a repository.
+fn lay_out(repository: &Repository) -> (Bench, TempDir) {
+    let folder = TempDir::new().unwrap();
+    (Bench::lay_out(repository.path(), &folder.path().join("bench")).unwrap(), folder)
+}
+
+fn read(repository: &Repository, name: &str) -> String {
+    fs::read_to_string(repository.file(name)).unwrap()
+}
+
+const ALL: &dyn Fn(&str) -> bool = &|_| false;
+
 #[test]
 fn what_is_done_on_a_copy_comes_back_at_once() {
     let repository = Repository::new();
@@ -48,23 +61,64 @@ fn what_is_done_on_a_copy_comes_back_at_once() {
     repository.write("new.txt", "not committed\n");
     let (status, head) =
         (repository.git(&["status", "--porcelain"]), repository.git(&["rev-parse", "HEAD"]));
-    let bench = Bench::lay_out(repository.path()).unwrap();
+    let (bench, _beside) = lay_out(&repository);
     assert_eq!(fs::read_to_string(bench.path().join("new.txt")).unwrap(), "not committed\n");
-    assert_eq!(bench.changed().unwrap(), [""; 0]);
+    assert_eq!(bench.patch().unwrap().files(repository.path()).unwrap(), [""; 0]);
     fs::write(bench.path().join("a.txt"), "one\nthree\n").unwrap();
     fs::write(bench.path().join("made.bin"), b"\x00\x01\x02").unwrap();
     fs::remove_file(bench.path().join("new.txt")).unwrap();
-    assert_eq!(fs::read_to_string(repository.file("a.txt")).unwrap(), "one\ntwo\n");
-    assert_eq!(bench.put_back().unwrap(), ["a.txt", "made.bin", "new.txt"]);
-    assert_eq!(fs::read_to_string(repository.file("a.txt")).unwrap(), "one\nthree\n");
+    assert_eq!(read(&repository, "a.txt"), "one\ntwo\n");
+    let patch = bench.patch().unwrap();
+    let folder = bench.path();
+    drop(bench);
+    assert!(!folder.exists(), "the patch needs the bench no more");
+    assert_eq!(patch.files(repository.path()).unwrap(), ["a.txt", "made.bin", "new.txt"]);
+    patch.put_in(repository.path(), ALL).unwrap();
+    assert_eq!(read(&repository, "a.txt"), "one\nthree\n");
     assert_eq!(fs::read(repository.file("made.bin")).unwrap(), b"\x00\x01\x02");
     assert!(!repository.file("new.txt").exists());
     assert_eq!(repository.git(&["rev-parse", "HEAD"]), head, "nothing is committed");
     assert_ne!(repository.git(&["status", "--porcelain"]), status);
-    let folder = bench.path();
-    drop(bench);
-    assert!(!folder.exists());
     assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn a_patch_that_is_half_in_goes_all_the_way_either_way() {
+    let repository = Repository::new();
+    repository.write("a.txt", "one\n");
+    repository.write("b.txt", "one\n");
+    repository.commit("a");
+    let before = print_of(&repository);
+    let (bench, _beside) = lay_out(&repository);
+    fs::write(bench.path().join("a.txt"), "two\n").unwrap();
+    fs::write(bench.path().join("b.txt"), "two\n").unwrap();
+    let patch = bench.patch().unwrap();
+    // Whoever put it in died after the first file.
+    repository.write("a.txt", "two\n");
+    patch.put_in(repository.path(), ALL).unwrap();
+    patch.put_in(repository.path(), ALL).unwrap();
+    assert_eq!(
+        (read(&repository, "a.txt"), read(&repository, "b.txt")),
+        ("two\n".into(), "two\n".into())
+    );
+    repository.write("a.txt", "one\n");
+    patch.take_out(repository.path(), ALL).unwrap();
+    patch.take_out(repository.path(), ALL).unwrap();
+    assert_eq!(print_of(&repository), before);
+}
+
+#[test]
+fn what_is_left_out_of_a_patch_stays_as_it_is() {
+    let repository = Repository::new();
+    repository.write("a.txt", "one\n");
+    repository.write("specs/001/spec.md", "one\n");
+    let (bench, _beside) = lay_out(&repository);
+    fs::write(bench.path().join("a.txt"), "two\n").unwrap();
+    fs::write(bench.path().join("specs/001/spec.md"), "two\n").unwrap();
+    let patch = bench.patch().unwrap();
+    patch.put_in(repository.path(), &|path| path.starts_with("specs/")).unwrap();
+    assert_eq!(read(&repository, "a.txt"), "two\n");
+    assert_eq!(read(&repository, "specs/001/spec.md"), "one\n");
 }
 
 #[test]
@@ -73,19 +127,35 @@ fn what_somebody_else_changed_meanwhile_is_left_alone() {
     repository.write("a.txt", "one\n");
     repository.write("b.txt", "one\n");
     repository.commit("a");
-    let bench = Bench::lay_out(repository.path()).unwrap();
+    let (bench, _beside) = lay_out(&repository);
     fs::write(bench.path().join("a.txt"), "two\n").unwrap();
     fs::write(bench.path().join("b.txt"), "two\n").unwrap();
     repository.write("b.txt", "somebody else\n");
-    let error = bench.put_back().unwrap_err().to_string();
+    let error = bench.patch().unwrap().put_in(repository.path(), ALL).unwrap_err().to_string();
     assert_eq!(error, "`b.txt` was changed by somebody else meanwhile");
-    assert_eq!(fs::read_to_string(repository.file("a.txt")).unwrap(), "one\n");
+    assert_eq!(read(&repository, "a.txt"), "one\n");
 }
 
 #[test]
 fn a_repository_without_a_commit_is_copied_too() {
     let repository = Repository::empty(&[]);
     repository.write("a.txt", "one\n");
-    let bench = Bench::lay_out(repository.path()).unwrap();
+    let (bench, _beside) = lay_out(&repository);
     assert_eq!(fs::read_to_string(bench.path().join("a.txt")).unwrap(), "one\n");
+}
+
+#[test]
+fn what_a_process_that_died_left_behind_stands_in_nobodys_way() {
+    let repository = Repository::new();
+    let folder = TempDir::new().unwrap();
+    let at = folder.path().join("bench");
+    let bench = Bench::lay_out(repository.path(), &at).unwrap();
+    fs::write(bench.path().join("left.txt"), "x").unwrap();
+    // Nobody cleans up after it.
+    std::mem::forget(bench);
+    let bench = Bench::lay_out(repository.path(), &at).unwrap();
+    assert!(!bench.path().join("left.txt").exists());
+    fs::remove_dir_all(&at).unwrap();
+    std::mem::forget(bench);
+    Bench::lay_out(repository.path(), &at).unwrap();
 }

@@ -1,0 +1,74 @@
+//! A copy of the work tree to work on: [`Bench`].
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::GitError;
+use crate::git::Git;
+use crate::patch::Patch;
+
+/// A copy of the work tree, uncommitted work included, apart from where anybody else works. It goes
+/// when this does.
+#[derive(Debug)]
+pub struct Bench {
+    git: Git,
+    folder: PathBuf,
+    /// The work tree as it was when the copy was made: a commit on no branch.
+    start: String,
+    /// What git wrote into the folder to find its own.
+    link: Vec<u8>,
+}
+
+impl Bench {
+    /// Lays out the work tree of a repository as it is into a folder, in place of whatever an
+    /// earlier one left there.
+    pub fn lay_out(root: &Path, folder: &Path) -> Result<Bench, GitError> {
+        let git = Git::find(root)?;
+        let layout = |source| GitError::Layout { source };
+        let folder = std::path::absolute(folder).map_err(layout)?;
+        let tree = folder.join("tree");
+        git.clear(&tree);
+        fs::create_dir_all(&folder).map_err(layout)?;
+        // What is left of one whose folder was taken away would stand in the way.
+        git.run(&["worktree", "prune"])?;
+        let start = git.commit_as_it_is(&fresh_index(&folder))?;
+        let path = tree.display().to_string();
+        git.run(&["worktree", "add", "--quiet", "--detach", &path, &start])?;
+        let link = fs::read(tree.join(".git")).map_err(layout)?;
+        Ok(Bench { git, folder, start, link })
+    }
+
+    /// Gives its folder.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join("tree")
+    }
+
+    /// Gives what was done on it.
+    pub fn patch(&self) -> Result<Patch, GitError> {
+        let link = self.path().join(".git");
+        let is_file = fs::symlink_metadata(&link).is_ok_and(|about| about.is_file());
+        // A repository of somebody else's making could have programs run.
+        if !is_file || fs::read(&link).ok().as_deref() != Some(&self.link) {
+            return Err(GitError::Replaced { folder: self.path() });
+        }
+        let own = Git::find(&self.path())?;
+        let end = own.tree_as_it_is(&fresh_index(&self.folder))?;
+        Ok(Patch { start: self.start.clone(), end })
+    }
+}
+
+/// Names a file for an index, which is not there yet.
+fn fresh_index(folder: &Path) -> PathBuf {
+    let index = folder.join("index");
+    // Where it cannot be removed, git says why it cannot use it.
+    let _ = fs::remove_file(&index);
+    index
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed when the folder is needed again.
+        self.git.clear(&self.path());
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

@@ -1,0 +1,166 @@
+//! What was done on a copy of the work tree: [`Patch`], which is put in all or nothing.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::GitError;
+use crate::git::{Git, argument, text};
+use crate::name::shown;
+use crate::snapshot::is_executable;
+
+/// What was done, as two trees that git keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Patch {
+    /// The commit from which it starts.
+    pub(crate) start: String,
+    /// The tree that it leads to.
+    pub(crate) end: String,
+}
+
+/// A file that a patch touches.
+struct Step {
+    path: PathBuf,
+    now: Kept,
+    to: Kept,
+}
+
+impl Patch {
+    /// Names the files that it touches.
+    pub fn files(&self, root: &Path) -> Result<Vec<String>, GitError> {
+        let touched = self.touched(&Git::find(root)?)?;
+        Ok(touched.iter().map(|file| shown(&file.name)).collect())
+    }
+
+    /// Puts it into the work tree, but for what is left out: not where somebody else changed one of
+    /// the files since. What is in already stays.
+    pub fn put_in(&self, root: &Path, leave_out: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
+        self.go(root, leave_out, |file| (&file.before, &file.after))
+    }
+
+    /// Takes it out of the work tree again, as far as it is in.
+    pub fn take_out(&self, root: &Path, leave_out: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
+        self.go(root, leave_out, |file| (&file.after, &file.before))
+    }
+
+    fn go(
+        &self,
+        root: &Path,
+        leave_out: &dyn Fn(&str) -> bool,
+        way: impl Fn(&Touched) -> (&Object, &Object),
+    ) -> Result<(), GitError> {
+        let git = Git::find(root)?;
+        let layout = |source| GitError::Layout { source };
+        let mut steps = Vec::new();
+        for file in self.touched(&git)?.iter().filter(|file| !leave_out(&shown(&file.name))) {
+            let path = git.root.join(argument(&file.name));
+            let (from, to) = way(file);
+            let (now, to) = (Kept::read(&path).map_err(layout)?, to.content(&git)?);
+            if now == to {
+                continue;
+            }
+            if now != from.content(&git)? {
+                return Err(GitError::Moved { file: shown(&file.name) });
+            }
+            steps.push(Step { path, now, to });
+        }
+        for (number, step) in steps.iter().enumerate() {
+            if let Err(source) = step.to.write(&step.path) {
+                for Step { path, now, .. } in &steps[..=number] {
+                    let _ = now.write(path);
+                }
+                return Err(layout(source));
+            }
+        }
+        Ok(())
+    }
+
+    fn touched(&self, git: &Git) -> Result<Vec<Touched>, GitError> {
+        let Patch { start, end } = self;
+        let listed = git.run(&["diff-tree", "-r", "-z", "--raw", "--no-renames", start, end])?;
+        let mut parts = listed.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+        let mut touched = Vec::new();
+        // Of a file there are first the modes and objects on both sides, and then its name.
+        while let (Some(about), Some(name)) = (parts.next(), parts.next()) {
+            let about = text(about);
+            let about: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
+            let [mode_before, mode_after, before, after, _] = about[..] else { continue };
+            let object = |mode: &str, id: &str| Object { mode: mode.to_owned(), id: id.to_owned() };
+            touched.push(Touched {
+                name: name.to_vec(),
+                before: object(mode_before, before),
+                after: object(mode_after, after),
+            });
+        }
+        Ok(touched)
+    }
+}
+
+/// A file that differs between the two trees.
+struct Touched {
+    name: Vec<u8>,
+    before: Object,
+    after: Object,
+}
+
+/// What a tree that git keeps has at a path.
+struct Object {
+    mode: String,
+    id: String,
+}
+
+impl Object {
+    fn content(&self, git: &Git) -> Result<Kept, GitError> {
+        let bytes = || git.run(&["cat-file", "blob", &self.id]);
+        Ok(match self.mode.as_str() {
+            "000000" => Kept::Nothing,
+            "120000" => Kept::Link(bytes()?),
+            mode => Kept::File { bytes: bytes()?, is_executable: mode == "100755" },
+        })
+    }
+}
+
+/// What stands at a path.
+#[derive(Debug, PartialEq, Eq)]
+enum Kept {
+    Nothing,
+    File { bytes: Vec<u8>, is_executable: bool },
+    Link(Vec<u8>),
+}
+
+impl Kept {
+    fn read(path: &Path) -> io::Result<Kept> {
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Kept::Nothing),
+            Err(error) => Err(error),
+            Ok(about) if about.is_symlink() => {
+                Ok(Kept::Link(fs::read_link(path)?.as_os_str().as_bytes().to_vec()))
+            }
+            Ok(_) => Ok(Kept::File { bytes: fs::read(path)?, is_executable: is_executable(path) }),
+        }
+    }
+
+    /// Puts it at a path, in place of whatever is there.
+    fn write(&self, path: &Path) -> io::Result<()> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        if let (Some(folder), false) = (path.parent(), *self == Kept::Nothing) {
+            fs::create_dir_all(folder)?;
+        }
+        match self {
+            Kept::Nothing => Ok(()),
+            Kept::Link(to) => std::os::unix::fs::symlink(argument(to), path),
+            Kept::File { bytes, is_executable } => {
+                fs::write(path, bytes)?;
+                let mode = if *is_executable { 0o755 } else { 0o644 };
+                fs::set_permissions(path, fs::Permissions::from_mode(mode))
+            }
+        }
+    }
+}
