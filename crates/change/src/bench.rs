@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::GitError;
 use crate::git::Git;
+use crate::laid_out::LaidOut;
 use crate::patch::Patch;
 
 /// A copy of the work tree, uncommitted work included, apart from where anybody else works. It goes
@@ -15,8 +16,7 @@ pub struct Bench {
     folder: PathBuf,
     /// The work tree as it was when the copy was made: a commit on no branch.
     start: String,
-    /// What git wrote into the folder to find its own.
-    link: Vec<u8>,
+    laid_out: LaidOut,
 }
 
 impl Bench {
@@ -32,27 +32,24 @@ impl Bench {
         // What is left of one whose folder was taken away would stand in the way.
         git.run(&["worktree", "prune"])?;
         let start = git.commit_as_it_is(&fresh_index(&folder))?;
-        let path = tree.display().to_string();
-        git.run(&["worktree", "add", "--quiet", "--detach", &path, &start])?;
-        let link = fs::read(tree.join(".git")).map_err(layout)?;
-        Ok(Bench { git, folder, start, link })
+        let laid_out = LaidOut::add(&git, &tree, &start)?;
+        Ok(Bench { git, folder, start, laid_out })
     }
 
     /// Gives its folder.
-    pub fn path(&self) -> PathBuf {
-        self.folder.join("tree")
+    pub fn path(&self) -> &Path {
+        self.laid_out.path()
     }
 
     /// Gives what was done on it.
     pub fn patch(&self) -> Result<Patch, GitError> {
-        let link = self.path().join(".git");
-        let is_file = fs::symlink_metadata(&link).is_ok_and(|about| about.is_file());
-        // A repository of somebody else's making could have programs run.
-        if !is_file || fs::read(&link).ok().as_deref() != Some(&self.link) {
-            return Err(GitError::Replaced { folder: self.path() });
-        }
-        let own = Git::find(&self.path())?;
-        let end = own.tree_as_it_is(&fresh_index(&self.folder))?;
+        let own = self.laid_out.own()?;
+        // Not the folder's own index, in which whoever works there can hide what they did.
+        let index = fresh_index(&self.folder);
+        own.begin_index(&index)?;
+        let listed = own.run_with_index(&["ls-files", "--stage", "-z"], &index)?;
+        self.laid_out.refuse_within(&listed)?;
+        let end = own.tree_as_it_is(&index)?;
         Ok(Patch { start: self.start.clone(), end })
     }
 }
@@ -68,7 +65,7 @@ fn fresh_index(folder: &Path) -> PathBuf {
 impl Drop for Bench {
     fn drop(&mut self) {
         // What cannot be removed now is removed when the folder is needed again.
-        self.git.clear(&self.path());
+        self.git.clear(self.path());
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

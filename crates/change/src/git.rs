@@ -59,6 +59,8 @@ pub(crate) struct Git {
     folder: PathBuf,
     /// Settings that come after the repository's.
     settings: Vec<Setting>,
+    /// Git's own folder and the work tree, where they are not to be looked for.
+    pinned: Option<(PathBuf, PathBuf)>,
 }
 
 /// A setting's key, of any bytes, and its value.
@@ -72,12 +74,18 @@ impl Git {
             empty_tree: String::new(),
             folder: folder.to_owned(),
             settings: SETTINGS.map(|(key, value)| (key.into(), value.into())).into(),
+            pinned: None,
         };
         git.root = git.find_root()?;
         git.empty_tree = git.line(&["hash-object", "-t", "tree", "/dev/null"])?;
         let filters = git.filters();
         git.settings.extend(filters.iter().flat_map(|name| quieted(name)));
         Ok(git)
+    }
+
+    /// Holds it to git's own folder and a work tree, whatever may be found there later.
+    pub(crate) fn pinned(self, git_folder: &Path, work_tree: &Path) -> Git {
+        Git { pinned: Some((git_folder.to_owned(), work_tree.to_owned())), ..self }
     }
 
     fn find_root(&self) -> Result<PathBuf, GitError> {
@@ -131,6 +139,12 @@ impl Git {
             // What is pushed is what is there, whatever stands in for it here.
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_ALLOW_PROTOCOL", "none");
+        let command = match &self.pinned {
+            Some((git_folder, tree)) => {
+                command.env("GIT_DIR", git_folder).env("GIT_WORK_TREE", tree)
+            }
+            None => command,
+        };
         with_settings(self.without_attributes(command), &self.settings)
     }
 
@@ -149,10 +163,11 @@ impl Git {
     }
 
     /// Runs git on another index than the repository's.
-    pub(crate) fn run_with_index(&self, args: &[&str], index: &Path) -> Result<(), GitError> {
+    pub(crate) fn run_with_index(&self, args: &[&str], index: &Path) -> Result<Vec<u8>, GitError> {
         let command = self.command(args).env("GIT_INDEX_FILE", index).folder(&self.root);
         let finished = command.run()?;
-        check(args, finished.status, &finished.stderr)
+        check(args, finished.status, &finished.stderr)?;
+        Ok(finished.stdout)
     }
 
     pub(crate) fn line(&self, args: &[&str]) -> Result<String, GitError> {
@@ -330,7 +345,8 @@ pub(crate) fn argument(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }
 
-fn check(args: &[&str], status: ExitStatus, stderr: &[u8]) -> Result<(), GitError> {
+/// Gives an error where git failed.
+pub(crate) fn check(args: &[&str], status: ExitStatus, stderr: &[u8]) -> Result<(), GitError> {
     if status.success() {
         return Ok(());
     }

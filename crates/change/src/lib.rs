@@ -8,6 +8,7 @@ mod bench;
 pub mod diff;
 mod digest;
 mod git;
+mod laid_out;
 mod left_out;
 mod lineage;
 mod name;

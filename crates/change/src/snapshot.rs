@@ -53,18 +53,23 @@ pub(crate) fn is_executable(file: &Path) -> bool {
 }
 
 impl Git {
-    /// Gives the tree of all that is in the work tree, without touching the repository's own index.
-    pub(crate) fn tree_as_it_is(&self, index: &Path) -> Result<String, GitError> {
+    /// Puts what is committed into an index that is not the repository's own.
+    pub(crate) fn begin_index(&self, index: &Path) -> Result<(), GitError> {
         if self.line(&["rev-parse", "--verify", "--quiet", "HEAD"]).is_ok() {
             self.run_with_index(&["read-tree", "HEAD"], index)?;
         }
+        Ok(())
+    }
+
+    /// Gives the tree of all that is in the work tree, by an index that was begun for it.
+    pub(crate) fn tree_as_it_is(&self, index: &Path) -> Result<String, GitError> {
         self.run_with_index(&["add", "--all"], index)?;
-        let written = self.command(&["write-tree"]).env("GIT_INDEX_FILE", index).run()?;
-        Ok(text(&written.stdout).trim().to_owned())
+        Ok(text(&self.run_with_index(&["write-tree"], index)?).trim().to_owned())
     }
 
     /// Commits the work tree as it is, on no branch.
     pub(crate) fn commit_as_it_is(&self, index: &Path) -> Result<String, GitError> {
+        self.begin_index(index)?;
         let tree = self.tree_as_it_is(index)?;
         let head = self.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).ok();
         let mut args = IDENTITY.to_vec();

@@ -195,7 +195,7 @@ impl GitTree {
         let index = index.map_err(|source| GitError::Layout { source })?;
         let file = index.path().join("index");
         self.git.run_with_index(&["read-tree", revision], &file)?;
-        self.git.run_with_index(&out, &file)
+        self.git.run_with_index(&out, &file).map(|_| ())
     }
 
     /// Gives git's name for a file.

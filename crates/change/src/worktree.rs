@@ -4,25 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::GitError;
-use crate::git::{Git, argument, text};
+use crate::git::{Git, check, text};
+use crate::laid_out::LaidOut;
 use crate::name::shown;
 
 /// The name and address under which work of agents is committed.
 const IDENTITY: [&str; 4] = ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
-
-/// How git lists what is a repository of its own.
-const SUBMODULE: &[u8] = b"160000 ";
 
 /// A branch laid out in a folder of its own, apart from where anybody else works. The folder goes
 /// when this does. A branch that was not there is made with the first commit.
 #[derive(Debug)]
 pub struct Worktree {
     git: Git,
-    path: PathBuf,
-    /// Git's own folder for this one.
-    git_folder: String,
-    /// What git wrote into the folder to find its own.
-    link: Vec<u8>,
+    laid_out: LaidOut,
     branch: String,
     /// Where the branch was, if it was there.
     was: Option<String>,
@@ -50,17 +44,13 @@ impl Worktree {
         // Whoever worked here before may not have come to an end.
         git.clear(path);
         git.run(&["worktree", "prune"])?;
-        let folder = path.display().to_string();
-        git.run(&["worktree", "add", "--quiet", "--detach", &folder, &start])?;
-        let link = fs::read(path.join(".git")).map_err(|source| GitError::Layout { source })?;
-        let git_folder = Git::find(path)?.line(&["rev-parse", "--absolute-git-dir"])?;
-        let (path, branch) = (path.to_owned(), branch.to_owned());
-        Ok(Worktree { git, path, git_folder, link, branch, was, start })
+        let laid_out = LaidOut::add(&git, path, &start)?;
+        Ok(Worktree { git, laid_out, branch: branch.to_owned(), was, start })
     }
 
     /// Gives its folder.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.laid_out.path()
     }
 
     /// Gives the message of the commit that it was laid out at.
@@ -71,9 +61,9 @@ impl Worktree {
     /// Names the files that were changed, whether that is committed or not.
     pub fn changed(&self) -> Result<Vec<String>, GitError> {
         let own = self.own()?;
-        let tree = self.tree(&own)?;
+        let tree = own.tree()?;
         let args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", &self.start, &tree];
-        let listed = self.run(&own, &args, "")?;
+        let listed = own.run(&args)?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         Ok(names.map(shown).collect())
     }
@@ -82,13 +72,10 @@ impl Worktree {
     /// if nothing was changed.
     pub fn commit(&self, message: &str) -> Result<Option<String>, GitError> {
         let own = self.own()?;
-        let tree = self.tree(&own)?;
-        let mut head = self.line(&own, &["rev-parse", "HEAD^{commit}"], "")?;
-        if tree != self.line(&own, &["rev-parse", "HEAD^{tree}"], "")? {
-            let commit = ["commit-tree", &tree, "-p", &head, "-F", "-"];
-            // Git takes no message with a zero in it.
-            let message = message.replace('\0', "");
-            head = self.line(&own, &[&IDENTITY[..], &commit[..]].concat(), &message)?;
+        let tree = own.tree()?;
+        let mut head = own.line(&["rev-parse", "HEAD^{commit}"])?;
+        if tree != own.line(&["rev-parse", "HEAD^{tree}"])? {
+            head = own.commit_tree(&tree, &head, message)?;
         }
         if head == self.start {
             return Ok(None);
@@ -97,55 +84,18 @@ impl Worktree {
         Ok(Some(head))
     }
 
-    /// Sees the repository from the folder, as it is set up by now. What was put there in the place
-    /// of git's own could have programs run, and so could a repository within.
+    /// Sees the repository from the folder, once nothing there could have programs run.
     fn own(&self) -> Result<Git, GitError> {
-        let link = self.path.join(".git");
-        let is_file = fs::symlink_metadata(&link).is_ok_and(|about| about.is_file());
-        if !is_file || fs::read(&link).ok().as_deref() != Some(&self.link) {
-            return Err(GitError::Replaced { folder: self.path.clone() });
-        }
-        let own = Git::find(&self.path)?;
-        let listed = self.run(&own, &["ls-files", "--stage", "-z"], "")?;
-        for entry in listed.split(|byte| *byte == 0).filter(|it| it.starts_with(SUBMODULE)) {
-            let name = entry.splitn(2, |byte| *byte == b'\t').nth(1).unwrap_or_default();
-            let folder = self.path.join(argument(name));
-            if fs::symlink_metadata(folder.join(".git")).is_ok() {
-                return Err(GitError::Replaced { folder });
-            }
-        }
+        let own = self.laid_out.own()?;
+        self.laid_out.refuse_within(&own.run(&["ls-files", "--stage", "-z"])?)?;
         Ok(own)
-    }
-
-    /// Gives the tree of all that is in the folder.
-    fn tree(&self, own: &Git) -> Result<String, GitError> {
-        self.run(own, &["add", "--all"], "")?;
-        self.line(own, &["write-tree"], "")
-    }
-
-    /// Asks git in the folder, whatever repository may be found there by now.
-    fn run(&self, own: &Git, args: &[&str], input: &str) -> Result<Vec<u8>, GitError> {
-        let command = own.command(args).input(input.as_bytes());
-        let command = command.env("GIT_DIR", &self.git_folder).env("GIT_WORK_TREE", &self.path);
-        let finished = command.run()?;
-        if finished.status.success() {
-            return Ok(finished.stdout);
-        }
-        let message = text(&finished.stderr);
-        let message = message.lines().next().unwrap_or("no reason given").to_owned();
-        let command = args.iter().find(|arg| !IDENTITY.contains(arg)).copied().unwrap_or_default();
-        Err(GitError::Failed { command: command.to_owned(), message })
-    }
-
-    fn line(&self, own: &Git, args: &[&str], input: &str) -> Result<String, GitError> {
-        Ok(text(&self.run(own, args, input)?).trim().to_owned())
     }
 }
 
 impl Drop for Worktree {
     fn drop(&mut self) {
         // What cannot be removed now is removed when the folder is needed again.
-        self.git.clear(&self.path);
+        self.git.clear(self.path());
     }
 }
 
@@ -157,6 +107,23 @@ impl Git {
             let _ = self.run(&["worktree", "remove", "--force", "--force", &folder]);
             let _ = fs::remove_dir_all(path);
         }
+    }
+
+    /// Gives the tree of all that is in the folder.
+    fn tree(&self) -> Result<String, GitError> {
+        self.run(&["add", "--all"])?;
+        self.line(&["write-tree"])
+    }
+
+    /// Commits a tree upon another commit, and gives the new one.
+    fn commit_tree(&self, tree: &str, parent: &str, message: &str) -> Result<String, GitError> {
+        let commit = ["commit-tree", tree, "-p", parent, "-F", "-"];
+        // Git takes no message with a zero in it.
+        let message = message.replace('\0', "");
+        let command = self.command(&[&IDENTITY[..], &commit[..]].concat());
+        let finished = command.input(message.as_bytes()).run()?;
+        check(&commit, finished.status, &finished.stderr)?;
+        Ok(text(&finished.stdout).trim().to_owned())
     }
 
     /// Gives the commit where a branch that is not there is to begin.

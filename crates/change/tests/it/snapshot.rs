@@ -3,9 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use assay_change::{Bench, fingerprint};
+use assay_change::{Bench, GitError, fingerprint};
 use assay_fakes::Repository;
 use tempfile::TempDir;
+
+use crate::worktrees::plant;
 
 fn print_of(repository: &Repository) -> String {
     let leave_out = |path: &str| path.starts_with("logs/");
@@ -69,7 +71,7 @@ fn what_is_done_on_a_copy_comes_back_at_once() {
     fs::remove_file(bench.path().join("new.txt")).unwrap();
     assert_eq!(read(&repository, "a.txt"), "one\ntwo\n");
     let patch = bench.patch().unwrap();
-    let folder = bench.path();
+    let folder = bench.path().to_owned();
     drop(bench);
     assert!(!folder.exists(), "the patch needs the bench no more");
     assert_eq!(patch.files(repository.path()).unwrap(), ["a.txt", "made.bin", "new.txt"]);
@@ -158,4 +160,43 @@ fn what_a_process_that_died_left_behind_stands_in_nobodys_way() {
     fs::remove_dir_all(&at).unwrap();
     std::mem::forget(bench);
     Bench::lay_out(repository.path(), &at).unwrap();
+}
+
+#[test]
+fn a_repository_that_was_put_in_the_place_of_gits_own_is_refused() {
+    let repository = Repository::new();
+    let (bench, _beside) = lay_out(&repository);
+    fs::remove_file(bench.path().join(".git")).unwrap();
+    plant(bench.path());
+    assert!(matches!(bench.patch(), Err(GitError::Replaced { .. })));
+    assert!(!bench.path().join("../ran").exists());
+}
+
+#[test]
+fn a_repository_in_the_place_of_a_submodule_is_refused_and_none_of_its_programs_run() {
+    let repository = Repository::new();
+    let commit = repository.git(&["rev-parse", "HEAD"]);
+    repository.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},sub")]);
+    repository.git(&["commit", "--quiet", "-m", "with a submodule"]);
+    fs::create_dir(repository.file("sub")).unwrap();
+    let (bench, _beside) = lay_out(&repository);
+    let files = bench.patch().unwrap().files(repository.path()).unwrap();
+    assert_eq!(files, [""; 0], "an empty folder stands for a submodule");
+    plant(&bench.path().join("sub"));
+    assert!(matches!(bench.patch(), Err(GitError::Replaced { .. })));
+    assert!(!bench.path().join("ran").exists());
+}
+
+#[test]
+fn a_submodule_that_was_committed_on_a_copy_is_refused_too() {
+    let repository = Repository::new();
+    let (bench, _beside) = lay_out(&repository);
+    plant(&bench.path().join("sub"));
+    let entry = format!("160000,{},sub", repository.git(&["rev-parse", "HEAD"]));
+    assay_fakes::git(bench.path(), &["update-index", "--add", "--cacheinfo", &entry]);
+    assay_fakes::git(bench.path(), &["commit", "--quiet", "-m", "its own"]);
+    // Whoever looked at it by now was git, when it was committed.
+    let _ = fs::remove_file(bench.path().join("ran"));
+    assert!(matches!(bench.patch(), Err(GitError::Replaced { .. })));
+    assert!(!bench.path().join("ran").exists());
 }

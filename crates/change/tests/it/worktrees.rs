@@ -98,10 +98,14 @@ fn what_was_changed_is_named_committed_or_not() {
     assert_eq!(repository.git(&["rev-parse", "topic"]), commit);
 }
 
-/// Makes a repository in a folder whose settings have a file written.
-fn plant(folder: &std::path::Path) {
+/// Makes a repository in a folder whose settings have a file written as soon as git compares its
+/// `bait` with what was staged.
+pub(crate) fn plant(folder: &std::path::Path) {
     fs::create_dir_all(folder).unwrap();
     assay_fakes::git(folder, &["init", "--quiet"]);
+    fs::write(folder.join("bait"), "one\n").unwrap();
+    assay_fakes::git(folder, &["add", "bait"]);
+    fs::write(folder.join("bait"), "two\n").unwrap();
     let command = "touch ../ran; cat";
     assay_fakes::git(folder, &["config", "filter.evil.clean", command]);
     assay_fakes::git(folder, &["config", "core.fsmonitor", command]);
@@ -147,6 +151,7 @@ fn a_repository_in_the_place_of_a_submodule_is_refused() {
     let worktree = open(&repository, "new", Some("main")).unwrap();
     plant(&worktree.path().join("sub"));
     assert!(matches!(worktree.commit("evil"), Err(GitError::Replaced { .. })));
+    assert!(!worktree.path().join("ran").exists());
 }
 
 #[test]
