@@ -5,7 +5,6 @@
 
 mod export;
 mod reading;
-mod risk;
 mod signoff;
 
 use std::collections::BTreeMap;
@@ -17,7 +16,6 @@ use serde_json::{Map, Value};
 
 pub use self::export::write_export;
 pub use self::reading::Subtask;
-pub use self::risk::{RequiredCheck, RiskLevel};
 use crate::issue::{Issue, IssueKind};
 
 /// Where a plan lies in its spec's folder.

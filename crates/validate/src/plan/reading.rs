@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use assay_checks::required::Risk;
 use assay_store::disk;
 use serde_json::{Map, Value};
 
-use super::{ImplementationPlan, PlanError, RiskLevel};
+use super::{ImplementationPlan, PlanError};
 
 /// A part of the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,13 +93,13 @@ impl ImplementationPlan {
     }
 
     /// Gives the level of risk, which is medium where none is given.
-    pub fn risk_level(&self) -> Result<RiskLevel, PlanError> {
+    pub fn risk_level(&self) -> Result<Risk, PlanError> {
         let mut levels = self.strategies().filter_map(|strategy| strategy.get("risk_level"));
         let Some(level) = levels.find(|level| !level.is_null()) else {
-            return Ok(RiskLevel::Medium);
+            return Ok(Risk::Medium);
         };
         let found = level.as_str().map_or_else(|| level.to_string(), str::to_owned);
-        RiskLevel::from_name(&found).ok_or(PlanError::Risk { found })
+        Risk::named(&found).ok_or(PlanError::Risk { found })
     }
 }
 

@@ -77,7 +77,7 @@ fn a_plan_that_is_missing_or_no_text_is_told_with_its_path() {
 
 fn check_risk(plan: &str, expected: Expect) {
     expected.assert_eq(&match parse(plan).unwrap().risk_level() {
-        Ok(level) => format!("{level:?}: {:?}", level.required_checks()),
+        Ok(risk) => format!("{risk:?}: {:?}", risk.requires()),
         Err(error) => format!("error: {error}"),
     });
 }
