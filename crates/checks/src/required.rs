@@ -85,8 +85,8 @@ pub enum Required {
     ByHand {
         /// What it is for.
         kind: CheckKind,
-        /// What is to be done, where the spec says it.
-        steps: Vec<String>,
+        /// What is to be done, each in its steps, where the spec says it.
+        steps: Vec<Vec<String>>,
     },
     /// There is nothing to run for it, so it is not run.
     Unavailable {
@@ -113,7 +113,7 @@ fn kinds(risk: Risk, spec: &Verification) -> Vec<CheckKind> {
     let asked = [
         (spec.unit.is_required, CheckKind::Unit),
         (spec.integration.is_required, CheckKind::Integration),
-        (spec.minimum_coverage().is_some() && risk >= Risk::Medium, CheckKind::Coverage),
+        (spec.minimum_coverage.is_some() && risk >= Risk::Medium, CheckKind::Coverage),
         (spec.e2e.is_required, CheckKind::E2e),
     ];
     kinds.extend(asked.iter().filter(|(is_asked, _)| *is_asked).map(|(_, kind)| *kind));
@@ -246,7 +246,7 @@ impl Wanted<'_> {
     /// Commands of the spec that measure coverage, or else those that are common for what was found.
     fn coverage(&self) -> Vec<Required> {
         let kind = CheckKind::Coverage;
-        let minimum = self.spec.minimum_coverage();
+        let minimum = self.spec.minimum_coverage;
         let groups = [&self.spec.unit, &self.spec.integration];
         let measures = |it: &&NamedCommand| MEASURES.iter().any(|mark| it.command.contains(mark));
         let named = groups.into_iter().flat_map(|group| &group.commands).filter(measures);

@@ -13,4 +13,3 @@ mod required;
 mod results;
 mod run;
 mod toolchains;
-mod verification;

@@ -8,16 +8,15 @@ use expect_test::{Expect, expect};
 
 use crate::discovery::Memory;
 
-const SPEC: &str = "## Verification
-**Unit Tests:**
-- `pytest tests/test_auth.py` - All pass
-- `pytest tests/test_cart.py`
-- Coverage: >= 80%
-**Integration Tests:**
-- `cd api && pytest` - All pass
-**E2E Tests:**
-- Manual: Register → Logout
-";
+const SPEC: &str = r#"{
+    "unit": {"commands": [
+        {"command": "pytest tests/test_auth.py", "expect": "All pass"},
+        {"command": "pytest tests/test_cart.py"}
+    ]},
+    "integration": {"commands": [{"command": "cd api && pytest", "expect": "All pass"}]},
+    "e2e": {"by_hand": [["Register", "Logout"]]},
+    "minimum_coverage": 80
+}"#;
 
 const SHOP: &str = r#"Cargo.toml | [package]
     src/lib.rs | #[test]
@@ -25,9 +24,13 @@ const SHOP: &str = r#"Cargo.toml | [package]
     web/a.test.ts
     tools/go.mod"#;
 
+fn said(spec: &str) -> Verification {
+    serde_json::from_str(spec).unwrap()
+}
+
 fn check(risk: Risk, spec: &str, files: &str, expect: Expect) {
     let found = discover(&Memory::of(files));
-    let all = required(risk, &Verification::read(spec), &found);
+    let all = required(risk, &said(spec), &found);
     expect.assert_eq(&all.iter().map(shown).collect::<String>());
 }
 
@@ -115,8 +118,8 @@ fn what_the_spec_names_is_required() {
         coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
         coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
         e2e: npx playwright test --reporter=junit in web
-        e2e: by hand ["Register → Logout"]
-        manual: by hand ["Register → Logout"]
+        e2e: by hand [["Register", "Logout"]]
+        manual: by hand [["Register", "Logout"]]
     "#]],
     );
 }
@@ -125,7 +128,7 @@ fn what_the_spec_names_is_required() {
 fn what_is_found_stands_in_for_what_the_spec_leaves_out() {
     check(
         Risk::Low,
-        "",
+        "{}",
         SHOP,
         expect![[r#"
         smoke: cargo build in .
@@ -133,7 +136,7 @@ fn what_is_found_stands_in_for_what_the_spec_leaves_out() {
     );
     check(
         Risk::Medium,
-        "",
+        "{}",
         SHOP,
         expect![[r#"
         unit+integration: cargo test --no-fail-fast in .
@@ -142,7 +145,7 @@ fn what_is_found_stands_in_for_what_the_spec_leaves_out() {
     );
     check(
         Risk::Critical,
-        "",
+        "{}",
         SHOP,
         expect![[r#"
         unit+integration+full_suite: cargo test --no-fail-fast in .
@@ -159,7 +162,7 @@ fn what_is_found_stands_in_for_what_the_spec_leaves_out() {
 fn what_cannot_be_had_is_not_run() {
     check(
         Risk::Low,
-        "",
+        "{}",
         "README.md",
         expect![[r#"
         smoke: NOT RUN: the spec names no unit test, and nobody knows how the project is built
@@ -167,7 +170,7 @@ fn what_cannot_be_had_is_not_run() {
     );
     check(
         Risk::Critical,
-        "",
+        "{}",
         "README.md",
         expect![[r#"
         unit: NOT RUN: the spec names no unit tests, and none were found in the project
@@ -180,7 +183,7 @@ fn what_cannot_be_had_is_not_run() {
     );
     check(
         Risk::Medium,
-        "",
+        "{}",
         "package.json | {\"devDependencies\": {\"jest\": \"1\"}}\na.test.js",
         expect![[r#"
             unit: npx jest --json --outputFile={reports}/jest.json in .
@@ -189,7 +192,8 @@ fn what_cannot_be_had_is_not_run() {
     );
     check(
         Risk::Medium,
-        "## Verification\n**Unit:**\n- `pytest 'x`\n**Integration:**\n- `a`",
+        r#"{"unit": {"commands": [{"command": "pytest 'x"}]},
+            "integration": {"commands": [{"command": "a"}]}}"#,
         "",
         expect![[r#"
             unit: NOT RUN: `pytest 'x` cannot be run: a quote is not closed
@@ -200,10 +204,11 @@ fn what_cannot_be_had_is_not_run() {
 
 #[test]
 fn a_command_of_the_spec_that_measures_coverage_is_taken_for_it() {
-    let spec = "## Verification\n**Unit Tests:**\n- `pytest --cov=src`\n- Coverage: >= 90%\n";
-    let go = "## Verification\n**Unit Tests:**\n- `go test -coverprofile=c.out ./...`\n";
+    let spec =
+        r#"{"unit": {"commands": [{"command": "pytest --cov=src"}]}, "minimum_coverage": 90}"#;
+    let go = r#"{"unit": {"commands": [{"command": "go test -coverprofile=c.out ./..."}]}}"#;
     let found = discover(&Memory::of(""));
-    let all = required(Risk::High, &Verification::read(go), &found);
+    let all = required(Risk::High, &said(go), &found);
     assert!(all.iter().any(
         |it| matches!(it, Required::Run(check) if check.coverage.contains(&"c.out".to_owned()))
     ));
@@ -221,8 +226,7 @@ fn a_command_of_the_spec_that_measures_coverage_is_taken_for_it() {
 
 #[test]
 fn a_plan_can_ask_for_more_and_not_for_less() {
-    let mut spec = Verification::default();
-    spec.e2e.is_required = true;
+    let spec = said(r#"{"e2e": {"is_required": true}}"#);
     let kinds: Vec<CheckKind> = required(Risk::Trivial, &spec, &discover(&Memory::of("")))
         .iter()
         .map(|it| match it {
@@ -231,4 +235,14 @@ fn a_plan_can_ask_for_more_and_not_for_less() {
         })
         .collect();
     assert_eq!(kinds, [CheckKind::E2e]);
+}
+
+#[test]
+fn commands_have_no_network_unless_the_spec_allows_it() {
+    let allowed = |spec: &str| {
+        let all = required(Risk::Low, &said(spec), &discover(&Memory::of("Cargo.toml")));
+        all.iter().any(|it| matches!(it, Required::Run(check) if check.network))
+    };
+    assert!(!allowed("{}"));
+    assert!(allowed(r#"{"network": true}"#));
 }

@@ -11,6 +11,7 @@ mod verification;
 
 use std::path::{Path, PathBuf};
 
+use assay_checks::verification::Verification;
 use assay_store::disk::{self, DiskError};
 
 pub use self::find::{file, find};
@@ -122,41 +123,6 @@ pub struct Criterion {
     pub line: Option<u32>,
 }
 
-/// How a spec says that it is verified.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Verification {
-    /// Unit tests.
-    pub unit: Group,
-    /// Integration tests.
-    pub integration: Group,
-    /// Flows through the whole.
-    pub e2e: Group,
-    /// How much has to be covered, in percent.
-    pub coverage: Option<f64>,
-}
-
-/// One group of what is run or done to verify.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Group {
-    /// Whether the plan says that it is required.
-    pub required: bool,
-    /// Commands, each with what is expected of it.
-    pub commands: Vec<SpecCommand>,
-    /// Steps that a person takes, such as `Register → Verify email → Login`.
-    pub manual: Vec<Vec<String>>,
-    /// Flows and pages that are named.
-    pub flows: Vec<String>,
-}
-
-/// A command of a spec.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SpecCommand {
-    /// The command, as it is written.
-    pub command: String,
-    /// What is expected of it, in words.
-    pub expectation: String,
-}
-
 impl Spec {
     /// Reads the spec of a folder, which is named from the root.
     pub fn read(root: &Path, folder: &Path, plan: &ImplementationPlan) -> Result<Spec, SpecError> {
@@ -179,11 +145,12 @@ impl Spec {
         };
         let mut verification = verification::read(&outline.verification).map_err(coverage(NAME))?;
         strategy::add(plan, &mut verification).map_err(coverage(crate::plan::NAME))?;
+        verification::each_once(&mut verification);
         Ok(Spec {
             name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             folder: folder.to_owned(),
             criteria: criteria::each_once(criteria),
-            verification: verification.each_once(),
+            verification,
         })
     }
 }

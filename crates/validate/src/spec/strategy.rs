@@ -1,9 +1,10 @@
 //! What the plan says of criteria and verification: [`criteria`], [`add`].
 
+use assay_checks::verification::Verification;
 use serde_json::{Map, Value};
 
-use super::verification::{Which, percentage};
-use super::{Criterion, Verification};
+use super::Criterion;
+use super::verification::{Which, ask_for, percentage, run};
 use crate::plan::ImplementationPlan;
 
 /// Gives the criteria of a plan.
@@ -38,16 +39,16 @@ fn add_group(
 ) -> Result<(), String> {
     match said.get("minimum_coverage") {
         None | Some(Value::Null) => {}
-        Some(Value::String(text)) => all.ask_for(percentage(text)?),
-        Some(other) => all.ask_for(percentage(&other.to_string())?),
+        Some(Value::String(text)) => ask_for(percentage(text)?, all),
+        Some(other) => ask_for(percentage(&other.to_string())?, all),
     }
-    let group = all.group_mut(which);
-    group.required |= said.get("required") == Some(&Value::Bool(true));
+    let group = which.of(all);
+    group.is_required |= said.get("required") == Some(&Value::Bool(true));
     for key in ["commands", "command"] {
         for command in said.get(key).into_iter().flat_map(entries) {
             let expected = text(command, &["expected", "expectation", "expected_outcome"]);
             let expected = expected.filter(|_| command.is_object()).unwrap_or_default();
-            group.run(&text(command, &["command", "cmd"]).unwrap_or_default(), &expected);
+            run(&text(command, &["command", "cmd"]).unwrap_or_default(), &expected, group);
         }
     }
     for key in ["flows", "pages"] {

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use assay_checks::verification::{Group, NamedCommand, Verification};
+
 use super::outline::{Item, label};
-use super::{Group, SpecCommand, Verification};
 
 /// One of the groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,46 +28,39 @@ impl Which {
             _ => None,
         })
     }
-}
 
-impl Verification {
-    pub(super) fn group_mut(&mut self, which: Which) -> &mut Group {
-        match which {
-            Which::Unit => &mut self.unit,
-            Which::Integration => &mut self.integration,
-            Which::E2e => &mut self.e2e,
+    /// Gives the group of a verification.
+    pub(super) fn of(self, all: &mut Verification) -> &mut Group {
+        match self {
+            Which::Unit => &mut all.unit,
+            Which::Integration => &mut all.integration,
+            Which::E2e => &mut all.e2e,
         }
-    }
-
-    /// Leaves out what was said before.
-    pub(super) fn each_once(mut self) -> Verification {
-        for group in [&mut self.unit, &mut self.integration, &mut self.e2e] {
-            group.each_once();
-        }
-        self
-    }
-
-    /// Asks for a coverage, of which the highest counts.
-    pub(super) fn ask_for(&mut self, coverage: f64) {
-        self.coverage = Some(self.coverage.map_or(coverage, |before| before.max(coverage)));
     }
 }
 
-impl Group {
-    /// Adds a command.
-    pub(super) fn run(&mut self, command: &str, expectation: &str) {
-        if !command.is_empty() {
-            let (command, expectation) = (command.to_owned(), expectation.to_owned());
-            self.commands.push(SpecCommand { command, expectation });
-        }
-    }
+/// Asks for a coverage, of which the highest counts.
+pub(super) fn ask_for(coverage: f64, all: &mut Verification) {
+    let highest = all.minimum_coverage.map_or(coverage, |before| before.max(coverage));
+    all.minimum_coverage = Some(highest);
+}
 
-    /// Leaves out what was said before.
-    fn each_once(&mut self) {
+/// Adds a command to a group.
+pub(super) fn run(command: &str, expect: &str, group: &mut Group) {
+    if command.is_empty() {
+        return;
+    }
+    let expect = (!expect.is_empty()).then(|| expect.to_owned());
+    group.commands.push(NamedCommand { command: command.to_owned(), expect });
+}
+
+/// Leaves out what was said before.
+pub(super) fn each_once(all: &mut Verification) {
+    for group in [&mut all.unit, &mut all.integration, &mut all.e2e] {
         let mut seen = HashSet::new();
-        self.commands.retain(|said| seen.insert(said.command.clone()));
+        group.commands.retain(|said| seen.insert(said.command.clone()));
         seen.clear();
-        self.flows.retain(|flow| seen.insert(flow.clone()));
+        group.flows.retain(|flow| seen.insert(flow.clone()));
     }
 }
 
@@ -79,7 +73,7 @@ pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
         if let Some((which, depth)) = manual
             && item.depth > depth
         {
-            let steps = all.group_mut(which).manual.last_mut();
+            let steps = which.of(&mut all).by_hand.last_mut();
             steps.into_iter().for_each(|steps| steps.extend(in_steps(&item.text)));
             continue;
         }
@@ -88,18 +82,18 @@ pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
             if steps.len() < 2 {
                 manual = Some((*which, item.depth));
             }
-            all.group_mut(*which).manual.push(steps);
+            which.of(&mut all).by_hand.push(steps);
         } else if let Some(percent) = coverage(&item.text) {
-            all.ask_for(percentage(percent)?);
+            ask_for(percentage(percent)?, &mut all);
         } else {
-            let (commands, expectation) = commands(&item.text);
+            let (commands, expect) = commands(&item.text);
             for command in commands {
-                all.group_mut(*which).run(command, expectation);
+                run(command, expect, which.of(&mut all));
             }
         }
     }
     for group in [&mut all.unit, &mut all.integration, &mut all.e2e] {
-        group.manual.retain(|steps| !steps.is_empty());
+        group.by_hand.retain(|steps| !steps.is_empty());
     }
     Ok(all)
 }

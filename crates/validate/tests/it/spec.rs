@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use assay_checks::verification::Group;
 use assay_validate::plan::ImplementationPlan;
-use assay_validate::spec::{Group, Spec, SpecError};
+use assay_validate::spec::{Spec, SpecError};
 use expect_test::{Expect, expect};
 
 /// The custom criteria of the seed, whole.
@@ -61,20 +62,21 @@ fn shown(spec: &Spec) -> String {
     for (name, group) in groups {
         write_group(&mut out, name, group);
     }
-    if let Some(coverage) = verification.coverage {
+    if let Some(coverage) = verification.minimum_coverage {
         writeln!(out, "coverage {coverage}").unwrap();
     }
     out
 }
 
 fn write_group(out: &mut String, name: &str, group: &Group) {
-    if group.required {
+    if group.is_required {
         writeln!(out, "{name} required").unwrap();
     }
     for command in &group.commands {
-        writeln!(out, "{name} runs {} | {}", command.command, command.expectation).unwrap();
+        let expect = command.expect.as_ref().map(|words| format!(" | {words}"));
+        writeln!(out, "{name} runs {}{}", command.command, expect.unwrap_or_default()).unwrap();
     }
-    for steps in &group.manual {
+    for steps in &group.by_hand {
         writeln!(out, "{name} by hand {steps:?}").unwrap();
     }
     for flow in &group.flows {
@@ -215,7 +217,7 @@ fn the_plan_adds_to_the_verification() {
         expect![[r#"
             unit required
             unit runs pytest -q | All pass
-            unit runs tox | 
+            unit runs tox
             integration required
             e2e required
             e2e goes through user_login
@@ -238,7 +240,7 @@ fn qa_acceptance_is_another_name_for_the_strategy() {
         }}"#,
         expect![[r#"
             unit runs go test ./... | ok
-            integration runs make it | 
+            integration runs make it
             coverage 65.5
         "#]],
     );
@@ -255,9 +257,9 @@ fn groups_are_labels_headings_or_items() {
             unit runs a | ok
             integration runs b | ok
             e2e runs c | ok
-            e2e runs d | 
-            e2e runs e | 
-            e2e runs f | 
+            e2e runs d
+            e2e runs e
+            e2e runs f
         "#]],
     );
 }
