@@ -1,7 +1,7 @@
 //! Which parts of a spec say what has to hold, and which how it is verified: [`read`].
 
 use super::verification::Which;
-use crate::markdown::{Block, Kind, compared};
+use crate::markdown::{Block, Kind, compared, folded};
 
 /// How deep a part is that begins with words in bold on a line of their own: deeper than any
 /// heading.
@@ -50,8 +50,12 @@ pub(super) fn read(blocks: &[Block]) -> Outline {
                 }
             }
             Kind::Item { depth, ticked } => {
-                let (text, line) = (block.folded(), block.line);
+                let (said, below) = walk.without_titles(&block.text);
+                let (text, line) = (folded(said), block.line);
                 walk.item(Item { text, line, depth, has_box: ticked.is_some() });
+                for (line, number) in below.lines().zip(block.line..) {
+                    walk.line(line, number);
+                }
             }
             Kind::Code | Kind::Quote => {}
         }
@@ -70,13 +74,16 @@ impl Walk {
         self.around.last().map(|(_, part)| *part)
     }
 
+    fn is_verifying(&self) -> bool {
+        self.part().is_some_and(|part| part != Part::Criteria)
+    }
+
     /// Takes a heading, or what stands for one.
     fn titled(&mut self, title: &str, level: u8) {
         let title = title_words(title);
         let group = Which::named(&title);
-        let is_verifying = self.part().is_some_and(|part| part != Part::Criteria);
-        let level =
-            if level == BOLD && group.is_some() && is_verifying { BOLD_GROUP } else { level };
+        let is_group_within = group.is_some() && self.is_verifying();
+        let level = if level == BOLD && is_group_within { BOLD_GROUP } else { level };
         while self.around.last().is_some_and(|(around, _)| *around >= level) {
             self.around.pop();
         }
@@ -96,13 +103,38 @@ impl Walk {
     }
 
     fn line(&mut self, line: &str, number: u32) {
-        let Some((label, rest)) = label(line) else { return self.say(line, number) };
-        if rest.is_empty() || Which::named(&title_words(label)).is_some() {
-            self.titled(label, BOLD);
-            self.say(rest, number);
-            return;
+        match self.title(line) {
+            Some((title, rest)) => {
+                self.titled(title, BOLD);
+                self.say(rest, number);
+            }
+            None => self.say(line, number),
         }
-        self.say(line, number);
+    }
+
+    /// Gives what stands for a heading at the beginning of a line, and what stands behind it: words
+    /// in bold, or, where something is verified, a group and a colon.
+    fn title<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {
+        let is_group = |label: &str| Which::named(&title_words(label)).is_some();
+        if let Some((label, rest)) = label(line) {
+            return (rest.is_empty() || is_group(label)).then_some((label, rest));
+        }
+        let label = line.strip_suffix(':').filter(|label| !label.contains('`'))?;
+        (self.is_verifying() && is_group(label)).then_some((label, ""))
+    }
+
+    /// Cuts off what begins with a title below an item where something is verified: to Markdown it
+    /// is of the item, but nobody means that.
+    fn without_titles<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
+        let first = text.find('\n').map_or(text.len(), |end| end + 1);
+        let mut at = first;
+        for line in text[first..].split_inclusive('\n').take_while(|_| self.is_verifying()) {
+            if self.title(line.trim_end()).is_some() {
+                return text.split_at(at);
+            }
+            at += line.len();
+        }
+        (text, "")
     }
 
     /// Takes a line of text, which counts where it says how to verify.
@@ -123,8 +155,7 @@ impl Walk {
     }
 
     fn item(&mut self, item: Item) {
-        let is_verifying = !matches!(self.part(), None | Some(Part::Criteria));
-        if is_verifying
+        if self.is_verifying()
             && let Some((label, _)) = label(&item.text)
             && Which::named(&title_words(label)).is_some()
         {
@@ -150,7 +181,7 @@ fn is_about_verification(title: &str) -> bool {
     let mut words = title.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     let usual = [
         "verification", "strategy", "steps", "plan", "commands", "test", "tests", "testing",
-        "checks", "qa", "and",
+        "checks", "qa", "and", "feature",
     ];
     title.contains("verification") && words.all(|word| usual.contains(&word))
 }

@@ -22,7 +22,7 @@ impl Which {
             return Some(Which::E2e);
         }
         title.split(words).find_map(|word| match word {
-            "unit" => Some(Which::Unit),
+            "unit" | "unittest" | "unittests" => Some(Which::Unit),
             "integration" => Some(Which::Integration),
             "e2e" => Some(Which::E2e),
             _ => None,
@@ -85,6 +85,8 @@ pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
             which.of(&mut all).by_hand.push(steps);
         } else if let Some(percent) = coverage(&item.text) {
             ask_for(percentage(percent)?, &mut all);
+        } else if allows_network(&item.text) {
+            all.network = true;
         } else {
             let (commands, expect) = commands(&item.text);
             for command in commands {
@@ -108,13 +110,24 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
 
 /// Gives the steps of `Manual: A → B`.
 fn manual_steps(text: &str) -> Option<Vec<String>> {
-    let (head, steps) = text.split_once(':')?;
-    let head = head.trim_matches(['*', '_', ' ']).to_lowercase();
-    let is_manual = matches!(
-        head.as_str(),
-        "manual" | "manually" | "manual test" | "manual tests" | "manual testing" | "manual steps"
-    );
-    is_manual.then(|| in_steps(steps.trim_start_matches(['*', '_'])))
+    let names =
+        ["manual", "manually", "manual test", "manual tests", "manual testing", "manual steps"];
+    said_of(&names, text).map(in_steps)
+}
+
+/// Says whether an item is `Network: allowed`. Anything with more words to it may be a condition,
+/// which nobody would hold the commands to.
+fn allows_network(text: &str) -> bool {
+    let said = said_of(&["network", "network access"], text).unwrap_or_default();
+    let word = said.trim_matches([' ', '.', '`']).to_lowercase();
+    matches!(word.as_str(), "allowed" | "yes" | "on" | "true")
+}
+
+/// Gives what stands behind one of the names and its colon, whether or not the name is bold.
+fn said_of<'a>(names: &[&str], text: &'a str) -> Option<&'a str> {
+    let (name, said) = text.split_once(':')?;
+    let name = name.trim_matches(['*', '_', ' ']).to_lowercase();
+    names.contains(&name.as_str()).then(|| said.trim_start_matches(['*', '_']))
 }
 
 fn in_steps(text: &str) -> Vec<String> {

@@ -65,6 +65,9 @@ fn shown(spec: &Spec) -> String {
     if let Some(coverage) = verification.minimum_coverage {
         writeln!(out, "coverage {coverage}").unwrap();
     }
+    if verification.network {
+        writeln!(out, "network allowed").unwrap();
+    }
     out
 }
 
@@ -262,6 +265,74 @@ fn groups_are_labels_headings_or_items() {
             e2e runs f
         "#]],
     );
+}
+
+#[test]
+fn groups_may_be_plain_lines_and_lists_may_look_otherwise() {
+    check(
+        "# Plan\r\n### Feature Verification: ###\r\n#### UnitTests ####\r\n* [x] `cargo test` — ok\r\n\
+         * **Coverage**: ≥ 72.5 %\r\n\r\nIntegration tests:\r\n+ `make it`\r\n\r\n\
+         #### End-to-end\r\n+ ``echo `date` ``\r\n+ **Manual:** Open → Close\r\n### Else\r\n- `no`\r\n",
+        expect![[r#"
+            unit runs cargo test | ok
+            integration runs make it
+            e2e runs echo `date`
+            e2e by hand ["Open", "Close"]
+            coverage 72.5
+        "#]],
+    );
+}
+
+#[test]
+fn a_group_may_begin_right_below_a_list() {
+    check(
+        "## Verification\n**Unit Tests:**\n- `a` - ok\n**Integration Tests:**\n- `b` - ok\nE2E tests:\n- `c` - ok\n",
+        expect![[r#"
+            unit runs a | ok
+            integration runs b | ok
+            e2e runs c | ok
+        "#]],
+    );
+}
+
+#[test]
+fn a_plain_line_names_a_group_only_where_something_is_verified() {
+    check(
+        "## Notes\nUnit tests:\n- `no`\n## Acceptance Criteria\nUnit tests:\n- [ ] a\n\
+         ## Verification\n**E2E Tests:**\n`cat unit`:\nUnit tests: all\n- `b`\n",
+        expect![[r#"
+            6: a
+            e2e runs cat unit
+            e2e runs b
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_no_command_is_left_alone() {
+    check(
+        "## Verification\n**Unit Tests:**\n- run the tests\n- `never closed\n- ` `\n- Coverage: high\n\
+         ```\n- `in a block`\n```\n",
+        expect![""],
+    );
+}
+
+#[test]
+fn the_network_is_for_the_spec_to_allow_in_so_many_words() {
+    for allowed in ["- Network: allowed", "**Network:** yes", "* **Network access**: `on`."] {
+        let spec = format!("## Verification\n**E2E Tests:**\n{allowed}\n");
+        check(
+            &spec,
+            expect![[r#"
+            network allowed
+        "#]],
+        );
+    }
+    for refused in ["no", "not allowed", "allowed to localhost only", "", "allowed or not"] {
+        check(&format!("## Verification\n- Network: {refused}\n"), expect![""]);
+    }
+    check("## Notes\n- Network: allowed\n", expect![""]);
+    check_with_plan("", r#"{"verification_strategy": {"network": true}}"#, expect![""]);
 }
 
 #[test]

@@ -10,12 +10,14 @@ use serde_json::{Map, Value};
 use crate::spec;
 
 /// The pieces of which hostile specs are made.
-const PIECES: [&str; 34] = [
+const PIECES: [&str; 36] = [
     "## Acceptance Criteria\n",
     "**Acceptance Criteria:**\n",
     "## Verification\n",
     "**Unit Tests:**",
     "- **E2E Tests**:",
+    "Integration tests:\n",
+    "Network: allowed",
     "- ",
     "  - ",
     "      - ",
