@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::commands::fix::apply_safe;
 use crate::environment::variable;
-use crate::models::{self, Asked, Keeping, ModelArgs};
+use crate::models::{self, Asked, Keeping, Line, ModelArgs};
 use crate::reviewing::{Prepared, breaks_something};
 use crate::settings::Configuration;
 use crate::settings::agents::AgentSettings;
@@ -107,8 +107,10 @@ impl Fixes for ByCommand {
         let configuration = Configuration::on_disk(root).map_err(|error| failed(&error))?;
         let models = configuration.as_ref().map(Configuration::models);
         if let Some(models) = models.filter(|models| models.is_configured()) {
-            let (fixer, _line) =
-                models::fixer(models, job.agent.tier, root).map_err(|error| failed(&error))?;
+            let line = Line::open(&ModelArgs::default(), models, root);
+            let line = line.map_err(|error| failed(&error))?;
+            let fixer = models::fixer(models, job.agent.tier, &line);
+            let fixer = fixer.map_err(|error| failed(&error))?;
             let files = files_of(job);
             let (brief, findings) = (&job.agent.prompt, &job.task.description);
             let errand = Errand { brief, findings, files: &files };
@@ -129,7 +131,7 @@ impl Fixes for ByCommand {
 }
 
 /// Says what a model mended.
-fn told(mended: Mended) -> Vec<String> {
+pub(crate) fn told(mended: Mended) -> Vec<String> {
     let Mended { summary, applied, refused } = mended;
     let edits = format!("{} by a model: {summary}", count(applied, "edit"));
     let refused = refused.into_iter().map(|why| format!("an edit was refused: {why}"));
@@ -149,7 +151,7 @@ fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
 
 /// Applies the safe fixes of the change in a folder, unless they make something worse. Says what was
 /// done.
-fn safe_fixes(folder: &Path, base: &str) -> anyhow::Result<Vec<String>> {
+pub(crate) fn safe_fixes(folder: &Path, base: &str) -> anyhow::Result<Vec<String>> {
     let scope = Scope::Against(base.to_owned());
     let args = ModelArgs::none();
     let open = || {

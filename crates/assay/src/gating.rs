@@ -23,10 +23,10 @@ use assay_review::runs;
 use assay_rules::Rulebook;
 
 use crate::exit::NothingKnown;
-use crate::models::{self, Line};
+use crate::models::{self, Line, ModelArgs};
 use crate::queues;
 use crate::settings::Settings;
-use crate::settings::gates::GateFixer;
+use crate::settings::fixer::ChosenFixer;
 use crate::settings::models::StoredModels;
 
 /// Where the state of gates lies in a repository, unless told otherwise.
@@ -79,7 +79,7 @@ pub(crate) struct Terms {
     leave_out: LeaveOut,
     pub(crate) bar: Bar,
     pub(crate) verifiers: Vec<CommandVerifier>,
-    pub(crate) fixer: Option<GateFixer>,
+    pub(crate) fixer: Option<ChosenFixer>,
     judge: Option<(ModelJudge, Line)>,
     pub(crate) models: StoredModels,
     /// What is to be told about them.
@@ -355,5 +355,6 @@ fn judge(
         AskModels::AsConfigured if settings.gates.models => None,
         AskModels::AsConfigured | AskModels::No => return Ok(None),
     };
-    models::gate_judge(&settings.models, only, root).map(Some)
+    let line = Line::open(&ModelArgs::default(), &settings.models, root)?;
+    Ok(Some((models::gate_judge(&settings.models, only, &line)?, line)))
 }

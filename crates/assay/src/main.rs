@@ -17,6 +17,7 @@ mod reviewing;
 mod settings;
 mod signals;
 mod terminal;
+mod validating;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ enum Command {
     Agent(commands::agent::Agent),
     /// Quality-review gates: is this plan, or this change, good enough to go on?
     Gate(commands::gate::Args),
+    /// Validates what was implemented for a spec, and has it fixed until it is approved
+    Qa(commands::qa::Args),
     /// Writes a commented configuration
     Init(commands::init::Args),
     /// Says what is there, what is missing, and how to get it
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => commands::diff::run(&args),
         Command::Agent(agent) => commands::agent::run(&agent),
         Command::Gate(args) => commands::gate::run(&args),
+        Command::Qa(args) => commands::qa::run(&args),
         Command::Init(args) => commands::init::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Demo => commands::demo::run(),

@@ -59,7 +59,32 @@ fn dollars(text: &str) -> Result<f64, String> {
 impl ModelArgs {
     /// Has personas read wherever a model is configured, as agents do.
     pub(crate) fn where_configured() -> ModelArgs {
-        ModelArgs { where_configured: true, ..ModelArgs::default() }
+        ModelArgs::default().or_where_configured()
+    }
+
+    /// Has personas read also where a model is configured and nobody says anything about it.
+    pub(crate) fn or_where_configured(self) -> ModelArgs {
+        ModelArgs { where_configured: true, ..self }
+    }
+
+    /// Spends no more than this where nothing else was asked for.
+    pub(crate) fn or_within(self, caps: StoredCaps) -> ModelArgs {
+        ModelArgs {
+            max_usd: self.max_usd.or(caps.usd),
+            max_tokens: self.max_tokens.or(caps.tokens),
+            max_seconds: self.max_seconds.or(caps.seconds),
+            ..self
+        }
+    }
+
+    /// Gives how long all of it may take, where that is said.
+    pub(crate) fn most_seconds(&self) -> Option<u64> {
+        self.max_seconds
+    }
+
+    /// Gives the one model that is asked for, where one is.
+    pub(crate) fn only(&self) -> Option<&str> {
+        self.models.as_deref().filter(|name| !name.is_empty())
     }
 
     /// Has nobody but the rules and the analysers read.
@@ -77,7 +102,7 @@ impl ModelArgs {
     }
 
     /// Says whether personas read the change.
-    fn are_wanted(&self, settings: &Settings) -> bool {
+    pub(crate) fn are_wanted(&self, settings: &Settings) -> bool {
         let asked = self.models.is_some() || !self.persona.is_empty();
         let configured = self.where_configured && settings.models.is_configured();
         asked || ((settings.uses_models || configured) && !self.no_models)
@@ -102,6 +127,32 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// Opens one for questions that are asked outside of a review.
+    pub(crate) fn open(
+        args: &ModelArgs,
+        models: &StoredModels,
+        root: &Path,
+    ) -> anyhow::Result<Line> {
+        let today = today().map(String::from).unwrap_or_default();
+        Line::new(args, models, root, Keeping::Answers, &today)
+    }
+
+    /// Says whether the run has nothing left to spend on a question.
+    pub(crate) fn is_used_up(&self) -> bool {
+        let budget = self.caller.budget();
+        !budget.has_room_for(1, 1, 0) || budget.time_left().is_some_and(|left| left.is_zero())
+    }
+
+    /// Says what was spent so far.
+    pub(crate) fn spent_in_words(&self) -> String {
+        let spent = self.caller.budget().spent();
+        let tokens = format!("{} tokens in {} calls", spent.tokens.total(), spent.calls);
+        match spent.micro_usd {
+            Some(micro) => format!("{tokens}, {:.2} USD", micro as f64 / 1e6),
+            None => tokens,
+        }
+    }
+
     fn new(
         args: &ModelArgs,
         models: &StoredModels,
@@ -126,32 +177,22 @@ impl Line {
     }
 }
 
-/// Sets up whoever mends code with a model of some tier, and what it asks over, which has to be
-/// held for as long.
-pub(crate) fn fixer(
-    models: &StoredModels,
-    tier: Tier,
-    root: &Path,
-) -> anyhow::Result<(Fixer, Line)> {
-    let today = today().map(String::from).unwrap_or_default();
-    let line = Line::new(&ModelArgs::default(), models, root, Keeping::Answers, &today)?;
+/// Sets up whoever mends code with a model of some tier.
+pub(crate) fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::Result<Fixer> {
     let nonce = Nonce::draw().context("could not draw a random number")?;
     let model = models.for_review(None)?.of(tier).clone();
-    Ok((Fixer { caller: line.caller.clone(), model, nonce, time: models.time() }, line))
+    Ok(Fixer { caller: line.caller.clone(), model, nonce, time: models.time() })
 }
 
-/// Sets up a model that verifies items of gates, and what it is asked over, which has to be held for
-/// as long.
+/// Sets up a model that verifies items of gates and criteria of specs.
 pub(crate) fn gate_judge(
     models: &StoredModels,
     only: Option<&str>,
-    root: &Path,
-) -> anyhow::Result<(ModelJudge, Line)> {
-    let today = today().map(String::from).unwrap_or_default();
-    let line = Line::new(&ModelArgs::default(), models, root, Keeping::Answers, &today)?;
+    line: &Line,
+) -> anyhow::Result<ModelJudge> {
     let nonce = Nonce::draw().context("could not draw a random number")?;
     let model = models.for_review(only)?.of(Tier::Default).clone();
-    Ok((ModelJudge { caller: line.caller.clone(), model, nonce, time: models.time() }, line))
+    Ok(ModelJudge { caller: line.caller.clone(), model, nonce, time: models.time() })
 }
 
 /// What is asked of models in a review.
@@ -193,8 +234,7 @@ impl Panel {
         let personas = Personas::with_repository_personas(files.clone())?;
         let named = named(&args.persona, &personas)?;
         check_apart(&personas, &settings.commands)?;
-        let only = args.models.as_deref().filter(|name| !name.is_empty());
-        let models = settings.models.for_review(only)?;
+        let models = settings.models.for_review(args.only())?;
         let line = match line {
             Some(line) => line,
             None => Line::new(args, &settings.models, &change.root, keeping, today)?,

@@ -42,11 +42,11 @@ const MARGIN: usize = 10;
 /// The most files that are named as not looked at, and findings that are named as left alone.
 const NAMED: usize = 10;
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const RED: Style = colour(AnsiColor::Red);
-const YELLOW: Style = colour(AnsiColor::Yellow);
-const GREEN: Style = colour(AnsiColor::Green);
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const RED: Style = colour(AnsiColor::Red);
+pub(crate) const YELLOW: Style = colour(AnsiColor::Yellow);
+pub(crate) const GREEN: Style = colour(AnsiColor::Green);
 const CYAN: Style = colour(AnsiColor::Cyan);
 
 const fn colour(colour: AnsiColor) -> Style {

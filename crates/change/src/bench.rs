@@ -20,6 +20,14 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// Takes away what one left behind that nobody cleaned up after.
+    pub fn clear(root: &Path, folder: &Path) -> Result<(), GitError> {
+        Git::find(root)?.clear(&folder.join("tree"));
+        // What cannot be removed now, whoever comes next tries to.
+        let _ = fs::remove_dir_all(folder);
+        Ok(())
+    }
+
     /// Lays out the work tree of a repository as it is into a folder, in place of whatever an
     /// earlier one left there.
     pub fn lay_out(root: &Path, folder: &Path) -> Result<Bench, GitError> {

@@ -316,10 +316,16 @@ impl Wanted<'_> {
     }
 
     fn named(&self, kind: CheckKind, named: &NamedCommand) -> Required {
+        let expect = named.expect.clone();
         match CommandLine::parse(&named.command) {
             Ok(command) => {
-                let expect = named.expect.clone();
-                Required::Run(Box::new(RequiredCheck { expect, ..self.check(kind, command) }))
+                // What is known by that command is run so that its results can be read.
+                let known = self.suites().find(|it| it.folder.is_empty() && it.command == command);
+                let check = match known {
+                    Some(framework) => self.of_framework(kind, framework),
+                    None => self.check(kind, command),
+                };
+                Required::Run(Box::new(RequiredCheck { expect, ..check }))
             }
             Err(error) => {
                 let why = format!("`{}` cannot be run: {error}", named.command);
@@ -329,7 +335,11 @@ impl Wanted<'_> {
     }
 
     fn framework(&self, kind: CheckKind, framework: &Framework) -> Required {
-        Required::Run(Box::new(RequiredCheck {
+        Required::Run(Box::new(self.of_framework(kind, framework)))
+    }
+
+    fn of_framework(&self, kind: CheckKind, framework: &Framework) -> RequiredCheck {
+        RequiredCheck {
             name: match framework.folder.as_str() {
                 "" => format!("{}: {}", kind.name(), framework.command),
                 folder => format!("{}: {} in {folder}", kind.name(), framework.command),
@@ -337,7 +347,7 @@ impl Wanted<'_> {
             folder: framework.folder.clone(),
             reading: framework.reading.clone(),
             ..self.check(kind, framework.run.clone())
-        }))
+        }
     }
 
     fn nothing(&self, kind: CheckKind) -> Required {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::alike::AlikeIndex;
+use crate::alike::{AlikeIndex, THRESHOLD};
 use crate::path::RepoPath;
 
 /// An issue of one round, as far as telling it again needs.
@@ -80,6 +80,16 @@ pub struct Recurrence {
 
 /// Gives the current issues that stood in at least `threshold` rounds.
 pub fn recurring(current: &[Issue], history: &[Round], threshold: usize) -> Vec<Recurrence> {
+    recurring_at(current, history, threshold, THRESHOLD)
+}
+
+/// The same, where issues count as one that are at least so much alike.
+pub fn recurring_at(
+    current: &[Issue],
+    history: &[Round],
+    threshold: usize,
+    similarity: f64,
+) -> Vec<Recurrence> {
     let past: Vec<(usize, &Issue)> = history
         .iter()
         .enumerate()
@@ -90,12 +100,14 @@ pub fn recurring(current: &[Issue], history: &[Round], threshold: usize) -> Vec<
         AlikeIndex::over(past.iter().map(|(_, issue)| *issue).chain(current).map(Issue::words));
     let mut places = Places::default();
     let mut rounds_of_key: HashMap<u32, BTreeSet<usize>> = HashMap::new();
+    let mut at_place: HashMap<u32, Vec<u32>> = HashMap::new();
     for (id, (round, issue)) in (0u32..).zip(&past) {
         let place = places.of(issue);
         if issue.key.is_some() {
             rounds_of_key.entry(place).or_default().insert(*round);
         } else {
             index.insert(id, place);
+            at_place.entry(place).or_default().push(id);
         }
     }
     let mut found = Vec::new();
@@ -105,12 +117,17 @@ pub fn recurring(current: &[Issue], history: &[Round], threshold: usize) -> Vec<
             Some(_) => rounds_of_key.get(&place).map_or(0, BTreeSet::len),
             None => {
                 let id = (past.len() + number) as u32;
-                let rounds: BTreeSet<usize> = index
-                    .candidates(id, place)
+                // The index leaves out what cannot be as alike as usual.
+                let candidates = match similarity < THRESHOLD {
+                    true => at_place.get(&place).cloned().unwrap_or_default(),
+                    false => index.candidates(id, place),
+                };
+                let rounds: BTreeSet<usize> = candidates
                     .into_iter()
                     .map(|candidate| (candidate, past[candidate as usize]))
                     .filter(|(candidate, (_, other))| {
-                        index.likeness(id, *candidate, (issue.line, other.line)).is_same()
+                        let lines = (issue.line, other.line);
+                        index.likeness(id, *candidate, lines).score >= similarity
                     })
                     .map(|(_, (round, _))| round)
                     .collect();

@@ -1,5 +1,6 @@
 //! How a loop ends, and after how much of what: [`Ending`], [`Limits`].
 
+use assay_findings::alike;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
@@ -11,6 +12,8 @@ pub struct Limits {
     pub rounds: u32,
     /// Rounds in which the same issue stands.
     pub recurring: usize,
+    /// How alike two issues are that count as the same, up to 1.
+    pub similarity: f64,
     /// Errors one after another.
     pub errors_in_a_row: u32,
     /// Errors in all.
@@ -21,7 +24,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { rounds: 50, recurring: 3, errors_in_a_row: 3, errors: 10, stalled: 3 }
+        Limits {
+            rounds: 50,
+            recurring: 3,
+            similarity: alike::THRESHOLD,
+            errors_in_a_row: 3,
+            errors: 10,
+            stalled: 3,
+        }
     }
 }
 
@@ -87,6 +97,31 @@ impl Ending {
             }
             Ending::AwaitsSignOff => "a person has to vouch for this very tree".to_owned(),
         }
+    }
+
+    /// Says what a person could do about it, beyond what always helps.
+    pub fn actions(&self) -> Vec<String> {
+        let action = match self {
+            Ending::Approved | Ending::Recurring { .. } => return Vec::new(),
+            Ending::TooManyRounds { .. } => {
+                "Split the spec into smaller ones, or allow more rounds with `qa.max_iterations`."
+            }
+            Ending::Errors { .. } => {
+                "See to what broke down: `qa_report.md` and the reason above say what it was."
+            }
+            Ending::NoProgress { .. } => {
+                "Look at what the fixer tried: it changes nothing, or nothing that matters."
+            }
+            Ending::Budget { .. } => "Allow more with `qa.budget`, or fix the rest by hand.",
+            Ending::TreeMoved => {
+                "Finish what you were changing; what the fixer did then begins from there."
+            }
+            Ending::AwaitsSignOff => {
+                "Go through `MANUAL_TEST_PLAN.md` and the change, and vouch for it with \
+                 `assay qa --spec NAME --sign-off YOU`."
+            }
+        };
+        vec![action.to_owned()]
     }
 }
 

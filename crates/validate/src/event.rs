@@ -1,9 +1,12 @@
 //! What can happen in a loop: [`Event`].
 
+use assay_change::Patch;
+use assay_checks::check::CheckOutcome;
 use serde::{Deserialize, Serialize};
 
 use crate::ending::Ending;
 use crate::issue::Issue;
+use crate::paper::CriterionLine;
 use crate::plan::TestsPassed;
 
 /// The digest of a tree, without what the loop itself writes.
@@ -19,6 +22,9 @@ pub enum Event {
     EpochBegun {
         /// Why.
         why: Begun,
+        /// The commit on top of which the implementation was made.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<String>,
     },
     /// A round begins: the tree is looked at.
     ReviewBegun {
@@ -29,19 +35,14 @@ pub enum Event {
     },
     /// A required check was run, or could not be.
     Checked {
-        /// What it is called.
-        name: String,
         /// What came of it.
-        outcome: serde_json::Value,
-        /// Whether it passed.
-        passed: bool,
+        outcome: Box<CheckOutcome>,
     },
     /// A round was looked at to its end.
     Reviewed {
-        /// What keeps it from being approved; nothing where it is.
-        issues: Vec<Issue>,
-        /// Which groups of tests passed.
-        tests_passed: TestsPassed,
+        /// What was seen.
+        #[serde(flatten)]
+        seen: Seen,
     },
     /// A round broke down.
     Failed {
@@ -50,21 +51,30 @@ pub enum Event {
     },
     /// The fixer begins.
     FixBegun {
+        /// The tree that it starts from.
+        tree: TreeHash,
         /// The digest of what it is told.
         request: String,
     },
-    /// The fixer is done, and what it did is in the tree.
+    /// The fixer is done, and what it did is kept, and about to be put in.
+    FixMade {
+        /// What it did.
+        patch: Patch,
+        /// What it says about that, which counts for nothing.
+        said: String,
+    },
+    /// What the fixer did is in the tree.
     Fixed {
         /// The tree after it.
         tree: TreeHash,
-        /// What was done, in the fixer's words, which count for nothing.
-        said: String,
     },
     /// A person wrote down what is wrong, and it was taken.
     FeedbackTaken {
         /// What it said, item by item.
-        items: Vec<Issue>,
-        /// Where it is kept.
+        items: Vec<TakenItem>,
+        /// The digest of the file.
+        digest: String,
+        /// Where the file is kept from now on.
         archived: String,
     },
     /// A person vouches for a tree.
@@ -74,14 +84,61 @@ pub enum Event {
         /// The tree.
         tree: TreeHash,
     },
-    /// The loop ended.
-    Ended {
+    /// It is decided how the loop ends, and its papers are about to be written.
+    EndBegun {
         /// How.
         ending: Ending,
-        /// The digest of the request that it left behind, where it left one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        request: Option<String>,
+        /// The digests of the papers that it leaves behind, as far as it does.
+        #[serde(default)]
+        papers: Left,
     },
+    /// The loop ended.
+    Ended,
+}
+
+/// What was seen of a tree.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// What keeps it from being approved; nothing where it is.
+    pub issues: Vec<Issue>,
+    /// Which groups of tests passed.
+    pub tests_passed: TestsPassed,
+    /// Whether each criterion is met.
+    #[serde(default)]
+    pub criteria: Vec<CriterionLine>,
+    /// Whether a person has to vouch for it besides.
+    #[serde(default)]
+    pub needs_sign_off: bool,
+}
+
+/// Something that a person wants, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenItem {
+    /// What they want.
+    pub issue: Issue,
+    /// What became of it.
+    pub disposition: Disposition,
+}
+
+/// What became of something that a person wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Disposition {
+    /// The fixer was told.
+    HandedToTheFixer,
+    /// They had ticked it off themselves.
+    TickedOff,
+}
+
+/// The digests of the papers that a loop leaves behind for a person.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// What has to be fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// Why a person is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalation: Option<String>,
 }
 
 /// Why counting begins.
@@ -98,4 +155,6 @@ pub enum Begun {
     Feedback,
     /// What was approved has changed since.
     Changed,
+    /// What happened before did so on another machine, and is only known from there.
+    Elsewhere,
 }

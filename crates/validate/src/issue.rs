@@ -30,8 +30,8 @@ pub struct Issue {
 }
 
 /// What kind of thing is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub enum IssueKind {
     /// A criterion is not met, or nobody could tell.
     AcceptanceCriteria,
@@ -51,6 +51,8 @@ pub enum IssueKind {
     Security,
     /// It takes too long, or too much.
     Performance,
+    /// What a repository has a name of its own for.
+    Own(String),
 }
 
 /// All kinds with their names.
@@ -68,13 +70,28 @@ const KINDS: [(IssueKind, &str); 9] = [
 
 impl IssueKind {
     /// Gives its name.
-    pub fn name(self) -> &'static str {
-        KINDS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+    pub fn name(&self) -> &str {
+        match self {
+            IssueKind::Own(name) => name,
+            known => KINDS.iter().find(|(kind, _)| kind == known).map_or("", |(_, name)| name),
+        }
     }
 
-    /// Finds a kind by its name.
+    /// Finds a kind that is known everywhere by its name.
     pub fn from_name(name: &str) -> Option<IssueKind> {
-        KINDS.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
+        KINDS.iter().find(|(_, known)| *known == name).map(|(kind, _)| kind.clone())
+    }
+}
+
+impl From<String> for IssueKind {
+    fn from(name: String) -> IssueKind {
+        IssueKind::from_name(&name).unwrap_or(IssueKind::Own(name))
+    }
+}
+
+impl From<IssueKind> for String {
+    fn from(kind: IssueKind) -> String {
+        kind.name().to_owned()
     }
 }
 

@@ -3,13 +3,16 @@
 //! A line is on the disk before anybody acts on it, so a process that dies at any point leaves what
 //! had happened and nothing that had not. Each line carries a digest of all before it: one that was
 //! edited, taken out or put in between is noticed, and nothing that follows from it counts.
+//!
+//! Anybody can write a journal and bring it along with a change. So this machine keeps a seal apart
+//! from it, of what it wrote itself: what another one wrote is history, and approves nothing here.
 
 use std::path::{Path, PathBuf};
 
 use assay_store::disk::{self, DiskError, Lock, Sure};
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
+use crate::event::{Begun, Event};
 
 /// Where the journal lies in a spec's folder.
 pub const NAME: &str = "qa_journal.jsonl";
@@ -20,6 +23,10 @@ pub struct Journal {
     path: PathBuf,
     entries: Vec<Entry>,
     chain: Chain,
+    /// All that is in the file.
+    bytes: Vec<u8>,
+    seal: PathBuf,
+    is_own: bool,
     _lock: Lock,
 }
 
@@ -48,6 +55,15 @@ pub enum JournalError {
         /// The line, from 1.
         line: usize,
     },
+    /// It is not what this run wrote so far.
+    #[error(
+        "`{path}` was changed by somebody else while the loop ran, so what it did does not count; \
+         put it back as it was, or move it away to begin anew"
+    )]
+    Meddled {
+        /// The journal.
+        path: PathBuf,
+    },
     /// The file cannot be used.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -71,19 +87,31 @@ impl Chain {
 }
 
 impl Journal {
-    /// Opens the journal of a spec's folder, and waits for whoever writes it to be done.
-    pub fn open(folder: &Path) -> Result<Journal, JournalError> {
+    /// Opens the journal of a spec's folder, and waits for whoever writes it to be done. What this
+    /// machine wrote is known by a seal, in a file elsewhere.
+    pub fn open(folder: &Path, seal: &Path) -> Result<Journal, JournalError> {
         disk::make_folder(folder)?;
-        let lock = disk::lock(&folder.join(format!(".{NAME}.lock")))?;
+        seal.parent().map_or(Ok(()), disk::make_folder)?;
+        let lock = disk::lock(&seal.with_extension("lock"))?;
         let path = folder.join(NAME);
-        let bytes = disk::read(&path)?.unwrap_or_default();
+        let mut bytes = disk::read(&path)?.unwrap_or_default();
         let whole = whole_lines(&bytes);
         let (entries, chain) = read(&path, &bytes[..whole])?;
         if whole < bytes.len() {
             // Whoever wrote it died before it was whole, so nobody acted on it.
-            disk::write(&path, &bytes[..whole], Sure::OnDisk)?;
+            bytes.truncate(whole);
+            disk::write(&path, &bytes, Sure::OnDisk)?;
         }
-        Ok(Journal { path, entries, chain, _lock: lock })
+        let sealed = disk::read(seal)?.unwrap_or_default();
+        let is_own = entries.is_empty()
+            || String::from_utf8_lossy(&sealed).lines().any(|line| line == chain.0);
+        let seal = seal.to_owned();
+        Ok(Journal { path, entries, chain, bytes, seal, is_own, _lock: lock })
+    }
+
+    /// Says whether all of it was written on this machine, or is told apart from what was.
+    pub fn is_own(&self) -> bool {
+        self.is_own
     }
 
     /// Reads the journal of a spec's folder as far as it is whole, whoever writes it.
@@ -100,15 +128,32 @@ impl Journal {
 
     /// Writes down what happened. Once this returns it is on the disk.
     pub fn add(&mut self, at: &str, event: Event) -> Result<&Entry, JournalError> {
+        if disk::read(&self.path)?.unwrap_or_default() != self.bytes {
+            return Err(JournalError::Meddled { path: self.path.clone() });
+        }
         let chain = self.chain.after(at, &event);
         let entry = Entry { at: at.to_owned(), event, chain: chain.0.clone() };
         let mut line = serde_json::to_vec(&entry).expect("an entry is JSON");
         line.push(b'\n');
+        // What another machine wrote counts for nothing once an epoch begins that says so.
+        let is_own = self.is_own || is_told_apart(&entry.event);
+        if is_own {
+            // Whoever dies before the line is written leaves the one before it as the last.
+            let before = if self.is_own { self.chain.0.as_str() } else { "" };
+            let seal = format!("{before}\n{}\n", chain.0);
+            disk::write(&self.seal, seal.as_bytes(), Sure::OnDisk)?;
+        }
         disk::append(&self.path, &line)?;
+        self.is_own = is_own;
+        self.bytes.extend(&line);
         self.chain = chain;
         self.entries.push(entry);
         Ok(self.entries.last().expect("one was just added"))
     }
+}
+
+fn is_told_apart(event: &Event) -> bool {
+    matches!(event, Event::EpochBegun { why: Begun::Elsewhere, .. })
 }
 
 /// Counts the bytes of the lines that have an end.

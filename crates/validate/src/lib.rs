@@ -6,13 +6,20 @@
 
 pub mod ending;
 pub mod event;
+pub mod export;
 pub mod feedback;
+pub mod ground;
 pub mod issue;
 pub mod journal;
 mod markdown;
+pub mod metrics;
+pub mod next;
+pub mod opening;
+pub mod own;
 pub mod paper;
 pub mod plan;
 pub mod run;
 pub mod seen;
 pub mod spec;
+pub mod standing;
 pub mod state;

@@ -4,12 +4,16 @@
 //! written down alone. So there is no other way to go on after a crash than the one that every run
 //! takes.
 
+use assay_change::Patch;
+use assay_checks::check::CheckOutcome;
+
 use crate::ending::{Ending, Limits};
-use crate::event::{Begun, Event, TreeHash};
+use crate::event::{Begun, Event, Left, Seen, TakenItem, TreeHash};
 use crate::issue::Issue;
 use crate::journal::{Journal, JournalError};
-use crate::plan::TestsPassed;
-use crate::state::{Standing, State, Step};
+use crate::next::Step;
+use crate::standing::{OpenRound, Standing};
+use crate::state::{Refused, State};
 
 /// What looks at a tree, and what changes it.
 ///
@@ -19,67 +23,52 @@ pub trait Site {
     /// Gives the time, in UTC.
     fn now(&self) -> String;
 
+    /// Gives the commit on top of which the implementation was made, where there is one.
+    fn base(&self) -> Option<String>;
+
     /// Takes the digest of the tree as it is.
     fn tree(&self) -> Result<TreeHash, Breakdown>;
 
-    /// Runs the checks that are required, but for those that were run on this tree already, and
+    /// Runs the checks that are required, but for those that were run in this round already, and
     /// tells what came of each as soon as it is known.
     fn check(
         &self,
-        known: &[(String, serde_json::Value, bool)],
-        tell: &mut dyn FnMut(CheckSeen) -> Result<(), JournalError>,
+        round: &OpenRound,
+        tell: &mut dyn FnMut(CheckOutcome) -> Result<(), Breakdown>,
     ) -> Result<(), Breakdown>;
 
-    /// Looks at everything else, given what the checks said: what keeps the tree from being approved.
-    fn review(&self, checks: &[(String, serde_json::Value, bool)]) -> Result<Seen, Breakdown>;
+    /// Looks at everything else, given what the checks said and what was there in earlier rounds.
+    fn review(&self, standing: &Standing) -> Result<Seen, Breakdown>;
 
-    /// Has issues fixed in a copy of the tree, and puts back what was done if the tree is still the
-    /// one that was reviewed.
-    fn fix(&self, issues: &[Issue], reviewed: &TreeHash) -> Result<FixSeen, Breakdown>;
+    /// Has issues fixed in a copy of the tree.
+    fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown>;
+
+    /// Puts what was done into the tree, if that is still the one that it was started from.
+    fn put_in(&self, patch: &Patch, tree: &TreeHash) -> Result<Put, Breakdown>;
+
+    /// Gives the digests of the papers as they are to be written.
+    fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left;
 
     /// Tells everybody else where the loop stands; how it ended, once it did.
-    fn export(&self, standing: &Standing, ended: Option<&Ending>) -> Result<Exported, Breakdown>;
+    fn export(&self, standing: &Standing, ending: Option<&Ending>) -> Result<(), Breakdown>;
 }
 
-/// What came of a check.
+/// What a fixer did.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CheckSeen {
-    /// What it is called.
-    pub name: String,
-    /// All that is known of it.
-    pub outcome: serde_json::Value,
-    /// Whether it passed. What could not be run did not.
-    pub passed: bool,
+pub struct FixMade {
+    /// The difference that it makes.
+    pub patch: Patch,
+    /// What it says about it.
+    pub said: String,
 }
 
-/// What was seen of a tree.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
-    /// What keeps it from being approved.
-    pub issues: Vec<Issue>,
-    /// Which groups of tests passed.
-    pub tests_passed: TestsPassed,
-    /// Whether a person has to vouch for it besides.
-    pub needs_sign_off: bool,
-}
-
-/// What came of fixing.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FixSeen {
-    /// What was done is in the tree.
-    Done {
-        /// In the fixer's words.
-        said: String,
-    },
-    /// Somebody else changed the tree meanwhile, so it was not put in.
+/// What came of putting a fix in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// It is in.
+    Done,
+    /// Somebody else changed the tree meanwhile, so it is not.
     TreeMoved,
-}
-
-/// What was written for others.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Exported {
-    /// The digest of the request that was left behind.
-    pub request: Option<String>,
 }
 
 /// Why something did not come to its end.
@@ -97,6 +86,35 @@ pub enum Breakdown {
     /// What happened cannot be written down.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// What happened cannot have happened.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+}
+
+/// How a new epoch begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Begin {
+    /// Why.
+    pub why: Begun,
+    /// What a person wrote down, where they did.
+    pub taken: Option<Taken>,
+}
+
+/// What a person wrote down.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taken {
+    /// What they want.
+    pub items: Vec<TakenItem>,
+    /// The digest of the file.
+    pub digest: String,
+    /// Where it is kept from now on.
+    pub archived: String,
+}
+
+impl From<Begun> for Begin {
+    fn from(why: Begun) -> Begin {
+        Begin { why, taken: None }
+    }
 }
 
 /// A loop at work.
@@ -112,16 +130,21 @@ pub fn run<S: Site>(
     site: &S,
     journal: &mut Journal,
     limits: &Limits,
-    begin: Option<Begun>,
+    begin: Option<Begin>,
 ) -> Result<(Ending, Standing), Breakdown> {
-    let standing = Standing::of(journal.entries());
+    let standing = Standing::of(journal.entries())?;
     let mut work = Loop { site, journal, standing, limits };
     let begin = match &work.standing.state {
-        State::Approved(tree) if begin.is_none() && site.tree()? != *tree => Some(Begun::Changed),
-        _ => begin.or_else(|| (!work.standing.has_begun).then_some(Begun::First)),
+        State::Approved(tree) if begin.is_none() && site.tree()? != *tree => {
+            Some(Begin::from(Begun::Changed))
+        }
+        _ => begin.or_else(|| (!work.standing.has_begun).then(|| Begun::First.into())),
     };
-    if let Some(why) = begin {
-        work.note(Event::EpochBegun { why })?;
+    if let Some(Begin { why, taken }) = begin {
+        work.note(Event::EpochBegun { why, base: site.base() })?;
+        if let Some(Taken { items, digest, archived }) = taken {
+            work.note(Event::FeedbackTaken { items, digest, archived })?;
+        }
     }
     let ending = work.rounds()?;
     Ok((ending, work.standing))
@@ -129,9 +152,9 @@ pub fn run<S: Site>(
 
 impl<S: Site> Loop<'_, S> {
     /// Writes down what happened, and takes it in.
-    fn note(&mut self, event: Event) -> Result<(), JournalError> {
+    fn note(&mut self, event: Event) -> Result<(), Breakdown> {
         let at = self.site.now();
-        self.standing.take(&at, &event);
+        self.standing.take(&at, &event)?;
         self.journal.add(&at, event)?;
         Ok(())
     }
@@ -142,13 +165,16 @@ impl<S: Site> Loop<'_, S> {
                 Step::End(ending) => return self.end(ending),
                 Step::Review => self.review(),
                 Step::Fix(issues) => self.fix(&issues),
+                Step::PutIn { patch, tree } => self.put_in(&patch, &tree),
             };
             match done {
                 Ok(None) => {}
                 Ok(Some(ending)) => return self.end(ending),
                 Err(Breakdown::Budget(what)) => return self.end(Ending::Budget { what }),
                 Err(Breakdown::Round(why)) => self.note(Event::Failed { why })?,
-                Err(error @ (Breakdown::Fatal(_) | Breakdown::Journal(_))) => return Err(error),
+                Err(
+                    error @ (Breakdown::Fatal(_) | Breakdown::Journal(_) | Breakdown::Refused(_)),
+                ) => return Err(error),
             }
             self.site.export(&self.standing, None)?;
         }
@@ -161,61 +187,58 @@ impl<S: Site> Loop<'_, S> {
         if !is_open {
             self.note(Event::ReviewBegun { round: self.standing.round + 1, tree: tree.clone() })?;
         }
-        let known = self.open_checks();
         let site = self.site;
-        site.check(&known, &mut |seen| {
-            let CheckSeen { name, outcome, passed } = seen;
-            self.note(Event::Checked { name, outcome, passed })
-        })?;
-        let Seen { issues, tests_passed, needs_sign_off } = site.review(&self.open_checks())?;
+        if let Some(round) = self.standing.open.clone() {
+            site.check(&round, &mut |outcome| {
+                self.note(Event::Checked { outcome: Box::new(outcome) })
+            })?;
+        }
+        let seen = site.review(&self.standing)?;
         // What was seen is of that tree alone.
         if site.tree()? != tree {
             return Err(Breakdown::Round("the tree changed while it was reviewed".to_owned()));
         }
-        let is_vouched = self.standing.vouched.iter().any(|(_, vouched)| *vouched == tree);
-        if issues.is_empty() && needs_sign_off && !is_vouched {
-            return Ok(Some(Ending::AwaitsSignOff));
-        }
-        self.note(Event::Reviewed { issues, tests_passed })?;
+        self.note(Event::Reviewed { seen })?;
         Ok(None)
-    }
-
-    fn open_checks(&self) -> Vec<(String, serde_json::Value, bool)> {
-        self.standing.open.as_ref().map(|open| open.checks.clone()).unwrap_or_default()
     }
 
     /// Has what is wrong fixed.
     fn fix(&mut self, issues: &[Issue]) -> Result<Option<Ending>, Breakdown> {
-        let reviewed = self.standing.history.last().map(|round| round.tree.clone());
-        let reviewed = match reviewed {
-            Some(tree) => tree,
-            // A person's feedback comes before any round.
-            None => self.site.tree()?,
-        };
-        let exported = self.site.export(&self.standing, None)?;
-        self.note(Event::FixBegun { request: exported.request.unwrap_or_default() })?;
-        match self.site.fix(issues, &reviewed)? {
-            FixSeen::TreeMoved => Ok(Some(Ending::TreeMoved)),
-            FixSeen::Done { said } => {
+        let tree = self.site.tree()?;
+        let is_reviewed = self.standing.history.last().is_some_and(|round| round.tree == tree);
+        if !is_reviewed && self.standing.wanted().is_none() {
+            // Somebody worked on it since, so nobody knows what is wrong with it.
+            return self.review();
+        }
+        // It is written down before the request is, so that nobody takes that for a person's.
+        let request = self.site.papers(&self.standing, None).request.unwrap_or_default();
+        self.note(Event::FixBegun { tree, request })?;
+        self.site.export(&self.standing, None)?;
+        let FixMade { patch, said } = self.site.fix(issues, &self.standing)?;
+        self.note(Event::FixMade { patch, said })?;
+        Ok(None)
+    }
+
+    fn put_in(&mut self, patch: &Patch, from: &TreeHash) -> Result<Option<Ending>, Breakdown> {
+        match self.site.put_in(patch, from)? {
+            Put::TreeMoved => Ok(Some(Ending::TreeMoved)),
+            Put::Done => {
                 let tree = self.site.tree()?;
-                self.note(Event::Fixed { tree, said })?;
+                self.note(Event::Fixed { tree })?;
                 Ok(None)
             }
         }
     }
 
-    /// Writes down how it ended, once.
+    /// Writes down how it ended, and then the papers: once, however often it is asked.
     fn end(&mut self, ending: Ending) -> Result<Ending, Breakdown> {
-        let is_known = match &self.standing.state {
-            State::HandedOver(known) => *known == ending,
-            _ => false,
-        };
-        if is_known {
+        if self.standing.has_ended {
             return Ok(ending);
         }
-        let exported = self.site.export(&self.standing, Some(&ending))?;
-        self.note(Event::Ended { ending: ending.clone(), request: exported.request })?;
+        let papers = self.site.papers(&self.standing, Some(&ending));
+        self.note(Event::EndBegun { ending: ending.clone(), papers })?;
         self.site.export(&self.standing, Some(&ending))?;
+        self.note(Event::Ended)?;
         Ok(ending)
     }
 }

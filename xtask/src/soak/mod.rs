@@ -2,6 +2,7 @@
 
 mod gates;
 mod properties;
+mod qa;
 mod queue;
 
 use anyhow::bail;
@@ -10,7 +11,8 @@ pub(crate) use self::queue::work;
 
 /// Runs one suite or all; says whether they passed.
 pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
-    let known: Vec<&str> = properties::names().into_iter().chain(["gates", "queue"]).collect();
+    let known: Vec<&str> =
+        properties::names().into_iter().chain(["gates", "qa", "queue"]).collect();
     let suites: Vec<&str> =
         known.iter().copied().filter(|suite| name.is_none_or(|name| name == *suite)).collect();
     if suites.is_empty() {
@@ -20,6 +22,7 @@ pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
     for suite in suites {
         let parts = match suite {
             "gates" => gates::run(seed)?,
+            "qa" => qa::run(seed)?,
             "queue" => queue::run(seed)?,
             properties => properties::run(properties)?,
         };

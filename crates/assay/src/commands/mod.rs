@@ -10,6 +10,7 @@ pub(crate) mod gate;
 pub(crate) mod init;
 mod ledger;
 pub(crate) mod mcp;
+pub(crate) mod qa;
 pub(crate) mod queue;
 pub(crate) mod replay;
 pub(crate) mod review;

@@ -11,6 +11,7 @@ use assay_gates::phase::Phase;
 use serde::Deserialize;
 
 use super::PATH;
+use super::fixer::{ChosenFixer, StoredFixer};
 
 /// How long a command may take unless told otherwise, in seconds.
 const USUAL_SECONDS: u64 = 600;
@@ -38,24 +39,6 @@ enum Preset {
     Strict,
 }
 
-/// Who fixes what fails: a model, or a command.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum StoredFixer {
-    Named(String),
-    Command(StoredCommand),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoredCommand {
-    run: Vec<String>,
-    /// The variables that it is given.
-    #[serde(default)]
-    env: Vec<String>,
-    seconds: Option<u64>,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredVerifier {
@@ -80,22 +63,6 @@ enum StoredAnswer {
 
 fn must() -> Severity {
     Severity::Must
-}
-
-/// Who fixes what fails.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum GateFixer {
-    /// A model.
-    Model,
-    /// A command.
-    Command {
-        /// The program and its arguments.
-        run: Vec<String>,
-        /// The variables that it is given.
-        env: Vec<String>,
-        /// How long it may take.
-        time: Duration,
-    },
 }
 
 impl StoredGates {
@@ -125,21 +92,9 @@ impl StoredGates {
     }
 
     /// Gives who fixes what fails.
-    pub(crate) fn fixer(&self) -> anyhow::Result<Option<GateFixer>> {
-        match &self.fixer {
-            None => Ok(None),
-            Some(StoredFixer::Named(name)) if name == "model" => Ok(Some(GateFixer::Model)),
-            Some(StoredFixer::Named(name)) => {
-                bail!("`gates.fixer` in `{PATH}` is `{name}`; say `model`, or `run` with a command")
-            }
-            Some(StoredFixer::Command(command)) if command.run.is_empty() => {
-                bail!("`gates.fixer.run` in `{PATH}` is empty")
-            }
-            Some(StoredFixer::Command(StoredCommand { run, env, seconds })) => {
-                let time = Duration::from_secs(seconds.unwrap_or(USUAL_SECONDS));
-                Ok(Some(GateFixer::Command { run: run.clone(), env: env.clone(), time }))
-            }
-        }
+    pub(crate) fn fixer(&self) -> anyhow::Result<Option<ChosenFixer>> {
+        let fixer = self.fixer.as_ref();
+        fixer.map(|fixer| fixer.chosen("gates.fixer", USUAL_SECONDS)).transpose()
     }
 
     /// Gives the commands that verify, which run in a folder.

@@ -4,9 +4,11 @@
 //! rules or its baseline, they are taken as they were before it.
 
 pub(crate) mod agents;
+pub(crate) mod fixer;
 pub(crate) mod gates;
 mod model;
 pub(crate) mod models;
+pub(crate) mod qa;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,6 +32,7 @@ use serde::Deserialize;
 
 use self::gates::StoredGates;
 use self::models::StoredModels;
+use self::qa::StoredQa;
 use crate::commands::known_severity;
 use crate::environment::variable;
 
@@ -42,6 +45,9 @@ pub(crate) const RULES: &str = ".assay/rules";
 /// Where its own personas lie.
 pub(crate) const PERSONAS: &str = ".assay/personas";
 
+/// Where lies what it tells those who review and fix in the validation loop.
+pub(crate) const PROMPTS: &str = ".assay/prompts";
+
 /// The configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -50,6 +56,7 @@ pub(crate) struct Configuration {
     coverage: Coverage,
     models: StoredModels,
     pub(crate) gates: StoredGates,
+    pub(crate) qa: StoredQa,
     pub(crate) task: TaskSettings,
     pub(crate) safeguards: Safeguards,
     pub(crate) queue: QueueSettings,
@@ -122,6 +129,7 @@ impl Configuration {
         configuration.commands()?;
         configuration.models.check()?;
         configuration.gates.check()?;
+        configuration.qa.check()?;
         Ok(Some(configuration))
     }
 
@@ -249,6 +257,7 @@ pub(crate) struct Settings {
     pub(crate) commands: Vec<CommandReviewer>,
     pub(crate) models: StoredModels,
     pub(crate) gates: StoredGates,
+    pub(crate) qa: StoredQa,
     /// Whether personas read every change.
     pub(crate) uses_models: bool,
     /// Whether findings are looked at again by a model.
@@ -291,6 +300,7 @@ impl Settings {
         let configuration = Configuration::parse(text.as_deref().unwrap_or(""))?;
         configuration.models.check()?;
         configuration.gates.check()?;
+        configuration.qa.check()?;
         Ok(Settings {
             leave_out: configuration.leave_out()?,
             at_a_time: configuration.review.at_a_time,
@@ -300,11 +310,31 @@ impl Settings {
             commands: configuration.commands()?,
             models: configuration.models,
             gates: configuration.gates,
+            qa: configuration.qa,
             uses_models: configuration.review.models,
             second_looks: configuration.review.second_looks,
             personas,
             baseline: Baseline::read(baseline.as_deref().unwrap_or(""))?,
             notes: Vec::new(),
+        })
+    }
+}
+
+/// What a repository tells those who review and fix in the validation loop.
+#[derive(Debug, Default)]
+pub(crate) struct Prompts {
+    pub(crate) reviewer: Option<String>,
+    pub(crate) fixer: Option<String>,
+}
+
+impl Prompts {
+    /// Reads those that hold for a change, by the same terms as its configuration.
+    pub(crate) fn of(change: &Change, notes: &mut Vec<String>) -> anyhow::Result<Prompts> {
+        let reviewer = format!("{PROMPTS}/qa_reviewer.md");
+        let fixer = format!("{PROMPTS}/qa_fixer.md");
+        Ok(Prompts {
+            reviewer: decisive(change, &reviewer, "the reviewer's prompt", notes)?,
+            fixer: decisive(change, &fixer, "the fixer's prompt", notes)?,
         })
     }
 }

@@ -15,6 +15,8 @@ mod words;
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::escalation::{Appearance, Escalation, RecurringIssue, escalation};
 pub use self::fix_request::fix_request;
 pub(crate) use self::fix_request::is_form;
@@ -44,7 +46,7 @@ pub struct CheckLine {
     /// The command, where there is one.
     pub command: Option<String>,
     /// What came of it.
-    pub outcome: CheckOutcome,
+    pub outcome: CheckWord,
     /// The code that the command ended with.
     pub exit: Option<i32>,
     /// How long it took.
@@ -57,7 +59,7 @@ pub struct CheckLine {
 
 /// What came of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CheckOutcome {
+pub enum CheckWord {
     /// It passed.
     Passed,
     /// It failed.
@@ -81,7 +83,7 @@ pub struct TestCount {
 }
 
 /// A criterion, and what the review says of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionLine {
     /// What it says.
     pub text: String,
@@ -91,8 +93,16 @@ pub struct CriterionLine {
     pub evidence: String,
 }
 
+impl CriterionLine {
+    /// Says whether it is met.
+    pub fn is_met(&self) -> bool {
+        self.answer == CriterionAnswer::Met
+    }
+}
+
 /// Whether a criterion is met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CriterionAnswer {
     /// It is.
     Met,

@@ -2,16 +2,17 @@
 
 use super::words::{cell, title};
 use super::{CheckLine, CoverageLine, CriterionAnswer, CriterionLine, numbered, tables};
+use crate::event::Disposition;
 use crate::issue::Issue;
-use crate::plan::SignoffStatus;
+use crate::standing::Feedback;
 
 /// What a round came to.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
     /// The spec's name.
     pub spec: &'a str,
-    /// Where the sign-off stands by it.
-    pub verdict: SignoffStatus,
+    /// The word for what it came to.
+    pub verdict: &'a str,
     /// Which round.
     pub round: u32,
     /// When.
@@ -24,6 +25,8 @@ pub struct Report<'a> {
     pub checks: &'a [CheckLine],
     /// How much is covered.
     pub coverage: &'a [CoverageLine],
+    /// What a person wanted before it, and what became of that.
+    pub feedback: Option<&'a Feedback>,
     /// What is wrong.
     pub issues: &'a [Issue],
 }
@@ -36,15 +39,16 @@ pub fn report(told: &Report<'_>) -> String {
     };
     format!(
         "# QA Report\n\n- Spec: {}\n- Verdict: {}\n- Round: {}\n- When: {}\n- Tree: {}\n\n\
-         ## Acceptance Criteria\n\n{}\n## Checks\n\n{}\n## Coverage\n\n{}\n## Issues\n\n{}\n",
+         ## Acceptance Criteria\n\n{}\n## Checks\n\n{}\n## Coverage\n\n{}\n{}## Issues\n\n{}\n",
         title(told.spec),
-        told.verdict.name().to_uppercase(),
+        told.verdict.to_uppercase(),
         told.round,
         title(told.at),
         title(told.tree),
         criteria(told.criteria),
         tables::checks(told.checks),
         coverage(told.coverage),
+        told.feedback.map(feedback).unwrap_or_default(),
         issues.trim_end(),
     )
 }
@@ -64,6 +68,24 @@ fn criteria(criteria: &[CriterionLine]) -> String {
         out.push_str(&format!("| {number} | {text} | {answer} | {evidence} |\n"));
     }
     out
+}
+
+fn feedback(taken: &Feedback) -> String {
+    let mut out = "## Feedback\n\n| # | Wanted | What became of it |\n|---|---|---|\n".to_owned();
+    for (item, number) in taken.items.iter().zip(1..) {
+        let became = match (item.disposition, taken.changed_something) {
+            (Disposition::TickedOff, _) => "left alone: it was ticked off",
+            (Disposition::HandedToTheFixer, None) => "handed to the fixer",
+            (Disposition::HandedToTheFixer, Some(true)) => {
+                "handed to the fixer, which changed something"
+            }
+            (Disposition::HandedToTheFixer, Some(false)) => {
+                "handed to the fixer, which changed nothing"
+            }
+        };
+        out.push_str(&format!("| {number} | {} | {became} |\n", cell(&item.issue.title)));
+    }
+    out + "\n"
 }
 
 fn coverage(lines: &[CoverageLine]) -> String {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::words::line;
 use crate::issue::Issue;
-use crate::plan::{HistoryEntry, Signoff};
+use crate::plan::{HistoryEntry, Signoff, SignoffStatus};
 
 /// Where a spec stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,6 +57,15 @@ impl Status {
             escalation_reason: signoff.escalation_reason.clone(),
             issues_found: signoff.issues_found.clone(),
             iteration_history: history.iter().map(round).collect(),
+        }
+    }
+
+    /// Tells of an approval that is void, since what was approved has changed.
+    pub fn void(self) -> Status {
+        Status {
+            status: SignoffStatus::Pending.name(),
+            escalation_reason: Some("what was approved has changed since".to_owned()),
+            ..self
         }
     }
 

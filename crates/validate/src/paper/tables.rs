@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::words::{cell, command_cell, tail};
-use super::{CheckLine, CheckOutcome, TestCount};
+use super::{CheckLine, CheckWord, TestCount};
 
 /// Writes the checks as a table, and below it what those said that did not pass.
 pub(super) fn checks(checks: &[CheckLine]) -> String {
@@ -17,7 +17,7 @@ pub(super) fn checks(checks: &[CheckLine]) -> String {
         out.push_str(&row(check));
     }
     for check in checks {
-        if check.outcome != CheckOutcome::Passed && !check.tail.trim().is_empty() {
+        if check.outcome != CheckWord::Passed && !check.tail.trim().is_empty() {
             out.push_str(&format!("\nWhat {} said:\n\n{}\n", cell(&check.name), tail(&check.tail)));
         }
     }
@@ -27,9 +27,9 @@ pub(super) fn checks(checks: &[CheckLine]) -> String {
 fn row(check: &CheckLine) -> String {
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     let outcome = match &check.outcome {
-        CheckOutcome::Passed => "passed".to_owned(),
-        CheckOutcome::Failed => "failed".to_owned(),
-        CheckOutcome::NotRun { why } => format!("not run: {}", cell(why)),
+        CheckWord::Passed => "passed".to_owned(),
+        CheckWord::Failed => "failed".to_owned(),
+        CheckWord::NotRun { why } => format!("not run: {}", cell(why)),
     };
     format!(
         "| {} | {} | {outcome} | {} | {} | {} |\n",

@@ -10,7 +10,7 @@ use assay_store::disk::{self, Sure};
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
-use super::{HistoryEntry, ImplementationPlan, PlanError, Signoff, Stats};
+use super::{HistoryEntry, ImplementationPlan, LOOP_KEYS, PlanError, Signoff, Stats};
 
 /// Writes the loop's keys into the plan at a path, as the plan is now.
 ///
@@ -40,11 +40,8 @@ impl ImplementationPlan {
         let text = self.text();
         let members = Members::of(text);
         let form = Form::of(text, &members);
-        let exported = [
-            ("qa_signoff", form.value(signoff)),
-            ("qa_iteration_history", form.value(history)),
-            ("qa_stats", form.value(stats)),
-        ];
+        let values = [form.value(signoff), form.value(history), form.value(stats)];
+        let exported: Vec<(&str, String)> = LOOP_KEYS.into_iter().zip(values).collect();
         let mut out = String::with_capacity(text.len() + 1024);
         let mut from = 0;
         for (key, value) in &members.all {

@@ -21,6 +21,9 @@ use crate::issue::{Issue, IssueKind};
 /// Where a plan lies in its spec's folder.
 pub const NAME: &str = "implementation_plan.json";
 
+/// The keys that the loop writes, and nobody else.
+pub const LOOP_KEYS: [&str; 3] = ["qa_signoff", "qa_iteration_history", "qa_stats"];
+
 /// `implementation_plan.json`: what is in it stays as it is, but for the loop's own keys.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImplementationPlan {
@@ -80,10 +83,11 @@ pub enum PlanError {
 }
 
 /// Where a sign-off stands, in the words that are exported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignoffStatus {
     /// Nobody looked yet.
+    #[default]
     Pending,
     /// Something is wrong.
     Rejected,
@@ -148,7 +152,7 @@ fn in_brief<S: Serializer>(issues: &[Issue], serializer: S) -> Result<S::Ok, S::
     struct Brief<'a> {
         title: &'a str,
         #[serde(rename = "type")]
-        kind: IssueKind,
+        kind: &'a IssueKind,
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,7 +160,7 @@ fn in_brief<S: Serializer>(issues: &[Issue], serializer: S) -> Result<S::Ok, S::
     }
     serializer.collect_seq(issues.iter().map(|issue| Brief {
         title: &issue.title,
-        kind: issue.kind,
+        kind: &issue.kind,
         file: issue.file.as_deref(),
         line: issue.line,
     }))

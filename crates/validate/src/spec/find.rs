@@ -7,7 +7,7 @@ use assay_store::disk;
 use super::SpecError;
 
 /// Where specs lie, from the root.
-const HOMES: [&str; 2] = ["specs", ".auto-claude/specs"];
+pub(crate) const HOMES: [&str; 2] = ["specs", ".auto-claude/specs"];
 
 /// Finds the folder of a spec, named from the root, by the beginning of its name.
 ///
@@ -48,7 +48,7 @@ fn name(folder: &Path) -> &str {
 }
 
 /// Lists the folders of all specs, in order.
-fn all(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
+pub fn all(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
     let mut folders = Vec::new();
     for home in HOMES {
         let names = disk::names(&root.join(home))?.into_iter();

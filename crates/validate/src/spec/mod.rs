@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 use assay_checks::verification::Verification;
 use assay_store::disk::{self, DiskError};
 
-pub use self::find::{file, find};
+pub(crate) use self::find::HOMES;
+pub use self::find::{all, file, find};
 use crate::markdown;
+use crate::own;
 use crate::plan::ImplementationPlan;
 
 /// Where a spec lies in its folder.
@@ -132,6 +134,12 @@ impl Spec {
         let text = std::str::from_utf8(&bytes)
             .map_err(|error| SpecError::NotText { path: path.clone(), at: error.valid_up_to() })?;
         Spec::parse(folder, text, plan)
+    }
+
+    /// Says whether a path from the root is the spec's, or a loop's own: whoever fixes must not touch
+    /// it, and whoever reviews has no need to.
+    pub fn owns(&self, path: &str) -> bool {
+        own::is_own(path) || Path::new(path).starts_with(&self.folder)
     }
 
     /// Takes a spec from its text and the plan.

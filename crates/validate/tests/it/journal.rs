@@ -11,11 +11,19 @@ fn event(round: u32) -> Event {
     Event::ReviewBegun { round, tree: TreeHash(format!("tree {round}")) }
 }
 
+fn begun() -> Event {
+    Event::EpochBegun { why: Begun::First, base: None }
+}
+
+fn open(folder: &TempDir) -> Result<Journal, JournalError> {
+    Journal::open(folder.path(), &folder.path().join("elsewhere/seal"))
+}
+
 /// A folder whose journal has three lines.
 fn written() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let mut journal = Journal::open(folder.path()).unwrap();
-    journal.add("2026-01-01T00:00:00Z", Event::EpochBegun { why: Begun::First }).unwrap();
+    let mut journal = open(&folder).unwrap();
+    journal.add("2026-01-01T00:00:00Z", begun()).unwrap();
     journal.add("2026-01-01T00:00:01Z", event(1)).unwrap();
     journal.add("2026-01-01T00:00:02Z", event(2)).unwrap();
     folder
@@ -28,8 +36,8 @@ fn events(folder: &TempDir) -> Vec<Event> {
 #[test]
 fn what_was_written_is_read() {
     let folder = written();
-    assert_eq!(events(&folder), [Event::EpochBegun { why: Begun::First }, event(1), event(2)]);
-    let mut journal = Journal::open(folder.path()).unwrap();
+    assert_eq!(events(&folder), [begun(), event(1), event(2)]);
+    let mut journal = open(&folder).unwrap();
     journal.add("2026-01-01T00:00:03Z", event(3)).unwrap();
     drop(journal);
     assert_eq!(events(&folder).len(), 4);
@@ -45,7 +53,7 @@ fn a_line_that_was_cut_off_was_never_written() {
     for length in two..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
         assert_eq!(events(&folder).len(), 2, "{length}");
-        let mut journal = Journal::open(folder.path()).unwrap();
+        let mut journal = open(&folder).unwrap();
         journal.add("2026-01-01T00:00:03Z", event(7)).unwrap();
         drop(journal);
         assert_eq!(events(&folder)[2], event(7), "{length}");
@@ -68,19 +76,16 @@ fn what_was_edited_is_noticed() {
     ];
     for edited in edits {
         fs::write(&path, &edited).unwrap();
-        assert!(
-            matches!(Journal::open(folder.path()), Err(JournalError::Edited { .. })),
-            "{edited}"
-        );
+        assert!(matches!(open(&folder), Err(JournalError::Edited { .. })), "{edited}");
         assert_eq!(fs::read_to_string(&path).unwrap(), edited, "it is left as it is");
     }
 }
 
 #[test]
 fn a_disk_that_fails_at_any_write_leaves_what_was_there() {
-    for (number, fault) in (1..=3).flat_map(|n| [(n, Fault::Full), (n, Fault::ReadOnly)]) {
+    for (number, fault) in (1..=8).flat_map(|n| [(n, Fault::Full), (n, Fault::ReadOnly)]) {
         let folder = written();
-        let mut journal = Journal::open(folder.path()).unwrap();
+        let mut journal = open(&folder).unwrap();
         fault::at(number, fault);
         let failed = journal.add("2026-01-01T00:00:03Z", event(3));
         fault::none();

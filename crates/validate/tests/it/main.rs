@@ -4,14 +4,24 @@
 
 mod export;
 mod feedback;
+mod ground;
+mod ground_papers;
+mod ground_tests;
 mod journal;
+mod killed;
 mod manual_plan;
+mod moves;
 mod paper;
 mod paper_hostile;
 mod plan;
 mod run;
+mod sign_off;
 mod spec;
 mod spec_found;
 mod spec_properties;
+mod stage;
 mod state;
 mod status;
+mod takes_up;
+mod vectors;
+mod yard;

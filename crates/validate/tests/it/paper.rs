@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use assay_validate::issue::{Issue, IssueKind, IssueSeverity};
 use assay_validate::paper::{
-    self, Appearance, CheckLine, CheckOutcome, CoverageLine, CriterionAnswer, CriterionLine,
+    self, Appearance, CheckLine, CheckWord, CoverageLine, CriterionAnswer, CriterionLine,
     Escalation, RecurringIssue, Report, TestCount,
 };
-use assay_validate::plan::{ImplementationPlan, SignoffStatus};
+use assay_validate::plan::ImplementationPlan;
 use assay_validate::spec::Spec;
 use expect_test::expect;
 
@@ -42,7 +42,7 @@ fn checks() -> Vec<CheckLine> {
         CheckLine {
             name: "unit".to_owned(),
             command: Some("pytest -q | cat".to_owned()),
-            outcome: CheckOutcome::Failed,
+            outcome: CheckWord::Failed,
             exit: Some(1),
             took: Some(Duration::from_millis(1_240)),
             tests: Some(TestCount { passed: 3, failed: 1, skipped: 0 }),
@@ -51,7 +51,7 @@ fn checks() -> Vec<CheckLine> {
         CheckLine {
             name: "build".to_owned(),
             command: Some("make".to_owned()),
-            outcome: CheckOutcome::Passed,
+            outcome: CheckWord::Passed,
             exit: Some(0),
             took: Some(Duration::from_secs(125)),
             tests: None,
@@ -60,7 +60,7 @@ fn checks() -> Vec<CheckLine> {
         CheckLine {
             name: "e2e".to_owned(),
             command: None,
-            outcome: CheckOutcome::NotRun { why: "no flow is written down".to_owned() },
+            outcome: CheckWord::NotRun { why: "no flow is written down".to_owned() },
             exit: None,
             took: None,
             tests: None,
@@ -236,7 +236,7 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
     };
     let text = paper::report(&Report {
         spec: "001-login",
-        verdict: SignoffStatus::Rejected,
+        verdict: "rejected",
         round: 2,
         at: "2026-02-12T10:30:00Z",
         tree: "5f3a",
@@ -250,6 +250,7 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
             CoverageLine { of: "total".to_owned(), percent: 79.96, minimum: Some(80.0) },
             CoverageLine { of: "src/a_b.py".to_owned(), percent: 100.0, minimum: None },
         ],
+        feedback: None,
         issues: &[issue("Missing error handling")],
     });
     expect![[r#"
@@ -309,13 +310,14 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
 fn a_report_of_nothing_says_so() {
     let text = paper::report(&Report {
         spec: "001-login",
-        verdict: SignoffStatus::Approved,
+        verdict: "approved",
         round: 1,
         at: "2026-02-12T10:30:00Z",
         tree: "5f3a",
         criteria: &[],
         checks: &[],
         coverage: &[],
+        feedback: None,
         issues: &[],
     });
     expect![[r#"

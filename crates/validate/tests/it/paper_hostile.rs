@@ -5,10 +5,9 @@ use std::time::Duration;
 use assay_validate::feedback;
 use assay_validate::issue::{Issue, IssueKind, IssueSeverity};
 use assay_validate::paper::{
-    self, Appearance, CheckLine, CheckOutcome, CriterionAnswer, CriterionLine, Escalation,
+    self, Appearance, CheckLine, CheckWord, CriterionAnswer, CriterionLine, Escalation,
     RecurringIssue, Report, Status, StatusRound,
 };
-use assay_validate::plan::SignoffStatus;
 use assay_validate::spec::Criterion;
 use proptest::prelude::*;
 
@@ -32,7 +31,7 @@ fn all(text: &str) -> Vec<String> {
     let check = CheckLine {
         name: text.to_owned(),
         command: Some(text.to_owned()),
-        outcome: CheckOutcome::NotRun { why: text.to_owned() },
+        outcome: CheckWord::NotRun { why: text.to_owned() },
         exit: Some(1),
         took: Some(Duration::ZERO),
         tests: None,
@@ -60,13 +59,14 @@ fn all(text: &str) -> Vec<String> {
         }),
         paper::report(&Report {
             spec: text,
-            verdict: SignoffStatus::Rejected,
+            verdict: "rejected",
             round: 1,
             at: text,
             tree: text,
             criteria: &[criterion],
             checks: &checks,
             coverage: &[],
+            feedback: None,
             issues: &issues,
         }),
         paper::manual_plan(&[Criterion { text: text.to_owned(), line: None }], None),

@@ -1,88 +1,83 @@
 //! Where a loop stands, and what is to be done next.
 
 use assay_validate::ending::{Ending, Limits};
-use assay_validate::event::{Begun, Event, TreeHash};
-use assay_validate::issue::{Issue, IssueKind, IssueSeverity};
-use assay_validate::plan::TestsPassed;
-use assay_validate::state::{Standing, State, Step};
+use assay_validate::event::{Begun, Event, Left, Seen, TreeHash};
+use assay_validate::issue::Issue;
+use assay_validate::next::Step;
+use assay_validate::standing::Standing;
 use expect_test::{Expect, expect};
+
+use crate::stage;
 
 fn issue(words: &str) -> Issue {
     let (title, file) = words.split_once('@').unwrap_or((words, ""));
-    Issue {
-        title: title.to_owned(),
-        kind: IssueKind::CodeQuality,
-        severity: IssueSeverity::High,
-        file: Some(file.to_owned()).filter(|file| !file.is_empty()),
-        line: None,
-        description: None,
-        fix: None,
-        key: None,
-    }
+    let file = Some(file.to_owned()).filter(|file| !file.is_empty());
+    Issue { file, ..stage::issue(title) }
 }
 
 /// Reads what happened: `begin`, `review TREE`, `reject ISSUE, ISSUE`, `approve`, `fail WHY`,
-/// `fix TREE`, `resume`, `end`.
+/// `fix TREE TREE`, `resume`.
 fn events(text: &str) -> Vec<Event> {
     let mut round = 0;
     let mut event = |line: &str| {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let tree = TreeHash(rest.to_owned());
-        let tests_passed = TestsPassed::default();
+        let tree = |name: &str| TreeHash(name.to_owned());
         match word {
-            "begin" => Event::EpochBegun { why: Begun::First },
-            "resume" => Event::EpochBegun { why: Begun::Resumed },
+            "begin" => vec![Event::EpochBegun { why: Begun::First, base: None }],
+            "resume" => vec![Event::EpochBegun { why: Begun::Resumed, base: None }],
             "review" => {
                 round += 1;
-                Event::ReviewBegun { round, tree }
+                vec![Event::ReviewBegun { round, tree: tree(rest) }]
             }
             "reject" => {
                 let issues = rest.split(", ").map(issue).collect();
-                Event::Reviewed { issues, tests_passed }
+                vec![Event::Reviewed { seen: Seen { issues, ..Seen::default() } }]
             }
-            "approve" => Event::Reviewed { issues: Vec::new(), tests_passed },
-            "fail" => Event::Failed { why: rest.to_owned() },
-            "fix" => Event::Fixed { tree, said: "done".to_owned() },
+            "approve" => vec![Event::Reviewed { seen: Seen::default() }],
+            "fail" => vec![Event::Failed { why: rest.to_owned() }],
+            "fix" => {
+                let (from, to) = rest.split_once(' ').unwrap();
+                let said = "done".to_owned();
+                vec![
+                    Event::FixBegun { tree: tree(from), request: "digest".to_owned() },
+                    Event::FixMade { patch: stage::patch(0, 1), said },
+                    Event::Fixed { tree: tree(to) },
+                ]
+            }
             other => panic!("`{other}`"),
         }
     };
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(&mut event).collect()
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.flat_map(&mut event).collect()
 }
 
 fn after(text: &str) -> Standing {
     let mut standing = Standing::default();
     for event in events(text) {
-        standing.take("2026-01-01T00:00:00Z", &event);
+        standing.take("2026-01-01T00:00:00Z", &event).unwrap();
     }
     standing
 }
 
 fn check(text: &str, expected: Expect) {
     let standing = after(text);
-    let state = match &standing.state {
-        State::Pending => "pending",
-        State::InReview => "in review",
-        State::Rejected => "rejected",
-        State::FixesApplied => "fixes applied",
-        State::Approved(_) => "approved",
-        State::HandedOver(_) => "handed over",
-    };
     let next = match standing.next(&Limits::default()) {
         Step::Review => "review".to_owned(),
         Step::Fix(issues) => format!("fix {}", issues.len()),
+        Step::PutIn { .. } => "put in".to_owned(),
         Step::End(ending) => format!("end: {}", ending.reason()),
     };
-    expected.assert_eq(&format!("{state}, {next}"));
+    expected.assert_eq(&format!("{}, {next}", standing.state.name()));
 }
 
 #[test]
 fn a_loop_goes_round_until_it_is_approved() {
     check("begin", expect!["pending, review"]);
-    check("begin\nreview a", expect!["in review, review"]);
+    check("begin\nreview a", expect!["in_review, review"]);
     check("begin\nreview a\nreject x, y", expect!["rejected, fix 2"]);
-    check("begin\nreview a\nreject x\nfix b", expect!["fixes applied, review"]);
+    check("begin\nreview a\nreject x\nfix a b", expect!["fixes_applied, review"]);
     check(
-        "begin\nreview a\nreject x\nfix b\nreview b\napprove",
+        "begin\nreview a\nreject x\nfix a b\nreview b\napprove",
         expect!["approved, end: all acceptance criteria are met"],
     );
 }
@@ -90,8 +85,8 @@ fn a_loop_goes_round_until_it_is_approved() {
 #[test]
 fn the_same_issue_in_three_rounds_goes_to_a_person() {
     check(
-        "begin\nreview a\nreject Missing error handling@api.py, p\nfix b\nreview b
-         reject Error: Missing error handling@api.py, q\nfix c\nreview c
+        "begin\nreview a\nreject Missing error handling@api.py, p\nfix a b\nreview b
+         reject Error: Missing error handling@api.py, q\nfix b c\nreview c
          reject missing error handling@api.py, r",
         expect!["rejected, end: `missing error handling` came back in 3 rounds"],
     );
@@ -104,7 +99,7 @@ fn what_flips_there_and_back_comes_back_too() {
         let issue = if round % 2 == 0 { "uses tabs@a.py" } else { "uses spaces@a.py" };
         text += &format!("review t{round}\nreject {issue}\n");
         if round < 4 {
-            text += &format!("fix t{}\n", round + 1);
+            text += &format!("fix t{round} t{}\n", round + 1);
         }
     }
     check(&text, expect!["rejected, end: `uses tabs` came back in 3 rounds"]);
@@ -119,23 +114,25 @@ fn errors_one_after_another_or_in_between_end_it() {
     );
     let in_between: String = (0..5)
         .map(|n| {
-            format!("review a\nfail x\nreview a\nfail y\nreview a\nreject new {n}@f{n}\nfix b{n}\n")
+            format!(
+                "review a\nfail x\nreview a\nfail y\nreview a\nreject new {n}@f{n}\nfix a b{n}\n"
+            )
         })
         .collect();
     check(
         &format!("begin\n{in_between}"),
-        expect!["fixes applied, end: 10 rounds broke down, the last one because y"],
+        expect!["fixes_applied, end: 10 rounds broke down, the last one because y"],
     );
 }
 
 #[test]
 fn a_new_nit_every_round_ends_with_the_rounds() {
     let nits: String = (0..50)
-        .map(|n| format!("review t{n}\nreject nit number {n}@file{n}.rs\nfix t{}\n", n + 1))
+        .map(|n| format!("review t{n}\nreject nit number {n}@file{n}.rs\nfix t{n} t{}\n", n + 1))
         .collect();
     check(
         &format!("begin\n{nits}"),
-        expect!["fixes applied, end: 50 rounds were made, and no more are"],
+        expect!["fixes_applied, end: 50 rounds were made, and no more are"],
     );
 }
 
@@ -146,19 +143,19 @@ fn rounds_that_change_nothing_or_fail_the_same_way_end_it() {
         Step::End(ending) => ending.reason(),
         other => format!("{other:?}"),
     };
-    let idle = "review a\nreject x@f\nfix a\n";
+    let idle = "review a\nreject x@f\nfix a a\n";
     assert_eq!(next(&format!("begin\n{}", idle.repeat(2))), "Review");
     expect!["nothing got better for 3 rounds"]
         .assert_eq(&next(&format!("begin\n{}", idle.repeat(3))));
     let same: String =
-        (0..4).map(|n| format!("review t{n}\nreject x@f\nfix t{}\n", n + 1)).collect();
+        (0..4).map(|n| format!("review t{n}\nreject x@f\nfix t{n} t{}\n", n + 1)).collect();
     expect!["nothing got better for 3 rounds"].assert_eq(&next(&format!("begin\n{same}")));
 }
 
 #[test]
 fn a_new_epoch_counts_anew_and_forgets_nothing() {
     let ended = "begin\nreview a\nfail x\nreview a\nfail y\nreview a\nfail z\n";
-    check(&format!("{ended}resume"), expect!["fixes applied, review"]);
+    check(&format!("{ended}resume"), expect!["fixes_applied, review"]);
     let standing = after(&format!("{ended}resume\nreview b\nreject x"));
     assert_eq!((standing.round, standing.history.len()), (4, 4));
 }
@@ -167,8 +164,13 @@ fn a_new_epoch_counts_anew_and_forgets_nothing() {
 fn an_ending_stays_until_a_new_epoch() {
     let mut standing = after("begin\nreview a\nreject x");
     let ending = Ending::NoProgress { rounds: 3 };
-    let ended = Event::Ended { ending: ending.clone(), request: Some("digest".to_owned()) };
-    standing.take("2026-01-01T00:00:00Z", &ended);
+    let request = Some("digest".to_owned());
+    let papers = Left { request: request.clone(), escalation: None };
+    for event in [Event::EndBegun { ending: ending.clone(), papers }, Event::Ended] {
+        assert!(!standing.has_ended);
+        standing.take("2026-01-01T00:00:00Z", &event).unwrap();
+    }
     assert_eq!(standing.next(&Limits::default()), Step::End(ending));
-    assert_eq!(standing.request.as_deref(), Some("digest"));
+    assert_eq!((standing.has_ended, &standing.left.request), (true, &request));
+    assert!(standing.knows_paper("digest"));
 }

@@ -16,8 +16,8 @@ use crate::commands::{print_json, print_safely, warn};
 use crate::environment::variable;
 use crate::exit::Exit;
 use crate::gating::{Asked, Opened};
-use crate::models;
-use crate::settings::gates::GateFixer;
+use crate::models::{self, Line, ModelArgs};
+use crate::settings::fixer::{ChosenFixer, FixerCommand};
 
 /// What a model that fixes is told to be.
 const BRIEF: &str = "You mend a plan, or code and documents, so that the points of a checklist that \
@@ -51,15 +51,15 @@ impl Work for Subject<'_> {
     fn fix(&self, guidance: &str) -> Result<(), String> {
         let opened = self.open().map_err(|error| format!("{error:#}"))?;
         match &opened.terms.fixer {
-            Some(GateFixer::Command { run, env, time }) => {
-                let command = Command::new(&run[0]).args(&run[1..]).time(*time);
+            Some(ChosenFixer::Command(FixerCommand { program, args, env, time })) => {
+                let command = Command::new(program).args(args).time(*time);
                 // It gets no key but those that it is given by name.
                 let given = env.iter().filter_map(|name| Some((name, variable(name)?)));
                 let command =
                     given.fold(command, |command, (name, value)| command.env(name, value));
                 by_command(&opened, command, guidance)
             }
-            Some(GateFixer::Model) => by_model(&opened, guidance),
+            Some(ChosenFixer::Model) => by_model(&opened, guidance),
             None => Err("nobody is configured to fix anything".to_owned()),
         }
     }
@@ -85,8 +85,10 @@ fn by_command(opened: &Opened, command: Command, guidance: &str) -> Result<(), S
 
 fn by_model(opened: &Opened, guidance: &str) -> Result<(), String> {
     let files: Vec<RepoPath> = opened.files();
-    let (fixer, _line) = models::fixer(&opened.terms.models, Tier::Default, &opened.place.root)
-        .map_err(|error| format!("{error:#}"))?;
+    let (models, root) = (&opened.terms.models, &opened.place.root);
+    let told = |error: anyhow::Error| format!("{error:#}");
+    let line = Line::open(&ModelArgs::default(), models, root).map_err(told)?;
+    let fixer = models::fixer(models, Tier::Default, &line).map_err(told)?;
     let errand = Errand { brief: BRIEF, findings: guidance, files: &files };
     let mended = fixer.fix(&opened.place.root, &errand).map_err(|error| error.to_string())?;
     for refused in &mended.refused {

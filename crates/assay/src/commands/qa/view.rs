@@ -1,0 +1,245 @@
+//! What `assay qa` prints: how a loop goes on, how it came out, where it stands.
+
+use std::io::Write;
+use std::time::Duration;
+
+use assay_checks::check::{CheckOutcome, State as CheckState};
+use assay_findings::write::plain::one_line;
+use assay_validate::ending::Ending;
+use assay_validate::event::{Seen, TreeHash};
+use assay_validate::export::Told;
+use assay_validate::ground::Hears;
+use assay_validate::issue::Issue;
+use assay_validate::metrics::Metrics;
+use assay_validate::paper::{ESCALATION, FIX_REQUEST, Status};
+use assay_validate::spec;
+use assay_validate::standing::Standing;
+use assay_validate::state::State;
+
+use super::{Args, Form};
+use crate::commands::{print_json, print_safely};
+use crate::exit::Exit;
+use crate::queues;
+use crate::terminal::{BOLD, DIM, GREEN, RED, YELLOW, count};
+use crate::validating::{CameTo, Place};
+
+/// How many issues and files are named; the papers have all.
+const NAMED: usize = 20;
+
+/// How much of what a fixer says is shown, in characters.
+const SAID: usize = 80;
+
+/// Prints how a loop goes on, as it does.
+pub(super) struct Printing {
+    spec: String,
+}
+
+impl Printing {
+    pub(super) fn new(place: &Place) -> Printing {
+        Printing { spec: place.spec.name.clone() }
+    }
+}
+
+/// Prints nothing.
+pub(super) struct Silent;
+
+impl Hears for Silent {
+    fn round(&self, _: u32) {}
+    fn checking(&self, _: &str) {}
+    fn checked(&self, _: &CheckOutcome) {}
+    fn reviewing(&self) {}
+    fn reviewed(&self, _: &Seen) {}
+    fn fixing(&self, _: usize) {}
+    fn said(&self, _: &str) {}
+    fn fixed(&self, _: &[String], _: &[String]) {}
+}
+
+impl Hears for Printing {
+    fn round(&self, number: u32) {
+        line(&format!("{BOLD}{}, round {number}{BOLD:#}", one_line(&self.spec)));
+    }
+
+    fn checking(&self, name: &str) {
+        line(&format!("  {DIM}running{DIM:#}   {}", one_line(name)));
+    }
+
+    fn checked(&self, outcome: &CheckOutcome) {
+        let (style, word, why) = match &outcome.state {
+            CheckState::Passed => (GREEN, "passed", tests(outcome)),
+            CheckState::Failed { why } => (RED, "failed", why.clone()),
+            CheckState::NotRun { why } => (YELLOW, "not run", why.clone()),
+            CheckState::TimedOut => (RED, "too long", "it was ended".to_owned()),
+        };
+        let took = match outcome.duration_ms {
+            // Nobody waits for less.
+            ..1_000 => String::new(),
+            ms => format!(" {DIM}{}{DIM:#}", time(Duration::from_millis(ms))),
+        };
+        let name = one_line(&outcome.name);
+        let why = if why.is_empty() { why } else { format!(": {}", one_line(&why)) };
+        line(&format!("  {style}{word:<9}{style:#} {name}{why}{took}"));
+    }
+
+    fn reviewing(&self) {
+        line(&format!("  {DIM}reviewing{DIM:#} the change and its criteria"));
+    }
+
+    fn reviewed(&self, seen: &Seen) {
+        let met = seen.criteria.iter().filter(|line| line.is_met()).count();
+        let criteria = match seen.criteria.len() {
+            1 => format!("{met} of 1 criterion met"),
+            all => format!("{met} of {all} criteria met"),
+        };
+        if seen.issues.is_empty() {
+            line(&format!("  {GREEN}nothing is wrong{GREEN:#}, {criteria}"));
+            return;
+        }
+        let issues = count(seen.issues.len(), "issue");
+        line(&format!("  {RED}rejected{RED:#}  {issues}, {criteria}"));
+        seen.issues.iter().take(NAMED).for_each(|issue| line(&told(issue)));
+        let more = seen.issues.len().saturating_sub(NAMED);
+        if more > 0 {
+            line(&format!("    and {more} more, in {FIX_REQUEST}"));
+        }
+    }
+
+    fn fixing(&self, issues: usize) {
+        line(&format!("  {DIM}fixing{DIM:#}    {}", count(issues, "issue")));
+    }
+
+    fn said(&self, said: &str) {
+        // The fixer's words count for nothing, but whoever watches may want to know.
+        let last = said.lines().rev().find(|line| !line.trim().is_empty());
+        if let Some(last) = last {
+            let last: String = one_line(last.trim()).chars().take(SAID).collect();
+            line(&format!("  {DIM}it says   {last}{DIM:#}"));
+        }
+    }
+
+    fn fixed(&self, files: &[String], left_out: &[String]) {
+        match files {
+            [] => line(&format!("  {YELLOW}fixed{YELLOW:#}     nothing was changed")),
+            files => line(&format!("  {GREEN}fixed{GREEN:#}     {}", named(files))),
+        }
+        if !left_out.is_empty() {
+            let left_out = named(left_out);
+            line(&format!("  {YELLOW}left out{YELLOW:#}  {left_out}: not the fixer's to change"));
+        }
+    }
+}
+
+/// Prints a line. Whoever closed the output does not want to hear of it, and the loop goes on.
+fn line(text: &str) {
+    let text = assay_rules::redact(text);
+    let _ = writeln!(anstream::stdout().lock(), "{text}");
+}
+
+fn told(issue: &Issue) -> String {
+    let place = issue.place().map(|place| format!("  {DIM}{}{DIM:#}", one_line(&place)));
+    let (kind, severity) = (issue.kind.name(), issue.severity.name());
+    let title = one_line(&issue.title);
+    format!("    - {title} {DIM}({kind}, {severity}){DIM:#}{}", place.unwrap_or_default())
+}
+
+fn named(files: &[String]) -> String {
+    let shown: Vec<String> = files.iter().take(NAMED).map(|file| one_line(file)).collect();
+    match files.len().saturating_sub(NAMED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn tests(outcome: &CheckOutcome) -> String {
+    let ran = outcome.tests.as_ref().map(|tests| count(tests.totals.ran(), "test"));
+    let covered = outcome.coverage.as_ref().map(|measured| format!("{} covered", measured.total));
+    [ran, covered].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn time(took: Duration) -> String {
+    match took.as_secs() {
+        0..60 => format!("{:.1} s", took.as_secs_f64()),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+/// Tells how a run came out.
+pub(super) fn ended(
+    place: &Place,
+    form: Form,
+    came_to: &CameTo,
+    standing: &Standing,
+) -> anyhow::Result<()> {
+    if form == Form::Json {
+        return print_json(&Told { spec: &place.spec, standing }.status());
+    }
+    let rounds = count(standing.epoch().len(), "round");
+    match came_to {
+        CameTo::ApprovedBefore => {
+            line(&format!("{GREEN}APPROVED{GREEN:#} already, on this very tree{}", tree(standing)));
+        }
+        CameTo::Ended(Ending::Approved) => {
+            line(&format!("{GREEN}APPROVED{GREEN:#} after {rounds}{}", tree(standing)));
+        }
+        CameTo::Waits(ending) => hand_over(place, "It waits for you", ending),
+        CameTo::Ended(ending) => hand_over(place, "A person is needed", ending),
+    }
+    Ok(())
+}
+
+fn tree(standing: &Standing) -> String {
+    match &standing.state {
+        State::Approved(TreeHash(tree)) => format!(" {DIM}(tree {tree}){DIM:#}"),
+        _ => String::new(),
+    }
+}
+
+fn hand_over(place: &Place, why: &str, ending: &Ending) {
+    let folder = place.spec.folder.display();
+    let name = one_line(&place.spec.name);
+    line(&format!("{YELLOW}{why}{YELLOW:#}: {}", one_line(&ending.reason())));
+    line(&format!("  read      {folder}/{ESCALATION}"));
+    let (word, how): (&str, String) = match ending {
+        Ending::AwaitsSignOff => {
+            ("vouch", format!("assay qa --spec {name} --sign-off \"YOUR NAME\""))
+        }
+        _ => {
+            ("resume", format!("delete {folder}/{FIX_REQUEST}, or assay qa --spec {name} --resume"))
+        }
+    };
+    line(&format!("  {word:<9} {how}"));
+}
+
+/// Tells where a spec stands.
+pub(super) fn status(place: &Place, form: Form) -> anyhow::Result<Exit> {
+    let standing = place.standing()?;
+    let mut status = match (standing.has_begun, place.plan().signoff()) {
+        // Somebody else's loop may have written one.
+        (false, Some(signoff)) => Status::of(&place.spec.name, &signoff, &[]),
+        (true | false, _) => Told { spec: &place.spec, standing: &standing }.status(),
+    };
+    if let State::Approved(approved) = &standing.state
+        && *approved != place.tree()?
+    {
+        status = status.void();
+    }
+    match form {
+        Form::Text => print_safely(&status.text())?,
+        Form::Json => print_safely(&status.json())?,
+    }
+    Ok(Exit::Ready)
+}
+
+/// Tells how loops came out so far.
+pub(super) fn metrics(args: &Args) -> anyhow::Result<Exit> {
+    let root = queues::root(&args.folder)?;
+    let folders = match &args.spec {
+        Some(prefix) => vec![spec::find(&root, prefix)?],
+        None => spec::all(&root)?,
+    };
+    let metrics = Metrics::over(&root, &folders)?;
+    match args.format {
+        Form::Text => print_safely(&metrics.text())?,
+        Form::Json => print_json(&metrics)?,
+    }
+    Ok(Exit::Ready)
+}

@@ -1,0 +1,179 @@
+//! What is configured for the validation loop: `qa` in the configuration.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use assay_checks::command::CommandLine;
+use assay_checks::discovery::{Framework, Reading, TestKind};
+use assay_checks::results::Form;
+use assay_validate::ending::Limits;
+use serde::Deserialize;
+
+use super::PATH;
+use super::fixer::{ChosenFixer, StoredFixer};
+use super::models::StoredCaps;
+use crate::environment::variable;
+
+/// How long a fixer may take unless told otherwise, in seconds.
+const FIXER_SECONDS: u64 = 1800;
+
+/// How long a check may take unless told otherwise, in seconds.
+const CHECK_SECONDS: u64 = 1200;
+
+/// What is configured for the loop, as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct StoredQa {
+    max_iterations: Option<u32>,
+    recurring_issue_threshold: Option<usize>,
+    issue_similarity_threshold: Option<f64>,
+    max_consecutive_errors: Option<u32>,
+    max_errors: Option<u32>,
+    max_rounds_without_progress: Option<u32>,
+    pub(crate) budget: StoredCaps,
+    check_seconds: Option<u64>,
+    fixer: Option<StoredFixer>,
+    frameworks: Vec<StoredFramework>,
+    /// Kinds of issues besides those that are known.
+    pub(crate) issue_types: Vec<String>,
+}
+
+/// A way to run tests that is not known otherwise.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredFramework {
+    name: String,
+    run: String,
+    results: String,
+    /// The files that the results are in; else they are printed.
+    files: Option<String>,
+    #[serde(default)]
+    folder: String,
+    #[serde(default = "all")]
+    kind: TestKind,
+}
+
+fn all() -> TestKind {
+    TestKind::All
+}
+
+/// Who fixes what the loop finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LoopFixer {
+    /// A model where one is configured, after the safe fixes.
+    Usual,
+    /// Nobody, but for the safe fixes.
+    SafeOnly,
+    /// Somebody in particular, after the safe fixes.
+    Chosen(ChosenFixer),
+}
+
+impl StoredQa {
+    /// Says what cannot be used.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.fixer()?;
+        self.frameworks()?;
+        self.limits().map(|_| ())
+    }
+
+    /// Gives after how much of what a loop ends: as the environment says, or else as configured.
+    pub(crate) fn limits(&self) -> anyhow::Result<Limits> {
+        let usual = Limits::default();
+        let limits = Limits {
+            rounds: said("MAX_QA_ITERATIONS", self.max_iterations, usual.rounds)?,
+            recurring: said(
+                "RECURRING_ISSUE_THRESHOLD", self.recurring_issue_threshold, usual.recurring,
+            )?,
+            similarity: said(
+                "ISSUE_SIMILARITY_THRESHOLD",
+                self.issue_similarity_threshold,
+                usual.similarity,
+            )?,
+            errors_in_a_row: said(
+                "MAX_CONSECUTIVE_ERRORS", self.max_consecutive_errors, usual.errors_in_a_row,
+            )?,
+            errors: self.max_errors.unwrap_or(usual.errors),
+            stalled: self.max_rounds_without_progress.unwrap_or(usual.stalled),
+        };
+        let least = [limits.rounds, limits.errors_in_a_row, limits.errors, limits.stalled]
+            .into_iter()
+            .min();
+        if least == Some(0) || limits.recurring < 2 {
+            bail!(
+                "the limits under `qa` in `{PATH}` are 1 at the least, and \
+                 `recurring_issue_threshold` is 2"
+            );
+        }
+        if !(0.5..=1.0).contains(&limits.similarity) {
+            bail!(
+                "`qa.issue_similarity_threshold` in `{PATH}` is {}; it is from 0.5 to 1",
+                limits.similarity
+            );
+        }
+        Ok(limits)
+    }
+
+    /// Gives how long a check may take.
+    pub(crate) fn check_time(&self) -> Duration {
+        Duration::from_secs(self.check_seconds.unwrap_or(CHECK_SECONDS))
+    }
+
+    /// Gives who fixes.
+    pub(crate) fn fixer(&self) -> anyhow::Result<LoopFixer> {
+        Ok(match &self.fixer {
+            None => LoopFixer::Usual,
+            Some(StoredFixer::Named(name)) if name == "safe" => LoopFixer::SafeOnly,
+            Some(fixer) => LoopFixer::Chosen(fixer.chosen("qa.fixer", FIXER_SECONDS)?),
+        })
+    }
+
+    /// Gives the ways to run tests that are not known otherwise.
+    pub(crate) fn frameworks(&self) -> anyhow::Result<Vec<Framework>> {
+        self.frameworks.iter().map(StoredFramework::framework).collect()
+    }
+}
+
+impl StoredFramework {
+    fn framework(&self) -> anyhow::Result<Framework> {
+        let name = &self.name;
+        let command = CommandLine::parse(&self.run).map_err(|error| {
+            anyhow!("`qa.frameworks` in `{PATH}`: `{name}` cannot be run: {error}")
+        })?;
+        let form = Form::named(&self.results).with_context(|| {
+            let known = Form::ALL.map(Form::name).join(", ");
+            format!(
+                "`qa.frameworks` in `{PATH}`: `{name}` has results in `{}`; known are: {known}",
+                self.results
+            )
+        })?;
+        let reading = match &self.files {
+            Some(glob) => Reading::Files { form, glob: glob.clone() },
+            None => Reading::Printed(form),
+        };
+        Ok(Framework {
+            name: name.clone(),
+            kind: self.kind,
+            folder: self.folder.trim_matches('/').to_owned(),
+            run: command.clone(),
+            command,
+            reading,
+            coverage: None,
+            is_set_up: true,
+            has_tests: true,
+            has_integration: self.kind != TestKind::Unit,
+        })
+    }
+}
+
+/// Gives a limit: what a variable says, or else what is configured, or else the usual one.
+fn said<T: FromStr>(name: &str, configured: Option<T>, usual: T) -> anyhow::Result<T>
+where
+    T::Err: Display,
+{
+    let Some(text) = variable(name).filter(|text| !text.trim().is_empty()) else {
+        return Ok(configured.unwrap_or(usual));
+    };
+    text.trim().parse().map_err(|error| anyhow!("`{name}` is `{text}`, which is no limit: {error}"))
+}

@@ -1,0 +1,97 @@
+//! Who looks in a validation loop: everybody who reviews a change, and whoever judges the criteria.
+
+use assay_change::{Scope, Selection};
+use assay_checks::check::CheckOutcome;
+use assay_findings::gate::Mode;
+use assay_gates::model::{ModelCriterionJudge, ModelJudge};
+use assay_gates::reconcile::CriterionJudge;
+use assay_gates::subject::Subject;
+use assay_validate::ground::{Reviewed, Reviews};
+use assay_validate::run::Breakdown;
+use assay_validate::seen::{self, ReviewSays};
+use assay_validate::spec::Spec;
+
+use super::{Deadline, Place};
+use crate::models::{self, Asked, Keeping, Line, ModelArgs};
+use crate::reviewing::Prepared;
+use crate::settings::models::StoredModels;
+
+/// The persona that a repository makes of the loop's reviewer.
+const PERSONA: &str = "name: qa-reviewer\nabout: What this repository asks of the validation\n\
+                       tier: default\ntrigger: always\nrequired: true";
+
+/// Everybody who looks.
+pub(super) struct Eyes<'a> {
+    pub(super) place: &'a Place,
+    pub(super) args: &'a ModelArgs,
+    /// What models are asked over, where they are.
+    pub(super) line: Option<Line>,
+    pub(super) models: &'a StoredModels,
+    /// What the repository tells the reviewer.
+    pub(super) prompt: Option<&'a str>,
+    /// Categories of findings that are kinds of issues here.
+    pub(super) own_kinds: &'a [String],
+    pub(super) deadline: Deadline,
+    pub(super) warn: &'a dyn Fn(&str),
+}
+
+impl Reviews for Eyes<'_> {
+    fn review(
+        &self,
+        base: Option<&str>,
+        spec: &Spec,
+        checks: &[CheckOutcome],
+    ) -> Result<Reviewed, Breakdown> {
+        self.deadline.check()?;
+        let prepared = self.prepare(base, spec).map_err(broke)?;
+        let reviewed = prepared.review_unseen(Mode::ReportOnly);
+        match reviewed.keep(&prepared) {
+            Ok(kept) => kept.trouble.iter().for_each(|trouble| (self.warn)(trouble)),
+            Err(error) => (self.warn)(&format!("the review could not be kept: {error:#}")),
+        }
+        let issues = match seen::of_review(&reviewed.synthesis, self.own_kinds) {
+            ReviewSays::Issues(issues) => issues,
+            ReviewSays::Incomplete(why) => {
+                return Err(self.used_up().unwrap_or(Breakdown::Round(why.join("; "))));
+            }
+        };
+        let judge = self.judge().map_err(broke)?;
+        let subject = Subject::new(None, Some(&prepared.change), prepared.change.tree());
+        let judge = judge.as_ref().map(|judge| ModelCriterionJudge { judge, subject: &subject });
+        let judge = judge.as_ref().map(|judge| judge as &dyn CriterionJudge);
+        let criteria = seen::criteria(spec, checks, prepared.change.tree(), judge);
+        let criteria = criteria.map_err(|why| self.used_up().unwrap_or(Breakdown::Round(why)))?;
+        Ok(Reviewed { issues, criteria })
+    }
+}
+
+impl Eyes<'_> {
+    /// Opens what was implemented. The spec is what it is held against, and no part of it.
+    fn prepare(&self, base: Option<&str>, spec: &Spec) -> anyhow::Result<Prepared> {
+        let scope = base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
+        let selection = Selection { untracked: true, ..Selection::default() };
+        let also = self.prompt.map(|prompt| {
+            (".assay/prompts/qa_reviewer.md".to_owned(), format!("---\n{PERSONA}\n---\n\n{prompt}"))
+        });
+        let line = self.line.clone();
+        let asked = Asked { args: self.args, keeping: Keeping::Answers, line, also };
+        let mut prepared = Prepared::open(&self.place.root, &scope, &selection, asked)?;
+        prepared.change.files.retain(|file| !spec.owns(file.path()));
+        Ok(prepared)
+    }
+
+    fn judge(&self) -> anyhow::Result<Option<ModelJudge>> {
+        let Some(line) = &self.line else { return Ok(None) };
+        models::gate_judge(self.models, self.args.only(), line).map(Some)
+    }
+
+    /// Says so where models were not asked because there is nothing left to spend.
+    fn used_up(&self) -> Option<Breakdown> {
+        let line = self.line.as_ref().filter(|line| line.is_used_up())?;
+        Some(Breakdown::Budget(line.spent_in_words()))
+    }
+}
+
+fn broke(error: anyhow::Error) -> Breakdown {
+    Breakdown::Round(format!("{error:#}"))
+}

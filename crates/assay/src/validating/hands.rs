@@ -1,0 +1,157 @@
+//! Who works in a validation loop: safe fixes first, then a model or a command.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use assay_change::{Scope, Selection};
+use assay_findings::path::RepoPath;
+use assay_review::fixer::{self, FixerError};
+use assay_review::persona::Tier;
+use assay_rules::redacted_text;
+use assay_sandbox::Command;
+use assay_validate::ground::{Errand, Fixes};
+use assay_validate::run::Breakdown;
+use assay_validate::spec::Spec;
+
+use super::Deadline;
+use crate::agents::{safe_fixes, told};
+use crate::environment::variable;
+use crate::models::{self, Line};
+use crate::settings::fixer::{ChosenFixer, FixerCommand};
+use crate::settings::models::StoredModels;
+use crate::settings::qa::LoopFixer;
+
+/// What a model that fixes is told to be.
+const BRIEF: &str = "You mend an implementation so that what is wrong with it holds: tests pass, \
+                     criteria of its spec are met, findings of its review are gone.";
+
+/// How many processes a fixer may have at a time.
+const PROCESSES: u32 = 1_024;
+
+/// How much a fixer may print, in bytes.
+const OUTPUT: usize = 64 << 20;
+
+/// How much of what a fixer says is kept, in characters.
+const SAID: usize = 4_000;
+
+/// Everybody who fixes.
+pub(super) struct Hands<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) chosen: LoopFixer,
+    pub(super) models: &'a StoredModels,
+    /// What models are asked over, where they are.
+    pub(super) line: Option<Line>,
+    /// What the repository tells the fixer.
+    pub(super) prompt: Option<&'a str>,
+    pub(super) deadline: Deadline,
+}
+
+impl Fixes for Hands<'_> {
+    fn fix(&self, errand: &Errand<'_>) -> Result<String, Breakdown> {
+        self.deadline.check()?;
+        let mut done = match errand.base {
+            Some(base) => safe_fixes(errand.folder, base).map_err(broke)?,
+            None => Vec::new(),
+        };
+        match &self.chosen {
+            LoopFixer::SafeOnly => {}
+            LoopFixer::Usual => {
+                if let Some(line) = &self.line {
+                    done.extend(self.by_model(errand, line)?);
+                }
+            }
+            LoopFixer::Chosen(ChosenFixer::Command(command)) => {
+                done.push(self.by_command(errand, command)?);
+            }
+            LoopFixer::Chosen(ChosenFixer::Model) => {
+                let line = self.line.as_ref().ok_or_else(|| {
+                    Breakdown::Round(
+                        "a model is to fix it, and none is configured or asked".to_owned(),
+                    )
+                })?;
+                done.extend(self.by_model(errand, line)?);
+            }
+        }
+        Ok(match done.is_empty() {
+            true => "there is no safe fix for what is wrong, and nobody else fixes".to_owned(),
+            false => done.join("\n"),
+        })
+    }
+}
+
+impl Hands<'_> {
+    fn by_model(&self, errand: &Errand<'_>, line: &Line) -> Result<Vec<String>, Breakdown> {
+        let fixer = models::fixer(self.models, Tier::Default, line).map_err(broke)?;
+        let brief = [Some(BRIEF), self.prompt].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let files = self.files(errand);
+        let errand_of_model =
+            fixer::Errand { brief: &brief, findings: errand.request, files: &files };
+        match fixer.fix(errand.folder, &errand_of_model) {
+            Ok(mended) => Ok(told(mended)),
+            Err(FixerError::NothingToShow) => Ok(Vec::new()),
+            Err(_) if line.is_used_up() => Err(Breakdown::Budget(line.spent_in_words())),
+            Err(error) => Err(Breakdown::Round(error.to_string())),
+        }
+    }
+
+    /// Gives the files that a model may have to change: those that issues name, and those that were
+    /// implemented.
+    fn files(&self, errand: &Errand<'_>) -> Vec<RepoPath> {
+        let mut names: BTreeSet<String> =
+            errand.issues.iter().filter_map(|issue| issue.file.clone()).collect();
+        let scope = errand.base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
+        let selection = Selection { untracked: true, ..Selection::default() };
+        // Where it cannot be opened, the review says so.
+        if let Ok(change) = assay_change::open(errand.folder, &scope, &selection) {
+            names.extend(change.files.iter().filter_map(|file| file.new_path.clone()));
+        }
+        names.retain(|name| !self.spec.owns(name));
+        names.iter().filter_map(|name| RepoPath::exact(name).ok()).collect()
+    }
+
+    /// Has a command fix it, which reads what is to be done from its standard input. It can write
+    /// to its copy of the tree, and where things are temporary; nowhere else.
+    fn by_command(&self, errand: &Errand<'_>, command: &FixerCommand) -> Result<String, Breakdown> {
+        let FixerCommand { program, args, env, time } = command;
+        let scratch = tempfile::Builder::new().prefix("assay-fixer-").tempdir();
+        let scratch = scratch.map_err(|error| broke(error.into()))?;
+        let input = [self.prompt, Some(errand.request)].into_iter().flatten();
+        let input = input.collect::<Vec<_>>().join("\n");
+        let command = Command::new(program)
+            .args(args)
+            .folder(errand.folder)
+            .time(self.deadline.within(*time))
+            .output(OUTPUT)
+            .processes(PROCESSES)
+            .writable([errand.folder, scratch.path(), Path::new("/dev")])
+            .env("TMPDIR", scratch.path())
+            .env("ASSAY_QA_SPEC", &self.spec.name)
+            .input(input.into_bytes());
+        // It gets no key but those that it is given by name.
+        let given = env.iter().filter_map(|name| Some((name, variable(name)?)));
+        let command = given.fold(command, |command, (name, value)| command.env(name, value));
+        let finished = command.run().map_err(|error| {
+            Breakdown::Round(format!("the fixer came to no end: {:#}", anyhow::Error::from(error)))
+        })?;
+        let said = |bytes: &[u8]| last_of(&redacted_text(&String::from_utf8_lossy(bytes)));
+        if !finished.status.success() {
+            return Err(Breakdown::Round(format!(
+                "the fixer ended with {}: {}",
+                finished.status,
+                said(&finished.stderr),
+            )));
+        }
+        Ok(said(&finished.stdout))
+    }
+}
+
+/// Gives the end of a text.
+fn last_of(text: &str) -> String {
+    let text = text.trim();
+    let skipped = text.chars().count().saturating_sub(SAID);
+    text.chars().skip(skipped).collect()
+}
+
+fn broke(error: anyhow::Error) -> Breakdown {
+    Breakdown::Round(format!("{error:#}"))
+}

@@ -1,0 +1,299 @@
+//! The validation loop from the command line: [`Validation`] has a spec, its journal and everybody
+//! who looks and works.
+
+mod eyes;
+mod hands;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use assay_change::{Change, Scope, Selection};
+use assay_checks::required::Risk;
+use assay_checks::run::{Allowance, Runner};
+use assay_review::runs;
+use assay_store::clock;
+use assay_validate::ending::Ending;
+use assay_validate::event::{Begun, Event, TreeHash};
+use assay_validate::ground::{Ground, Hears};
+use assay_validate::journal::{Journal, JournalError};
+use assay_validate::opening::{Found, Opening, opening};
+use assay_validate::own::tree_hash;
+use assay_validate::plan::{self, ImplementationPlan};
+use assay_validate::run::{Breakdown, run};
+use assay_validate::spec::{self, Spec};
+use assay_validate::standing::Standing;
+
+use self::eyes::Eyes;
+use self::hands::Hands;
+use crate::environment::variable;
+use crate::exit::NothingKnown;
+use crate::models::{Line, ModelArgs};
+use crate::queues;
+use crate::settings::{Prompts, Settings};
+
+/// Where loops keep what is nobody else's business, below the state folder.
+const STATE: &str = "qa";
+
+/// A spec as it lies in a repository.
+pub(crate) struct Place {
+    pub(crate) root: PathBuf,
+    pub(crate) spec: Spec,
+    plan: ImplementationPlan,
+    risk: Risk,
+}
+
+/// What is asked of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) base: Option<&'a str>,
+    pub(crate) resumes: bool,
+    pub(crate) sign_off: Option<&'a str>,
+    pub(crate) models: &'a ModelArgs,
+}
+
+/// How a run came out.
+pub(crate) enum CameTo {
+    /// It is approved already, and nothing was run.
+    ApprovedBefore,
+    /// It waits for a person, and nothing was run.
+    Waits(Ending),
+    /// It was run to an ending.
+    Ended(Ending),
+}
+
+impl Place {
+    /// Finds a spec by the beginning of its name.
+    pub(crate) fn of(folder: &Path, prefix: &str) -> anyhow::Result<Place> {
+        let root = queues::root(folder)?;
+        let folder = spec::find(&root, prefix)?;
+        let plan = ImplementationPlan::read(&spec::file(&root, &folder, plan::NAME)?)?;
+        let risk = plan.risk_level()?;
+        let spec = Spec::read(&root, &folder, &plan)?;
+        Ok(Place { root, spec, plan, risk })
+    }
+
+    /// Gives where the loop stands, whoever is at it.
+    pub(crate) fn standing(&self) -> anyhow::Result<Standing> {
+        let entries = Journal::read(&self.folder()).context(UNKNOWN)?;
+        Ok(Standing::of(&entries).context(UNKNOWN)?)
+    }
+
+    /// Takes the digest of the tree as it is.
+    pub(crate) fn tree(&self) -> anyhow::Result<TreeHash> {
+        Ok(tree_hash(&self.root)?)
+    }
+
+    /// Gives the plan.
+    pub(crate) fn plan(&self) -> &ImplementationPlan {
+        &self.plan
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.root.join(&self.spec.folder)
+    }
+
+    /// Says what is missing before anything can be validated.
+    pub(crate) fn check_complete(&self) -> anyhow::Result<()> {
+        if self.plan.is_complete() {
+            return Ok(());
+        }
+        let path = self.spec.folder.join(plan::NAME);
+        let missing = self.plan.missing();
+        if missing.is_empty() {
+            bail!("`{}` has no subtask, so nothing was implemented yet", path.display());
+        }
+        let named = missing.iter().take(10).map(|subtask| {
+            let title = subtask.title.as_deref().map(|title| format!(" ({title})"));
+            format!("`{}`{} is {}", subtask.name, title.unwrap_or_default(), subtask.status)
+        });
+        let named: Vec<String> = named.collect();
+        let more = match missing.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(", and {more} more are not either"),
+        };
+        bail!("not every subtask of `{}` is completed: {}{more}", path.display(), named.join(", "))
+    }
+
+    /// Gives where the loop keeps its own; refuses what came with the repository.
+    fn state(&self) -> anyhow::Result<PathBuf> {
+        if let Some(brought) = runs::brought(&self.root) {
+            bail!(
+                "`{brought}` came with the repository, so nobody here saw what it says; take it \
+                 out of the repository"
+            );
+        }
+        Ok(runs::state_folder(&self.root)?.join(STATE).join(&self.spec.name))
+    }
+
+    /// Opens what was implemented, on top of a commit or of what is found to be one.
+    fn change(&self, base: Option<&str>) -> anyhow::Result<Change> {
+        let scope = base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
+        let selection = Selection { untracked: true, ..Selection::default() };
+        Ok(assay_change::open(&self.root, &scope, &selection)?)
+    }
+}
+
+/// What is said where a loop cannot be followed, which is never an approval.
+const UNKNOWN: NothingKnown = NothingKnown("where the loop stands is not known");
+
+/// What is said where a loop cannot go on.
+const BROKEN: NothingKnown = NothingKnown("the loop cannot go on, and nothing is approved");
+
+/// Goes on with the loop of a spec until there is an ending, or nothing to be done.
+pub(crate) fn validate(
+    place: &Place,
+    asked: Asked<'_>,
+    listener: &dyn Hears,
+    warn: &dyn Fn(&str),
+) -> anyhow::Result<(CameTo, Standing)> {
+    place.check_complete()?;
+    let state = place.state()?;
+    let mut journal = Journal::open(&place.folder(), &state.join("seal")).context(UNKNOWN)?;
+    let mut standing = Standing::of(journal.entries()).context(UNKNOWN)?;
+    let tree = place.tree()?;
+    if let Some(by) = asked.sign_off {
+        sign_off(&mut journal, &mut standing, by, &tree)?;
+    }
+    let found = Found {
+        root: &place.root,
+        spec: &place.spec,
+        standing: &standing,
+        tree: &tree,
+        is_own: journal.is_own(),
+        resumes: asked.resumes,
+    };
+    let begin = match opening(found)? {
+        Opening::Approved => return Ok((CameTo::ApprovedBefore, standing)),
+        Opening::Waits(ending) => return Ok((CameTo::Waits(ending), standing)),
+        Opening::Begin(begin) => Some(begin),
+        Opening::GoOn => None,
+    };
+    // The base of an epoch stays: fixes that are not committed must not become all there is.
+    let goes_on = begin.is_none() && standing.has_begun;
+    let base = match (goes_on, asked.base) {
+        (true, _) => standing.base.clone(),
+        (false, Some(base)) => Some(assay_change::commit_of(&place.root, base)?),
+        (false, None) => place.change(None)?.base_revision().map(str::to_owned),
+    };
+    if goes_on && asked.base.is_some() {
+        warn("the loop goes on with the base that it began with; `--base` is for a new one");
+    }
+    let change = place.change(base.as_deref())?;
+    let mut settings = Settings::of(&change)?;
+    let prompts = Prompts::of(&change, &mut settings.notes)?;
+    settings.notes.iter().for_each(|note| warn(note));
+    let limits = settings.qa.limits()?;
+    let args = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
+    let line = match args.are_wanted(&settings) {
+        true => Some(Line::open(&args, &settings.models, &place.root)?),
+        false => None,
+    };
+    let deadline = Deadline::after(args.most_seconds());
+    let eyes = Eyes {
+        place,
+        args: &args,
+        line: line.clone(),
+        models: &settings.models,
+        prompt: prompts.reviewer.as_deref(),
+        own_kinds: &settings.qa.issue_types,
+        deadline,
+        warn,
+    };
+    let hands = Hands {
+        spec: &place.spec,
+        chosen: settings.qa.fixer()?,
+        models: &settings.models,
+        line,
+        prompt: prompts.fixer.as_deref(),
+        deadline,
+    };
+    let ground = Ground {
+        root: place.root.clone(),
+        spec: place.spec.clone(),
+        risk: place.risk,
+        base,
+        frameworks: settings.qa.frameworks()?,
+        runner: runner(&place.root, &state, settings.qa.check_time()),
+        state: state.clone(),
+        clock: &now,
+        reviewer: &eyes,
+        fixer: &hands,
+        listener,
+    };
+    let (ending, standing) = run(&ground, &mut journal, &limits, begin).map_err(broken)?;
+    Ok((CameTo::Ended(ending), standing))
+}
+
+/// Notes that somebody vouches for the tree as it is.
+fn sign_off(
+    journal: &mut Journal,
+    standing: &mut Standing,
+    by: &str,
+    tree: &TreeHash,
+) -> anyhow::Result<()> {
+    if by.trim().is_empty() {
+        bail!("there is no name; whoever reads the journal later needs to know who vouched");
+    }
+    if !journal.is_own() {
+        // It would be forgotten with all else that happened elsewhere.
+        note(journal, standing, Event::EpochBegun { why: Begun::Elsewhere, base: None })?;
+    }
+    let event = Event::SignedOff { by: by.trim().to_owned(), tree: tree.clone() };
+    note(journal, standing, event)
+}
+
+fn note(journal: &mut Journal, standing: &mut Standing, event: Event) -> anyhow::Result<()> {
+    let at = now();
+    standing.take(&at, &event).context(UNKNOWN)?;
+    journal.add(&at, event).context(UNKNOWN)?;
+    Ok(())
+}
+
+/// Gives the time.
+fn now() -> String {
+    clock::now().to_string()
+}
+
+fn runner(root: &Path, state: &Path, time: Duration) -> Runner {
+    let allowance = Allowance { time, ..Allowance::default() };
+    let runner = Runner::new(root).allowance(allowance).caches(&state.join("caches"));
+    match variable("PATH") {
+        Some(path) => runner.search_path(path),
+        None => runner,
+    }
+}
+
+fn broken(error: Breakdown) -> anyhow::Error {
+    match error {
+        Breakdown::Journal(JournalError::Disk(error)) => anyhow::Error::from(error).context(BROKEN),
+        error => anyhow::Error::from(error).context(BROKEN),
+    }
+}
+
+/// When a run has to be done.
+#[derive(Debug, Clone, Copy)]
+struct Deadline(Option<(Instant, u64)>);
+
+impl Deadline {
+    fn after(seconds: Option<u64>) -> Deadline {
+        let until = |seconds| Instant::now().checked_add(Duration::from_secs(seconds));
+        Deadline(seconds.and_then(|seconds| Some((until(seconds)?, seconds))))
+    }
+
+    /// Says so where it is over.
+    fn check(self) -> Result<(), Breakdown> {
+        match self.0 {
+            Some((end, seconds)) if Instant::now() >= end => {
+                Err(Breakdown::Budget(format!("{seconds} s are over")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Gives no more time than there is.
+    fn within(self, time: Duration) -> Duration {
+        let left = self.0.map(|(end, _)| end.saturating_duration_since(Instant::now()));
+        left.map_or(time, |left| time.min(left.max(Duration::from_secs(1))))
+    }
+}

@@ -1,0 +1,298 @@
+//! What others are told about a loop: the plan's keys and the papers, all from where it stands.
+
+use std::path::Path;
+use std::time::Duration;
+
+use assay_checks::check::{self, CheckOutcome};
+use assay_store::disk::{self, Sure};
+
+use crate::ending::Ending;
+use crate::event::{Left, TreeHash};
+use crate::issue::{Issue, IssueKind, IssueSeverity};
+use crate::opening;
+use crate::paper::{
+    self, Appearance, CheckLine, CheckWord, CoverageLine, Escalation, RecurringIssue, Report,
+    Status, TestCount,
+};
+use crate::plan::{self, HistoryEntry, Signoff, SignoffStatus, Stats};
+use crate::run::Breakdown;
+use crate::spec::{self, Spec};
+use crate::standing::{CameTo, Round, Standing};
+use crate::state::State;
+
+/// What is told of a loop.
+pub struct Told<'a> {
+    /// The spec.
+    pub spec: &'a Spec,
+    /// Where the loop stands.
+    pub standing: &'a Standing,
+}
+
+impl Told<'_> {
+    /// Gives where the spec stands.
+    pub fn status(&self) -> Status {
+        Status::of(&self.spec.name, &self.signoff(), &self.history())
+    }
+
+    /// Gives the digests of the papers that are to be written.
+    pub(crate) fn papers(&self, ending: Option<&Ending>) -> Left {
+        let digest = |text: String| digest(text.as_bytes());
+        Left {
+            request: self.request(ending).map(digest),
+            escalation: ending.and_then(|ending| self.escalation(ending)).map(digest),
+        }
+    }
+
+    /// Writes all of it into the spec's folder.
+    pub(crate) fn write(&self, root: &Path, ending: Option<&Ending>) -> Result<(), Breakdown> {
+        let at = |name: &str| {
+            let path = spec::file(root, &self.spec.folder, name);
+            path.map_err(|error| Breakdown::Fatal(error.to_string()))
+        };
+        let history = self.history();
+        let plan = at(plan::NAME)?;
+        plan::write_export(&plan, &self.signoff(), &history, &Stats::of(&history))
+            .map_err(|error| Breakdown::Fatal(chain(&error)))?;
+        if let Some(report) = self.report() {
+            put(&at(paper::REPORT)?, &report)?;
+        }
+        opening::archive(root, self.spec, self.standing)
+            .map_err(|error| Breakdown::Fatal(chain(&error)))?;
+        self.hand(&at(paper::FIX_REQUEST)?, self.request(ending))?;
+        let escalation = ending.and_then(|ending| self.escalation(ending));
+        self.hand(&at(paper::ESCALATION)?, escalation)
+    }
+
+    /// Writes a paper that a person may write too, once the journal knows it, or takes away what was
+    /// written before. What a person wrote stays.
+    fn hand(&self, path: &Path, text: Option<String>) -> Result<(), Breakdown> {
+        let there = disk::read(path).map_err(fatal)?;
+        let is_own = there.as_ref().is_none_or(|there| self.standing.knows_paper(&digest(there)));
+        let is_approved = matches!(self.standing.state, State::Approved(_));
+        match (text, there) {
+            _ if !is_own => Ok(()),
+            (Some(text), _) if self.standing.knows_paper(&digest(text.as_bytes())) => {
+                put(path, &text)
+            }
+            (None, Some(_)) if is_approved => disk::remove(path).map_err(fatal),
+            (Some(_) | None, _) => Ok(()),
+        }
+    }
+
+    fn signoff(&self) -> Signoff {
+        let standing = self.standing;
+        let status = standing.exported();
+        let ending = match &standing.state {
+            State::HandedOver(ending) => Some(ending),
+            _ => None,
+        };
+        let last = standing.history.last();
+        let shows_issues =
+            matches!(status, SignoffStatus::Rejected | SignoffStatus::HumanEscalation);
+        Signoff {
+            status,
+            qa_session: standing.round,
+            timestamp: last.map(|round| in_seconds(&round.at)).unwrap_or_default(),
+            tests_passed: last
+                .filter(|_| status == SignoffStatus::Approved)
+                .and_then(|round| Some(round.seen()?.tests_passed)),
+            issues_found: if shows_issues { standing.issues() } else { Vec::new() },
+            recurring_issues: match ending {
+                Some(Ending::Recurring { issues }) => {
+                    issues.iter().map(|(issue, _)| issue.clone()).collect()
+                }
+                _ => Vec::new(),
+            },
+            escalation_reason: ending.map(Ending::reason),
+        }
+    }
+
+    fn history(&self) -> Vec<HistoryEntry> {
+        let entry = |round: &Round| HistoryEntry {
+            iteration: round.number,
+            status: self.word(round).to_owned(),
+            timestamp: in_seconds(&round.at),
+            issues: round.seen().map(|seen| seen.issues.clone()).unwrap_or_default(),
+        };
+        self.standing.history.iter().map(entry).collect()
+    }
+
+    /// Gives the word for what a round came to.
+    fn word(&self, round: &Round) -> &'static str {
+        match &round.came_to {
+            CameTo::Error(_) => "error",
+            CameTo::Verdict(seen) if !seen.issues.is_empty() => "rejected",
+            CameTo::Verdict(seen)
+                if seen.needs_sign_off && !self.standing.is_vouched(&round.tree) =>
+            {
+                "human_escalation"
+            }
+            CameTo::Verdict(_) => "approved",
+        }
+    }
+
+    fn report(&self) -> Option<String> {
+        let round = self.standing.history.last()?;
+        let TreeHash(tree) = &round.tree;
+        let seen = round.seen();
+        let errors = match &round.came_to {
+            CameTo::Error(why) => vec![broke_down(why)],
+            CameTo::Verdict(_) => Vec::new(),
+        };
+        let taken = self.standing.feedback.as_ref();
+        Some(paper::report(&Report {
+            spec: &self.spec.name,
+            verdict: self.word(round),
+            round: round.number,
+            at: &in_seconds(&round.at),
+            tree,
+            criteria: seen.map(|seen| seen.criteria.as_slice()).unwrap_or_default(),
+            checks: &lines(&round.checks),
+            coverage: &self.coverage(&round.checks),
+            feedback: taken,
+            issues: seen.map_or(&errors, |seen| &seen.issues),
+        }))
+    }
+
+    fn coverage(&self, checks: &[CheckOutcome]) -> Vec<CoverageLine> {
+        let minimum = self.spec.verification.minimum_coverage;
+        let measured = checks.iter().filter_map(|check| check.coverage.as_ref());
+        let lines = measured.flat_map(|measured| {
+            let line = |of: &str, percent: Option<f64>| {
+                percent.map(|percent| CoverageLine { of: of.to_owned(), percent, minimum })
+            };
+            let files = measured.files.iter().map(|(path, file)| (path.as_str(), file.count));
+            let all = [("total", measured.total), ("changed lines", measured.changed)];
+            let all: Vec<CoverageLine> = all
+                .into_iter()
+                .chain(files)
+                .filter_map(|(of, count)| line(of, count.percent()))
+                .collect();
+            all
+        });
+        lines.collect()
+    }
+
+    /// Gives what has to be fixed, as long as something has.
+    fn request(&self, ending: Option<&Ending>) -> Option<String> {
+        let is_open = match ending {
+            Some(ending) => *ending != Ending::Approved,
+            None => self.standing.state == State::Rejected,
+        };
+        let standing = self.standing;
+        is_open.then(|| paper::fix_request(&standing.issues(), standing.round, self.spec))
+    }
+
+    fn escalation(&self, ending: &Ending) -> Option<String> {
+        if *ending == Ending::Approved {
+            return None;
+        }
+        let standing = self.standing;
+        let recurring: Vec<RecurringIssue> = match ending {
+            Ending::Recurring { issues } => {
+                issues.iter().map(|(issue, _)| self.recurring(issue)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let mut open = standing.issues();
+        open.retain(|issue| recurring.iter().all(|known| known.issue != *issue));
+        let last = standing.history.last();
+        let checks = last.map(|round| lines(&round.checks)).unwrap_or_default();
+        Some(paper::escalation(&Escalation {
+            spec: &self.spec.name,
+            round: standing.round,
+            at: &last.map(|round| in_seconds(&round.at)).unwrap_or_default(),
+            reason: &ending.reason(),
+            recurring: &recurring,
+            open: &open,
+            checks: &checks,
+            actions: &ending.actions(),
+        }))
+    }
+
+    fn recurring(&self, issue: &Issue) -> RecurringIssue {
+        let appearances = self.standing.appearances(issue).into_iter();
+        let appearance = |(round, seen): (&Round, &Issue)| Appearance {
+            round: round.number,
+            title: seen.title.clone(),
+            tried: round.fix.as_ref().map(|fix| fix.said.clone()),
+        };
+        RecurringIssue { issue: issue.clone(), appearances: appearances.map(appearance).collect() }
+    }
+}
+
+/// Gives a time without what is smaller than a second, as plans have it.
+fn in_seconds(at: &str) -> String {
+    match at.split_once('.') {
+        Some((seconds, _)) => format!("{seconds}Z"),
+        None => at.to_owned(),
+    }
+}
+
+/// Makes an issue of a breakdown, which a report shows and nobody is asked to fix.
+fn broke_down(why: &str) -> Issue {
+    Issue {
+        title: "The round broke down".to_owned(),
+        kind: IssueKind::CodeQuality,
+        severity: IssueSeverity::High,
+        file: None,
+        line: None,
+        description: Some(why.to_owned()),
+        fix: None,
+        key: None,
+    }
+}
+
+fn lines(checks: &[CheckOutcome]) -> Vec<CheckLine> {
+    checks.iter().map(line).collect()
+}
+
+fn line(check: &CheckOutcome) -> CheckLine {
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    CheckLine {
+        name: check.kind.name().to_owned(),
+        command: Some(check.command.clone()).filter(|command| !command.is_empty()),
+        outcome: match &check.state {
+            check::State::Passed => CheckWord::Passed,
+            check::State::Failed { .. } => CheckWord::Failed,
+            check::State::NotRun { why } => CheckWord::NotRun { why: why.clone() },
+            check::State::TimedOut => CheckWord::NotRun { why: "it took too long".to_owned() },
+        },
+        exit: check.exit_code,
+        took: Some(Duration::from_millis(check.duration_ms)),
+        tests: check.tests.as_ref().map(|tests| TestCount {
+            passed: number(tests.totals.passed),
+            failed: number(tests.totals.failed),
+            skipped: number(tests.totals.skipped),
+        }),
+        tail: check.tail.clone(),
+    }
+}
+
+/// Writes a file where it is not as it should be already.
+fn put(path: &Path, text: &str) -> Result<(), Breakdown> {
+    if disk::read(path).map_err(fatal)?.as_deref() == Some(text.as_bytes()) {
+        return Ok(());
+    }
+    disk::write(path, text.as_bytes(), Sure::OnDisk).map_err(fatal)
+}
+
+fn fatal(error: disk::DiskError) -> Breakdown {
+    Breakdown::Fatal(chain(&error))
+}
+
+/// Gives an error with what it came from.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
+}
+
+/// Gives the digest of a paper.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
+}

@@ -1,0 +1,174 @@
+//! How loops came out so far: [`Metrics`], added up from their journals.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::event::Event;
+use crate::issue::Issue;
+use crate::journal::{Entry, Journal, JournalError};
+use crate::standing::Standing;
+
+/// How loops came out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Metrics {
+    /// How many specs were validated.
+    pub specs: usize,
+    /// How many times one was approved.
+    pub approvals: usize,
+    /// How many times one was handed to a person.
+    pub handed_over: usize,
+    /// How many rounds it took to an approval.
+    pub rounds_to_approval: Option<Spread>,
+    /// What fixing achieved, by kind of issue.
+    pub fixes_by_type: BTreeMap<String, FixRate>,
+    /// Where the time went, in seconds.
+    pub seconds_by_stage: BTreeMap<&'static str, f64>,
+}
+
+/// The middle of some numbers, and what nearly all of them stay within.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    /// Half of them are no more.
+    pub median: usize,
+    /// Of a hundred, 95 are no more.
+    pub p95: usize,
+}
+
+/// What fixing achieved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct FixRate {
+    /// How many issues somebody tried to fix.
+    pub tried: usize,
+    /// How many of them were gone in the next round.
+    pub fixed: usize,
+}
+
+impl Metrics {
+    /// Adds up the journals of specs, whose folders are named from the root.
+    pub fn over(root: &Path, folders: &[PathBuf]) -> Result<Metrics, JournalError> {
+        let journals: Result<Vec<Vec<Entry>>, JournalError> =
+            folders.iter().map(|folder| Journal::read(&root.join(folder))).collect();
+        Ok(Metrics::of(&journals?))
+    }
+
+    /// Adds up journals.
+    pub fn of(journals: &[Vec<Entry>]) -> Metrics {
+        let mut metrics = Metrics::default();
+        let mut rounds = Vec::new();
+        for entries in journals.iter().filter(|entries| !entries.is_empty()) {
+            metrics.specs += 1;
+            metrics.add_endings(entries, &mut rounds);
+            metrics.add_fixes(entries);
+            metrics.add_times(entries);
+        }
+        metrics.approvals = rounds.len();
+        metrics.rounds_to_approval = spread(rounds);
+        metrics
+    }
+
+    fn add_endings(&mut self, entries: &[Entry], rounds: &mut Vec<usize>) {
+        let mut standing = Standing::default();
+        for entry in entries {
+            // One that is no journal of a loop is told where it is used.
+            if standing.take(&entry.at, &entry.event).is_err() {
+                return;
+            }
+            if entry.event == Event::Ended {
+                match standing.is_approved() {
+                    true => rounds.push(standing.epoch().len()),
+                    false => self.handed_over += 1,
+                }
+            }
+        }
+    }
+
+    fn add_fixes(&mut self, entries: &[Entry]) {
+        let Ok(standing) = Standing::of(entries) else { return };
+        let rounds: Vec<_> = standing.history.iter().collect();
+        for pair in rounds.windows(2) {
+            let [before, after] = pair else { continue };
+            let (Some(seen), Some(next), Some(_)) = (before.seen(), after.seen(), &before.fix)
+            else {
+                continue;
+            };
+            for issue in &seen.issues {
+                let rate = self.fixes_by_type.entry(issue.kind.name().to_owned()).or_default();
+                rate.tried += 1;
+                rate.fixed += usize::from(!next.issues.iter().any(|other| is_same(issue, other)));
+            }
+        }
+    }
+
+    fn add_times(&mut self, entries: &[Entry]) {
+        let pairs = entries.windows(2).filter_map(|pair| match pair {
+            [before, after] => Some((stage(&before.event, &after.event)?, before, after)),
+            _ => None,
+        });
+        for (stage, before, after) in pairs {
+            let parse = |entry: &Entry| entry.at.parse::<Timestamp>().ok();
+            let (Some(from), Some(to)) = (parse(before), parse(after)) else { continue };
+            let seconds = to.duration_since(from).as_secs_f64().max(0.0);
+            *self.seconds_by_stage.entry(stage).or_default() += seconds;
+        }
+    }
+
+    /// Writes it for people.
+    pub fn text(&self) -> String {
+        let mut out = format!(
+            "Specs: {}\nApproved: {}\nHanded over: {}\n",
+            self.specs, self.approvals, self.handed_over
+        );
+        if let Some(Spread { median, p95 }) = self.rounds_to_approval {
+            out.push_str(&format!(
+                "\nRounds to approval:\n  Median: {median}\n  95th percentile: {p95}\n"
+            ));
+        }
+        if !self.fixes_by_type.is_empty() {
+            out.push_str("\nFixed at the first try:\n");
+        }
+        for (kind, FixRate { tried, fixed }) in &self.fixes_by_type {
+            let percent = 100 * fixed / tried.max(&1);
+            out.push_str(&format!("  {kind}: {fixed} of {tried} ({percent}%)\n"));
+        }
+        if !self.seconds_by_stage.is_empty() {
+            out.push_str("\nTime:\n");
+        }
+        for (stage, seconds) in &self.seconds_by_stage {
+            out.push_str(&format!("  {stage}: {seconds:.1} s\n"));
+        }
+        out
+    }
+}
+
+/// Says whether two issues of rounds that follow each other are one.
+fn is_same(one: &Issue, other: &Issue) -> bool {
+    match (&one.key, &other.key) {
+        (Some(one), Some(other)) => one == other,
+        _ => one.title == other.title && one.file == other.file,
+    }
+}
+
+/// Says what was done between two things that happened.
+fn stage(before: &Event, after: &Event) -> Option<&'static str> {
+    match (before, after) {
+        (Event::ReviewBegun { .. } | Event::Checked { .. }, Event::Checked { .. }) => {
+            Some("checks")
+        }
+        (_, Event::Reviewed { .. }) => Some("review"),
+        (Event::FixBegun { .. }, Event::FixMade { .. }) => Some("fix"),
+        _ => None,
+    }
+}
+
+fn spread(mut numbers: Vec<usize>) -> Option<Spread> {
+    numbers.sort_unstable();
+    // The smallest one that so many of a hundred do not go beyond.
+    let at = |percent: usize| {
+        let rank = (numbers.len() * percent).div_ceil(100);
+        numbers.get(rank.saturating_sub(1)).copied()
+    };
+    Some(Spread { median: at(50)?, p95: at(95)? })
+}

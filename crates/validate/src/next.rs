@@ -1,0 +1,111 @@
+//! What a loop does next, which follows from where it stands alone: [`Step`].
+
+use assay_change::Patch;
+use assay_findings::recurring::{self, Recurrence};
+
+use crate::ending::{Ending, Limits};
+use crate::event::TreeHash;
+use crate::issue::Issue;
+use crate::standing::{Fixing, Round, Standing};
+use crate::state::State;
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Look at the tree.
+    Review,
+    /// Have what is wrong fixed.
+    Fix(Vec<Issue>),
+    /// Put in what the fixer did.
+    PutIn {
+        /// What it did.
+        patch: Patch,
+        /// The tree that it started from.
+        tree: TreeHash,
+    },
+    /// Stop.
+    End(Ending),
+}
+
+impl Standing {
+    /// Says what is to be done next.
+    pub fn next(&self, limits: &Limits) -> Step {
+        match &self.state {
+            State::Approved(_) => return Step::End(Ending::Approved),
+            State::HandedOver(ending) => return Step::End(ending.clone()),
+            State::Pending | State::InReview | State::Rejected | State::FixesApplied => {}
+        }
+        if self.errors_in_a_row >= limits.errors_in_a_row || self.errors >= limits.errors {
+            return Step::End(Ending::Errors {
+                errors: self.errors,
+                last: self.last_error.clone(),
+            });
+        }
+        if let Some(Fixing { tree, made: Some((patch, _)) }) = &self.fixing {
+            return Step::PutIn { patch: patch.clone(), tree: tree.clone() };
+        }
+        match self.state == State::Rejected {
+            true => self.after_rejection(limits),
+            false => self.used_up(limits).map_or(Step::Review, Step::End),
+        }
+    }
+
+    fn after_rejection(&self, limits: &Limits) -> Step {
+        let issues = self.issues();
+        let recurring = match self.wanted() {
+            Some(_) => Vec::new(),
+            None => self.recurring(limits),
+        };
+        if !recurring.is_empty() {
+            let named = |Recurrence { issue, count }: Recurrence| (issues[issue].clone(), count);
+            return Step::End(Ending::Recurring {
+                issues: recurring.into_iter().map(named).collect(),
+            });
+        }
+        self.used_up(limits).map_or(Step::Fix(issues), Step::End)
+    }
+
+    fn used_up(&self, limits: &Limits) -> Option<Ending> {
+        let rounds = u32::try_from(self.epoch().len()).unwrap_or(u32::MAX);
+        if self.stalled >= limits.stalled {
+            return Some(Ending::NoProgress { rounds: self.stalled });
+        }
+        (rounds >= limits.rounds).then_some(Ending::TooManyRounds { rounds })
+    }
+
+    /// Finds what stood in so many rounds of this epoch, the last one among them.
+    fn recurring(&self, limits: &Limits) -> Vec<Recurrence> {
+        let mut rounds: Vec<recurring::Round> = self.epoch().iter().map(compared).collect();
+        let Some(current) = rounds.pop() else { return Vec::new() };
+        recurring::recurring_at(&current.issues, &rounds, limits.recurring, limits.similarity)
+    }
+
+    /// Gives the rounds of this epoch in which an issue stood, as what.
+    pub(crate) fn appearances(&self, issue: &Issue) -> Vec<(&Round, &Issue)> {
+        let mut found = Vec::new();
+        for round in self.epoch() {
+            let issues = round.seen().map(|seen| seen.issues.as_slice()).unwrap_or_default();
+            let is_same = |other: &&Issue| {
+                let other = recurring::Round { status: None, issues: vec![told(other)] };
+                !recurring::recurring(&[told(issue)], &[other], 2).is_empty()
+            };
+            found.extend(issues.iter().find(is_same).map(|issue| (round, issue)));
+        }
+        found
+    }
+}
+
+fn compared(round: &Round) -> recurring::Round {
+    let issues = round.seen().map(|seen| seen.issues.iter().map(told).collect());
+    recurring::Round { status: None, issues: issues.unwrap_or_default() }
+}
+
+fn told(issue: &Issue) -> recurring::Issue {
+    recurring::Issue {
+        title: Some(issue.title.clone()),
+        description: issue.description.clone(),
+        file: issue.file.clone(),
+        line: issue.line,
+        key: issue.key.clone(),
+    }
+}

@@ -1,0 +1,42 @@
+//! Criteria that name a test: whether it passed shows whether they are met.
+
+use assay_checks::check::CheckOutcome;
+use assay_checks::results::{Outcome, TestResult};
+use assay_gates::reconcile::Answer;
+
+/// Answers for a criterion that names tests in back-ticks, where each of them ran in this round.
+pub(super) fn answer(criterion: &str, checks: &[CheckOutcome]) -> Option<Answer> {
+    let named: Vec<&str> = criterion.split('`').skip(1).step_by(2).collect();
+    let found: Vec<Vec<(&CheckOutcome, &TestResult)>> =
+        named.iter().map(|name| tests(name.trim(), checks)).filter(|it| !it.is_empty()).collect();
+    let all = || found.iter().flatten();
+    if found.is_empty() || found.len() < named.len() {
+        return None;
+    }
+    let failed = all().find(|(_, test)| matches!(test.outcome, Outcome::Failed { .. }));
+    if let Some((check, test)) = failed {
+        return Some(Answer::NotMet { why: format!("`{}` fails in `{}`", test.name, check.name) });
+    }
+    let skipped = all().find(|(_, test)| test.outcome == Outcome::Skipped);
+    if let Some((check, test)) = skipped {
+        let why = format!("`{}` is skipped in `{}`", test.name, check.name);
+        return Some(Answer::CannotTell { why });
+    }
+    let (check, test) = all().next()?;
+    Some(Answer::Met { at: None, seen: format!("`{}` passed in `{}`", test.name, check.name) })
+}
+
+/// Finds the tests of a name: the whole one, or its last part.
+fn tests<'a>(name: &str, checks: &'a [CheckOutcome]) -> Vec<(&'a CheckOutcome, &'a TestResult)> {
+    let is_named = |test: &TestResult| {
+        let ends = ["::", " > ", "."]
+            .iter()
+            .any(|mark| test.name.strip_suffix(name).is_some_and(|before| before.ends_with(mark)));
+        !name.is_empty() && (test.name == name || ends)
+    };
+    let of_check = |check: &'a CheckOutcome| {
+        let results = check.tests.iter().flat_map(|tests| &tests.results);
+        results.filter(|test| is_named(test)).map(move |test| (check, test))
+    };
+    checks.iter().flat_map(of_check).collect()
+}

@@ -1,0 +1,215 @@
+//! What the checks of a round say: [`of_checks`] makes issues of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_checks::check::{CheckKind, CheckOutcome, State};
+use assay_checks::coverage::Gap;
+use assay_checks::results::{Outcome, TestResult, Tests};
+
+use crate::issue::{Issue, IssueKind, IssueSeverity};
+use crate::plan::TestsPassed;
+use crate::standing::Round;
+
+/// How many failed tests of a check are issues of their own.
+const MAX_TESTS: usize = 50;
+
+/// How many tests that are gone are issues of their own.
+const MAX_GONE: usize = 20;
+
+/// How much of what a failed test says is kept.
+const MAX_MESSAGE: usize = 2_000;
+
+/// Makes issues of what checks came to, given the rounds before and how much has to be covered.
+pub fn of_checks(checks: &[CheckOutcome], before: &[Round], minimum: Option<f64>) -> Vec<Issue> {
+    let mut issues: Vec<Issue> = checks.iter().flat_map(of_check).collect();
+    issues.extend(gone(checks, before));
+    issues.extend(minimum.into_iter().flat_map(|minimum| gaps(checks, minimum)));
+    // A test that fails in two checks is one.
+    let mut seen = BTreeSet::new();
+    issues.retain(|issue| seen.insert(issue.key.clone()));
+    issues
+}
+
+fn of_check(check: &CheckOutcome) -> Vec<Issue> {
+    let whole = |title: String, why: &str| {
+        vec![Issue {
+            title,
+            kind: kind_of(check.kind),
+            severity: IssueSeverity::High,
+            file: None,
+            line: None,
+            description: Some(why.to_owned()),
+            fix: None,
+            key: Some(format!("check:{}", check.name)),
+        }]
+    };
+    match &check.state {
+        State::Passed => Vec::new(),
+        State::NotRun { why } => whole(format!("Not run: {}", check.name), why),
+        State::TimedOut => whole(format!("Took too long: {}", check.name), "it was ended"),
+        // What falls short is told below, file by file.
+        State::Failed { .. } if is_short(check) => Vec::new(),
+        State::Failed { why } => {
+            let failed = check.tests.iter().flat_map(Tests::failed).take(MAX_TESTS);
+            let failed: Vec<Issue> = failed.map(|test| of_test(check, test)).collect();
+            match failed.is_empty() {
+                true => whole(format!("Fails: {}", check.name), why),
+                false => failed,
+            }
+        }
+    }
+}
+
+/// Says whether a check failed for its coverage alone.
+fn is_short(check: &CheckOutcome) -> bool {
+    let failed = check.tests.as_ref().map_or(0, |tests| tests.totals.failed);
+    check.coverage.is_some() && failed == 0 && check.exit_code == Some(0)
+}
+
+fn of_test(check: &CheckOutcome, test: &TestResult) -> Issue {
+    let message = match &test.outcome {
+        Outcome::Failed { message } => message.trim(),
+        Outcome::Passed | Outcome::Skipped => "",
+    };
+    let message: String = message.chars().take(MAX_MESSAGE).collect();
+    Issue {
+        title: format!("Test fails: {}", test.name),
+        kind: kind_of(check.kind),
+        severity: IssueSeverity::High,
+        file: test.file.clone(),
+        line: None,
+        description: Some(message).filter(|message| !message.is_empty()),
+        fix: None,
+        key: Some(format!("test:{}", test.name)),
+    }
+}
+
+fn kind_of(kind: CheckKind) -> IssueKind {
+    match kind {
+        CheckKind::Smoke | CheckKind::Unit | CheckKind::FullSuite => IssueKind::UnitTest,
+        CheckKind::Integration => IssueKind::IntegrationTest,
+        CheckKind::Coverage => IssueKind::Coverage,
+        CheckKind::E2e | CheckKind::Manual => IssueKind::E2eTest,
+    }
+}
+
+/// Finds tests that ran in an earlier round and do so no more: a test that is taken away, or skipped,
+/// is no test that passes.
+fn gone(checks: &[CheckOutcome], before: &[Round]) -> Vec<Issue> {
+    let now: BTreeMap<&str, &CheckOutcome> =
+        checks.iter().map(|check| (check.name.as_str(), check)).collect();
+    let ran_now: BTreeSet<&str> = checks.iter().flat_map(ran).collect();
+    let mut missing: BTreeMap<&str, &CheckOutcome> = BTreeMap::new();
+    let mut fewer: BTreeMap<&str, (usize, usize, &CheckOutcome)> = BTreeMap::new();
+    for earlier in before.iter().flat_map(|round| &round.checks) {
+        // Of a check that is not there, or did not run, that is told already.
+        let Some(tests) = now.get(earlier.name.as_str()).and_then(|check| check.tests.as_ref())
+        else {
+            continue;
+        };
+        let counts = (count(earlier.tests.as_ref()), tests.totals.ran());
+        if is_whole(earlier) {
+            let names = ran(earlier).filter(|name| !ran_now.contains(name));
+            missing.extend(names.map(|name| (name, earlier)));
+        } else if counts.1 < counts.0 {
+            fewer.insert(&earlier.name, (counts.0, counts.1, earlier));
+        }
+    }
+    let left_out = missing.len().saturating_sub(MAX_GONE);
+    let mut issues: Vec<Issue> = missing
+        .iter()
+        .take(MAX_GONE)
+        .map(|(name, check)| {
+            is_gone(check, format!("Test is gone: {name}"), format!("gone:{name}"))
+        })
+        .collect();
+    if let (Some((_, check)), true) = (missing.last_key_value(), left_out > 0) {
+        let title = format!("{left_out} more tests are gone");
+        issues.push(is_gone(check, title, "gone".to_owned()));
+    }
+    issues.extend(fewer.into_iter().map(|(name, (earlier, now, check))| {
+        let title = format!("Fewer tests run: {name} had {earlier}, and has {now}");
+        is_gone(check, title, format!("fewer:{name}"))
+    }));
+    issues
+}
+
+fn is_gone(check: &CheckOutcome, title: String, key: String) -> Issue {
+    let why = "it ran in an earlier round, and does so no more; a test that is deleted or skipped \
+               proves nothing";
+    Issue {
+        title,
+        kind: kind_of(check.kind),
+        severity: IssueSeverity::High,
+        file: None,
+        line: None,
+        description: Some(why.to_owned()),
+        fix: None,
+        key: Some(key),
+    }
+}
+
+/// Names the tests that ran.
+fn ran(check: &CheckOutcome) -> impl Iterator<Item = &str> {
+    let tests = check.tests.iter().flat_map(|tests| &tests.results);
+    tests.filter(|test| test.outcome != Outcome::Skipped).map(|test| test.name.as_str())
+}
+
+fn count(tests: Option<&Tests>) -> usize {
+    tests.map_or(0, |tests| tests.totals.ran())
+}
+
+/// Says whether all tests that ran are named.
+fn is_whole(check: &CheckOutcome) -> bool {
+    ran(check).count() >= count(check.tests.as_ref())
+}
+
+/// Finds what falls short of a minimum, in all, of the lines that the change adds, and of each file
+/// that it touches.
+fn gaps(checks: &[CheckOutcome], minimum: f64) -> Vec<Issue> {
+    let measured = checks.iter().filter_map(|check| check.coverage.as_ref());
+    let gaps = measured.flat_map(|measured| measured.gaps(minimum));
+    gaps.map(|gap| of_gap(&gap)).collect()
+}
+
+fn of_gap(gap: &Gap<'_>) -> Issue {
+    let (of, key, file, line) = match gap {
+        Gap::Total { .. } => ("in all".to_owned(), "total".to_owned(), None, None),
+        Gap::Changed { .. } => {
+            ("of the lines that were added".to_owned(), "changed".to_owned(), None, None)
+        }
+        Gap::File { path, missing, .. } => {
+            let first = missing.ranges().next().map(|(first, _)| first);
+            let path = (*path).to_owned();
+            (format!("of `{path}`"), format!("file:{path}"), Some(path), first)
+        }
+    };
+    let (Gap::Total { minimum, .. } | Gap::Changed { minimum, .. } | Gap::File { minimum, .. }) =
+        gap;
+    Issue {
+        title: format!("Test coverage {of} is below {minimum}%"),
+        kind: IssueKind::Coverage,
+        severity: IssueSeverity::Medium,
+        file,
+        line,
+        description: Some(gap.to_string()),
+        fix: None,
+        key: Some(format!("coverage:{key}")),
+    }
+}
+
+/// Says which groups of tests passed: all there are of a group, and at least one.
+pub fn tests_passed(checks: &[CheckOutcome]) -> TestsPassed {
+    let passed = |kinds: &[CheckKind]| {
+        let is_of = |check: &&CheckOutcome| {
+            kinds.contains(&check.kind) || check.also.iter().any(|kind| kinds.contains(kind))
+        };
+        let mut of_group = checks.iter().filter(is_of).peekable();
+        of_group.peek().is_some() && of_group.all(CheckOutcome::is_pass)
+    };
+    TestsPassed {
+        unit: passed(&[CheckKind::Unit, CheckKind::FullSuite]),
+        integration: passed(&[CheckKind::Integration, CheckKind::FullSuite]),
+        e2e: passed(&[CheckKind::E2e]),
+    }
+}

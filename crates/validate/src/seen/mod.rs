@@ -1,0 +1,222 @@
+//! What was seen, made into issues: what checks came to, findings of a review, and criteria of a spec.
+
+mod by_tests;
+mod checks;
+
+use std::cell::RefCell;
+
+use assay_checks::check::CheckOutcome;
+use assay_findings::finding::Finding;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::{Reason, Rule, State};
+use assay_gates::plan::{Criterion as PlanCriterion, Milestone, Plan};
+use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, reconcile};
+
+pub use self::checks::{of_checks, tests_passed};
+use crate::issue::{Issue, IssueKind, IssueSeverity};
+use crate::paper::{CriterionAnswer, CriterionLine};
+use crate::spec::Spec;
+
+/// What a review says of a tree.
+#[derive(Debug)]
+pub enum ReviewSays {
+    /// It found this.
+    Issues(Vec<Issue>),
+    /// Somebody who had to look did not, for these reasons.
+    Incomplete(Vec<String>),
+}
+
+/// Makes issues of what a review found. A change that is ready has none, whatever else was found.
+/// A finding whose category is among a repository's own kinds of issues is one of those.
+pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
+    let because = synthesis.verdict.because.iter();
+    match synthesis.verdict.state {
+        State::Ready | State::ReadyWithFixes => ReviewSays::Issues(Vec::new()),
+        State::NotReady => ReviewSays::Issues(
+            because.flat_map(|reason| of_reason(reason, synthesis, own_kinds)).collect(),
+        ),
+        State::Incomplete => {
+            ReviewSays::Incomplete(because.map(|reason| reason.text.clone()).collect())
+        }
+    }
+}
+
+/// Makes issues of a reason, where it blocks.
+fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Vec<Issue> {
+    match reason.rule {
+        Rule::Must | Rule::Major | Rule::FailOn => {
+            let is_meant = |finding: &&Finding| reason.findings.contains(&finding.id);
+            let meant = synthesis.findings.iter().filter(is_meant);
+            meant.map(|finding| of_finding(finding, own_kinds)).collect()
+        }
+        Rule::UnmetRequirement | Rule::FailedCheck => vec![Issue {
+            title: reason.text.clone(),
+            kind: match reason.rule {
+                Rule::UnmetRequirement => IssueKind::AcceptanceCriteria,
+                _ => IssueKind::UnitTest,
+            },
+            severity: IssueSeverity::High,
+            file: None,
+            line: None,
+            description: None,
+            fix: None,
+            key: None,
+        }],
+        Rule::NoReport
+        | Rule::NothingReviewed
+        | Rule::NotCovered
+        | Rule::Unreadable
+        | Rule::Should
+        | Rule::Actionable
+        | Rule::HeldBack
+        | Rule::Clear => Vec::new(),
+    }
+}
+
+fn of_finding(finding: &Finding, own_kinds: &[String]) -> Issue {
+    Issue {
+        title: finding.title.clone(),
+        kind: kind_of(&finding.category, own_kinds),
+        severity: severity_of(finding.grade.impact().level()),
+        file: finding.file.as_ref().map(ToString::to_string),
+        line: finding.line,
+        description: Some(finding.description.clone()).filter(|text| !text.is_empty()),
+        fix: finding.suggested_fix.clone(),
+        key: None,
+    }
+}
+
+fn kind_of(category: &str, own_kinds: &[String]) -> IssueKind {
+    match category {
+        own if own_kinds.iter().any(|kind| kind == own) => IssueKind::from(own.to_owned()),
+        "security" | "supply-chain" | "secrets" => IssueKind::Security,
+        "performance" => IssueKind::Performance,
+        "error-handling" | "error_handling" | "reliability" => IssueKind::ErrorHandling,
+        "testing" | "test" | "tests" => IssueKind::UnitTest,
+        _ => IssueKind::CodeQuality,
+    }
+}
+
+fn severity_of(impact: u8) -> IssueSeverity {
+    match impact {
+        0 => IssueSeverity::Critical,
+        1 => IssueSeverity::High,
+        2 | 3 => IssueSeverity::Medium,
+        _ => IssueSeverity::Low,
+    }
+}
+
+/// Looks whether the criteria of a spec are met, each with what shows it: by the tests that a
+/// criterion names, by code where that can tell, else by a judge whose quotes are looked up. A judge
+/// that does not answer is an error.
+pub fn criteria(
+    spec: &Spec,
+    checks: &[CheckOutcome],
+    tree: &(dyn assay_findings::ground::Tree + Sync),
+    judge: Option<&dyn CriterionJudge>,
+) -> Result<Vec<CriterionLine>, String> {
+    let tested: Vec<Option<Answer>> =
+        spec.criteria.iter().map(|it| by_tests::answer(&it.text, checks)).collect();
+    let open = spec.criteria.iter().zip(&tested).filter(|(_, tested)| tested.is_none());
+    let open = open.map(|(criterion, _)| PlanCriterion {
+        text: criterion.text.clone(),
+        line: criterion.line.unwrap_or(0),
+    });
+    let milestone = Milestone {
+        id: spec.name.clone(),
+        title: spec.name.clone(),
+        criteria: open.collect(),
+        ..Milestone::default()
+    };
+    let plan = Plan { milestones: vec![milestone], ..Plan::default() };
+    // What a spec says about itself is no evidence.
+    let at = spec.folder.join(crate::spec::NAME).display().to_string();
+    let heard = judge.map(Heard::new);
+    let judge = heard.as_ref().map(|heard| heard as &dyn CriterionJudge);
+    let reconciled = reconcile(&plan, &at, tree, judge);
+    if let Some(trouble) = heard.and_then(Heard::trouble) {
+        return Err(trouble);
+    }
+    let looked = reconciled.milestones.into_iter().flat_map(|milestone| milestone.criteria);
+    let mut looked = looked.map(|result| result.answer);
+    let unknown = || Answer::CannotTell { why: "nobody looked".to_owned() };
+    let answers = tested.into_iter().map(|tested| match tested {
+        Some(answer) => answer,
+        None => looked.next().unwrap_or_else(unknown),
+    });
+    Ok(spec.criteria.iter().zip(answers).map(|(it, answer)| line_of(&it.text, &answer)).collect())
+}
+
+/// A judge, of whom it is remembered that it did not answer.
+struct Heard<'a> {
+    judge: &'a dyn CriterionJudge,
+    trouble: RefCell<Option<String>>,
+}
+
+impl<'a> Heard<'a> {
+    fn new(judge: &'a dyn CriterionJudge) -> Heard<'a> {
+        Heard { judge, trouble: RefCell::default() }
+    }
+
+    fn trouble(self) -> Option<String> {
+        self.trouble.into_inner()
+    }
+}
+
+impl CriterionJudge for Heard<'_> {
+    fn judge(&self, question: &Question<'_>) -> Result<Judgement, String> {
+        // Whoever does not answer once is not asked for the others: it would take as long again.
+        if let Some(trouble) = &*self.trouble.borrow() {
+            return Err(trouble.clone());
+        }
+        let judged = self.judge.judge(question);
+        if let Err(why) = &judged {
+            self.trouble.replace(Some(format!("the criteria were not looked at: {why}")));
+        }
+        judged
+    }
+}
+
+fn line_of(text: &str, answer: &Answer) -> CriterionLine {
+    let (answer, evidence) = match answer {
+        Answer::Met { at: Some(at), seen } => {
+            (CriterionAnswer::Met, format!("{}:{}: {seen}", at.file, at.line))
+        }
+        Answer::Met { at: None, seen } => (CriterionAnswer::Met, seen.clone()),
+        Answer::NotMet { why } => (CriterionAnswer::NotMet, why.clone()),
+        Answer::CannotTell { why } => (CriterionAnswer::CannotTell, why.clone()),
+    };
+    CriterionLine { text: text.to_owned(), answer, evidence }
+}
+
+/// Makes issues of the criteria that are not met, or of which nobody can tell. A spec without
+/// criteria has nothing to be held against, which is no pass.
+pub fn of_criteria(criteria: &[CriterionLine]) -> Vec<Issue> {
+    if criteria.is_empty() {
+        let why = "neither `spec.md` nor the plan says what has to hold: add `- [ ]` items below a \
+                   heading `Acceptance Criteria`";
+        return vec![of_criterion("The spec has no acceptance criteria".to_owned(), why, "none")];
+    }
+    let of_each = criteria.iter().filter_map(|line| {
+        let title = match line.answer {
+            CriterionAnswer::Met => return None,
+            CriterionAnswer::NotMet => format!("Not met: {}", line.text),
+            CriterionAnswer::CannotTell => format!("Nobody can tell: {}", line.text),
+        };
+        Some(of_criterion(title, &line.evidence, &line.text))
+    });
+    of_each.collect()
+}
+
+fn of_criterion(title: String, why: &str, key: &str) -> Issue {
+    Issue {
+        title,
+        kind: IssueKind::AcceptanceCriteria,
+        severity: IssueSeverity::High,
+        file: None,
+        line: None,
+        description: Some(why.to_owned()),
+        fix: None,
+        key: Some(format!("criterion:{key}")),
+    }
+}

@@ -1,0 +1,150 @@
+//! A loop on a real tree, from the first look to the approval, and what a fixer may not do.
+
+use std::fs;
+use std::path::Path;
+
+use assay_validate::ending::Ending;
+use assay_validate::event::Event;
+use assay_validate::journal;
+use assay_validate::own;
+use assay_validate::paper::{ESCALATION, FIX_REQUEST, REPORT};
+use assay_validate::plan::{self, ImplementationPlan, SignoffStatus};
+use assay_validate::state::State;
+use expect_test::expect;
+
+use crate::yard::{RIGHT, SPEC, WRONG, Yard, mend, put};
+
+#[test]
+fn what_fails_is_fixed_and_approved_on_this_very_tree() {
+    let yard = Yard::new();
+    assert_eq!(yard.take_up(&mend), Ending::Approved);
+    expect![[r#"
+        [
+            "Test fails: adds two numbers; Not met: It `adds two numbers`; Not met: `docs/add.md` exists",
+            "",
+        ]
+    "#]]
+    .assert_debug_eq(&yard.rounds());
+    assert_eq!((yard.reviews.get(), yard.fixes.get()), (2, 1));
+    assert_eq!(yard.read("src/add.sh"), RIGHT);
+    let tree = own::tree_hash(yard.root()).unwrap();
+    assert_eq!(yard.standing().state, State::Approved(tree.clone()));
+    assert!(fs::read_to_string(yard.paper(journal::NAME)).unwrap().contains(&tree.0));
+    assert!(!yard.paper(FIX_REQUEST).exists());
+    let plan = ImplementationPlan::read(&yard.paper(plan::NAME)).unwrap();
+    let signoff = plan.signoff().unwrap();
+    assert_eq!((signoff.status, signoff.qa_session), (SignoffStatus::Approved, 2));
+    let passed = signoff.tests_passed.unwrap();
+    assert_eq!((passed.unit, passed.integration, passed.e2e), (true, true, false));
+    assert_eq!(plan.whole()["feature"], "add");
+    let report = fs::read_to_string(yard.paper(REPORT)).unwrap();
+    assert!(report.contains("| met | `adds two numbers` passed in"), "{report}");
+    assert!(report.contains(&format!("- Tree: {}", tree.0)));
+}
+
+#[test]
+fn nothing_is_run_for_the_same_tree_and_one_byte_begins_it_anew() {
+    let yard = Yard::new();
+    yard.take_up(&mend);
+    assert_eq!(yard.take_up(&mend), Ending::Approved);
+    assert_eq!(yard.reviews.get(), 2);
+    yard.repository.write("src/add.sh", format!("{RIGHT}\n"));
+    assert_eq!(yard.take_up(&mend), Ending::Approved);
+    assert_eq!((yard.reviews.get(), yard.fixes.get()), (3, 1));
+    let entries = journal::Journal::read(&yard.root().join(SPEC)).unwrap();
+    let begun = entries.iter().filter(|it| matches!(it.event, Event::EpochBegun { .. })).count();
+    assert_eq!(begun, 2);
+}
+
+#[test]
+fn a_fixer_that_deletes_the_failing_test_is_found_out() {
+    let yard = Yard::new();
+    let ending = yard.take_up(&|folder| {
+        mend(folder);
+        put(folder, "src/add.sh", WRONG);
+        put(folder, "tests/run.sh", "echo 1..1\necho 'ok 1 - adds nothing'\n");
+    });
+    assert!(matches!(ending, Ending::Recurring { .. } | Ending::NoProgress { .. }), "{ending:?}");
+    let second = &yard.rounds()[1];
+    assert!(second.contains("Test is gone: adds two numbers"), "{second}");
+}
+
+#[test]
+fn a_fixer_that_skips_the_failing_test_is_found_out() {
+    let yard = Yard::new();
+    let skips = "echo 1..2\necho 'ok 1 - adds two numbers # SKIP'\necho 'ok 2 - adds nothing'\n";
+    let ending = yard.take_up(&|folder| {
+        mend(folder);
+        put(folder, "tests/run.sh", skips);
+    });
+    assert!(matches!(ending, Ending::Recurring { .. } | Ending::NoProgress { .. }), "{ending:?}");
+    expect!["Test is gone: adds two numbers; Nobody can tell: It `adds two numbers`"]
+        .assert_eq(&yard.rounds()[1]);
+}
+
+#[test]
+fn a_fixer_that_touches_what_decides_on_it_is_left_out() {
+    let yard = Yard::new();
+    let before = yard.read(&format!("{SPEC}/spec.md"));
+    let ending = yard.take_up(&|folder| {
+        mend(folder);
+        let spec = Path::new(SPEC);
+        let inside = |name: &str| spec.join(name).display().to_string();
+        put(folder, &inside("spec.md"), "## Acceptance Criteria\n\n- [ ] `README` exists\n");
+        let approved = r#"{ "qa_signoff": { "status": "approved" } }"#;
+        put(folder, &inside(plan::NAME), approved);
+        put(folder, &inside(journal::NAME), "{}\n");
+        put(folder, &inside(FIX_REQUEST), "- [x] all of it\n");
+        put(folder, ".assay/config.toml", "anything = true\n");
+    });
+    assert_eq!(ending, Ending::Approved);
+    assert_eq!(yard.read(&format!("{SPEC}/spec.md")), before);
+    assert!(!yard.root().join(".assay").exists() && !yard.paper(FIX_REQUEST).exists());
+    let plan = ImplementationPlan::read(&yard.paper(plan::NAME)).unwrap();
+    assert_eq!(plan.whole()["feature"], "add");
+    expect![[r#"
+        [
+            ".assay/config.toml",
+            "specs/001-add/QA_FIX_REQUEST.md",
+            "specs/001-add/implementation_plan.json",
+            "specs/001-add/qa_journal.jsonl",
+            "specs/001-add/spec.md",
+        ]
+    "#]]
+    .assert_debug_eq(&yard.left_out.borrow());
+}
+
+#[test]
+fn what_a_person_changes_while_the_fixer_works_is_kept_and_so_is_the_fix() {
+    for changed in ["src/add.sh", "README"] {
+        let yard = Yard::new();
+        let ending = yard.take_up(&|folder| {
+            mend(folder);
+            yard.repository.write(changed, "mine\n");
+        });
+        assert_eq!(ending, Ending::TreeMoved);
+        assert_eq!(yard.read(changed), "mine\n");
+        assert!(!yard.root().join("docs").exists(), "none of it is put in");
+        let entries = journal::Journal::read(&yard.root().join(SPEC)).unwrap();
+        let patch = entries.iter().find_map(|it| match &it.event {
+            Event::FixMade { patch, .. } => Some(patch.clone()),
+            _ => None,
+        });
+        let files = patch.unwrap().files(yard.root()).unwrap();
+        assert_eq!(files, ["docs/add.md", "src/add.sh"], "git has it still");
+        assert!(yard.paper(FIX_REQUEST).exists() && yard.paper(ESCALATION).exists());
+        assert_eq!(yard.take_up(&mend), Ending::TreeMoved, "it waits for them");
+        fs::remove_file(yard.paper(FIX_REQUEST)).unwrap();
+        assert_eq!(yard.take_up(&mend), Ending::Approved);
+    }
+}
+
+#[test]
+fn a_fixer_that_does_nothing_ends_with_a_person() {
+    let yard = Yard::new();
+    assert!(matches!(yard.take_up(&|_| {}), Ending::Recurring { .. }));
+    let escalation = fs::read_to_string(yard.paper(ESCALATION)).unwrap();
+    assert!(escalation.contains("Test fails: adds two numbers"), "{escalation}");
+    assert!(escalation.contains("- Rounds: 1, 2, 3\n"), "{escalation}");
+    assert!(escalation.contains("Everything is perfect."), "{escalation}");
+}

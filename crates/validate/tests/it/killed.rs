@@ -1,0 +1,230 @@
+//! Killed at any point, a loop goes on from what is stored, and ends as it would have.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use assay_validate::ending::{Ending, Limits};
+use assay_validate::journal;
+use assay_validate::opening::Opening;
+use assay_validate::paper::{ESCALATION, FIX_REQUEST};
+use assay_validate::run::Breakdown;
+use assay_validate::standing::Standing;
+use expect_test::{Expect, expect};
+
+use crate::stage::{Fixes, Reviews, SEAL, SPEC, Snapshot, Stage, World, issue};
+
+/// What is there once nobody runs any more.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    ending: Ending,
+    tree: u32,
+    standing: Standing,
+    papers: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+fn outcome(world: &World, ending: Ending) -> Outcome {
+    let Snapshot { tree, files } = world.snapshot();
+    let is_paper = |path: &PathBuf| path.extension().is_some_and(|it| it == "md");
+    let papers = files.into_iter().filter(|(path, _)| is_paper(path)).collect();
+    Outcome { ending, tree, standing: world.standing(), papers }
+}
+
+fn journal_at() -> PathBuf {
+    Path::new(SPEC).join(journal::NAME)
+}
+
+/// The lines of a journal, each with its digest.
+fn lines(world: &World) -> Vec<(Vec<u8>, String)> {
+    let bytes = &world.snapshot().files[&journal_at()];
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec);
+    let sealed = |line: Vec<u8>| {
+        let entry: serde_json::Value = serde_json::from_slice(&line).unwrap();
+        let chain = entry["chain"].as_str().unwrap().to_owned();
+        (line, chain)
+    };
+    lines.map(sealed).collect()
+}
+
+/// Every world that a kill can leave at a line of the journal: before it, with the seal alone, with
+/// a part of the line, and with the line but nothing that follows from it.
+fn killed_at(before: &Snapshot, line: &[u8], seal: &str) -> Vec<(&'static str, Snapshot)> {
+    let with = |seal: &str, part: &[u8]| {
+        let mut killed = before.clone();
+        let sealed = killed.files.entry(SEAL.into()).or_default();
+        let last = String::from_utf8_lossy(sealed).lines().last().unwrap_or("").to_owned();
+        *sealed = format!("{last}\n{seal}\n").into_bytes();
+        killed.files.entry(journal_at()).or_default().extend(part);
+        killed
+    };
+    vec![
+        ("before", before.clone()),
+        ("seal", with(seal, b"")),
+        ("torn", with(seal, &line[..line.len() - 1])),
+        ("line", with(seal, line)),
+    ]
+}
+
+fn limits() -> Limits {
+    Limits { errors: 5, ..Limits::default() }
+}
+
+fn check(needs_sign_off: bool, review: &Reviews<'_>, fix: &Fixes<'_>, expected: Expect) {
+    let world = World::new();
+    let stage = Stage {
+        is_kept: true,
+        needs_sign_off,
+        limits: limits(),
+        ..Stage::new(&world, review, fix)
+    };
+    let whole = outcome(&world, stage.take_up());
+    let (lines, snapshots) = (lines(&world), stage.snapshots.take());
+    assert_eq!(lines.len(), snapshots.len());
+    for (number, ((line, seal), before)) in lines.iter().zip(&snapshots).enumerate() {
+        for (point, killed) in killed_at(before, line, seal) {
+            let again = World::of(&killed);
+            let stage =
+                Stage { needs_sign_off, limits: limits(), ..Stage::new(&again, review, fix) };
+            let ended = outcome(&again, stage.take_up());
+            assert_eq!(ended, whole, "{point} of line {number}");
+            assert_eq!(stage.world.opening(false), waits(&whole.ending), "{point} of {number}");
+        }
+    }
+    let (rounds, papers) = (whole.standing.round, whole.papers.len());
+    let lines = lines.len();
+    expected.assert_eq(&format!(
+        "{} (tree {}, {rounds} rounds, {lines} lines, {papers} papers)",
+        whole.ending.reason(),
+        whole.tree,
+    ));
+}
+
+fn waits(ending: &Ending) -> Opening {
+    match ending {
+        Ending::Approved => Opening::Approved,
+        other => Opening::Waits(other.clone()),
+    }
+}
+
+#[test]
+fn a_loop_that_is_approved_is_so_wherever_it_was_killed() {
+    check(
+        false,
+        &|_| Ok(vec![]),
+        &|it| Ok(it.tree + 5),
+        expect!["all acceptance criteria are met (tree 10, 3 rounds, 21 lines, 0 papers)"],
+    );
+}
+
+#[test]
+fn a_loop_that_hands_over_does_so_wherever_it_was_killed() {
+    check(
+        false,
+        &|_| Ok(vec![]),
+        &|it| Ok(it.tree + 1),
+        expect![
+            "`Fails: unit` and 1 more came back in 3 rounds (tree 2, 3 rounds, 21 lines, 2 papers)"
+        ],
+    );
+    check(
+        false,
+        &|it| match it.round {
+            2 => Err(Breakdown::Budget("2.50 USD".to_owned())),
+            _ => Ok(vec![issue("nit")]),
+        },
+        &|it| Ok(it.tree + 10),
+        expect!["the budget is used up: 2.50 USD (tree 10, 2 rounds, 13 lines, 2 papers)"],
+    );
+    check(
+        true,
+        &|_| Ok(vec![]),
+        &|_| Ok(10),
+        expect!["a person has to vouch for this very tree (tree 10, 2 rounds, 14 lines, 2 papers)"],
+    );
+}
+
+#[test]
+fn errors_are_counted_wherever_it_was_killed() {
+    check(
+        false,
+        &|it| match it.round % 3 {
+            0 => Ok(vec![issue(&format!("a new thing, number {}", it.round))]),
+            _ => Err(Breakdown::Round("garbage".to_owned())),
+        },
+        &|it| Ok(it.tree + 10),
+        expect![
+            "5 rounds broke down, the last one because garbage (tree 20, 7 rounds, 37 lines, 2 papers)"
+        ],
+    );
+    check(
+        false,
+        &|_| Ok(vec![]),
+        &|_| Err(Breakdown::Round("no keys".to_owned())),
+        expect![
+            "3 rounds broke down, the last one because no keys (tree 0, 1 rounds, 13 lines, 2 papers)"
+        ],
+    );
+}
+
+/// Runs until a kind of event is about to be written, and gives the world as it is then.
+fn killed_before(kind: &str, review: &Reviews<'_>, fix: &Fixes<'_>) -> World {
+    let world = World::new();
+    let stage = Stage { is_kept: true, ..Stage::new(&world, review, fix) };
+    stage.run(None);
+    let is_it = |line: &[u8]| {
+        let entry: serde_json::Value = serde_json::from_slice(line).unwrap();
+        entry["event"]["kind"] == kind
+    };
+    let number = lines(&world).iter().position(|(line, _)| is_it(line)).unwrap();
+    World::of(&stage.snapshots.borrow()[number])
+}
+
+#[test]
+fn a_fix_whose_putting_in_was_interrupted_is_put_in_once() {
+    let fix: &Fixes<'_> = &|it| Ok(it.tree + 10);
+    let review: &Reviews<'_> = &|_| Ok(vec![]);
+    for (tree, puts) in [(0, 1), (10, 0)] {
+        let world = killed_before("fixed", review, fix);
+        assert_eq!(world.tree.get(), 10, "it was in already");
+        world.tree.set(tree);
+        let stage = Stage::new(&world, review, fix);
+        assert_eq!(stage.take_up(), Ending::Approved);
+        assert_eq!((world.tree.get(), stage.puts.get(), stage.fixes.get()), (10, puts, 0));
+    }
+}
+
+#[test]
+fn a_fix_is_not_put_into_a_tree_that_somebody_else_changed_after_the_kill() {
+    let world = killed_before("fixed", &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
+    world.tree.set(3);
+    let stage = Stage::new(&world, &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
+    assert_eq!(stage.take_up(), Ending::TreeMoved);
+    assert_eq!((world.tree.get(), stage.puts.get()), (3, 0));
+}
+
+#[test]
+fn a_check_that_was_run_on_this_tree_is_not_run_again() {
+    let world = killed_before("reviewed", &|_| Ok(vec![]), &|_| Ok(10));
+    let stage = Stage::new(&world, &|_| Ok(vec![]), &|_| Ok(10));
+    assert_eq!(stage.take_up(), Ending::Approved);
+    assert_eq!((stage.checks.get(), stage.reviews.get()), (2, 2));
+
+    let world = killed_before("reviewed", &|_| Ok(vec![]), &|_| Ok(10));
+    world.tree.set(1);
+    let stage = Stage::new(&world, &|_| Ok(vec![]), &|_| Ok(10));
+    assert_eq!(stage.take_up(), Ending::Approved);
+    assert_eq!(stage.checks.get(), 4, "on another tree they are");
+}
+
+#[test]
+fn papers_that_were_not_written_are_neither_feedback_nor_deleted() {
+    let world = killed_before("ended", &|_| Ok(vec![]), &|it| Ok(it.tree));
+    for name in [FIX_REQUEST, ESCALATION] {
+        std::fs::remove_file(world.paper(name)).unwrap();
+    }
+    assert_eq!(world.opening(false), Opening::GoOn);
+    let stage = Stage::new(&world, &|_| Ok(vec![]), &|it| Ok(it.tree));
+    assert!(matches!(stage.take_up(), Ending::Recurring { .. }));
+    assert_eq!((stage.reviews.get(), stage.fixes.get()), (0, 0));
+    assert!(world.paper(FIX_REQUEST).exists() && world.paper(ESCALATION).exists());
+    assert!(matches!(world.opening(false), Opening::Waits(Ending::Recurring { .. })));
+}

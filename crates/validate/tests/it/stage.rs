@@ -1,0 +1,355 @@
+//! A loop on a stage: a tree that is a number, with whoever reviews and fixes it as a test wants.
+//!
+//! It is stricter than what is real: no paper is written that the journal does not know.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assay_change::Patch;
+use assay_checks::check::{CheckKind, CheckOutcome, State as CheckState};
+use assay_validate::ending::{Ending, Limits};
+use assay_validate::event::{Left, Seen, TreeHash};
+use assay_validate::issue::{Issue, IssueKind, IssueSeverity};
+use assay_validate::journal::Journal;
+use assay_validate::opening::{Found, Opening, opening};
+use assay_validate::paper::{ESCALATION, FIX_REQUEST, fix_request};
+use assay_validate::plan::ImplementationPlan;
+use assay_validate::run::{Begin, Breakdown, FixMade, Put, Site, run};
+use assay_validate::seen;
+use assay_validate::spec::Spec;
+use assay_validate::standing::{OpenRound, Standing};
+use assay_validate::state::State;
+use serde_json::json;
+use tempfile::TempDir;
+
+pub(crate) fn issue(title: &str) -> Issue {
+    Issue {
+        title: title.to_owned(),
+        kind: IssueKind::CodeQuality,
+        severity: IssueSeverity::High,
+        file: None,
+        line: None,
+        description: None,
+        fix: None,
+        key: None,
+    }
+}
+
+/// A patch that leads from one tree to another.
+pub(crate) fn patch(start: u32, end: u32) -> Patch {
+    let ends = json!({ "start": start.to_string(), "end": end.to_string() });
+    serde_json::from_value(ends).unwrap()
+}
+
+fn ends(patch: &Patch) -> (u32, u32) {
+    let ends = serde_json::to_value(patch).unwrap();
+    let number = |key: &str| ends[key].as_str().unwrap().parse().unwrap();
+    (number("start"), number("end"))
+}
+
+pub(crate) fn hash(tree: u32) -> TreeHash {
+    TreeHash(tree.to_string())
+}
+
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
+}
+
+pub(crate) fn outcome(name: &str, kind: CheckKind, passes: bool) -> CheckOutcome {
+    let why = "it exits with 1".to_owned();
+    CheckOutcome {
+        name: name.to_owned(),
+        kind,
+        also: Vec::new(),
+        command: format!("run {name}"),
+        folder: String::new(),
+        state: if passes { CheckState::Passed } else { CheckState::Failed { why } },
+        exit_code: Some(i32::from(!passes)),
+        duration_ms: 0,
+        output_digest: String::new(),
+        output_bytes: 0,
+        tail: String::new(),
+        tests: None,
+        coverage: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Who is asked: in which round, for the how manyth time in this run, about which tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) round: u32,
+    pub(crate) time: u32,
+    pub(crate) tree: u32,
+}
+
+/// What a review says besides what the checks say.
+pub(crate) type Reviews<'a> = dyn Fn(Asked) -> Result<Vec<Issue>, Breakdown> + 'a;
+
+/// What a fixer makes of the tree.
+pub(crate) type Fixes<'a> = dyn Fn(Asked) -> Result<u32, Breakdown> + 'a;
+
+/// What there is when nobody runs: a tree, and a spec's folder with its journal and papers.
+pub(crate) struct World {
+    folder: TempDir,
+    pub(crate) tree: Cell<u32>,
+}
+
+/// A world as it was at some point.
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshot {
+    pub(crate) tree: u32,
+    pub(crate) files: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+/// The spec's folder, from the root.
+pub(crate) const SPEC: &str = "specs/001-stage";
+
+/// Where this machine's seal is, from the root.
+pub(crate) const SEAL: &str = "state/seal";
+
+impl World {
+    pub(crate) fn new() -> World {
+        World::of(&Snapshot { tree: 0, files: BTreeMap::new() })
+    }
+
+    pub(crate) fn of(snapshot: &Snapshot) -> World {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir_all(folder.path().join(SPEC)).unwrap();
+        for (path, bytes) in &snapshot.files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        World { folder, tree: Cell::new(snapshot.tree) }
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let mut files = BTreeMap::new();
+        for folder in [Path::new(SPEC), Path::new("state")] {
+            for entry in fs::read_dir(self.root().join(folder)).into_iter().flatten() {
+                let path = folder.join(entry.unwrap().file_name());
+                let bytes = fs::read(self.root().join(&path)).unwrap();
+                files.insert(path, bytes);
+            }
+        }
+        Snapshot { tree: self.tree.get(), files }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn paper(&self, name: &str) -> PathBuf {
+        self.root().join(SPEC).join(name)
+    }
+
+    pub(crate) fn journal(&self) -> Journal {
+        Journal::open(&self.root().join(SPEC), &self.root().join(SEAL)).unwrap()
+    }
+
+    /// Gives where the loop stands, as the journal says.
+    pub(crate) fn standing(&self) -> Standing {
+        let entries = Journal::read(&self.root().join(SPEC)).unwrap();
+        Standing::of(&entries).unwrap()
+    }
+
+    /// Says how a run would take the loop up.
+    pub(crate) fn opening(&self, resumes: bool) -> Opening {
+        let journal = self.journal();
+        let standing = Standing::of(journal.entries()).unwrap();
+        opening(Found {
+            root: self.root(),
+            spec: &spec(),
+            standing: &standing,
+            tree: &hash(self.tree.get()),
+            is_own: journal.is_own(),
+            resumes,
+        })
+        .unwrap()
+    }
+}
+
+fn spec() -> Spec {
+    let plan = ImplementationPlan::parse("{}".to_owned()).unwrap();
+    Spec::parse(Path::new(SPEC), "", &plan).unwrap()
+}
+
+/// The checks fail as long as the tree is below ten.
+pub(crate) struct Stage<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) needs_sign_off: bool,
+    pub(crate) limits: Limits,
+    pub(crate) reviews: Cell<u32>,
+    pub(crate) fixes: Cell<u32>,
+    /// How often a check was run.
+    pub(crate) checks: Cell<u32>,
+    /// How often a fix was put in, and was not in yet.
+    pub(crate) puts: Cell<u32>,
+    /// The words that others were told, each once in a row.
+    pub(crate) exported: RefCell<Vec<&'static str>>,
+    /// Whether the world is kept as it was before each line of the journal.
+    pub(crate) is_kept: bool,
+    pub(crate) snapshots: RefCell<Vec<Snapshot>>,
+    pub(crate) review: &'a Reviews<'a>,
+    pub(crate) fix: &'a Fixes<'a>,
+}
+
+impl<'a> Stage<'a> {
+    pub(crate) fn new(world: &'a World, review: &'a Reviews<'a>, fix: &'a Fixes<'a>) -> Stage<'a> {
+        let zero = || Cell::new(0);
+        Stage {
+            world,
+            needs_sign_off: false,
+            limits: Limits::default(),
+            reviews: zero(),
+            fixes: zero(),
+            checks: zero(),
+            puts: zero(),
+            exported: RefCell::default(),
+            is_kept: false,
+            snapshots: RefCell::default(),
+            review,
+            fix,
+        }
+    }
+
+    /// Runs the loop, whatever it waits for.
+    pub(crate) fn run(&self, begin: Option<Begin>) -> (Ending, Standing) {
+        self.try_run(begin).unwrap()
+    }
+
+    pub(crate) fn try_run(&self, begin: Option<Begin>) -> Result<(Ending, Standing), Breakdown> {
+        let mut journal = self.world.journal();
+        let done = run(self, &mut journal, &self.limits, begin)?;
+        assert_eq!(Standing::of(journal.entries()).unwrap(), done.1, "the journal says all");
+        Ok(done)
+    }
+
+    /// Takes the loop up as whoever runs it does.
+    pub(crate) fn take_up(&self) -> Ending {
+        match self.world.opening(false) {
+            Opening::Approved => Ending::Approved,
+            Opening::Waits(ending) => ending,
+            Opening::GoOn => self.run(None).0,
+            Opening::Begin(begin) => self.run(Some(begin)).0,
+        }
+    }
+
+    fn request(&self, standing: &Standing, ending: Option<&Ending>) -> Option<String> {
+        let is_open = match ending {
+            Some(ending) => *ending != Ending::Approved,
+            None => standing.fixing.is_some(),
+        };
+        is_open.then(|| fix_request(&standing.issues(), standing.round, &spec()))
+    }
+
+    /// Writes a paper that the journal knows, and leaves alone what somebody else wrote.
+    fn write(&self, name: &str, text: Option<String>, standing: &Standing) {
+        let path = self.world.paper(name);
+        let there = fs::read(&path).ok();
+        if there.as_ref().is_some_and(|there| !standing.knows_paper(&digest(there))) {
+            return;
+        }
+        match text {
+            Some(text) => {
+                assert!(standing.knows_paper(&digest(text.as_bytes())), "`{name}` is not known");
+                fs::write(path, text).unwrap();
+            }
+            None if there.is_some() && matches!(standing.state, State::Approved(_)) => {
+                fs::remove_file(path).unwrap();
+            }
+            None => {}
+        }
+    }
+}
+
+fn escalation(ending: Option<&Ending>) -> Option<String> {
+    ending.filter(|ending| **ending != Ending::Approved).map(Ending::reason)
+}
+
+impl Site for Stage<'_> {
+    fn now(&self) -> String {
+        if self.is_kept {
+            self.snapshots.borrow_mut().push(self.world.snapshot());
+        }
+        "2026-01-01T00:00:00Z".to_owned()
+    }
+
+    fn base(&self) -> Option<String> {
+        Some("base".to_owned())
+    }
+
+    fn tree(&self) -> Result<TreeHash, Breakdown> {
+        Ok(hash(self.world.tree.get()))
+    }
+
+    fn check(
+        &self,
+        round: &OpenRound,
+        tell: &mut dyn FnMut(CheckOutcome) -> Result<(), Breakdown>,
+    ) -> Result<(), Breakdown> {
+        for (name, kind) in [("unit", CheckKind::Unit), ("integration", CheckKind::Integration)] {
+            if round.checks.iter().all(|done| done.name != name) {
+                self.checks.set(self.checks.get() + 1);
+                tell(outcome(name, kind, self.world.tree.get() >= 10))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn review(&self, standing: &Standing) -> Result<Seen, Breakdown> {
+        self.reviews.set(self.reviews.get() + 1);
+        let checks = &standing.open.as_ref().unwrap().checks;
+        assert_eq!(checks.len(), 2, "every check was run once on this tree");
+        let asked =
+            Asked { round: standing.round, time: self.reviews.get(), tree: self.world.tree.get() };
+        let mut issues = (self.review)(asked)?;
+        issues.extend(seen::of_checks(checks, standing.epoch(), None));
+        let tests_passed = seen::tests_passed(checks);
+        let needs_sign_off = self.needs_sign_off;
+        Ok(Seen { issues, tests_passed, criteria: Vec::new(), needs_sign_off })
+    }
+
+    fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown> {
+        assert_eq!(issues, standing.issues());
+        self.fixes.set(self.fixes.get() + 1);
+        let tree = self.world.tree.get();
+        let asked = Asked { round: standing.round, time: self.fixes.get(), tree };
+        let said = "All tests pass, everything is perfect.".to_owned();
+        Ok(FixMade { patch: patch(tree, (self.fix)(asked)?), said })
+    }
+
+    fn put_in(&self, patch: &Patch, tree: &TreeHash) -> Result<Put, Breakdown> {
+        let (start, end) = ends(patch);
+        let now = self.world.tree.get();
+        if now != end && hash(now) != *tree {
+            return Ok(Put::TreeMoved);
+        }
+        assert_eq!(hash(start), *tree);
+        self.puts.set(self.puts.get() + u32::from(now != end));
+        self.world.tree.set(end);
+        Ok(Put::Done)
+    }
+
+    fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left {
+        // Nobody is asked for papers while nothing is wrong.
+        let request = match ending {
+            None => Some(fix_request(&standing.issues(), standing.round, &spec())),
+            Some(_) => self.request(standing, ending),
+        };
+        let digest = |text: String| digest(text.as_bytes());
+        Left { request: request.map(digest), escalation: escalation(ending).map(digest) }
+    }
+
+    fn export(&self, standing: &Standing, ending: Option<&Ending>) -> Result<(), Breakdown> {
+        let mut exported = self.exported.borrow_mut();
+        exported.push(standing.exported().name());
+        exported.dedup();
+        self.write(FIX_REQUEST, self.request(standing, ending), standing);
+        self.write(ESCALATION, escalation(ending), standing);
+        Ok(())
+    }
+}

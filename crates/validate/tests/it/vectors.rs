@@ -1,0 +1,291 @@
+//! The collected cases of how a loop begins, goes on and ends, each by its name.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use assay_validate::ending::{Ending, Limits};
+use assay_validate::event::{Begun, Event, Left, Seen};
+use assay_validate::export::Told;
+use assay_validate::next::Step;
+use assay_validate::opening::Opening;
+use assay_validate::paper::FIX_REQUEST;
+use assay_validate::plan::{self, HistoryEntry, ImplementationPlan, Signoff, Stats};
+use assay_validate::run::Breakdown;
+use assay_validate::spec::Spec;
+use assay_validate::standing::{CameTo, Round, Standing};
+use serde_json::{Value, json};
+
+use crate::stage::{self, Asked, Fixes, Reviews, Stage, World, hash};
+
+const LOOP: &str = include_str!("../fixtures/vectors/loop.json");
+
+const AREAS: [&str; 5] =
+    ["build_complete", "readiness", "signoff_update", "signoff_transition", "termination"];
+
+/// Where the cases of every other area are held.
+const ELSEWHERE: [(&str, &str); 16] = [
+    ("acceptance_criteria", "spec, manual_plan"),
+    ("backoff", "models: retries"),
+    ("cli", "assay: qa"),
+    ("coverage", "checks: coverage"),
+    ("coverage_path_pattern", "checks: coverage_paths"),
+    ("no_test_project", "checks: discovery; ground_tests"),
+    ("normalize_key", "findings: vectors"),
+    ("pattern", "rules"),
+    ("recovery_metrics", "none"),
+    ("recurring", "findings: vectors; run"),
+    ("risk", "plan; checks: required"),
+    ("sequence_ratio", "findings: vectors"),
+    ("similarity", "findings: vectors"),
+    ("summary", "plan, status"),
+    ("test_discovery", "checks: discovery"),
+    ("validation_strategy", "checks: required"),
+];
+
+fn cases(area: &str) -> Vec<Value> {
+    let mut cases: Vec<Value> = serde_json::from_str(LOOP).unwrap();
+    cases.retain(|case| case["area"] == area);
+    assert!(!cases.is_empty(), "no case of {area}");
+    cases
+}
+
+fn words(list: &Value) -> Vec<&str> {
+    list.as_array().into_iter().flatten().map(|word| word.as_str().unwrap()).collect()
+}
+
+fn check(area: &str, actual: impl Fn(&Value) -> Value) {
+    for case in cases(area) {
+        assert_eq!(actual(&case["given"]), case["want"], "{}: {}", case["id"], case["about"]);
+    }
+}
+
+#[test]
+fn every_area_is_held_somewhere() {
+    let all: Vec<Value> = serde_json::from_str(LOOP).unwrap();
+    let here: BTreeSet<&str> = all.iter().map(|case| case["area"].as_str().unwrap()).collect();
+    assert_eq!(here, AREAS.into_iter().collect());
+    assert!(ELSEWHERE.iter().all(|(area, _)| !here.contains(area)));
+    let names: BTreeSet<&str> = all.iter().map(|case| case["id"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), all.len());
+}
+
+#[test]
+fn a_build_is_complete_as_the_cases_say() {
+    check("build_complete", |given| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(plan::NAME);
+        given["plan"].as_str().into_iter().for_each(|text| fs::write(&path, text).unwrap());
+        let plan = ImplementationPlan::read(&path);
+        let complete = plan.as_ref().is_ok_and(ImplementationPlan::is_complete);
+        json!({ "complete": complete, "error": plan.is_err() })
+    });
+}
+
+const AT: &str = "2026-01-01T00:00:00Z";
+
+/// Gives what a word stands for, in a world whose tree is 10.
+fn events(word: &str, round: &Cell<u32>) -> Vec<Event> {
+    let tree = || hash(10);
+    match word {
+        "review" => {
+            // Whoever looks again before it came to anything looks at the same round.
+            vec![Event::ReviewBegun { round: round.get(), tree: tree() }]
+        }
+        "reject" => {
+            round.set(round.get() + 1);
+            let issues = vec![stage::issue("t")];
+            vec![Event::Reviewed { seen: Seen { issues, ..Seen::default() } }]
+        }
+        "approve" => vec![Event::Reviewed { seen: Seen::default() }],
+        "fail" => vec![Event::Failed { why: "no answer".to_owned() }],
+        "fix" => vec![
+            Event::FixBegun { tree: tree(), request: String::new() },
+            Event::FixMade { patch: stage::patch(9, 10), said: String::new() },
+            Event::Fixed { tree: tree() },
+        ],
+        "hand over" => {
+            let ending = Ending::Recurring { issues: vec![(stage::issue("t"), 3)] };
+            vec![Event::EndBegun { ending, papers: Left::default() }]
+        }
+        "ended" => vec![Event::Ended],
+        other => panic!("`{other}`"),
+    }
+}
+
+/// A world in which that happened.
+fn happened(given: &Value) -> World {
+    let world = World::new();
+    world.tree.set(10);
+    let mut journal = world.journal();
+    let round = Cell::new(1);
+    let begun = vec![Event::EpochBegun { why: Begun::First, base: None }];
+    let all = words(&given["happened"]).into_iter().flat_map(|word| events(word, &round));
+    for event in begun.into_iter().chain(all) {
+        journal.add(AT, event).unwrap();
+    }
+    drop(journal);
+    world
+}
+
+#[test]
+fn a_run_begins_as_the_cases_say() {
+    check("readiness", |given| {
+        let world = happened(given);
+        let standing = world.standing();
+        let opens = match world.opening(false) {
+            Opening::GoOn => "goes on",
+            Opening::Begin(_) => "begins anew",
+            Opening::Approved => "approved",
+            Opening::Waits(_) => "waits",
+        };
+        let next = match standing.next(&Limits::default()) {
+            Step::Review => "review",
+            Step::Fix(_) => "fix",
+            Step::PutIn { .. } => "put in",
+            Step::End(_) => "end",
+        };
+        json!({ "opens": opens, "next": next, "round": standing.round })
+    });
+}
+
+#[test]
+fn a_sign_off_is_exported_as_the_cases_say() {
+    check("signoff_update", |given| {
+        let plan = given["plan"].as_str().unwrap_or("{}").to_owned();
+        let plan = ImplementationPlan::parse(plan).unwrap();
+        let spec = Spec::parse(Path::new(stage::SPEC), "", &plan).unwrap();
+        let standing = happened(given).standing();
+        let status = Told { spec: &spec, standing: &standing }.status();
+        let signoff = Signoff {
+            status: standing.exported(),
+            qa_session: status.qa_sessions,
+            timestamp: status.last_check.clone().unwrap_or_default(),
+            tests_passed: None,
+            issues_found: status.issues_found.clone(),
+            recurring_issues: Vec::new(),
+            escalation_reason: None,
+        };
+        let history: [HistoryEntry; 0] = [];
+        let written = plan.with_export(&signoff, &history, &Stats::of(&history));
+        assert_eq!(ImplementationPlan::parse(written).unwrap().signoff(), Some(signoff));
+        let titles = status.issues_found.iter().map(|issue| issue.title.as_str());
+        json!({
+            "status": status.status,
+            "qa_sessions": status.qa_sessions,
+            "titles": titles.collect::<Vec<&str>>(),
+        })
+    });
+}
+
+/// Says what a reviewer says in a round, by its script; the last word holds from then on.
+fn scripted<'a>(script: &'a [&'a str], before: u32) -> impl Fn(Asked) -> Reviewed + 'a {
+    move |Asked { round, .. }: Asked| {
+        let at = (round.saturating_sub(before + 1)) as usize;
+        let word = match script {
+            // Two errors and a rejection go round.
+            [_, _, "reject:new"] => script[at % 3],
+            _ => script[at.min(script.len() - 1)],
+        };
+        match word {
+            "approve" => Ok(Vec::new()),
+            "silent" | "garbage" => Err(Breakdown::Round("it says nothing".to_owned())),
+            "reject:new" => Ok(vec![stage::issue(&format!("nit {round} of the {round}th kind"))]),
+            other => Ok(vec![stage::issue(other.strip_prefix("reject:").unwrap())]),
+        }
+    }
+}
+
+type Reviewed = Result<Vec<assay_validate::issue::Issue>, Breakdown>;
+
+fn fixer(word: &str) -> &'static Fixes<'static> {
+    match word {
+        "apply" => &|it| Ok(it.tree + 1),
+        "silent" => &|it| Ok(it.tree),
+        "raise" => &|_| Err(Breakdown::Round("it broke".to_owned())),
+        other => panic!("`{other}`"),
+    }
+}
+
+/// Brings a world to where a case starts.
+fn start(world: &World, words: &[&str]) {
+    world.tree.set(10);
+    for word in words {
+        match *word {
+            "approved" => {
+                let stage = Stage::new(world, &|_| Ok(vec![]), fixer("apply"));
+                assert_eq!(stage.take_up(), Ending::Approved);
+            }
+            "feedback" => fs::write(world.paper(FIX_REQUEST), "- It is slow.\n").unwrap(),
+            "49 rounds" => rounds(world, 49),
+            other => panic!("`{other}`"),
+        }
+    }
+}
+
+/// Makes so many rounds, and is stopped there.
+fn rounds(world: &World, number: u32) {
+    let review = |it: Asked| match it.round > number {
+        true => Err(Breakdown::Fatal("stopped".to_owned())),
+        false => scripted(&["reject:new"], 0)(it),
+    };
+    let stage = Stage::new(world, &review, fixer("apply"));
+    assert!(matches!(stage.try_run(None), Err(Breakdown::Fatal(_))));
+}
+
+#[test]
+fn words_follow_each_other_as_the_cases_say() {
+    for case in cases("signoff_transition") {
+        let world = World::new();
+        start(&world, &[]);
+        let script = words(&case["given"]["review"]);
+        let review = scripted(&script, 0);
+        let stage = Stage::new(&world, &review, fixer(case["given"]["fix"].as_str().unwrap()));
+        stage.take_up();
+        let told = [&["pending"], stage.exported.borrow().as_slice()].concat();
+        let wanted = (&case["want"]["from"], &case["want"]["to"]);
+        let is_there = told.windows(2).any(|pair| wanted == (&json!(pair[0]), &json!(pair[1])));
+        assert!(is_there, "{}: {told:?}", case["id"]);
+    }
+}
+
+#[test]
+fn a_loop_ends_as_the_cases_say() {
+    check("termination", |given| {
+        let world = World::new();
+        start(&world, &words(&given["start"]));
+        let script = words(&given["review"]);
+        // A round that is open is gone on with.
+        let before = world.standing();
+        let before = before.round - u32::from(before.open.is_some());
+        let review: &Reviews<'_> = &scripted(&script, before);
+        let stage = Stage::new(&world, review, fixer(given["fix"].as_str().unwrap()));
+        let ending = serde_json::to_value(stage.take_up()).unwrap();
+        let papers = world.snapshot().files.into_keys();
+        let papers: Vec<String> = papers
+            .filter(|path| path.extension().is_some_and(|it| it == "md"))
+            .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        json!({
+            "ending": ending["ending"],
+            "reviews": stage.reviews.get(),
+            "fixes": stage.fixes.get(),
+            "history": history(&world.standing()),
+            "papers": papers,
+        })
+    });
+}
+
+/// Gives what came of each round, or how many there were of many.
+fn history(standing: &Standing) -> Value {
+    let word = |round: &Round| match &round.came_to {
+        CameTo::Error(_) => "error",
+        CameTo::Verdict(seen) if seen.issues.is_empty() => "approved",
+        CameTo::Verdict(_) => "rejected",
+    };
+    match standing.history.len() {
+        0..10 => standing.history.iter().map(word).collect(),
+        many => json!(many),
+    }
+}

@@ -1,0 +1,263 @@
+//! A loop on a real tree: a repository, commands that run, and a fixer that a test writes.
+
+use std::cell::{Cell, RefCell};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use assay_change::{Scope, Selection};
+use assay_checks::check::CheckOutcome;
+use assay_checks::run::{Allowance, Runner};
+use assay_fakes::Repository;
+use assay_store::disk::fault::{self, Fault};
+use assay_validate::ending::{Ending, Limits};
+use assay_validate::event::{Event, Seen};
+use assay_validate::ground::{Errand, Fixes, Ground, Hears, Reviewed, Reviews};
+use assay_validate::issue::Issue;
+use assay_validate::journal::Journal;
+use assay_validate::opening::{Found, Opening, opening};
+use assay_validate::own;
+use assay_validate::plan::{self, ImplementationPlan};
+use assay_validate::run::{Breakdown, run};
+use assay_validate::seen;
+use assay_validate::spec::Spec;
+use assay_validate::standing::Standing;
+use tempfile::TempDir;
+
+/// The spec's folder, from the root.
+pub(crate) const SPEC: &str = "specs/001-add";
+
+const SPEC_TEXT: &str = "# Add
+
+## Acceptance Criteria
+
+- [ ] It `adds two numbers`
+- [ ] `docs/add.md` exists
+
+## Verification
+
+**Unit Tests:**
+- `sh tests/run.sh` - All pass
+
+**Integration Tests:**
+- `sh tests/run.sh` - All pass
+";
+
+const PLAN: &str = r#"{
+  "feature": "add",
+  "phases": [{ "subtasks": [{ "id": "1", "status": "completed" }] }]
+}
+"#;
+
+const SUITE: &str = r#". src/add.sh
+echo 1..2
+failed=0
+try() {
+  if [ "$(add "$3" "$4")" = "$5" ]; then echo "ok $1 - $2"; else echo "not ok $1 - $2"; failed=1; fi
+}
+try 1 "adds two numbers" 1 2 3
+try 2 "adds nothing" 0 0 0
+exit $failed
+"#;
+
+pub(crate) const WRONG: &str = "add() { echo $(($1 - $2)); }\n";
+pub(crate) const RIGHT: &str = "add() { echo $(($1 + $2)); }\n";
+
+/// A repository in which a spec was implemented, and not quite.
+pub(crate) struct Yard {
+    pub(crate) repository: Repository,
+    state: TempDir,
+    /// The commit before the implementation.
+    base: String,
+    /// What a review finds besides.
+    pub(crate) findings: RefCell<Vec<Issue>>,
+    pub(crate) reviews: Cell<u32>,
+    pub(crate) fixes: Cell<u32>,
+    /// What the fixer was told, time by time.
+    pub(crate) requests: RefCell<Vec<String>>,
+    /// Before which line of the journal, counted from now, the run is killed.
+    pub(crate) killed_at: Cell<Option<u32>>,
+    /// What of the fixer's work was left out.
+    pub(crate) left_out: RefCell<Vec<String>>,
+}
+
+/// What a fixer does in the folder that it is given.
+pub(crate) type Works<'a> = dyn Fn(&Path) + 'a;
+
+impl Yard {
+    pub(crate) fn new() -> Yard {
+        let repository = Repository::new();
+        let base = repository.git(&["rev-parse", "HEAD"]);
+        repository.write(format!("{SPEC}/spec.md"), SPEC_TEXT);
+        repository.write(format!("{SPEC}/{}", plan::NAME), PLAN);
+        repository.write("tests/run.sh", SUITE);
+        repository.write("src/add.sh", WRONG);
+        let state = TempDir::new().unwrap();
+        let (findings, requests) = (RefCell::default(), RefCell::default());
+        let (reviews, fixes) = (Cell::new(0), Cell::new(0));
+        let (killed_at, left_out) = (Cell::new(None), RefCell::default());
+        Yard { repository, state, base, findings, reviews, fixes, requests, killed_at, left_out }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.repository.path()
+    }
+
+    pub(crate) fn paper(&self, name: &str) -> PathBuf {
+        self.root().join(SPEC).join(name)
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    fn seal(&self) -> PathBuf {
+        self.state.path().join("seal")
+    }
+
+    pub(crate) fn journal(&self) -> Journal {
+        Journal::open(&self.root().join(SPEC), &self.seal()).unwrap()
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        Standing::of(&Journal::read(&self.root().join(SPEC)).unwrap()).unwrap()
+    }
+
+    /// Writes down that somebody vouches for the tree as it is.
+    pub(crate) fn sign(&self) {
+        let tree = own::tree_hash(self.root()).unwrap();
+        let signed = Event::SignedOff { by: "Jo".to_owned(), tree };
+        self.journal().add("2026-01-01T00:00:00Z", signed).unwrap();
+    }
+
+    /// Gives the titles of what was wrong, round by round.
+    pub(crate) fn rounds(&self) -> Vec<String> {
+        let titles = |seen: &Seen| -> String {
+            seen.issues.iter().map(|it| it.title.as_str()).collect::<Vec<_>>().join("; ")
+        };
+        let history = self.standing().history;
+        history.iter().map(|round| round.seen().map_or("error".to_owned(), titles)).collect()
+    }
+
+    pub(crate) fn take_up(&self, work: &Works<'_>) -> Ending {
+        self.try_take_up(work).unwrap()
+    }
+
+    /// Gives the time, which is asked for right before a line is written.
+    fn now(&self) -> String {
+        let left = self.killed_at.get().map(|left| left - 1);
+        self.killed_at.set(left.filter(|left| *left > 0));
+        if left == Some(0) {
+            fault::at(1, Fault::Full);
+        }
+        "2026-01-01T00:00:00Z".to_owned()
+    }
+
+    /// Takes the loop up, and leaves it as a kill before a line of the journal does.
+    pub(crate) fn kill_before(&self, line: u32, work: &Works<'_>) {
+        self.killed_at.set(Some(line));
+        let killed = self.try_take_up(work);
+        fault::none();
+        assert!(matches!(killed, Err(Breakdown::Journal(_))), "{killed:?}");
+    }
+
+    /// Takes the loop up as whoever runs it does.
+    pub(crate) fn try_take_up(&self, work: &Works<'_>) -> Result<Ending, Breakdown> {
+        let plan = ImplementationPlan::read(&self.paper(plan::NAME))
+            .map_err(|error| Breakdown::Fatal(error.to_string()))?;
+        let spec = Spec::read(self.root(), Path::new(SPEC), &plan).unwrap();
+        let mut journal = self.journal();
+        let opens = opening(Found {
+            root: self.root(),
+            spec: &spec,
+            standing: &Standing::of(journal.entries()).unwrap(),
+            tree: &own::tree_hash(self.root()).unwrap(),
+            is_own: journal.is_own(),
+            resumes: false,
+        });
+        let begin = match opens.unwrap() {
+            Opening::Approved => return Ok(Ending::Approved),
+            Opening::Waits(ending) => return Ok(ending),
+            Opening::GoOn => None,
+            Opening::Begin(begin) => Some(begin),
+        };
+        let fixer = Fixer { yard: self, work };
+        let time = Duration::from_secs(120);
+        let ground = Ground {
+            root: self.root().to_owned(),
+            risk: plan.risk_level().unwrap(),
+            spec,
+            base: Some(self.base.clone()),
+            frameworks: Vec::new(),
+            runner: Runner::new(self.root())
+                .allowance(Allowance { time, ..Allowance::default() })
+                .search_path(std::env::var_os("PATH").unwrap()),
+            state: self.state.path().join("loop"),
+            clock: &|| self.now(),
+            reviewer: self,
+            fixer: &fixer,
+            listener: self,
+        };
+        let (ending, standing) = run(&ground, &mut journal, &Limits::default(), begin)?;
+        assert_eq!(Standing::of(journal.entries()).unwrap(), standing, "the journal says all");
+        Ok(ending)
+    }
+}
+
+/// A review that looks at the criteria as far as tests and files can tell.
+impl Reviews for Yard {
+    fn review(
+        &self,
+        base: Option<&str>,
+        spec: &Spec,
+        checks: &[CheckOutcome],
+    ) -> Result<Reviewed, Breakdown> {
+        self.reviews.set(self.reviews.get() + 1);
+        let scope = Scope::Against(base.unwrap().to_owned());
+        let selection = Selection { untracked: true, ..Selection::default() };
+        let change = assay_change::open(self.root(), &scope, &selection).unwrap();
+        let criteria = seen::criteria(spec, checks, change.tree(), None);
+        let criteria = criteria.map_err(Breakdown::Round)?;
+        Ok(Reviewed { issues: self.findings.borrow().clone(), criteria })
+    }
+}
+
+struct Fixer<'a> {
+    yard: &'a Yard,
+    work: &'a Works<'a>,
+}
+
+impl Fixes for Fixer<'_> {
+    fn fix(&self, errand: &Errand<'_>) -> Result<String, Breakdown> {
+        self.yard.fixes.set(self.yard.fixes.get() + 1);
+        self.yard.requests.borrow_mut().push(errand.request.to_owned());
+        (self.work)(errand.folder);
+        Ok("Everything is perfect.".to_owned())
+    }
+}
+
+impl Hears for Yard {
+    fn round(&self, _: u32) {}
+    fn checking(&self, _: &str) {}
+    fn checked(&self, _: &CheckOutcome) {}
+    fn reviewing(&self) {}
+    fn reviewed(&self, _: &Seen) {}
+    fn fixing(&self, _: usize) {}
+    fn said(&self, _: &str) {}
+    fn fixed(&self, _: &[String], left_out: &[String]) {
+        self.left_out.borrow_mut().extend(left_out.iter().cloned());
+    }
+}
+
+/// Writes a file into a folder.
+pub(crate) fn put(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Does all that is wanted.
+pub(crate) fn mend(folder: &Path) {
+    put(folder, "src/add.sh", RIGHT);
+    put(folder, "docs/add.md", "# Add\n");
+}

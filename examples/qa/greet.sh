@@ -1,0 +1,5 @@
+#!/bin/sh
+# Greets whoever is named.
+greet() {
+    echo "Hello $1"
+}
