@@ -13,6 +13,8 @@
 mod bounds;
 mod companion;
 mod conversation;
+#[cfg(target_os = "linux")]
+mod hiding;
 mod limits;
 mod process;
 
@@ -207,6 +209,20 @@ impl Command {
     /// Lets it write nowhere but in these files and folders, where the kernel offers that.
     pub fn writable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Command {
         self.reach.writable = Some(owned(paths));
+        self
+    }
+
+    /// Hides more files and folders from it, where the kernel offers that: neither it nor what it
+    /// starts can read, list or run them, by whatever links. What it may write to in a hidden folder it
+    /// may read there, too. What does not exist is not hidden.
+    ///
+    /// Folders on the way to a hidden place cannot be listed, and what appears in them later cannot be
+    /// read. Names, sizes and dates stay visible to who asks for a path. A hard link or a mount that
+    /// was made elsewhere before is another place; an agent that listens at a socket is none. Nor can
+    /// it look into processes that it did not start, and as root it loses what opens ways past files:
+    /// `CAP_SYS_ADMIN`, `CAP_PERFMON`, `CAP_SYS_RAWIO` and `CAP_DAC_READ_SEARCH`.
+    pub fn hidden<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Command {
+        self.reach.hidden.extend(owned(paths));
         self
     }
 

@@ -13,6 +13,8 @@ use std::process::{Child, Command};
 pub struct Limits {
     /// What [`writable`](crate::Command::writable) does.
     pub files: Held,
+    /// What [`hidden`](crate::Command::hidden) does.
+    pub reading: Held,
     /// What [`offline`](crate::Command::offline) does.
     pub network: Held,
     /// What [`processes`](crate::Command::processes) does.
@@ -37,6 +39,7 @@ pub enum Held {
 pub(crate) struct Reach {
     /// All there is, unless named.
     pub(crate) writable: Option<Vec<PathBuf>>,
+    pub(crate) hidden: Vec<PathBuf>,
     pub(crate) offline: bool,
 }
 
@@ -59,9 +62,14 @@ impl Reach {
 
 /// Says how far this machine can limit what a command reaches.
 pub fn limits() -> Limits {
-    let (files, network) = kernel::limits();
     let (processes, memory) = crate::bounds::held();
-    Limits { files, network, processes, memory }
+    Limits {
+        files: kernel::files(),
+        reading: kernel::reading(),
+        network: kernel::network(),
+        processes,
+        memory,
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -73,8 +81,12 @@ mod kernel {
         ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
         Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
     };
+    use rustix::fs::{Mode, OFlags, open};
+    use rustix::process::geteuid;
+    use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
     use super::{Held, Reach};
+    use crate::hiding;
 
     /// The newest rules that are known here; an older kernel applies those that it knows.
     const NEWEST: ABI = ABI::V7;
@@ -85,21 +97,43 @@ mod kernel {
     /// What even a command that writes nowhere needs.
     const SINKS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
-    pub(super) fn limits() -> (Held, Held) {
-        let offers =
-            |ruleset: Result<Ruleset, RulesetError>| ruleset.and_then(Ruleset::create).is_ok();
+    /// What opens a way past hidden files to who may do everything: reading what is in the memory of
+    /// others, where their variables are, too, or of the kernel, and opening files by their numbers.
+    const PAST_FILES: [CapabilitySet; 4] = [
+        CapabilitySet::SYS_ADMIN,
+        CapabilitySet::PERFMON,
+        CapabilitySet::SYS_RAWIO,
+        CapabilitySet::DAC_READ_SEARCH,
+    ];
+
+    pub(super) fn files() -> Held {
         let files = |abi| offers(strict().handle_access(AccessFs::from_write(abi)));
-        let files = match (files(WHOLE_FILES), files(ABI::V1)) {
+        match (files(WHOLE_FILES), files(ABI::V1)) {
             (true, _) => Held::Wholly,
             (false, true) => Held::Partly,
             (false, false) => Held::Unsupported,
-        };
+        }
+    }
+
+    pub(super) fn reading() -> Held {
+        match offers(strict().handle_access(AccessFs::from_read(NEWEST))) {
+            // Who may do everything can still read disks.
+            true if geteuid().is_root() => Held::Partly,
+            true => Held::Wholly,
+            false => Held::Unsupported,
+        }
+    }
+
+    pub(super) fn network() -> Held {
         // There are rules for TCP, and none for UDP.
-        let network = match offers(strict().handle_access(AccessNet::from_all(NEWEST))) {
+        match offers(strict().handle_access(AccessNet::from_all(NEWEST))) {
             true => Held::Partly,
             false => Held::Unsupported,
-        };
-        (files, network)
+        }
+    }
+
+    fn offers(ruleset: Result<Ruleset, RulesetError>) -> bool {
+        ruleset.and_then(Ruleset::create).is_ok()
     }
 
     fn strict() -> Ruleset {
@@ -109,7 +143,15 @@ mod kernel {
     /// Takes from this thread, for good, what lies beyond a reach.
     pub(super) fn restrict(reach: &Reach) -> io::Result<()> {
         let mut ruleset = Ruleset::default();
-        let writing = AccessFs::from_write(NEWEST);
+        let (reading, writing) = (AccessFs::from_read(NEWEST), AccessFs::from_write(NEWEST));
+        let readable = readable(reach)?;
+        if readable.is_none() && reach.writable.is_none() && !reach.offline {
+            return Ok(());
+        }
+        if readable.is_some() {
+            // Moving from folder to folder is forbidden unless it is spoken of.
+            ruleset = ruleset.handle_access(reading | AccessFs::Refer).map_err(io::Error::other)?;
+        }
         if reach.writable.is_some() {
             ruleset = ruleset.handle_access(writing).map_err(io::Error::other)?;
         }
@@ -120,9 +162,39 @@ mod kernel {
         if let Some(writable) = &reach.writable {
             rules = allow(rules, writable, writing)?;
             rules = allow(rules, &sinks(), writing)?;
+        } else if readable.is_some() {
+            // Nothing is moved to where more can be done with it: the kernel sees to that.
+            rules = allow(rules, &["/".into()], AccessFs::Refer.into())?;
+        }
+        if let Some(readable) = readable {
+            rules = allow_reading(rules, &readable)?;
         }
         rules.restrict_self().map_err(io::Error::other)?;
         Ok(())
+    }
+
+    /// Allows reading, and takes what else would open the rest.
+    fn allow_reading(mut rules: RulesetCreated, paths: &[PathBuf]) -> io::Result<RulesetCreated> {
+        for path in paths {
+            // What went away since then need not be read.
+            if let Ok(place) = open(path, OFlags::PATH | OFlags::NOFOLLOW, Mode::empty()) {
+                let rule = PathBeneath::new(place, AccessFs::from_read(NEWEST));
+                rules = rules.add_rule(rule).map_err(io::Error::other)?;
+            }
+        }
+        for capability in PAST_FILES {
+            // Who may not drop it has nothing to drop.
+            let _ = remove_capability_from_bounding_set(capability);
+        }
+        Ok(rules)
+    }
+
+    /// Gives what stays readable, if something is hidden and can be.
+    fn readable(reach: &Reach) -> io::Result<Option<Vec<PathBuf>>> {
+        if reach.hidden.is_empty() || reading() == Held::Unsupported {
+            return Ok(None);
+        }
+        hiding::readable(&reach.hidden, reach.writable.as_deref().unwrap_or_default())
     }
 
     fn offline(ruleset: Ruleset) -> Result<Ruleset, RulesetError> {
@@ -161,8 +233,16 @@ mod kernel {
 
     use super::{Held, Reach};
 
-    pub(super) fn limits() -> (Held, Held) {
-        (Held::Unsupported, Held::Unsupported)
+    pub(super) fn files() -> Held {
+        Held::Unsupported
+    }
+
+    pub(super) fn reading() -> Held {
+        Held::Unsupported
+    }
+
+    pub(super) fn network() -> Held {
+        Held::Unsupported
     }
 
     pub(super) fn restrict(_reach: &Reach) -> io::Result<()> {
