@@ -17,6 +17,7 @@ mod conversation;
 mod hiding;
 mod limits;
 mod process;
+mod secrets;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -33,6 +34,7 @@ pub use crate::conversation::Conversation;
 use crate::limits::Reach;
 pub use crate::limits::{Held, Limits, limits};
 pub use crate::process::stop_all;
+pub use crate::secrets::{secrets_elsewhere, secrets_of};
 
 /// How long a command may run unless told otherwise.
 const DEFAULT_TIME: Duration = Duration::from_secs(120);

@@ -1,0 +1,166 @@
+//! Where people and their tools keep secrets: [`secrets_of`] a home, and [`secrets_elsewhere`].
+//!
+//! What is here can be hidden from a command ([`Command::hidden`](crate::Command::hidden)). Settings
+//! that a build cannot do without are not, though some put passwords in them: those of Maven, NuGet,
+//! Bundler, Yarn and pip.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Files and folders in a home.
+const IN_HOME: &[&str] = &[
+    // Keys, and what holds passwords.
+    ".ssh",
+    ".gnupg",
+    ".pki",
+    ".password-store",
+    ".netrc",
+    ".vault-token",
+    ".age",
+    ".putty",
+    // Clouds and clusters.
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".oci",
+    ".s3cfg",
+    ".boto",
+    ".fly",
+    ".terraform.d/credentials.tfrc.json",
+    // Code hosts and registries of packages.
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".composer/auth.json", // Databases.
+    ".pgpass",
+    ".my.cnf",
+    ".mylogin.cnf", // Agents that write code.
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".gemini",
+    ".pi", // Browsers and mail.
+    ".mozilla",
+    ".thunderbird", // What was typed.
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".lesshst",
+    ".viminfo",
+];
+
+/// Files and folders where settings are kept, which is `.config` in a home unless said otherwise.
+const IN_SETTINGS: &[&str] = &[
+    "git/credentials", "gh", "glab-cli", "hub", "gcloud", "doctl", "containers/auth.json",
+    "rclone", "sops", "age", "op", "Bitwarden", "keepassxc", "pypoetry/auth.toml",
+    "composer/auth.json", "claude", "github-copilot", "google-chrome", "chromium", "BraveSoftware",
+    "microsoft-edge", "vivaldi",
+];
+
+/// Files and folders where data is kept, which is `.local/share` in a home unless said otherwise.
+const IN_DATA: &[&str] = &["keyrings", "kwalletd", "opencode/auth.json", "fish/fish_history"];
+
+/// Variables that say where a tool keeps its secrets, and what those are called there, unless they
+/// are all of it.
+const ELSEWHERE: &[(&str, &[&str])] = &[
+    ("XDG_CONFIG_HOME", IN_SETTINGS),
+    ("XDG_DATA_HOME", IN_DATA),
+    ("CARGO_HOME", &["credentials", "credentials.toml"]),
+    ("GNUPGHOME", &[]),
+    ("PASSWORD_STORE_DIR", &[]),
+    ("NETRC", &[]),
+    ("AWS_CONFIG_FILE", &[]),
+    ("AWS_SHARED_CREDENTIALS_FILE", &[]),
+    ("AZURE_CONFIG_DIR", &[]),
+    ("CLOUDSDK_CONFIG", &[]),
+    ("GOOGLE_APPLICATION_CREDENTIALS", &[]),
+    ("KUBECONFIG", &[]),
+    ("DOCKER_CONFIG", &[]),
+    ("GH_CONFIG_DIR", &[]),
+    ("NPM_CONFIG_USERCONFIG", &[]),
+    ("npm_config_userconfig", &[]),
+    ("PGPASSFILE", &[]),
+    ("CLAUDE_CONFIG_DIR", &[]),
+    ("CODEX_HOME", &[]),
+    ("HISTFILE", &[]),
+];
+
+/// Names the files and folders in a home that hold secrets, whether they exist or not.
+pub fn secrets_of(home: &Path) -> Vec<PathBuf> {
+    let in_home = IN_HOME.iter().map(|name| home.join(name));
+    let settings = IN_SETTINGS.iter().map(|name| home.join(".config").join(name));
+    let data = IN_DATA.iter().map(|name| home.join(".local/share").join(name));
+    in_home.chain(settings).chain(data).collect()
+}
+
+/// Names the files and folders with secrets that variables tell tools to keep elsewhere.
+pub fn secrets_elsewhere(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for (name, below) in ELSEWHERE {
+        // Some name several places.
+        let places = variable(name).unwrap_or_default();
+        for place in std::env::split_paths(&places).filter(|place| place.is_absolute()) {
+            match below.is_empty() {
+                true => found.push(place),
+                false => found.extend(below.iter().map(|below| place.join(below))),
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(paths: &[PathBuf]) -> Vec<&str> {
+        paths.iter().filter_map(|path| path.to_str()).collect()
+    }
+
+    #[test]
+    fn a_home_has_its_secrets_where_tools_put_them() {
+        let found = secrets_of(Path::new("/root"));
+        let found = shown(&found);
+        for path in [
+            "/root/.ssh",
+            "/root/.cargo/credentials.toml",
+            "/root/.config/gh",
+            "/root/.config/git/credentials",
+            "/root/.local/share/keyrings",
+        ] {
+            assert!(found.contains(&path), "{path}");
+        }
+        // A home is not hidden for what is kept in it.
+        for path in ["/root", "/root/", "/root/.config", "/root/.cargo", "/root/.local/share"] {
+            assert!(!found.contains(&path), "{path}");
+        }
+    }
+
+    #[test]
+    fn variables_move_secrets_elsewhere() {
+        let found = secrets_elsewhere(|name| match name {
+            "CARGO_HOME" => Some("/opt/cargo".into()),
+            "KUBECONFIG" => Some("/etc/one.yaml:two.yaml:/etc/three.yaml".into()),
+            "GNUPGHOME" => Some("".into()),
+            "NETRC" => Some("not/from/the/root".into()),
+            _ => None,
+        });
+        assert_eq!(
+            shown(&found),
+            [
+                "/opt/cargo/credentials", "/opt/cargo/credentials.toml", "/etc/one.yaml",
+                "/etc/three.yaml",
+            ]
+        );
+    }
+}
