@@ -1,8 +1,8 @@
 //! Runs required checks: [`Runner`] gives a [`CheckOutcome`] for each.
 //!
-//! A check runs code of the repository. It gets the environment that tools need and no secrets, a
-//! folder for what is temporary and one for caches, the tree, and nothing else to write to; no
-//! network unless allowed; and it ends, with all that it started. Its exit code alone decides nothing:
+//! A check runs code of the repository. It gets the environment that tools need and no secrets, neither
+//! in variables nor in the home; a folder for what is temporary and one for caches, the tree, and
+//! nothing else to write to; no network unless allowed; and it ends, with all that it started. Its exit code alone decides nothing:
 //! what it did must be seen.
 
 mod capture;
@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use assay_sandbox::{Command, RunError};
+use assay_sandbox::{Command, RunError, secrets_of};
 use tempfile::TempDir;
 
 use self::capture::Capture;
@@ -58,6 +58,8 @@ pub struct Runner {
     caches: Option<PathBuf>,
     search_path: Option<OsString>,
     writable: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    hidden: Vec<PathBuf>,
     paths: Paths,
     changed: BTreeMap<String, LineRanges>,
 }
@@ -71,6 +73,8 @@ impl Runner {
             caches: None,
             search_path: None,
             writable: Vec::new(),
+            home: None,
+            hidden: Vec::new(),
             paths: Paths::default(),
             changed: BTreeMap::new(),
         }
@@ -97,6 +101,19 @@ impl Runner {
     /// Lets checks write into more files and folders.
     pub fn writable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Runner {
         self.writable.extend(paths.into_iter().map(|path| path.as_ref().to_owned()));
+        self
+    }
+
+    /// Gives checks a home, without the secrets in it. A tree that is itself the home can then not be
+    /// listed, and what is made at its top not be read.
+    pub fn home(mut self, home: &Path) -> Runner {
+        self.home = Some(home.to_owned());
+        self.hidden(secrets_of(home))
+    }
+
+    /// Hides more files and folders from checks.
+    pub fn hidden<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Runner {
+        self.hidden.extend(paths.into_iter().map(|path| path.as_ref().to_owned()));
         self
     }
 

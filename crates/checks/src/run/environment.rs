@@ -39,11 +39,12 @@ const OFFLINE: [(&str, &str); 4] = [
 
 /// Caches that tools write to as they run, each in a folder of its own. What they installed, such as
 /// crates and modules, they read where it is.
-const CACHES: [(&str, &str); 4] = [
+const CACHES: [(&str, &str); 5] = [
     ("GOCACHE", "go-build"),
     ("npm_config_cache", "npm"),
     ("GRADLE_USER_HOME", "gradle"),
     ("PIP_CACHE_DIR", "pip"),
+    ("COMPOSER_HOME", "composer"),
 ];
 
 /// Devices that tests write to: shared memory, and terminals of their own.
@@ -66,6 +67,11 @@ impl Runner {
         let java = format!("-Djava.io.tmpdir={}", temporary.display());
         let mut command =
             command.pass_on(PASSED_ON).env("TMPDIR", &temporary).env("JAVA_TOOL_OPTIONS", java);
+        if let Some(home) = &self.home {
+            // Some that find their settings there do not go on if they cannot read them.
+            let no_settings = temporary.join("no-npmrc");
+            command = command.env("HOME", home).env("npm_config_userconfig", no_settings);
+        }
         if let Some(path) = self.programs(folder) {
             command = command.env("PATH", path);
         }
@@ -79,6 +85,7 @@ impl Runner {
             command = command.env(name, cache);
         }
         let devices = DEVICES.iter().map(PathBuf::from).filter(|path| path.exists());
+        let command = command.hidden(&self.hidden);
         let own = [self.root.clone(), scratch.to_owned(), caches];
         Ok(command.writable(own.into_iter().chain(devices).chain(self.writable.iter().cloned())))
     }

@@ -1,6 +1,7 @@
 //! Checks that are run for real, in small trees.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use assay_checks::coverage::LineRanges;
 use assay_checks::discovery::Reading;
 use assay_checks::results::Form;
 use assay_checks::run::{Allowance, Runner};
-use assay_sandbox::{Held, limits};
+use assay_sandbox::{Held, limits, secrets_of};
 use expect_test::{Expect, expect};
 
 /// A check of a command that somebody wrote down.
@@ -319,11 +320,76 @@ fn a_check_has_a_network_only_if_it_may() {
     assert!(!run(&connect).is_pass());
 }
 
+/// Lays out a home with secrets in it; all else of the home of who runs this is linked to, so that
+/// tools are found.
+pub(crate) fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let own = std::env::home_dir().unwrap();
+    let secrets = secrets_of(&own);
+    for entry in fs::read_dir(&own).into_iter().flatten().flatten() {
+        if !secrets.contains(&entry.path()) && entry.file_name() != "note" {
+            symlink(entry.path(), home.path().join(entry.file_name())).unwrap();
+        }
+    }
+    for folder in [".ssh", ".codex"] {
+        fs::create_dir(home.path().join(folder)).unwrap();
+    }
+    for file in [".ssh/id", ".npmrc", ".netrc", ".codex/auth.json"] {
+        fs::write(home.path().join(file), "secret\n").unwrap();
+    }
+    fs::write(home.path().join("note"), "open\n").unwrap();
+    home
+}
+
+#[test]
+fn a_check_reads_no_secrets_of_its_home() {
+    let (tree, home, elsewhere) =
+        (tempfile::tempdir().unwrap(), home(), tempfile::tempdir().unwrap());
+    let token = elsewhere.path().join("credentials.toml");
+    fs::write(&token, "secret\n").unwrap();
+    fs::write(elsewhere.path().join("config.toml"), "open\n").unwrap();
+    let runner = runner(tree.path()).home(home.path()).hidden([&token]);
+    let at = elsewhere.path().display();
+    let told = |command: &str| {
+        let outcome = runner.run(&check_of(command));
+        (outcome.is_pass(), outcome.tail.contains("secret"))
+    };
+    for command in ["cat ~/note", &format!("cat {at}/config.toml"), "touch here; cat here; ls ."] {
+        assert_eq!(told(&format!("sh -c '{command}'")), (true, false), "{command}");
+    }
+    if limits().reading == Held::Unsupported {
+        println!("NOT RUN: this kernel hides no files");
+        return;
+    }
+    let ways = ["cat ~/.ssh/id", "ls ~/.ssh", "cat ~/.npmrc", "cat ~/.netrc", "cat ~/.codex/*"];
+    for command in ways.into_iter().chain([&*format!("cat {at}/credentials.toml")]) {
+        assert_eq!(told(&format!("sh -c '{command}'")), (false, false), "{command}");
+    }
+    // A tool of the repository's that starts others.
+    let nested = "ln -s ~/.ssh keys; sh -c 'cat keys/id & wait $!; cat ~/.netrc; true'; ls";
+    assert_eq!(told(nested), (true, false));
+}
+
+#[test]
+fn a_check_does_not_see_our_variables() {
+    let (tree, home) = (tempfile::tempdir().unwrap(), home());
+    let runner = runner(tree.path()).home(home.path());
+    let read =
+        |what: &str| runner.run(&check_of(&format!("cat /proc/{}/{what}", std::process::id())));
+    assert!(read("cmdline").is_pass());
+    if limits().reading == Held::Unsupported {
+        println!("NOT RUN: this kernel hides no files");
+        return;
+    }
+    let outcome = read("environ");
+    assert!(!outcome.is_pass() && outcome.tail.contains("denied"), "{}", outcome.tail);
+}
+
 #[test]
 fn a_check_runs_inside_of_its_tree() {
     let tree = tempfile::tempdir().unwrap();
     fs::create_dir_all(tree.path().join("backend")).unwrap();
-    std::os::unix::fs::symlink("/", tree.path().join("away")).unwrap();
+    symlink("/", tree.path().join("away")).unwrap();
     let at = |folder: &str| {
         let check = RequiredCheck { folder: folder.to_owned(), ..check_of("pwd") };
         runner(tree.path()).run(&check)

@@ -9,11 +9,12 @@ use assay_checks::discovery::{Folder, Framework, discover};
 use assay_sandbox::Command;
 use expect_test::{Expect, expect};
 
-use crate::run::{check_of, runner, shown};
+use crate::run::{check_of, home, runner, shown};
 
-/// Lays out files, finds the one framework, runs it, and writes how that stands.
+/// Lays out files, finds the one framework, runs it in a home whose secrets are hidden, and writes
+/// how that stands.
 fn check(files: &[(&str, &str)], expect: Expect) {
-    let tree = tempfile::tempdir().unwrap();
+    let (tree, home) = (tempfile::tempdir().unwrap(), home());
     for (path, text) in files {
         let path = tree.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -22,7 +23,7 @@ fn check(files: &[(&str, &str)], expect: Expect) {
     let found = discover(&Folder::new(tree.path()));
     let mut told = String::new();
     for framework in &found.frameworks {
-        let outcome = runner(tree.path()).run(&required(framework));
+        let outcome = runner(tree.path()).home(home.path()).run(&required(framework));
         let tail = if outcome.tests.is_none() { outcome.tail.as_str() } else { "" };
         told.push_str(&format!("{}: {}{tail}", framework.name, shown(&outcome)));
         let tests = outcome.tests.iter().flat_map(|tests| tests.results.iter());
@@ -143,6 +144,18 @@ fn tests_of_node_are_run() {
           fails
     "#]],
     );
+}
+
+#[test]
+fn npm_does_without_settings_that_are_hidden() {
+    if !has("npm", &["--version"]) {
+        return;
+    }
+    let (tree, home) = (tempfile::tempdir().unwrap(), home());
+    let manifest = "{\"scripts\": {\"test\": \"echo tested\"}}";
+    fs::write(tree.path().join("package.json"), manifest).unwrap();
+    let outcome = runner(tree.path()).home(home.path()).run(&check_of("npm test"));
+    assert!(outcome.is_pass() && outcome.tail.ends_with("tested\n"), "{}", outcome.tail);
 }
 
 #[test]
