@@ -256,6 +256,16 @@ fn limits() -> Vec<Line> {
         Held::Unsupported => missing(format!("this system cannot keep analysers from {what}")),
     };
     let mut lines = vec![line("writing files", limits.files), line("the network", limits.network)];
+    lines.push(match limits.reading {
+        Held::Wholly => good("the secrets in a home can be hidden from checks".to_owned()),
+        Held::Partly => good(
+            "the secrets in a home can mostly be hidden from checks: root can read disks"
+                .to_owned(),
+        ),
+        Held::Unsupported => {
+            missing("the secrets in a home CANNOT BE HIDDEN from checks on this system".to_owned())
+        }
+    });
     lines.push(match limits.processes {
         Held::Wholly => good("checks that start processes without end are contained".to_owned()),
         Held::Partly => good("checks that start processes without end are mostly contained".into()),

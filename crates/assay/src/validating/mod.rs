@@ -12,6 +12,7 @@ use assay_change::{Change, Scope, Selection};
 use assay_checks::required::Risk;
 use assay_checks::run::{Allowance, Runner};
 use assay_review::runs;
+use assay_sandbox::secrets_elsewhere;
 use assay_store::clock;
 use assay_validate::ending::Ending;
 use assay_validate::event::{Begun, Event, TreeHash};
@@ -258,6 +259,11 @@ fn now() -> String {
 fn runner(root: &Path, state: &Path, time: Duration) -> Runner {
     let allowance = Allowance { time, ..Allowance::default() };
     let runner = Runner::new(root).allowance(allowance).caches(&state.join("caches"));
+    let runner = runner.hidden(secrets_elsewhere(|name| variable(name).map(Into::into)));
+    let runner = match variable("HOME").filter(|home| !home.is_empty()) {
+        Some(home) => runner.home(Path::new(&home)),
+        None => runner,
+    };
     match variable("PATH") {
         Some(path) => runner.search_path(path),
         None => runner,
