@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
+#[cfg(unix)]
+pub mod chromium;
 pub mod model;
+pub mod pages;
 #[cfg(unix)]
 pub mod postgres;
 mod repository;
