@@ -3,6 +3,7 @@
 //! A step that fails does not stop the ones behind it. No tool is ever compiled here: one that is
 //! missing is named in the summary, with how to get it.
 
+use assay_fakes::chromium;
 use assay_fakes::postgres::{self, Durable, PrivatePostgres};
 
 use crate::links;
@@ -13,6 +14,9 @@ const ON_POSTGRES: &str = "postgres";
 
 /// What the tests are called that need the tools of other languages.
 const ON_TOOLCHAINS: &str = "toolchains";
+
+/// What the tests are called that need a Chromium.
+const ON_CHROMIUM: &str = "on_chromium";
 
 /// What became of a step.
 enum Outcome {
@@ -50,12 +54,13 @@ impl Outcome {
 /// A step by its name.
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("formatting", formatting),
     ("clippy", clippy),
     ("tests", tests),
     ("tests on PostgreSQL", tests_on_postgres),
     ("tests on toolchains", tests_on_toolchains),
+    ("tests on Chromium", tests_on_chromium),
     ("doc tests", doc_tests),
     ("documentation links", documentation_links),
     ("licences and sources", licences),
@@ -102,13 +107,15 @@ fn clippy() -> Outcome {
 
 fn tests() -> Outcome {
     if answers("cargo", &["nextest", "--version"]) {
-        let others = format!("not test({ON_POSTGRES}) and not test({ON_TOOLCHAINS})");
+        let others = format!(
+            "not test({ON_POSTGRES}) and not test({ON_TOOLCHAINS}) and not test({ON_CHROMIUM})"
+        );
         return cargo(&["nextest", "run", "--workspace", "-E", &others], "");
     }
     cargo(
         &[
             "test", "--workspace", "--all-targets", "--no-fail-fast", "--", "--skip", ON_POSTGRES,
-            "--skip", ON_TOOLCHAINS,
+            "--skip", ON_TOOLCHAINS, "--skip", ON_CHROMIUM,
         ],
         "with `cargo test`; cargo-nextest is not installed",
     )
@@ -143,11 +150,23 @@ fn tests_on_toolchains() -> Outcome {
         let how = "install Python 3 and Node.js, such as by `apt-get install python3 nodejs`";
         return Outcome::NotRun { what: "python3 and node", how };
     }
-    if answers("cargo", &["nextest", "--version"]) {
-        let these = format!("test({ON_TOOLCHAINS})");
-        return cargo(&["nextest", "run", "--workspace", "-E", &these], "");
+    only(ON_TOOLCHAINS)
+}
+
+/// Runs the tests that need a browser, each with one of its own.
+fn tests_on_chromium() -> Outcome {
+    if chromium::program().is_none() {
+        return Outcome::NotRun { what: "chromium", how: chromium::HOW };
     }
-    cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast", ON_TOOLCHAINS], "")
+    only(ON_CHROMIUM)
+}
+
+/// Runs the tests with something in their names.
+fn only(name: &str) -> Outcome {
+    if answers("cargo", &["nextest", "--version"]) {
+        return cargo(&["nextest", "run", "--workspace", "-E", &format!("test({name})")], "");
+    }
+    cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast", name], "")
 }
 
 fn doc_tests() -> Outcome {

@@ -1,0 +1,343 @@
+//! What a page can be told to do: [`Command`], by the names that agents and flows use.
+
+use std::fmt;
+
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, VariantAccess,
+    Visitor,
+};
+use serde_json::{Value, json};
+
+use super::element::Wanted;
+use super::error::PageError;
+use super::keys::Shortcut;
+use super::page::Page;
+
+/// Something that a user or a tester does with a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Clicks what can be read.
+    ClickByText(String),
+    /// Clicks what a CSS selector names.
+    ClickBySelector(String),
+    /// Fills a field.
+    FillInput(Fill),
+    /// Chooses an option of a list.
+    SelectOption(Select),
+    /// Goes to a place in the page.
+    NavigateToHash(String),
+    /// Presses keys, which are kept as they were written.
+    SendKeyboardShortcut(Shortcut, String),
+    /// Gives an overview of what can be seen.
+    GetPageStructure,
+    /// Tells of elements what helps to find out what is wrong with them.
+    DebugElements(Option<String>),
+    /// Tells how the fields of forms stand.
+    VerifyFormState(Option<String>),
+    /// Runs code in the page, where that is allowed.
+    Eval(String),
+}
+
+/// A field, and what it is filled with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fill {
+    pub(super) field: Wanted,
+    pub(super) value: String,
+}
+
+/// A list, and what is chosen of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Select {
+    pub(super) field: Wanted,
+    pub(super) option: Choice,
+}
+
+/// An option of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// By its value.
+    Value(String),
+    /// By what can be read.
+    Text(String),
+}
+
+impl Choice {
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Choice::Value(text) | Choice::Text(text) => text,
+        }
+    }
+
+    pub(super) fn args(&self) -> Value {
+        match self {
+            Choice::Value(value) => json!({ "value": value }),
+            Choice::Text(text) => json!({ "text": text }),
+        }
+    }
+}
+
+impl Command {
+    /// The names of all commands.
+    pub const NAMES: [&'static str; 10] = [
+        "click_by_text", "click_by_selector", "fill_input", "select_option", "navigate_to_hash",
+        "send_keyboard_shortcut", "get_page_structure", "debug_elements", "verify_form_state",
+        "eval",
+    ];
+
+    /// Reads what goes with a name that is one of [`Command::NAMES`].
+    pub(super) fn read<'de, A: VariantAccess<'de>>(name: &str, of: A) -> Result<Command, A::Error> {
+        let text = |of: A, key: &'static [&'static str]| of.newtype_variant_seed(OneText(key));
+        Ok(match name {
+            "click_by_text" => Command::ClickByText(text(of, &["text"])?),
+            "click_by_selector" => Command::ClickBySelector(text(of, &["selector"])?),
+            "fill_input" => Command::FillInput(of.newtype_variant()?),
+            "select_option" => Command::SelectOption(of.newtype_variant()?),
+            "navigate_to_hash" => Command::NavigateToHash(text(of, &["hash", "text"])?),
+            "send_keyboard_shortcut" => {
+                let told = text(of, &["keys", "text"])?;
+                Command::SendKeyboardShortcut(told.parse().map_err(A::Error::custom)?, told)
+            }
+            "get_page_structure" => {
+                of.newtype_variant::<Nothing>()?;
+                Command::GetPageStructure
+            }
+            "debug_elements" => Command::DebugElements(of.newtype_variant::<Part>()?.selector),
+            "verify_form_state" => Command::VerifyFormState(of.newtype_variant::<Part>()?.selector),
+            "eval" => Command::Eval(text(of, &["code"])?),
+            _ => return Err(A::Error::unknown_variant(name, &Command::NAMES)),
+        })
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Command::ClickByText(text) => write!(f, "click_by_text {}", json!(text)),
+            Command::ClickBySelector(text) => write!(f, "click_by_selector {}", json!(text)),
+            // What is typed may be a password.
+            Command::FillInput(fill) => write!(f, "fill_input {}", fill.field),
+            Command::SelectOption(Select { field, option }) => {
+                write!(f, "select_option {} in {field}", json!(option.text()))
+            }
+            Command::NavigateToHash(hash) => write!(f, "navigate_to_hash {}", json!(hash)),
+            Command::SendKeyboardShortcut(_, told) => write!(f, "send_keyboard_shortcut {told}"),
+            Command::GetPageStructure => f.write_str("get_page_structure"),
+            Command::DebugElements(None) => f.write_str("debug_elements"),
+            Command::DebugElements(Some(part)) => write!(f, "debug_elements in {}", json!(part)),
+            Command::VerifyFormState(None) => f.write_str("verify_form_state"),
+            Command::VerifyFormState(Some(part)) => {
+                write!(f, "verify_form_state in {}", json!(part))
+            }
+            Command::Eval(code) => write!(f, "eval {}", json!(code)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Command {
+    /// Reads `NAME: ARGUMENTS`; what needs one text takes it alone, too.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Command, D::Error> {
+        struct Named;
+        impl<'de> Visitor<'de> for Named {
+            type Value = Command;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a command with its arguments")
+            }
+
+            fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Command, A::Error> {
+                let (name, of) = data.variant::<String>()?;
+                Command::read(&name, of)
+            }
+        }
+        from.deserialize_enum("Command", &Command::NAMES, Named)
+    }
+}
+
+impl Page {
+    /// Does what a command says, and gives what is to be told of it.
+    pub fn perform(&self, command: &Command) -> Result<Value, PageError> {
+        match command {
+            Command::ClickByText(text) => self.click(&Wanted::Text(text.clone())),
+            Command::ClickBySelector(text) => self.click(&Wanted::Selector(text.clone())),
+            Command::FillInput(fill) => self.fill(fill),
+            Command::SelectOption(select) => self.select(select),
+            Command::NavigateToHash(hash) => self.go_to_hash(hash),
+            Command::SendKeyboardShortcut(keys, told) => self.press(keys, told),
+            Command::GetPageStructure => self.structure(),
+            Command::DebugElements(selector) => self.elements(selector.as_deref()),
+            Command::VerifyFormState(selector) => self.form_state(selector.as_deref()),
+            Command::Eval(code) => Ok(json!({ "value": self.evaluate(code)? })),
+        }
+    }
+}
+
+/// A text, alone or under one of these keys.
+pub(super) struct OneText(pub(super) &'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for OneText {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneText {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a text, or a map with `{}`", self.0[0])
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<String, A::Error> {
+        let Some(key) = map.next_key::<String>()? else {
+            return Err(A::Error::missing_field(self.0[0]));
+        };
+        if !self.0.contains(&key.as_str()) {
+            return Err(A::Error::unknown_field(&key, self.0));
+        }
+        let text = map.next_value()?;
+        match map.next_key::<String>()? {
+            None => Ok(text),
+            Some(other) => Err(A::Error::unknown_field(&other, self.0)),
+        }
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    #[serde(default)]
+    selector: Option<String>,
+}
+
+/// What names a field.
+fn field<E: Error>(named: [Option<Wanted>; 3], keys: &str) -> Result<Wanted, E> {
+    let mut named = named.into_iter().flatten();
+    match (named.next(), named.next()) {
+        (Some(wanted), None) => Ok(wanted),
+        (None, _) => Err(E::custom(format!("it needs one of {keys}"))),
+        (Some(_), Some(_)) => Err(E::custom(format!("it takes only one of {keys}"))),
+    }
+}
+
+impl<'de> Deserialize<'de> for Fill {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Fill, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Given {
+            selector: Option<String>,
+            placeholder: Option<String>,
+            label: Option<String>,
+            value: String,
+        }
+        let Given { selector, placeholder, label, value } = Given::deserialize(from)?;
+        let named = [
+            selector.map(Wanted::Selector),
+            placeholder.map(Wanted::Placeholder),
+            label.map(Wanted::Label),
+        ];
+        Ok(Fill { field: field(named, "`selector`, `placeholder` and `label`")?, value })
+    }
+}
+
+impl<'de> Deserialize<'de> for Select {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Select, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Given {
+            selector: Option<String>,
+            label: Option<String>,
+            value: Option<String>,
+            text: Option<String>,
+        }
+        let Given { selector, label, value, text } = Given::deserialize(from)?;
+        let option = match (value, text) {
+            (Some(value), None) => Choice::Value(value),
+            (None, Some(text)) => Choice::Text(text),
+            _ => return Err(D::Error::custom("it needs one of `value` and `text`")),
+        };
+        let named = [selector.map(Wanted::Selector), label.map(Wanted::Label), None];
+        Ok(Select { field: field(named, "`selector` and `label`")?, option })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(name: &str, args: Value, expect: Expect) {
+        let told = match serde_json::from_value::<Command>(json!({ name: args })) {
+            Ok(command) => format!("{command:?}"),
+            Err(error) => error.to_string(),
+        };
+        expect.assert_eq(&told);
+    }
+
+    #[test]
+    fn a_text_is_given_alone_or_by_its_name() {
+        check("click_by_text", json!("Save"), expect![[r#"ClickByText("Save")"#]]);
+        check("click_by_text", json!({ "text": "Save" }), expect![[r#"ClickByText("Save")"#]]);
+        check("navigate_to_hash", json!({ "text": "#a" }), expect![[r##"NavigateToHash("#a")"##]]);
+        check("verify_form_state", json!({}), expect!["VerifyFormState(None)"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        let text = json!({ "txt": "Save" });
+        check("click_by_text", text, expect!["unknown field `txt`, expected `text`"]);
+        check("click_by_text", json!({}), expect!["missing field `text`"]);
+        let two = json!({ "text": "Save", "x": 1 });
+        check("click_by_text", two, expect!["unknown field `x`, expected `text`"]);
+        check(
+            "click_by_text",
+            json!(7),
+            expect!["invalid type: integer `7`, expected a text, or a map with `text`"],
+        );
+        check(
+            "fill_input",
+            json!({ "value": "x" }),
+            expect!["it needs one of `selector`, `placeholder` and `label`"],
+        );
+        let both = json!({ "selector": "a", "label": "b", "value": "x" });
+        check(
+            "fill_input",
+            both,
+            expect!["it takes only one of `selector`, `placeholder` and `label`"],
+        );
+        check(
+            "select_option",
+            json!({ "selector": "a" }),
+            expect!["it needs one of `value` and `text`"],
+        );
+        check(
+            "get_page_structure",
+            json!({ "a": 1 }),
+            expect!["unknown field `a`, there are no fields"],
+        );
+        check(
+            "send_keyboard_shortcut",
+            json!("Hyper+X"),
+            expect![
+                "`Hyper+X` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down"
+            ],
+        );
+        check(
+            "rm_rf",
+            json!({}),
+            expect![
+                "unknown variant `rm_rf`, expected one of `click_by_text`, `click_by_selector`, `fill_input`, `select_option`, `navigate_to_hash`, `send_keyboard_shortcut`, `get_page_structure`, `debug_elements`, `verify_form_state`, `eval`"
+            ],
+        );
+    }
+}

@@ -1,0 +1,283 @@
+//! A connection to one page: calls with an answer each, and what the page says meanwhile.
+//!
+//! A thread of its own takes whatever comes, so that a page which talks without end fills nobody's
+//! memory, and so that a dialog, which would hold up everything else, is answered at once. It ends
+//! with the connection.
+
+use std::collections::HashMap;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tungstenite::error::CapacityError;
+use tungstenite::protocol::{Role, WebSocketConfig};
+use tungstenite::{Message, WebSocket};
+
+use super::console::{Entry, Ring};
+use super::endpoint::{Endpoint, Window, short};
+use super::error::{Gone, PageError, ReachError};
+
+/// The most bytes of one message: a screenshot of a large window, and more.
+const MOST: usize = 64 << 20;
+
+/// How long it may take to connect, and to hand over what is said.
+const TIME: Duration = Duration::from_secs(5);
+
+/// A connection to a page.
+pub(super) struct Connection {
+    shared: Arc<Shared>,
+    stream: TcpStream,
+    reader: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    inbox: Mutex<Inbox>,
+    news: Condvar,
+    writer: Mutex<WebSocket<TcpStream>>,
+}
+
+/// What came in.
+#[derive(Default)]
+struct Inbox {
+    /// Calls that somebody waits for, with their answers.
+    calls: HashMap<u64, Option<Value>>,
+    last_call: u64,
+    console: Ring,
+    dialogs: u64,
+    events: u64,
+    gone: Option<Gone>,
+}
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub(super) enum CallError {
+    /// The page went away.
+    Gone(Gone),
+    /// There was no answer in time.
+    TimedOut,
+    /// DevTools refused, in these words.
+    Refused(String),
+}
+
+impl Connection {
+    /// Connects to a window.
+    pub(super) fn open(endpoint: Endpoint, window: &Window) -> Result<Connection, ReachError> {
+        let busy = || endpoint.is_other(format!("it does not let anybody at `{}`", window.id));
+        let path = window.path().ok_or_else(busy)?;
+        let stream = TcpStream::connect_timeout(&endpoint.address(), TIME);
+        let stream = stream.map_err(|_| endpoint.nobody())?;
+        let other = |error: std::io::Error| endpoint.is_other(short(&error.to_string()));
+        stream.set_read_timeout(Some(TIME)).map_err(other)?;
+        stream.set_write_timeout(Some(TIME)).map_err(other)?;
+        stream.set_nodelay(true).map_err(other)?;
+        let config = WebSocketConfig::default().max_message_size(Some(MOST));
+        let config = config.max_frame_size(Some(MOST));
+        let url = format!("ws://{endpoint}{path}");
+        let ours = stream.try_clone().map_err(other)?;
+        let handshake = tungstenite::client::client_with_config(url, ours, Some(config));
+        let (socket, _) =
+            handshake.map_err(|error| endpoint.is_other(short(&error.to_string())))?;
+        stream.set_read_timeout(None).map_err(other)?;
+        // Both ends of the stream are used at a time. DevTools send no pings, so the reader, which
+        // would answer them, never writes.
+        let writer = stream.try_clone().map_err(other)?;
+        let writer = WebSocket::from_raw_socket(writer, Role::Client, Some(config));
+        let shared = Arc::new(Shared {
+            inbox: Mutex::default(),
+            news: Condvar::new(),
+            writer: Mutex::new(writer),
+        });
+        let theirs = Arc::clone(&shared);
+        let reader = std::thread::Builder::new().name("devtools".to_owned());
+        let reader = reader.spawn(move || theirs.read(socket)).map_err(other)?;
+        Ok(Connection { shared, stream, reader: Some(reader) })
+    }
+
+    /// Calls a method and waits for its answer.
+    pub(super) fn call(
+        &self,
+        method: &str,
+        params: &Value,
+        deadline: Instant,
+    ) -> Result<Value, CallError> {
+        let id = {
+            let mut inbox = self.shared.inbox();
+            inbox.last_call += 1;
+            let id = inbox.last_call;
+            inbox.calls.insert(id, None);
+            id
+        };
+        self.shared.send(id, method, params);
+        let mut inbox = self.shared.inbox();
+        loop {
+            if let Some(Some(_)) = inbox.calls.get(&id) {
+                let answer = inbox.calls.remove(&id).flatten().unwrap_or_default();
+                return result(answer);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let end = match &inbox.gone {
+                Some(gone) => Some(CallError::Gone(gone.clone())),
+                None => left.is_zero().then_some(CallError::TimedOut),
+            };
+            if let Some(end) = end {
+                // An answer that comes later is for nobody.
+                inbox.calls.remove(&id);
+                return Err(end);
+            }
+            let waited = self.shared.news.wait_timeout(inbox, left);
+            inbox = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits until something happens in the page, but not for long: not everything is told.
+    pub(super) fn wait_for_news(&self, longest: Duration) {
+        let inbox = self.shared.inbox();
+        let before = inbox.events;
+        let waited = self.shared.news.wait_timeout_while(inbox, longest, |inbox| {
+            inbox.events == before && inbox.gone.is_none()
+        });
+        drop(waited);
+    }
+
+    /// Gives what the page said since an entry.
+    pub(super) fn console_since(&self, number: u64) -> Vec<Entry> {
+        self.shared.inbox().console.since(number)
+    }
+
+    /// The number of what the page will say next.
+    pub(super) fn next_entry(&self) -> u64 {
+        self.shared.inbox().console.next()
+    }
+
+    /// How many dialogs the page has opened.
+    pub(super) fn dialogs(&self) -> u64 {
+        self.shared.inbox().dialogs
+    }
+
+    /// Says whether the page went away.
+    pub(super) fn gone(&self) -> Option<Gone> {
+        self.shared.inbox().gone.clone()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+impl Shared {
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, id: u64, method: &str, params: &Value) {
+        let message = json!({ "id": id, "method": method, "params": params }).to_string();
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = writer.send(Message::text(message)) {
+            self.end(ended(&error));
+        }
+    }
+
+    /// Takes what comes until nothing comes any more.
+    fn read(&self, mut socket: WebSocket<TcpStream>) {
+        loop {
+            match socket.read() {
+                Ok(Message::Text(text)) => self.take(&text),
+                Ok(Message::Close(_)) => break self.end(Gone::Closed),
+                Ok(_) => {}
+                Err(error) => break self.end(ended(&error)),
+            }
+        }
+    }
+
+    fn take(&self, text: &str) {
+        let Ok(mut message) = serde_json::from_str::<Value>(text) else {
+            return self.end(Gone::Broken { why: "what came is no JSON".to_owned() });
+        };
+        if let Some(id) = message["id"].as_u64() {
+            if let Some(answer) = self.inbox().calls.get_mut(&id) {
+                *answer = Some(message);
+            }
+            self.news.notify_all();
+            return;
+        }
+        let params = message["params"].take();
+        let method = message["method"].as_str().unwrap_or_default();
+        {
+            let mut inbox = self.inbox();
+            inbox.console.take(method, &params);
+            inbox.events += 1;
+        }
+        match method {
+            "Page.javascriptDialogOpening" => self.answer_dialog(&params),
+            "Inspector.detached" => self.end(Gone::Closed),
+            "Inspector.targetCrashed" => self.end(Gone::Crashed),
+            _ => self.news.notify_all(),
+        }
+    }
+
+    /// Answers a dialog as somebody does who wants none: what only tells is accepted, and so is
+    /// leaving the page; what asks is cancelled.
+    fn answer_dialog(&self, params: &Value) {
+        let accept = !matches!(params["type"].as_str(), Some("confirm" | "prompt"));
+        let id = {
+            let mut inbox = self.inbox();
+            inbox.dialogs += 1;
+            inbox.last_call += 1;
+            inbox.last_call
+        };
+        self.send(id, "Page.handleJavaScriptDialog", &json!({ "accept": accept }));
+        self.news.notify_all();
+    }
+
+    fn end(&self, gone: Gone) {
+        // The first reason is the true one: what follows follows from it.
+        self.inbox().gone.get_or_insert(gone);
+        self.news.notify_all();
+    }
+}
+
+fn ended(error: &tungstenite::Error) -> Gone {
+    use tungstenite::Error::{AlreadyClosed, Capacity, ConnectionClosed, Protocol};
+    use tungstenite::error::ProtocolError::ResetWithoutClosingHandshake;
+    match error {
+        ConnectionClosed | AlreadyClosed | Protocol(ResetWithoutClosingHandshake) => Gone::Closed,
+        Capacity(CapacityError::MessageTooLong { .. }) => Gone::Flooded { most: MOST },
+        other => Gone::Broken { why: short(&other.to_string()) },
+    }
+}
+
+fn result(mut answer: Value) -> Result<Value, CallError> {
+    match answer["error"]["message"].as_str() {
+        Some(message) => Err(CallError::Refused(short(message))),
+        None => Ok(answer["result"].take()),
+    }
+}
+
+impl CallError {
+    /// Says that a page moves on to another one, for which the same may be asked again.
+    pub(super) fn is_passing(&self) -> bool {
+        let passing = ["find context", "context was destroyed", "navigated", "No frame"];
+        match self {
+            CallError::Refused(message) => passing.iter().any(|it| message.contains(it)),
+            CallError::Gone(_) | CallError::TimedOut => false,
+        }
+    }
+
+    /// Gives the error with what was asked for.
+    pub(super) fn of(self, method: &str, doing: &str, after: Duration, dialogs: u64) -> PageError {
+        match self {
+            CallError::Gone(gone) => PageError::Gone(gone),
+            CallError::TimedOut => PageError::TimedOut { doing: doing.to_owned(), after, dialogs },
+            CallError::Refused(message) => {
+                PageError::Refused { method: method.to_owned(), message }
+            }
+        }
+    }
+}

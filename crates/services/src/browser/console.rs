@@ -1,0 +1,227 @@
+//! What a page said: [`Entry`], kept in a ring of bounded size.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use assay_findings::write::plain::visible;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::endpoint::short;
+
+/// So many entries are kept.
+const KEPT: usize = 1000;
+
+/// The most characters of one text.
+const LONGEST: usize = 2000;
+
+/// So many arguments of one call are told.
+const ARGUMENTS: usize = 20;
+
+/// What kind of thing was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// For whoever develops it.
+    Debug,
+    /// A message.
+    Log,
+    /// A dialog that was answered: an alert is accepted, a question is not.
+    Dialog,
+    /// A warning.
+    Warning,
+    /// An error that the page or the browser reported.
+    Error,
+    /// An exception that nobody caught.
+    Uncaught,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Debug => "debug",
+            Kind::Log => "log",
+            Kind::Dialog => "dialog",
+            Kind::Warning => "warning",
+            Kind::Error => "error",
+            Kind::Uncaught => "uncaught",
+        })
+    }
+}
+
+/// Something that a page said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Which one it is, counted from when the page was taken.
+    pub number: u64,
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// What was said.
+    pub text: String,
+    /// Where, as address and line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+impl Entry {
+    /// Says whether something went wrong.
+    pub fn is_error(&self) -> bool {
+        self.kind >= Kind::Error
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Entry { kind, text, place, .. } = self;
+        match place {
+            Some(place) => write!(f, "{kind}: {text} ({place})"),
+            None => write!(f, "{kind}: {text}"),
+        }
+    }
+}
+
+/// The last entries of a page.
+#[derive(Debug, Default)]
+pub(super) struct Ring {
+    entries: VecDeque<Entry>,
+    next: u64,
+}
+
+impl Ring {
+    /// Takes an event of DevTools, if something was said by it.
+    pub(super) fn take(&mut self, method: &str, params: &Value) {
+        let said = match method {
+            "Runtime.consoleAPICalled" => Some(called(params)),
+            "Runtime.exceptionThrown" => Some(thrown(&params["exceptionDetails"])),
+            "Log.entryAdded" => logged(&params["entry"]),
+            "Page.javascriptDialogOpening" => {
+                let kind = text(&params["type"]);
+                Some((Kind::Dialog, format!("{kind}: {}", text(&params["message"])), None))
+            }
+            _ => None,
+        };
+        let Some((kind, text, place)) = said else { return };
+        if self.entries.len() == KEPT {
+            self.entries.pop_front();
+        }
+        let number = self.next;
+        self.next += 1;
+        self.entries.push_back(Entry { number, kind, text, place });
+    }
+
+    /// Gives what was said since an entry, as far as it is still kept.
+    pub(super) fn since(&self, number: u64) -> Vec<Entry> {
+        self.entries.iter().filter(|entry| entry.number >= number).cloned().collect()
+    }
+
+    /// The number that the next entry will have.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+}
+
+type Said = (Kind, String, Option<String>);
+
+fn called(params: &Value) -> Said {
+    let kind = match params["type"].as_str().unwrap_or_default() {
+        "error" | "assert" => Kind::Error,
+        "warning" => Kind::Warning,
+        "debug" => Kind::Debug,
+        _ => Kind::Log,
+    };
+    let arguments = params["args"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let told: Vec<String> = arguments.iter().take(ARGUMENTS).map(told).collect();
+    (kind, cut(&told.join(" ")), place(&params["stackTrace"]["callFrames"][0]))
+}
+
+fn thrown(details: &Value) -> Said {
+    let exception = &details["exception"];
+    let message = match exception["description"].as_str() {
+        Some(description) => cut(description),
+        None => cut(&format!("{} {}", text(&details["text"]), told(exception))),
+    };
+    (Kind::Uncaught, message, place(details))
+}
+
+fn logged(entry: &Value) -> Option<Said> {
+    // The browser asks for it by itself.
+    if entry["url"].as_str().is_some_and(|url| url.ends_with("/favicon.ico")) {
+        return None;
+    }
+    let kind = match entry["level"].as_str().unwrap_or_default() {
+        "error" => Kind::Error,
+        "warning" => Kind::Warning,
+        "verbose" => Kind::Debug,
+        _ => Kind::Log,
+    };
+    Some((kind, text(&entry["text"]), place(entry)))
+}
+
+/// Tells a value of the page in words.
+pub(super) fn told(object: &Value) -> String {
+    match (&object["value"], &object["unserializableValue"], &object["description"]) {
+        (Value::String(text), _, _) => cut(text),
+        (Value::Null, Value::String(text), _) | (Value::Null, _, Value::String(text)) => cut(text),
+        (Value::Null, _, _) => object["type"].as_str().unwrap_or("null").to_owned(),
+        (value, _, _) => cut(&value.to_string()),
+    }
+}
+
+fn place(of: &Value) -> Option<String> {
+    let url = of["url"].as_str().filter(|url| !url.is_empty())?;
+    let line = of["lineNumber"].as_u64().map_or(0, |line| line.saturating_add(1));
+    Some(format!("{}:{line}", short(url)))
+}
+
+fn text(value: &Value) -> String {
+    cut(value.as_str().unwrap_or_default())
+}
+
+fn cut(text: &str) -> String {
+    let mut letters = text.chars();
+    let kept: String = letters.by_ref().take(LONGEST).collect();
+    let more = if letters.next().is_some() { "…" } else { "" };
+    format!("{}{more}", visible(&kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn log(text: &str) -> Value {
+        json!({ "type": "log", "args": [{ "type": "string", "value": text }] })
+    }
+
+    #[test]
+    fn only_the_last_entries_are_kept_and_each_is_cut() {
+        let mut ring = Ring::default();
+        let endless = log(&"é".repeat(100_000));
+        for _ in 0..KEPT + 7 {
+            ring.take("Runtime.consoleAPICalled", &endless);
+        }
+        let kept = ring.since(0);
+        assert_eq!((kept.len(), kept[0].number, ring.next()), (KEPT, 7, KEPT as u64 + 7));
+        assert_eq!(kept[0].text.chars().count(), LONGEST + 1);
+        assert_eq!(ring.since(KEPT as u64 + 6).len(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_shown() {
+        let mut ring = Ring::default();
+        ring.take("Runtime.consoleAPICalled", &log("\u{1b}[31mred\u{202e}"));
+        assert_eq!(ring.since(0)[0].text, "\\u{1b}[31mred\\u{202e}");
+    }
+
+    #[test]
+    fn an_event_of_any_shape_is_taken() {
+        let mut ring = Ring::default();
+        for method in ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"] {
+            for params in [json!(null), json!([]), json!({ "args": 7, "entry": { "url": 3 } })] {
+                ring.take(method, &params);
+            }
+        }
+        assert_eq!(ring.next(), 9);
+    }
+}

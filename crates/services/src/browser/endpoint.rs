@@ -1,0 +1,262 @@
+//! A debugging port of this machine: [`Endpoint`], and the windows that it offers.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::str::FromStr;
+use std::time::Duration;
+
+use assay_findings::write::plain::one_line;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use ureq::Agent;
+use ureq::http::Uri;
+
+use super::error::ReachError;
+
+/// How long a list may take.
+const TIME: Duration = Duration::from_secs(5);
+
+/// How many bytes a list may have.
+const MOST: u64 = 4 << 20;
+
+/// How much of an address or a title is told.
+const SHOWN: usize = 300;
+
+/// Where the DevTools of a browser or an app listen: on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Endpoint(SocketAddr);
+
+impl Endpoint {
+    /// The port of an app that was started with `--remote-debugging-port`.
+    pub fn local(port: u16) -> Endpoint {
+        Endpoint(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+    }
+
+    pub(super) fn address(self) -> SocketAddr {
+        self.0
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = ReachError;
+
+    /// Takes an address such as `127.0.0.1:9222`, `localhost:9222` or `[::1]:9222`.
+    fn from_str(text: &str) -> Result<Endpoint, ReachError> {
+        let no_address = || ReachError::NoAddress { text: short(text) };
+        let (host, port) = text.rsplit_once(':').ok_or_else(no_address)?;
+        let port = port.parse().map_err(|_| no_address())?;
+        let host = here(host).ok_or_else(|| ReachError::Elsewhere { host: short(host) })?;
+        Ok(Endpoint(SocketAddr::new(host, port)))
+    }
+}
+
+/// Gives the address of a host that is this machine. Names are not looked up: only one is ours.
+pub(super) fn here(host: &str) -> Option<IpAddr> {
+    if host.eq_ignore_ascii_case("localhost") {
+        return Some(Ipv4Addr::LOCALHOST.into());
+    }
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    bare.parse().ok().filter(IpAddr::is_loopback)
+}
+
+/// What listens at an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Product {
+    /// Its name and version, such as `Chrome/156.0`.
+    #[serde(rename(deserialize = "Browser"))]
+    pub browser: String,
+    /// What it calls itself to web servers; Electron is named here.
+    #[serde(default, rename(deserialize = "User-Agent"))]
+    pub user_agent: String,
+}
+
+/// A window, or something else with a page in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Window {
+    /// Its name, for as long as it is there.
+    pub id: String,
+    /// What is in it: `page`, `webview`, …
+    pub kind: String,
+    /// The title of its page.
+    pub title: String,
+    /// The address of its page.
+    pub url: String,
+    /// Where it is talked to, below the endpoint.
+    #[serde(skip)]
+    path: Option<String>,
+}
+
+impl Window {
+    /// Where it is talked to.
+    pub(super) fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// Says whether it is a window of the app itself, and not of its tools.
+    pub fn is_own(&self) -> bool {
+        let tools = ["devtools:", "chrome-extension:"];
+        self.kind == "page" && !tools.iter().any(|scheme| self.url.starts_with(scheme))
+    }
+}
+
+/// A window as DevTools describe it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Target {
+    id: String,
+    r#type: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    url: String,
+    web_socket_debugger_url: Option<String>,
+}
+
+impl Endpoint {
+    /// Says what listens here.
+    pub fn product(self) -> Result<Product, ReachError> {
+        let Product { browser, user_agent } = self.get("/json/version")?;
+        Ok(Product { browser: short(&browser), user_agent: short(&user_agent) })
+    }
+
+    /// Lists the windows, without their workers and frames.
+    pub fn windows(self) -> Result<Vec<Window>, ReachError> {
+        let targets: Vec<Target> = self.get("/json/list")?;
+        let shown = targets.into_iter().filter(|it| matches!(&*it.r#type, "page" | "webview"));
+        shown.map(|target| self.window(target)).collect()
+    }
+
+    /// Finds a window by its name, or the first that is the app's own.
+    pub fn window_of(self, id: Option<&str>) -> Result<Window, ReachError> {
+        let mut windows = self.windows()?.into_iter();
+        let at = || self.to_string();
+        match id {
+            None => windows.find(Window::is_own).ok_or_else(|| ReachError::NoPage { at: at() }),
+            Some(id) => windows
+                .find(|window| window.id == id)
+                .ok_or_else(|| ReachError::NoSuchWindow { at: at(), id: short(id) }),
+        }
+    }
+
+    fn window(self, target: Target) -> Result<Window, ReachError> {
+        let path = target.web_socket_debugger_url.as_deref().map(|url| self.path(url));
+        Ok(Window {
+            path: path.transpose()?,
+            id: short(&target.id),
+            kind: short(&target.r#type),
+            title: short(&target.title),
+            url: short(&target.url),
+        })
+    }
+
+    /// Takes the path out of where a window is talked to. It is only ever asked for here, whatever
+    /// the rest says; but one that leads elsewhere is not what it seems.
+    fn path(self, url: &str) -> Result<String, ReachError> {
+        let bad = || self.is_other(format!("`{}` is no address of a window", short(url)));
+        let uri: Uri = url.parse().map_err(|_| bad())?;
+        let host = uri.host().ok_or_else(bad)?;
+        here(host).ok_or_else(|| ReachError::Elsewhere { host: short(host) })?;
+        let path = uri.path_and_query().ok_or_else(bad)?;
+        Ok(path.to_string())
+    }
+
+    fn get<T: DeserializeOwned>(self, path: &str) -> Result<T, ReachError> {
+        let answer = agent().get(format!("http://{}{path}", self.0)).call();
+        let answer = answer.map_err(|error| self.unreached(error))?;
+        let status = answer.status().as_u16();
+        if status != 200 {
+            return Err(self.is_other(format!("it answers with status {status}")));
+        }
+        let body = answer.into_body().into_with_config().limit(MOST).read_to_vec();
+        let body = body.map_err(|error| self.unreached(error))?;
+        serde_json::from_slice(&body)
+            .map_err(|_| self.is_other(format!("it has no list at `{path}`")))
+    }
+
+    fn unreached(self, error: ureq::Error) -> ReachError {
+        match error {
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                self.nobody()
+            }
+            ureq::Error::Timeout(_) => {
+                self.is_other(format!("it does not answer within {} s", TIME.as_secs()))
+            }
+            other => self.is_other(short(&other.to_string())),
+        }
+    }
+
+    pub(super) fn nobody(self) -> ReachError {
+        ReachError::Nobody { at: self.to_string(), port: self.0.port() }
+    }
+
+    pub(super) fn is_other(self, why: String) -> ReachError {
+        ReachError::NotDevTools { at: self.to_string(), why }
+    }
+}
+
+fn agent() -> Agent {
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        // A redirect could lead to another machine.
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .proxy(None)
+        .timeout_global(Some(TIME));
+    config.build().into()
+}
+
+/// Gives text of somebody else's in a line of bounded length.
+pub(super) fn short(text: &str) -> String {
+    one_line(&text.chars().take(SHOWN).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(text: &str, expect: Expect) {
+        let told = match text.parse::<Endpoint>() {
+            Ok(endpoint) => endpoint.to_string(),
+            Err(error) => error.to_string(),
+        };
+        expect.assert_eq(&told);
+    }
+
+    #[test]
+    fn only_this_machine_is_an_endpoint() {
+        check("localhost:9222", expect!["127.0.0.1:9222"]);
+        check("127.0.0.2:1", expect!["127.0.0.2:1"]);
+        check("[::1]:9222", expect!["[::1]:9222"]);
+        let elsewhere = "is not this machine, and DevTools are only used on this machine";
+        for host in ["example.com", "10.0.0.1", "0.0.0.0", "localhost.example.com", "[::]", ""] {
+            let error = format!("{host}:9222").parse::<Endpoint>().unwrap_err().to_string();
+            assert_eq!(error, format!("`{host}` {elsewhere}"));
+        }
+        check("9222", expect!["`9222` is no address such as `127.0.0.1:9222`"]);
+        check(
+            "localhost:99999",
+            expect!["`localhost:99999` is no address such as `127.0.0.1:9222`"],
+        );
+    }
+
+    #[test]
+    fn a_window_that_leads_elsewhere_is_refused() {
+        let endpoint = Endpoint::local(9222);
+        let path = |url: &str| endpoint.path(url).map_err(|error| error.to_string());
+        assert_eq!(path("ws://127.0.0.1:9222/devtools/page/A"), Ok("/devtools/page/A".to_owned()));
+        let elsewhere = path("ws://10.1.2.3:9222/devtools/page/A").unwrap_err();
+        assert!(elsewhere.starts_with("`10.1.2.3` is not this machine"), "{elsewhere}");
+        let odd = path("ws://127.0.0.1@example.com/x").unwrap_err();
+        assert!(odd.starts_with("`example.com` is not this machine"), "{odd}");
+        assert!(path("nowhere\u{7}").unwrap_err().contains("is no address of a window"));
+    }
+}

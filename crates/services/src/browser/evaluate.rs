@@ -1,0 +1,93 @@
+//! Code that somebody gives to a page, and values that come out of one.
+
+use assay_findings::write::plain::visible;
+use serde_json::{Value, json};
+
+use super::console::told;
+use super::endpoint::short;
+use super::error::PageError;
+use super::page::{Ask, Page, WORLD};
+use super::scripts;
+
+/// How many bytes of JSON a value may have.
+const MOST: usize = 256 << 10;
+
+impl Page {
+    /// Runs code in the page's own world and gives its value.
+    pub fn evaluate(&self, code: &str) -> Result<Value, PageError> {
+        if !self.eval {
+            return Err(PageError::EvalOff);
+        }
+        let ask = self.ask("to code");
+        let params = json!({
+            "expression": code, "awaitPromise": true, "replMode": true, "userGesture": true,
+            "timeout": u64::try_from(ask.time.as_millis()).unwrap_or(u64::MAX),
+            "objectGroup": WORLD,
+        });
+        let answer = self.call("Runtime.evaluate", &params, ask)?;
+        let value = self.value(&answer, ask);
+        // What it gave is not kept for us; if that fails, the page has other worries.
+        let _ = self.call("Runtime.releaseObjectGroup", &json!({ "objectGroup": WORLD }), ask);
+        value
+    }
+
+    /// Takes a value out of the page. An object is turned to text there, so that its size is known.
+    fn value(&self, answer: &Value, ask: Ask) -> Result<Value, PageError> {
+        thrown(answer)?;
+        let result = &answer["result"];
+        let is_data = result["type"] == "object" && result["subtype"] != "node";
+        let Some(object) = result["objectId"].as_str().filter(|_| is_data) else {
+            return simple(result);
+        };
+        let params = json!({
+            "objectId": object, "functionDeclaration": scripts::TO_JSON, "returnByValue": true,
+            "arguments": [{ "value": MOST }],
+        });
+        let answer = self.call("Runtime.callFunctionOn", &params, ask)?;
+        thrown(&answer)?;
+        // What is nested too deep to be read comes as text that cannot be parsed.
+        match &answer["result"]["value"] {
+            Value::String(text) => serde_json::from_str(text).map(clean).map_err(|_| too_big()),
+            _ => Err(too_big()),
+        }
+    }
+}
+
+fn thrown(answer: &Value) -> Result<(), PageError> {
+    let Some(details) = answer.get("exceptionDetails") else { return Ok(()) };
+    let message = match &details["exception"] {
+        Value::Null => short(details["text"].as_str().unwrap_or_default()),
+        exception => told(exception),
+    };
+    Err(PageError::Threw { message })
+}
+
+/// Gives what is no object, and of others what they are called.
+fn simple(result: &Value) -> Result<Value, PageError> {
+    match &result["value"] {
+        Value::Null if result["type"] == "undefined" || result["subtype"] == "null" => {
+            Ok(Value::Null)
+        }
+        Value::Null => Ok(Value::String(told(result))),
+        Value::String(text) if text.len() > MOST => Err(too_big()),
+        value => Ok(clean(value.clone())),
+    }
+}
+
+fn too_big() -> PageError {
+    PageError::TooBig { what: "the value".to_owned(), most: MOST }
+}
+
+/// Shows letters that nobody sees, in every text of a value.
+pub(super) fn clean(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(visible(&text).into_owned()),
+        Value::Array(items) => items.into_iter().map(clean).collect(),
+        Value::Object(fields) => {
+            let shown =
+                |(name, value): (String, Value)| (visible(&name).into_owned(), clean(value));
+            fields.into_iter().map(shown).collect()
+        }
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain,
+    }
+}

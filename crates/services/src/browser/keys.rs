@@ -1,0 +1,336 @@
+//! Keys as people write them: [`Shortcut`], such as `Ctrl+Shift+N` or `Enter`.
+
+use std::str::FromStr;
+
+use serde_json::{Value, json};
+
+use super::endpoint::short;
+
+/// A key that is pressed, with others held down meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortcut {
+    held: Vec<Held>,
+    key: Key,
+}
+
+/// It is no shortcut.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: {why}")]
+pub struct BadShortcut {
+    text: String,
+    why: &'static str,
+}
+
+/// A key that is held down while another one is pressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Alt,
+    Control,
+    Meta,
+    Shift,
+}
+
+impl Held {
+    fn read(word: &str) -> Option<Held> {
+        let here = if cfg!(target_os = "macos") { Held::Meta } else { Held::Control };
+        Some(match word {
+            "alt" | "option" => Held::Alt,
+            "ctrl" | "control" => Held::Control,
+            "cmd" | "command" | "meta" | "super" => Held::Meta,
+            "cmdorctrl" | "commandorcontrol" => here,
+            "shift" => Held::Shift,
+            _ => return None,
+        })
+    }
+
+    fn bit(self) -> u32 {
+        match self {
+            Held::Alt => 1,
+            Held::Control => 2,
+            Held::Meta => 4,
+            Held::Shift => 8,
+        }
+    }
+
+    fn key(self) -> Key {
+        let (name, number) = match self {
+            Held::Alt => ("Alt", 18),
+            Held::Control => ("Control", 17),
+            Held::Meta => ("Meta", 91),
+            Held::Shift => ("Shift", 16),
+        };
+        Key { name: name.to_owned(), code: format!("{name}Left"), number, text: None }
+    }
+}
+
+/// A key as browsers know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Key {
+    name: String,
+    code: String,
+    number: u32,
+    text: Option<String>,
+}
+
+/// Keys with a name: what people write, what browsers say, the number, and what is typed by them.
+const NAMED: [(&str, &str, u32, Option<&str>); 23] = [
+    ("enter", "Enter", 13, Some("\r")),
+    ("return", "Enter", 13, Some("\r")),
+    ("tab", "Tab", 9, None),
+    ("escape", "Escape", 27, None),
+    ("esc", "Escape", 27, None),
+    ("backspace", "Backspace", 8, None),
+    ("delete", "Delete", 46, None),
+    ("del", "Delete", 46, None),
+    ("insert", "Insert", 45, None),
+    ("home", "Home", 36, None),
+    ("end", "End", 35, None),
+    ("pageup", "PageUp", 33, None),
+    ("pagedown", "PageDown", 34, None),
+    ("arrowup", "ArrowUp", 38, None),
+    ("up", "ArrowUp", 38, None),
+    ("arrowdown", "ArrowDown", 40, None),
+    ("down", "ArrowDown", 40, None),
+    ("arrowleft", "ArrowLeft", 37, None),
+    ("left", "ArrowLeft", 37, None),
+    ("arrowright", "ArrowRight", 39, None),
+    ("right", "ArrowRight", 39, None),
+    ("space", "Space", 32, Some(" ")),
+    ("plus", "+", 187, Some("+")),
+];
+
+/// Where other letters are on a keyboard.
+const SIGNS: [(char, &str, u32); 11] = [
+    (',', "Comma", 188),
+    ('.', "Period", 190),
+    ('/', "Slash", 191),
+    ('\\', "Backslash", 220),
+    (';', "Semicolon", 186),
+    ('\'', "Quote", 222),
+    ('[', "BracketLeft", 219),
+    (']', "BracketRight", 221),
+    ('-', "Minus", 189),
+    ('=', "Equal", 187),
+    ('`', "Backquote", 192),
+];
+
+impl Key {
+    fn read(word: &str) -> Option<Key> {
+        let lower = word.to_ascii_lowercase();
+        if let Some((_, name, number, text)) = NAMED.iter().find(|(written, ..)| *written == lower)
+        {
+            let key = if *name == "Space" { " " } else { name };
+            return Some(Key {
+                name: key.to_owned(),
+                code: (*name).to_owned(),
+                number: *number,
+                text: text.map(str::to_owned),
+            });
+        }
+        if let Some(number) = lower.strip_prefix('f').and_then(|digits| digits.parse::<u32>().ok())
+        {
+            let name = format!("F{number}");
+            let is_key = (1..=24).contains(&number);
+            return is_key.then(|| Key {
+                code: name.clone(),
+                name,
+                number: 111 + number,
+                text: None,
+            });
+        }
+        let mut letters = word.chars();
+        let (Some(letter), None) = (letters.next(), letters.next()) else { return None };
+        Key::letter(letter)
+    }
+
+    fn letter(letter: char) -> Option<Key> {
+        let upper = letter.to_ascii_uppercase();
+        let (code, number) = match letter {
+            'a'..='z' | 'A'..='Z' => (format!("Key{upper}"), u32::from(upper)),
+            '0'..='9' => (format!("Digit{letter}"), u32::from(letter)),
+            _ if letter.is_control() || letter.is_whitespace() => return None,
+            _ => match SIGNS.iter().find(|(sign, ..)| *sign == letter) {
+                Some((_, code, number)) => ((*code).to_owned(), *number),
+                None => (String::new(), 0),
+            },
+        };
+        Some(Key { name: letter.to_string(), code, number, text: Some(letter.to_string()) })
+    }
+
+    /// Gives the event of pressing or releasing it.
+    fn event(&self, is_down: bool, held: u32, text: Option<&str>) -> Value {
+        let kind = match (is_down, text) {
+            (false, _) => "keyUp",
+            (true, Some(_)) => "keyDown",
+            (true, None) => "rawKeyDown",
+        };
+        let mut event = json!({
+            "type": kind, "modifiers": held, "key": self.name, "code": self.code,
+            "windowsVirtualKeyCode": self.number, "nativeVirtualKeyCode": self.number,
+        });
+        if let Some(text) = text.filter(|_| is_down) {
+            event["text"] = json!(text);
+        }
+        event
+    }
+}
+
+impl FromStr for Shortcut {
+    type Err = BadShortcut;
+
+    fn from_str(text: &str) -> Result<Shortcut, BadShortcut> {
+        let bad = |why| BadShortcut { text: short(text), why };
+        let (held, key) = match text.strip_suffix('+') {
+            // The last key may be the plus itself.
+            Some(rest) if rest.is_empty() || rest.ends_with('+') => (rest, "plus"),
+            _ => text.rsplit_once('+').unwrap_or(("", text)),
+        };
+        let mut all = Vec::new();
+        for word in held.split('+').filter(|word| !word.is_empty()) {
+            let one = Held::read(&word.trim().to_ascii_lowercase());
+            let one = one.ok_or_else(|| bad("only Ctrl, Shift, Alt and Cmd can be held down"))?;
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        let key = Key::read(key.trim()).ok_or_else(|| bad("there is no such key"))?;
+        Ok(Shortcut { held: all, key })
+    }
+}
+
+impl Shortcut {
+    /// Gives the events of pressing and releasing all of it, in their order.
+    pub(super) fn events(&self) -> Vec<Value> {
+        let mut bits = 0;
+        let mut events = Vec::new();
+        for held in &self.held {
+            bits |= held.bit();
+            events.push(held.key().event(true, bits, None));
+        }
+        let shifted = self.shifted();
+        // Whoever holds down another key than Shift types nothing.
+        let is_typed = bits & !Held::Shift.bit() == 0;
+        let text = shifted.text.as_deref().filter(|_| is_typed);
+        events.push(shifted.event(true, bits, text));
+        events.push(shifted.event(false, bits, None));
+        for held in self.held.iter().rev() {
+            bits &= !held.bit();
+            events.push(held.key().event(false, bits, None));
+        }
+        events
+    }
+
+    /// Gives the key as it comes out: a letter is a small one unless Shift is held down.
+    fn shifted(&self) -> Key {
+        let is_shifted = self.held.contains(&Held::Shift);
+        let change = |text: &str| match (text.len(), is_shifted, self.held.is_empty()) {
+            (1, true, _) => text.to_ascii_uppercase(),
+            (1, false, false) => text.to_ascii_lowercase(),
+            _ => text.to_owned(),
+        };
+        let key = &self.key;
+        Key {
+            name: change(&key.name),
+            text: key.text.as_deref().map(change),
+            code: key.code.clone(),
+            number: key.number,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(text: &str, expect: Expect) {
+        let told = match text.parse::<Shortcut>() {
+            Err(error) => error.to_string(),
+            Ok(shortcut) => {
+                let tell = |event: Value| {
+                    let name = |field: &str| event[field].as_str().unwrap_or("-").to_owned();
+                    format!(
+                        "{} {} {} {} {:?}",
+                        name("type"),
+                        name("key"),
+                        name("code"),
+                        event["modifiers"],
+                        event["text"].as_str()
+                    )
+                };
+                shortcut.events().into_iter().map(tell).collect::<Vec<_>>().join("\n")
+            }
+        };
+        expect.assert_eq(&told);
+    }
+
+    #[test]
+    fn keys_are_pressed_and_released_in_turn() {
+        check(
+            "Ctrl+Shift+N",
+            expect![[r#"
+                rawKeyDown Control ControlLeft 2 None
+                rawKeyDown Shift ShiftLeft 10 None
+                rawKeyDown N KeyN 10 None
+                keyUp N KeyN 10 None
+                keyUp Shift ShiftLeft 2 None
+                keyUp Control ControlLeft 0 None"#]],
+        );
+    }
+
+    #[test]
+    fn a_key_alone_types_what_is_on_it() {
+        check(
+            "enter",
+            expect![[r#"
+            keyDown Enter Enter 0 Some("\r")
+            keyUp Enter Enter 0 None"#]],
+        );
+        check(
+            "A",
+            expect![[r#"
+            keyDown A KeyA 0 Some("A")
+            keyUp A KeyA 0 None"#]],
+        );
+        check(
+            "Shift++",
+            expect![[r#"
+            rawKeyDown Shift ShiftLeft 8 None
+            keyDown + + 8 Some("+")
+            keyUp + + 8 None
+            keyUp Shift ShiftLeft 0 None"#]],
+        );
+        check(
+            "F12",
+            expect![[r#"
+            rawKeyDown F12 F12 0 None
+            keyUp F12 F12 0 None"#]],
+        );
+        check(
+            "Ctrl+Ctrl+A",
+            expect![[r#"
+            rawKeyDown Control ControlLeft 2 None
+            rawKeyDown a KeyA 2 None
+            keyUp a KeyA 2 None
+            keyUp Control ControlLeft 0 None"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_no_key_is_said() {
+        let how = "is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`";
+        for (text, why) in [
+            ("", "there is no such key"),
+            ("Ctrl+", "there is no such key"),
+            ("Hyper+N", "only Ctrl, Shift, Alt and Cmd can be held down"),
+            ("Enter+N", "only Ctrl, Shift, Alt and Cmd can be held down"),
+            ("F25", "there is no such key"),
+            ("NN", "there is no such key"),
+            ("\u{7}", "there is no such key"),
+        ] {
+            let error = text.parse::<Shortcut>().unwrap_err().to_string();
+            assert_eq!(error, format!("`{}` {how}: {why}", short(text)));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What is most like what was looked for and not found.
+
+/// So many are named.
+const NAMED: usize = 4;
+
+/// So many letters of each are looked at.
+const LETTERS: usize = 60;
+
+/// Names the nearest of what is there: pairs of what is compared and what is told.
+pub(super) fn nearest(wanted: &str, there: &[(String, String)]) -> Vec<String> {
+    let wanted = letters(wanted);
+    let mut ranked: Vec<(usize, &String)> =
+        there.iter().map(|(name, told)| (distance(&wanted, &letters(name)), told)).collect();
+    ranked.sort_by_key(|(distance, _)| *distance);
+    let mut told: Vec<String> = Vec::new();
+    for (_, name) in ranked {
+        if told.len() < NAMED && !told.contains(name) {
+            told.push(name.clone());
+        }
+    }
+    told
+}
+
+fn letters(text: &str) -> Vec<char> {
+    text.to_lowercase().chars().take(LETTERS).collect()
+}
+
+/// Counts what has to be done to make one text of another. Leaving letters out counts least: people
+/// shorten what they look for.
+fn distance(wanted: &[char], there: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=there.len()).collect();
+    for (at, letter) in wanted.iter().enumerate() {
+        let mut before = row[0];
+        row[0] = 3 * (at + 1);
+        for (other, found) in there.iter().enumerate() {
+            let changed = before + if letter == found { 0 } else { 3 };
+            before = row[other + 1];
+            row[other + 1] = changed.min(before + 3).min(row[other] + 1);
+        }
+    }
+    row[there.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_alike_is_named_first() {
+        let there = ["Cancel", "Create New Spec", "Create a new task", "Cancel", "Help", "Log out"];
+        let there: Vec<(String, String)> =
+            there.iter().map(|name| ((*name).to_owned(), format!("\"{name}\""))).collect();
+        let found = nearest("Create Spec", &there);
+        assert_eq!(found[0], "\"Create New Spec\"");
+        assert_eq!(found.len(), NAMED);
+        assert_eq!(nearest("Cancle", &there)[0], "\"Cancel\"");
+        assert!(nearest("x", &[]).is_empty());
+    }
+}

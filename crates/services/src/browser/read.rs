@@ -1,0 +1,38 @@
+//! What is looked at in a page: overviews and forms.
+
+use serde_json::{Value, json};
+
+use super::endpoint::short;
+use super::error::PageError;
+use super::page::Page;
+use super::scripts;
+
+impl Page {
+    /// Gives an overview of what can be seen.
+    pub(super) fn structure(&self) -> Result<Value, PageError> {
+        self.look_at(scripts::STRUCTURE, &json!({}), self.ask("to a look at its structure"))
+    }
+
+    /// Tells of elements what helps to find out why they do not do what they should.
+    pub(super) fn elements(&self, selector: Option<&str>) -> Result<Value, PageError> {
+        self.part(scripts::ELEMENTS, selector)
+    }
+
+    /// Tells how the fields stand, of all forms or of those inside of something.
+    pub(super) fn form_state(&self, selector: Option<&str>) -> Result<Value, PageError> {
+        self.part(scripts::FORM, selector)
+    }
+
+    fn part(&self, script: &str, selector: Option<&str>) -> Result<Value, PageError> {
+        let args = json!({ "selector": selector });
+        let mut told: Value = self.look_at(script, &args, self.ask("to a look at elements"))?;
+        if told["state"] == "bad_selector" {
+            let selector = short(selector.unwrap_or_default());
+            return Err(PageError::BadSelector { selector });
+        }
+        if let Some(fields) = told.as_object_mut() {
+            fields.shift_remove("state");
+        }
+        Ok(told)
+    }
+}

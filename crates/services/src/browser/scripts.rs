@@ -1,0 +1,25 @@
+//! What is run in a page, in a world of its own. What a script needs arrives as `args`, as data.
+
+macro_rules! script {
+    ($($file:literal),+) => {
+        concat!("function (args) {\n", $(include_str!(concat!("scripts/", $file))),+, "}")
+    };
+}
+
+pub(super) const LOOK: &str = script!("library.js", "find.js", "look.js");
+pub(super) const GRAB: &str = script!("library.js", "find.js", "fits.js", "grab.js");
+pub(super) const FITS: &str = script!("library.js", "find.js", "fits.js", "fit.js");
+pub(super) const VALUE: &str = script!("library.js", "find.js", "value.js");
+pub(super) const SELECT: &str = script!("library.js", "find.js", "select.js");
+pub(super) const STRUCTURE: &str = script!("library.js", "structure.js");
+pub(super) const ELEMENTS: &str = script!("library.js", "elements.js");
+pub(super) const FORM: &str = script!("library.js", "form.js");
+pub(super) const STATE: &str = script!("library.js", "state.js");
+pub(super) const HASH: &str = script!("library.js", "hash.js");
+
+/// Turns an object to JSON, if it is not too big. It runs in the page's own world: the object is
+/// the page's, and so is what it says.
+pub(super) const TO_JSON: &str = "function (most) {
+    const text = JSON.stringify(this) ?? 'null';
+    return text.length > most ? text.length : text;
+}";

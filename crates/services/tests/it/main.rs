@@ -1,0 +1,7 @@
+//! Services, through the crate's front door.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
+
+#[cfg(unix)]
+mod on_chromium;
+mod reach;

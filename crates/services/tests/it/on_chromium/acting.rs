@@ -1,0 +1,92 @@
+//! Clicks, keys and texts, as the page sees them.
+
+use serde_json::json;
+
+use super::Lab;
+
+#[test]
+fn what_is_clicked_sees_a_real_click() {
+    let lab = Lab::new();
+    lab.done("click_by_selector", json!("#icon"));
+    let told = lab.done("click_by_text", json!("Close panel"));
+    assert_eq!(told, json!({ "clicked": "`#icon` \"×\"", "fitting": 1 }));
+    lab.done("click_by_text", json!("Far below"));
+    lab.done("click_by_text", json!("in the SHADOW"));
+    assert_eq!(lab.log(), json!(["closed", "closed", "far clicked", "shadow clicked"]));
+    // A label ticks its box.
+    lab.done("click_by_text", json!("Urgent"));
+    assert_eq!(lab.eval("document.querySelector('[name=urgent]').checked"), json!(true));
+    lab.done("click_by_selector", json!("[name=urgent]"));
+    assert_eq!(lab.eval("document.querySelector('[name=urgent]').checked"), json!(false));
+}
+
+#[test]
+fn a_button_that_comes_late_is_waited_for() {
+    let lab = Lab::new();
+    lab.eval("void setTimeout(() => { document.getElementById('late').hidden = false }, 300)");
+    lab.done("click_by_text", json!("Ready at last"));
+    lab.eval("void setTimeout(() => { document.getElementById('veil').remove() }, 300)");
+    lab.done("click_by_text", json!("Publish"));
+    assert_eq!(lab.log(), json!(["late clicked"]));
+}
+
+#[test]
+fn fields_of_all_kinds_are_filled() {
+    let lab = Lab::new();
+    let told = lab
+        .done("fill_input", json!({ "placeholder": "Describe your task", "value": "Add login" }));
+    assert_eq!(
+        told,
+        json!({ "filled": "`#what` \"Describe your task\"", "value": "Add login", "as_asked": true })
+    );
+    let echo = |lab: &Lab| lab.eval("document.getElementById('echo').textContent");
+    assert_eq!(echo(&lab), json!("controlled: Add login (typed)"));
+    // What was there before is replaced, and can be taken away.
+    lab.done("fill_input", json!({ "selector": "#what", "value": "ü'\"</script>${1}" }));
+    assert_eq!(echo(&lab), json!("controlled: ü'\"</script>${1} (typed)"));
+    lab.done("fill_input", json!({ "selector": "#what", "value": "" }));
+    assert_eq!(echo(&lab), json!("controlled:  (typed)"));
+
+    lab.done("fill_input", json!({ "label": "Name", "value": "one" }));
+    lab.done("fill_input", json!({ "placeholder": "notes", "value": "a\nb" }));
+    lab.done("fill_input", json!({ "label": "Day", "value": "2026-11-15" }));
+    lab.done("fill_input", json!({ "label": "Rich", "value": "new" }));
+    let told = lab.done("fill_input", json!({ "label": "Secret", "value": "hunter2" }));
+    assert_eq!((&told["value"], &told["as_asked"]), (&json!(null), &json!(true)));
+    let held = lab.eval("[...document.querySelectorAll('[name]')].map((it) => it.value).join('|')");
+    assert_eq!(held, json!("one|on|hunter2|2026-11-15|a\nb|never"));
+    assert_eq!(lab.log(), json!(["day 2026-11-15", "rich new"]));
+}
+
+#[test]
+fn an_option_is_chosen_by_its_text_or_its_value() {
+    let lab = Lab::new();
+    let told = lab.done("select_option", json!({ "label": "Kind", "text": "bug" }));
+    assert_eq!(told, json!({ "selected": "Bug", "value": "b", "in": "`#kind` \"Kind\"" }));
+    lab.done("select_option", json!({ "selector": "#kind", "value": "f" }));
+    assert_eq!(lab.log(), json!(["kind b", "kind f"]));
+}
+
+#[test]
+fn keys_reach_the_page_and_its_fields() {
+    let lab = Lab::new();
+    lab.done("send_keyboard_shortcut", json!("Ctrl+Shift+K"));
+    lab.done("send_keyboard_shortcut", json!({ "text": "Escape" }));
+    lab.done("fill_input", json!({ "label": "Name", "value": "old" }));
+    lab.done("send_keyboard_shortcut", json!({ "keys": "Ctrl+A" }));
+    lab.done("send_keyboard_shortcut", json!("x"));
+    lab.done("send_keyboard_shortcut", json!("Shift+y"));
+    lab.done("send_keyboard_shortcut", json!("Enter"));
+    assert_eq!(lab.log(), json!(["shortcut", "escape", "submitted xY"]));
+}
+
+#[test]
+fn a_hash_leads_to_another_place_in_the_page() {
+    let lab = Lab::new();
+    let told = lab.done("navigate_to_hash", json!({ "hash": "#settings" }));
+    assert_eq!(told, json!({ "url": lab.pages.url("/#settings"), "title": "Tasks" }));
+    lab.done("navigate_to_hash", json!("create"));
+    assert_eq!(lab.eval("document.getElementById('place').textContent"), json!("#create"));
+    lab.done("click_by_text", json!("Settings"));
+    assert_eq!(lab.eval("location.hash"), json!("#settings"));
+}

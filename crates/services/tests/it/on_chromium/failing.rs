@@ -1,0 +1,170 @@
+//! What cannot be done, and why.
+
+use std::time::Duration;
+
+use assay_fakes::pages::Answer;
+use assay_services::browser::{Gone, Page, PageError, Patience};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::{APP, Lab, PATIENCE};
+
+#[test]
+fn an_element_that_cannot_be_used_says_why() {
+    let lab = Lab::hurried();
+    let check = |name: &str, args: Value, expect: Expect| {
+        expect.assert_eq(&lab.fault(name, args));
+    };
+    check(
+        "click_by_text",
+        json!("Create Spec"),
+        expect![[
+            r#"there is no element with the text `Create Spec`; there is "Create New Spec", "Create", "Secret", "In the shadow""#
+        ]],
+    );
+    check(
+        "click_by_selector",
+        json!("#vail"),
+        expect![[
+            r#"there is no element with the selector `#vail`; there is `#veil`, `#task` "Name Kind Feature Bug Epic Urgent Secret Day Create New Spec", `#place` "home", `#what` "Describe your task""#
+        ]],
+    );
+    check("click_by_selector", json!("a[["), expect!["`a[[` is no CSS selector"]);
+    check(
+        "click_by_text",
+        json!("Publish"),
+        expect![[r#"`#under` "Publish" is covered by `#veil`"#]],
+    );
+    check("click_by_text", json!("Archive"), expect![[r#"`#off` "Archive" is disabled"#]]);
+    check(
+        "click_by_text",
+        json!("Delete all"),
+        expect![[r#"`#gone` "Delete all" is there, but cannot be seen"#]],
+    );
+    check(
+        "fill_input",
+        json!({ "label": "Nme", "value": "x" }),
+        expect![[
+            r#"there is no element with the label `Nme`; there is `input[name="name"]` "Name", `#kind` "Kind", `input[name="urgent"]` "Urgent", `input[name="secret"]` "Secret""#
+        ]],
+    );
+    check(
+        "fill_input",
+        json!({ "selector": "[name=urgent]", "value": "x" }),
+        expect![[r#"`input[name="urgent"]` "Urgent" is not filled but clicked"#]],
+    );
+    check(
+        "fill_input",
+        json!({ "selector": "[name=fixed]", "value": "x" }),
+        expect![[r#"`input[name="fixed"]` is read-only"#]],
+    );
+    check(
+        "fill_input",
+        json!({ "selector": "#kind", "value": "x" }),
+        expect![[r#"`#kind` "Kind" is a list: use `select_option`"#]],
+    );
+    check(
+        "fill_input",
+        json!({ "selector": "h1", "value": "x" }),
+        expect![[r#"`html > body > h1` "Tasks" is no field"#]],
+    );
+    check(
+        "select_option",
+        json!({ "selector": "#kind", "text": "Featur" }),
+        expect![[r#"`#kind` "Kind" has no option `Featur`; there is "Feature", "Bug", "Epic""#]],
+    );
+    check(
+        "select_option",
+        json!({ "selector": "#kind", "text": "Epic" }),
+        expect![[r#"the option "Epic" of `#kind` "Kind" is disabled"#]],
+    );
+    check(
+        "select_option",
+        json!({ "selector": "h1", "text": "x" }),
+        expect![[r#"`html > body > h1` "Tasks" is no list with options"#]],
+    );
+    check("verify_form_state", json!({ "selector": "[[" }), expect!["`[[` is no CSS selector"]);
+    check("debug_elements", json!({ "selector": "[[" }), expect!["`[[` is no CSS selector"]);
+    // None of that did anything.
+    assert_eq!(lab.log(), json!([]));
+}
+
+#[test]
+fn what_does_not_come_to_rest_is_not_clicked() {
+    let lab = Lab::hurried();
+    lab.eval(
+        "let x = 0; const icon = document.getElementById('icon'); icon.style.position = 'relative';
+         void setInterval(() => { x = (x + 1) % 300; icon.style.left = x + 'px' }, 1)",
+    );
+    let fault = lab.fault("click_by_selector", json!("#icon"));
+    assert_eq!(fault, "`#icon` \"×\" does not stop moving");
+}
+
+#[test]
+fn code_is_not_run_unless_that_is_allowed() {
+    let lab = Lab::new();
+    let careful = Page::attach(lab.endpoint(), None, PATIENCE).unwrap();
+    let error = careful.evaluate("document.title = 'x'").unwrap_err();
+    assert_eq!(error.to_string(), "`eval` is not allowed here");
+    assert_eq!(lab.eval("document.title"), json!("Tasks"));
+}
+
+#[test]
+fn a_page_that_is_busy_times_out_and_is_usable_again() {
+    let patience = Patience { answer: Duration::from_millis(400), ..PATIENCE };
+    let lab = Lab::with(vec![("/", Answer::Page(200, APP.to_owned()))], patience);
+    let busy = "const end = performance.now() + 1500; while (performance.now() < end) {}";
+    let fault = lab.fault("eval", json!(format!("await 0; {busy}")));
+    // DevTools end code that runs too long, if they come to it before we give up.
+    let expected = ["the page did not answer to code within 0.4 s", "DevTools refused"];
+    assert!(expected.iter().any(|it| fault.starts_with(it)), "{fault}");
+    let fault = lab.fault("eval", json!("await new Promise(() => {})"));
+    assert_eq!(fault, "the page did not answer to code within 0.4 s");
+    assert_eq!(lab.eval("1 + 1"), json!(2));
+}
+
+#[test]
+fn a_server_that_does_not_answer_times_out() {
+    let answers = vec![
+        ("/", Answer::Page(200, APP.to_owned())),
+        ("/slow", Answer::Silence),
+        ("/half", Answer::Page(200, "<p>half</p><img src=/slow>".to_owned())),
+    ];
+    let lab = Lab::with(answers, PATIENCE);
+    let hurried = Patience { load: Duration::from_millis(600), ..PATIENCE };
+    let page = Page::attach(lab.endpoint(), None, hurried).unwrap();
+    for path in ["/slow", "/half"] {
+        let error = page.open(&lab.pages.url(path)).unwrap_err();
+        assert_eq!(error.to_string(), "the page did not answer when it was opened within 0.6 s");
+    }
+    let error = lab.page.open("http://127.0.0.1:1/").unwrap_err().to_string();
+    assert!(error.starts_with("`http://127.0.0.1:1/` could not be opened: net::ERR_"), "{error}");
+}
+
+#[test]
+fn a_page_that_goes_away_is_gone() {
+    let mut lab = Lab::new();
+    // Chromium may say that it gave up opening this before it crashes.
+    lab.page.open("chrome://crash").unwrap_err();
+    assert_eq!(lab.fault("click_by_text", json!("Save")), "the page is gone: it crashed");
+
+    assert_eq!(lab.page.gone(), Some(Gone::Crashed));
+    lab.chromium.kill();
+    let error = lab.endpoint().windows().unwrap_err().to_string();
+    assert!(error.starts_with("nothing listens at"), "{error}");
+}
+
+#[test]
+fn a_window_that_is_closed_is_gone() {
+    let lab = Lab::new();
+    let id = lab.page.window().id.clone();
+    lab.eval("void open('/', '_blank')");
+    let other = lab.endpoint().windows().unwrap().into_iter().find(|window| window.id != id);
+    let other = Page::attach(lab.endpoint(), other.map(|it| it.id).as_deref(), PATIENCE).unwrap();
+    let other = other.allowing_eval();
+    let closed = other.evaluate("window.close(); await new Promise(() => {})").unwrap_err();
+    assert!(matches!(closed, PageError::Gone(Gone::Closed)), "{closed}");
+    assert_eq!(lab.eval("1"), json!(1));
+    let gone = Page::attach(lab.endpoint(), Some(&other.window().id), PATIENCE).err().unwrap();
+    assert!(gone.to_string().starts_with("there is no window `"), "{gone}");
+}

@@ -1,0 +1,107 @@
+//! Pages that do not want to be looked at.
+
+use std::time::Duration;
+
+use assay_fakes::pages::Answer;
+use assay_services::browser::{Kind, Patience};
+use serde_json::json;
+
+use super::{Lab, PATIENCE};
+
+fn lab(body: &str) -> Lab {
+    Lab::with(vec![("/", Answer::Page(200, body.to_owned()))], PATIENCE)
+}
+
+#[test]
+fn a_page_that_bends_its_world_is_seen_as_it_is() {
+    let lab = lab(
+        "<title>t</title><form id=f><input name=getAttribute><input name=children><input name=contains>
+         <input name=parentNode><input name=matches value=v required></form>
+         <img name=querySelectorAll><img name=body><img name=title><img name=host><img name=createTreeWalker>
+         <img name=elementFromPoint><button id=b>Press me</button><p>words</p>
+         <script>
+           const lie = () => { throw new Error('lie') };
+           for (const of of [Element, Node, Document, HTMLElement, HTMLInputElement, Array, String, Object, Function, Promise]) {
+             for (const name of Object.getOwnPropertyNames(of.prototype)) {
+               if (name === 'constructor') continue;
+               try { Object.defineProperty(of.prototype, name, { get: lie, set: lie }) } catch {}
+             }
+           }
+           JSON.stringify = () => '\"lie\"'; Array.from = lie; Object.getOwnPropertyDescriptor = lie;
+         </script>",
+    );
+    lab.done("click_by_text", json!("Press me"));
+    let told = lab.done("get_page_structure", json!({}));
+    assert_eq!(told["title"], json!("t"));
+    assert_eq!(told["buttons"]["items"][0]["text"], json!("Press me"));
+    assert_eq!(told["fields"]["items"].as_array().unwrap().len(), 5);
+    lab.done("fill_input", json!({ "selector": "[name=matches]", "value": "" }));
+    assert_eq!(lab.done("verify_form_state", json!({ "selector": "form" }))["valid"], json!(false));
+    lab.done("debug_elements", json!({}));
+    lab.page.screenshot().unwrap();
+}
+
+#[test]
+fn letters_that_nobody_sees_are_shown() {
+    let lab = lab(
+        "<title>a\u{1b}[31m\u{202e}b</title><button>x\u{1b}\u{200b}y</button><script>console.log('\\u0007\\u202e')</script>",
+    );
+    let told = lab.done("get_page_structure", json!({}));
+    // Of a title Chromium itself takes the control characters out.
+    assert_eq!(told["title"], json!("a [31m\\u{202e}b"));
+    assert_eq!(told["buttons"]["items"][0]["text"], json!("x\\u{1b}\\u{200b}y"));
+    assert_eq!(lab.endpoint().windows().unwrap()[0].title, "a [31m\\u{202e}b");
+    assert_eq!(lab.page.console_since(0)[0].text, "\\u{7}\\u{202e}");
+}
+
+#[test]
+fn a_page_of_endless_text_is_cut() {
+    let lab = lab(
+        "<button>Go</button><button id=big></button><div id=all></div><script>
+           document.getElementById('big').textContent = 'big '.repeat(2e6);
+           for (let i = 0; i < 60000; i++) document.getElementById('all').append(Object.assign(document.createElement('a'), { href: '#' + i, textContent: 'link ' + i }));
+           for (let i = 0; i < 5000; i++) console.log('line ' + i, 'x'.repeat(10000));
+         </script>",
+    );
+    let told = lab.done("get_page_structure", json!({}));
+    assert!(told.to_string().len() < 60_000, "{}", told.to_string().len());
+    assert!(told["links"]["left_out"].as_u64().unwrap() > 40_000, "{}", told["links"]["left_out"]);
+    lab.done("click_by_text", json!("Go"));
+    lab.done("click_by_text", json!("link 49"));
+    let said = lab.page.console_since(0);
+    assert_eq!((said.len(), lab.page.next_entry()), (1000, 5000));
+    assert!(said.iter().all(|entry| entry.text.len() < 3000));
+    let fault = lab.fault("eval", json!("({ a: 'x'.repeat(1e6) })"));
+    assert_eq!(fault, "the value is too big: more than 256 kB");
+    assert_eq!(lab.fault("eval", json!("'x'.repeat(1e6)")), fault);
+    let deep = "let it = 1; for (let i = 0; i < 900; i++) it = [it]; it";
+    assert_eq!(lab.fault("eval", json!(deep)), fault);
+    let flood = lab.fault("eval", json!("'x'.repeat(1e8)"));
+    assert_eq!(flood, "the page is gone: it sent more than 64 MB at once");
+}
+
+#[test]
+fn dialogs_are_answered_and_endless_ones_end_in_a_timeout() {
+    let patience = Patience { answer: Duration::from_secs(4), ..PATIENCE };
+    let page = "<button onclick=\"alert('hello'); document.title = confirm('sure?') + '-' + prompt('name?')\">Ask</button>\
+        <button onclick=\"void setInterval(() => alert('again'), 1)\">Nag</button>\
+        <button onclick=\"for (;;) alert('forever')\">Hang</button>";
+    let lab = Lab::with(vec![("/", Answer::Page(200, page.to_owned()))], patience);
+    lab.done("click_by_text", json!("Ask"));
+    assert_eq!(lab.eval("document.title"), json!("false-null"));
+    let said: Vec<String> = lab.page.console_since(0).iter().map(ToString::to_string).collect();
+    assert_eq!(said, ["dialog: alert: hello", "dialog: confirm: sure?", "dialog: prompt: name?"]);
+    lab.done("click_by_text", json!("Nag"));
+    assert_eq!(
+        lab.done("get_page_structure", json!({}))["buttons"]["items"][0]["text"],
+        json!("Ask")
+    );
+    // A dialog may end the click that opened it, or hold it up.
+    if let Err(fault) = lab.told("click_by_text", json!("Hang")) {
+        assert!(fault.starts_with("the page did not answer to a click within 4 s"), "{fault}");
+    }
+    let fault = lab.fault("eval", json!("1"));
+    let expected = "the page did not answer to code within 4 s; it opened ";
+    assert!(fault.starts_with(expected) && fault.ends_with(" dialogs meanwhile"), "{fault}");
+    assert!(lab.page.console_since(0).iter().all(|entry| entry.kind == Kind::Dialog));
+}

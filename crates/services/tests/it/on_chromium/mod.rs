@@ -1,0 +1,83 @@
+//! Pages in a real Chromium.
+
+mod acting;
+mod failing;
+mod hostile;
+mod looking;
+
+use std::time::Duration;
+
+use assay_fakes::chromium::PrivateChromium;
+use assay_fakes::pages::{Answer, Pages};
+use assay_services::browser::{Command, Endpoint, Page, Patience};
+use serde_json::{Value, json};
+
+const APP: &str = include_str!("../pages/app.html");
+
+/// A page in a browser of its own. The page is let go before the browser ends.
+struct Lab {
+    page: Page,
+    pages: Pages,
+    chromium: PrivateChromium,
+}
+
+/// How long pages have here: machines that run tests can be slow, so only what must fail is hurried.
+const PATIENCE: Patience = Patience {
+    element: Duration::from_secs(20),
+    answer: Duration::from_secs(30),
+    load: Duration::from_secs(30),
+};
+
+/// Where something is expected to time out.
+const HURRIED: Patience = Patience { element: Duration::from_millis(300), ..PATIENCE };
+
+impl Lab {
+    /// Opens the app.
+    fn new() -> Lab {
+        Lab::with(vec![("/", Answer::Page(200, APP.to_owned()))], PATIENCE)
+    }
+
+    fn hurried() -> Lab {
+        Lab::with(vec![("/", Answer::Page(200, APP.to_owned()))], HURRIED)
+    }
+
+    /// Opens a page of these.
+    fn with(answers: Vec<(&'static str, Answer)>, patience: Patience) -> Lab {
+        let pages = Pages::serve(answers);
+        let chromium = PrivateChromium::start("about:blank");
+        let endpoint = Endpoint::local(chromium.port());
+        let page = Page::attach(endpoint, None, patience).unwrap().allowing_eval();
+        let lab = Lab { page, pages, chromium };
+        lab.page.open(&lab.pages.url("/")).unwrap();
+        lab
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        Endpoint::local(self.chromium.port())
+    }
+
+    /// Does something and gives what is told of it, or why it could not be done.
+    fn told(&self, name: &str, args: Value) -> Result<Value, String> {
+        let command: Command = serde_json::from_value(json!({ name: args })).unwrap();
+        self.page.perform(&command).map_err(|error| error.to_string())
+    }
+
+    fn done(&self, name: &str, args: Value) -> Value {
+        self.told(name, args).unwrap()
+    }
+
+    /// Why something could not be done.
+    fn fault(&self, name: &str, args: Value) -> String {
+        self.told(name, args).unwrap_err()
+    }
+
+    /// What code in the page gives.
+    fn eval(&self, code: &str) -> Value {
+        self.done("eval", json!(code))["value"].take()
+    }
+
+    /// What the app wrote down of what was done to it.
+    fn log(&self) -> Value {
+        self.eval("[...document.querySelectorAll('#log li')].map((it) => it.textContent)")
+    }
+}
