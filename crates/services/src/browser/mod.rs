@@ -4,6 +4,7 @@
 //! its windows, and [`Page::attach`] takes one of them. A [`Command`] is what a user or a tester
 //! does with a page ([`Page::perform`]); clicks and keys are real ones, and everything that is
 //! looked at in a page is looked at from a world of its own that the page cannot reach.
+//! [`flow`] writes commands down as steps and replays them.
 //!
 //! A page is somebody else's: all it says is cut to a size, and letters that nobody sees are shown.
 //! Everything has a time ([`Patience`]). Frames inside a page are left to the page; open
@@ -17,6 +18,7 @@ mod element;
 mod endpoint;
 mod error;
 mod evaluate;
+pub mod flow;
 mod keys;
 mod nearest;
 mod page;

@@ -14,6 +14,7 @@ pub(super) const SELECT: &str = script!("library.js", "find.js", "select.js");
 pub(super) const STRUCTURE: &str = script!("library.js", "structure.js");
 pub(super) const ELEMENTS: &str = script!("library.js", "elements.js");
 pub(super) const FORM: &str = script!("library.js", "form.js");
+pub(super) const TEXT: &str = script!("library.js", "text.js");
 pub(super) const STATE: &str = script!("library.js", "state.js");
 pub(super) const HASH: &str = script!("library.js", "hash.js");
 

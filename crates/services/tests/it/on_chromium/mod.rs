@@ -2,6 +2,7 @@
 
 mod acting;
 mod failing;
+mod flows;
 mod hostile;
 mod looking;
 

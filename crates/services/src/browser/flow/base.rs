@@ -1,0 +1,116 @@
+//! Where the pages of an app are: [`Base`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use ureq::http::Uri;
+
+use crate::browser::endpoint::{here, short};
+
+/// The address that pages are told relative to: on this machine, or files of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base(String);
+
+/// An address cannot be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadBase {
+    /// It is no address.
+    #[error("`{0}` is no address such as `http://localhost:3000`")]
+    NoAddress(String),
+    /// It is another machine.
+    #[error("`{0}` is not this machine, and only pages of this machine are opened")]
+    Elsewhere(String),
+    /// It is no page below an address.
+    #[error("`{0}` is no page such as `/dashboard` or `#settings`")]
+    NoPage(String),
+}
+
+impl FromStr for Base {
+    type Err = BadBase;
+
+    fn from_str(text: &str) -> Result<Base, BadBase> {
+        let no_address = || BadBase::NoAddress(short(text));
+        let trimmed = text.trim_end_matches('/');
+        if !is_plain(trimmed) || trimmed.contains(['?', '#']) {
+            return Err(no_address());
+        }
+        if let Some(path) = trimmed.strip_prefix("file://") {
+            return if path.starts_with('/') {
+                Ok(Base(trimmed.to_owned()))
+            } else {
+                Err(no_address())
+            };
+        }
+        let uri: Uri = trimmed.parse().map_err(|_| no_address())?;
+        let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
+        let host = uri.host().filter(|_| is_web).ok_or_else(no_address)?;
+        match here(host) {
+            Some(_) => Ok(Base(trimmed.to_owned())),
+            None => Err(BadBase::Elsewhere(short(host))),
+        }
+    }
+}
+
+impl Base {
+    /// Gives the address of a page. It never leads to another machine or another folder.
+    pub fn page(&self, page: &str) -> Result<String, BadBase> {
+        let path = page.split(['?', '#']).next().unwrap_or_default();
+        let climbs = path.split('/').any(|part| part == "..");
+        if !is_plain(page) || page.contains("://") || climbs {
+            return Err(BadBase::NoPage(short(page)));
+        }
+        let between = if page.starts_with(['/', '?', '#']) || page.is_empty() { "" } else { "/" };
+        Ok(format!("{}{between}{page}", self.0))
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(base: &str, page: &str, expect: Expect) {
+        let told = base.parse::<Base>().and_then(|base| base.page(page));
+        expect.assert_eq(&told.unwrap_or_else(|error| error.to_string()));
+    }
+
+    #[test]
+    fn a_page_stays_below_its_base() {
+        check("http://localhost:3000/", "/dashboard", expect!["http://localhost:3000/dashboard"]);
+        check("http://localhost:3000", "login?a=1", expect!["http://localhost:3000/login?a=1"]);
+        check("http://127.0.0.1:1", "//evil.com/", expect!["http://127.0.0.1:1//evil.com/"]);
+        check("file:///app/index.html", "#a", expect!["file:///app/index.html#a"]);
+        check("https://[::1]:1", "", expect!["https://[::1]:1"]);
+        let no_page = "is no page such as `/dashboard` or `#settings`";
+        for page in ["/../x", "http://evil.com", "/a\\b", "/a b", "javascript://x"] {
+            let base: Base = "http://localhost:3000".parse().unwrap();
+            assert_eq!(base.page(page).unwrap_err().to_string(), format!("`{page}` {no_page}"));
+        }
+    }
+
+    #[test]
+    fn only_this_machine_is_a_base() {
+        for (host, named) in [
+            ("http://example.com", "example.com"),
+            ("http://localhost.evil.com", "localhost.evil.com"),
+            ("http://localhost@evil.com", "evil.com"),
+            ("https://10.0.0.1:3000", "10.0.0.1"),
+        ] {
+            assert_eq!(host.parse::<Base>(), Err(BadBase::Elsewhere(named.to_owned())));
+        }
+        for text in ["", "localhost:3000", "ftp://localhost", "file://x", "javascript:alert(1)"] {
+            assert_eq!(text.parse::<Base>(), Err(BadBase::NoAddress(text.to_owned())), "{text}");
+        }
+    }
+}

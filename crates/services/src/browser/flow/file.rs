@@ -1,0 +1,331 @@
+//! Flows as they are written: [`Flow`] and its [`Step`]s.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use serde::de::{Deserialize, Deserializer, EnumAccess, Error, VariantAccess, Visitor};
+
+use crate::browser::command::{Command, OneText};
+
+/// The most bytes of a file.
+const MOST_BYTES: usize = 1 << 20;
+
+/// The most flows of a file.
+const MOST_FLOWS: usize = 200;
+
+/// The most steps of a flow.
+const MOST_STEPS: usize = 500;
+
+/// The longest that a step may wait for something.
+const LONGEST_WAIT: u64 = 120;
+
+/// What a user does with an app.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// What it is called.
+    pub name: String,
+    /// Where it starts; without it, wherever the app is.
+    #[serde(default)]
+    pub start: Option<Start>,
+    /// What is done, one after the other.
+    pub steps: Vec<Step>,
+}
+
+/// Where a flow starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// A place in the page that is open.
+    Hash(String),
+    /// A page of the app.
+    Page(String),
+}
+
+impl<'de> Deserialize<'de> for Start {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Start, D::Error> {
+        let text = String::deserialize(from)?;
+        match text.strip_prefix('#') {
+            Some(hash) => Ok(Start::Hash(hash.to_owned())),
+            None => Ok(Start::Page(text)),
+        }
+    }
+}
+
+/// Something that is done or has to hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Does something.
+    Do(Command),
+    /// A text can be read, now or soon.
+    ExpectText(String),
+    /// A text can be read no more, now or soon.
+    ExpectNoText(String),
+    /// An element can be seen, now or soon.
+    ExpectSelector(String),
+    /// Nothing went wrong since the flow began: no error in the console, none that nobody caught.
+    ExpectNoErrors,
+    /// Waits for something that takes longer.
+    WaitFor(Wait),
+    /// Takes a picture, under a name.
+    Screenshot(String),
+}
+
+/// What is waited for, and how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wait {
+    /// A text that can be read.
+    Text(String, Duration),
+    /// An element that can be seen.
+    Selector(String, Duration),
+}
+
+/// The names of all steps.
+const NAMES: [&str; 16] = [
+    "click_by_text", "click_by_selector", "fill_input", "select_option", "navigate_to_hash",
+    "send_keyboard_shortcut", "get_page_structure", "debug_elements", "verify_form_state", "eval",
+    "expect_text", "expect_no_text", "expect_selector", "expect_no_errors", "wait_for",
+    "screenshot",
+];
+
+impl<'de> Deserialize<'de> for Step {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Step, D::Error> {
+        struct Named;
+        impl<'de> Visitor<'de> for Named {
+            type Value = Step;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a step, such as `click_by_text: Save`")
+            }
+
+            fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Step, A::Error> {
+                let (name, of) = data.variant::<String>()?;
+                let text = |of: A::Variant, keys| of.newtype_variant_seed(OneText(keys));
+                Ok(match name.as_str() {
+                    "expect_text" => Step::ExpectText(text(of, &["text"])?),
+                    "expect_no_text" => Step::ExpectNoText(text(of, &["text"])?),
+                    "expect_selector" => Step::ExpectSelector(text(of, &["selector"])?),
+                    "expect_no_errors" => {
+                        of.unit_variant()?;
+                        Step::ExpectNoErrors
+                    }
+                    "wait_for" => Step::WaitFor(of.newtype_variant()?),
+                    "screenshot" => Step::Screenshot(text(of, &["name"])?),
+                    name if Command::NAMES.contains(&name) => Step::Do(Command::read(name, of)?),
+                    name => return Err(A::Error::unknown_variant(name, &NAMES)),
+                })
+            }
+        }
+        from.deserialize_enum("Step", &NAMES, Named)
+    }
+}
+
+impl<'de> Deserialize<'de> for Wait {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Wait, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Given {
+            text: Option<String>,
+            selector: Option<String>,
+            #[serde(default = "thirty")]
+            seconds: u64,
+        }
+        let Given { text, selector, seconds } = Given::deserialize(from)?;
+        if !(1..=LONGEST_WAIT).contains(&seconds) {
+            let message = format!("`seconds` has to be from 1 to {LONGEST_WAIT}");
+            return Err(D::Error::custom(message));
+        }
+        let time = Duration::from_secs(seconds);
+        match (text, selector) {
+            (Some(text), None) => Ok(Wait::Text(text, time)),
+            (None, Some(selector)) => Ok(Wait::Selector(selector, time)),
+            _ => Err(D::Error::custom("it needs one of `text` and `selector`")),
+        }
+    }
+}
+
+fn thirty() -> u64 {
+    30
+}
+
+/// Why flows cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{file}`{place} cannot be read: {message}")]
+pub struct FlowError {
+    file: String,
+    place: String,
+    message: String,
+}
+
+/// Reads the flows of a file; its name is for what is told of it.
+pub fn read(file: &str, text: &str) -> Result<Vec<Flow>, FlowError> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Flows {
+        flows: Vec<Flow>,
+    }
+    let whole =
+        |message: String| FlowError { file: file.to_owned(), place: String::new(), message };
+    if text.len() > MOST_BYTES {
+        return Err(whole(format!("it has more than {} kB", MOST_BYTES >> 10)));
+    }
+    let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
+    let read: Result<Flows, _> = serde_saphyr::from_str_with_options(text, options);
+    let Flows { flows } = read.map_err(|error| {
+        let told = error.to_string();
+        let message = told.split(" at line ").next().unwrap_or(&told).trim_end_matches(':');
+        let line = error.location().map(|at| format!(", line {}", at.line()));
+        FlowError { place: line.unwrap_or_default(), ..whole(message.to_owned()) }
+    })?;
+    check(&flows).map_err(whole)?;
+    Ok(flows)
+}
+
+fn check(flows: &[Flow]) -> Result<(), String> {
+    if flows.len() > MOST_FLOWS {
+        return Err(format!("it has more than {MOST_FLOWS} flows"));
+    }
+    let mut names = BTreeSet::new();
+    for Flow { name, steps, .. } in flows {
+        let told = crate::browser::endpoint::short(name);
+        match () {
+            () if told.is_empty() => return Err("a flow has no name".to_owned()),
+            () if !names.insert(name) => return Err(format!("two flows are called `{told}`")),
+            () if steps.is_empty() => return Err(format!("the flow `{told}` has no steps")),
+            () if steps.len() > MOST_STEPS => {
+                return Err(format!("the flow `{told}` has more than {MOST_STEPS} steps"));
+            }
+            () => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(text: &str, expect: Expect) {
+        let told = match read("flows.yaml", text) {
+            Ok(flows) => format!("{flows:#?}"),
+            Err(error) => error.to_string(),
+        };
+        expect.assert_eq(&told);
+    }
+
+    #[test]
+    fn flows_are_read() {
+        let text = "flows:\n  - name: one\n    start: \"#create\"\n    steps:\n      - click_by_text: Create\n      - fill_input: { label: Name, value: \"\" }\n      - expect_no_errors\n      - wait_for: { selector: .done, seconds: 60 }\n      - screenshot: done\n      - get_page_structure: {}\n      - expect_text: \"42\"\n";
+        check(
+            text,
+            expect![[r#"
+            [
+                Flow {
+                    name: "one",
+                    start: Some(
+                        Hash(
+                            "create",
+                        ),
+                    ),
+                    steps: [
+                        Do(
+                            ClickByText(
+                                "Create",
+                            ),
+                        ),
+                        Do(
+                            FillInput(
+                                Fill {
+                                    field: Label(
+                                        "Name",
+                                    ),
+                                    value: "",
+                                },
+                            ),
+                        ),
+                        ExpectNoErrors,
+                        WaitFor(
+                            Selector(
+                                ".done",
+                                60s,
+                            ),
+                        ),
+                        Screenshot(
+                            "done",
+                        ),
+                        Do(
+                            GetPageStructure,
+                        ),
+                        ExpectText(
+                            "42",
+                        ),
+                    ],
+                },
+            ]"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        check("", expect!["`flows.yaml`, line 1 cannot be read: unexpected end of input"]);
+        check(
+            "flows:\n  - name: a\n    stepz: []\n",
+            expect![
+                "`flows.yaml`, line 3 cannot be read: unknown field `stepz`, expected one of name, start, steps"
+            ],
+        );
+        let step = |step: &str| format!("flows:\n  - name: a\n    steps:\n      - {step}\n");
+        check(
+            &step("click: Save"),
+            expect![
+                "`flows.yaml`, line 4 cannot be read: unknown variant `click`, expected one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state, eval, expect_text, expect_no_text, expect_selector, expect_no_errors, wait_for, screenshot"
+            ],
+        );
+        check(
+            &step("click_by_text: { txt: Save }"),
+            expect![
+                "`flows.yaml`, line 4 cannot be read: unknown field `txt`, expected one of text"
+            ],
+        );
+        check(
+            &step("fill_input: { value: x }"),
+            expect![
+                "`flows.yaml`, line 4 cannot be read: it needs one of `selector`, `placeholder` and `label`"
+            ],
+        );
+        check(
+            &step("wait_for: { text: x, seconds: 1000000 }"),
+            expect!["`flows.yaml`, line 4 cannot be read: `seconds` has to be from 1 to 120"],
+        );
+        check(
+            &step("send_keyboard_shortcut: Hyper+X"),
+            expect![
+                "`flows.yaml`, line 4 cannot be read: `Hyper+X` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down"
+            ],
+        );
+        check(
+            &step("{ click_by_text: a, expect_text: b }"),
+            expect![
+                "`flows.yaml`, line 4 cannot be read: expected end of mapping after enum variant value"
+            ],
+        );
+        check(
+            "flows:\n  - { name: a, steps: [] }\n",
+            expect!["`flows.yaml` cannot be read: the flow `a` has no steps"],
+        );
+        check(
+            "flows:\n  - { name: a, steps: [expect_no_errors] }\n  - { name: a, steps: [expect_no_errors] }\n",
+            expect!["`flows.yaml` cannot be read: two flows are called `a`"],
+        );
+        check(
+            &"[".repeat(100_000),
+            expect!["`flows.yaml`, line 1 cannot be read: recursion limit exceeded"],
+        );
+        check(
+            &"x".repeat(MOST_BYTES + 1),
+            expect!["`flows.yaml` cannot be read: it has more than 1024 kB"],
+        );
+    }
+}

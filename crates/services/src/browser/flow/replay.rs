@@ -1,0 +1,269 @@
+//! A flow, done again: [`replay`], step by step, and what came of it.
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::base::Base;
+use super::expect::in_words;
+use super::file::{Flow, Start, Step, Wait};
+use crate::browser::element::Wanted;
+use crate::browser::endpoint::short;
+use crate::browser::{Command, Entry, Page, PageError};
+
+/// What a flow needs beside a page.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// Where the pages of the app are, for flows that start with one.
+    pub base: Option<&'a Base>,
+    /// Where pictures are kept.
+    pub evidence: &'a Path,
+}
+
+/// What came of a flow.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The flow.
+    pub flow: String,
+    /// Its steps; the first is its start, if it has one.
+    pub steps: Vec<StepOutcome>,
+    /// What the page said meanwhile.
+    pub console: Vec<Entry>,
+}
+
+/// What came of a step.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StepOutcome {
+    /// The step in words.
+    pub step: String,
+    /// How it stands.
+    #[serde(flatten)]
+    pub standing: Standing,
+    /// What the page answered, where that is to be told.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub answer: Value,
+    /// The picture that was taken, as a file in the folder for evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub screenshot: Option<String>,
+    /// How long it took.
+    pub milliseconds: u64,
+}
+
+/// How a step stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "standing", rename_all = "snake_case")]
+pub enum Standing {
+    /// It was done, or holds.
+    Passed,
+    /// It could not be done, or does not hold.
+    Failed {
+        /// Why.
+        why: String,
+    },
+    /// A step before it failed.
+    NotRun,
+}
+
+impl Outcome {
+    /// Says whether every step passed.
+    pub fn passed(&self) -> bool {
+        !self.steps.is_empty() && self.steps.iter().all(|it| it.standing == Standing::Passed)
+    }
+
+    /// Gives the step that failed, if one did.
+    pub fn failed(&self) -> Option<&StepOutcome> {
+        self.steps.iter().find(|step| matches!(step.standing, Standing::Failed { .. }))
+    }
+}
+
+/// Why a step did not pass.
+#[derive(Debug, thiserror::Error)]
+enum StepError {
+    #[error(transparent)]
+    Page(#[from] PageError),
+    #[error(transparent)]
+    Disk(#[from] assay_store::disk::DiskError),
+    #[error(transparent)]
+    Base(#[from] super::base::BadBase),
+    #[error("{0}")]
+    Unmet(String),
+}
+
+/// What a step gave.
+#[derive(Default)]
+struct Given {
+    answer: Value,
+    screenshot: Option<String>,
+}
+
+/// Does a flow again in a page. The first step that fails ends it, with a picture of what could be
+/// seen then.
+pub fn replay(flow: &Flow, page: &Page, setting: &Setting<'_>) -> Outcome {
+    let run = Run { flow, page, setting, first_entry: page.next_entry() };
+    let mut steps = Vec::new();
+    let mut is_over = false;
+    let start = flow.start.iter().map(Part::Start);
+    for part in start.chain(flow.steps.iter().map(Part::Step)) {
+        let outcome = if is_over { not_run(part) } else { run.outcome(part) };
+        is_over |= outcome.standing != Standing::Passed;
+        steps.push(outcome);
+    }
+    let console = page.console_since(run.first_entry);
+    Outcome { flow: short(&flow.name), steps, console }
+}
+
+/// A part of a flow.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Start(&'a Start),
+    Step(&'a Step),
+}
+
+struct Run<'a> {
+    flow: &'a Flow,
+    page: &'a Page,
+    setting: &'a Setting<'a>,
+    first_entry: u64,
+}
+
+impl Run<'_> {
+    fn outcome(&self, part: Part<'_>) -> StepOutcome {
+        let began = Instant::now();
+        let done = match part {
+            Part::Start(start) => self.start(start),
+            Part::Step(step) => self.step(step),
+        };
+        let (standing, given) = match done {
+            Ok(given) => (Standing::Passed, given),
+            Err(error) => {
+                let why = in_words(&error);
+                let screenshot = self.picture("failed").ok();
+                (Standing::Failed { why }, Given { screenshot, ..Given::default() })
+            }
+        };
+        StepOutcome {
+            step: told(part),
+            standing,
+            answer: given.answer,
+            screenshot: given.screenshot,
+            milliseconds: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn start(&self, start: &Start) -> Result<Given, StepError> {
+        match start {
+            Start::Hash(hash) => {
+                self.page.perform(&Command::NavigateToHash(hash.clone()))?;
+            }
+            Start::Page(path) => {
+                let no_base = || {
+                    let why = "it starts with a page, and nobody said where the app's pages are";
+                    StepError::Unmet(why.to_owned())
+                };
+                let url = self.setting.base.ok_or_else(no_base)?.page(path)?;
+                let opened = self.page.open(&url)?;
+                if let Some(status) = opened.status.filter(|status| *status >= 400) {
+                    let why = format!("the server answers with status {status}");
+                    return Err(StepError::Unmet(why));
+                }
+            }
+        }
+        Ok(Given::default())
+    }
+
+    fn step(&self, step: &Step) -> Result<Given, StepError> {
+        let page = self.page;
+        match step {
+            Step::Do(command) => return self.command(command),
+            Step::ExpectText(text) => page.expect_text(text, page.patience.element)?,
+            Step::ExpectNoText(text) => page.expect_no_text(text)?,
+            Step::ExpectSelector(selector) => {
+                page.expect_element(&Wanted::Selector(selector.clone()), page.patience.element)?;
+            }
+            Step::ExpectNoErrors => self.expect_no_errors()?,
+            Step::WaitFor(Wait::Text(text, time)) => page.expect_text(text, *time)?,
+            Step::WaitFor(Wait::Selector(selector, time)) => {
+                page.expect_element(&Wanted::Selector(selector.clone()), *time)?;
+            }
+            Step::Screenshot(name) => {
+                let screenshot = Some(self.picture(name)?);
+                return Ok(Given { screenshot, ..Given::default() });
+            }
+        }
+        Ok(Given::default())
+    }
+
+    /// Does a command. What says whether something holds has to say that it does.
+    fn command(&self, command: &Command) -> Result<Given, StepError> {
+        let answer = self.page.perform(command)?;
+        match command {
+            Command::VerifyFormState(_) if answer["valid"] == false => {
+                Err(StepError::Unmet(format!("fields are not valid: {}", answer["invalid"])))
+            }
+            Command::Eval(_) if answer["value"] == false => {
+                Err(StepError::Unmet("the code gives false".to_owned()))
+            }
+            Command::ClickByText(_)
+            | Command::ClickBySelector(_)
+            | Command::FillInput(_)
+            | Command::SelectOption(_)
+            | Command::NavigateToHash(_)
+            | Command::SendKeyboardShortcut(..)
+            | Command::GetPageStructure
+            | Command::DebugElements(_)
+            | Command::VerifyFormState(_)
+            | Command::Eval(_) => Ok(Given { answer, screenshot: None }),
+        }
+    }
+
+    fn expect_no_errors(&self) -> Result<(), StepError> {
+        self.page.settle()?;
+        let said = self.page.console_since(self.first_entry);
+        let errors: Vec<&Entry> = said.iter().filter(|entry| entry.is_error()).collect();
+        match errors.as_slice() {
+            [] => Ok(()),
+            [one] => Err(StepError::Unmet(one.to_string())),
+            [first, more @ ..] => {
+                Err(StepError::Unmet(format!("{first}; and {} more", more.len())))
+            }
+        }
+    }
+
+    fn picture(&self, name: &str) -> Result<String, StepError> {
+        let name = format!("{} {name}", self.flow.name);
+        Ok(self.page.screenshot()?.keep(self.setting.evidence, &name)?)
+    }
+}
+
+fn not_run(part: Part<'_>) -> StepOutcome {
+    StepOutcome {
+        step: told(part),
+        standing: Standing::NotRun,
+        answer: Value::Null,
+        screenshot: None,
+        milliseconds: 0,
+    }
+}
+
+/// Tells a part of a flow in words.
+fn told(part: Part<'_>) -> String {
+    let words = match part {
+        Part::Start(Start::Hash(hash)) => format!("start at #{hash}"),
+        Part::Start(Start::Page(path)) => format!("start at {path}"),
+        Part::Step(step) => match step {
+            Step::Do(command) => command.to_string(),
+            Step::ExpectText(text) => format!("expect_text {}", json!(text)),
+            Step::ExpectNoText(text) => format!("expect_no_text {}", json!(text)),
+            Step::ExpectSelector(text) => format!("expect_selector {}", json!(text)),
+            Step::ExpectNoErrors => "expect_no_errors".to_owned(),
+            Step::WaitFor(Wait::Text(text, _)) => format!("wait_for the text {}", json!(text)),
+            Step::WaitFor(Wait::Selector(text, _)) => {
+                format!("wait_for the selector {}", json!(text))
+            }
+            Step::Screenshot(name) => format!("screenshot {}", json!(name)),
+        },
+    };
+    short(&words)
+}
