@@ -91,7 +91,8 @@ impl Page {
         let window = endpoint.window_of(window)?;
         let connection = Connection::open(endpoint, &window)?;
         let mut page = Page { connection, window, frame: String::new(), patience, eval: false };
-        let ask = page.ask("when it was taken");
+        // One that is still loading answers when it is done.
+        let ask = page.ask_for("when it was taken", patience.load.max(patience.answer));
         for domain in ["Inspector", "Page", "Runtime", "Log"] {
             page.call(&format!("{domain}.enable"), &json!({}), ask)?;
         }

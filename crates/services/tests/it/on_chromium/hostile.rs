@@ -81,27 +81,31 @@ fn a_page_of_endless_text_is_cut() {
 }
 
 #[test]
-fn dialogs_are_answered_and_endless_ones_end_in_a_timeout() {
-    let patience = Patience { answer: Duration::from_secs(4), ..PATIENCE };
-    let page = "<button onclick=\"alert('hello'); document.title = confirm('sure?') + '-' + prompt('name?')\">Ask</button>\
-        <button onclick=\"void setInterval(() => alert('again'), 1)\">Nag</button>\
-        <button onclick=\"for (;;) alert('forever')\">Hang</button>";
-    let lab = Lab::with(vec![("/", Answer::Page(200, page.to_owned()))], patience);
+fn dialogs_are_answered() {
+    let lab = lab(
+        "<button onclick=\"alert('hello'); document.title = confirm('sure?') + '-' + prompt('name?')\">Ask</button>\
+         <button onclick=\"void setInterval(() => alert('again'), 1)\">Nag</button>",
+    );
     lab.done("click_by_text", json!("Ask"));
     assert_eq!(lab.eval("document.title"), json!("false-null"));
     let said: Vec<String> = lab.page.console_since(0).iter().map(ToString::to_string).collect();
     assert_eq!(said, ["dialog: alert: hello", "dialog: confirm: sure?", "dialog: prompt: name?"]);
     lab.done("click_by_text", json!("Nag"));
-    assert_eq!(
-        lab.done("get_page_structure", json!({}))["buttons"]["items"][0]["text"],
-        json!("Ask")
-    );
+    let told = lab.done("get_page_structure", json!({}));
+    assert_eq!(told["buttons"]["items"][0]["text"], json!("Ask"));
+    assert!(lab.page.console_since(0).iter().all(|entry| entry.kind == Kind::Dialog));
+}
+
+#[test]
+fn dialogs_without_end_are_told_of_in_a_timeout() {
+    let patience = Patience { answer: Duration::from_secs(3), ..PATIENCE };
+    let page = "<button onclick=\"for (;;) alert('forever')\">Hang</button>";
+    let lab = Lab::with(vec![("/", Answer::Page(200, page.to_owned()))], patience);
     // A dialog may end the click that opened it, or hold it up.
     if let Err(fault) = lab.told("click_by_text", json!("Hang")) {
-        assert!(fault.starts_with("the page did not answer to a click within 4 s"), "{fault}");
+        assert!(fault.starts_with("the page did not answer to a click within 3 s"), "{fault}");
     }
     let fault = lab.fault("eval", json!("1"));
-    let expected = "the page did not answer to code within 4 s; it opened ";
+    let expected = "the page did not answer to code within 3 s; it opened ";
     assert!(fault.starts_with(expected) && fault.ends_with(" dialogs meanwhile"), "{fault}");
-    assert!(lab.page.console_since(0).iter().all(|entry| entry.kind == Kind::Dialog));
 }
