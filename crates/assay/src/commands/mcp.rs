@@ -11,11 +11,13 @@ use anyhow::{Context, bail};
 use assay_agents::workflow::{OWN_TASK, ROOT};
 use assay_review::handed_in;
 use assay_review::runs::{self, RunError};
+use assay_serve::electron::{self, App};
 use assay_serve::mcp::http::{Door, Listener};
 use assay_serve::mcp::token::Token;
 use assay_serve::mcp::{Server, Stop, stdio};
 use assay_serve::review;
 use assay_serve::task_queue::{self, Desk};
+use assay_services::browser::Endpoint;
 use clap::ValueEnum;
 
 use crate::delegating::Repository;
@@ -26,6 +28,12 @@ use crate::settings::agents::AgentSettings;
 use crate::signals;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The variable with the debugging port of the app that agents try out.
+const DEBUG_PORT: &str = "ELECTRON_DEBUG_PORT";
+
+/// The port that apps have by habit.
+const USUAL_DEBUG_PORT: u16 = 9222;
 
 /// Which server, and how it is reached.
 #[derive(clap::Args)]
@@ -49,6 +57,12 @@ pub(crate) struct Args {
     /// A name under which other machines reach the server; without one, none does
     #[arg(long, value_name = "NAME", requires = "http")]
     allow_host: Vec<String>,
+    /// The debugging port of the app, for `electron` [default: ELECTRON_DEBUG_PORT, or 9222]
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// Offer `eval`, which runs code in the app, for `electron`
+    #[arg(long)]
+    allow_eval: bool,
     /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", default_value = ".")]
     folder: PathBuf,
@@ -61,13 +75,19 @@ enum Name {
     TaskQueue,
     /// Reviews in which the agent's own model does the reading
     Review,
+    /// An app in Electron or Chromium, to be tried out
+    Electron,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
+    if args.server != Name::Electron && (args.port.is_some() || args.allow_eval) {
+        bail!("`--port` and `--allow-eval` are for the server `electron` only");
+    }
     let server = match args.server {
         Name::TaskQueue => task_queue(root.clone())?,
         Name::Review => review::server(Arc::new(Repository::new(root.clone())), VERSION),
+        Name::Electron => electron(args, &root)?,
     };
     let stop = Stop::default();
     match args.http {
@@ -104,6 +124,29 @@ fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
     Ok(task_queue::server(desk, VERSION))
 }
 
+/// Serves an app on this machine. Its pictures are kept in the repository.
+fn electron(args: &Args, root: &Path) -> anyhow::Result<Server> {
+    let port = match (args.port, variable(DEBUG_PORT)) {
+        (Some(port), _) => port,
+        (None, Some(text)) => match text.trim().parse() {
+            Ok(port) if port != 0 => port,
+            _ => bail!("the variable `{DEBUG_PORT}` is no port: `{text}`"),
+        },
+        (None, None) => USUAL_DEBUG_PORT,
+    };
+    let app = App::new(Endpoint::local(port), own_folder(root)?.join("e2e"));
+    let app = if args.allow_eval { app.allowing_eval() } else { app };
+    Ok(electron::server(app, VERSION))
+}
+
+/// Gives the folder for what assay keeps in a repository, unless the repository brought it along.
+fn own_folder(root: &Path) -> anyhow::Result<PathBuf> {
+    if let Some(folder) = runs::brought(root) {
+        bail!(RunError::Brought { folder });
+    }
+    Ok(runs::state_folder(root)?)
+}
+
 /// Takes stdin and stdout as files of our own.
 fn streams() -> anyhow::Result<(File, File)> {
     let input = io::stdin().as_fd().try_clone_to_owned().context("could not use stdin")?;
@@ -123,12 +166,7 @@ fn door(args: &Args, root: &Path, server: &str) -> anyhow::Result<Door> {
     }
     let path = match &args.token_file {
         Some(path) => path.clone(),
-        None => {
-            if let Some(folder) = runs::brought(root) {
-                bail!(RunError::Brought { folder });
-            }
-            runs::state_folder(root)?.join("mcp").join(format!("{server}.token"))
-        }
+        None => own_folder(root)?.join("mcp").join(format!("{server}.token")),
     };
     let token = Token::in_file(&path)?;
     let _ = writeln!(io::stderr(), "the token is in {}", path.display());

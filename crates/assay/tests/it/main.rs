@@ -6,6 +6,7 @@ mod agents;
 mod delegation;
 mod demo;
 mod docs;
+mod electron;
 mod faults;
 mod gate;
 mod gates;

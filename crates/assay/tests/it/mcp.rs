@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Ran, assay_in, assay_with};
 
 /// Calls a tool as the revision of 2026-07-28 has it: every request says all that it needs.
-fn modern(id: u32, method: &str, params: Value) -> Value {
+pub(super) fn modern(id: u32, method: &str, params: Value) -> Value {
     let mut params = params;
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -21,7 +21,7 @@ fn modern(id: u32, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-fn call(id: u32, tool: &str, arguments: &Value) -> Value {
+pub(super) fn call(id: u32, tool: &str, arguments: &Value) -> Value {
     modern(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
@@ -45,7 +45,7 @@ fn talk(folder: &Path, lines: &[Value], variables: &[(&str, &str)]) -> Vec<Value
     answers(&ran)
 }
 
-fn answers(ran: &Ran) -> Vec<Value> {
+pub(super) fn answers(ran: &Ran) -> Vec<Value> {
     let mut answers: Vec<Value> =
         ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     answers.sort_by_key(|answer| answer["id"].as_u64());

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
@@ -13,7 +15,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::{AT_A_TIME, Effect, Server, Tool};
+use super::{AT_A_TIME, Answer, Effect, Png, Server, Tool};
 
 /// Answers what comes in over one connection or many. All clones share their places.
 #[derive(Clone)]
@@ -45,7 +47,7 @@ impl Handler {
             result.expect("it was looked up before")
         });
         match called.await {
-            Ok(Ok(answer)) => Ok(CallToolResult::structured(answer)),
+            Ok(Ok(answer)) => Ok(told(answer)),
             Ok(Err(refusal)) => {
                 Ok(CallToolResult::error(vec![ContentBlock::text(refusal.to_string())]))
             }
@@ -82,6 +84,15 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         self.call(request).await.map(Into::into)
     }
+}
+
+/// Gives an answer as clients take it.
+fn told(answer: Answer) -> CallToolResult {
+    let mut result = CallToolResult::structured(answer.value);
+    if let Some(Png(bytes)) = answer.picture {
+        result.content.push(ContentBlock::image(BASE64_STANDARD.encode(bytes), "image/png"));
+    }
+    result
 }
 
 fn published(tool: &Tool) -> Published {

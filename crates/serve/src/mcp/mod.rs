@@ -18,7 +18,7 @@ mod tool;
 use std::sync::Arc;
 
 pub use stop::Stop;
-pub use tool::{Effect, Refusal, Tool};
+pub use tool::{Answer, Effect, Png, Refusal, Tool};
 
 /// The most bytes that one message may have.
 pub const MAX_MESSAGE: usize = 8 << 20;

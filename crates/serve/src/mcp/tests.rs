@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::http::{Door, ListenError, Listener};
 use super::token::{Token, TokenError};
-use super::{Effect, Refusal, Server, Stop, Tool, stdio};
+use super::{Effect, Png, Refusal, Server, Stop, Tool, stdio};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -45,7 +45,12 @@ fn server() -> Server {
     let broken = Tool::new("broken", "Breaks.", Effect::Changes, |_: Sum| -> Result<Total, _> {
         Err(Refusal::of(&std::io::Error::other("no luck")))
     });
-    Server::new("calculator", "1.2.3", "Adds.", vec![sum, broken.with_choices("reason", &["x"])])
+    let draw = Tool::showing("draw", "Draws.", Effect::Reads, |input: Sum| {
+        let dots = u8::try_from(input.numbers.len()).unwrap_or(u8::MAX);
+        Ok((Total { total: dots.into() }, (dots > 0).then(|| Png(vec![dots]))))
+    });
+    let tools = vec![sum, broken.with_choices("reason", &["x"]), draw];
+    Server::new("calculator", "1.2.3", "Adds.", tools)
 }
 
 /// Says lines to a server and gives its answers, by id.
@@ -100,6 +105,17 @@ fn a_tool_answers_in_text_and_in_structure() {
     let answers = converse(&[call(1, "sum", json!({ "numbers": [1, 2] }))]);
     assert_eq!(answers[0]["result"]["structuredContent"], json!({ "total": 3 }));
     check("sum", json!({ "numbers": [1, 2] }), expect![[r#"ok: {"total":3}"#]]);
+}
+
+#[test]
+fn a_picture_comes_beside_the_answer() {
+    let answers = converse(&[call(1, "draw", json!({ "numbers": [1] }))]);
+    let result = &answers[0]["result"];
+    assert_eq!(result["structuredContent"], json!({ "total": 1 }));
+    let picture = json!({ "type": "image", "data": "AQ==", "mimeType": "image/png" });
+    assert_eq!(result["content"][1], picture);
+    let answers = converse(&[call(1, "draw", json!({ "numbers": [] }))]);
+    assert_eq!(answers[0]["result"]["content"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -165,7 +181,7 @@ fn a_tool_that_is_not_there_is_an_error_of_the_protocol() {
     check(
         "subtract",
         json!({}),
-        expect![[r#"error -32602: "there is no tool \"subtract\"; there are sum, broken""#]],
+        expect![[r#"error -32602: "there is no tool \"subtract\"; there are sum, broken, draw""#]],
     );
 }
 

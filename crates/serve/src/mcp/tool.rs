@@ -49,8 +49,21 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// A picture for whoever calls a tool, as a PNG.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Png(pub Vec<u8>);
+
+/// What a tool gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What it says, a JSON object.
+    pub value: Value,
+    /// What it shows beside that.
+    pub picture: Option<Png>,
+}
+
 /// The function of a tool, from checked arguments to an answer.
-type Call = Box<dyn Fn(Value) -> Result<Value, Refusal> + Send + Sync>;
+type Call = Box<dyn Fn(Value) -> Result<Answer, Refusal> + Send + Sync>;
 
 /// A tool: its name, what a model is told of it, the schemas of what it takes and gives, and the
 /// function. Arguments are held against the schema before the function sees them.
@@ -77,11 +90,26 @@ impl Tool {
         I: DeserializeOwned + JsonSchema,
         O: Serialize + JsonSchema,
     {
+        Tool::showing(name, description, effect, move |input| Ok((function(input)?, None)))
+    }
+
+    /// A tool that has a picture to show beside what it gives, at times.
+    pub fn showing<I, O>(
+        name: &'static str,
+        description: &'static str,
+        effect: Effect,
+        function: impl Fn(I) -> Result<(O, Option<Png>), Refusal> + Send + Sync + 'static,
+    ) -> Tool
+    where
+        I: DeserializeOwned + JsonSchema,
+        O: Serialize + JsonSchema,
+    {
         let call = move |arguments: Value| {
             let input = serde_json::from_value(arguments)
                 .map_err(|error| Refusal(format!("the arguments do not fit: {error}")))?;
-            let output = function(input)?;
-            Ok(serde_json::to_value(output).expect("what a tool gives is JSON"))
+            let (output, picture) = function(input)?;
+            let value = serde_json::to_value(output).expect("what a tool gives is JSON");
+            Ok(Answer { value, picture })
         };
         let input = Checked::new(schema::<I>(SchemaSettings::draft2020_12().for_deserialize()));
         let output = schema::<O>(SchemaSettings::draft2020_12().for_serialize());
@@ -127,7 +155,7 @@ impl Tool {
     }
 
     /// Calls it.
-    pub fn call(&self, arguments: Value) -> Result<Value, Refusal> {
+    pub fn call(&self, arguments: Value) -> Result<Answer, Refusal> {
         self.input.check(&arguments).map_err(|wrong| {
             let name = self.name;
             Refusal(format!("{wrong}. Nothing was done; correct it and call `{name}` again."))

@@ -59,7 +59,7 @@ impl Stage {
     fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
         let server = self.server();
         let tool = server.tool(tool).unwrap();
-        let answer = tool.call(arguments).map_err(|refusal| refusal.to_string())?;
+        let answer = tool.call(arguments).map_err(|refusal| refusal.to_string())?.value;
         let published = Value::Object(tool.output().clone());
         if let Err(error) = jsonschema::validate(&published, &answer) {
             panic!("{error}: {answer:#}");

@@ -1,0 +1,244 @@
+//! `assay mcp electron`, talked to in lines.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::mcp::{answers, call, modern};
+use super::{Ran, assay_with};
+
+/// Says lines to the server for a port.
+fn talk(folder: &Path, args: &[&str], port: &str, lines: &[Value]) -> Ran {
+    let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let args = [&["mcp", "electron"], args].concat();
+    assay_with(folder, &args, said.as_bytes(), &[("ELECTRON_DEBUG_PORT", port)])
+}
+
+/// Says lines and gives the results in their order.
+fn results(folder: &Path, args: &[&str], port: u16, lines: &[Value]) -> Vec<Value> {
+    let ran = talk(folder, args, &port.to_string(), lines);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    answers(&ran).into_iter().map(|mut answer| answer["result"].take()).collect()
+}
+
+/// What a tool refuses with.
+fn refusal(result: &Value) -> &str {
+    assert_eq!(result["isError"], true, "{result}");
+    result["content"][0]["text"].as_str().unwrap()
+}
+
+fn command(id: u32, name: &str, args: &Value) -> Value {
+    call(id, "send_command_to_electron", &json!({ "command": name, "args": args }))
+}
+
+/// A port where nothing listens.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn its_tools_are_listed_and_eval_is_not_among_the_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = [modern(1, "tools/list", json!({}))];
+    let told = results(folder.path(), &[], free_port(), &list);
+    let tools = told[0]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "take_screenshot", "get_electron_window_info", "send_command_to_electron",
+            "read_electron_logs",
+        ]
+    );
+    let commands = |told: &[Value]| {
+        let schema = &told[0]["tools"][2]["inputSchema"]["properties"]["command"]["enum"];
+        schema.as_array().unwrap().clone()
+    };
+    assert_eq!(commands(&told).len(), 9);
+    assert!(!commands(&told).contains(&json!("eval")));
+    let told = results(folder.path(), &["--allow-eval"], free_port(), &list);
+    assert!(commands(&told).contains(&json!("eval")));
+}
+
+#[test]
+fn without_an_app_every_tool_says_how_to_start_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let lines = [
+        call(1, "take_screenshot", &json!({})),
+        call(2, "get_electron_window_info", &json!({})),
+        command(3, "click_by_text", &json!({ "text": "Save" })),
+        call(4, "read_electron_logs", &json!({})),
+    ];
+    let expected = format!(
+        "nothing listens at `127.0.0.1:{port}`: start the app with `--remote-debugging-port={port}`, \
+         or say which port it has"
+    );
+    for result in results(folder.path(), &[], port, &lines) {
+        assert_eq!(refusal(&result), expected);
+    }
+}
+
+#[test]
+fn a_command_that_does_not_fit_is_refused_before_anything_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        command(1, "rm", &json!({})),
+        command(2, "eval", &json!({ "code": "1" })),
+        command(3, "click_by_text", &json!({ "txt": "Save" })),
+        command(4, "fill_input", &json!({ "value": "x" })),
+        command(5, "send_keyboard_shortcut", &json!({ "keys": "Hyper+X" })),
+        call(6, "send_command_to_electron", &json!({ "command": "click_by_text", "args": "Save" })),
+        call(7, "take_screenshot", &json!({ "name": "x".repeat(100) })),
+    ];
+    let told = results(folder.path(), &[], free_port(), &lines);
+    let told: Vec<&str> = told.iter().map(refusal).collect();
+    expect_test::expect![[r#"
+        `command` has to be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct it and call `send_command_to_electron` again.
+        `command` has to be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct it and call `send_command_to_electron` again.
+        the `args` of `click_by_text` do not fit: unknown field `txt`, expected `text`. Nothing was done.
+        the `args` of `fill_input` do not fit: it needs one of `selector`, `placeholder` and `label`. Nothing was done.
+        the `args` of `send_keyboard_shortcut` do not fit: `Hyper+X` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down. Nothing was done.
+        `args` has to be of type object. Nothing was done; correct it and call `send_command_to_electron` again.
+        `name` is too long: 60 characters at the most. Nothing was done; correct it and call `take_screenshot` again."#]].assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn a_port_that_is_none_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for port in ["http://10.0.0.1", "0", "70000", "-1"] {
+        let ran = talk(folder.path(), &[], port, &[]);
+        let told = format!("error: the variable `ELECTRON_DEBUG_PORT` is no port: `{port}`\n");
+        assert_eq!((ran.code, ran.stderr), (2, told));
+    }
+    // What is typed counts for more.
+    assert_eq!(talk(folder.path(), &["--port", "9333"], "none", &[]).code, 0);
+    assert_eq!(talk(folder.path(), &["--port", "0"], "9222", &[]).code, 2);
+    let ran = assay_with(folder.path(), &["mcp", "review", "--port", "9222"], b"", &[]);
+    let told = "error: `--port` and `--allow-eval` are for the server `electron` only\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (2, told));
+}
+
+#[test]
+fn pictures_do_not_go_where_the_repository_leads_them() {
+    let repository = assay_fakes::Repository::new();
+    repository.write(".assay/e2e/x.png", "");
+    repository.commit("pictures");
+    let ran = talk(repository.path(), &[], "9222", &[]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains(".assay/e2e"), "{}", ran.stderr);
+}
+
+#[cfg(unix)]
+mod on_chromium {
+    use assay_fakes::chromium::PrivateChromium;
+    use assay_fakes::pages::{Answer, Pages};
+
+    use super::*;
+
+    const APP: &str = "<title>Shop</title><body style='background: teal'><h1>Shop</h1>\
+        <input placeholder='What do you want?'>\
+        <button onclick=\"document.title = document.querySelector('input').value; \
+        console.error('out of stock')\">Order</button>";
+
+    #[test]
+    fn an_agent_tries_an_app_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let pages = Pages::serve(vec![("/", Answer::Page(200, APP.to_owned()))]);
+        let chromium = PrivateChromium::start(&pages.url("/"));
+        let fill = json!({ "placeholder": "What do you want?", "value": "tea" });
+        let mut server = Server::start(folder.path(), chromium.port());
+        let mut say = |line: Value| server.say(&line)["result"].take();
+        let told = say(command(1, "fill_input", &fill));
+        assert_eq!(told["structuredContent"]["result"]["as_asked"], true, "{told}");
+        let told = say(command(1, "click_by_text", &json!({ "text": "Order" })));
+        assert_eq!(told["isError"], false, "{told}");
+
+        let told = say(call(1, "get_electron_window_info", &json!({})));
+        let windows = &told["structuredContent"]["windows"];
+        assert_eq!((&windows[0]["title"], &windows[0]["in_use"]), (&json!("tea"), &json!(true)));
+        let told = say(call(1, "read_electron_logs", &json!({ "errors_only": true })));
+        assert_eq!(told["structuredContent"]["entries"][0]["text"], "out of stock", "{told}");
+
+        let told = say(call(1, "take_screenshot", &json!({ "name": "Ordered" })));
+        assert_eq!(told["content"][1]["type"], "image", "{told}");
+        assert_eq!(told["content"][1]["mimeType"], "image/png");
+        let data = told["content"][1]["data"].as_str().unwrap();
+        assert!(data.starts_with("iVBORw0KGgo"), "{data:.20}");
+        let file = told["structuredContent"]["file"].as_str().unwrap();
+        assert!(file.ends_with(".assay/e2e/001-ordered.png"), "{file}");
+        let png = fs::read(folder.path().join(".assay/e2e/001-ordered.png")).unwrap();
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 1000);
+        let ignored = fs::read_to_string(folder.path().join(".assay/.gitignore")).unwrap();
+        assert!(ignored.contains("/e2e/"), "{ignored}");
+
+        let told = say(command(1, "click_by_text", &json!({ "text": "Ordr" })));
+        assert!(refusal(&told).ends_with("; there is \"Order\""), "{told}");
+        let elsewhere = json!({ "command": "get_page_structure", "window": "nope" });
+        let told = say(call(1, "send_command_to_electron", &elsewhere));
+        assert!(refusal(&told).starts_with("there is no window `nope`"), "{told}");
+    }
+
+    #[test]
+    fn a_window_stays_in_use_and_is_taken_anew_when_it_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = "<title>one</title><button>Go</button>".to_owned();
+        let pages = Pages::serve(vec![("/", Answer::Page(200, page))]);
+        let chromium = PrivateChromium::start(&pages.url("/"));
+        let eval = |id, code: &str| command(id, "eval", &json!({ "code": code }));
+        let mut server = Server::start(folder.path(), chromium.port());
+        // The page may not be there yet; a click waits for it.
+        server.say(&command(0, "click_by_text", &json!({ "text": "Go" })));
+        let told = server.say(&eval(1, "window.left = 'here'; console.log('said')"));
+        assert_eq!(told["result"]["isError"], false, "{told}");
+        let told = server.say(&eval(2, "window.left"));
+        assert_eq!(told["result"]["structuredContent"]["result"]["value"], "here");
+        let told = server.say(&call(3, "read_electron_logs", &json!({ "since": 1 })));
+        assert_eq!(
+            told["result"]["structuredContent"],
+            json!({ "entries": [], "left_out": 0, "next": 1 })
+        );
+        let told = server
+            .say(&eval(4, "open('/', 'second'); window.close(); await new Promise(() => {})"));
+        assert_eq!(refusal(&told["result"]), "the page is gone: it was closed");
+        let told = server.say(&eval(5, "document.title + name"));
+        assert_eq!(told["result"]["structuredContent"]["result"]["value"], "onesecond");
+    }
+
+    /// A server that is talked to in turns, as agents do: what is slow has its time.
+    struct Server {
+        child: std::process::Child,
+        answers: std::io::Lines<std::io::BufReader<std::process::ChildStdout>>,
+    }
+
+    impl Server {
+        fn start(folder: &Path, port: u16) -> Server {
+            use std::io::BufRead as _;
+            use std::process::{Command, Stdio};
+            let mut child = Command::new(env!("CARGO_BIN_EXE_assay"))
+                .args(["mcp", "electron", "--allow-eval", "--port", &port.to_string()])
+                .current_dir(folder)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let answers = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+            Server { child, answers }
+        }
+
+        fn say(&mut self, line: &Value) -> Value {
+            use std::io::Write as _;
+            writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+            serde_json::from_str(&self.answers.next().unwrap().unwrap()).unwrap()
+        }
+    }
+
+    impl Drop for Server {
+        fn drop(&mut self) {
+            drop(self.child.stdin.take());
+            assert!(self.child.wait().unwrap().success());
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `send_command_to_electron`: what a user or a tester does with a page.
+
+use std::sync::Arc;
+
+use assay_services::browser::Command;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::App;
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// What to do.
+    command: String,
+    /// What it needs: click_by_text {text}; click_by_selector {selector}; fill_input {value} and one
+    /// of {placeholder}, {label}, {selector}; select_option {text} or {value}, and {label} or
+    /// {selector}; navigate_to_hash {hash}; send_keyboard_shortcut {keys}, such as Ctrl+N;
+    /// debug_elements and verify_form_state {selector} if you like; get_page_structure nothing;
+    /// eval, where it is offered, {code}.
+    #[serde(default)]
+    args: Map<String, Value>,
+    /// The window, by its id; the one that was used before, or the first, where it is left out.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 1, max = 200))]
+    window: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// What came of it.
+    result: Map<String, Value>,
+}
+
+pub(super) fn tool(app: &Arc<App>) -> Tool {
+    let own = Arc::clone(app);
+    let tool = Tool::new(
+        "send_command_to_electron",
+        "Clicks, types, chooses, goes to a place in the app, or looks at what is there. What is \
+         clicked is waited for: it has to be there, in sight, not covered and at rest.",
+        Effect::Changes,
+        move |input| send(&own, input),
+    );
+    let offered = |name: &&str| app.eval || *name != "eval";
+    let names: Vec<&str> = Command::NAMES.into_iter().filter(offered).collect();
+    tool.with_choices("command", &names)
+}
+
+fn send(app: &App, input: Input) -> Result<Output, Refusal> {
+    let Input { command: name, args, window } = input;
+    let command = serde_json::from_value::<Command>(json!({ name.as_str(): args }));
+    let command = command.map_err(|error| {
+        Refusal::new(format!("the `args` of `{name}` do not fit: {error}. Nothing was done."))
+    })?;
+    match app.with_page(window.as_deref(), |page| page.perform(&command))? {
+        Value::Object(result) => Ok(Output { result }),
+        other => Ok(Output { result: Map::from_iter([("value".to_owned(), other)]) }),
+    }
+}
