@@ -58,14 +58,14 @@ fn letters_that_nobody_sees_are_shown() {
 fn a_page_of_endless_text_is_cut() {
     let lab = lab(
         "<button>Go</button><button id=big></button><div id=all></div><script>
-           document.getElementById('big').textContent = 'big '.repeat(2e6);
-           for (let i = 0; i < 60000; i++) document.getElementById('all').append(Object.assign(document.createElement('a'), { href: '#' + i, textContent: 'link ' + i }));
+           document.getElementById('big').textContent = 'big '.repeat(2e5);
+           for (let i = 0; i < 20000; i++) document.getElementById('all').append(Object.assign(document.createElement('a'), { href: '#' + i, textContent: 'link ' + i }));
            for (let i = 0; i < 5000; i++) console.log('line ' + i, 'x'.repeat(10000));
          </script>",
     );
     let told = lab.done("get_page_structure", json!({}));
     assert!(told.to_string().len() < 60_000, "{}", told.to_string().len());
-    assert!(told["links"]["left_out"].as_u64().unwrap() > 40_000, "{}", told["links"]["left_out"]);
+    assert!(told["links"]["left_out"].as_u64().unwrap() > 19_000, "{}", told["links"]["left_out"]);
     lab.done("click_by_text", json!("Go"));
     lab.done("click_by_text", json!("link 49"));
     let said = lab.page.console_since(0);

@@ -24,9 +24,9 @@ struct Lab {
 
 /// How long pages have here: machines that run tests can be slow, so only what must fail is hurried.
 const PATIENCE: Patience = Patience {
-    element: Duration::from_secs(20),
-    answer: Duration::from_secs(30),
-    load: Duration::from_secs(30),
+    element: Duration::from_secs(60),
+    answer: Duration::from_secs(90),
+    load: Duration::from_secs(90),
 };
 
 /// Where something is expected to time out.
