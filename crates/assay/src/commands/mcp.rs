@@ -134,7 +134,10 @@ fn electron(args: &Args, root: &Path) -> anyhow::Result<Server> {
         },
         (None, None) => USUAL_DEBUG_PORT,
     };
-    let app = App::new(Endpoint::local(port), own_folder(root)?.join("e2e"));
+    // An agent need not be in the folder that the server was started in.
+    let folder = own_folder(root)?;
+    let folder = folder.canonicalize().with_context(|| format!("`{}`", folder.display()))?;
+    let app = App::new(Endpoint::local(port), folder.join("e2e"));
     let app = if args.allow_eval { app.allowing_eval() } else { app };
     Ok(electron::server(app, VERSION))
 }

@@ -169,6 +169,7 @@ mod on_chromium {
         assert!(data.starts_with("iVBORw0KGgo"), "{data:.20}");
         let file = told["structuredContent"]["file"].as_str().unwrap();
         assert!(file.ends_with(".assay/e2e/001-ordered.png"), "{file}");
+        assert!(file.starts_with('/'), "{file}");
         let png = fs::read(folder.path().join(".assay/e2e/001-ordered.png")).unwrap();
         assert!(png.starts_with(b"\x89PNG") && png.len() > 1000);
         let ignored = fs::read_to_string(folder.path().join(".assay/.gitignore")).unwrap();
