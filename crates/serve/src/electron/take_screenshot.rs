@@ -48,7 +48,11 @@ pub(super) fn tool(app: &Arc<App>) -> Tool {
 
 fn take(app: &App, input: &Input) -> Result<(Output, Option<Png>), Refusal> {
     let picture = app.with_page(input.window.as_deref(), |page| page.screenshot())?;
-    let file = picture.keep(&app.screenshots, &input.name).map_err(|it| Refusal::of(&it))?;
+    let file = {
+        // Two pictures at a time would take the same number.
+        let _alone = app.kept();
+        picture.keep(&app.screenshots, &input.name).map_err(|it| Refusal::of(&it))?
+    };
     let (width, height) = picture.size();
     let shown = picture.png().len() <= MOST_SHOWN;
     let file = app.screenshots.join(file).display().to_string();

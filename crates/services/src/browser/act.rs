@@ -12,7 +12,7 @@ use super::command::{Fill, Select};
 use super::element::{Sight, Spot, Wanted};
 use super::error::PageError;
 use super::keys::Shortcut;
-use super::page::{Ask, Page};
+use super::page::{Ask, Page, after};
 use super::scripts;
 
 /// What a field holds.
@@ -102,7 +102,7 @@ impl Page {
 
     /// Waits until an element can be clicked: twice seen in the same place.
     fn ready(&self, wanted: &Wanted) -> Result<Spot, PageError> {
-        let end = Instant::now() + self.patience.element;
+        let end = after(self.patience.element);
         let mut before: Option<Spot> = None;
         loop {
             let sight = self.look_for(scripts::LOOK, &wanted.args(&json!({})))?;
@@ -134,7 +134,7 @@ impl Page {
         time: Duration,
         enough: impl Fn(&Sight) -> bool,
     ) -> Result<Sight, PageError> {
-        let end = Instant::now() + time;
+        let end = after(time);
         loop {
             let sight = self.look_for(script, args)?;
             if enough(&sight) || Instant::now() >= end {

@@ -16,6 +16,9 @@ use super::scripts;
 /// The longest wait between two looks at what a page does not tell by itself.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
 
+/// The longest time that anything may take.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The world in which a page is looked at.
 pub(super) const WORLD: &str = "assay";
 
@@ -38,6 +41,11 @@ impl Default for Patience {
             load: Duration::from_secs(30),
         }
     }
+}
+
+/// Says when a time is over; a clock cannot count to more than it holds.
+pub(super) fn after(time: Duration) -> Instant {
+    Instant::now() + time.min(LONGEST)
 }
 
 /// A page that was taken; it goes on when it is let go.
@@ -229,7 +237,7 @@ impl Page {
 
     pub(super) fn ask_for(&self, doing: &'static str, time: Duration) -> Ask {
         let dialogs = self.connection.dialogs();
-        Ask { doing, until: Instant::now() + time, time, dialogs }
+        Ask { doing, until: after(time), time, dialogs }
     }
 
     /// Waits for something to happen in the page, or a moment.

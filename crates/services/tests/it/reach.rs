@@ -1,6 +1,8 @@
 //! What listens at a port, and is no browser.
 
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::time::Duration;
 
 use assay_fakes::pages::{Answer, Pages};
 use assay_services::browser::{Endpoint, Page, Patience};
@@ -13,7 +15,11 @@ fn check(answers: Vec<(&'static str, Answer)>, expect: Expect) {
 }
 
 fn attach(port: u16) -> String {
-    match Page::attach(Endpoint::local(port), None, Patience::default()) {
+    attach_within(port, Patience::default())
+}
+
+fn attach_within(port: u16, patience: Patience) -> String {
+    match Page::attach(Endpoint::local(port), None, patience) {
         Ok(_) => "a page".to_owned(),
         Err(error) => error.to_string(),
     }
@@ -100,5 +106,52 @@ fn a_window_elsewhere_is_not_called() {
         expect![[
             r#"what listens at `127.0.0.1:PORT` is no DevTools: it does not let anybody at `1\u{7}`"#
         ]],
+    );
+}
+
+/// Listens as DevTools do, and then says what nobody asked for. Gives what becomes of it.
+fn say(time: Duration, messages: Vec<tungstenite::Message>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let (mut list, _) = listener.accept().unwrap();
+        let windows = format!(
+            r#"[{{"id": "1", "type": "page", "webSocketDebuggerUrl": "ws://127.0.0.1:{port}/1"}}]"#
+        );
+        let _ = list.read(&mut [0; 4096]).unwrap();
+        let length = windows.len();
+        write!(list, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{windows}").unwrap();
+        let mut socket = tungstenite::accept(listener.accept().unwrap().0).unwrap();
+        for message in messages {
+            // Who has heard enough does not listen to the rest.
+            let _ = socket.send(message);
+        }
+        while socket.read().is_ok() {}
+    });
+    attach_within(port, Patience { answer: time, load: time, ..Patience::default() })
+}
+
+#[test]
+fn a_listener_that_talks_nonsense_holds_nobody_up() {
+    let (soon, long) = (Duration::from_millis(300), Duration::from_secs(60));
+    let late = "the page did not answer when it was taken within 0.3 s";
+    assert_eq!(say(soon, vec![]), late);
+    assert_eq!(say(soon, vec![r#"{"id": 1}"#.into(), r#"{"id": 77}"#.into()]), late);
+    assert_eq!(
+        say(soon, vec![r#"[1, {"method": 7}]"#.into(), tungstenite::Message::binary("x")]),
+        late
+    );
+    let refused = r#"{"id": 1, "error": {"message": "no\u0007"}}"#;
+    assert_eq!(say(long, vec![refused.into()]), "DevTools refused `Inspector.enable`: no\\u{7}");
+    let broken = "the page is gone: the connection broke: what came is no JSON";
+    assert_eq!(say(long, vec!["nonsense".into()]), broken);
+    assert_eq!(say(long, vec!["[".repeat(1_000_000).into()]), broken);
+    let flooded = "the page is gone: it sent more than 64 MB at once";
+    assert_eq!(say(long, vec![" ".repeat(70 << 20).into()]), flooded);
+    let crashed = r#"{"method": "Inspector.targetCrashed", "params": null}"#;
+    assert_eq!(say(long, vec![crashed.into()]), "the page is gone: it crashed");
+    assert_eq!(
+        say(long, vec![tungstenite::Message::Close(None)]),
+        "the page is gone: it was closed"
     );
 }

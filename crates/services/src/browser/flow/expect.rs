@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::browser::element::{Sight, Wanted};
 use crate::browser::endpoint::short;
+use crate::browser::page::after;
 use crate::browser::{Page, PageError, scripts};
 
 /// What can be read in a page.
@@ -48,7 +49,7 @@ impl Page {
         time: Duration,
         enough: impl Fn(&Readable) -> bool,
     ) -> Result<Readable, PageError> {
-        let end = Instant::now() + time;
+        let end = after(time);
         loop {
             let is_last = Instant::now() >= end;
             let ask = self.ask("to a look at its text");
