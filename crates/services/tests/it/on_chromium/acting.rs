@@ -1,8 +1,9 @@
 //! Clicks, keys and texts, as the page sees them.
 
+use assay_fakes::pages::Answer;
 use serde_json::json;
 
-use super::Lab;
+use super::{Lab, PATIENCE};
 
 #[test]
 fn what_is_clicked_sees_a_real_click() {
@@ -89,4 +90,26 @@ fn a_hash_leads_to_another_place_in_the_page() {
     assert_eq!(lab.eval("document.getElementById('place').textContent"), json!("#create"));
     lab.done("click_by_text", json!("Settings"));
     assert_eq!(lab.eval("location.hash"), json!("#settings"));
+}
+
+#[test]
+fn a_click_may_lead_to_another_page() {
+    let page = |text: &str| Answer::Page(200, text.to_owned());
+    let lab = Lab::with(
+        vec![
+            ("/", page("<a href=/second>Next</a>")),
+            ("/second", page("<form action=/third><input name=q></form>")),
+            ("/third", page("<script>location.replace('/last')</script>")),
+            (
+                "/last",
+                page("<title>Last</title><button onclick='document.title += 1'>More</button>"),
+            ),
+        ],
+        PATIENCE,
+    );
+    lab.done("click_by_text", json!("Next"));
+    lab.done("fill_input", json!({ "selector": "[name=q]", "value": "x" }));
+    lab.done("send_keyboard_shortcut", json!("Enter"));
+    lab.done("click_by_text", json!("More"));
+    assert_eq!(lab.eval("document.title"), json!("Last1"));
 }
