@@ -88,6 +88,11 @@ pub enum Required {
         /// What is to be done, each in its steps, where the spec says it.
         steps: Vec<Vec<String>>,
     },
+    /// Somebody tries it out in the app, or opens the page.
+    TryOut {
+        /// The flow by its name, or the page by its path.
+        flow: String,
+    },
     /// There is nothing to run for it, so it is not run.
     Unavailable {
         /// What it would be for.
@@ -130,7 +135,10 @@ fn once(all: Vec<Required>) -> Vec<Required> {
     for required in all {
         let check = match &required {
             Required::Run(check) if check.kind != CheckKind::Coverage => check,
-            Required::Run(_) | Required::ByHand { .. } | Required::Unavailable { .. } => {
+            Required::Run(_)
+            | Required::ByHand { .. }
+            | Required::TryOut { .. }
+            | Required::Unavailable { .. } => {
                 kept.push(required);
                 continue;
             }
@@ -288,6 +296,7 @@ impl Wanted<'_> {
         if all.is_empty() {
             all.extend(found.map(|it| self.framework(kind, it)));
         }
+        all.extend(group.flows.iter().map(|flow| Required::TryOut { flow: flow.clone() }));
         if !group.by_hand.is_empty() {
             all.push(Required::ByHand { kind, steps: group.by_hand.clone() });
         }

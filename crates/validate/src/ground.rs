@@ -24,6 +24,7 @@ use crate::run::{Breakdown, FixMade, Put, Site};
 use crate::seen;
 use crate::spec::{self, Spec};
 use crate::standing::{OpenRound, Standing};
+use crate::tryout::{self, App, TryOut};
 
 /// How the name of a bench's folder begins.
 const BENCH: &str = "bench-";
@@ -101,6 +102,8 @@ pub struct Ground<'a> {
     pub frameworks: Vec<Framework>,
     /// Runs the checks.
     pub runner: Runner,
+    /// The app that is tried out, where one is running.
+    pub app: Option<App>,
     /// Where the loop keeps what is nobody else's business.
     pub state: PathBuf,
     /// Gives the time, in UTC.
@@ -124,7 +127,7 @@ impl Ground<'_> {
             // Whoever inspects stands in for tests that nobody wrote, unless the plan wants them.
             all.retain(|it| match it {
                 Required::Unavailable { kind, .. } => self.is_wanted(*kind),
-                Required::Run(_) | Required::ByHand { .. } => true,
+                Required::Run(_) | Required::ByHand { .. } | Required::TryOut { .. } => true,
             });
         }
         (all, is_untested)
@@ -134,6 +137,15 @@ impl Ground<'_> {
         let said = &self.spec.verification;
         let groups = [&said.unit, &said.integration, &said.e2e];
         found.is_without_tests() && groups.iter().all(|group| group.commands.is_empty())
+    }
+
+    fn try_out(&self, round: u32) -> TryOut<'_> {
+        TryOut {
+            app: self.app.as_ref(),
+            root: &self.root,
+            spec: &self.spec.folder,
+            evidence: self.state.join(format!("e2e/round-{round}")),
+        }
     }
 
     /// Says whether the plan wants a kind of test, whatever the project has.
@@ -220,28 +232,28 @@ impl Site for Ground<'_> {
     ) -> Result<(), Breakdown> {
         let (all, is_untested) = self.required();
         self.listener.round(round.number);
-        let known = &round.checks;
         let by_hand = all.iter().any(|it| matches!(it, Required::ByHand { .. }));
         if is_untested || by_hand {
             self.write_manual_plan()?;
         }
         let runner = self.runner();
         for required in &all {
+            let Some(name) = name_of(required) else { continue };
+            if round.checks.iter().any(|done| done.name == name) {
+                continue;
+            }
+            if !matches!(required, Required::Unavailable { .. }) {
+                self.listener.checking(&name);
+            }
             let outcome = match required {
                 Required::ByHand { .. } => continue,
                 Required::Unavailable { kind, why } => not_run(*kind, why),
-                Required::Run(check) if known.iter().any(|done| done.name == check.name) => {
-                    continue;
-                }
-                Required::Run(check) => {
-                    self.listener.checking(&check.name);
-                    without_secrets(runner.run(check))
-                }
+                Required::TryOut { flow } => self.try_out(round.number).try_out(flow),
+                Required::Run(check) => runner.run(check),
             };
-            if known.iter().all(|done| done.name != outcome.name) {
-                self.listener.checked(&outcome);
-                tell(outcome)?;
-            }
+            let outcome = without_secrets(outcome);
+            self.listener.checked(&outcome);
+            tell(outcome)?;
         }
         Ok(())
     }
@@ -306,6 +318,16 @@ impl Site for Ground<'_> {
 
     fn export(&self, standing: &Standing, ending: Option<&Ending>) -> Result<(), Breakdown> {
         self.told(standing).write(&self.root, ending)
+    }
+}
+
+/// Names what comes of what is required; nothing comes of what is for a person.
+fn name_of(required: &Required) -> Option<String> {
+    match required {
+        Required::ByHand { .. } => None,
+        Required::Unavailable { kind, .. } => Some(kind.name().to_owned()),
+        Required::TryOut { flow } => Some(tryout::name(flow)),
+        Required::Run(check) => Some(check.name.clone()),
     }
 }
 

@@ -23,3 +23,4 @@ pub mod seen;
 pub mod spec;
 pub mod standing;
 pub mod state;
+pub mod tryout;

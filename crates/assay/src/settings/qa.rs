@@ -8,7 +8,9 @@ use anyhow::{Context, anyhow, bail};
 use assay_checks::command::CommandLine;
 use assay_checks::discovery::{Framework, Reading, TestKind};
 use assay_checks::results::Form;
+use assay_services::browser::Endpoint;
 use assay_validate::ending::Limits;
+use assay_validate::tryout::App;
 use serde::Deserialize;
 
 use super::PATH;
@@ -22,6 +24,9 @@ const FIXER_SECONDS: u64 = 1800;
 /// How long a check may take unless told otherwise, in seconds.
 const CHECK_SECONDS: u64 = 1200;
 
+/// Where an app listens for whoever tries it out, unless told otherwise.
+const DEBUG_PORT: u16 = 9222;
+
 /// What is configured for the loop, as it is written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -34,6 +39,8 @@ pub(crate) struct StoredQa {
     max_rounds_without_progress: Option<u32>,
     pub(crate) budget: StoredCaps,
     check_seconds: Option<u64>,
+    /// Where the app's pages are while it runs.
+    app_url: Option<String>,
     fixer: Option<StoredFixer>,
     frameworks: Vec<StoredFramework>,
     /// Kinds of issues besides those that are known.
@@ -75,6 +82,7 @@ impl StoredQa {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.frameworks()?;
+        self.app()?;
         self.limits().map(|_| ())
     }
 
@@ -113,6 +121,15 @@ impl StoredQa {
             );
         }
         Ok(limits)
+    }
+
+    /// Gives the app that is tried out, where the environment says that one is running.
+    pub(crate) fn app(&self) -> anyhow::Result<Option<App>> {
+        let base = self.app_url.as_deref().map(str::parse).transpose();
+        let base = base.with_context(|| format!("`qa.app_url` in `{PATH}` cannot be used"))?;
+        let is_on = variable("ELECTRON_MCP_ENABLED").is_some_and(|it| is_true(&it));
+        let port = said("ELECTRON_DEBUG_PORT", None, DEBUG_PORT)?;
+        Ok(is_on.then(|| App { endpoint: Endpoint::local(port), base }))
     }
 
     /// Gives how long a check may take.
@@ -167,6 +184,11 @@ impl StoredFramework {
     }
 }
 
+/// Reads a switch as people set it.
+fn is_true(text: &str) -> bool {
+    matches!(text.trim().to_lowercase().as_str(), "true" | "1" | "yes" | "on")
+}
+
 /// Gives a limit: what a variable says, or else what is configured, or else the usual one.
 fn said<T: FromStr>(name: &str, configured: Option<T>, usual: T) -> anyhow::Result<T>
 where
@@ -175,5 +197,7 @@ where
     let Some(text) = variable(name).filter(|text| !text.trim().is_empty()) else {
         return Ok(configured.unwrap_or(usual));
     };
-    text.trim().parse().map_err(|error| anyhow!("`{name}` is `{text}`, which is no limit: {error}"))
+    text.trim()
+        .parse()
+        .map_err(|error| anyhow!("`{name}` is `{text}`, which cannot be used: {error}"))
 }

@@ -215,6 +215,7 @@ pub(crate) fn validate(
         risk: place.risk,
         base,
         frameworks: settings.qa.frameworks()?,
+        app: settings.qa.app()?,
         runner: runner(&place.root, &state, settings.qa.check_time()),
         state: state.clone(),
         clock: &now,

@@ -189,6 +189,7 @@ impl Yard {
             spec,
             base: Some(self.base.clone()),
             frameworks: Vec::new(),
+            app: None,
             runner: Runner::new(self.root())
                 .allowance(Allowance { time, ..Allowance::default() })
                 .search_path(std::env::var_os("PATH").unwrap()),
