@@ -262,7 +262,7 @@ impl Site for Ground<'_> {
         self.listener.reviewing();
         let checks = standing.open.as_ref().map(|open| open.checks.as_slice()).unwrap_or_default();
         let minimum = self.spec.verification.minimum_coverage;
-        let mut issues = seen::of_checks(checks, standing.epoch(), minimum);
+        let mut issues = seen::of_checks(checks, standing.compared(), minimum);
         let reviewed = self.reviewer.review(standing.base.as_deref(), &self.spec, checks)?;
         issues.extend(reviewed.issues);
         issues.extend(seen::of_criteria(&reviewed.criteria));

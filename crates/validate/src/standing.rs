@@ -325,6 +325,17 @@ impl Standing {
         &self.history[self.before_epoch..]
     }
 
+    /// Gives the rounds that a fixer worked after, which what is there now is held against: those of
+    /// this epoch, and the last one before it where a fixer began it on a person's word.
+    pub fn compared(&self) -> &[Round] {
+        let before = &self.history[..self.before_epoch];
+        let last = before.iter().rposition(|round| round.seen().is_some());
+        match (&self.feedback, last) {
+            (Some(_), Some(last)) => &self.history[last..],
+            (Some(_) | None, _) => self.epoch(),
+        }
+    }
+
     fn epoch_mut(&mut self) -> &mut [Round] {
         &mut self.history[self.before_epoch..]
     }

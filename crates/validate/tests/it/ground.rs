@@ -148,3 +148,38 @@ fn a_fixer_that_does_nothing_ends_with_a_person() {
     assert!(escalation.contains("- Rounds: 1, 2, 3\n"), "{escalation}");
     assert!(escalation.contains("Everything is perfect."), "{escalation}");
 }
+
+#[test]
+fn a_fix_that_is_half_in_is_put_in_whole() {
+    let half: [&dyn Fn(&Yard); 4] = [
+        &|_| {},
+        &|yard| yard.repository.remove("docs/add.md"),
+        &|yard| yard.repository.write("src/add.sh", WRONG),
+        &|yard| {
+            yard.repository.remove("docs/add.md");
+            yard.repository.write("src/add.sh", WRONG);
+        },
+    ];
+    for half in half {
+        let yard = Yard::new();
+        yard.kill_before(7, &mend);
+        assert_eq!(yard.read("src/add.sh"), RIGHT);
+        half(&yard);
+        assert_eq!(yard.take_up(&mend), Ending::Approved);
+        assert_eq!(yard.fixes.get(), 1, "it is not made again");
+    }
+}
+
+#[test]
+fn a_fixer_that_begins_with_feedback_may_not_delete_a_test_either() {
+    let yard = Yard::new();
+    assert!(matches!(yard.take_up(&|_| {}), Ending::Recurring { .. }));
+    fs::write(yard.paper(FIX_REQUEST), "- Write the page about it.\n").unwrap();
+    let deletes = |folder: &Path| {
+        mend(folder);
+        put(folder, "tests/run.sh", "echo 1..1\necho 'ok 1 - adds two numbers'\n");
+    };
+    let ending = yard.take_up(&deletes);
+    assert!(matches!(ending, Ending::Recurring { .. } | Ending::NoProgress { .. }), "{ending:?}");
+    assert_eq!(yard.rounds()[3], "Test is gone: adds nothing");
+}

@@ -307,7 +307,7 @@ impl Site for Stage<'_> {
         let asked =
             Asked { round: standing.round, time: self.reviews.get(), tree: self.world.tree.get() };
         let mut issues = (self.review)(asked)?;
-        issues.extend(seen::of_checks(checks, standing.epoch(), None));
+        issues.extend(seen::of_checks(checks, standing.compared(), None));
         let tests_passed = seen::tests_passed(checks);
         let needs_sign_off = self.needs_sign_off;
         Ok(Seen { issues, tests_passed, criteria: Vec::new(), needs_sign_off })
