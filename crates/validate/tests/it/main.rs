@@ -24,4 +24,5 @@ mod state;
 mod status;
 mod takes_up;
 mod vectors;
+mod went_wrong;
 mod yard;
