@@ -21,7 +21,7 @@ const MAX_MESSAGE: usize = 2_000;
 
 /// Makes issues of what checks came to, given the rounds before and how much has to be covered.
 pub fn of_checks(checks: &[CheckOutcome], before: &[Round], minimum: Option<f64>) -> Vec<Issue> {
-    let mut issues: Vec<Issue> = checks.iter().flat_map(of_check).collect();
+    let mut issues: Vec<Issue> = checks.iter().flat_map(|check| of_check(check, minimum)).collect();
     issues.extend(gone(checks, before));
     issues.extend(minimum.into_iter().flat_map(|minimum| gaps(checks, minimum)));
     // A test that fails in two checks is one.
@@ -30,7 +30,7 @@ pub fn of_checks(checks: &[CheckOutcome], before: &[Round], minimum: Option<f64>
     issues
 }
 
-fn of_check(check: &CheckOutcome) -> Vec<Issue> {
+fn of_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
     let whole = |title: String, why: &str| {
         vec![Issue {
             title,
@@ -48,7 +48,7 @@ fn of_check(check: &CheckOutcome) -> Vec<Issue> {
         State::NotRun { why } => whole(format!("Not run: {}", check.name), why),
         State::TimedOut => whole(format!("Took too long: {}", check.name), "it was ended"),
         // What falls short is told below, file by file.
-        State::Failed { .. } if is_short(check) => Vec::new(),
+        State::Failed { .. } if is_short(check, minimum) => Vec::new(),
         State::Failed { why } => {
             let failed = check.tests.iter().flat_map(Tests::failed).take(MAX_TESTS);
             let failed: Vec<Issue> = failed.map(|test| of_test(check, test)).collect();
@@ -61,9 +61,12 @@ fn of_check(check: &CheckOutcome) -> Vec<Issue> {
 }
 
 /// Says whether a check failed for its coverage alone.
-fn is_short(check: &CheckOutcome) -> bool {
+fn is_short(check: &CheckOutcome, minimum: Option<f64>) -> bool {
     let failed = check.tests.as_ref().map_or(0, |tests| tests.totals.failed);
-    check.coverage.is_some() && failed == 0 && check.exit_code == Some(0)
+    let measured = check.coverage.as_ref().zip(minimum);
+    let falls_short =
+        measured.is_some_and(|(measured, minimum)| !measured.gaps(minimum).is_empty());
+    falls_short && failed == 0 && check.exit_code == Some(0)
 }
 
 fn of_test(check: &CheckOutcome, test: &TestResult) -> Issue {
@@ -93,49 +96,76 @@ fn kind_of(kind: CheckKind) -> IssueKind {
     }
 }
 
-/// Finds tests that ran in an earlier round and do so no more: a test that is taken away, or skipped,
-/// is no test that passes.
-fn gone(checks: &[CheckOutcome], before: &[Round]) -> Vec<Issue> {
-    let now: BTreeMap<&str, &CheckOutcome> =
-        checks.iter().map(|check| (check.name.as_str(), check)).collect();
-    let ran_now: BTreeSet<&str> = checks.iter().flat_map(ran).collect();
-    let mut missing: BTreeMap<&str, &CheckOutcome> = BTreeMap::new();
-    let mut fewer: BTreeMap<&str, (usize, usize, &CheckOutcome)> = BTreeMap::new();
-    for earlier in before.iter().flat_map(|round| &round.checks) {
-        // Of a check that is not there, or did not run, that is told already.
-        let Some(tests) = now.get(earlier.name.as_str()).and_then(|check| check.tests.as_ref())
-        else {
-            continue;
-        };
-        let counts = (count(earlier.tests.as_ref()), tests.totals.ran());
-        if is_whole(earlier) {
-            let names = ran(earlier).filter(|name| !ran_now.contains(name));
-            missing.extend(names.map(|name| (name, earlier)));
-        } else if counts.1 < counts.0 {
-            fewer.insert(&earlier.name, (counts.0, counts.1, earlier));
+/// What was there in an earlier round, by its name, and the check that it was part of.
+#[derive(Default)]
+struct Missed<'a> {
+    tests: BTreeMap<&'a str, &'a CheckOutcome>,
+    /// Where tests have no names: how many there were, and how many there are.
+    fewer: BTreeMap<&'a str, (usize, usize, &'a CheckOutcome)>,
+    checks: BTreeMap<&'a str, &'a CheckOutcome>,
+}
+
+impl<'a> Missed<'a> {
+    fn of(checks: &'a [CheckOutcome], before: &'a [Round]) -> Missed<'a> {
+        let now: BTreeMap<&str, &CheckOutcome> =
+            checks.iter().map(|check| (check.name.as_str(), check)).collect();
+        let ran_now: BTreeSet<&str> = checks.iter().flat_map(ran).collect();
+        let mut missed = Missed::default();
+        for earlier in before.iter().flat_map(|round| &round.checks) {
+            let name = earlier.name.as_str();
+            let has = match now.get(name) {
+                // Of a check that did not come to its tests, that is told already.
+                Some(check) if check.tests.is_none() && !check.is_pass() => continue,
+                Some(check) => count(check.tests.as_ref()),
+                None if earlier.tests.is_none() && !is_replaced(earlier, checks) => {
+                    missed.checks.insert(name, earlier);
+                    continue;
+                }
+                // It may be called otherwise by now.
+                None => checks.iter().map(|check| count(check.tests.as_ref())).sum(),
+            };
+            let had = count(earlier.tests.as_ref());
+            if is_whole(earlier) {
+                let names = ran(earlier).filter(|name| !ran_now.contains(name));
+                missed.tests.extend(names.map(|name| (name, earlier)));
+            } else if has < had {
+                missed.fewer.insert(name, (had, has, earlier));
+            }
         }
+        missed
     }
-    let left_out = missing.len().saturating_sub(MAX_GONE);
-    let mut issues: Vec<Issue> = missing
-        .iter()
-        .take(MAX_GONE)
-        .map(|(name, check)| {
-            is_gone(check, format!("Test is gone: {name}"), format!("gone:{name}"))
-        })
-        .collect();
-    if let (Some((_, check)), true) = (missing.last_key_value(), left_out > 0) {
+}
+
+/// Finds what was there in an earlier round and is no more: a test that is taken away, or skipped, is
+/// no test that passes.
+fn gone(checks: &[CheckOutcome], before: &[Round]) -> Vec<Issue> {
+    let Missed { tests, fewer, checks } = Missed::of(checks, before);
+    let left_out = tests.len().saturating_sub(MAX_GONE);
+    let named = tests.iter().take(MAX_GONE).map(|(name, check)| {
+        is_gone(check, format!("Test is gone: {name}"), format!("gone:{name}"))
+    });
+    let mut issues: Vec<Issue> = named.collect();
+    if let (Some((_, check)), true) = (tests.last_key_value(), left_out > 0) {
         let title = format!("{left_out} more tests are gone");
         issues.push(is_gone(check, title, "gone".to_owned()));
     }
-    issues.extend(fewer.into_iter().map(|(name, (earlier, now, check))| {
-        let title = format!("Fewer tests run: {name} had {earlier}, and has {now}");
+    issues.extend(fewer.into_iter().map(|(name, (had, has, check))| {
+        let title = format!("Fewer tests run: {name} had {had}, and has {has}");
         is_gone(check, title, format!("fewer:{name}"))
+    }));
+    issues.extend(checks.into_iter().map(|(name, check)| {
+        is_gone(check, format!("Check is gone: {name}"), format!("left:{name}"))
     }));
     issues
 }
 
+/// Says whether a check that is not there has another in its place.
+fn is_replaced(earlier: &CheckOutcome, checks: &[CheckOutcome]) -> bool {
+    checks.iter().any(|check| check.kind == earlier.kind || check.also.contains(&earlier.kind))
+}
+
 fn is_gone(check: &CheckOutcome, title: String, key: String) -> Issue {
-    let why = "it ran in an earlier round, and does so no more; a test that is deleted or skipped \
+    let why = "it was there in an earlier round, and is no more; a test that is deleted or skipped \
                proves nothing";
     Issue {
         title,

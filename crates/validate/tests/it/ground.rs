@@ -183,3 +183,35 @@ fn a_fixer_that_begins_with_feedback_may_not_delete_a_test_either() {
     assert!(matches!(ending, Ending::Recurring { .. } | Ending::NoProgress { .. }), "{ending:?}");
     assert_eq!(yard.rounds()[3], "Test is gone: adds nothing");
 }
+
+#[test]
+fn a_fixer_that_silences_the_tests_is_found_out() {
+    let yard = Yard::new();
+    let spec = yard.read(&format!("{SPEC}/spec.md")).replace("- [ ] It `adds two numbers`\n", "");
+    yard.repository.write(format!("{SPEC}/spec.md"), spec);
+    let ending = yard.take_up(&|folder| {
+        put(folder, "docs/add.md", "# Add\n");
+        put(folder, "tests/run.sh", "exit 0\n");
+    });
+    assert!(matches!(ending, Ending::Recurring { .. } | Ending::NoProgress { .. }), "{ending:?}");
+    expect!["Test is gone: adds nothing; Test is gone: adds two numbers"]
+        .assert_eq(&yard.rounds()[1]);
+}
+
+#[test]
+fn a_fixer_that_deletes_all_tests_makes_no_project_without_tests() {
+    let yard = Yard::new();
+    let spec = "## Acceptance Criteria\n\n- [ ] `README` exists\n";
+    yard.repository.write(format!("{SPEC}/spec.md"), spec);
+    let test = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        \
+                self.fail()\n";
+    yard.repository.write("tests/test_it.py", test);
+    yard.repository.write(".gitignore", "__pycache__\n");
+    let ending = yard.take_up(&|folder| {
+        let _ = fs::remove_file(folder.join("tests/test_it.py"));
+        put(folder, "README", "nothing\n");
+    });
+    assert!(ending != Ending::Approved, "{:?}", yard.rounds());
+    let second = &yard.rounds()[1];
+    assert!(second.contains(" is gone: "), "{second}");
+}

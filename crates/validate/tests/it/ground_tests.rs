@@ -100,6 +100,16 @@ fn a_criterion_is_met_by_the_test_that_it_names_and_by_no_other() {
 }
 
 #[test]
+fn a_test_that_passes_does_not_show_that_it_is_gone() {
+    let yard = Yard::new();
+    done(&yard);
+    risk(&yard, "low");
+    let verified = "\n## Verification\n\n**Unit Tests:**\n- `sh tests/run.sh`\n";
+    spec(&yard, &format!("## Acceptance Criteria\n\n- [ ] `adds nothing` is removed\n{verified}"));
+    assert!(matches!(yard.take_up(&|_| {}), Ending::Recurring { .. }));
+}
+
+#[test]
 fn what_is_covered_too_little_is_an_issue_until_it_is_not() {
     let yard = Yard::new();
     done(&yard);

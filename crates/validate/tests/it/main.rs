@@ -15,6 +15,7 @@ mod paper;
 mod paper_hostile;
 mod plan;
 mod run;
+mod seen;
 mod sign_off;
 mod spec;
 mod spec_found;
