@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 
-use super::sheet::{Sheet, failed, say};
+use super::sheet::{Sheet, failed, in_suite, say};
 use super::{Outcome, Tests};
 
 #[derive(Deserialize)]
@@ -63,7 +63,7 @@ pub(super) fn read_json(text: &str) -> Option<Tests> {
                 with_failure.insert(package.clone());
             }
             said.remove(&(package.clone(), test.clone()));
-            sheet.take(&format!("{package} {test}"), None, outcome, event.elapsed);
+            sheet.take(&in_suite(&package, &test), None, outcome, event.elapsed);
             continue;
         }
         open.remove(&package);

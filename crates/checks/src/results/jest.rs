@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::sheet::{Sheet, failed};
+use super::sheet::{Sheet, WITHIN, failed};
 use super::{Outcome, Tests, Totals};
 
 /// How many places are tried at which a document could begin: programs print before it.
@@ -37,10 +37,24 @@ struct Assertion {
     full_name: Option<String>,
     title: Option<String>,
     #[serde(default)]
+    ancestor_titles: Option<Vec<String>>,
+    #[serde(default)]
     status: String,
     duration: Option<f64>,
     #[serde(default)]
     failure_messages: Option<Vec<String>>,
+}
+
+impl Assertion {
+    /// Gives what it is called, within what it is described in.
+    fn called(&self) -> String {
+        let Some(title) = &self.title else {
+            return self.full_name.clone().unwrap_or_default();
+        };
+        let suites = self.ancestor_titles.iter().flatten();
+        let suites = suites.map(|suite| suite.trim()).filter(|suite| !suite.is_empty());
+        suites.chain([title.trim()]).collect::<Vec<_>>().join(WITHIN)
+    }
 }
 
 pub(super) fn read(text: &str) -> Option<Tests> {
@@ -75,9 +89,8 @@ fn take(sheet: &mut Sheet, file: &File) {
             "failed" => failed(&test.failure_messages.as_deref().unwrap_or_default().join("\n")),
             _ => Outcome::Skipped,
         };
-        let title = test.full_name.as_deref().or(test.title.as_deref()).unwrap_or_default();
         let seconds = test.duration.map(|millis| millis / 1_000.0);
-        sheet.take(title.trim(), name, outcome, seconds);
+        sheet.take(&test.called(), name, outcome, seconds);
     }
     let is_failed = |test: &Assertion| test.status == "failed";
     if file.status == "failed" && !file.assertion_results.iter().any(is_failed) {

@@ -1,6 +1,6 @@
 //! JUnit's XML, as nearly every test runner can write it.
 
-use super::sheet::{MOST_SAID, Sheet, failed};
+use super::sheet::{MOST_SAID, Sheet, failed, in_suite};
 use super::{Outcome, Tests, Totals};
 use crate::text::head;
 use crate::xml::{self, Element, Step};
@@ -107,7 +107,7 @@ fn opened(element: &Element<'_>) -> Case {
     let name = element.attribute("name").unwrap_or_default();
     let class = element.attribute("classname").filter(|class| !class.is_empty() && *class != name);
     let name = match class {
-        Some(class) => format!("{class} {name}"),
+        Some(class) => in_suite(&class, &name),
         None => name,
     };
     // Numbers are written with thousands apart, too.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::sheet::{Sheet, failed};
+use super::sheet::{Sheet, WITHIN, failed};
 use super::{Outcome, Tests};
 
 #[derive(Deserialize)]
@@ -49,6 +49,6 @@ pub(super) fn read(text: &str) -> Option<Tests> {
 fn take(sheet: &mut Sheet, line: &Line<'_>, outcome: Outcome) {
     if let Some(name) = &line.name {
         // nextest: the binary, a dollar sign, the test.
-        sheet.take(&name.replace('$', " "), None, outcome, line.exec_time);
+        sheet.take(&name.replacen('$', WITHIN, 1), None, outcome, line.exec_time);
     }
 }

@@ -1,6 +1,6 @@
 //! The text of `cargo nextest run`, which goes to its standard error.
 
-use super::sheet::{Sheet, failed, say};
+use super::sheet::{Sheet, failed, in_suite, say};
 use super::{Outcome, Tests, Totals};
 
 /// Reads tests up to the summary, which names failures a second time.
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Option<Tests> {
         } else if let Some((outcome, seconds, name)) = test(words) {
             settle(&mut sheet, &mut said);
             if let Some(outcome) = outcome {
-                sheet.take(name, None, outcome, seconds);
+                sheet.take(&called(name), None, outcome, seconds);
             }
         } else {
             say(&mut said, line.strip_prefix("    ").unwrap_or(line));
@@ -52,6 +52,11 @@ fn counted(counts: &str) -> Totals {
         }
     }
     totals
+}
+
+/// Names a test within the program that it is in, `shop tests::fails`.
+fn called(name: &str) -> String {
+    name.split_once(' ').map_or_else(|| name.to_owned(), |(program, name)| in_suite(program, name))
 }
 
 /// What stands after a failure is said of it.

@@ -10,6 +10,9 @@ pub(super) const MOST_SAID: usize = 4_000;
 const MOST_KEPT: usize = 20_000;
 const LONGEST_NAME: usize = 1_000;
 
+/// What stands between a suite and a test of it. A blank would do, but is in titles, too.
+pub(super) const WITHIN: &str = " > ";
+
 /// Results while they are read.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
@@ -107,6 +110,11 @@ pub(super) fn bound(results: &mut Vec<TestResult>) {
         *left = left.saturating_sub(1);
         stays
     });
+}
+
+/// Names a test within its suite, be that a class, a package or a program.
+pub(super) fn in_suite(suite: &str, name: &str) -> String {
+    format!("{suite}{WITHIN}{name}")
 }
 
 /// A failure with what is said of it.

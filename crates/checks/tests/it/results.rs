@@ -68,10 +68,10 @@ fn nextest_names_a_failure_twice_and_it_counts_once() {
         "nextest.txt",
         expect![[r#"
             3 passed, 1 failed, 1 skipped
-            passed shop tests::adds, 20 ms
-            passed shop tests::breaks, 291 ms
-            passed shop::it from_outside, 12 ms
-            FAILED shop tests::fails, 284 ms
+            passed shop > tests::adds, 20 ms
+            passed shop > tests::breaks, 291 ms
+            passed shop::it > from_outside, 12 ms
+            FAILED shop > tests::fails, 284 ms
                 stdout ───
                 running 1 test
                 about to fail
@@ -86,11 +86,11 @@ fn nextest_tells_in_json_what_libtest_does() {
         "nextest.jsonl",
         expect![[r#"
             3 passed, 1 failed, 1 skipped
-            passed shop::shop tests::adds, 16 ms
-            skipped shop::shop tests::waits
-            passed shop::shop tests::breaks, 252 ms
-            passed shop::it from_outside, 5 ms
-            FAILED shop::shop tests::fails, 240 ms
+            passed shop::shop > tests::adds, 16 ms
+            skipped shop::shop > tests::waits
+            passed shop::shop > tests::breaks, 252 ms
+            passed shop::it > from_outside, 5 ms
+            FAILED shop::shop > tests::fails, 240 ms
                 about to fail
                 thread 'tests::fails' (20214) panicked at src/lib.rs:29:9:
                 assertion `left == right` failed: the sum is off
@@ -204,35 +204,35 @@ fn junit_is_read_whoever_wrote_it() {
         Form::Junit,
         "pytest.xml",
         expect![[r#"
-        4 passed, 2 failed, 2 skipped
-        passed tests.test_shop test_adds, 1 ms
-        FAILED tests.test_shop test_fails, 1 ms
-            AssertionError: the sum is off
-            assert 3 == 4
-             +  where 3 = add(1, 2)
-        skipped tests.test_shop test_waits, 0 ms
-        skipped tests.test_shop test_known, 0 ms
-        FAILED tests.test_shop test_errors, 0 ms
-            failed on setup with "RuntimeError: no database"
-            @pytest.fixture
-                def broken():
-        passed tests.test_shop test_many[1], 0 ms
-        passed tests.test_shop test_many[2], 0 ms
-        passed tests.test_shop.TestBox test_in_class, 0 ms
-    "#]],
+            4 passed, 2 failed, 2 skipped
+            passed tests.test_shop > test_adds, 1 ms
+            FAILED tests.test_shop > test_fails, 1 ms
+                AssertionError: the sum is off
+                assert 3 == 4
+                 +  where 3 = add(1, 2)
+            skipped tests.test_shop > test_waits, 0 ms
+            skipped tests.test_shop > test_known, 0 ms
+            FAILED tests.test_shop > test_errors, 0 ms
+                failed on setup with "RuntimeError: no database"
+                @pytest.fixture
+                    def broken():
+            passed tests.test_shop > test_many[1], 0 ms
+            passed tests.test_shop > test_many[2], 0 ms
+            passed tests.test_shop.TestBox > test_in_class, 0 ms
+        "#]],
     );
     check(
         Form::Junit,
         "vitest.xml",
         expect![[r#"
             2 passed, 1 failed, 1 skipped
-            passed shop.test.mjs shop > adds, 1 ms
-            FAILED shop.test.mjs shop > fails, 6 ms
+            passed shop.test.mjs > shop > adds, 1 ms
+            FAILED shop.test.mjs > shop > fails, 6 ms
                 expected 3 to be 4 // Object.is equality
                 AssertionError: expected 3 to be 4 // Object.is equality
                 - Expected
-            skipped shop.test.mjs shop > waits, 0 ms
-            passed shop.test.mjs shop > signs, 0 ms
+            skipped shop.test.mjs > shop > waits, 0 ms
+            passed shop.test.mjs > shop > signs, 0 ms
         "#]],
     );
     check(
@@ -240,13 +240,13 @@ fn junit_is_read_whoever_wrote_it() {
         "node.xml",
         expect![[r#"
             2 passed, 1 failed, 1 skipped
-            passed test adds, 6 ms
-            FAILED test fails, 1 ms
+            passed test > adds, 6 ms
+            FAILED test > fails, 1 ms
                 3 == 4
                 [Error [ERR_TEST_FAILURE]: 3 == 4] {
                   code: 'ERR_TEST_FAILURE',
-            skipped test waits, 0 ms
-            passed test inside, 0 ms
+            skipped test > waits, 0 ms
+            passed test > inside, 0 ms
         "#]],
     );
 }
@@ -258,14 +258,14 @@ fn a_file_that_jest_cannot_run_is_a_failure() {
         "jest.json",
         expect![[r#"
             2 passed, 2 failed, 2 skipped
-            passed shop adds in /home/ada/shop/shop.test.js, 7 ms
-            FAILED shop fails in /home/ada/shop/shop.test.js, 2 ms
+            passed shop > adds in /home/ada/shop/shop.test.js, 7 ms
+            FAILED shop > fails in /home/ada/shop/shop.test.js, 2 ms
                 Error: expect(received).toBe(expected) // Object.is equality
                 Expected: 4
                 Received: 3
-            skipped shop waits in /home/ada/shop/shop.test.js
-            skipped shop later in /home/ada/shop/shop.test.js
-            passed shop signs in /home/ada/shop/shop.test.js, 0 ms
+            skipped shop > waits in /home/ada/shop/shop.test.js
+            skipped shop > later in /home/ada/shop/shop.test.js
+            passed shop > signs in /home/ada/shop/shop.test.js, 0 ms
             FAILED /home/ada/shop/broken.test.js in /home/ada/shop/broken.test.js
                 ● Test suite failed to run
                     Cannot find module './missing' from 'broken.test.js'
@@ -280,14 +280,14 @@ fn vitest_writes_as_jest_does() {
         Form::Jest,
         "vitest.json",
         expect![[r#"
-        2 passed, 1 failed, 1 skipped
-        passed shop adds in /home/ada/shop/shop.test.mjs, 2 ms
-        FAILED shop fails in /home/ada/shop/shop.test.mjs, 15 ms
-            AssertionError: expected 3 to be 4 // Object.is equality
-                at /home/ada/shop/shop.test.mjs:5:41
-        skipped shop waits in /home/ada/shop/shop.test.mjs
-        passed shop signs in /home/ada/shop/shop.test.mjs, 0 ms
-    "#]],
+            2 passed, 1 failed, 1 skipped
+            passed shop > adds in /home/ada/shop/shop.test.mjs, 2 ms
+            FAILED shop > fails in /home/ada/shop/shop.test.mjs, 15 ms
+                AssertionError: expected 3 to be 4 // Object.is equality
+                    at /home/ada/shop/shop.test.mjs:5:41
+            skipped shop > waits in /home/ada/shop/shop.test.mjs
+            passed shop > signs in /home/ada/shop/shop.test.mjs, 0 ms
+        "#]],
     );
     assert_eq!(Form::named("vitest"), Some(Form::Jest));
 }
@@ -298,20 +298,20 @@ fn a_go_package_that_does_not_build_is_a_failure() {
         Form::GoJson,
         "go.jsonl",
         expect![[r#"
-        4 passed, 2 failed, 1 skipped
-        FAILED example.com/shop/broken, 0 ms
-            # example.com/shop/broken [example.com/shop/broken.test]
-            broken/a.go:3:19: too many return values
-            	have (number)
-        passed example.com/shop/money TestAdds, 0 ms
-        FAILED example.com/shop/money TestFails, 0 ms
-            money_test.go:12: about to fail
-                money_test.go:13: the sum is 3
-        skipped example.com/shop/money TestWaits, 0 ms
-        passed example.com/shop/money TestMany/one, 0 ms
-        passed example.com/shop/money TestMany/two, 0 ms
-        passed example.com/shop/money TestMany, 0 ms
-    "#]],
+            4 passed, 2 failed, 1 skipped
+            FAILED example.com/shop/broken, 0 ms
+                # example.com/shop/broken [example.com/shop/broken.test]
+                broken/a.go:3:19: too many return values
+                	have (number)
+            passed example.com/shop/money > TestAdds, 0 ms
+            FAILED example.com/shop/money > TestFails, 0 ms
+                money_test.go:12: about to fail
+                    money_test.go:13: the sum is 3
+            skipped example.com/shop/money > TestWaits, 0 ms
+            passed example.com/shop/money > TestMany/one, 0 ms
+            passed example.com/shop/money > TestMany/two, 0 ms
+            passed example.com/shop/money > TestMany, 0 ms
+        "#]],
     );
 }
 
@@ -491,7 +491,7 @@ fn only_the_last_try_of_a_test_counts() {
 ",
         expect![[r#"
             1 passed, 0 failed, 0 skipped
-            passed shop tests::flaky, 100 ms
+            passed shop > tests::flaky, 100 ms
         "#]],
     );
 }

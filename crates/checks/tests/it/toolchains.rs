@@ -169,8 +169,8 @@ fn tests_of_go_are_run() {
         expect![[r#"
             go_test: FAILED: 1 of 2 tests failed
               1 passed, 1 failed, 0 skipped
-              example.com/shop TestAdds
-              example.com/shop TestFails
+              example.com/shop > TestAdds
+              example.com/shop > TestFails
         "#]],
     );
 }

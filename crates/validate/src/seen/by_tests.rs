@@ -38,17 +38,26 @@ pub(super) fn answer(criterion: &str, checks: &[CheckOutcome]) -> Option<Answer>
     Some(Answer::Met { at: None, seen: format!("`{}` passed in `{}`", test.name, check.name) })
 }
 
-/// Finds the tests of a name: the whole one, or its last part.
+/// Finds the tests of a name: the whole one, or what they are called within their suite.
 fn tests<'a>(name: &str, checks: &'a [CheckOutcome]) -> Vec<(&'a CheckOutcome, &'a TestResult)> {
-    let is_named = |test: &TestResult| {
-        let ends = ["::", " > ", "."]
-            .iter()
-            .any(|mark| test.name.strip_suffix(name).is_some_and(|before| before.ends_with(mark)));
-        !name.is_empty() && (test.name == name || ends)
-    };
     let of_check = |check: &'a CheckOutcome| {
         let results = check.tests.iter().flat_map(|tests| &tests.results);
-        results.filter(|test| is_named(test)).map(move |test| (check, test))
+        results.filter(|test| is_named(&test.name, name)).map(move |test| (check, test))
     };
     checks.iter().flat_map(of_check).collect()
+}
+
+/// Says whether a test goes by a name. That what it is called ends alike is not enough: `adds` is
+/// not `never adds`.
+fn is_named(test: &str, name: &str) -> bool {
+    let ends = ["::", " > ", "."]
+        .iter()
+        .any(|mark| test.strip_suffix(name).is_some_and(|before| before.ends_with(mark)));
+    !name.is_empty() && (test == name || ends || of_class(test) == Some(name))
+}
+
+/// Gives what a test is called that has its class behind it, such as `test_adds (tests.Cart)`.
+fn of_class(test: &str) -> Option<&str> {
+    let (name, class) = test.strip_suffix(')')?.split_once(" (")?;
+    (!name.contains(' ') && !class.contains(' ') && class.contains('.')).then_some(name)
 }
