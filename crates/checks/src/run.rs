@@ -25,6 +25,7 @@ use self::reports::Reports;
 use crate::check::{CheckOutcome, RequiredCheck, State};
 use crate::command::{Program, REPORTS};
 use crate::coverage::{LineRanges, Paths};
+use crate::results::Tests;
 
 /// How much a check may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,6 +170,7 @@ impl Runner {
 
         let (tests, broke_off) = reports.tests(check, &capture, &mut outcome.notes);
         outcome.tests = tests;
+        self.name_from_root(&folder, outcome.tests.as_mut());
         let coverage = reports.coverage(&mut outcome.notes);
         outcome.coverage = coverage.map(|it| it.measure(&self.paths, &self.changed));
         let status = match ended {
@@ -195,6 +197,20 @@ impl Runner {
             },
         );
         Ok(())
+    }
+
+    /// Names the files that tests are in from the root: runners name them from where they are, or from
+    /// the top of the machine.
+    fn name_from_root(&self, folder: &Path, tests: Option<&mut Tests>) {
+        let roots = [Some(self.root.clone()), self.root.canonicalize().ok()];
+        for test in tests.into_iter().flat_map(|tests| &mut tests.results) {
+            let path = test.file.as_ref().map(|file| folder.join(file));
+            let below =
+                roots.iter().flatten().find_map(|root| path.as_ref()?.strip_prefix(root).ok());
+            if let Some(below) = below.and_then(Path::to_str) {
+                test.file = Some(below.to_owned());
+            }
+        }
     }
 
     /// Gives where a check runs, which is inside of the tree.

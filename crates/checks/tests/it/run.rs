@@ -436,3 +436,23 @@ fn a_check_that_starts_processes_without_end_is_held() {
     let outcome = runner(tree.path()).allowance(few).run(&check_of(bomb));
     assert!(!outcome.tail.contains("all"), "{}", outcome.tail);
 }
+
+#[test]
+fn the_file_of_a_test_is_named_from_the_root() {
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir(tree.path().join("web")).unwrap();
+    let root = tree.path().canonicalize().unwrap();
+    for name in [format!("{}/web/a.test.js", root.display()), "a.test.js".to_owned()] {
+        let json = format!(
+            r#"{{"numTotalTests": 1, "testResults": [{{"name": "{name}", "assertionResults": [{{"title": "adds", "status": "passed"}}]}}]}}"#
+        );
+        fs::write(tree.path().join("web/results.json"), json).unwrap();
+        let check = RequiredCheck {
+            folder: "web".to_owned(),
+            reading: Reading::Printed(Form::Jest),
+            ..check_of("cat results.json")
+        };
+        let tests = runner(tree.path()).run(&check).tests.unwrap();
+        assert_eq!(tests.results[0].file.as_deref(), Some("web/a.test.js"));
+    }
+}
