@@ -18,12 +18,14 @@ const PASSED_ON: [&str; 24] = [
     "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "PLAYWRIGHT_BROWSERS_PATH",
 ];
 
-/// What tools are told in every run: that nobody watches, and where no colours are wanted.
-const ALWAYS: [(&str, &str); 7] = [
+/// What tools are told in every run: that nobody watches, and what is not wanted.
+const ALWAYS: [(&str, &str); 8] = [
     ("CI", "true"),
     ("NO_COLOR", "1"),
     ("CARGO_TERM_COLOR", "never"),
     ("PYTHONUNBUFFERED", "1"),
+    // What it would write lies beside the code, and is not ignored everywhere.
+    ("PYTHONDONTWRITEBYTECODE", "1"),
     ("npm_config_update_notifier", "false"),
     ("npm_config_fund", "false"),
     ("npm_config_audit", "false"),
