@@ -79,6 +79,7 @@ impl Ending {
     pub fn reason(&self) -> String {
         match self {
             Ending::Approved => "all acceptance criteria are met".to_owned(),
+            Ending::TooManyRounds { rounds: 1 } => "1 round was made, and no more are".to_owned(),
             Ending::TooManyRounds { rounds } => {
                 format!("{rounds} rounds were made, and no more are")
             }
