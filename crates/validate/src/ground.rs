@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use assay_change::{Bench, GitError, Patch, Scope, Selection};
+use assay_change::{Bench, Change, GitError, Patch, Scope, Selection};
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::LineRanges;
 use assay_checks::discovery::{Discovery, Folder, Framework, discover};
@@ -28,6 +29,9 @@ use crate::tryout::{self, App, TryOut};
 
 /// How the name of a bench's folder begins.
 const BENCH: &str = "bench-";
+
+/// How many files are named that checks left behind.
+const NAMED: usize = 5;
 
 /// Reviews the implementation of a spec.
 pub trait Reviews {
@@ -86,6 +90,8 @@ pub trait Hears {
     fn said(&self, said: &str);
     /// What the fixer did is in the tree, or it did nothing; what it must not touch was left out.
     fn fixed(&self, files: &[String], left_out: &[String]);
+    /// A round broke down.
+    fn broke_down(&self, _why: &str) {}
 }
 
 /// A spec, the tree that it was implemented in, and everybody who looks and works there.
@@ -175,14 +181,16 @@ impl Ground<'_> {
         disk::write(&path, text.as_bytes(), Sure::OnDisk).map_err(|error| fatal(&error))
     }
 
-    /// Gives a runner that knows which lines the implementation added.
-    fn runner(&self) -> Runner {
+    fn change(&self) -> Option<Change> {
         let scope = self.base.clone().map_or(Scope::Automatic, Scope::Against);
         let selection = Selection { untracked: true, ..Selection::default() };
-        let Ok(change) = assay_change::open(&self.root, &scope, &selection) else {
-            // The review says so too, and nothing is approved without it.
-            return self.runner.clone();
-        };
+        // Where it cannot be opened the review says so, and nothing is approved without it.
+        assay_change::open(&self.root, &scope, &selection).ok()
+    }
+
+    /// Gives a runner that knows which lines the implementation added.
+    fn runner(&self, change: Option<&Change>) -> Runner {
+        let Some(change) = change else { return self.runner.clone() };
         let files = change.tree().paths().into_iter().map(|path| path.to_string());
         let changed = change.files.iter().filter_map(|file| {
             Some((file.new_path.clone()?, file.added().collect::<LineRanges>()))
@@ -205,6 +213,30 @@ impl Ground<'_> {
         let folder = folder.map_err(|error| broken(&error))?;
         let bench = Bench::lay_out(&self.root, folder.path()).map_err(|error| broken(&error))?;
         Ok((bench, folder))
+    }
+
+    /// Gives the files of the change as they are, as far as somebody may approve them.
+    fn stamps(&self, change: Option<&Change>) -> BTreeMap<String, Option<Stamp>> {
+        let paths = change.into_iter().flat_map(|change| &change.files);
+        let paths =
+            paths.filter_map(|file| file.new_path.clone()).filter(|path| !own::is_own(path));
+        paths.map(|path| (path.clone(), stamp(&self.root.join(path)))).collect()
+    }
+
+    /// Says which files checks left behind, or somebody wrote meanwhile: what they saw is of a tree
+    /// that is no more.
+    fn left_by_checks(&self, before: &BTreeMap<String, Option<Stamp>>) -> Breakdown {
+        let after = self.stamps(self.change().as_ref());
+        let changed = after.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
+        let changed: Vec<String> =
+            changed.map(|(path, _)| format!("`{path}`")).take(NAMED).collect();
+        let named = match changed.is_empty() {
+            true => String::new(),
+            false => format!(": {}", changed.join(", ")),
+        };
+        Breakdown::Round(format!(
+            "the tree changed while the checks ran{named}; what tests write has to be committed, or ignored by git"
+        ))
     }
 
     fn told<'b>(&'b self, standing: &'b Standing) -> Told<'b> {
@@ -236,7 +268,9 @@ impl Site for Ground<'_> {
         if is_untested || by_hand {
             self.write_manual_plan()?;
         }
-        let runner = self.runner();
+        let change = self.change();
+        let before = self.stamps(change.as_ref());
+        let runner = self.runner(change.as_ref());
         for required in &all {
             let Some(name) = name_of(required) else { continue };
             if round.checks.iter().any(|done| done.name == name) {
@@ -255,7 +289,10 @@ impl Site for Ground<'_> {
             self.listener.checked(&outcome);
             tell(outcome)?;
         }
-        Ok(())
+        match self.tree()? == round.tree {
+            true => Ok(()),
+            false => Err(self.left_by_checks(&before)),
+        }
     }
 
     fn review(&self, standing: &Standing) -> Result<Seen, Breakdown> {
@@ -312,6 +349,10 @@ impl Site for Ground<'_> {
         Ok(done)
     }
 
+    fn failed(&self, why: &str) {
+        self.listener.broke_down(why);
+    }
+
     fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left {
         self.told(standing).papers(ending)
     }
@@ -329,6 +370,14 @@ fn name_of(required: &Required) -> Option<String> {
         Required::TryOut { flow } => Some(tryout::name(flow)),
         Required::Run(check) => Some(check.name.clone()),
     }
+}
+
+/// When a file was written, and how long it is.
+type Stamp = (Option<SystemTime>, u64);
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = path.symlink_metadata().ok()?;
+    Some((found.modified().ok(), found.len()))
 }
 
 /// Takes out what must not be kept: journals and papers lie in the repository.

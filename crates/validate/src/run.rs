@@ -46,6 +46,9 @@ pub trait Site {
     /// Puts what was done into the tree, if that is still the one that it was started from.
     fn put_in(&self, patch: &Patch, tree: &TreeHash) -> Result<Put, Breakdown>;
 
+    /// Hears why a round broke down.
+    fn failed(&self, _why: &str) {}
+
     /// Gives the digests of the papers as they are to be written.
     fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left;
 
@@ -171,7 +174,10 @@ impl<S: Site> Loop<'_, S> {
                 Ok(None) => {}
                 Ok(Some(ending)) => return self.end(ending),
                 Err(Breakdown::Budget(what)) => return self.end(Ending::Budget { what }),
-                Err(Breakdown::Round(why)) => self.note(Event::Failed { why })?,
+                Err(Breakdown::Round(why)) => {
+                    self.site.failed(&why);
+                    self.note(Event::Failed { why })?;
+                }
                 Err(
                     error @ (Breakdown::Fatal(_) | Breakdown::Journal(_) | Breakdown::Refused(_)),
                 ) => return Err(error),

@@ -126,6 +126,10 @@ impl Hears for Printing {
             line(&format!("  {YELLOW}left out{YELLOW:#}  {left_out}: not the fixer's to change"));
         }
     }
+
+    fn broke_down(&self, why: &str) {
+        line(&format!("  {YELLOW}broke off{YELLOW:#} {}", one_line(why)));
+    }
 }
 
 /// Prints a line. Whoever closed the output does not want to hear of it, and the loop goes on.
