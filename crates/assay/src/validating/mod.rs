@@ -77,7 +77,7 @@ impl Place {
     /// Gives where the loop stands, whoever is at it.
     pub(crate) fn standing(&self) -> anyhow::Result<Standing> {
         let entries = Journal::read(&self.folder()).context(UNKNOWN)?;
-        Ok(Standing::of(&entries).context(UNKNOWN)?)
+        Standing::of(&entries).context(UNKNOWN)
     }
 
     /// Takes the digest of the tree as it is.
@@ -216,7 +216,7 @@ pub(crate) fn validate(
         base,
         frameworks: settings.qa.frameworks()?,
         app: settings.qa.app()?,
-        runner: runner(&place.root, &state, settings.qa.check_time()),
+        runner: runner(&place.root, &state, deadline.within(settings.qa.check_time())),
         state: state.clone(),
         clock: &now,
         reviewer: &eyes,
