@@ -120,11 +120,11 @@ fn tests_of_pytest_are_run() {
     check(
         &[("pytest.ini", "[pytest]\n"), ("test_shop.py", test)],
         expect![[r#"
-        pytest: FAILED: 1 of 2 tests failed
-          1 passed, 1 failed, 0 skipped
-          test_shop test_adds
-          test_shop test_fails
-    "#]],
+            pytest: FAILED: 1 of 2 tests failed
+              1 passed, 1 failed, 0 skipped
+              test_shop > test_adds
+              test_shop > test_fails
+        "#]],
     );
 }
 
