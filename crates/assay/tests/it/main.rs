@@ -16,6 +16,7 @@ mod ledger;
 mod mcp;
 mod models;
 mod plumbing;
+mod qa;
 mod queue;
 mod review;
 mod secrets;

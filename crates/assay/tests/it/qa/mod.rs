@@ -1,0 +1,245 @@
+//! The validation loop from the command line: specs in real repositories, with checks that run,
+//! fixers that work, and people who answer.
+
+mod coverage;
+mod endings;
+mod errors;
+mod people;
+mod refused;
+mod sign_off;
+mod told;
+mod toolchains;
+mod watch;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use assay_fakes::Repository;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Ran, assay_with};
+
+/// A spec whose two criteria are what its two tests look at.
+const SPEC: &str = "\
+# Greeting
+
+## Acceptance Criteria
+
+- [ ] `greets` passes
+- [ ] `leaves` passes
+
+## Verification
+
+**Unit Tests:**
+- `sh test.sh` - All pass
+
+**Integration Tests:**
+- `sh test.sh` - All pass
+";
+
+/// Its plan, with everything done.
+const PLAN: &str = r#"{
+  "feature": "Greeting",
+  "phases": [
+    {"name": "one", "subtasks": [
+      {"id": "1.1", "title": "Say hello", "status": "completed"},
+      {"id": "1.2", "title": "Say goodbye", "status": "completed"}
+    ]}
+  ]
+}
+"#;
+
+/// A runner with two tests, which speaks TAP: one wants a hello, one a goodbye.
+const RUNNER: &str = "\
+failed=0
+look() {
+    if grep -q \"$3\" greeting.txt; then
+        echo \"ok $1 - $2\"
+    else
+        echo \"not ok $1 - $2\"
+        failed=1
+    fi
+}
+echo 1..2
+look 1 greets hello
+look 2 leaves goodbye
+exit $failed
+";
+
+/// What makes both tests pass.
+const MEND: &str = "echo goodbye >> greeting.txt; echo 'said goodbye'";
+
+/// A repository with a spec that was implemented, and what lies beside it.
+struct Stage {
+    repository: Repository,
+    /// Where scripts and pipes are, outside of the repository.
+    aside: TempDir,
+}
+
+impl Stage {
+    /// Sets up a spec of which one test fails, and a script that fixes.
+    fn with_fixer(script: &str) -> Stage {
+        Stage::with(SPEC, PLAN, &format!("{script}\n"), "")
+    }
+
+    /// Sets up a spec with its plan, a script that fixes, and more lines for `qa` in the
+    /// configuration, each with two blanks in front.
+    fn with(spec: &str, plan: &str, script: &str, more: &str) -> Stage {
+        let stage = Stage::bare();
+        stage.configure(script, more);
+        let repository = &stage.repository;
+        repository.write("test.sh", RUNNER);
+        repository.commit("how it is tested");
+        repository.write("specs/001-greeting/spec.md", spec);
+        repository.write("specs/001-greeting/implementation_plan.json", plan);
+        repository.write("greeting.txt", "hello\n");
+        stage
+    }
+
+    /// Sets up a repository without anything in it.
+    fn bare() -> Stage {
+        Stage { repository: Repository::new(), aside: tempfile::tempdir().unwrap() }
+    }
+
+    /// Has a script fix, and configures more for `qa`.
+    fn configure(&self, script: &str, more: &str) {
+        self.has_fixer(script);
+        let path = self.aside("fixer.sh");
+        let fixer = format!("qa:\n  fixer: {{ run: [sh, '{}'] }}\n", path.display());
+        self.repository.write("config/agent-framework.yaml", format!("{fixer}{more}"));
+    }
+
+    /// Has the fixer do something else from now on.
+    fn has_fixer(&self, script: &str) {
+        fs::write(self.aside("fixer.sh"), script).unwrap();
+    }
+
+    /// Gives the path of something that lies beside the repository.
+    fn aside(&self, name: &str) -> PathBuf {
+        self.aside.path().join(name)
+    }
+
+    /// Makes a pipe beside the repository: whoever reads it waits for whoever writes it.
+    fn pipe(&self, name: &str) -> PathBuf {
+        let path = self.aside(name);
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        path
+    }
+
+    /// Runs the loop of the one spec.
+    fn qa(&self, args: &[&str]) -> Ran {
+        self.qa_with(args, &[])
+    }
+
+    /// Runs the loop of the one spec, with variables.
+    fn qa_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let args = [&["qa", "--spec", "001"], args].concat();
+        assay_with(self.repository.path(), &args, b"", variables)
+    }
+
+    /// Runs the loop, which ends so.
+    fn ends(&self, code: i32, args: &[&str]) -> Ran {
+        self.ends_with(code, args, &[])
+    }
+
+    /// Runs the loop with variables, which ends so.
+    fn ends_with(&self, code: i32, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let ran = self.qa_with(args, variables);
+        assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
+        ran
+    }
+
+    /// Starts `assay qa`, and gives what it prints as it comes.
+    fn spawn(&self, args: &[&str]) -> (Child, impl Iterator<Item = String> + use<>) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_assay"))
+            .arg("qa")
+            .args(args)
+            .current_dir(self.repository.path())
+            .env("NO_COLOR", "1")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        (child, lines.map(Result::unwrap))
+    }
+
+    /// Reads a file of the spec's folder.
+    fn paper(&self, name: &str) -> String {
+        let path = self.paper_path(name);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Says whether the spec's folder has a file.
+    fn has_paper(&self, name: &str) -> bool {
+        self.paper_path(name).exists()
+    }
+
+    fn paper_path(&self, name: &str) -> PathBuf {
+        let specs = fs::read_dir(self.repository.path().join("specs")).unwrap();
+        let first = specs.map(|entry| entry.unwrap().path()).min().unwrap();
+        first.join(name)
+    }
+
+    /// Reads the plan as the loop left it.
+    fn plan(&self) -> Value {
+        serde_json::from_str(&self.paper("implementation_plan.json")).unwrap()
+    }
+
+    /// Gives what happened, as the journal has it.
+    fn events(&self) -> Vec<Value> {
+        let entry = |line: &str| serde_json::from_str::<Value>(line).unwrap()["event"].clone();
+        self.paper("qa_journal.jsonl").lines().map(entry).collect()
+    }
+
+    /// Gives what happened of a kind.
+    fn events_of(&self, kind: &str) -> Vec<Value> {
+        let mut events = self.events();
+        events.retain(|event| event["kind"] == kind);
+        events
+    }
+
+    /// Gives how the loop ended last, by the journal.
+    fn ending(&self) -> Value {
+        self.events_of("end_begun").last().map(|event| event["ending"].clone()).unwrap_or_default()
+    }
+
+    /// Gives the issues of the sign-off, each with its kind, in order.
+    fn issues(&self) -> Vec<(String, String)> {
+        issues(&self.plan()["qa_signoff"]["issues_found"])
+    }
+
+    /// Asserts that the loop handed over for a reason, with all that a person is left with.
+    fn is_handed_over(&self, ending: &str, reason: &str) {
+        assert_eq!(self.ending()["ending"], ending, "{}", self.ending());
+        let plan = self.plan();
+        assert_eq!(plan["qa_signoff"]["status"], "human_escalation");
+        let said = plan["qa_signoff"]["escalation_reason"].as_str().unwrap();
+        assert!(said.contains(reason), "{said}");
+        let paper = self.paper("QA_HUMAN_ESCALATION.md");
+        let begun: String = said.chars().take(250).collect();
+        assert!(paper.contains(&format!("The loop stopped here: {begun}")), "{paper}");
+        assert!(paper.contains("assay qa --spec 001-greeting --resume"), "{paper}");
+        assert!(self.has_paper("QA_FIX_REQUEST.md"));
+    }
+
+    /// Asserts that all is approved, and nothing is left that asks for more.
+    fn is_approved(&self) {
+        assert_eq!(self.ending()["ending"], "approved");
+        assert_eq!(self.plan()["qa_signoff"]["status"], "approved");
+        assert!(!self.has_paper("QA_FIX_REQUEST.md") && !self.has_paper("QA_HUMAN_ESCALATION.md"));
+        assert!(self.paper("qa_report.md").contains("- Verdict: APPROVED\n"));
+    }
+}
+
+/// Gives issues as they are exported, each with its kind, in order.
+fn issues(list: &Value) -> Vec<(String, String)> {
+    let text = |issue: &Value, key: &str| issue[key].as_str().unwrap_or_default().to_owned();
+    let list = list.as_array().into_iter().flatten();
+    let mut all: Vec<_> = list.map(|issue| (text(issue, "type"), text(issue, "title"))).collect();
+    all.sort();
+    all
+}

@@ -1,0 +1,115 @@
+//! What stops a run before it begins, and what is missing from a spec.
+
+use std::fs;
+
+use super::{MEND, PLAN, SPEC, Stage};
+use crate::assay_in;
+
+#[test]
+fn a_plan_that_cannot_be_read_stops_everything_and_stays_as_it_is() {
+    let stage = Stage::with_fixer(MEND);
+    let plan = stage.repository.file("specs/001-greeting/implementation_plan.json");
+    let cut = &PLAN.as_bytes()[..PLAN.len() / 2];
+    for (bytes, why) in [
+        (cut, "the plan is not JSON: EOF while parsing"),
+        (b"", "the plan is not JSON"),
+        (b"[1, 2]", "the plan is a list in JSON, and not an object"),
+        (b"{\"feature\": \"\xff\"}", "the plan is not UTF-8 at byte 13"),
+        (b"{\"verification_strategy\": {\"risk_level\": \"dire\"}}", "`risk_level` is `dire`"),
+    ] {
+        fs::write(&plan, bytes).unwrap();
+        for args in [&[][..], &["--status"], &["--resume"], &["--sign-off", "Ada"]] {
+            let ran = stage.ends(2, args);
+            assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
+            assert_eq!(fs::read(&plan).unwrap(), bytes, "{args:?}");
+        }
+    }
+    assert!(!stage.has_paper("qa_journal.jsonl"));
+}
+
+#[test]
+fn subtasks_that_are_not_completed_are_named() {
+    let plan = PLAN.replacen("\"completed\"", "\"in_progress\"", 1);
+    let stage = Stage::with(SPEC, &plan, MEND, "");
+    let ran = stage.ends(2, &[]);
+    let why = "is completed: `1.1` (Say hello) is in_progress\n";
+    assert!(ran.stderr.ends_with(why), "{}", ran.stderr);
+    assert_eq!(stage.paper("implementation_plan.json"), plan);
+    let none = Stage::with(SPEC, "{\"phases\": []}", MEND, "");
+    let ran = none.ends(2, &[]);
+    assert!(
+        ran.stderr.contains("has no subtask, so nothing was implemented yet"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_prefix_that_means_no_spec_or_several_is_told_with_those_there_are() {
+    let stage = Stage::with_fixer(MEND);
+    let of = |prefix: &str| {
+        let ran = assay_in(stage.repository.path(), &["qa", "--spec", prefix], b"");
+        assert_eq!(ran.code, 2, "{}", ran.stdout);
+        ran.stderr
+    };
+    assert_eq!(of("7"), "error: no spec begins with `7`; there are: `specs/001-greeting`\n");
+    stage.repository.write("specs/001-parting/spec.md", SPEC);
+    assert_eq!(
+        of("001"),
+        "error: several specs begin with `001`: `specs/001-greeting`, `specs/001-parting`\n"
+    );
+    assert!(of("../001").contains("is no spec"), "{}", of("../001"));
+    let whole = assay_in(stage.repository.path(), &["qa", "--spec", "001-greeting"], b"");
+    assert_eq!(whole.code, 0, "{}{}", whole.stdout, whole.stderr);
+    let missing = of("001-parting");
+    assert!(missing.contains("there is no plan at"), "{missing}");
+}
+
+#[test]
+fn a_spec_without_criteria_is_never_approved() {
+    let spec = SPEC.replace("- [ ] `greets` passes\n- [ ] `leaves` passes\n", "");
+    let stage = Stage::with(&spec, PLAN, MEND, "");
+    stage.repository.write("greeting.txt", "hello, goodbye\n");
+    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    let title = "The spec has no acceptance criteria".to_owned();
+    assert_eq!(stage.issues(), [("acceptance_criteria".to_owned(), title)]);
+}
+
+#[test]
+fn a_sign_off_that_is_null_is_none() {
+    let plan = PLAN.replacen("{\n", "{\n  \"qa_signoff\": null,\n", 1);
+    let stage = Stage::with(SPEC, &plan, MEND, "");
+    let status = stage.ends(0, &["--status"]);
+    assert!(status.stdout.contains("QA Status: PENDING\nQA Sessions: 0\n"), "{}", status.stdout);
+    stage.ends(0, &[]);
+    stage.is_approved();
+}
+
+#[test]
+fn a_sign_off_that_somebody_wrote_into_the_plan_approves_nothing() {
+    let forged = "{\n  \"qa_signoff\": {\"status\": \"approved\", \"qa_session\": 1},\n";
+    let stage = Stage::with(SPEC, &PLAN.replacen("{\n", forged, 1), "", "");
+    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    assert_eq!(stage.plan()["qa_signoff"]["status"], "human_escalation");
+}
+
+#[test]
+fn a_project_without_tests_gets_a_plan_to_try_it_by_hand_and_keeps_its_ticks() {
+    let spec = "# Greeting\n\n## Acceptance Criteria\n\n- [ ] The file `greeting.txt` exists\n- [ ] `greeting.txt` mentions `goodbye`\n";
+    let stage = Stage::bare();
+    stage.configure(MEND, "");
+    stage.repository.commit("before");
+    stage.repository.write("specs/001-greeting/spec.md", spec);
+    stage.repository.write("specs/001-greeting/implementation_plan.json", PLAN);
+    stage.repository.write("greeting.txt", "hello\n");
+    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    let title = "Not met: `greeting.txt` mentions `goodbye`".to_owned();
+    assert_eq!(stage.issues(), [("acceptance_criteria".to_owned(), title)]);
+    let plan = stage.paper("MANUAL_TEST_PLAN.md");
+    assert!(plan.contains("1. [ ] The file `greeting.txt` exists\n"), "{plan}");
+    let ticked = plan.replacen("[ ]", "[x]", 1);
+    stage.repository.write("specs/001-greeting/MANUAL_TEST_PLAN.md", &ticked);
+    stage.ends(0, &["--resume"]);
+    stage.is_approved();
+    assert_eq!(stage.paper("MANUAL_TEST_PLAN.md"), ticked);
+}

@@ -1,0 +1,69 @@
+//! `--watch`: a spec is validated as soon as its last subtask is completed.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Child;
+
+use super::{MEND, PLAN, SPEC, Stage};
+
+/// Watches, and waits until it says what it waits for.
+fn watching(
+    stage: &Stage,
+    args: &[&str],
+    told: &str,
+) -> (Child, impl Iterator<Item = String> + use<>) {
+    let (mut child, lines) = stage.spawn(&[&["--watch"], args].concat());
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(told) {
+        line.clear();
+        assert_ne!(errors.read_line(&mut line).unwrap(), 0, "it ended without `{told}`");
+    }
+    // What else it says must find room.
+    std::thread::spawn(move || errors.read_to_end(&mut Vec::new()));
+    (child, lines)
+}
+
+fn unfinished() -> String {
+    let (before, after) = PLAN.rsplit_once("\"completed\"").unwrap();
+    format!("{before}\"pending\"{after}")
+}
+
+const AT: &str = "specs/001-greeting/implementation_plan.json";
+
+#[test]
+fn a_spec_is_validated_once_its_last_subtask_is_completed() {
+    let stage = Stage::with(SPEC, &unfinished(), MEND, "");
+    let pending = "`1.2` (Say goodbye) is pending";
+    let (mut child, lines) = watching(&stage, &["--spec", "001"], pending);
+    assert!(!stage.has_paper("qa_journal.jsonl"));
+    stage.repository.write(AT, PLAN);
+    let told: Vec<String> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{told:#?}");
+    assert!(told.iter().any(|line| line.starts_with("APPROVED after 2 rounds")), "{told:#?}");
+    stage.is_approved();
+}
+
+#[test]
+fn a_plan_that_is_half_written_is_looked_at_again() {
+    let stage = Stage::with(SPEC, &PLAN[..40], MEND, "");
+    let (mut child, lines) = watching(&stage, &["--spec", "001"], "the plan is not JSON");
+    stage.repository.write(AT, PLAN);
+    let told: Vec<String> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{told:#?}");
+    stage.is_approved();
+}
+
+#[test]
+fn every_spec_is_watched_where_none_is_named() {
+    let stage = Stage::with(SPEC, &unfinished(), MEND, "");
+    let pending = "`1.2` (Say goodbye) is pending";
+    let (mut child, mut lines) = watching(&stage, &[], pending);
+    stage.repository.write(AT, PLAN);
+    assert!(lines.any(|line| line.starts_with("APPROVED after 2 rounds")));
+    // One that comes later is seen, too.
+    stage.repository.write("specs/002-parting/spec.md", SPEC);
+    stage.repository.write("specs/002-parting/implementation_plan.json", PLAN);
+    assert!(lines.any(|line| line.starts_with("APPROVED after 1 round")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
