@@ -19,6 +19,7 @@ mod random;
 mod repository;
 mod soak;
 mod test;
+mod toolchains;
 mod workspace;
 
 use std::path::PathBuf;

@@ -3,10 +3,14 @@
 //! A step that fails does not stop the ones behind it. No tool is ever compiled here: one that is
 //! missing is named in the summary, with how to get it.
 
+use std::io;
+use std::process::{Command, ExitStatus};
+
 use assay_fakes::chromium;
 use assay_fakes::postgres::{self, Durable, PrivatePostgres};
 
 use crate::links;
+use crate::toolchains::{Missing, Toolchains};
 use crate::workspace::{answers, command, target_folder};
 
 /// What the tests are called that need a PostgreSQL.
@@ -131,26 +135,28 @@ fn tests_on_postgres() -> Outcome {
         Ok(server) => server,
         Err(error) => return Outcome::Failed(error.to_string()),
     };
-    let mut command = if answers("cargo", &["nextest", "--version"]) {
-        let these = format!("test({ON_POSTGRES})");
-        command("cargo", &["nextest", "run", "--workspace", "-E", &these])
-    } else {
-        command("cargo", &["test", "--workspace", "--all-targets", "--no-fail-fast", ON_POSTGRES])
-    };
-    match command.env(postgres::SERVER, server.url()).status() {
-        Ok(status) if status.success() => Outcome::Passed(String::new()),
-        Ok(status) => Outcome::Failed(format!("`cargo` ended with {status}")),
-        Err(error) => Outcome::Failed(format!("`cargo` could not be started: {error}")),
-    }
+    ended(only(ON_POSTGRES).env(postgres::SERVER, server.url()).status())
 }
 
-/// Runs the tests that need tools of other languages. What is only nice to have says so itself.
+/// Runs the tests that need tools of other languages, with those that are there. Each that is
+/// missing is named, and counts as not run.
 fn tests_on_toolchains() -> Outcome {
-    if !answers("python3", &["--version"]) || !answers("node", &["--version"]) {
-        let how = "install Python 3 and Node.js, such as by `apt-get install python3 nodejs`";
-        return Outcome::NotRun { what: "python3 and node", how };
+    let tools = match Toolchains::set_up() {
+        Ok(tools) => tools,
+        Err(error) => return Outcome::Failed(format!("{error:#}")),
+    };
+    let mut command = only(ON_TOOLCHAINS);
+    let command = match tools.given_to(&mut command) {
+        Ok(command) => command,
+        Err(error) => return Outcome::Failed(format!("{error:#}")),
+    };
+    match (ended(command.status()), tools.missing.first()) {
+        (Outcome::Passed(_), Some(Missing { what, how })) => Outcome::NotRun { what, how },
+        (Outcome::Passed(_), None) if !tools.has_go => {
+            Outcome::Passed("without Go, which is not installed".to_owned())
+        }
+        (outcome, _) => outcome,
     }
-    only(ON_TOOLCHAINS)
 }
 
 /// Runs the tests that need a browser, each with one of its own.
@@ -158,15 +164,27 @@ fn tests_on_chromium() -> Outcome {
     if chromium::program().is_none() {
         return Outcome::NotRun { what: "chromium", how: chromium::HOW };
     }
-    only(ON_CHROMIUM)
+    ended(only(ON_CHROMIUM).status())
 }
 
-/// Runs the tests with something in their names.
-fn only(name: &str) -> Outcome {
-    if answers("cargo", &["nextest", "--version"]) {
-        return cargo(&["nextest", "run", "--workspace", "-E", &format!("test({name})")], "");
+/// Says what became of tests.
+fn ended(status: io::Result<ExitStatus>) -> Outcome {
+    match status {
+        Ok(status) if status.success() => Outcome::Passed(String::new()),
+        Ok(status) => Outcome::Failed(format!("`cargo` ended with {status}")),
+        Err(error) => Outcome::Failed(format!("`cargo` could not be started: {error}")),
     }
-    cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast", name], "")
+}
+
+/// Prepares to run the tests with something in their names.
+fn only(name: &str) -> Command {
+    if answers("cargo", &["nextest", "--version"]) {
+        return command(
+            "cargo",
+            &["nextest", "run", "--workspace", "-E", &format!("test({name})")],
+        );
+    }
+    command("cargo", &["test", "--workspace", "--all-targets", "--no-fail-fast", name])
 }
 
 fn doc_tests() -> Outcome {
