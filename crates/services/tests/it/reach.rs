@@ -109,7 +109,7 @@ fn a_window_elsewhere_is_not_called() {
     );
 }
 
-/// Listens as DevTools do, and then says what nobody asked for. Gives what becomes of it.
+/// Listens as DevTools do, and then says something else than what was asked for. Gives what becomes of it.
 fn say(time: Duration, messages: Vec<tungstenite::Message>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -122,6 +122,8 @@ fn say(time: Duration, messages: Vec<tungstenite::Message>) -> String {
         let length = windows.len();
         write!(list, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{windows}").unwrap();
         let mut socket = tungstenite::accept(listener.accept().unwrap().0).unwrap();
+        // What comes before the question is no answer to it.
+        let _ = socket.read();
         for message in messages {
             // Who has heard enough does not listen to the rest.
             let _ = socket.send(message);
