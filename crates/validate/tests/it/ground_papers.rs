@@ -8,6 +8,7 @@ use assay_validate::journal::Journal;
 use assay_validate::paper::{ESCALATION, FIX_REQUEST, REPORT};
 use expect_test::expect;
 
+use crate::stage::digest;
 use crate::yard::{SPEC, Yard, mend, put};
 
 /// Gives why each epoch began.
@@ -47,15 +48,14 @@ fn papers_of_an_ending_are_written_once_whenever_it_is_killed() {
     let yard = Yard::new();
     assert!(matches!(yard.take_up(&lazy), Ending::Recurring { .. }));
     let lines = u32::try_from(yard.journal().entries().len()).unwrap();
-    let read = |yard: &Yard| {
-        [FIX_REQUEST, ESCALATION].map(|name| fs::read_to_string(yard.paper(name)).unwrap())
-    };
-    let whole = read(&yard);
+    let digest = |yard: &Yard, name| Some(digest(&fs::read(yard.paper(name)).unwrap()));
     for line in [lines - 1, lines] {
         let yard = Yard::new();
         yard.kill_before(line, &lazy);
         assert!(matches!(yard.take_up(&lazy), Ending::Recurring { .. }));
-        assert_eq!(read(&yard), whole);
+        let left = yard.standing().left;
+        assert_eq!(digest(&yard, FIX_REQUEST), left.request, "{line}");
+        assert_eq!(digest(&yard, ESCALATION), left.escalation, "{line}");
         assert!(matches!(yard.take_up(&lazy), Ending::Recurring { .. }));
         assert_eq!(epochs(&yard), [Begun::First]);
     }

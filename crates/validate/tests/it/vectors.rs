@@ -34,7 +34,7 @@ const ELSEWHERE: [(&str, &str); 16] = [
     ("no_test_project", "checks: discovery; ground_tests"),
     ("normalize_key", "findings: vectors"),
     ("pattern", "rules"),
-    ("recovery_metrics", "none"),
+    ("recovery_metrics", "metrics"),
     ("recurring", "findings: vectors; run"),
     ("risk", "plan; checks: required"),
     ("sequence_ratio", "findings: vectors"),
