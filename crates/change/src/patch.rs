@@ -59,7 +59,11 @@ impl Patch {
         for file in self.touched(&git)?.iter().filter(|file| !leave_out(&shown(&file.name))) {
             let path = git.root.join(argument(&file.name));
             let (from, to) = way(file);
-            let (now, to) = (Kept::read(&path).map_err(layout)?, to.content(&git)?);
+            let now = match leads_elsewhere(&git.root, &path) {
+                true => Kept::Nothing,
+                false => Kept::read(&path).map_err(layout)?,
+            };
+            let to = to.content(&git)?;
             if now == to {
                 continue;
             }
@@ -68,10 +72,18 @@ impl Patch {
             }
             steps.push(Step { path, now, to });
         }
+        // What goes makes room for what comes: a folder can become a file, and a file a folder.
+        steps.sort_by_key(|step| step.to != Kept::Nothing);
+        let aside = git.line(&["rev-parse", "--absolute-git-dir"])?;
+        let aside = tempfile::Builder::new().prefix("assay-").tempdir_in(aside).map_err(layout)?;
         for (number, step) in steps.iter().enumerate() {
-            if let Err(source) = step.to.write(&step.path) {
-                for Step { path, now, .. } in &steps[..=number] {
-                    let _ = now.write(path);
+            let put = match step.to != Kept::Nothing && leads_elsewhere(&git.root, &step.path) {
+                true => Err(io::Error::other("a link leads out of the folder")),
+                false => step.to.put(&step.path, aside.path()),
+            };
+            if let Err(source) = put {
+                for Step { path, now, .. } in steps[..=number].iter().rev() {
+                    let _ = now.put(path, aside.path());
                 }
                 return Err(layout(source));
             }
@@ -124,6 +136,17 @@ impl Object {
     }
 }
 
+/// Says whether a folder on the way to a path is a link: then what is there is not the tree's.
+fn leads_elsewhere(root: &Path, path: &Path) -> bool {
+    let folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
+    folders.into_iter().any(Path::is_symlink)
+}
+
+/// Says whether there is nothing at a path, nor can be.
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// What stands at a path.
 #[derive(Debug, PartialEq, Eq)]
 enum Kept {
@@ -135,24 +158,45 @@ enum Kept {
 impl Kept {
     fn read(path: &Path) -> io::Result<Kept> {
         match fs::symlink_metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Kept::Nothing),
+            Err(error) if is_nothing(&error) => Ok(Kept::Nothing),
             Err(error) => Err(error),
             Ok(about) if about.is_symlink() => {
                 Ok(Kept::Link(fs::read_link(path)?.as_os_str().as_bytes().to_vec()))
             }
+            // Git knows files alone.
+            Ok(about) if about.is_dir() => Ok(Kept::Nothing),
             Ok(_) => Ok(Kept::File { bytes: fs::read(path)?, is_executable: is_executable(path) }),
         }
     }
 
-    /// Puts it at a path, in place of whatever is there.
-    fn write(&self, path: &Path) -> io::Result<()> {
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
+    /// Puts it at a path, in place of whatever is there, so that somebody who is killed leaves the
+    /// one or the other. It is made in a folder aside, where nobody looks for files of the tree.
+    fn put(&self, path: &Path, aside: &Path) -> io::Result<()> {
+        if *self == Kept::Nothing {
+            return match fs::remove_file(path) {
+                Err(error) if !is_nothing(&error) => Err(error),
+                Ok(()) | Err(_) => Ok(()),
+            };
         }
-        if let (Some(folder), false) = (path.parent(), *self == Kept::Nothing) {
+        if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
+        if fs::symlink_metadata(path).is_ok_and(|about| about.is_dir()) {
+            // What was in it is gone, or it stays.
+            fs::remove_dir(path)?;
+        }
+        let made = aside.join("made");
+        self.make(&made)?;
+        match fs::rename(&made, path) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                let _ = fs::remove_file(path);
+                self.make(path)
+            }
+            renamed => renamed,
+        }
+    }
+
+    fn make(&self, path: &Path) -> io::Result<()> {
         match self {
             Kept::Nothing => Ok(()),
             Kept::Link(to) => std::os::unix::fs::symlink(argument(to), path),

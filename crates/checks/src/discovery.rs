@@ -18,6 +18,7 @@ mod survey;
 use serde::{Deserialize, Serialize};
 
 pub use self::folder::Folder;
+pub(crate) use self::javascript::readable_command;
 use self::survey::Survey;
 use crate::command::CommandLine;
 use crate::results::Form;

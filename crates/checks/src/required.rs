@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::{CheckKind, RequiredCheck};
 use crate::command::{CommandLine, REPORTS};
-use crate::discovery::{Discovery, Framework, Reading, TestKind};
+use crate::discovery::{Discovery, Framework, Reading, TestKind, readable_command};
 use crate::verification::{Group, NamedCommand, Verification};
 
 /// Where tools put their coverage reports if nobody says otherwise.
@@ -332,7 +332,12 @@ impl Wanted<'_> {
                 let known = self.suites().find(|it| it.folder.is_empty() && it.command == command);
                 let check = match known {
                     Some(framework) => self.of_framework(kind, framework),
-                    None => self.check(kind, command),
+                    None => match readable_command(&command) {
+                        Some((run, reading)) => {
+                            RequiredCheck { reading, command: run, ..self.check(kind, command) }
+                        }
+                        None => self.check(kind, command),
+                    },
                 };
                 Required::Run(Box::new(RequiredCheck { expect, ..check }))
             }

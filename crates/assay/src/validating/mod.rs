@@ -41,7 +41,8 @@ pub(crate) struct Place {
     pub(crate) root: PathBuf,
     pub(crate) spec: Spec,
     plan: ImplementationPlan,
-    risk: Risk,
+    /// What the plan says; nothing where it does not.
+    risk: Option<Risk>,
 }
 
 /// What is asked of a run.
@@ -127,6 +128,14 @@ impl Place {
         Ok(runs::state_folder(&self.root)?.join(STATE).join(&self.spec.name))
     }
 
+    /// Gives the commit on top of which it was implemented: the one that is asked for, or found.
+    fn base(&self, asked: Option<&str>) -> anyhow::Result<Option<String>> {
+        Ok(match asked {
+            Some(base) => Some(assay_change::commit_of(&self.root, base)?),
+            None => self.change(None)?.base_revision().map(str::to_owned),
+        })
+    }
+
     /// Opens what was implemented, on top of a commit or of what is found to be one.
     fn change(&self, base: Option<&str>) -> anyhow::Result<Change> {
         let scope = base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
@@ -154,7 +163,8 @@ pub(crate) fn validate(
     let mut standing = Standing::of(journal.entries()).context(UNKNOWN)?;
     let tree = place.tree()?;
     if let Some(by) = asked.sign_off {
-        sign_off(&mut journal, &mut standing, by, &tree)?;
+        let base = || place.base(asked.base);
+        sign_off(&mut journal, &mut standing, by, &tree, base)?;
     }
     let found = Found {
         root: &place.root,
@@ -172,11 +182,7 @@ pub(crate) fn validate(
     };
     // The base of an epoch stays: fixes that are not committed must not become all there is.
     let goes_on = begin.is_none() && standing.has_begun;
-    let base = match (goes_on, asked.base) {
-        (true, _) => standing.base.clone(),
-        (false, Some(base)) => Some(assay_change::commit_of(&place.root, base)?),
-        (false, None) => place.change(None)?.base_revision().map(str::to_owned),
-    };
+    let base = if goes_on { standing.base.clone() } else { place.base(asked.base)? };
     if goes_on && asked.base.is_some() {
         warn("the loop goes on with the base that it began with; `--base` is for a new one");
     }
@@ -233,13 +239,14 @@ fn sign_off(
     standing: &mut Standing,
     by: &str,
     tree: &TreeHash,
+    base: impl FnOnce() -> anyhow::Result<Option<String>>,
 ) -> anyhow::Result<()> {
     if by.trim().is_empty() {
         bail!("there is no name; whoever reads the journal later needs to know who vouched");
     }
     if !journal.is_own() {
         // It would be forgotten with all else that happened elsewhere.
-        note(journal, standing, Event::EpochBegun { why: Begun::Elsewhere, base: None })?;
+        note(journal, standing, Event::EpochBegun { why: Begun::Elsewhere, base: base()? })?;
     }
     let event = Event::SignedOff { by: by.trim().to_owned(), tree: tree.clone() };
     note(journal, standing, event)

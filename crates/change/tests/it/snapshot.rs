@@ -110,6 +110,27 @@ fn a_patch_that_is_half_in_goes_all_the_way_either_way() {
 }
 
 #[test]
+fn a_folder_becomes_a_link_and_a_file_a_folder() {
+    let repository = Repository::new();
+    repository.write("folder/a.txt", "one\n");
+    repository.write("file", "one\n");
+    repository.commit("a");
+    let before = print_of(&repository);
+    let (bench, _beside) = lay_out(&repository);
+    fs::remove_dir_all(bench.path().join("folder")).unwrap();
+    std::os::unix::fs::symlink("/tmp", bench.path().join("folder")).unwrap();
+    fs::remove_file(bench.path().join("file")).unwrap();
+    fs::create_dir(bench.path().join("file")).unwrap();
+    fs::write(bench.path().join("file/b.txt"), "two\n").unwrap();
+    let patch = bench.patch().unwrap();
+    patch.put_in(repository.path(), ALL).unwrap();
+    assert_eq!(fs::read_link(repository.file("folder")).unwrap().to_str(), Some("/tmp"));
+    assert_eq!(read(&repository, "file/b.txt"), "two\n");
+    patch.take_out(repository.path(), ALL).unwrap();
+    assert_eq!(print_of(&repository), before);
+}
+
+#[test]
 fn what_is_left_out_of_a_patch_stays_as_it_is() {
     let repository = Repository::new();
     repository.write("a.txt", "one\n");

@@ -290,6 +290,20 @@ fn simple(script: &str, runner: &Runner) -> Option<CommandLine> {
     Some(CommandLine { variables, program: Program::Words(words) })
 }
 
+/// Has a command that somebody typed write what we can read, where it is one of the runners: by
+/// itself, or through `npx`, `pnpm` and their like.
+pub(crate) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Reading)> {
+    let Program::Words(words) = &command.program else { return None };
+    let through = ["npx", "pnpm", "yarn", "bunx", "exec", "dlx"];
+    let first = words.iter().find(|word| !through.contains(&word.as_str()))?;
+    let runner = RUNNERS.iter().find(|runner| runner.program == first)?;
+    // Whoever says how it reports wants that.
+    let reports = ["--reporter", "--json", "--outputFile"];
+    let says = |word: &String| reports.iter().any(|option| word.starts_with(option));
+    let (command, reading) = readable(command.clone(), runner);
+    (!words.iter().any(says) && reading != Reading::Guess).then_some((command, reading))
+}
+
 /// Has a runner write what we can read.
 fn readable(command: CommandLine, runner: &Runner) -> (CommandLine, Reading) {
     let report = format!("{REPORTS}/{}.json", runner.name);

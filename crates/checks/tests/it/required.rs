@@ -37,6 +37,7 @@ fn check(risk: Risk, spec: &str, files: &str, expect: Expect) {
 fn shown(required: &Required) -> String {
     match required {
         Required::Unavailable { kind, why } => format!("{}: NOT RUN: {why}\n", kind.name()),
+        Required::TryOut { flow } => format!("e2e: try out {flow}\n"),
         Required::ByHand { kind, steps } => format!("{}: by hand {steps:?}\n", kind.name()),
         Required::Run(check) => {
             let also: String = check.also.iter().map(|kind| format!("+{}", kind.name())).collect();
@@ -231,6 +232,7 @@ fn a_plan_can_ask_for_more_and_not_for_less() {
         .iter()
         .map(|it| match it {
             Required::Unavailable { kind, .. } | Required::ByHand { kind, .. } => *kind,
+            Required::TryOut { .. } => CheckKind::E2e,
             Required::Run(check) => check.kind,
         })
         .collect();
@@ -245,4 +247,31 @@ fn commands_have_no_network_unless_the_spec_allows_it() {
     };
     assert!(!allowed("{}"));
     assert!(allowed(r#"{"network": true}"#));
+}
+
+#[test]
+fn runners_that_a_spec_names_write_what_can_be_read() {
+    let spec = r#"{"unit": {"commands": [
+        {"command": "npx vitest run cart"}, {"command": "jest --silent"},
+        {"command": "pnpm exec vitest run --reporter=verbose"}, {"command": "npm test"},
+        {"command": "vitest run && echo done"}
+    ]}}"#;
+    check(Risk::Medium, spec, "README", expect![[r#"
+        unit: npx vitest run cart --reporter=json --outputFile={reports}/vitest.json in .
+        unit: jest --silent --json --outputFile={reports}/jest.json in .
+        unit: pnpm exec vitest run --reporter=verbose in .
+        unit: npm test in .
+        unit: vitest run && echo done in .
+        integration: NOT RUN: the spec names no integration tests, and none were found in the project
+    "#]]);
+}
+
+#[test]
+fn flows_and_pages_that_a_plan_names_are_tried_out() {
+    let spec = r#"{"e2e": {"is_required": true, "flows": ["user_login", "/dashboard"]}}"#;
+    check(Risk::Low, spec, "Cargo.toml | [package]", expect![[r#"
+        smoke: cargo build in .
+        e2e: try out user_login
+        e2e: try out /dashboard
+    "#]]);
 }

@@ -92,14 +92,12 @@ impl ImplementationPlan {
         names.into_iter().filter_map(|name| self.whole.get(name)?.as_object())
     }
 
-    /// Gives the level of risk, which is medium where none is given.
-    pub fn risk_level(&self) -> Result<Risk, PlanError> {
+    /// Gives the level of risk, where the plan says one.
+    pub fn risk_level(&self) -> Result<Option<Risk>, PlanError> {
         let mut levels = self.strategies().filter_map(|strategy| strategy.get("risk_level"));
-        let Some(level) = levels.find(|level| !level.is_null()) else {
-            return Ok(Risk::Medium);
-        };
+        let Some(level) = levels.find(|level| !level.is_null()) else { return Ok(None) };
         let found = level.as_str().map_or_else(|| level.to_string(), str::to_owned);
-        Risk::named(&found).ok_or(PlanError::Risk { found })
+        Risk::named(&found).map(Some).ok_or(PlanError::Risk { found })
     }
 }
 

@@ -38,9 +38,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
                     continue;
                 }
             };
-            let exit = go_on(args, &place)?;
-            if args.spec.is_some() {
-                return Ok(exit);
+            match go_on(args, &place) {
+                outcome if args.spec.is_some() => return outcome,
+                Ok(_) => {}
+                // The others are watched all the same.
+                Err(error) => warn(&format!("{name}: {error:#}")),
             }
             // What the loop wrote into the plan itself is no news.
             let text = disk::read(&root.join(&folder).join(plan::NAME))?.unwrap_or_default();

@@ -1,0 +1,229 @@
+//! What is required of a tree, and running it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use assay_change::{Change, Scope, Selection};
+use assay_checks::check::{CheckKind, CheckOutcome, State};
+use assay_checks::coverage::LineRanges;
+use assay_checks::discovery::{Discovery, Folder, discover};
+use assay_checks::required::{Required, Risk, required};
+use assay_checks::results::Outcome;
+use assay_checks::run::Runner;
+use assay_rules::redacted_text;
+use assay_store::disk::{self, Sure};
+
+use super::Ground;
+use crate::export::chain;
+use crate::own;
+use crate::paper;
+use crate::run::{Breakdown, Site};
+use crate::spec;
+use crate::standing::OpenRound;
+use crate::tryout::{self, TryOut};
+
+/// How many files are named that checks left behind.
+const NAMED: usize = 5;
+
+impl Ground<'_> {
+    /// Runs what is required, but for what was run in this round already, and tells of each.
+    pub(super) fn run_checks(
+        &self,
+        round: &OpenRound,
+        tell: &mut dyn FnMut(CheckOutcome) -> Result<(), Breakdown>,
+    ) -> Result<(), Breakdown> {
+        let (all, is_untested) = self.required();
+        self.listener.round(round.number);
+        let by_hand = all.iter().any(|it| matches!(it, Required::ByHand { .. }));
+        if is_untested || by_hand {
+            self.write_manual_plan()?;
+        }
+        let change = self.change();
+        let before = self.stamps(change.as_ref());
+        let runner = self.runner(change.as_ref());
+        for required in &all {
+            let Some(name) = name_of(required) else { continue };
+            if round.checks.iter().any(|done| done.name == name) {
+                continue;
+            }
+            if !matches!(required, Required::Unavailable { .. }) {
+                self.listener.checking(&name);
+            }
+            let outcome = match required {
+                Required::ByHand { .. } => continue,
+                Required::Unavailable { kind, why } => not_run(*kind, why),
+                Required::TryOut { flow } => self.try_out(round.number).try_out(flow),
+                Required::Run(check) => runner.run(check),
+            };
+            let outcome = without_secrets(outcome);
+            self.listener.checked(&outcome);
+            tell(outcome)?;
+        }
+        match self.tree()? == round.tree {
+            true => Ok(()),
+            false => Err(self.left_by_checks(&before)),
+        }
+    }
+
+    /// Says whether a person has to vouch for the tree.
+    pub(super) fn needs_sign_off(&self) -> bool {
+        self.required().0.iter().any(|it| matches!(it, Required::ByHand { .. }))
+    }
+
+    /// Gives what is required of the tree as it is, and whether it has no tests at all.
+    fn required(&self) -> (Vec<Required>, bool) {
+        let mut found = discover(&Folder::new(&self.root));
+        found.frameworks.extend(self.frameworks.iter().cloned());
+        let is_untested = self.is_untested(&found);
+        let risk = self.risk.unwrap_or(Risk::Medium);
+        let mut all = required(risk, &self.spec.verification, &found);
+        all.retain(|it| match it {
+            Required::Unavailable { kind, .. } => {
+                // Whoever inspects stands in for tests that nobody wrote, unless the plan wants
+                // them. Where nobody says how much depends on it, unit tests alone will do.
+                let may_lack =
+                    is_untested || (self.risk.is_none() && *kind == CheckKind::Integration);
+                !may_lack || self.is_wanted(*kind)
+            }
+            Required::Run(_) | Required::ByHand { .. } | Required::TryOut { .. } => true,
+        });
+        (all, is_untested)
+    }
+
+    fn is_untested(&self, found: &Discovery) -> bool {
+        let said = &self.spec.verification;
+        let groups = [&said.unit, &said.integration, &said.e2e];
+        found.is_without_tests() && groups.iter().all(|group| group.commands.is_empty())
+    }
+
+    /// Says whether the plan wants a kind of test, whatever the project has.
+    fn is_wanted(&self, kind: CheckKind) -> bool {
+        let said = &self.spec.verification;
+        match kind {
+            CheckKind::Unit => said.unit.is_required,
+            CheckKind::Integration => said.integration.is_required,
+            CheckKind::E2e => said.e2e.is_required || self.risk == Some(Risk::Critical),
+            CheckKind::Coverage => said.minimum_coverage.is_some(),
+            CheckKind::FullSuite => said.unit.is_required || said.integration.is_required,
+            CheckKind::Smoke | CheckKind::Manual => false,
+        }
+    }
+
+    fn try_out(&self, round: u32) -> TryOut<'_> {
+        TryOut {
+            app: self.app.as_ref(),
+            root: &self.root,
+            spec: &self.spec.folder,
+            evidence: self.state.join(format!("e2e/round-{round}")),
+        }
+    }
+
+    /// Writes the plan for whoever tries it by hand; ticks that are there stay.
+    fn write_manual_plan(&self) -> Result<(), Breakdown> {
+        let fatal = |error: &dyn std::error::Error| Breakdown::Fatal(chain(error));
+        let path = spec::file(&self.root, &self.spec.folder, paper::MANUAL_PLAN);
+        let path = path.map_err(|error| fatal(&error))?;
+        let before = disk::read(&path).map_err(|error| fatal(&error))?;
+        let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = paper::manual_plan(&self.spec.criteria, before.as_deref());
+        if before.as_deref() == Some(&text) {
+            return Ok(());
+        }
+        disk::write(&path, text.as_bytes(), Sure::OnDisk).map_err(|error| fatal(&error))
+    }
+
+    fn change(&self) -> Option<Change> {
+        let scope = self.base.clone().map_or(Scope::Automatic, Scope::Against);
+        let selection = Selection { untracked: true, ..Selection::default() };
+        // Where it cannot be opened the review says so, and nothing is approved without it.
+        assay_change::open(&self.root, &scope, &selection).ok()
+    }
+
+    /// Gives a runner that knows which lines the implementation added.
+    fn runner(&self, change: Option<&Change>) -> Runner {
+        let Some(change) = change else { return self.runner.clone() };
+        let files = change.tree().paths().into_iter().map(|path| path.to_string());
+        let changed = change.files.iter().filter_map(|file| {
+            Some((file.new_path.clone()?, file.added().collect::<LineRanges>()))
+        });
+        let changed: BTreeMap<String, LineRanges> = changed.collect();
+        self.runner.clone().change(files, changed)
+    }
+
+    /// Gives the files of the change as they are, as far as somebody may approve them.
+    fn stamps(&self, change: Option<&Change>) -> BTreeMap<String, Option<Stamp>> {
+        let paths = change.into_iter().flat_map(|change| &change.files);
+        let paths =
+            paths.filter_map(|file| file.new_path.clone()).filter(|path| !own::is_own(path));
+        paths.map(|path| (path.clone(), stamp(&self.root.join(path)))).collect()
+    }
+
+    /// Says which files checks left behind, or somebody wrote meanwhile: what they saw is of a tree
+    /// that is no more.
+    fn left_by_checks(&self, before: &BTreeMap<String, Option<Stamp>>) -> Breakdown {
+        let after = self.stamps(self.change().as_ref());
+        let changed = after.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
+        let changed: Vec<String> =
+            changed.map(|(path, _)| format!("`{path}`")).take(NAMED).collect();
+        let named = match changed.is_empty() {
+            true => String::new(),
+            false => format!(": {}", changed.join(", ")),
+        };
+        Breakdown::Round(format!(
+            "the tree changed while the checks ran{named}; what tests write has to be committed, or ignored by git"
+        ))
+    }
+}
+
+/// Names what comes of what is required; nothing comes of what is for a person.
+fn name_of(required: &Required) -> Option<String> {
+    match required {
+        Required::ByHand { .. } => None,
+        Required::Unavailable { kind, .. } => Some(kind.name().to_owned()),
+        Required::TryOut { flow } => Some(tryout::name(flow)),
+        Required::Run(check) => Some(check.name.clone()),
+    }
+}
+
+/// When a file was written, and how long it is.
+type Stamp = (Option<SystemTime>, u64);
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = path.symlink_metadata().ok()?;
+    Some((found.modified().ok(), found.len()))
+}
+
+/// Takes out what must not be kept: journals and papers lie in the repository.
+fn without_secrets(mut outcome: CheckOutcome) -> CheckOutcome {
+    outcome.tail = redacted_text(&outcome.tail);
+    for test in outcome.tests.iter_mut().flat_map(|tests| &mut tests.results) {
+        if let Outcome::Failed { message } = &mut test.outcome {
+            *message = redacted_text(message);
+        }
+    }
+    if let State::Failed { why } | State::NotRun { why } = &mut outcome.state {
+        *why = redacted_text(why);
+    }
+    outcome
+}
+
+/// Tells of a check that there is nothing to run for.
+fn not_run(kind: CheckKind, why: &str) -> CheckOutcome {
+    CheckOutcome {
+        name: kind.name().to_owned(),
+        kind,
+        also: Vec::new(),
+        command: String::new(),
+        folder: String::new(),
+        state: State::NotRun { why: why.to_owned() },
+        exit_code: None,
+        duration_ms: 0,
+        output_digest: String::new(),
+        output_bytes: 0,
+        tail: String::new(),
+        tests: None,
+        coverage: None,
+        notes: Vec::new(),
+    }
+}

@@ -1,0 +1,168 @@
+//! What a loop works on: [`Ground`], a spec and the tree that it was implemented in.
+
+mod checking;
+mod who;
+
+use std::path::PathBuf;
+
+use assay_change::{Bench, GitError, Patch};
+use assay_checks::check::CheckOutcome;
+use assay_checks::discovery::Framework;
+use assay_checks::required::Risk;
+use assay_checks::run::Runner;
+use assay_rules::redacted_text;
+use assay_store::disk;
+use tempfile::TempDir;
+
+pub use self::who::{Errand, Fixes, Hears, Reviewed, Reviews};
+use crate::ending::Ending;
+use crate::event::{Left, Seen, TreeHash};
+use crate::export::{Told, chain};
+use crate::issue::Issue;
+use crate::own;
+use crate::paper;
+use crate::run::{Breakdown, FixMade, Put, Site};
+use crate::seen;
+use crate::spec::Spec;
+use crate::standing::{OpenRound, Standing};
+use crate::tryout::App;
+
+/// How the name of a bench's folder begins.
+const BENCH: &str = "bench-";
+
+/// A spec, the tree that it was implemented in, and everybody who looks and works there.
+pub struct Ground<'a> {
+    /// The repository's root.
+    pub root: PathBuf,
+    /// The spec.
+    pub spec: Spec,
+    /// How much depends on it; where nobody says, no more is required than there is.
+    pub risk: Option<Risk>,
+    /// The commit on top of which it was implemented.
+    pub base: Option<String>,
+    /// Ways to run tests that are not known otherwise.
+    pub frameworks: Vec<Framework>,
+    /// Runs the checks.
+    pub runner: Runner,
+    /// The app that is tried out, where one is running.
+    pub app: Option<App>,
+    /// Where the loop keeps what is nobody else's business.
+    pub state: PathBuf,
+    /// Gives the time, in UTC.
+    pub clock: &'a dyn Fn() -> String,
+    /// Who reviews.
+    pub reviewer: &'a dyn Reviews,
+    /// Who fixes.
+    pub fixer: &'a dyn Fixes,
+    /// Who listens.
+    pub listener: &'a dyn Hears,
+}
+
+impl Ground<'_> {
+    /// Lays out a bench, and takes away those of runs that were killed. Each has a folder of its
+    /// own: what such a run had started may still be at work in the one before.
+    fn lay_out(&self) -> Result<(Bench, TempDir), Breakdown> {
+        let broken = |error: &dyn std::error::Error| Breakdown::Round(chain(error));
+        disk::make_folder(&self.state).map_err(|error| broken(&error))?;
+        for name in disk::names(&self.state).map_err(|error| broken(&error))? {
+            if name.starts_with(BENCH) {
+                Bench::clear(&self.root, &self.state.join(name)).map_err(|error| broken(&error))?;
+            }
+        }
+        let folder = tempfile::Builder::new().prefix(BENCH).tempdir_in(&self.state);
+        let folder = folder.map_err(|error| broken(&error))?;
+        let bench = Bench::lay_out(&self.root, folder.path()).map_err(|error| broken(&error))?;
+        Ok((bench, folder))
+    }
+
+    fn told<'b>(&'b self, standing: &'b Standing) -> Told<'b> {
+        Told { spec: &self.spec, standing }
+    }
+}
+
+impl Site for Ground<'_> {
+    fn now(&self) -> String {
+        (self.clock)()
+    }
+
+    fn base(&self) -> Option<String> {
+        self.base.clone()
+    }
+
+    fn tree(&self) -> Result<TreeHash, Breakdown> {
+        own::tree_hash(&self.root).map_err(|error| Breakdown::Fatal(chain(&error)))
+    }
+
+    fn check(
+        &self,
+        round: &OpenRound,
+        tell: &mut dyn FnMut(CheckOutcome) -> Result<(), Breakdown>,
+    ) -> Result<(), Breakdown> {
+        self.run_checks(round, tell)
+    }
+
+    fn review(&self, standing: &Standing) -> Result<Seen, Breakdown> {
+        self.listener.reviewing();
+        let checks = standing.open.as_ref().map(|open| open.checks.as_slice()).unwrap_or_default();
+        let minimum = self.spec.verification.minimum_coverage;
+        let mut issues = seen::of_checks(checks, standing.compared(), minimum);
+        let reviewed = self.reviewer.review(standing.base.as_deref(), &self.spec, checks)?;
+        issues.extend(reviewed.issues);
+        issues.extend(seen::of_criteria(&reviewed.criteria));
+        let seen = Seen {
+            issues,
+            tests_passed: seen::tests_passed(checks),
+            criteria: reviewed.criteria,
+            needs_sign_off: self.needs_sign_off(),
+        };
+        self.listener.reviewed(&seen);
+        Ok(seen)
+    }
+
+    fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown> {
+        self.listener.fixing(issues.len());
+        let broken = |error: GitError| Breakdown::Round(chain(&error));
+        let (bench, _folder) = self.lay_out()?;
+        let request = paper::fix_request(issues, standing.round, &self.spec);
+        let said = self.fixer.fix(&Errand {
+            folder: bench.path(),
+            base: standing.base.as_deref(),
+            request: &request,
+            issues,
+        })?;
+        let said = redacted_text(&said);
+        self.listener.said(&said);
+        Ok(FixMade { patch: bench.patch().map_err(broken)?, said })
+    }
+
+    fn put_in(&self, patch: &Patch, tree: &TreeHash) -> Result<Put, Breakdown> {
+        let leave_out = |path: &str| self.spec.owns(path);
+        let put = |put: Result<(), GitError>| match put {
+            Ok(()) => Ok(Put::Done),
+            Err(GitError::Moved { .. }) => Ok(Put::TreeMoved),
+            Err(error) => Err(Breakdown::Round(chain(&error))),
+        };
+        // Whoever began to put it in may not have come to the end.
+        if put(patch.take_out(&self.root, &leave_out))? == Put::TreeMoved || self.tree()? != *tree {
+            return Ok(Put::TreeMoved);
+        }
+        let done = put(patch.put_in(&self.root, &leave_out))?;
+        let files = patch.files(&self.root).map_err(|error| Breakdown::Fatal(chain(&error)))?;
+        let (left_out, files): (Vec<String>, Vec<String>) =
+            files.into_iter().partition(|path| leave_out(path));
+        self.listener.fixed(&files, &left_out);
+        Ok(done)
+    }
+
+    fn failed(&self, why: &str) {
+        self.listener.broke_down(why);
+    }
+
+    fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left {
+        self.told(standing).papers(ending)
+    }
+
+    fn export(&self, standing: &Standing, ending: Option<&Ending>) -> Result<(), Breakdown> {
+        self.told(standing).write(&self.root, ending)
+    }
+}
