@@ -192,7 +192,7 @@ fn what_falls_short_is_told_once_and_never_lost() {
     let told = |checks: &[CheckOutcome], minimum| -> Vec<String> {
         of_checks(checks, &[], minimum).into_iter().map(|issue| issue.title).collect()
     };
-    let both = ["Test coverage of `src/a.rs` is below 80%", "Test coverage in all is below 80%"];
+    let both = ["Test coverage in all is below 80%", "Test coverage of `src/a.rs` is below 80%"];
     assert_eq!(told(&[short.clone(), short.clone()], Some(80.0)), both);
     assert_eq!(
         told(std::slice::from_ref(&short), None),
