@@ -4,6 +4,7 @@
 mod coverage;
 mod endings;
 mod errors;
+mod models;
 mod people;
 mod refused;
 mod sign_off;

@@ -1,0 +1,111 @@
+//! The loop with a model: it reads the change, says where criteria are met, and fixes the rest.
+
+use std::fs;
+
+use assay_fakes::model::{Answer, Asked, FakeModel, Options};
+use serde_json::json;
+
+use super::{PLAN, RUNNER, Stage};
+
+/// The key that the server wants.
+const KEY: &str = "sk-test-5d0f8a7c61e94b23";
+
+/// Criteria of which no code can tell whether they are met.
+const SPEC: &str = "\
+# Greeting
+
+## Acceptance Criteria
+
+- [ ] Whoever comes is welcome
+- [ ] Whoever leaves hears a kind word
+
+## Verification
+
+**Unit Tests:**
+- `sh test.sh` - All pass
+";
+
+/// Sets up the spec with a model that reviews nothing away, judges by what it quotes, and fixes.
+fn with_model(quote: &'static str) -> (Stage, FakeModel) {
+    let script = move |asked: &Asked| {
+        if asked.system.starts_with("You mend code") {
+            let edit = json!({ "file": "greeting.txt", "find": "hello\n", "replace": "hello friend\ngoodbye friend\n" });
+            return Answer::json(&json!({ "edits": [edit], "summary": "It says goodbye." }));
+        }
+        if asked.system.starts_with("You say whether one criterion") {
+            let is_second = asked.text().contains("Is this met? Whoever leaves");
+            let quote = if is_second { quote } else { "hello friend" };
+            return Answer::json(&json!({
+                "status": "MET", "file": "greeting.txt", "line": 1, "quote": quote, "why": "",
+            }));
+        }
+        let text = asked.text();
+        let (_, rest) = text.split_once("You are the `").unwrap();
+        let (reviewer, _) = rest.split_once("` reviewer").unwrap();
+        Answer::json(&json!({
+            "reviewer": reviewer, "findings": [], "residual_risks": [], "testing_gaps": [],
+        }))
+    };
+    let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
+    let server = FakeModel::start_with(options, script).unwrap();
+    let stage = Stage::bare();
+    let configuration = format!(
+        "models:\n  use:\n    fake: {{ api: anthropic, model: fake-1, url: \"{}\", \
+         key_env: FAKE_KEY }}\n",
+        server.url()
+    );
+    let repository = &stage.repository;
+    repository.write("config/agent-framework.yaml", configuration);
+    repository.write("test.sh", RUNNER);
+    repository.commit("how it is tested");
+    repository.write("specs/001-greeting/spec.md", SPEC);
+    repository.write("specs/001-greeting/implementation_plan.json", PLAN);
+    repository.write("greeting.txt", "hello\n");
+    (stage, server)
+}
+
+#[test]
+fn a_model_reviews_judges_and_fixes_until_all_is_shown() {
+    let (stage, server) = with_model("goodbye friend");
+    let ran = stage.ends_with(0, &[], &[("FAKE_KEY", KEY)]);
+    assert!(ran.stdout.contains("APPROVED after 2 rounds"), "{}", ran.stdout);
+    let report = stage.paper("qa_report.md");
+    assert!(
+        report.contains("| Whoever leaves hears a kind word | met | greeting.txt:2:"),
+        "{report}"
+    );
+    assert_eq!(
+        fs::read_to_string(stage.repository.file("greeting.txt")).unwrap(),
+        "hello friend\ngoodbye friend\n"
+    );
+    let told = server.requests();
+    let told = told.iter().map(|asked| String::from_utf8_lossy(&asked.body).into_owned());
+    let told = told.into_iter().any(|body| body.contains("Test fails: leaves"));
+    assert!(told, "the fixer is told what is wrong");
+}
+
+#[test]
+fn what_a_model_makes_up_shows_nothing() {
+    let (stage, _server) = with_model("farewell, and come again");
+    stage.ends_with(4, &[], &[("FAKE_KEY", KEY)]);
+    let issues = stage.issues();
+    let title = "Nobody can tell: Whoever leaves hears a kind word";
+    assert!(issues.iter().any(|(_, issue)| issue == title), "{issues:?}");
+}
+
+#[test]
+fn a_model_that_does_not_answer_is_an_error_and_no_verdict() {
+    let (stage, _server) = with_model("goodbye friend");
+    stage.repository.write("greeting.txt", "hello friend\ngoodbye friend\n");
+    stage.ends_with(3, &[], &[("FAKE_KEY", "wrong")]);
+    assert_eq!(stage.ending()["ending"], "errors");
+}
+
+#[test]
+fn without_a_model_nobody_can_tell() {
+    let (stage, server) = with_model("goodbye friend");
+    stage.repository.write("greeting.txt", "hello friend\ngoodbye friend\n");
+    stage.ends_with(4, &["--no-models"], &[]);
+    assert_eq!(server.requests().len(), 0);
+    assert_eq!(stage.issues().len(), 2);
+}
