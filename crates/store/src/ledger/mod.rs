@@ -1,7 +1,7 @@
 //! What reviews found, over time: [`Ledger`], an embedded SQL store in one file.
 //!
-//! [`record`] adds a review to it, [`query`] asks what became of findings, [`decision`] holds what
-//! somebody decided about them. What is written are facts (a run saw this, a run looked and it was
+//! [`record`] adds a review to it, [`query`] asks what became of findings, [`known`] what is known of
+//! some files, [`decision`] holds what somebody decided about them. What is written are facts (a run saw this, a run looked and it was
 //! not there, somebody dismissed it); a finding's [`State`] is read off the newest of them, so
 //! neither order nor repetition of runs matters.
 //!
@@ -9,6 +9,7 @@
 //! here as a flat row and its own JSON.
 
 pub mod decision;
+pub mod known;
 pub mod query;
 pub mod record;
 mod schema;

@@ -151,7 +151,7 @@ pub enum Named {
 }
 
 /// A finding's state, on a day.
-const STATE: &str = "CASE
+pub(super) const STATE: &str = "CASE
     WHEN outcome = 'absent' THEN 'gone'
     WHEN outcome = 'left_alone' THEN 'dismissed'
     WHEN EXISTS (SELECT 1 FROM dismissals
@@ -159,7 +159,8 @@ const STATE: &str = "CASE
                    AND (until IS NULL OR until >= :today)) THEN 'dismissed'
     ELSE 'open' END";
 
-const ENTRY: &str = "key, id, severity, impact, file, line, title, category, rule, fingerprint,
+pub(super) const ENTRY: &str =
+    "key, id, severity, impact, file, line, title, category, rule, fingerprint,
     first_seen, last_seen, last_look,
     (SELECT json_group_array(DISTINCT reviewer) FROM votes WHERE finding = findings.key) AS voters";
 
@@ -286,7 +287,7 @@ impl Ledger {
     }
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let state: String = row.get("state")?;
     let known = [State::Open, State::Gone, State::Dismissed];
     let state = known.into_iter().find(|known| known.as_str() == state);

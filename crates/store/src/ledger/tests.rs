@@ -475,3 +475,63 @@ proptest! {
         prop_assert_eq!(told(&straight.ledger), told(&shuffled.ledger));
     }
 }
+
+/// Plays a story and tells what is known of `x.rs`, but for what some runs saw.
+fn check_known(story: &str, but: &[i64], expected: Expect) {
+    let mut sandbox = sandbox();
+    play(&mut sandbox.ledger, story);
+    let but = but.iter().map(|number| run(*number).id).collect();
+    let mut out = String::new();
+    for known in sandbox.ledger.known_in(["x.rs"], &but, 3, TODAY).unwrap() {
+        let name = known.entry.title.split(' ').next().unwrap();
+        let (state, minute) = (known.entry.state, (known.last.0.as_second() - 1_780_000_000) / 60);
+        writeln!(out, "{name} {} x{} at {minute} {:?}", state.as_str(), known.runs, known.why)
+            .unwrap();
+    }
+    expected.assert_eq(&out);
+}
+
+#[test]
+fn of_a_file_it_is_known_how_often_what_was_raised_and_what_became_of_it() {
+    check_known(
+        "1: saw a@x.rs, saw b@x.rs, saw c@y.rs
+         2: saw a@x.rs, lost b
+         3: saw a@x.rs, held b@x.rs, left d@x.rs
+         dismiss a",
+        &[],
+        expect![[r#"
+            a dismissed x3 at 3 Some("fixture")
+            d dismissed x1 at 3 None
+            b open x1 at 1 None
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_run_saw_that_does_not_count_is_not_known() {
+    let story = "1: saw a@x.rs
+                 2: saw a@x.rs, saw b@x.rs";
+    check_known(
+        story,
+        &[2],
+        expect![[r#"
+            a open x1 at 1 None
+        "#]],
+    );
+    check_known(story, &[1, 2], expect![""]);
+}
+
+#[test]
+fn no_more_of_a_file_is_told_than_asked_for_and_the_newest_of_it() {
+    check_known(
+        "1: saw a@x.rs, saw b@x.rs, saw c@x.rs, saw d@x.rs
+         2: saw d@x.rs
+         3: saw b@x.rs",
+        &[],
+        expect![[r#"
+            b open x2 at 3 None
+            d open x2 at 2 None
+            a open x1 at 1 None
+        "#]],
+    );
+}

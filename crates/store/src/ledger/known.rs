@@ -1,0 +1,85 @@
+//! What is known of the findings of some files, for whoever looks at these files again: [`Known`].
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Row, named_params};
+
+use super::query::{ENTRY, Entry, STATE, entry};
+use super::{Ledger, LedgerError, State};
+use crate::task::Moment;
+
+/// A finding with how often it was raised and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// The finding in short.
+    pub entry: Entry,
+    /// How many runs raised it, or saw that it was left alone.
+    pub runs: u64,
+    /// When the last of them did.
+    pub last: Moment,
+    /// Why it was dismissed, where it is.
+    pub why: Option<String>,
+}
+
+/// A look that says that a finding was there and told.
+const RAISED: &str = "FROM looks JOIN runs ON runs.id = looks.run
+    WHERE looks.finding = findings.key AND looks.outcome IN ('raised', 'left_alone')
+      AND looks.run NOT IN (SELECT value FROM json_each(:but))";
+
+impl Ledger {
+    /// Gives what is known of the findings of some files, the newest of each file first and no more
+    /// than `most` of it. What the runs in `but` saw does not count; `today` is a day such as
+    /// `2026-12-31`.
+    pub fn known_in<'a>(
+        &self,
+        files: impl IntoIterator<Item = &'a str>,
+        but: &BTreeSet<String>,
+        most: u32,
+        today: &str,
+    ) -> Result<Vec<Known>, LedgerError> {
+        let sql = format!(
+            "SELECT * FROM (
+                 SELECT {ENTRY}, {STATE} AS state,
+                        (SELECT count(*) {RAISED}) AS raised,
+                        (SELECT max(runs.at) {RAISED}) AS last_raised,
+                        (SELECT reason FROM dismissals
+                         WHERE finding = findings.key AND ended IS NULL) AS reason,
+                        (SELECT why FROM looks
+                         WHERE finding = findings.key AND run = findings.looked_by) AS left_for
+                 FROM findings WHERE file = :file)
+             WHERE raised > 0 ORDER BY last_raised DESC, impact, key LIMIT :most"
+        );
+        let but = serde_json::to_string(but).expect("names are text");
+        self.ask(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            let mut all = Vec::new();
+            for file in files {
+                let asked = named_params! {
+                    ":today": today, ":file": file, ":but": but, ":most": most,
+                };
+                let rows = statement.query_map(asked, known)?;
+                for row in rows {
+                    all.push(row?);
+                }
+            }
+            Ok(all)
+        })
+    }
+}
+
+fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
+    let entry = entry(row)?;
+    let why = match entry.state {
+        State::Open | State::Gone => None,
+        State::Dismissed => match row.get("reason")? {
+            Some(reason) => Some(reason),
+            None => row.get("left_for")?,
+        },
+    };
+    Ok(Known {
+        entry,
+        runs: row.get::<_, i64>("raised")?.unsigned_abs(),
+        last: row.get("last_raised")?,
+        why,
+    })
+}
