@@ -5,14 +5,14 @@ use std::net::TcpStream;
 
 /// A request as it came.
 #[derive(Debug, Clone)]
-pub(super) struct Request {
-    pub(super) method: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
     /// The path with its query.
-    pub(super) target: String,
+    pub(crate) target: String,
     /// The header fields, names in lower case.
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) head: Vec<u8>,
-    pub(super) body: Vec<u8>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) head: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// More than a client may send before the body.
@@ -23,7 +23,7 @@ impl Request {
     /// something unread is reset, which is how a reset is made. [`finish`] reads it.
     ///
     /// Gives none when the client has left.
-    pub(super) fn read(mut stream: &TcpStream) -> io::Result<Option<Request>> {
+    pub(crate) fn read(mut stream: &TcpStream) -> io::Result<Option<Request>> {
         let Some(head) = read_head(stream)? else { return Ok(None) };
         let Some(mut request) = parse_head(head) else {
             write_plain(stream, 400, "this is not HTTP/1.1")?;
@@ -53,18 +53,18 @@ impl Request {
     }
 
     /// Reads what [`Request::read`] left, so that the next request can follow.
-    pub(super) fn finish(&self, mut stream: &TcpStream) -> io::Result<()> {
+    pub(crate) fn finish(&self, mut stream: &TcpStream) -> io::Result<()> {
         let rest = usize::from(!self.body.is_empty());
         stream.read_exact(&mut [0][..rest])
     }
 
     /// Gives a header field.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// Gives the path without its query.
-    pub(super) fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 }
@@ -106,7 +106,7 @@ fn write_plain(mut stream: &TcpStream, status: u16, text: &str) -> io::Result<()
 }
 
 /// Writes the head of an answer; a body without a length comes in chunks.
-pub(super) fn head(status: u16, fields: &[(&str, String)], length: Option<usize>) -> Vec<u8> {
+pub(crate) fn head(status: u16, fields: &[(&str, String)], length: Option<usize>) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {status} {}\r\n", reason(status));
     for (name, value) in fields {
         head += &format!("{name}: {value}\r\n");
@@ -122,6 +122,7 @@ pub(super) fn head(status: u16, fields: &[(&str, String)], length: Option<usize>
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
+        202 => "Accepted",
         400 => "Bad Request",
         401 => "Unauthorized",
         403 => "Forbidden",

@@ -5,6 +5,8 @@
 
 #[cfg(unix)]
 pub mod chromium;
+pub mod graphiti;
+mod http;
 pub mod model;
 pub mod pages;
 #[cfg(unix)]

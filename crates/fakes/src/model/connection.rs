@@ -4,10 +4,10 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use super::http::{self, Request};
 use super::reply::{Body, Course, Reply};
 use super::server::Shared;
 use super::{Cut, Pause};
+use crate::http::{self, Request};
 
 /// A connection that is taken off the list when it ends, however it ends: one that is listed
 /// stays open.

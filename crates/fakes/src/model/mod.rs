@@ -9,7 +9,6 @@ mod asked;
 mod connection;
 mod dialect;
 mod fault;
-mod http;
 mod obedient;
 mod reply;
 mod rules;

@@ -12,9 +12,9 @@ use serde_json::json;
 
 use super::connection::Connection;
 use super::dialect::Refused;
-use super::http::Request;
 use super::reply::Reply;
 use super::{Asked, Dialect, Script};
+use crate::http::Request;
 
 /// A model's server on 127.0.0.1. With it end all its connections and threads.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Read, Refused, Said, Stop, check_fields, event};
+use crate::http::Request;
 use crate::model::asked::{said_by, text_of};
-use crate::model::http::Request;
 
 const FIELDS: [&str; 21] = [
     "model", "messages", "max_tokens", "system", "metadata", "stop_sequences", "stream",

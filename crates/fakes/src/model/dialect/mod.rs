@@ -7,8 +7,8 @@ mod responses;
 
 use serde_json::{Value, json};
 
-use super::http::Request;
 use super::{Asked, Dialect, Usage};
+use crate::http::Request;
 
 /// What is said, once it is settled how it goes out.
 #[derive(Debug)]

@@ -1,0 +1,87 @@
+//! Where a Graphiti server listens: [`ServerUrl`].
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use ureq::http::Uri;
+
+use super::error::NoServerUrl;
+
+/// Where a server listens, such as `http://localhost:8000/mcp`. Only the web's own two schemes are
+/// spoken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerUrl(Uri);
+
+impl ServerUrl {
+    pub(super) fn uri(&self) -> &Uri {
+        &self.0
+    }
+
+    /// Says whether it is on this machine, which no proxy reaches.
+    pub(super) fn is_here(&self) -> bool {
+        let host = self.0.host().unwrap_or_default();
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        host.eq_ignore_ascii_case("localhost")
+            || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    }
+}
+
+impl fmt::Display for ServerUrl {
+    /// Leaves the query out, which may hold a key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = self.0.scheme_str().unwrap_or_default();
+        let authority = self.0.authority().map_or("", |authority| authority.as_str());
+        write!(f, "{scheme}://{authority}{}", self.0.path())
+    }
+}
+
+impl FromStr for ServerUrl {
+    type Err = NoServerUrl;
+
+    fn from_str(text: &str) -> Result<ServerUrl, NoServerUrl> {
+        let uri: Uri = text.trim().parse().map_err(|_| NoServerUrl::NoAddress)?;
+        let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
+        let Some(authority) = uri.authority().filter(|it| is_web && !it.host().is_empty()) else {
+            return Err(NoServerUrl::NoAddress);
+        };
+        match authority.as_str().contains('@') {
+            true => Err(NoServerUrl::Password),
+            false => Ok(ServerUrl(uri)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_the_web_are_taken_and_none_with_a_password() {
+        let told = |text: &str| match text.parse::<ServerUrl>() {
+            Ok(url) => url.to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(told("http://localhost:8000/mcp"), "http://localhost:8000/mcp");
+        assert_eq!(told(" https://memory.example.org "), "https://memory.example.org/");
+        assert_eq!(told("https://m.example/mcp?key=abc"), "https://m.example/mcp");
+        for odd in [
+            "", "localhost:8000", "/mcp", "ftp://example.org/", "file:///etc/passwd", "http://",
+            "javascript:alert(1)", "http:///mcp", "ht tp://x", "http://x\u{7}y/",
+        ] {
+            assert_eq!(told(odd), NoServerUrl::NoAddress.to_string(), "{odd}");
+        }
+        assert_eq!(told("https://ada:pw@example.org/mcp"), NoServerUrl::Password.to_string());
+    }
+
+    #[test]
+    fn what_is_on_this_machine_is_told_from_what_is_not() {
+        let is_here = |text: &str| text.parse::<ServerUrl>().unwrap().is_here();
+        for here in ["http://localhost/", "http://127.0.0.1:1/", "http://[::1]:1/"] {
+            assert!(is_here(here), "{here}");
+        }
+        for elsewhere in ["http://localhost.example/", "http://10.0.0.1/", "http://127.example/"] {
+            assert!(!is_here(elsewhere), "{elsewhere}");
+        }
+    }
+}

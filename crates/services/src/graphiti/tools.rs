@@ -1,0 +1,162 @@
+//! What a Graphiti server offers: searching for facts and entities, and adding an episode.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::Session;
+use super::error::GraphitiError;
+
+/// How long the name of a group may be.
+const LONGEST_GROUP: usize = 100;
+
+/// How much of a text is taken, in characters.
+const LONGEST_TEXT: usize = 8_000;
+
+/// Which part of a graph is meant: letters, digits, dashes and underscores, as servers want it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct GroupId(String);
+
+impl GroupId {
+    /// Makes a group of a name; what a group cannot have becomes an underscore.
+    pub fn of(name: &str) -> GroupId {
+        let fit = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        let group: String = name.trim().chars().take(LONGEST_GROUP).map(fit).collect();
+        GroupId(if group.is_empty() { "_".to_owned() } else { group })
+    }
+}
+
+impl fmt::Display for GroupId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is searched for.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'a> {
+    /// In plain words.
+    pub text: &'a str,
+    /// Where.
+    pub group: &'a GroupId,
+    /// No more than so many.
+    pub most: u32,
+}
+
+/// Something that holds between two entities.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Fact {
+    /// What.
+    #[serde(rename = "fact")]
+    pub text: String,
+    /// Since when, where that is known.
+    #[serde(default)]
+    pub valid_at: Option<String>,
+    /// When it ceased to, where it did.
+    #[serde(default)]
+    invalid_at: Option<String>,
+    /// When another fact took its place, where one did.
+    #[serde(default)]
+    expired_at: Option<String>,
+}
+
+/// An entity.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Node {
+    /// What it is called.
+    pub name: String,
+    /// What is known of it.
+    #[serde(default)]
+    pub summary: Option<String>,
+}
+
+/// Something that happened, in words.
+#[derive(Debug, Clone, Copy)]
+pub struct Episode<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// All of it.
+    pub body: &'a str,
+    /// Where it belongs.
+    pub group: &'a GroupId,
+    /// Who tells it.
+    pub told_by: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Facts {
+    facts: Vec<Fact>,
+}
+
+#[derive(Deserialize)]
+struct Nodes {
+    nodes: Vec<Node>,
+}
+
+impl Session {
+    /// Searches for facts, the most relevant first. What holds no more is left out.
+    pub fn facts(&mut self, query: &Query<'_>) -> Result<Vec<Fact>, GraphitiError> {
+        let tool = "search_memory_facts";
+        let Facts { facts } = self.search(tool, query, "max_facts")?;
+        let holds = |fact: &Fact| fact.invalid_at.is_none() && fact.expired_at.is_none();
+        let facts = facts.into_iter().filter(holds).take(query.most as usize);
+        Ok(facts.map(|fact| Fact { text: cut(&fact.text), ..fact }).collect())
+    }
+
+    /// Searches for entities, the most relevant first.
+    pub fn nodes(&mut self, query: &Query<'_>) -> Result<Vec<Node>, GraphitiError> {
+        let Nodes { nodes } = self.search("search_nodes", query, "max_nodes")?;
+        let nodes = nodes.into_iter().take(query.most as usize);
+        let cut_node =
+            |node: Node| Node { name: cut(&node.name), summary: node.summary.as_deref().map(cut) };
+        Ok(nodes.map(cut_node).collect())
+    }
+
+    /// Adds an episode. The server thinks about it later, and this does not wait for that.
+    pub fn add(&mut self, episode: &Episode<'_>) -> Result<(), GraphitiError> {
+        let Episode { name, body, group, told_by } = episode;
+        let arguments = json!({
+            "name": name,
+            "episode_body": body,
+            "group_id": group,
+            "source": "text",
+            "source_description": told_by,
+        });
+        self.0.call("add_memory", &arguments).map(|_| ())
+    }
+
+    fn search<T: for<'de> Deserialize<'de>>(
+        &mut self,
+        tool: &str,
+        query: &Query<'_>,
+        most: &str,
+    ) -> Result<T, GraphitiError> {
+        let mut arguments = json!({ "query": query.text, "group_ids": [query.group] });
+        arguments[most] = Value::from(query.most);
+        let found = self.0.call(tool, &arguments)?;
+        serde_json::from_value(found).map_err(|error| GraphitiError::Unreadable {
+            what: tool.to_owned(),
+            why: error.to_string().chars().take(LONGEST_GROUP).collect(),
+        })
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_has_letters_digits_dashes_and_underscores() {
+        let group = |name: &str| GroupId::of(name).to_string();
+        assert_eq!(group("my-repo_1"), "my-repo_1");
+        assert_eq!(group(" a.b/c d\u{e9} "), "a_b_c_d_");
+        assert_eq!(group(""), "_");
+        assert_eq!(group(&"x".repeat(1_000)).len(), 100);
+    }
+}

@@ -1,0 +1,186 @@
+//! A Graphiti server, asked and told.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use assay_fakes::graphiti::{FakeGraphiti, Manner, Memory};
+use assay_fakes::pages::{Answer, Pages};
+use assay_services::graphiti::{Episode, Graphiti, GraphitiError, GroupId, Query, Session};
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+/// Enough for a loaded machine, where nobody waits for it to be over.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Searches for facts and entities, and writes what comes back.
+fn asked(url: &str, time: Duration) -> Result<String, GraphitiError> {
+    let mut session = Graphiti::new(url.parse().unwrap(), time).connect()?;
+    let told = search(&mut session);
+    session.close();
+    told
+}
+
+fn search(session: &mut Session) -> Result<String, GraphitiError> {
+    let query = Query { text: "what of a.py?", group: &GroupId::of("shop"), most: 2 };
+    let facts = session.facts(&query)?.into_iter().map(|fact| {
+        let since = fact.valid_at.unwrap_or_default();
+        format!("fact {since}: {}\n", fact.text)
+    });
+    let nodes = session.nodes(&query)?.into_iter().map(|node| {
+        let summary = node.summary.unwrap_or_default();
+        format!("node {}: {summary}\n", node.name)
+    });
+    Ok(facts.chain(nodes).collect())
+}
+
+fn check(memory: Memory, expected: &Expect) {
+    let server = FakeGraphiti::start(memory);
+    let told = asked(&server.url(), LONG).unwrap_or_else(|error| error.to_string());
+    expected.assert_eq(&told.replace(&server.url(), "URL"));
+    assert_eq!(server.problems(), [""; 0]);
+    assert_eq!(server.open_sessions(), 0);
+}
+
+fn memory() -> Memory {
+    let mut memory = Memory::of("shop", &["mean() fails on nothing", "label() is fine"]);
+    memory.nodes = vec![json!({ "uuid": "n", "name": "a.py", "summary": "prices" })];
+    memory
+}
+
+#[test]
+fn what_is_remembered_of_a_repository_is_found() {
+    let found = expect![[r#"
+        fact 2026-06-01T00:00:00Z: mean() fails on nothing
+        fact 2026-06-01T00:00:00Z: label() is fine
+        node a.py: prices
+    "#]];
+    check(memory(), &found);
+    check(Memory { manner: Manner::Stream, ..memory() }, &found);
+    check(Memory { group: "other".to_owned(), ..memory() }, &expect![""]);
+}
+
+#[test]
+fn what_holds_no_more_is_left_out() {
+    let mut memory = memory();
+    memory.facts[0]["invalid_at"] = json!("2026-06-02T00:00:00Z");
+    memory.nodes.clear();
+    check(
+        memory,
+        &expect![[r#"
+        fact 2026-06-01T00:00:00Z: label() is fine
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_loop_learned_is_added() {
+    for manner in [Manner::Json, Manner::Stream] {
+        let server = FakeGraphiti::start(Memory { manner, ..memory() });
+        let mut session = Graphiti::new(server.url().parse().unwrap(), LONG).connect().unwrap();
+        let group = GroupId::of("my shop");
+        let episode = Episode { name: "001", body: "approved", group: &group, told_by: "assay qa" };
+        session.add(&episode).unwrap();
+        session.close();
+        let call = server.calls().remove(0);
+        let expected = json!({
+            "name": "001", "episode_body": "approved", "group_id": "my_shop", "source": "text",
+            "source_description": "assay qa",
+        });
+        assert_eq!((call.tool.as_str(), call.arguments), ("add_memory", expected));
+        assert_eq!(server.problems(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_tool_that_fails_or_is_not_there_is_told_with_its_reason() {
+    check(
+        Memory { manner: Manner::Failing, ..memory() },
+        &expect!["the Graphiti server refused `search_memory_facts`: the graph is away"],
+    );
+    check(
+        Memory { manner: Manner::NoNodes, ..memory() },
+        &expect!["the Graphiti server refused `search_nodes`: Unknown tool: search_nodes"],
+    );
+}
+
+#[test]
+fn an_answer_of_another_form_cannot_be_read() {
+    let mut odd = memory();
+    odd.facts = vec![json!("mean() fails")];
+    check(
+        odd,
+        &expect![[
+            r#"the answer of the Graphiti server to `search_memory_facts` cannot be read: invalid type: string "mean() fails", expected struct Fact"#
+        ]],
+    );
+}
+
+#[test]
+fn nobody_is_waited_for_longer_than_said() {
+    for manner in [Manner::Silent, Manner::Endless] {
+        let server = FakeGraphiti::start(Memory { manner, ..memory() });
+        let told = asked(&server.url(), Duration::from_millis(300)).unwrap_err().to_string();
+        let told = told.replace(&server.url(), "URL");
+        let late = "the Graphiti server at `URL` did not answer within 0.3 s";
+        let flooded = "what answers at `URL` is no MCP server: it answers with more than 1024 KB";
+        match manner {
+            Manner::Silent => assert_eq!(told, late),
+            _ => assert!([late, flooded].contains(&told.as_str()), "{told}"),
+        }
+    }
+}
+
+#[test]
+fn where_nothing_listens_it_says_so() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let told = asked(&format!("http://127.0.0.1:{port}/mcp"), LONG).unwrap_err().to_string();
+    assert!(
+        told.starts_with("could not reach the Graphiti server at `http://127.0.0.1:"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_no_mcp_server_is_said_to_be_none() {
+    let check = |answer: Answer, expected: Expect| {
+        let url = Pages::serve(vec![("/mcp", answer)]).url("/mcp");
+        let told = asked(&url, LONG).unwrap_err().to_string();
+        expected.assert_eq(&told.replace(&url, "URL"));
+    };
+    check(
+        Answer::Page(200, "<p>hello</p>".to_owned()),
+        expect!["what answers at `URL` is no MCP server: its answer is no message"],
+    );
+    check(
+        Answer::Page(200, r#"{"jsonrpc":"2.0","id":7,"result":{}}"#.to_owned()),
+        expect!["what answers at `URL` is no MCP server: it answers something else"],
+    );
+    check(
+        Answer::Page(
+            200,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1999\u001b[1m"}}"#.to_owned(),
+        ),
+        expect![[
+            r"what answers at `URL` is no MCP server: it speaks version `1999\u{1b}[1m` of MCP"
+        ]],
+    );
+    check(
+        Answer::Page(404, String::new()),
+        expect!["what answers at `URL` is no MCP server: it answers `initialize` with status 404"],
+    );
+    check(
+        Answer::Redirect("http://elsewhere.example/mcp".to_owned()),
+        expect![
+            "what answers at `URL` is no MCP server: it leads to `http://elsewhere.example/mcp`, which is not followed"
+        ],
+    );
+    let deep = format!("{{\"id\":1,\"result\":{}", "[".repeat(400_000));
+    check(
+        Answer::Page(200, deep),
+        expect!["what answers at `URL` is no MCP server: its answer is no message"],
+    );
+    check(
+        Answer::Page(200, format!("{{\"id\":1,\"result\":\"{}\"}}", "x".repeat(2 << 20))),
+        expect!["what answers at `URL` is no MCP server: it answers with more than 1024 KB"],
+    );
+}
