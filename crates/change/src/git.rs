@@ -189,6 +189,17 @@ impl Git {
         self.line(&["config", "user.name"]).ok().filter(|name| !name.is_empty())
     }
 
+    /// Gives the name of the repository: as the remote that it came from calls it, or else as its
+    /// folder is called, which is the same for all of its work trees.
+    pub(crate) fn name(&self) -> String {
+        let remote = self.line(&["config", "--get", "remote.origin.url"]).unwrap_or_default();
+        let folder = || self.line(&["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+        let named = last_name(&remote).map(str::to_owned);
+        let named =
+            named.or_else(|| last_name(folder().ok()?.strip_suffix("/.git")?).map(Into::into));
+        named.unwrap_or_else(|| last_name(&self.root.to_string_lossy()).unwrap_or("").to_owned())
+    }
+
     /// Gives the folder in which git looks for hooks when it is not kept from running them.
     pub(crate) fn hooks_folder(&self) -> Result<PathBuf, GitError> {
         let listed = self.line(&["config", "--show-scope", "--get-all", "core.hooksPath"]);
@@ -341,6 +352,13 @@ impl Git {
 }
 
 /// Makes an argument of bytes.
+/// Gives the last part of an address or a path.
+fn last_name(address: &str) -> Option<&str> {
+    let address = address.trim_end_matches('/');
+    let address = address.strip_suffix(".git").unwrap_or(address);
+    address.rsplit(['/', ':']).next().filter(|name| !name.is_empty())
+}
+
 pub(crate) fn argument(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }

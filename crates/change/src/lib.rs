@@ -182,6 +182,11 @@ pub fn user_name(folder: &Path) -> Option<String> {
     Git::find(folder).ok()?.user_name()
 }
 
+/// Gives the name of the repository around a folder.
+pub fn repository_name(folder: &Path) -> Result<String, GitError> {
+    Ok(Git::find(folder)?.name())
+}
+
 /// Gives the commit that a name stands for in the repository around a folder.
 pub fn commit_of(folder: &Path, name: &str) -> Result<String, GitError> {
     Git::find(folder)?.resolve(name)

@@ -7,6 +7,7 @@ mod generated;
 mod hostile;
 mod kinds;
 mod lineage;
+mod name;
 mod numstat;
 mod pull;
 mod recorded;

@@ -1,0 +1,35 @@
+//! What a repository is called.
+
+use assay_change::repository_name;
+use assay_fakes::Repository;
+
+#[test]
+fn a_repository_is_called_as_its_remote_calls_it() {
+    let repository = Repository::new();
+    repository.git(&["remote", "add", "origin", "x"]);
+    for (url, name) in [
+        ("https://example.org/team/shop.git", "shop"),
+        ("git@example.org:team/shop.git", "shop"),
+        ("git@example.org:shop", "shop"),
+        ("https://ada:secret@example.org/team/shop/", "shop"),
+        ("../elsewhere/shop.git/", "shop"),
+    ] {
+        repository.git(&["remote", "set-url", "origin", url]);
+        assert_eq!(repository_name(repository.path()).unwrap(), name, "{url}");
+    }
+}
+
+#[test]
+fn without_a_remote_it_is_called_as_its_folder_and_so_are_its_work_trees() {
+    let repository = Repository::new();
+    let folder = repository.path().file_name().unwrap().to_str().unwrap();
+    assert_eq!(repository_name(repository.path()).unwrap(), folder);
+    repository.git(&["worktree", "add", "--quiet", "beside"]);
+    assert_eq!(repository_name(&repository.path().join("beside")).unwrap(), folder);
+}
+
+#[test]
+fn where_there_is_no_repository_there_is_no_name() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(repository_name(folder.path()).is_err());
+}
