@@ -2,7 +2,8 @@
 //!
 //! A [`spec`] says what has to hold and a [`plan`] what was done for it. What the loop sees in a
 //! round becomes [`issue`]s; approval, the next round or a person follows from them by rule. What
-//! people and fixers read of it are [`paper`]s, and what a person answers is [`feedback`].
+//! people and fixers read of it are [`paper`]s, what a person answers is [`feedback`], and what others
+//! remember of it is [`learned`].
 
 pub mod ending;
 pub mod event;
@@ -11,6 +12,7 @@ pub mod feedback;
 pub mod ground;
 pub mod issue;
 pub mod journal;
+pub mod learned;
 mod markdown;
 pub mod metrics;
 pub mod next;

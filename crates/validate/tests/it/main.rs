@@ -9,6 +9,7 @@ mod ground_papers;
 mod ground_tests;
 mod journal;
 mod killed;
+mod learned;
 mod manual_plan;
 mod moves;
 mod paper;

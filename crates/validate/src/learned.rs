@@ -1,0 +1,108 @@
+//! What a loop learned, for those who remember it: [`Learned`].
+
+use std::fmt::Write as _;
+
+use assay_findings::write::plain::one_line;
+use assay_rules::redacted_text;
+
+use crate::ending::Ending;
+use crate::issue::Issue;
+use crate::standing::{Round, Standing};
+
+/// So many issues are told.
+const ISSUES: usize = 30;
+
+/// So many fixes are told, the last ones.
+const FIXES: usize = 8;
+
+/// How much of a title or of what a fixer says is told, in characters.
+const LONGEST: usize = 300;
+
+/// What a loop learned, in words, without secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Learned {
+    /// What it is called.
+    pub name: String,
+    /// Which issues stood, what was done about them, and how it ended.
+    pub text: String,
+}
+
+impl Learned {
+    /// Sums up the epoch of a loop that ended.
+    pub fn of(spec: &str, standing: &Standing, ending: &Ending) -> Learned {
+        let rounds: Vec<&Round> =
+            standing.epoch().iter().filter(|round| round.seen().is_some()).collect();
+        let spec = short(spec);
+        let count = match rounds.len() {
+            1 => "1 round".to_owned(),
+            count => format!("{count} rounds"),
+        };
+        let reason = short(&ending.reason());
+        let mut text = format!("The validation of spec {spec} ended after {count}: {reason}.\n");
+        issues(&mut text, &rounds);
+        fixes(&mut text, &rounds);
+        Learned {
+            name: redacted_text(&format!("validation of spec {spec}")),
+            text: redacted_text(&text),
+        }
+    }
+}
+
+/// Tells each issue with the rounds in which it stood.
+fn issues(text: &mut String, rounds: &[&Round]) {
+    let mut known: Vec<(&Issue, Vec<u32>)> = Vec::new();
+    for round in rounds {
+        for issue in round.seen().into_iter().flat_map(|seen| &seen.issues) {
+            let before = known.iter().position(|(other, _)| is_same(other, issue));
+            match before {
+                Some(at) => known[at].1.push(round.number),
+                None if known.len() < ISSUES => known.push((issue, vec![round.number])),
+                None => {}
+            }
+        }
+    }
+    let last = rounds.last().map(|round| round.number);
+    for (issue, mut stood) in known {
+        stood.dedup();
+        let place = issue.place().map(|place| format!(" in {}", short(&place)));
+        let (title, kind) = (short(&issue.title), short(issue.kind.name()));
+        let became = match stood.last().copied() == last {
+            true => "still stood at the end",
+            false => "was gone afterwards",
+        };
+        let stood = stood.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(
+            text,
+            "- \"{title}\" ({kind}, {}){} stood in round {stood} and {became}.",
+            issue.severity.name(),
+            place.unwrap_or_default(),
+        );
+    }
+}
+
+fn is_same(one: &Issue, other: &Issue) -> bool {
+    match (&one.key, &other.key) {
+        (Some(one), Some(other)) => one == other,
+        _ => one.title == other.title && one.file == other.file,
+    }
+}
+
+/// Tells what whoever fixed says of it, which counts for nothing.
+fn fixes(text: &mut String, rounds: &[&Round]) {
+    let made: Vec<_> =
+        rounds.iter().filter_map(|round| Some((round.number, round.fix.as_ref()?))).collect();
+    for (number, fix) in made.iter().skip(made.len().saturating_sub(FIXES)) {
+        let did = if fix.changed_something { "changed something" } else { "changed nothing" };
+        let said = short(&fix.said);
+        let _ = writeln!(text, "- After round {number} the fixer {did}, and says: {said}");
+    }
+}
+
+/// Gives the beginning of a text on one line, without secrets: half of one looks like none.
+fn short(text: &str) -> String {
+    let whole = one_line(&redacted_text(&text.chars().take(LONGEST * 20).collect::<String>()));
+    match whole.char_indices().nth(LONGEST) {
+        None => whole,
+        Some((end, _)) => format!("{}…", &whole[..end]),
+    }
+}
