@@ -61,6 +61,9 @@ impl Reviews for ByCommand {
         let handed_in = handed_in::for_task(root, &job.task.id);
         let handed_in = handed_in.map_err(|error| failed(&error.into()))?;
         let prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
+        if let Some(trouble) = prepared.memory_trouble() {
+            job.log.warning(trouble);
+        }
         let reviewed = prepared.review_unseen(Mode::ReportOnly);
         // Nobody could look up what an approval was for.
         let kept = reviewed.keep(&prepared).map_err(|error| {

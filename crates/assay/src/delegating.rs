@@ -22,6 +22,7 @@ use assay_serve::review::{Begin, Begun, Ended, Finish, Fixing, Reviews};
 use assay_store::task::Moment;
 
 use crate::commands::today;
+use crate::memory::{self, Recalled};
 use crate::models::{check_apart, named};
 use crate::reviewing::{followed, time_id};
 use crate::settings::Settings;
@@ -54,6 +55,9 @@ impl Repository {
         let Opened { change, settings } = self.opened(&what.scope, &what.selection)?;
         let personas = Personas::with_repository_personas(settings.personas.clone())?;
         check_apart(&personas, &settings.commands)?;
+        let source = settings.qa.memory()?;
+        let date = today().map(String::from).unwrap_or_default();
+        let Recalled { memory, trouble: forgotten } = memory::recalled(&source, &change, &date);
         let models = RecordedModels {
             // Whoever is reviewed does not choose who reads it.
             named: Vec::new(),
@@ -62,11 +66,13 @@ impl Repository {
             tiers: [(); 3].map(|()| host_description(&what.model)),
             thinking: 0,
             prior: runs::prior_findings(&change),
+            memory,
             second_looks: settings.second_looks,
             largest_part: Some(LARGEST_PART),
         };
         let from_ledger = ledger::dismissals(&change.root);
-        let notes = settings.notes.iter().cloned().chain(trouble(&from_ledger)).collect();
+        let notes = settings.notes.iter().cloned().chain(trouble(&from_ledger));
+        let notes = notes.chain(forgotten).collect();
         let terms = terms(&settings, &from_ledger, &change);
         let review = delegation::start(Start {
             id: time_id(jiff::Timestamp::now()).parse()?,

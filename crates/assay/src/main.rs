@@ -10,6 +10,7 @@ mod exit;
 mod gating;
 mod interactive;
 mod link;
+mod memory;
 mod models;
 mod progress;
 mod queues;

@@ -12,6 +12,7 @@ use assay_gates::model::ModelJudge;
 use assay_models::{Caller, Nonce, Store, Stores};
 use assay_review::command::CommandReviewer;
 use assay_review::fixer::Fixer;
+use assay_review::memory::Memory;
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{Desk, Personas, Tier, VALIDATOR};
 use assay_review::recording::{REPLIES, RecordedModels};
@@ -20,6 +21,7 @@ use assay_rules::redacted_text;
 use tempfile::TempDir;
 
 use crate::commands::today;
+use crate::memory::{self, Recalled};
 use crate::settings::Settings;
 use crate::settings::models::{StoredCaps, StoredModels};
 
@@ -116,6 +118,8 @@ pub(crate) enum Keeping {
     Answers,
     /// Nothing is written.
     Nothing,
+    /// Nobody is asked, so there are none.
+    NoneAsked,
 }
 
 /// What is asked over in a run, whoever asks and how often: what it may spend, and where its answers
@@ -213,6 +217,8 @@ pub(crate) struct Panel {
     pub(crate) at_a_time: usize,
     /// How it is done, and what is needed to have the same again.
     recorded: RecordedModels,
+    /// Why what earlier runs learned is not all known, where it is not.
+    memory_trouble: Option<String>,
     /// What it is asked over; nothing where it is on record.
     line: Option<Line>,
 }
@@ -242,6 +248,11 @@ impl Panel {
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let (time, thinking) = (settings.models.time(), settings.models.thinking());
         let prior = runs::prior_findings(change);
+        let source = settings.qa.memory()?;
+        let Recalled { memory, trouble } = match keeping {
+            Keeping::Answers | Keeping::Nothing => memory::recalled(&source, change, today),
+            Keeping::NoneAsked => memory::recalled_here(&source, change, today),
+        };
         let tiers = [Tier::Cheap, Tier::Default, Tier::Premium];
         let recorded = RecordedModels {
             personas: files,
@@ -250,15 +261,17 @@ impl Panel {
             tiers: tiers.map(|tier| models.of(tier).about().clone()),
             thinking,
             prior: prior.clone(),
+            memory: memory.clone(),
             second_looks: settings.second_looks,
             largest_part: None,
         };
         let desk = Desk::new(line.caller.clone(), models, nonce, time);
         Ok(Some(Panel {
-            desk: Arc::new(desk.thinking(thinking).prior(prior)),
+            desk: Arc::new(desk.thinking(thinking).prior(prior).memory(memory)),
             personas,
             at_a_time: settings.models.at_a_time(),
             recorded,
+            memory_trouble: trouble,
             line: Some(line),
         }))
     }
@@ -270,6 +283,7 @@ impl Panel {
             personas: Personas::with_repository_personas(recorded.personas.clone())?,
             at_a_time: 1,
             recorded,
+            memory_trouble: None,
             line: None,
         })
     }
@@ -277,6 +291,16 @@ impl Panel {
     /// Gives what the run is asked over, for its next review.
     pub(crate) fn line(&self) -> Option<Line> {
         self.line.clone()
+    }
+
+    /// Gives what earlier runs learned, as far as it is told.
+    pub(crate) fn memory(&self) -> Option<&Memory> {
+        self.recorded.memory.as_ref()
+    }
+
+    /// Says why what earlier runs learned is not all known, where it is not.
+    pub(crate) fn memory_trouble(&self) -> Option<&str> {
+        self.memory_trouble.as_deref()
     }
 
     /// Gives the reviewers: those who were asked for by name, or else all, whose triggers decide.

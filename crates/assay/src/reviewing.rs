@@ -132,6 +132,11 @@ impl Prepared {
         Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error:#}"))
     }
 
+    /// Says why reviewers are not told all that earlier runs learned, where they are not.
+    pub(crate) fn memory_trouble(&self) -> Option<&str> {
+        self.panel.as_ref().and_then(Panel::memory_trouble)
+    }
+
     /// Has everybody who is concerned read the change, and decides.
     pub(crate) fn review(&self, mode: Mode, fail_on: Option<&Grade>) -> Reviewed {
         self.review_showing(mode, fail_on, &Progress::new())

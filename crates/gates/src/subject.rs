@@ -135,7 +135,8 @@ impl<'a> Subject<'a> {
     /// show.
     pub fn reconciled(&self) -> Option<&Reconciliation> {
         let (plan, at) = self.plan?;
-        let judge = self.judge.map(|judge| ModelCriterionJudge { judge, subject: self });
+        let judge =
+            self.judge.map(|judge| ModelCriterionJudge { judge, subject: self, memory: None });
         let judge = judge.as_ref().map(|judge| judge as &dyn CriterionJudge);
         Some(self.learned.reconciled.get_or_init(|| reconcile(plan, at, self.tree, judge)))
     }

@@ -2,7 +2,8 @@
 //!
 //! [`roster`] decides which reviewers read a change, [`run`] has them read it side by side, each
 //! giving an [`Answer`]; [`Review::synthesis`] puts the answers together. [`runs`] keeps a review
-//! on disk, [`ledger`] what became of findings over time, [`delegation`] has somebody else's model do
+//! on disk, [`ledger`] what became of findings over time, [`memory`] is what of that reviewers are told,
+//! [`delegation`] has somebody else's model do
 //! the reading, [`handed_in`] is what agents found besides, [`baseline`]
 //! is what somebody accepted, [`fix`] applies what is safe, and a [`fixer`]
 //! asks a model for the rest. How a verdict
@@ -16,6 +17,7 @@ pub mod fix;
 pub mod fixer;
 pub mod handed_in;
 pub mod ledger;
+pub mod memory;
 pub mod persona;
 mod prompt;
 pub mod recording;

@@ -21,6 +21,7 @@ use assay_models::{Absent, Budget, Caller, Description, Nonce, Patience, Store, 
 use assay_rules::redacted_text;
 use serde::{Deserialize, Serialize};
 
+use crate::memory::Memory;
 use crate::persona::{Desk, Models, PersonaReviewer, Personas};
 use crate::reviewer::{Answer, Interest, Reviewer, Tell};
 use crate::run::Review;
@@ -77,6 +78,9 @@ pub struct RecordedModels {
     pub thinking: u32,
     /// What an earlier review found.
     pub prior: Option<String>,
+    /// What earlier runs learned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
     /// Whether findings were looked at again.
     pub second_looks: bool,
     /// The most bytes of a part of the change, where whoever read it takes less than models do.
@@ -169,7 +173,7 @@ impl RecordedModels {
         let models = Models { cheap, default, premium };
         let desk = Desk::new(Arc::new(caller), models, nonce, Duration::ZERO);
         let desk = desk.thinking(self.thinking).prior(self.prior.clone());
-        desk.largest_part(self.largest_part)
+        desk.memory(self.memory.clone()).largest_part(self.largest_part)
     }
 }
 

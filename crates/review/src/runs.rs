@@ -1,6 +1,6 @@
 //! A review on disk: the folder `.assay/runs/<id>/`, written whole or not at all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -343,6 +343,14 @@ pub fn prior_findings(change: &Change) -> Option<String> {
     });
     let told: String = told.collect();
     (!told.is_empty()).then(|| without_injections(&redact(&told)).into_owned())
+}
+
+/// Gives the ids of the runs that reviewed this very change.
+pub(crate) fn of_the_same(change: &Change) -> BTreeSet<String> {
+    let parent = change.root.join(STATE).join("runs");
+    let this = change_hash(change);
+    let is_same = |id: &String| made_with(&parent.join(id)).is_ok_and(|with| with.change == this);
+    ids(&parent).unwrap_or_default().into_iter().filter(is_same).collect()
 }
 
 /// Gives the hash by which a file's content is told.

@@ -126,9 +126,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let (scope, selection) = (args.what.scope(), args.what.selection());
     let shows_only = args.roster || args.dry_run;
-    let keeping = match shows_only || args.mode == Some(ModeArg::ReportOnly) {
-        true => Keeping::Nothing,
-        false => Keeping::Answers,
+    let keeping = match args.mode {
+        _ if shows_only => Keeping::NoneAsked,
+        Some(ModeArg::ReportOnly) => Keeping::Nothing,
+        _ => Keeping::Answers,
     };
     let open = |line| {
         let asked = Asked { args: &args.models, keeping, line, also: None };
@@ -138,6 +139,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         recording::check_folder(folder)?;
     }
     let mut prepared = open(None)?;
+    prepared.memory_trouble().into_iter().for_each(warn);
     if shows_only {
         let cost = if args.dry_run { Cost::Shown } else { Cost::NotAsked };
         let roster = roster(&prepared.change, &prepared.reviewers, cost);

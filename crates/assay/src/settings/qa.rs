@@ -9,6 +9,7 @@ use assay_checks::command::CommandLine;
 use assay_checks::discovery::{Framework, Reading, TestKind};
 use assay_checks::results::Form;
 use assay_services::browser::Endpoint;
+use assay_services::graphiti::ServerUrl;
 use assay_validate::ending::Limits;
 use assay_validate::tryout::App;
 use serde::Deserialize;
@@ -41,10 +42,30 @@ pub(crate) struct StoredQa {
     check_seconds: Option<u64>,
     /// Where the app's pages are while it runs.
     app_url: Option<String>,
+    memory: StoredMemory,
     fixer: Option<StoredFixer>,
     frameworks: Vec<StoredFramework>,
     /// Kinds of issues besides those that are known.
     pub(crate) issue_types: Vec<String>,
+}
+
+/// Where what earlier runs learned is kept, besides the ledger.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct StoredMemory {
+    /// A Graphiti server.
+    url: Option<String>,
+}
+
+/// From where reviewers are told what earlier runs learned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum MemorySource {
+    /// They are not told.
+    Off,
+    /// From the ledger.
+    Ledger,
+    /// From a Graphiti server, which is also told what a loop learned.
+    Graphiti(ServerUrl),
 }
 
 /// A way to run tests that is not known otherwise.
@@ -83,6 +104,7 @@ impl StoredQa {
         self.fixer()?;
         self.frameworks()?;
         self.app()?;
+        self.memory()?;
         self.limits().map(|_| ())
     }
 
@@ -130,6 +152,20 @@ impl StoredQa {
         let is_on = variable("ELECTRON_MCP_ENABLED").is_some_and(|it| is_true(&it));
         let port = said("ELECTRON_DEBUG_PORT", None, DEBUG_PORT)?;
         Ok(is_on.then(|| App { endpoint: Endpoint::local(port), base }))
+    }
+
+    /// Gives from where reviewers are told what earlier runs learned, where the environment says
+    /// that they are.
+    pub(crate) fn memory(&self) -> anyhow::Result<MemorySource> {
+        let configured = self.memory.url.as_deref().map(str::parse).transpose();
+        let configured =
+            configured.with_context(|| format!("`qa.memory.url` in `{PATH}` cannot be used"))?;
+        if !variable("GRAPHITI_ENABLED").is_some_and(|it| is_true(&it)) {
+            return Ok(MemorySource::Off);
+        }
+        let said = variable("GRAPHITI_MCP_URL").map(|url| url.parse()).transpose();
+        let said = said.context("`GRAPHITI_MCP_URL` cannot be used")?;
+        Ok(said.or(configured).map_or(MemorySource::Ledger, MemorySource::Graphiti))
     }
 
     /// Gives how long a check may take.

@@ -6,13 +6,14 @@ use assay_findings::gate::Mode;
 use assay_gates::model::{ModelCriterionJudge, ModelJudge};
 use assay_gates::reconcile::CriterionJudge;
 use assay_gates::subject::Subject;
+use assay_review::memory::Memory;
 use assay_validate::ground::{Reviewed, Reviews};
 use assay_validate::run::Breakdown;
 use assay_validate::seen::{self, ReviewSays};
 use assay_validate::spec::Spec;
 
 use super::{Deadline, Place};
-use crate::models::{self, Asked, Keeping, Line, ModelArgs};
+use crate::models::{self, Asked, Keeping, Line, ModelArgs, Panel};
 use crate::reviewing::Prepared;
 use crate::settings::models::StoredModels;
 
@@ -44,6 +45,7 @@ impl Reviews for Eyes<'_> {
     ) -> Result<Reviewed, Breakdown> {
         self.deadline.check()?;
         let prepared = self.prepare(base, spec).map_err(broke)?;
+        prepared.memory_trouble().into_iter().for_each(self.warn);
         let reviewed = prepared.review_unseen(Mode::ReportOnly);
         match reviewed.keep(&prepared) {
             Ok(kept) => kept.trouble.iter().for_each(|trouble| (self.warn)(trouble)),
@@ -57,7 +59,9 @@ impl Reviews for Eyes<'_> {
         };
         let judge = self.judge().map_err(broke)?;
         let subject = Subject::new(None, Some(&prepared.change), prepared.change.tree());
-        let judge = judge.as_ref().map(|judge| ModelCriterionJudge { judge, subject: &subject });
+        let memory = prepared.panel.as_ref().and_then(Panel::memory).map(Memory::as_str);
+        let judge = judge.as_ref();
+        let judge = judge.map(|judge| ModelCriterionJudge { judge, subject: &subject, memory });
         let judge = judge.as_ref().map(|judge| judge as &dyn CriterionJudge);
         let criteria = seen::criteria(spec, checks, prepared.change.tree(), judge);
         let criteria = criteria.map_err(|why| self.used_up().unwrap_or(Breakdown::Round(why)))?;

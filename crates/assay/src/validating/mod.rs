@@ -18,6 +18,7 @@ use assay_validate::ending::Ending;
 use assay_validate::event::{Begun, Event, TreeHash};
 use assay_validate::ground::{Ground, Hears};
 use assay_validate::journal::{Journal, JournalError};
+use assay_validate::learned::Learned;
 use assay_validate::opening::{Found, Opening, opening};
 use assay_validate::own::tree_hash;
 use assay_validate::plan::{self, ImplementationPlan};
@@ -29,6 +30,7 @@ use self::eyes::Eyes;
 use self::hands::Hands;
 use crate::environment::variable;
 use crate::exit::NothingKnown;
+use crate::memory;
 use crate::models::{Line, ModelArgs};
 use crate::queues;
 use crate::settings::{Prompts, Settings};
@@ -191,6 +193,7 @@ pub(crate) fn validate(
     let prompts = Prompts::of(&change, &mut settings.notes)?;
     settings.notes.iter().for_each(|note| warn(note));
     let limits = settings.qa.limits()?;
+    let source = settings.qa.memory()?;
     let args = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
     let line = match args.are_wanted(&settings) {
         true => Some(Line::open(&args, &settings.models, &place.root)?),
@@ -230,6 +233,8 @@ pub(crate) fn validate(
         listener,
     };
     let (ending, standing) = run(&ground, &mut journal, &limits, begin).map_err(broken)?;
+    let learned = Learned::of(&place.spec.name, &standing, &ending);
+    memory::tell(&source, &place.root, &learned).iter().for_each(|trouble| warn(trouble));
     Ok((CameTo::Ended(ending), standing))
 }
 

@@ -51,6 +51,7 @@ fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &s
     for key in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
         command.env_remove(key);
     }
+    command.env_remove("GRAPHITI_ENABLED").env_remove("GRAPHITI_MCP_URL");
     command.envs(variables.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

@@ -22,6 +22,8 @@ pub struct ModelCriterionJudge<'a, 's> {
     pub judge: &'a ModelJudge,
     /// What it is shown: the subject that the plan belongs to.
     pub subject: &'a Subject<'s>,
+    /// What earlier runs learned about its files, which proves nothing.
+    pub memory: Option<&'a str>,
 }
 
 /// What a model answers.
@@ -56,7 +58,10 @@ impl CriterionJudge for ModelCriterionJudge<'_, '_> {
         let paths: Vec<String> = paths.into_iter().collect();
         // What the plan says is as little to be followed as the files.
         let words = format!("### MILESTONE\n{}\n", question.milestone.text);
-        let material = Material::of_files(self.subject, &words, &paths)?;
+        let mut material = Material::of_files(self.subject, &words, &paths)?;
+        if let Some(memory) = self.memory {
+            material.remember(memory);
+        }
         let criterion = redacted_text(&one_line(&question.criterion.text));
         let asked = format!("Is this met? {criterion}\n");
         let prompt = self.judge.prompt(RECONCILING, &material, "What is asked", &asked, schema());

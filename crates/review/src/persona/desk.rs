@@ -11,9 +11,10 @@ use assay_findings::spent::Spent;
 use assay_models::{Answered, Ask, Caller, Failure, Mark, Model, Nonce, Prompt, Reply, says};
 
 use super::{Persona, Signals, Tier};
+use crate::memory::Memory;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::{self, Parts};
-use crate::prompt::{self, Room};
+use crate::prompt::{self, Earlier, Room};
 use crate::reviewer::Estimate;
 
 /// The persona that is told what an earlier review found.
@@ -73,6 +74,8 @@ pub struct Desk {
     thinking: u32,
     /// What an earlier review found.
     prior: Option<String>,
+    /// What earlier runs learned.
+    memory: Option<Memory>,
     /// No part of a change is larger than this.
     largest_part: u64,
     signals: OnceLock<Signals>,
@@ -89,6 +92,7 @@ impl Desk {
             time,
             thinking: 0,
             prior: None,
+            memory: None,
             largest_part: LARGEST_PART,
             signals: OnceLock::new(),
             briefing: OnceLock::new(),
@@ -104,6 +108,12 @@ impl Desk {
     /// Tells what an earlier review found.
     pub fn prior(mut self, prior: Option<String>) -> Desk {
         self.prior = prior;
+        self
+    }
+
+    /// Tells every persona what earlier runs learned.
+    pub fn memory(mut self, memory: Option<Memory>) -> Desk {
+        self.memory = memory;
         self
     }
 
@@ -139,9 +149,10 @@ impl Desk {
         self.briefing.get_or_init(|| Briefing::new(change))
     }
 
-    /// Gives what a persona is told of an earlier review.
-    pub(super) fn prior_for(&self, persona: &Persona) -> Option<&str> {
-        self.prior.as_deref().filter(|_| persona.name == PRIOR)
+    /// Gives what a persona is told of earlier reviews.
+    pub(super) fn earlier(&self, persona: &Persona) -> Earlier<'_> {
+        let prior = self.prior.as_deref().filter(|_| persona.name == PRIOR);
+        Earlier { prior, memory: self.memory.as_ref() }
     }
 
     /// Cuts the change for a persona's model.
@@ -152,7 +163,7 @@ impl Desk {
         let answer = prompt::ANSWER_TOKENS.saturating_add(room.thinking).min(room.answer);
         let answer = u64::from(answer);
         let tokens = about.context_tokens.saturating_sub(answer + about.overhead_tokens);
-        let overhead = prompt::overhead(persona, briefing, self.prior_for(persona)) as u64;
+        let overhead = prompt::overhead(persona, briefing, self.earlier(persona)) as u64;
         let most = (tokens * BYTES_PER_TOKEN).saturating_sub(overhead);
         parts::parts(briefing, most.clamp(SMALLEST_PART, self.largest_part) as usize)
     }

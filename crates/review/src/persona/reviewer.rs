@@ -63,8 +63,8 @@ impl PersonaReviewer {
 
     /// Asks for a part of a change.
     pub(super) fn prompt(&self, briefing: &Briefing, part: (&Part, usize, usize)) -> Prompt {
-        let prior = self.desk.prior_for(&self.persona);
-        prompt::review(&self.persona, briefing, part, prior, self.desk.room(&self.persona))
+        let earlier = self.desk.earlier(&self.persona);
+        prompt::review(&self.persona, briefing, part, earlier, self.desk.room(&self.persona))
     }
 }
 

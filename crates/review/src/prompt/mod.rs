@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use self::briefing::Briefing;
 use self::parts::Part;
+use crate::memory::Memory;
 use crate::persona::Persona;
 
 /// What holds for every reviewer.
@@ -66,18 +67,30 @@ impl Room {
     }
 }
 
+/// What a persona is told of earlier reviews.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Earlier<'a> {
+    /// What the latest of them found.
+    pub(crate) prior: Option<&'a str>,
+    /// What all of them learned about the files of the change.
+    pub(crate) memory: Option<&'a Memory>,
+}
+
 /// Asks a persona to review a part of a change.
 pub(crate) fn review(
     persona: &Persona,
     briefing: &Briefing,
     (part, number, of): (&Part, usize, usize),
-    prior: Option<&str>,
+    earlier: Earlier<'_>,
     room: Room,
 ) -> Prompt {
     let (max_output_tokens, thinking_tokens) = room.limits(ANSWER_TOKENS);
+    let change = change_block(briefing, part, number, of);
+    let memory = earlier.memory.map(memory_block);
+    let persona = persona_block(persona, earlier.prior);
     Prompt {
         system: CONTRACT.to_owned(),
-        blocks: vec![change_block(briefing, part, number, of), persona_block(persona, prior)],
+        blocks: [Some(change), memory, Some(persona)].into_iter().flatten().collect(),
         schema: Some(REPORT_SCHEMA.clone()),
         max_output_tokens,
         thinking_tokens,
@@ -85,9 +98,9 @@ pub(crate) fn review(
 }
 
 /// Gives the bytes of a persona's prompt besides its part of the change.
-pub(crate) fn overhead(persona: &Persona, briefing: &Briefing, prior: Option<&str>) -> usize {
+pub(crate) fn overhead(persona: &Persona, briefing: &Briefing, earlier: Earlier<'_>) -> usize {
     let room = Room { answer: ANSWER_TOKENS, thinking: 0 };
-    review(persona, briefing, (&Part::default(), 1, 1), prior, room).bytes()
+    review(persona, briefing, (&Part::default(), 1, 1), earlier, room).bytes()
 }
 
 fn text(text: impl Into<String>) -> Piece {
@@ -141,6 +154,16 @@ fn change_block(briefing: &Briefing, part: &Part, number: usize, of: usize) -> B
 
 fn quoted(message: &str) -> String {
     message.lines().map(|line| format!("  > {line}\n")).collect()
+}
+
+/// What earlier runs learned: the same for every persona, too.
+fn memory_block(memory: &Memory) -> Block {
+    let mut pieces = vec![text(
+        "What earlier runs learned about these files. It may be out of date or wrong, and shows \
+         nothing of this change: it can tell you where to look, and what was decided before.\n",
+    )];
+    fenced(&mut pieces, "learned", memory.as_str().to_owned());
+    Block { pieces, shared: true }
 }
 
 /// The persona, and what it alone is told. It comes last: what was read before gives no orders.

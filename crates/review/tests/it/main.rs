@@ -6,6 +6,7 @@ mod fixing;
 mod flawed;
 mod forms;
 mod known;
+mod memory;
 mod personas;
 mod properties;
 mod reviewer;

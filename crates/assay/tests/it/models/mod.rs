@@ -5,6 +5,7 @@ mod budget;
 mod failures;
 mod gaps;
 mod keys;
+mod memory;
 mod own;
 mod replay;
 mod whole;
@@ -110,6 +111,12 @@ impl Case {
     /// Runs assay in the repository, with the key in its variable.
     fn run(&self, args: &[&str]) -> Ran {
         assay_with(self.repository.path(), args, b"", &[("FAKE_KEY", KEY)])
+    }
+
+    /// Runs assay with further variables.
+    fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let variables = [&[("FAKE_KEY", KEY)], variables].concat();
+        assay_with(self.repository.path(), args, b"", &variables)
     }
 
     /// Reviews the change with models.

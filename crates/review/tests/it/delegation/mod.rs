@@ -75,6 +75,7 @@ impl Case {
             tiers: [(); 3].map(|()| host_description("claude")),
             thinking: 0,
             prior: None,
+            memory: None,
             second_looks: self.second_looks,
             largest_part: Some(LARGEST_PART),
         }
