@@ -127,7 +127,7 @@ impl Metrics {
             ));
         }
         if !self.fixes_by_type.is_empty() {
-            out.push_str("\nFixed at the first try:\n");
+            out.push_str("\nFixed by the next round:\n");
         }
         for (kind, FixRate { tried, fixed }) in &self.fixes_by_type {
             let percent = 100 * fixed / tried.max(&1);

@@ -11,6 +11,7 @@ mod journal;
 mod killed;
 mod learned;
 mod manual_plan;
+mod metrics;
 mod moves;
 mod paper;
 mod paper_hostile;
