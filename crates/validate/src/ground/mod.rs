@@ -61,7 +61,7 @@ pub struct Ground<'a> {
 impl Ground<'_> {
     /// Lays out a bench, and takes away those of runs that were killed. Each has a folder of its
     /// own: what such a run had started may still be at work in the one before.
-    fn lay_out(&self) -> Result<(Bench, TempDir), Breakdown> {
+    fn lay_out(&self) -> Result<(TempDir, Bench), Breakdown> {
         let broken = |error: &dyn std::error::Error| Breakdown::Round(chain(error));
         disk::make_folder(&self.state).map_err(|error| broken(&error))?;
         for name in disk::names(&self.state).map_err(|error| broken(&error))? {
@@ -72,7 +72,7 @@ impl Ground<'_> {
         let folder = tempfile::Builder::new().prefix(BENCH).tempdir_in(&self.state);
         let folder = folder.map_err(|error| broken(&error))?;
         let bench = Bench::lay_out(&self.root, folder.path()).map_err(|error| broken(&error))?;
-        Ok((bench, folder))
+        Ok((folder, bench))
     }
 
     fn told<'b>(&'b self, standing: &'b Standing) -> Told<'b> {
@@ -122,7 +122,8 @@ impl Site for Ground<'_> {
     fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown> {
         self.listener.fixing(issues.len());
         let broken = |error: GitError| Breakdown::Round(chain(&error));
-        let (bench, _folder) = self.lay_out()?;
+        // The bench goes before its folder does, or git would keep a record of it.
+        let (_folder, bench) = self.lay_out()?;
         let request = paper::fix_request(issues, standing.round, &self.spec);
         let said = self.fixer.fix(&Errand {
             folder: bench.path(),

@@ -27,6 +27,9 @@ fn a_loop_fixes_what_is_wrong_and_approves() {
         fs::read_to_string(stage.repository.file("greeting.txt")).unwrap(),
         "hello\ngoodbye\n"
     );
+    // Git has no record of where the fixer worked.
+    let worktrees = stage.repository.git(&["worktree", "list"]);
+    assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
 }
 
 #[test]
