@@ -9,13 +9,16 @@ use assay_agents::work::{Failed, Job, Works};
 use assay_agents::workflow::command::{CommandWork, Leaves};
 use assay_agents::workflow::fix::FixWork;
 use assay_agents::workflow::review::ReviewWork;
-use assay_agents::workflow::{self, Fixes, Reviews, Runner, Shop};
+use assay_agents::workflow::validation::ValidationWork;
+use assay_agents::workflow::{self, Fixes, Reviews, Runner, Shop, Validated, Validates};
 use assay_change::{GitError, Scope, Selection};
 use assay_findings::gate::Mode;
 use assay_findings::path::RepoPath;
 use assay_review::fixer::{Errand, FixerError, Mended};
 use assay_review::persona::Tier;
 use assay_review::{handed_in, runs};
+use assay_validate::ending::Ending;
+use assay_validate::paper::ESCALATION;
 use serde_json::Value;
 
 use crate::commands::fix::apply_safe;
@@ -25,6 +28,7 @@ use crate::reviewing::{Prepared, breaks_something};
 use crate::settings::Configuration;
 use crate::settings::agents::AgentSettings;
 use crate::terminal::count;
+use crate::validating::{self, CameTo, Host, Place, Silent};
 
 /// Puts together the kinds of work that agents do in a repository.
 pub(crate) fn works(root: &Path, settings: &AgentSettings) -> Works {
@@ -45,10 +49,14 @@ pub(crate) fn works(root: &Path, settings: &AgentSettings) -> Works {
         .with("architecture", by_program(Leaves::Words))
         .with("planning", by_program(Leaves::Words))
         .with("qa_verification", by_program(Leaves::Findings))
+        .with(
+            "validation",
+            ValidationWork { shop: shop.clone(), validates: ByCommand(root.clone()) },
+        )
         .with("fix", FixWork { shop, fixes: ByCommand(root), runner })
 }
 
-/// Reviews and fixes as `assay review` and `assay fix` do, in a repository.
+/// Reviews, fixes and validates as `assay review`, `assay fix` and `assay qa` do, in a repository.
 struct ByCommand(PathBuf);
 
 impl Reviews for ByCommand {
@@ -100,12 +108,7 @@ fn persona(agent: &AgentConfig) -> Option<(String, String)> {
 impl Fixes for ByCommand {
     fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>) -> Result<String, Failed> {
         let ByCommand(root) = self;
-        let Some(base) = base else {
-            return Err(Failed::lasting(
-                "nobody knows what the change was made on top of, so nobody can tell its own \
-                 configuration from yours; name it as `base` in the task's context",
-            ));
-        };
+        let base = known(base)?;
         let mut done = safe_fixes(folder, base).map_err(|error| failed(&error))?;
         let configuration = Configuration::on_disk(root).map_err(|error| failed(&error))?;
         let models = configuration.as_ref().map(Configuration::models);
@@ -130,6 +133,54 @@ impl Fixes for ByCommand {
             true => "there is no safe fix for what is left".to_owned(),
             false => done.join("\n"),
         })
+    }
+}
+
+/// Refuses a change of which nobody knows where it begins.
+fn known(base: Option<&str>) -> Result<&str, Failed> {
+    base.ok_or_else(|| {
+        Failed::lasting(
+            "nobody knows what the change was made on top of, so nobody can tell its own \
+             configuration from yours; name it as `base` in the task's context",
+        )
+    })
+}
+
+impl Validates for ByCommand {
+    fn validate(
+        &self,
+        folder: &Path,
+        base: Option<&str>,
+        spec: &str,
+        job: &Job<'_>,
+    ) -> Result<Validated, Failed> {
+        let ByCommand(root) = self;
+        let base = Some(known(base)?);
+        let place = Place::of(folder, spec).map_err(|error| failed(&error))?;
+        if let Err(missing) = place.check_complete() {
+            return Ok(Validated::NotYet { missing: missing.to_string() });
+        }
+        let models = &ModelArgs::where_configured();
+        // There has to be time left to commit what came of it.
+        let seconds = (job.agent.timeout * 9 / 10).as_secs().max(1);
+        let host = Some(Host { root, seconds });
+        let asked = validating::Asked { base, resumes: false, sign_off: None, models, host };
+        let warn = |text: &str| job.log.warning(text);
+        let came_to = validating::validate(&place, asked, &Silent, &warn);
+        let (came_to, standing) = came_to.map_err(|error| failed(&error))?;
+        match came_to {
+            CameTo::ApprovedBefore | CameTo::Ended(Ending::Approved) => {
+                let rounds = count(standing.epoch().len(), "round");
+                let why = Ending::Approved.reason();
+                Ok(Validated::Approved { summary: format!("{why}, after {rounds}") })
+            }
+            // Nothing of it is kept, so whoever tries again does not find it waiting for a person.
+            CameTo::Ended(ending @ Ending::Errors { .. }) => Err(Failed::passing(ending.reason())),
+            CameTo::Waits(ending) | CameTo::Ended(ending) => Ok(Validated::HandedOver {
+                reason: ending.reason(),
+                paper: place.spec.folder.join(ESCALATION).display().to_string(),
+            }),
+        }
     }
 }
 

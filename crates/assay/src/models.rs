@@ -79,6 +79,12 @@ impl ModelArgs {
         }
     }
 
+    /// Takes no longer than this, whatever else was asked for.
+    pub(crate) fn at_most(self, seconds: Option<u64>) -> ModelArgs {
+        let max_seconds = self.max_seconds.into_iter().chain(seconds).min();
+        ModelArgs { max_seconds, ..self }
+    }
+
     /// Gives how long all of it may take, where that is said.
     pub(crate) fn most_seconds(&self) -> Option<u64> {
         self.max_seconds

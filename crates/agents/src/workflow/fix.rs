@@ -104,6 +104,24 @@ pub(super) fn commit(
     branch: &str,
     summary: String,
 ) -> Result<Outcome, Failed> {
+    let terms = shop.terms(job);
+    Ok(match put_on_branch(job, worktree, branch, &summary)? {
+        Some(_) => after_commit(&terms, job.task, branch, summary),
+        None => match done_before(worktree, job) {
+            Some(before) => after_commit(&terms, job.task, branch, before),
+            None => after_nothing(&terms, job.task, summary),
+        },
+    })
+}
+
+/// Commits what was done to a branch, unless a person has to do it. Gives the new commit, or nothing
+/// if nothing was done.
+pub(super) fn put_on_branch(
+    job: &Job<'_>,
+    worktree: &Worktree,
+    branch: &str,
+    summary: &str,
+) -> Result<Option<String>, Failed> {
     let files = worktree.changed().map_err(|error| subject::failed(&error))?;
     if let Some(file) = guarded(&files) {
         return Err(Failed::lasting(format!(
@@ -113,16 +131,9 @@ pub(super) fn commit(
     }
     let message = format!("{}\n\n{}{}", job.task.title, summary.trim(), mark(job));
     let commit = worktree.commit(&message).map_err(|error| subject::failed(&error))?;
-    let terms = shop.terms(job);
-    Ok(match commit {
-        Some(commit) => {
-            let short: String = commit.chars().take(12).collect();
-            job.log.info(&format!("Committed {short} to `{branch}`"));
-            after_commit(&terms, job.task, branch, summary)
-        }
-        None => match done_before(worktree, job) {
-            Some(before) => after_commit(&terms, job.task, branch, before),
-            None => after_nothing(&terms, job.task, summary),
-        },
-    })
+    if let Some(commit) = &commit {
+        let short: String = commit.chars().take(12).collect();
+        job.log.info(&format!("Committed {short} to `{branch}`"));
+    }
+    Ok(commit)
 }

@@ -30,6 +30,9 @@ const TOLD: &str = "_also_told";
 /// Where the branch stands that was worked on here, and so has more than the pull request has.
 pub(super) const OWN_BRANCH: &str = "_own_branch";
 
+/// Where the spec stands that was implemented: the beginning of the name of its folder.
+const SPEC: &str = "spec";
+
 /// What only the review that found it knows, so that the next one is not led by it.
 const OF_ONE_REVIEW: [&str; 5] =
     ["structured_findings", "findings_summary", "verdict", "run", "reviewed_commit"];
@@ -81,47 +84,86 @@ pub fn after_review(
     Ok(Outcome { summary, context, follow_ups, news: Some(news) })
 }
 
-/// Decides what follows from work that is committed: it is reviewed.
+/// Decides what follows from work that is committed: it is reviewed. What was implemented by a spec
+/// is validated against it, of which a review is a part.
 pub fn after_commit(terms: &Terms<'_>, task: &Task, branch: &str, summary: String) -> Outcome {
-    let cycle = cycle(task);
-    let root = root(task);
-    let (end, again) = match cycle {
-        0 => (String::new(), ""),
-        cycle => (format!("-c{cycle}"), " again"),
+    let spec = spec(task).filter(|_| task.kind.as_str() == "implementation");
+    let next = match spec {
+        Some(spec) => validation(terms, task, branch, &spec, &summary),
+        None => review(terms, task, branch, &summary),
     };
-    let id = name("review", &root, &end);
-    let what = about(task).unwrap_or_else(|| format!("`{branch}`"));
-    let title = format!("Review {what}{again}");
-    let mut review = follow(terms, task, id, "review", &title);
-    review.description = format!("`{branch}` was worked on for task {}:\n\n{summary}", task.id);
-    review.context.retain(|key, _| !OF_ONE_REVIEW.contains(&key.as_str()));
-    // What is reviewed from now on is the branch, of which the commit is a part.
-    review.context.remove("head_commit");
-    let commit = review.context.remove("commit");
-    let commit = commit.as_ref().and_then(Value::as_str);
-    if let Some(commit) =
-        commit.filter(|_| !BASES.iter().any(|key| task.context.contains_key(*key)))
-    {
-        review.context.insert("base".to_owned(), json!(before(commit)));
-    }
-    review.context.insert("branch_name".to_owned(), json!(branch));
-    review.context.insert(OWN_BRANCH.to_owned(), json!(branch));
-    let queue = terms.workflow.reviewer.clone();
-    review.assigned_to = queue.to_string();
     let mut context = Map::new();
     context.insert("branch_name".to_owned(), json!(branch));
     Outcome {
         summary,
         context,
-        follow_ups: vec![Addressed { queue, task: review }],
+        follow_ups: vec![next],
         news: Some(News::ReadyForReview { branch: branch.to_owned() }),
     }
+}
+
+/// Gives the spec that a task names. One that is called by a number may stand there as one.
+pub(super) fn spec(task: &Task) -> Option<String> {
+    let named = task.context.get(SPEC)?;
+    let number = || named.as_u64().map(|number| number.to_string());
+    named.as_str().map(str::to_owned).or_else(number).filter(|name| !name.is_empty())
+}
+
+/// The task that has a branch reviewed.
+pub(super) fn review(terms: &Terms<'_>, task: &Task, branch: &str, summary: &str) -> Addressed {
+    let (end, again) = match cycle(task) {
+        0 => (String::new(), ""),
+        cycle => (format!("-c{cycle}"), " again"),
+    };
+    let id = name("review", &root(task), &end);
+    let title = format!("Review {}{again}", about_branch(task, branch));
+    let review = follow(terms, task, id, "review", &title);
+    on_branch(review, task, branch, summary, &terms.workflow.reviewer)
+}
+
+/// The task that has a branch validated, by whoever worked on it: what is wrong is mended there.
+fn validation(
+    terms: &Terms<'_>,
+    task: &Task,
+    branch: &str,
+    spec: &str,
+    summary: &str,
+) -> Addressed {
+    let id = name("validation", &root(task), "");
+    let title = format!("Validate {} by spec {}", about_branch(task, branch), clean(spec));
+    let validation = follow(terms, task, id, "validation", &title);
+    on_branch(validation, task, branch, summary, terms.queue)
+}
+
+/// Makes a task be about a branch that was worked on for another.
+fn on_branch(
+    mut next: Task,
+    task: &Task,
+    branch: &str,
+    summary: &str,
+    queue: &QueueName,
+) -> Addressed {
+    next.description = format!("`{branch}` was worked on for task {}:\n\n{summary}", task.id);
+    next.context.retain(|key, _| !OF_ONE_REVIEW.contains(&key.as_str()));
+    // What is looked at from now on is the branch, of which the commit is a part.
+    next.context.remove("head_commit");
+    let commit = next.context.remove("commit");
+    let commit = commit.as_ref().and_then(Value::as_str);
+    if let Some(commit) =
+        commit.filter(|_| !BASES.iter().any(|key| task.context.contains_key(*key)))
+    {
+        next.context.insert("base".to_owned(), json!(before(commit)));
+    }
+    next.context.insert("branch_name".to_owned(), json!(branch));
+    next.context.insert(OWN_BRANCH.to_owned(), json!(branch));
+    next.assigned_to = queue.to_string();
+    Addressed { queue: queue.clone(), task: next }
 }
 
 /// Decides what follows from a fix that changed nothing: a person has to look at it.
 pub fn after_nothing(terms: &Terms<'_>, task: &Task, summary: String) -> Outcome {
     let reason = format!("nothing more could be mended without a person ({summary})");
-    let mut escalation = escalation(terms, task, &reason);
+    let mut escalation = escalation(terms, task, "review", &reason);
     escalation.task.description =
         format!("{}\n\n{}", escalation.task.description, task.description);
     Outcome {
@@ -155,7 +197,7 @@ fn send_back(
     let most = terms.workflow.max_review_cycles.get();
     if cycle > most {
         let reason = format!("the change was sent back {most} times and is still not ready");
-        let mut escalation = escalation(terms, task, &reason);
+        let mut escalation = escalation(terms, task, "review", &reason);
         escalation.task.description =
             format!("{}\n\n{}", escalation.task.description, fix.description);
         escalation.task.context = with_root(fix.context, &root);
@@ -236,11 +278,11 @@ fn tell(terms: &Terms<'_>, fix: &mut Task, also: &[(&QueueName, &Route)]) -> Vec
     tasks
 }
 
-/// The task that has a person decide. A change has one.
-fn escalation(terms: &Terms<'_>, task: &Task, reason: &str) -> Addressed {
+/// The task that has a person decide on a review or a validation. A change has one.
+pub(super) fn escalation(terms: &Terms<'_>, task: &Task, of: &str, reason: &str) -> Addressed {
     let about = about(task).unwrap_or_else(|| format!("task {}", root(task)));
-    let title = format!("Decide on the review of {about}");
-    let id = name("review-escalation", &root(task), "");
+    let title = format!("Decide on the {of} of {about}");
+    let id = name(&format!("{of}-escalation"), &root(task), "");
     let mut escalation = follow(terms, task, id, Kind::ESCALATION, &title);
     escalation.priority = one_step_higher(task.priority);
     escalation.description = format!("A person has to decide: {reason}.");
@@ -299,8 +341,17 @@ fn name(start: &str, root: &TaskId, end: &str) -> TaskId {
 fn about(task: &Task) -> Option<String> {
     let ticket = task.context.get("jira_key").and_then(Value::as_str);
     let pull = || Some(format!("PR #{}", task.context.get("pr_number")?.as_u64()?));
-    let clean = |text: &str| text.chars().filter(|c| !c.is_control()).take(80).collect::<String>();
     ticket.map(clean).filter(|key| !key.is_empty()).or_else(pull)
+}
+
+/// Says what a task is about; the branch, if nothing else.
+fn about_branch(task: &Task, branch: &str) -> String {
+    about(task).unwrap_or_else(|| format!("`{branch}`"))
+}
+
+/// Makes one short line of a text.
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(80).collect()
 }
 
 /// Says why a verdict is what it is.

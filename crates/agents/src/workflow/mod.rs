@@ -1,7 +1,8 @@
 //! Review, fix, review: what the kinds of work do, and what follows from each.
 //!
-//! [`follow_up`] decides, and does nothing; [`review`], [`fix`] and [`command`] do the work and ask
-//! it. How a review is made and how code is mended arrives from outside ([`Reviews`], [`Fixes`]).
+//! [`follow_up`] decides, and does nothing; [`review`], [`fix`], [`validation`] and [`command`] do
+//! the work and ask it. How a review is made, how code is mended and how it is validated arrives
+//! from outside ([`Reviews`], [`Fixes`], [`Validates`]).
 
 pub mod command;
 pub mod fix;
@@ -9,6 +10,7 @@ pub mod follow_up;
 pub mod review;
 mod runner;
 mod subject;
+pub mod validation;
 
 use std::path::{Path, PathBuf};
 
@@ -79,4 +81,42 @@ pub trait Fixes: Send + Sync {
     /// Mends what a task tells of, in a folder with the change, which was made on top of a branch.
     /// Says what was done.
     fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>) -> Result<String, Failed>;
+}
+
+/// Validates what was implemented against its spec, and has what is wrong mended.
+///
+/// It writes in the folder that it is given and in what the repository keeps apart from git, and
+/// commits nothing. What a spec's folder says of earlier rounds may be made up: it approves nothing.
+pub trait Validates: Send + Sync {
+    /// Goes round in a folder with the change, which was made on top of a branch, until a spec is
+    /// met or a person has to decide. Rounds that broke down are a failure, and no ending.
+    fn validate(
+        &self,
+        folder: &Path,
+        base: Option<&str>,
+        spec: &str,
+        job: &Job<'_>,
+    ) -> Result<Validated, Failed>;
+}
+
+/// What came of a validation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Validated {
+    /// The folder, as it is now, is what the spec asks for.
+    Approved {
+        /// Why, in a few words.
+        summary: String,
+    },
+    /// A person has to decide.
+    HandedOver {
+        /// Why.
+        reason: String,
+        /// The file that tells more, from the root of the folder.
+        paper: String,
+    },
+    /// There is more to be implemented first, so nothing was done.
+    NotYet {
+        /// What is missing.
+        missing: String,
+    },
 }

@@ -1,5 +1,7 @@
 //! Reviewing and mending in a repository.
 
+mod validation;
+
 use std::fs;
 use std::path::Path;
 

@@ -3,6 +3,7 @@
 
 mod eyes;
 mod hands;
+mod silent;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,6 +29,7 @@ use assay_validate::standing::Standing;
 
 use self::eyes::Eyes;
 use self::hands::Hands;
+pub(crate) use self::silent::Silent;
 use crate::environment::variable;
 use crate::exit::NothingKnown;
 use crate::memory;
@@ -54,6 +56,17 @@ pub(crate) struct Asked<'a> {
     pub(crate) resumes: bool,
     pub(crate) sign_off: Option<&'a str>,
     pub(crate) models: &'a ModelArgs,
+    /// For whom it is run, where that is not whoever is at the terminal.
+    pub(crate) host: Option<Host<'a>>,
+}
+
+/// Somebody who has a loop run in a work tree that goes away afterwards.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Host<'a> {
+    /// Their repository, where answers are kept and it is counted what a day costs.
+    pub(crate) root: &'a Path,
+    /// How long they wait.
+    pub(crate) seconds: u64,
 }
 
 /// How a run came out.
@@ -195,8 +208,10 @@ pub(crate) fn validate(
     let limits = settings.qa.limits()?;
     let source = settings.qa.memory()?;
     let args = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
+    let args = args.at_most(asked.host.map(|host| host.seconds));
+    let purse = asked.host.map_or(place.root.as_path(), |host| host.root);
     let line = match args.are_wanted(&settings) {
-        true => Some(Line::open(&args, &settings.models, &place.root)?),
+        true => Some(Line::open(&args, &settings.models, purse)?),
         false => None,
     };
     let deadline = Deadline::after(args.most_seconds());

@@ -26,8 +26,8 @@ struct Input {
     /// Who is to do it.
     #[schemars(with = "Name")]
     agent_id: AgentId,
-    /// What kind of work it is: review, fix, implementation, architecture, planning,
-    /// qa_verification or escalation.
+    /// What kind of work it is: review, fix, implementation, validation, architecture,
+    /// planning, qa_verification or escalation.
     #[schemars(with = "Name", length(max = 40))]
     task_type: Kind,
     /// What it is called, on one line.

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use assay_validate::ending::Ending;
 use clap::ValueEnum;
 
-use self::view::{Printing, Silent};
+use self::view::Printing;
 use super::warn;
 use crate::exit::Exit;
 use crate::models::ModelArgs;
-use crate::validating::{Asked, CameTo, Place, validate};
+use crate::validating::{Asked, CameTo, Place, Silent, validate};
 
 /// Which spec, and what to do with it.
 #[derive(Debug, Clone, clap::Args)]
@@ -77,6 +77,7 @@ fn go_on(args: &Args, place: &Place) -> anyhow::Result<Exit> {
         resumes: args.resume,
         sign_off: args.sign_off.as_deref(),
         models: &args.models,
+        host: None,
     };
     let (came_to, standing) = match args.format {
         Form::Text => validate(place, asked, &Printing::new(place), &warn)?,

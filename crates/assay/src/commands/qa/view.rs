@@ -40,20 +40,6 @@ impl Printing {
     }
 }
 
-/// Prints nothing.
-pub(super) struct Silent;
-
-impl Hears for Silent {
-    fn round(&self, _: u32) {}
-    fn checking(&self, _: &str) {}
-    fn checked(&self, _: &CheckOutcome) {}
-    fn reviewing(&self) {}
-    fn reviewed(&self, _: &Seen) {}
-    fn fixing(&self, _: usize) {}
-    fn said(&self, _: &str) {}
-    fn fixed(&self, _: &[String], _: &[String]) {}
-}
-
 impl Hears for Printing {
     fn round(&self, number: u32) {
         line(&format!("{BOLD}{}, round {number}{BOLD:#}", one_line(&self.spec)));

@@ -4,6 +4,7 @@ mod away;
 mod cycle;
 mod keeping;
 mod trust;
+mod validation;
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -1,0 +1,309 @@
+//! Validating what was implemented, by a script of what a loop comes to.
+
+use assay_agents::news::News;
+use assay_agents::workflow::validation::ValidationWork;
+use assay_agents::workflow::{Validated, Validates};
+
+use super::*;
+
+/// Where the loop that is played writes what it did.
+const JOURNAL: &str = "specs/001-a/qa_journal.jsonl";
+
+/// Writes files, and comes to an end.
+struct Plays<'a> {
+    writes: &'a [(&'a str, &'a str)],
+    ends: Result<Validated, Failed>,
+}
+
+impl Validates for Plays<'_> {
+    fn validate(
+        &self,
+        folder: &Path,
+        base: Option<&str>,
+        spec: &str,
+        _job: &Job<'_>,
+    ) -> Result<Validated, Failed> {
+        assert_eq!((base, spec), (Some("main"), "001"));
+        for (path, text) in self.writes {
+            let file = folder.join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        self.ends.clone()
+    }
+}
+
+fn approved() -> Result<Validated, Failed> {
+    Ok(Validated::Approved { summary: "all is met".to_owned() })
+}
+
+fn handed_over() -> Result<Validated, Failed> {
+    let paper = "specs/001-a/QA_HUMAN_ESCALATION.md".to_owned();
+    Ok(Validated::HandedOver { reason: "nothing got better".to_owned(), paper })
+}
+
+/// A repository with something implemented on `topic`.
+fn implemented() -> Repository {
+    let repository = Repository::new();
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    repository.write("a", "1\n");
+    repository.commit("implemented");
+    repository.git(&["switch", "--quiet", "main"]);
+    repository
+}
+
+fn validate(
+    repository: &Repository,
+    plays: Plays<'static>,
+    context: &Value,
+) -> Result<Outcome, Failed> {
+    let shop = shop(repository, "- id: agent\n  permissions: [read, edit]\n");
+    let work = ValidationWork { shop: shop.clone(), validates: plays };
+    work_on(&work, &shop, "validation", context)
+}
+
+/// Shows what comes of a validation of `topic`: how it ends, what follows, what is on the branch.
+fn check(plays: Plays<'static>, expected: &Expect) {
+    let repository = implemented();
+    let context = json!({ "branch_name": "topic", "spec": "001" });
+    let mut shown = match validate(&repository, plays, &context) {
+        Err(failed) => format!("failed: {failed} (passing: {})\n", failed.is_passing),
+        Ok(outcome) => {
+            let verdict = outcome.context.get("verdict").unwrap_or(&Value::Null);
+            let mut shown = format!("{verdict} {}\n{:?}\n", outcome.summary, outcome.news.unwrap());
+            for next in &outcome.follow_ups {
+                let Task { id, kind, title, description, .. } = &next.task;
+                shown += &format!("{} {kind} {id}: {title}\n{description}\n", next.queue);
+            }
+            shown
+        }
+    };
+    let log = repository.git(&["log", "--format=%B", "--name-only", "main..topic"]);
+    shown += &format!("--\n{log}\n");
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn what_is_approved_is_done_with_all_that_was_written_on_the_branch() {
+    check(
+        Plays { writes: &[("a", "2\n"), (JOURNAL, "{}\n")], ends: approved() },
+        &expect![[r#"
+        "approved" all is met
+        Approved { summary: "all is met" }
+        --
+        The task
+
+        all is met
+
+        Task: t
+
+        a
+        specs/001-a/qa_journal.jsonl
+        implemented
+
+
+        a
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_handed_over_goes_to_a_person_who_is_told_where_to_read() {
+    check(
+        Plays { writes: &[(JOURNAL, "{}\n")], ends: handed_over() },
+        &expect![[r#"
+        "human_escalation" a person has to decide: nothing got better
+        Escalated { reason: "nothing got better" }
+        architect escalation validation-escalation-t: Decide on the validation of task t
+        A person has to decide: nothing got better.
+
+        `specs/001-a/QA_HUMAN_ESCALATION.md` on the branch `topic` tells what was tried, and how to go on.
+        --
+        The task
+
+        a person has to decide: nothing got better
+
+        Task: t
+
+        specs/001-a/qa_journal.jsonl
+        implemented
+
+
+        a
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_not_done_yet_is_reviewed_instead() {
+    let missing = "`1.2` is pending".to_owned();
+    check(
+        Plays { writes: &[], ends: Ok(Validated::NotYet { missing }) },
+        &expect![[r#"
+        null it is not validated yet, and reviewed instead: `1.2` is pending
+        ReadyForReview { branch: "topic" }
+        qa review review-t: Review `topic`
+        `topic` was worked on for task t:
+
+        it is not validated yet, and reviewed instead: `1.2` is pending
+        --
+        implemented
+
+
+        a
+    "#]],
+    );
+}
+
+#[test]
+fn of_rounds_that_broke_down_nothing_is_kept() {
+    let ends = Err(Failed::passing("3 rounds broke down"));
+    check(
+        Plays { writes: &[("a", "2\n"), (JOURNAL, "{}\n")], ends },
+        &expect![[r#"
+        failed: 3 rounds broke down (passing: true)
+        --
+        implemented
+
+
+        a
+    "#]],
+    );
+}
+
+#[test]
+fn a_loop_does_not_change_what_agents_go_by() {
+    check(
+        Plays { writes: &[("config/agents.yaml", "")], ends: approved() },
+        &expect![[r#"
+        failed: the work changes `config/agents.yaml`, which agents go by, so it is not committed; a person has to make that change (passing: false)
+        --
+        implemented
+
+
+        a
+    "#]],
+    );
+}
+
+#[test]
+fn an_approval_names_the_commit_with_what_was_mended() {
+    let repository = implemented();
+    let context = json!({ "branch_name": "topic", "spec": "001" });
+    let plays = || Plays { writes: &[("a", "2\n")], ends: approved() };
+    let outcome = validate(&repository, plays(), &context).unwrap();
+    let tip = repository.git(&["rev-parse", "topic"]);
+    assert_eq!(outcome.context["reviewed_commit"], tip);
+    assert_eq!(outcome.news, Some(News::Approved { summary: "all is met".to_owned() }));
+    // Whoever was killed before the task was settled does it again.
+    let again = validate(&repository, plays(), &context).unwrap();
+    assert_eq!(again, outcome);
+    assert_eq!(repository.git(&["rev-parse", "topic"]), tip);
+}
+
+/// Approves, after the branch was moved.
+struct Moves<'a>(&'a Repository);
+
+impl Validates for Moves<'_> {
+    fn validate(
+        &self,
+        _folder: &Path,
+        _base: Option<&str>,
+        _spec: &str,
+        _job: &Job<'_>,
+    ) -> Result<Validated, Failed> {
+        self.0.git(&["update-ref", "refs/heads/topic", "main"]);
+        approved()
+    }
+}
+
+#[test]
+fn a_branch_that_moved_on_is_not_approved() {
+    let repository = implemented();
+    let shop = shop(&repository, "- id: agent\n  permissions: [read, edit]\n");
+    let work = ValidationWork { shop: shop.clone(), validates: Moves(&repository) };
+    let context = json!({ "branch_name": "topic", "spec": "001" });
+    let failed = work_on(&work, &shop, "validation", &context).unwrap_err();
+    assert!(failed.error.contains("moved on while it was validated"), "{failed}");
+    assert!(failed.is_passing);
+}
+
+#[test]
+fn a_task_that_does_not_say_what_to_validate_fails_for_good() {
+    let repository = implemented();
+    for (context, why) in [
+        (json!({ "branch_name": "topic" }), "the task names no spec"),
+        (json!({ "branch_name": "topic", "spec": "" }), "the task names no spec"),
+        (json!({ "branch_name": "topic", "spec": ["001"] }), "the task names no spec"),
+        (json!({ "spec": "001" }), "the task names no change"),
+        (json!({ "branch_name": "nowhere", "spec": "001" }), "`nowhere` is not in this repository"),
+        (
+            json!({ "github_repo": "o/r", "pr_number": 7, "spec": "001" }),
+            "name it as `head_commit`",
+        ),
+    ] {
+        let plays = Plays { writes: &[], ends: approved() };
+        let failed = validate(&repository, plays, &context).unwrap_err();
+        assert!(failed.error.contains(why) && !failed.is_passing, "{failed}");
+    }
+    assert_eq!(repository.git(&["branch", "--list", "assay/*"]), "");
+}
+
+/// Has a program of an agent's own implement something, and shows what follows.
+fn check_implemented(context: &Value, expected: &Expect) {
+    let repository = Repository::new();
+    let agents = "- id: agent\n  permissions: [read, edit]\n  command: [sh, -c, 'echo b > b']\n";
+    let shop = shop(&repository, agents);
+    let runner = Runner { root: repository.path().to_owned(), ..Runner::default() };
+    let work = CommandWork { shop: shop.clone(), runner, leaves: Leaves::Changes };
+    let outcome = work_on(&work, &shop, "implementation", context).unwrap();
+    let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
+    let Task { id, kind, title, context, .. } = &next.task;
+    let context = Value::Object(context.clone());
+    expected.assert_eq(&format!("{} {kind} {id}: {title}\n{context}\n", next.queue));
+}
+
+#[test]
+fn what_was_implemented_by_a_spec_is_validated_by_whoever_did_it() {
+    check_implemented(
+        &json!({ "spec": "001", "jira_key": "SHOP-1" }),
+        &expect![[r#"
+        agent validation validation-t: Validate SHOP-1 by spec 001
+        {"spec":"001","jira_key":"SHOP-1","_root_task_id":"t","branch_name":"assay/t","_own_branch":"assay/t"}
+    "#]],
+    );
+    check_implemented(
+        &json!({ "spec": 12, "commit": "main" }),
+        &expect![[r#"
+        agent validation validation-t: Validate `assay/t` by spec 12
+        {"spec":12,"_root_task_id":"t","base":"main^","branch_name":"assay/t","_own_branch":"assay/t"}
+    "#]],
+    );
+}
+
+#[test]
+fn what_was_implemented_without_a_spec_is_reviewed() {
+    check_implemented(
+        &json!({ "jira_key": "SHOP-1" }),
+        &expect![[r#"
+        qa review review-t: Review SHOP-1
+        {"jira_key":"SHOP-1","_root_task_id":"t","branch_name":"assay/t","_own_branch":"assay/t"}
+    "#]],
+    );
+    check_implemented(
+        &json!({ "spec": null }),
+        &expect![[r#"
+        qa review review-t: Review `assay/t`
+        {"spec":null,"_root_task_id":"t","branch_name":"assay/t","_own_branch":"assay/t"}
+    "#]],
+    );
+}
+
+#[test]
+fn what_was_mended_after_a_review_is_reviewed_whether_or_not_there_is_a_spec() {
+    let repository = Repository::new();
+    let context = json!({ "spec": "001", "_review_cycle_count": 1, "_root_task_id": "r" });
+    let outcome = fix(&repository, Some(("b", "2\n")), &context).unwrap();
+    let next = &outcome.follow_ups[0].task;
+    assert_eq!((next.kind.as_str(), next.id.as_str()), ("review", "review-r-c1"));
+}

@@ -1,0 +1,267 @@
+//! What is implemented by a spec is validated by the agent that implemented it.
+
+use assay_fakes::model::{Answer, Asked, FakeModel};
+
+use super::*;
+
+const SPEC: &str = "\
+# Greeting
+
+## Acceptance Criteria
+
+- [ ] `greets` passes
+
+## Verification
+
+**Unit Tests:**
+- `sh test.sh` - All pass
+
+**Integration Tests:**
+- `sh test.sh` - All pass
+";
+
+/// A runner with one test, which speaks TAP.
+const RUNNER: &str = "\
+echo 1..1
+if grep -q hello greeting.txt; then echo 'ok 1 - greets'; exit 0; fi
+echo 'not ok 1 - greets'
+exit 1
+";
+
+fn plan(status: &str) -> String {
+    let subtask = json!({ "id": "1.1", "title": "Say hello", "status": status });
+    json!({ "phases": [{ "name": "one", "subtasks": [subtask] }] }).to_string()
+}
+
+/// A repository with a spec that nobody implemented, scripts that implement and fix, and an engineer.
+struct Stage {
+    repository: Repository,
+    /// Where the scripts are.
+    aside: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new(implements: &str, fixes: &str) -> Stage {
+        let (repository, aside) = (Repository::new(), tempfile::tempdir().unwrap());
+        let script = |name: &str, text: &str| {
+            let path = aside.path().join(name);
+            fs::write(&path, text).unwrap();
+            json!(["sh", path])
+        };
+        let (command, fixer) = (script("implement.sh", implements), script("fix.sh", fixes));
+        let agents = format!(
+            "- id: engineer\n  permissions: [read, edit]\n  command: {command}\n- id: qa\n"
+        );
+        repository.write("config/agents.yaml", agents);
+        let configuration = format!("{QUICK}qa:\n  fixer: {{ run: {fixer} }}\n");
+        repository.write("config/agent-framework.yaml", configuration);
+        repository.write("test.sh", RUNNER);
+        repository.write("specs/001-greeting/spec.md", SPEC);
+        repository.write("specs/001-greeting/implementation_plan.json", plan("pending"));
+        repository.commit("a spec");
+        Stage { repository, aside }
+    }
+
+    /// Has the fixer do something else.
+    fn has_fixer(&self, script: &str) {
+        fs::write(self.aside.path().join("fix.sh"), script).unwrap();
+    }
+
+    /// Has the engineer implement the spec on the branch `topic`.
+    fn implement(&self) -> Agents<'_> {
+        self.implement_with(&[])
+    }
+
+    /// Has the engineer implement it, with variables.
+    fn implement_with(&self, variables: &[(&str, &str)]) -> Agents<'_> {
+        let agents = Agents::start_with(&self.repository, &[], variables);
+        let context = json!({ "jira_key": "SHOP-1", "branch_name": "topic", "spec": "001" });
+        let mut task = review_task("t", &context);
+        task["type"] = json!("implementation");
+        drop_in(&self.repository, "engineer", &task);
+        agents
+    }
+
+    /// Has the engineer validate the branch `topic`.
+    fn validate(&self, id: &str) {
+        let mut task = review_task(id, &json!({ "branch_name": "topic", "spec": "001" }));
+        task["type"] = json!("validation");
+        drop_in(&self.repository, "engineer", &task);
+    }
+
+    /// Gives a file of the spec as it is on the branch.
+    fn paper(&self, name: &str) -> String {
+        self.repository.git(&["show", &format!("topic:specs/001-greeting/{name}")])
+    }
+
+    /// Names the files that are different on the branch.
+    fn changed(&self) -> Vec<String> {
+        let names = self.repository.git(&["diff", "--name-only", "main", "topic"]);
+        names.lines().map(str::to_owned).collect()
+    }
+}
+
+/// Implements what is not what the spec asks for, and says that it is done.
+fn implements() -> String {
+    let plan = plan("completed");
+    format!(
+        "echo bye > greeting.txt; echo '{plan}' > specs/001-greeting/implementation_plan.json; \
+         echo implemented"
+    )
+}
+
+#[test]
+fn what_was_implemented_by_a_spec_is_validated_mended_and_approved_on_its_branch() {
+    let stage = Stage::new(&implements(), "echo hello >> greeting.txt; echo mended");
+    let mut agents = stage.implement();
+    agents.heard("Queued validation-t for engineer");
+    agents.heard("[engineer] [SHOP-1] Approved: all acceptance criteria are met, after 2 rounds");
+    let repository = &stage.repository;
+    let task = completed(repository, "engineer", "validation-t");
+    assert_eq!(task["context"]["verdict"], "approved");
+    assert_eq!(task["context"]["reviewed_commit"], repository.git(&["rev-parse", "topic"]));
+    assert_eq!(repository.git(&["show", "topic:greeting.txt"]), "bye\nhello");
+    assert_eq!(
+        stage.changed(),
+        [
+            "greeting.txt",
+            "specs/001-greeting/implementation_plan.json",
+            "specs/001-greeting/qa_journal.jsonl",
+            "specs/001-greeting/qa_report.md",
+        ]
+    );
+    let plan: Value = serde_json::from_str(&stage.paper("implementation_plan.json")).unwrap();
+    assert_eq!(plan["qa_signoff"]["status"], "approved");
+    assert!(stage.paper("qa_report.md").contains("- Verdict: APPROVED"));
+    // The loop includes the review.
+    assert_eq!(names(repository, "completed/qa"), Vec::<String>::new());
+    assert_eq!(names(repository, "queues/qa"), Vec::<String>::new());
+    // Nobody else's files were touched.
+    assert_eq!(repository.git(&["status", "--porcelain"]), "");
+    let worktrees = repository.git(&["worktree", "list"]);
+    assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
+fn what_never_gets_better_is_handed_to_a_person_with_the_papers_on_the_branch() {
+    let stage = Stage::new(&implements(), "echo 'all is well'");
+    let mut agents = stage.implement();
+    agents.heard("[engineer] [SHOP-1] Escalated to a person: ");
+    let repository = &stage.repository;
+    let escalation = waiting(repository, "architect", "validation-escalation-t");
+    assert_eq!(escalation["type"], "escalation");
+    assert_eq!(escalation["needs_human_review"], true);
+    let paper = "specs/001-greeting/QA_HUMAN_ESCALATION.md";
+    assert_eq!(escalation["context"]["escalation_file"], paper);
+    let description = escalation["description"].as_str().unwrap();
+    assert!(description.contains(&format!("`{paper}` on the branch `topic`")), "{description}");
+    let task = completed(repository, "engineer", "validation-t");
+    assert_eq!(task["context"]["verdict"], "human_escalation");
+    let reason = task["result_summary"].as_str().unwrap();
+    let reason = reason.strip_prefix("a person has to decide: ").unwrap();
+    let told = stage.paper("QA_HUMAN_ESCALATION.md");
+    assert!(told.contains(&format!("The loop stopped here: {reason}")), "{told}");
+    assert!(stage.paper("QA_FIX_REQUEST.md").contains("greets"));
+    // Whoever validates it again is told the same, until a person takes it up.
+    let events = stage.paper("qa_journal.jsonl");
+    stage.validate("again");
+    agents.heard(&format!("Escalated to a person: {reason}"));
+    assert_eq!(stage.paper("qa_journal.jsonl"), events);
+    repository.git(&["switch", "--quiet", "topic"]);
+    repository.remove("specs/001-greeting/QA_FIX_REQUEST.md");
+    repository.write("greeting.txt", "hello\n");
+    repository.commit("what a person did");
+    repository.git(&["switch", "--quiet", "main"]);
+    stage.validate("resumed");
+    agents.heard("Approved: all acceptance criteria are met, after 1 round");
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
+fn a_journal_that_came_with_the_branch_approves_nothing() {
+    let stage = Stage::new(&implements(), "echo hello >> greeting.txt; echo mended");
+    let mut agents = stage.implement();
+    agents.heard("Approved: ");
+    let checks = |journal: &str| journal.matches("\"kind\":\"checked\"").count();
+    let before = stage.paper("qa_journal.jsonl");
+    stage.validate("again");
+    agents.heard("Approved: all acceptance criteria are met, after 1 round");
+    let after = stage.paper("qa_journal.jsonl");
+    assert!(after.contains("\"why\":\"elsewhere\"") && after.starts_with(&before), "{after}");
+    assert!(checks(&after) > checks(&before), "{after}");
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
+fn a_worker_that_is_killed_while_it_validates_begins_anew_and_comes_to_the_same_end() {
+    let stage = Stage::new(&implements(), "");
+    let go = stage.repository.path().join(".git/go");
+    let waits = format!("while [ ! -e '{}' ]; do sleep 0.05; done\n", go.display());
+    stage.has_fixer(&format!("{waits}echo hello >> greeting.txt; echo mended"));
+    let mut agents = stage.implement();
+    let folder = stage.repository.path().join(".assay/worktrees/engineer/validation-t");
+    until("a fixer", || {
+        let journal = fs::read_to_string(folder.join("specs/001-greeting/qa_journal.jsonl"));
+        journal.is_ok_and(|journal| journal.contains("fix_begun")).then_some(())
+    });
+    agents.kill("engineer");
+    agents.heard("[supervisor] engineer died: signal: 9 (SIGKILL)");
+    agents.heard("Starting validation");
+    fs::write(go, "").unwrap();
+    agents.heard("Approved: all acceptance criteria are met, after 2 rounds");
+    assert_eq!(stage.repository.git(&["show", "topic:greeting.txt"]), "bye\nhello");
+    assert_eq!(stage.paper("qa_journal.jsonl").matches("epoch_begun").count(), 1);
+    assert_eq!(stage.repository.git(&["log", "--format=%s", "main..topic"]).lines().count(), 2);
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
+fn what_is_not_done_yet_is_reviewed() {
+    let stage = Stage::new("echo hello > greeting.txt; echo begun", "exit 1");
+    let mut agents = stage.implement();
+    agents.heard("Queued review-t for qa");
+    agents.heard("[qa] [SHOP-1] Approved: ");
+    let task = completed(&stage.repository, "engineer", "validation-t");
+    let said = task["result_summary"].as_str().unwrap();
+    assert!(said.contains("`1.1` (Say hello) is pending"), "{said}");
+    assert_eq!(stage.changed(), ["greeting.txt"]);
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
+fn what_models_cost_is_counted_where_the_agents_work_for() {
+    let model = FakeModel::start(|asked: &Asked| {
+        let text = asked.text();
+        let reviewer = text.split_once("You are the `").and_then(|(_, it)| it.split_once("` rev"));
+        let (reviewer, _) = reviewer.unwrap();
+        Answer::json(&json!({
+            "reviewer": reviewer, "findings": [], "residual_risks": [], "testing_gaps": [],
+        }))
+    });
+    let stage = Stage::new(&implements(), "echo hello >> greeting.txt; echo mended");
+    let file = "config/agent-framework.yaml";
+    let configuration = fs::read_to_string(stage.repository.file(file)).unwrap();
+    let models = format!(
+        "models:\n  use:\n    fake: {{ api: anthropic, model: fake-1, url: '{}', key_env: FAKE_KEY }}\n  \
+         budget:\n    day: {{ tokens: 1000000 }}\n",
+        model.url()
+    );
+    stage.repository.write(file, format!("{configuration}{models}"));
+    stage.repository.commit("a model");
+    let mut agents = stage.implement_with(&[("FAKE_KEY", "sk-test-5d0f8a7c61e94b23")]);
+    agents.heard("[engineer] [SHOP-1] Approved: ");
+    let mut spent = fs::read_dir(stage.repository.file(".assay/spend")).unwrap();
+    assert!(spent.any(|file| file.unwrap().metadata().unwrap().len() > 0));
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
+fn a_loop_that_breaks_down_is_tried_again_and_leaves_nothing() {
+    let stage = Stage::new(&implements(), "echo broken >&2; exit 1");
+    let mut agents = stage.implement();
+    let line = agents.heard("Validation failed (");
+    assert!(line.contains("rounds broke down") && line.contains("broken"), "{line}");
+    agents.heard("It is tried again in 0 s");
+    assert!(!stage.changed().contains(&"specs/001-greeting/qa_journal.jsonl".to_owned()));
+}
