@@ -129,6 +129,8 @@ impl Journal {
     /// Writes down what happened. Once this returns it is on the disk.
     pub fn add(&mut self, at: &str, event: Event) -> Result<&Entry, JournalError> {
         if disk::read(&self.path)?.unwrap_or_default() != self.bytes {
+            // Whoever changed it may have put its seal beside it: what is there is nobody's.
+            disk::write(&self.seal, b"", Sure::OnDisk)?;
             return Err(JournalError::Meddled { path: self.path.clone() });
         }
         let chain = self.chain.after(at, &event);
