@@ -8,7 +8,7 @@ use assay_findings::path::RepoPath;
 use assay_review::fixer::{self, FixerError};
 use assay_review::persona::Tier;
 use assay_rules::redacted_text;
-use assay_sandbox::Command;
+use assay_sandbox::{Command, Stream};
 use assay_validate::ground::{Errand, Fixes};
 use assay_validate::run::Breakdown;
 use assay_validate::spec::Spec;
@@ -130,18 +130,21 @@ impl Hands<'_> {
         // It gets no key but those that it is given by name.
         let given = env.iter().filter_map(|name| Some((name, variable(name)?)));
         let command = given.fold(command, |command, (name, value)| command.env(name, value));
-        let finished = command.run().map_err(|error| {
+        // What it leaves running is ended with it: nobody waits for a server that it tried out.
+        let (mut printed, mut complained) = (Vec::new(), Vec::new());
+        let status = command.watch(|stream, piece| match stream {
+            Stream::Printed => printed.extend_from_slice(piece),
+            Stream::Complained => complained.extend_from_slice(piece),
+        });
+        let status = status.map_err(|error| {
             Breakdown::Round(format!("the fixer came to no end: {:#}", anyhow::Error::from(error)))
         })?;
         let said = |bytes: &[u8]| last_of(&redacted_text(&String::from_utf8_lossy(bytes)));
-        if !finished.status.success() {
-            return Err(Breakdown::Round(format!(
-                "the fixer ended with {}: {}",
-                finished.status,
-                said(&finished.stderr),
-            )));
+        if !status.success() {
+            let why = said(&complained);
+            return Err(Breakdown::Round(format!("the fixer ended with {status}: {why}")));
         }
-        Ok(said(&finished.stdout))
+        Ok(said(&printed))
     }
 }
 
