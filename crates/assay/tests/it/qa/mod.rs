@@ -1,6 +1,7 @@
 //! The validation loop from the command line: specs in real repositories, with checks that run,
 //! fixers that work, and people who answer.
 
+mod adversaries;
 mod coverage;
 mod endings;
 mod errors;
@@ -22,6 +23,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{Ran, assay_with};
+
+/// Where things are configured.
+const CONFIG: &str = "config/agent-framework.yaml";
 
 /// A spec whose two criteria are what its two tests look at.
 const SPEC: &str = "\
@@ -90,14 +94,18 @@ impl Stage {
     /// configuration, each with two blanks in front.
     fn with(spec: &str, plan: &str, script: &str, more: &str) -> Stage {
         let stage = Stage::bare();
-        stage.configure(script, more);
-        let repository = &stage.repository;
-        repository.write("test.sh", RUNNER);
-        repository.commit("how it is tested");
-        repository.write("specs/001-greeting/spec.md", spec);
-        repository.write("specs/001-greeting/implementation_plan.json", plan);
-        repository.write("greeting.txt", "hello\n");
+        stage.implemented(spec, plan, script, more);
         stage
+    }
+
+    /// Puts a spec with its plan in, which is implemented but for one test.
+    fn implemented(&self, spec: &str, plan: &str, script: &str, more: &str) {
+        self.configure(script, more);
+        self.repository.write("test.sh", RUNNER);
+        self.repository.commit("how it is tested");
+        self.repository.write("specs/001-greeting/spec.md", spec);
+        self.repository.write("specs/001-greeting/implementation_plan.json", plan);
+        self.repository.write("greeting.txt", "hello\n");
     }
 
     /// Sets up a repository without anything in it.
@@ -110,7 +118,7 @@ impl Stage {
         self.has_fixer(script);
         let path = self.aside("fixer.sh");
         let fixer = format!("qa:\n  fixer: {{ run: [sh, '{}'] }}\n", path.display());
-        self.repository.write("config/agent-framework.yaml", format!("{fixer}{more}"));
+        self.repository.write(CONFIG, format!("{fixer}{more}"));
     }
 
     /// Has the fixer do something else from now on.
