@@ -2,6 +2,7 @@
 //! fixers that work, and people who answer.
 
 mod adversaries;
+mod contained;
 mod coverage;
 mod endings;
 mod errors;
