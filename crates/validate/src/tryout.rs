@@ -1,6 +1,7 @@
 //! Trying an app out as its users would: [`App`] goes through flows and pages that a spec names.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::results::{Outcome, TestResult, Tests, Totals};
@@ -16,6 +17,9 @@ pub const FLOWS: &str = "flows.yaml";
 
 /// Where they are written down for all specs of a repository.
 pub const SHARED_FLOWS: &str = ".assay/flows.yaml";
+
+/// How many letters of a name are in that of its file.
+const LONGEST: usize = 60;
 
 /// An app that is running, and how it is reached.
 #[derive(Debug, Clone)]
@@ -40,6 +44,7 @@ pub(crate) struct TryOut<'a> {
 impl TryOut<'_> {
     /// Tries a flow, or a page where it is named by its path, and tells what came of it.
     pub(crate) fn try_out(&self, name: &str) -> CheckOutcome {
+        let start = Instant::now();
         let tried = match self.app {
             None => Err("nobody tried it: start the app with its debugging port open, and set \
                          ELECTRON_MCP_ENABLED=true and ELECTRON_DEBUG_PORT"
@@ -58,11 +63,11 @@ impl TryOut<'_> {
             name: self::name(name),
             kind: CheckKind::E2e,
             also: Vec::new(),
-            command: String::new(),
+            command: one_line(name),
             folder: String::new(),
             state,
             exit_code: None,
-            duration_ms: 0,
+            duration_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
             output_digest: String::new(),
             output_bytes: 0,
             tail,
@@ -79,7 +84,7 @@ impl TryOut<'_> {
         let setting = Setting { base: app.base.as_ref(), evidence: &self.evidence };
         let outcome = flow::replay(&flow, &page, &setting);
         self.keep(name, &outcome)?;
-        Ok(of_flow(&outcome))
+        Ok(self.of_flow(name, &outcome))
     }
 
     fn visit(&self, app: &App, name: &str) -> Result<ToldOf, String> {
@@ -92,7 +97,7 @@ impl TryOut<'_> {
             .map_err(|error| error.to_string())?;
         let visit = flow::visit(name, &page, base, &self.evidence);
         self.keep(name, &visit)?;
-        Ok(of_visit(&visit))
+        Ok(self.of_visit(&visit))
     }
 
     /// Finds the steps of a flow.
@@ -119,12 +124,75 @@ impl TryOut<'_> {
 
     /// Keeps all that was seen, beside the pictures.
     fn keep(&self, name: &str, seen: &impl serde::Serialize) -> Result<(), String> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        let file: String = name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
         let bytes = serde_json::to_vec_pretty(seen).map_err(|error| error.to_string())?;
         disk::make_folder(&self.evidence).map_err(|error| error.to_string())?;
-        let path = self.evidence.join(format!("{}.json", file.trim_matches('-')));
+        let path = self.evidence.join(file_name(name));
         disk::write(&path, &bytes, Sure::OnDisk).map_err(|error| error.to_string())
+    }
+
+    /// Tells of a flow as of one test. Steps are none of their own: those behind one that fails are
+    /// not gone, and two flows may well have the same.
+    fn of_flow(&self, name: &str, outcome: &FlowOutcome) -> ToldOf {
+        let failed = outcome.failed().map(|step| match &step.standing {
+            Standing::Failed { why } => format!("{}: {why}", step.step),
+            Standing::Passed | Standing::NotRun => step.step.clone(),
+        });
+        let nothing = || (!outcome.passed()).then(|| "not every step was done".to_owned());
+        let why = failed.or_else(nothing);
+        let tail = console(&outcome.console);
+        let pictures = outcome.steps.iter().filter_map(|step| step.screenshot.as_deref());
+        let notes: Vec<String> = pictures.map(|file| self.picture(file)).collect();
+        let (outcome, totals) = match &why {
+            Some(why) => {
+                let said = (!tail.is_empty()).then(|| format!("the page said:\n{tail}"));
+                let seen = notes.last().cloned();
+                let parts = [Some(why.clone()), seen, said].into_iter().flatten();
+                let message = parts.collect::<Vec<_>>().join("\n");
+                (Outcome::Failed { message }, Totals { failed: 1, ..Totals::default() })
+            }
+            None => (Outcome::Passed, Totals { passed: 1, ..Totals::default() }),
+        };
+        let test = TestResult { name: one_line(name), file: None, outcome, duration_ms: None };
+        ToldOf {
+            state: why.map_or(State::Passed, |why| State::Failed { why }),
+            tests: Some(Tests { totals, results: vec![test], is_cut: false }),
+            tail,
+            notes,
+        }
+    }
+
+    /// Tells of a page. It is no test by its name: that it opens shows nothing of what it is for.
+    fn of_visit(&self, visit: &Visit) -> ToldOf {
+        let notes: Vec<String> = visit.screenshot.iter().map(|file| self.picture(file)).collect();
+        let faults = visit.faults.iter().chain(&notes).cloned().collect::<Vec<_>>();
+        ToldOf {
+            state: match visit.passed() {
+                true => State::Passed,
+                false => State::Failed { why: faults.join("; ") },
+            },
+            tests: None,
+            tail: console(&visit.console),
+            notes,
+        }
+    }
+
+    /// Says where a picture is, from the root.
+    fn picture(&self, file: &str) -> String {
+        let path = self.evidence.join(file);
+        format!("screenshot: {}", path.strip_prefix(self.root).unwrap_or(&path).display())
+    }
+}
+
+/// Names the file that has what came of a flow or a page. What two names look like in plain letters
+/// may be the same, so each has a piece of its digest, too.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
+    let letters: String = name.chars().take(LONGEST).map(plain).collect();
+    let words: Vec<&str> = letters.split_whitespace().collect();
+    let digest = &blake3::hash(name.as_bytes()).to_hex()[..8];
+    match words.is_empty() {
+        true => format!("page-{digest}.json"),
+        false => format!("{}-{digest}.json", words.join("-")),
     }
 }
 
@@ -146,62 +214,28 @@ struct ToldOf {
     notes: Vec<String>,
 }
 
-fn of_flow(outcome: &FlowOutcome) -> ToldOf {
-    let state = match outcome.failed() {
-        Some(step) => {
-            let why = match &step.standing {
-                Standing::Failed { why } => why.as_str(),
-                Standing::Passed | Standing::NotRun => "",
-            };
-            State::Failed { why: format!("{}: {why}", step.step) }
-        }
-        None if outcome.passed() => State::Passed,
-        None => State::NotRun { why: "no step was done".to_owned() },
-    };
-    let results: Vec<TestResult> = outcome.steps.iter().map(of_step).collect();
-    let is = |outcome: &Outcome, test: &&TestResult| test.outcome == *outcome;
-    let totals = Totals {
-        passed: results.iter().filter(|test| is(&Outcome::Passed, test)).count(),
-        skipped: results.iter().filter(|test| is(&Outcome::Skipped, test)).count(),
-        failed: results.iter().filter(|it| matches!(it.outcome, Outcome::Failed { .. })).count(),
-    };
-    let pictures = outcome.steps.iter().filter_map(|step| step.screenshot.as_ref());
-    ToldOf {
-        state,
-        tests: Some(Tests { totals, results, is_cut: false }),
-        tail: console(&outcome.console),
-        notes: pictures.map(|file| format!("screenshot: {file}")).collect(),
-    }
-}
-
-fn of_step(step: &flow::StepOutcome) -> TestResult {
-    TestResult {
-        name: step.step.clone(),
-        file: None,
-        outcome: match &step.standing {
-            Standing::Passed => Outcome::Passed,
-            Standing::Failed { why } => Outcome::Failed { message: why.clone() },
-            Standing::NotRun => Outcome::Skipped,
-        },
-        duration_ms: Some(step.milliseconds),
-    }
-}
-
-fn of_visit(visit: &Visit) -> ToldOf {
-    ToldOf {
-        state: match visit.passed() {
-            true => State::Passed,
-            false => State::Failed { why: visit.faults.join("; ") },
-        },
-        tests: None,
-        tail: console(&visit.console),
-        notes: visit.screenshot.iter().map(|file| format!("screenshot: {file}")).collect(),
-    }
-}
-
 fn console(entries: &[Entry]) -> String {
     let lines = entries.iter().rev().take(50).map(|entry| one_line(&entry.to_string()));
     let mut lines: Vec<String> = lines.collect();
     lines.reverse();
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_of_each_has_a_file_of_its_own_with_a_plain_name() {
+        let names =
+            ["/", "#", "/a/b", "/a-b", "Order tea", "../../x", "\u{1f375}", &"long ".repeat(999)];
+        let files: Vec<String> = names.iter().map(|name| file_name(name)).collect();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        for (at, file) in files.iter().enumerate() {
+            let stem = file.strip_suffix(".json").unwrap();
+            assert!(stem.chars().all(is_plain) && !stem.starts_with('-'), "{file}");
+            assert!(file.len() < 100 && !files[..at].contains(file), "{file}");
+        }
+        assert!(files[4].starts_with("order-tea-"), "{}", files[4]);
+    }
 }
