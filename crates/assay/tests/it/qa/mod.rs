@@ -7,11 +7,14 @@ mod coverage;
 mod endings;
 mod errors;
 mod models;
+#[cfg(unix)]
+mod on_chromium;
 mod people;
 mod refused;
 mod sign_off;
 mod told;
 mod toolchains;
+mod tryout;
 mod watch;
 
 use std::fs;

@@ -1,0 +1,172 @@
+//! Flows and pages that a plan names, tried out in a browser.
+
+use std::fs;
+
+use assay_fakes::chromium::PrivateChromium;
+use assay_fakes::pages::{Answer, Pages};
+use serde_json::Value;
+
+use super::tryout::{OWN, issue, plan, tried};
+use super::{SPEC, Stage};
+
+/// A shop in which tea can be ordered.
+const SHOP: &str = "<title>Shop</title><body style='background: teal'><h1>Shop</h1>\
+    <form onsubmit=\"document.querySelector('output').textContent = \
+    'Ordered: ' + document.querySelector('input').value; return false\">\
+    <input placeholder='What do you want?'><button>Order</button></form><output></output>";
+
+/// How it is tried out.
+const FLOWS: &str = "flows:
+  - name: Order tea
+    start: /shop.html
+    steps:
+      - fill_input: { placeholder: What do you want?, value: tea }
+      - click_by_text: Order
+      - expect_text: 'Ordered: tea'
+      - expect_no_errors
+      - screenshot: ordered
+";
+
+/// Where what was seen in the first round is kept.
+const EVIDENCE: &str = ".assay/qa/001-greeting/e2e/round-1";
+
+/// Sets up a spec whose plan wants flows and pages of an app tried. That all else is fine is met.
+fn stage(flows: &[&str], pages: &[&str], app: &str) -> Stage {
+    let spec = SPEC.replace("- [ ] `leaves` passes\n", "- [ ] One can buy: `Order tea`\n");
+    let spec = if flows.is_empty() { SPEC } else { &spec };
+    let stage = Stage::with(spec, &plan(flows, pages), "", &format!("  app_url: {app}\n"));
+    stage.repository.write("greeting.txt", "hello, goodbye\n");
+    stage.repository.write(OWN, FLOWS);
+    stage
+}
+
+fn page(text: &str) -> Answer {
+    Answer::Page(200, text.to_owned())
+}
+
+/// Gives the files that hold what was seen in the first round, each with its content.
+fn evidence(stage: &Stage) -> Vec<(String, Vec<u8>)> {
+    let files = fs::read_dir(stage.repository.path().join(EVIDENCE)).unwrap();
+    let read = |path: std::path::PathBuf| {
+        (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap())
+    };
+    let mut files: Vec<_> = files.map(|file| read(file.unwrap().path())).collect();
+    files.sort();
+    files
+}
+
+/// Reads what came of a flow or a page in the first round, by how its file is called.
+fn kept(stage: &Stage, begin: &str) -> Value {
+    let files = evidence(stage);
+    let is_it = |name: &str| name.starts_with(begin) && name.ends_with(".json");
+    let (_, bytes) = files.iter().find(|(name, _)| is_it(name)).unwrap();
+    serde_json::from_slice(bytes).unwrap()
+}
+
+#[test]
+fn a_flow_that_passes_and_a_page_that_opens_are_approved_with_pictures() {
+    let about = page("<title>About</title><h1>About us</h1>");
+    let app = Pages::serve(vec![("/shop.html", page(SHOP)), ("/about", about)]);
+    let chromium = PrivateChromium::start(&app.url("/shop.html"));
+    let stage = stage(&["Order tea"], &["/about"], &app.url(""));
+    let ran = tried(&stage, 0, chromium.port());
+    assert!(ran.stdout.contains("  passed    e2e: Order tea"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("  passed    e2e: /about"), "{}", ran.stdout);
+    stage.is_approved();
+    assert_eq!(stage.plan()["qa_signoff"]["tests_passed"]["e2e"], true);
+    let files = evidence(&stage);
+    let pictures = ["001-order-tea-ordered.png", "002-about.png"];
+    for (file, bytes) in &files[..2] {
+        assert!(pictures.contains(&file.as_str()) && bytes.starts_with(b"\x89PNG"), "{file}");
+    }
+    assert_eq!(files.len(), 4);
+    let flow = kept(&stage, "order-tea");
+    assert_eq!(flow["steps"][5]["screenshot"], pictures[0], "{flow}");
+    assert!(flow["steps"].as_array().unwrap().iter().all(|step| step["standing"] == "passed"));
+    assert_eq!(kept(&stage, "about")["status"], 200);
+    // They are nobody's to commit.
+    assert!(!stage.repository.git(&["status", "--porcelain"]).contains(".assay"));
+    let checks = stage.events_of("checked");
+    let notes = &checks[1]["outcome"]["notes"];
+    assert_eq!(notes[0], format!("screenshot: {EVIDENCE}/{}", pictures[0]), "{checks:?}");
+}
+
+#[test]
+fn a_flow_that_breaks_is_an_issue_with_its_step_until_it_is_mended() {
+    let stage = Stage::bare();
+    let app = format!("file://{}/app", stage.repository.path().display());
+    let fixer = "sed -i \"s/undone()/'Ordered: '/\" app/shop.html";
+    let plan = plan(&["Order tea"], &[]);
+    stage.implemented(SPEC, &plan, fixer, &format!("  app_url: {app}\n"));
+    stage.repository.write("greeting.txt", "hello, goodbye\n");
+    stage.repository.write(".assay/flows.yaml", FLOWS);
+    stage.repository.write("app/shop.html", SHOP.replace("'Ordered: '", "undone()"));
+    let chromium = PrivateChromium::start("about:blank");
+    tried(&stage, 4, chromium.port());
+    let (title, why) = issue(&stage);
+    assert_eq!(title, "Test fails: Order tea");
+    let mut lines = why.lines();
+    let step = "expect_text \"Ordered: tea\": the page does not show `Ordered: tea`; ";
+    assert!(lines.next().unwrap().starts_with(step), "{why}");
+    let picture = lines.next().unwrap().strip_prefix("screenshot: ").unwrap();
+    assert_eq!(picture, format!("{EVIDENCE}/001-order-tea-failed.png"));
+    assert!(stage.repository.path().join(picture).exists());
+    assert!(why.contains("uncaught: ReferenceError: undone is not defined"), "{why}");
+    let flow = kept(&stage, "order-tea");
+    let standing: Vec<&str> = flow["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["standing"].as_str().unwrap())
+        .collect();
+    assert_eq!(standing, ["passed", "passed", "passed", "failed", "not_run", "not_run"]);
+
+    let port = chromium.port().to_string();
+    let variables = [("ELECTRON_MCP_ENABLED", "true"), ("ELECTRON_DEBUG_PORT", port.as_str())];
+    stage.ends_with(0, &["--resume"], &variables);
+    stage.is_approved();
+}
+
+#[test]
+fn a_page_that_does_not_open_is_an_issue_with_what_is_wrong_with_it() {
+    let broken = "<h1>About</h1><script>tell(us)</script>";
+    let pages = vec![
+        ("/500", Answer::Page(500, "<h1>Ouch</h1>".to_owned())),
+        ("/broken", page(broken)),
+        ("/empty", page("<title>About</title>")),
+    ];
+    let app = Pages::serve(pages);
+    let chromium = PrivateChromium::start("about:blank");
+    for (path, expected) in [
+        ("/500", "the server answers with status 500"),
+        ("/broken", "ReferenceError: tell is not defined"),
+        ("/empty", "there is nothing to read"),
+        ("/nowhere", "the server answers with status 404"),
+    ] {
+        let stage = stage(&[], &[path], &app.url(""));
+        tried(&stage, 4, chromium.port());
+        let (title, why) = issue(&stage);
+        assert_eq!(title, format!("Fails: e2e: {path}"));
+        assert!(why.contains(expected), "{why}");
+        assert!(why.contains(&format!("screenshot: {EVIDENCE}/001-")), "{why}");
+    }
+}
+
+#[test]
+fn an_app_that_goes_away_is_no_pass() {
+    let leaves = "<h1>Shop</h1><button onclick=\"open('/shop.html', 'second'); window.close()\">Order</button>\
+                  <input placeholder='What do you want?'>";
+    let app = Pages::serve(vec![("/shop.html", page(leaves))]);
+    let mut chromium = PrivateChromium::start(&app.url("/shop.html"));
+    let stage = stage(&["Order tea"], &[], &app.url(""));
+    // Only what was opened as such may close itself.
+    stage.repository.write(OWN, FLOWS.replace("    start: /shop.html\n", ""));
+    tried(&stage, 4, chromium.port());
+    let issues = stage.plan()["qa_signoff"]["issues_found"].to_string();
+    assert!(issues.contains("the page is gone: it was closed"), "{issues}");
+    chromium.kill();
+    tried(&stage, 4, chromium.port());
+    let issues = stage.plan()["qa_signoff"]["issues_found"].to_string();
+    assert!(issues.contains("Not run: e2e: Order tea"), "{issues}");
+    assert!(issues.contains("nothing listens at"), "{issues}");
+}

@@ -1,0 +1,126 @@
+//! Flows and pages that a plan names: what is said where nobody can try them out.
+
+use std::net::TcpListener;
+
+use assay_fakes::pages::{Answer, Pages};
+use serde_json::{Value, json};
+
+use super::{PLAN, SPEC, Stage};
+use crate::Ran;
+
+/// A flow with a step that passes wherever something can be read.
+pub(super) const FLOWS: &str = "flows:\n  - name: Order tea\n    steps: [expect_no_errors]\n";
+
+/// Where the steps of the spec's flows are.
+pub(super) const OWN: &str = "specs/001-greeting/flows.yaml";
+
+/// Gives a plan that wants flows and pages tried.
+pub(super) fn plan(flows: &[&str], pages: &[&str]) -> String {
+    let mut plan: Value = serde_json::from_str(PLAN).unwrap();
+    plan["verification_strategy"] = json!({
+        "e2e_tests": { "required": !flows.is_empty(), "flows": flows },
+        "browser_verification": { "required": !pages.is_empty(), "pages": pages },
+    });
+    plan.to_string()
+}
+
+/// Sets up a spec whose tests pass, and whose plan wants flows and pages tried.
+fn stage(flows: &[&str], pages: &[&str], more: &str) -> Stage {
+    let stage = Stage::with(SPEC, &plan(flows, pages), "", more);
+    stage.repository.write("greeting.txt", "hello, goodbye\n");
+    stage
+}
+
+/// Runs the loop with an app at a port, for one round unless it is approved before.
+pub(super) fn tried(stage: &Stage, code: i32, port: u16) -> Ran {
+    let port = port.to_string();
+    let variables = [
+        ("ELECTRON_MCP_ENABLED", "true"),
+        ("ELECTRON_DEBUG_PORT", port.as_str()),
+        ("MAX_QA_ITERATIONS", "1"),
+    ];
+    stage.ends_with(code, &["--resume"], &variables)
+}
+
+/// Gives the title and the description of the one issue, which is of a flow or a page.
+pub(super) fn issue(stage: &Stage) -> (String, String) {
+    let plan = stage.plan();
+    let issues = plan["qa_signoff"]["issues_found"].as_array().unwrap();
+    assert_eq!(issues.len(), 1, "{issues:?}");
+    assert_eq!(issues[0]["type"], "e2e_test");
+    let text = |key: &str| issues[0][key].as_str().unwrap_or_default().to_owned();
+    (text("title"), text("description"))
+}
+
+/// A port where nothing listens.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn where_no_app_runs_it_is_said_what_to_set() {
+    let stage = stage(&["Order tea"], &[], "");
+    stage.repository.write(OWN, FLOWS);
+    for switch in ["", "false"] {
+        let variables = [("ELECTRON_MCP_ENABLED", switch), ("MAX_QA_ITERATIONS", "1")];
+        stage.ends_with(4, &["--resume"], &variables);
+        let (title, why) = issue(&stage);
+        assert_eq!(title, "Not run: e2e: Order tea");
+        assert!(why.contains("set ELECTRON_MCP_ENABLED=true and ELECTRON_DEBUG_PORT"), "{why}");
+    }
+    let report = stage.paper("qa_report.md");
+    assert!(report.contains("| e2e | `Order tea` | not run: nobody tried it"), "{report}");
+}
+
+#[test]
+fn a_flow_without_steps_is_told_where_they_are_to_be_written() {
+    let stage = stage(&["Order tea"], &[], "");
+    let none = "there are no steps for it: write them down in \
+                `specs/001-greeting/flows.yaml` or `.assay/flows.yaml`";
+    tried(&stage, 4, free_port());
+    assert_eq!(issue(&stage), ("Not run: e2e: Order tea".to_owned(), none.to_owned()));
+    stage.repository.write(OWN, FLOWS.replace("Order tea", "Order coffee"));
+    tried(&stage, 4, free_port());
+    assert_eq!(issue(&stage).1, none);
+    stage.repository.write(OWN, FLOWS.replace("expect_no_errors", "expect_wonders"));
+    tried(&stage, 4, free_port());
+    let (_, why) = issue(&stage);
+    assert!(why.starts_with("`specs/001-greeting/flows.yaml`, line 3 cannot be read"), "{why}");
+}
+
+#[test]
+fn a_port_where_no_app_listens_is_named() {
+    let stage = stage(&["Order tea"], &[], "");
+    stage.repository.write(OWN, FLOWS);
+    let port = free_port();
+    tried(&stage, 4, port);
+    let (title, why) = issue(&stage);
+    assert_eq!(title, "Not run: e2e: Order tea");
+    assert!(why.starts_with(&format!("nothing listens at `127.0.0.1:{port}`")), "{why}");
+    let other = Pages::serve(vec![("/", Answer::Page(200, "<p>hello</p>".to_owned()))]);
+    tried(&stage, 4, other.port());
+    let (_, why) = issue(&stage);
+    let no_tools = format!("what listens at `127.0.0.1:{}` is no DevTools", other.port());
+    assert!(why.starts_with(&no_tools), "{why}");
+}
+
+#[test]
+fn pages_of_an_app_whose_address_nobody_knows_are_not_run() {
+    let stage = stage(&[], &["/about"], "");
+    tried(&stage, 4, free_port());
+    let (title, why) = issue(&stage);
+    assert_eq!(title, "Not run: e2e: /about");
+    assert!(why.contains("say so with `qa.app_url`"), "{why}");
+}
+
+#[test]
+fn an_app_that_cannot_be_tried_stops_the_run() {
+    let elsewhere = stage(&[], &["/about"], "  app_url: http://shop.example\n");
+    let ran = tried(&elsewhere, 2, 9222);
+    assert!(ran.stderr.contains("`qa.app_url` in `config/agent-framework.yaml`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`shop.example` is not this machine"), "{}", ran.stderr);
+    let stage = stage(&[], &["/about"], "");
+    let variables = [("ELECTRON_MCP_ENABLED", "true"), ("ELECTRON_DEBUG_PORT", "nine")];
+    let ran = stage.ends_with(2, &[], &variables);
+    assert!(ran.stderr.contains("`ELECTRON_DEBUG_PORT` is `nine`"), "{}", ran.stderr);
+}
