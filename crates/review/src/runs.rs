@@ -297,7 +297,8 @@ pub fn state_folder(root: &Path) -> Result<PathBuf, RunError> {
 }
 
 /// What of the state folder decides on reviews or on files, or is told to models.
-const OWN: [&str; 8] = ["runs", "delegated", "cache", "spend", "reports", "mcp", "gates", "qa"];
+const OWN: [&str; 9] =
+    ["runs", "delegated", "cache", "spend", "reports", "mcp", "gates", "qa", "e2e"];
 
 /// Names what of the state folder came with the repository. Only assay writes there, so what did
 /// may have been made up to be taken for an answer, a fix or an earlier review.
