@@ -208,7 +208,8 @@ impl Command {
         self
     }
 
-    /// Lets it write nowhere but in these files and folders, where the kernel offers that.
+    /// Lets it write nowhere but in these files and folders, and end no processes but its own, where
+    /// the kernel offers that.
     pub fn writable<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Command {
         self.reach.writable = Some(owned(paths));
         self

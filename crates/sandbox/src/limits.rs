@@ -132,6 +132,12 @@ mod kernel {
         }
     }
 
+    /// Says whether a command can be kept from ending others.
+    #[cfg(test)]
+    pub(super) fn signals() -> bool {
+        offers(strict().scope(Scope::Signal))
+    }
+
     fn offers(ruleset: Result<Ruleset, RulesetError>) -> bool {
         ruleset.and_then(Ruleset::create).is_ok()
     }
@@ -153,7 +159,9 @@ mod kernel {
             ruleset = ruleset.handle_access(reading | AccessFs::Refer).map_err(io::Error::other)?;
         }
         if reach.writable.is_some() {
-            ruleset = ruleset.handle_access(writing).map_err(io::Error::other)?;
+            // Who could end others would have them leave what they write half done.
+            let ruled = ruleset.handle_access(writing).and_then(|it| it.scope(Scope::Signal));
+            ruleset = ruled.map_err(io::Error::other)?;
         }
         if reach.offline {
             ruleset = offline(ruleset).map_err(io::Error::other)?;
@@ -277,6 +285,21 @@ mod tests {
         assert!(!succeeds(write(&outside).writable([inside.path()])));
         let none: [PathBuf; 0] = [];
         assert!(!succeeds(write(&inside).writable(none)));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_command_that_writes_only_into_its_folders_ends_nobody_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = shell(&format!("kill -0 {}", std::process::id()));
+        assert!(succeeds(ours.clone()), "without limits it may");
+        let own = shell("sleep 600 & kill $!");
+        assert!(succeeds(own.writable([folder.path()])), "its own it may");
+        if !kernel::signals() {
+            println!("NOT RUN: this kernel limits no signals");
+            return;
+        }
+        assert!(!succeeds(ours.writable([folder.path()])));
     }
 
     #[test]
