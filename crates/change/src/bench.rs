@@ -37,8 +37,6 @@ impl Bench {
         let tree = folder.join("tree");
         git.clear(&tree);
         fs::create_dir_all(&folder).map_err(layout)?;
-        // What is left of one whose folder was taken away would stand in the way.
-        git.run(&["worktree", "prune"])?;
         let start = git.commit_as_it_is(&fresh_index(&folder))?;
         let laid_out = LaidOut::add(&git, &tree, &start)?;
         Ok(Bench { git, folder, start, laid_out })

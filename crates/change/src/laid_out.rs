@@ -23,7 +23,10 @@ impl LaidOut {
     /// Lays out a commit of a repository in a folder.
     pub(crate) fn add(git: &Git, path: &Path, commit: &str) -> Result<LaidOut, GitError> {
         let folder = path.display().to_string();
-        git.run(&["worktree", "add", "--quiet", "--detach", &folder, commit])?;
+        // Git may know of one whose folder was taken away. Others like that are their owners' business,
+        // whose disk may only be unplugged.
+        let add = ["worktree", "add", "--force", "--quiet", "--detach", &folder, commit];
+        git.run(&add)?;
         let link = fs::read(path.join(".git")).map_err(|source| GitError::Layout { source })?;
         let git_folder = Git::find(path)?.line(&["rev-parse", "--absolute-git-dir"])?;
         Ok(LaidOut { path: path.to_owned(), git_folder: git_folder.into(), link })

@@ -136,6 +136,19 @@ impl Object {
     }
 }
 
+/// Has a file that takes another one's place be as open to others as that was.
+fn keep_mode(path: &Path, made: &Path) -> io::Result<()> {
+    let (Ok(before), Ok(after)) = (fs::symlink_metadata(path), fs::symlink_metadata(made)) else {
+        return Ok(());
+    };
+    if !before.is_file() || !after.is_file() {
+        return Ok(());
+    }
+    let (before, after) = (before.permissions().mode(), after.permissions().mode());
+    let executable = if after & 0o100 != 0 { (before & 0o444) >> 2 } else { 0 };
+    fs::set_permissions(made, fs::Permissions::from_mode((before & 0o666) | executable))
+}
+
 /// Says whether a folder on the way to a path is a link: then what is there is not the tree's.
 fn leads_elsewhere(root: &Path, path: &Path) -> bool {
     let folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
@@ -187,6 +200,7 @@ impl Kept {
         }
         let made = aside.join("made");
         self.make(&made)?;
+        keep_mode(path, &made)?;
         match fs::rename(&made, path) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 let _ = fs::remove_file(path);

@@ -38,6 +38,7 @@ pub fn fingerprint(
         digest.update(name);
         let content = match instead(&path, &file) {
             Some(text) => blake3::hash(text.as_bytes()),
+            None if file.is_dir() => within(&file),
             // What was deleted, or cannot be read, is told apart from whatever is there.
             None => on_disk(&file).unwrap_or_else(|_| blake3::hash(b"not there")),
         };
@@ -45,6 +46,15 @@ pub fn fingerprint(
         digest.update(&[u8::from(is_executable(&file))]);
     }
     Ok(digest.finalize().to_hex()[..32].to_owned())
+}
+
+/// Takes the digest of a repository within another: all of it, as it lies there.
+fn within(folder: &Path) -> blake3::Hash {
+    let all = |_: &str| false;
+    let as_it_is = |_: &str, _: &Path| None;
+    let is_one = folder.join(".git").symlink_metadata().is_ok();
+    let digest = is_one.then(|| fingerprint(folder, &all, &as_it_is).ok()).flatten();
+    blake3::hash(digest.unwrap_or_else(|| "no repository".to_owned()).as_bytes())
 }
 
 pub(crate) fn is_executable(file: &Path) -> bool {

@@ -43,7 +43,6 @@ impl Worktree {
         };
         // Whoever worked here before may not have come to an end.
         git.clear(path);
-        git.run(&["worktree", "prune"])?;
         let laid_out = LaidOut::add(&git, path, &start)?;
         Ok(Worktree { git, laid_out, branch: branch.to_owned(), was, start })
     }

@@ -43,6 +43,11 @@ impl Issue {
         named.or(self.description.as_deref()).unwrap_or("")
     }
 
+    /// Gives the words that it is compared by; one with a key needs none.
+    fn compared(&self) -> &str {
+        if self.key.is_some() { "" } else { self.words() }
+    }
+
     /// Gives the file in one spelling; one without a name is none.
     pub(crate) fn path(&self) -> Option<String> {
         let file = self.file.as_deref().filter(|file| !file.trim().is_empty())?;
@@ -97,7 +102,7 @@ pub fn recurring_at(
         .flat_map(|(number, round)| round.issues.iter().map(move |issue| (number, issue)))
         .collect();
     let mut index =
-        AlikeIndex::over(past.iter().map(|(_, issue)| *issue).chain(current).map(Issue::words));
+        AlikeIndex::over(past.iter().map(|(_, issue)| *issue).chain(current).map(Issue::compared));
     let mut places = Places::default();
     let mut rounds_of_key: HashMap<u32, BTreeSet<usize>> = HashMap::new();
     let mut at_place: HashMap<u32, Vec<u32>> = HashMap::new();

@@ -102,9 +102,7 @@ impl Journal {
             bytes.truncate(whole);
             disk::write(&path, &bytes, Sure::OnDisk)?;
         }
-        let sealed = disk::read(seal)?.unwrap_or_default();
-        let is_own = entries.is_empty()
-            || String::from_utf8_lossy(&sealed).lines().any(|line| line == chain.0);
+        let is_own = is_sealed(seal, &entries, &chain)?;
         let seal = seal.to_owned();
         Ok(Journal { path, entries, chain, bytes, seal, is_own, _lock: lock })
     }
@@ -114,7 +112,17 @@ impl Journal {
         self.is_own
     }
 
-    /// Reads the journal of a spec's folder as far as it is whole, whoever writes it.
+    /// Reads the journal of a spec's folder as far as it is whole, whoever writes it, and says
+    /// whether all of it was written on this machine.
+    pub fn read_sealed(folder: &Path, seal: &Path) -> Result<(Vec<Entry>, bool), JournalError> {
+        let path = folder.join(NAME);
+        let bytes = disk::read(&path)?.unwrap_or_default();
+        let (entries, chain) = read(&path, &bytes[..whole_lines(&bytes)])?;
+        let is_own = is_sealed(seal, &entries, &chain)?;
+        Ok((entries, is_own))
+    }
+
+    /// Reads what happened, whoever wrote it down.
     pub fn read(folder: &Path) -> Result<Vec<Entry>, JournalError> {
         let path = folder.join(NAME);
         let bytes = disk::read(&path)?.unwrap_or_default();
@@ -156,6 +164,13 @@ impl Journal {
 
 fn is_told_apart(event: &Event) -> bool {
     matches!(event, Event::EpochBegun { why: Begun::Elsewhere, .. })
+}
+
+/// Says whether a journal that ends so was written on this machine.
+fn is_sealed(seal: &Path, entries: &[Entry], chain: &Chain) -> Result<bool, JournalError> {
+    let sealed = disk::read(seal)?.unwrap_or_default();
+    let knows = String::from_utf8_lossy(&sealed).lines().any(|line| line == chain.0);
+    Ok(entries.is_empty() || knows)
 }
 
 /// Counts the bytes of the lines that have an end.

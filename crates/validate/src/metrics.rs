@@ -47,10 +47,10 @@ pub struct FixRate {
 }
 
 impl Metrics {
-    /// Adds up the journals of specs, whose folders are named from the root.
+    /// Adds up the journals of specs, whose folders are named from the root, whoever wrote them.
     pub fn over(root: &Path, folders: &[PathBuf]) -> Result<Metrics, JournalError> {
-        let journals: Result<Vec<Vec<Entry>>, JournalError> =
-            folders.iter().map(|folder| Journal::read(&root.join(folder))).collect();
+        let read = |folder: &PathBuf| Journal::read(&root.join(folder));
+        let journals: Result<Vec<Vec<Entry>>, JournalError> = folders.iter().map(read).collect();
         Ok(Metrics::of(&journals?))
     }
 

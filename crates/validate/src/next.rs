@@ -86,6 +86,9 @@ impl Standing {
         for round in self.epoch() {
             let issues = round.seen().map(|seen| seen.issues.as_slice()).unwrap_or_default();
             let is_same = |other: &&Issue| {
+                if issue.key.is_some() || other.key.is_some() {
+                    return issue.key == other.key;
+                }
                 let other = recurring::Round { status: None, issues: vec![told(other)] };
                 !recurring::recurring(&[told(issue)], &[other], 2).is_empty()
             };

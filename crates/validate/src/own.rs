@@ -8,7 +8,7 @@ use crate::event::TreeHash;
 use crate::journal;
 use crate::paper::{MANUAL_PLAN, REPORT};
 use crate::plan::{self, ImplementationPlan, LOOP_KEYS};
-use crate::spec::HOMES;
+use crate::spec::{self, HOMES};
 
 /// Folders at the root that hold nobody's implementation.
 const ASIDE: [&str; 3] = [".assay", ".agent-communication", "logs"];
@@ -23,6 +23,13 @@ pub fn tree_hash(root: &Path) -> Result<TreeHash, GitError> {
 pub(crate) fn is_own(path: &str) -> bool {
     let first = path.split('/').next().unwrap_or_default();
     ASIDE.contains(&first) || in_spec(path).is_some_and(is_own_name)
+}
+
+/// Says whether a path from the root is a paper of a loop, or says what has to hold: what an
+/// implementation is held against, and no part of it.
+pub(crate) fn is_paper(path: &str) -> bool {
+    let says = |name: &str| is_own_name(name) || name == plan::NAME || name == spec::NAME;
+    in_spec(path).is_some_and(says)
 }
 
 /// Gives the name of a file in a spec's folder.

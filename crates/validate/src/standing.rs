@@ -283,7 +283,10 @@ impl Standing {
             self.is_idle = true;
             self.stalled += 1;
         }
-        if let Some(feedback) = self.feedback.as_mut().filter(|it| it.is_open()) {
+        // Once something was done about it, it is not undone by a round in which nothing was.
+        if let Some(feedback) =
+            self.feedback.as_mut().filter(|it| it.changed_something != Some(true))
+        {
             feedback.changed_something = Some(changed_something);
         }
         self.errors_in_a_row = 0;
@@ -348,6 +351,14 @@ impl Standing {
     /// Gives what a person wants, as long as nobody did anything about it.
     pub fn wanted(&self) -> Option<&Feedback> {
         self.feedback.as_ref().filter(|feedback| feedback.is_open())
+    }
+
+    /// Gives what a person wanted and nobody did anything about.
+    pub(crate) fn unheard(&self) -> Vec<Issue> {
+        let unheard = self.feedback.iter().filter(|it| it.changed_something == Some(false));
+        let items = unheard.flat_map(|feedback| &feedback.items);
+        let items = items.filter(|item| item.disposition == Disposition::HandedToTheFixer);
+        items.map(|item| item.issue.clone()).collect()
     }
 
     /// Gives what is wrong: what a person wrote down, or else what the last round that came to a

@@ -44,7 +44,7 @@ impl Reviews for Eyes<'_> {
         checks: &[CheckOutcome],
     ) -> Result<Reviewed, Breakdown> {
         self.deadline.check()?;
-        let prepared = self.prepare(base, spec).map_err(broke)?;
+        let prepared = self.prepare(base).map_err(broke)?;
         prepared.memory_trouble().into_iter().for_each(self.warn);
         let reviewed = prepared.review_unseen(Mode::ReportOnly);
         match reviewed.keep(&prepared) {
@@ -71,7 +71,7 @@ impl Reviews for Eyes<'_> {
 
 impl Eyes<'_> {
     /// Opens what was implemented. The spec is what it is held against, and no part of it.
-    fn prepare(&self, base: Option<&str>, spec: &Spec) -> anyhow::Result<Prepared> {
+    fn prepare(&self, base: Option<&str>) -> anyhow::Result<Prepared> {
         let scope = base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
         let selection = Selection { untracked: true, ..Selection::default() };
         let also = self.prompt.map(|prompt| {
@@ -80,7 +80,7 @@ impl Eyes<'_> {
         let line = self.line.clone();
         let asked = Asked { args: self.args, keeping: Keeping::Answers, line, also };
         let mut prepared = Prepared::open(&self.place.root, &scope, &selection, asked)?;
-        prepared.change.files.retain(|file| !spec.owns(file.path()));
+        prepared.change.files.retain(|file| !Spec::is_paper(file.path()));
         Ok(prepared)
     }
 

@@ -12,7 +12,8 @@ use anyhow::{Context, bail};
 use assay_change::{Change, Scope, Selection};
 use assay_checks::required::Risk;
 use assay_checks::run::{Allowance, Runner};
-use assay_review::runs;
+use assay_findings::path::RepoPath;
+use assay_review::runs::{self, short_hash};
 use assay_sandbox::secrets_elsewhere;
 use assay_store::clock;
 use assay_validate::ending::Ending;
@@ -24,7 +25,7 @@ use assay_validate::opening::{Found, Opening, opening};
 use assay_validate::own::tree_hash;
 use assay_validate::plan::{self, ImplementationPlan};
 use assay_validate::run::{Breakdown, run};
-use assay_validate::spec::{self, Spec};
+use assay_validate::spec::{self, Criterion, Spec};
 use assay_validate::standing::Standing;
 
 use self::eyes::Eyes;
@@ -90,10 +91,11 @@ impl Place {
         Ok(Place { root, spec, plan, risk })
     }
 
-    /// Gives where the loop stands, whoever is at it.
-    pub(crate) fn standing(&self) -> anyhow::Result<Standing> {
-        let entries = Journal::read(&self.folder()).context(UNKNOWN)?;
-        Standing::of(&entries).context(UNKNOWN)
+    /// Gives where the loop stands, whoever is at it, and whether that was seen on this machine.
+    pub(crate) fn standing(&self) -> anyhow::Result<(Standing, bool)> {
+        let (entries, is_own) =
+            Journal::read_sealed(&self.folder(), &self.seal()).context(UNKNOWN)?;
+        Ok((Standing::of(&entries).context(UNKNOWN)?, is_own))
     }
 
     /// Takes the digest of the tree as it is.
@@ -143,12 +145,80 @@ impl Place {
         Ok(runs::state_folder(&self.root)?.join(STATE).join(&self.spec.name))
     }
 
+    /// Gives where the seal of the journal is kept: out of reach for whatever runs in the tree, or,
+    /// on a machine where nothing can be kept elsewhere, with the rest of the loop's state.
+    pub(crate) fn seal(&self) -> PathBuf {
+        let home = || Some(PathBuf::from(variable("HOME")?).join(".local/state"));
+        let kept = variable("XDG_STATE_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let name = short_hash(root.as_os_str().as_encoded_bytes());
+        let folder = kept.or_else(home).filter(|folder| folder.is_absolute());
+        let folder = folder.map(|folder| folder.join("assay/qa").join(name).join(&self.spec.name));
+        let folder = folder.filter(|folder| std::fs::create_dir_all(folder).is_ok());
+        let beside = || runs::state_folder_path(&self.root).join(STATE).join(&self.spec.name);
+        folder.unwrap_or_else(beside).join("seal")
+    }
+
+    /// Reads the same spec once more.
+    fn again(&self) -> anyhow::Result<Place> {
+        Place::of(&self.root, &self.spec.name)
+    }
+
     /// Gives the commit on top of which it was implemented: the one that is asked for, or found.
     fn base(&self, asked: Option<&str>) -> anyhow::Result<Option<String>> {
         Ok(match asked {
             Some(base) => Some(assay_change::commit_of(&self.root, base)?),
             None => self.change(None)?.base_revision().map(str::to_owned),
         })
+    }
+
+    /// Gives the commit on top of which it was implemented, given what is known of it. On the main
+    /// branch that is where the first loop began: what is committed there since is still part of it.
+    fn base_after(
+        &self,
+        standing: &Standing,
+        asked: Option<&str>,
+    ) -> anyhow::Result<Option<String>> {
+        let commit = |name: &str| assay_change::commit_of(&self.root, name).ok();
+        let is_on_main = || {
+            let main = assay_change::main_branch(&self.root).and_then(|main| commit(&main));
+            main.is_some() && main == commit("HEAD")
+        };
+        match &standing.base {
+            Some(base) if asked.is_none() && commit(base).is_some() && is_on_main() => {
+                Ok(Some(base.clone()))
+            }
+            Some(_) | None => self.base(asked),
+        }
+    }
+
+    /// Gives how much depends on it, which an implementation cannot lower, and how it lowers what was
+    /// required before it.
+    fn bar(&self, change: &Change) -> (Option<Risk>, Vec<String>) {
+        let read = |name: &str| {
+            let path = RepoPath::exact(self.spec.folder.join(name).to_str()?).ok()?;
+            change.base().read(&path)
+        };
+        let plan = read(plan::NAME).and_then(|text| ImplementationPlan::parse(text).ok());
+        let Some(plan) = plan else { return (self.risk, Vec::new()) };
+        let risk = plan.risk_level().ok().flatten();
+        let text = read(spec::NAME).unwrap_or_default();
+        let before = Spec::parse(&self.spec.folder, &text, &plan).ok();
+        let criteria = before.iter().flat_map(|spec| &spec.criteria);
+        let is_gone = |criterion: &&Criterion| {
+            self.spec.criteria.iter().all(|now| now.text != criterion.text)
+        };
+        let gone =
+            criteria.filter(is_gone).map(|it| format!("the criterion `{}` is gone", it.text));
+        let mut lowered: Vec<String> = gone.collect();
+        if risk > self.risk {
+            lowered.push("the plan's `risk_level` is lower than before".to_owned());
+        }
+        let minimum = before.as_ref().and_then(|spec| spec.verification.minimum_coverage);
+        if minimum > self.spec.verification.minimum_coverage {
+            lowered.push("less has to be covered than before".to_owned());
+        }
+        (risk.max(self.risk), lowered)
     }
 
     /// Opens what was implemented, on top of a commit or of what is found to be one.
@@ -174,7 +244,11 @@ pub(crate) fn validate(
 ) -> anyhow::Result<(CameTo, Standing)> {
     place.check_complete()?;
     let state = place.state()?;
-    let mut journal = Journal::open(&place.folder(), &state.join("seal")).context(UNKNOWN)?;
+    let seal = place.seal();
+    let mut journal = Journal::open(&place.folder(), &seal).context(UNKNOWN)?;
+    // Whoever wrote the journal before may have changed the spec meanwhile.
+    let place = &place.again()?;
+    place.check_complete()?;
     let mut standing = Standing::of(journal.entries()).context(UNKNOWN)?;
     let tree = place.tree()?;
     if let Some(by) = asked.sign_off {
@@ -189,19 +263,26 @@ pub(crate) fn validate(
         is_own: journal.is_own(),
         resumes: asked.resumes,
     };
+    // What was approved on top of one commit says nothing of what came before that.
+    let wanted = place.base_after(&standing, asked.base)?;
     let begin = match opening(found)? {
-        Opening::Approved => return Ok((CameTo::ApprovedBefore, standing)),
+        Opening::Approved if wanted == standing.base => {
+            return Ok((CameTo::ApprovedBefore, standing));
+        }
+        Opening::Approved => Some(Begun::Changed.into()),
         Opening::Waits(ending) => return Ok((CameTo::Waits(ending), standing)),
         Opening::Begin(begin) => Some(begin),
         Opening::GoOn => None,
     };
     // The base of an epoch stays: fixes that are not committed must not become all there is.
     let goes_on = begin.is_none() && standing.has_begun;
-    let base = if goes_on { standing.base.clone() } else { place.base(asked.base)? };
+    let base = if goes_on { standing.base.clone() } else { wanted };
     if goes_on && asked.base.is_some() {
         warn("the loop goes on with the base that it began with; `--base` is for a new one");
     }
     let change = place.change(base.as_deref())?;
+    let (risk, lowered) = place.bar(&change);
+    lowered.iter().for_each(|what| warn(&format!("{what}, so a person has to vouch for it")));
     let mut settings = Settings::of(&change)?;
     let prompts = Prompts::of(&change, &mut settings.notes)?;
     settings.notes.iter().for_each(|note| warn(note));
@@ -236,7 +317,9 @@ pub(crate) fn validate(
     let ground = Ground {
         root: place.root.clone(),
         spec: place.spec.clone(),
-        risk: place.risk,
+        risk,
+        said_risk: place.risk,
+        lowered,
         base,
         frameworks: settings.qa.frameworks()?,
         app: settings.qa.app()?,

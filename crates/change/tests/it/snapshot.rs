@@ -221,3 +221,37 @@ fn a_submodule_that_was_committed_on_a_copy_is_refused_too() {
     assert!(matches!(bench.patch(), Err(GitError::Replaced { .. })));
     assert!(!bench.path().join("ran").exists());
 }
+
+#[test]
+fn a_repository_within_another_is_part_of_what_tells_trees_apart() {
+    let repository = Repository::new();
+    repository.write("nested/a.txt", "one\n");
+    assay_fakes::git(&repository.file("nested"), &["init", "--quiet"]);
+    let before = print_of(&repository);
+    repository.write("nested/a.txt", "two\n");
+    assert_ne!(print_of(&repository), before);
+}
+
+#[test]
+fn a_file_that_is_put_in_is_as_open_to_others_as_the_one_before() {
+    let repository = Repository::new();
+    repository.write("secret.sh", "one\n");
+    fs::set_permissions(repository.file("secret.sh"), fs::Permissions::from_mode(0o600)).unwrap();
+    let (bench, _beside) = lay_out(&repository);
+    fs::write(bench.path().join("secret.sh"), "two\n").unwrap();
+    bench.patch().unwrap().put_in(repository.path(), ALL).unwrap();
+    let mode = fs::metadata(repository.file("secret.sh")).unwrap().permissions().mode();
+    assert_eq!((read(&repository, "secret.sh").as_str(), mode & 0o777), ("two\n", 0o600));
+}
+
+#[test]
+fn work_trees_of_others_are_left_alone_even_where_they_are_out_of_reach() {
+    let repository = Repository::new();
+    let elsewhere = TempDir::new().unwrap();
+    let folder = elsewhere.path().join("theirs");
+    repository.git(&["worktree", "add", "--quiet", "--detach", folder.to_str().unwrap()]);
+    fs::rename(&folder, elsewhere.path().join("unplugged")).unwrap();
+    drop(lay_out(&repository));
+    fs::rename(elsewhere.path().join("unplugged"), &folder).unwrap();
+    assert_eq!(assay_fakes::git(&folder, &["status", "--porcelain"]), "");
+}

@@ -256,22 +256,32 @@ fn runners_that_a_spec_names_write_what_can_be_read() {
         {"command": "pnpm exec vitest run --reporter=verbose"}, {"command": "npm test"},
         {"command": "vitest run && echo done"}
     ]}}"#;
-    check(Risk::Medium, spec, "README", expect![[r#"
+    check(
+        Risk::Medium,
+        spec,
+        "README",
+        expect![[r#"
         unit: npx vitest run cart --reporter=json --outputFile={reports}/vitest.json in .
         unit: jest --silent --json --outputFile={reports}/jest.json in .
         unit: pnpm exec vitest run --reporter=verbose in .
         unit: npm test in .
         unit: vitest run && echo done in .
         integration: NOT RUN: the spec names no integration tests, and none were found in the project
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn flows_and_pages_that_a_plan_names_are_tried_out() {
     let spec = r#"{"e2e": {"is_required": true, "flows": ["user_login", "/dashboard"]}}"#;
-    check(Risk::Low, spec, "Cargo.toml | [package]", expect![[r#"
+    check(
+        Risk::Low,
+        spec,
+        "Cargo.toml | [package]",
+        expect![[r#"
         smoke: cargo build in .
         e2e: try out user_login
         e2e: try out /dashboard
-    "#]]);
+    "#]],
+    );
 }

@@ -18,8 +18,9 @@ use super::Ground;
 use crate::export::chain;
 use crate::own;
 use crate::paper;
+use crate::plan::{self, ImplementationPlan};
 use crate::run::{Breakdown, Site};
-use crate::spec;
+use crate::spec::{self, Criterion, Spec};
 use crate::standing::OpenRound;
 use crate::tryout::{self, TryOut};
 
@@ -66,8 +67,29 @@ impl Ground<'_> {
         }
     }
 
+    /// Says so where the spec or its plan is not what it was when the loop took it up: nobody would
+    /// have held the tree against what they say now.
+    pub(super) fn hold_terms(&self) -> Result<(), Breakdown> {
+        let read = || -> Option<(Spec, Option<Risk>)> {
+            let plan = spec::file(&self.root, &self.spec.folder, plan::NAME).ok()?;
+            let plan = ImplementationPlan::read(&plan).ok()?;
+            let spec = Spec::read(&self.root, &self.spec.folder, &plan).ok()?;
+            Some((spec, plan.risk_level().ok()?))
+        };
+        match read() {
+            Some((spec, risk)) if spec == self.spec && risk == self.said_risk => Ok(()),
+            Some(_) | None => Err(Breakdown::Fatal(
+                "the spec or its plan was changed while the loop ran; run it again".to_owned(),
+            )),
+        }
+    }
+
     /// Says whether a person has to vouch for the tree.
     pub(super) fn needs_sign_off(&self) -> bool {
+        !self.lowered.is_empty() || self.has_steps_by_hand()
+    }
+
+    fn has_steps_by_hand(&self) -> bool {
         self.required().0.iter().any(|it| matches!(it, Required::ByHand { .. }))
     }
 
@@ -126,7 +148,12 @@ impl Ground<'_> {
         let path = path.map_err(|error| fatal(&error))?;
         let before = disk::read(&path).map_err(|error| fatal(&error))?;
         let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let text = paper::manual_plan(&self.spec.criteria, before.as_deref());
+        let said = &self.spec.verification;
+        let groups = [&said.unit, &said.integration, &said.e2e];
+        let steps = groups.iter().flat_map(|group| &group.by_hand);
+        let steps = steps.map(|steps| Criterion { text: steps.join(" → "), line: None });
+        let cases: Vec<Criterion> = self.spec.criteria.iter().cloned().chain(steps).collect();
+        let text = paper::manual_plan(&cases, before.as_deref());
         if before.as_deref() == Some(&text) {
             return Ok(());
         }

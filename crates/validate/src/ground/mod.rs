@@ -38,6 +38,10 @@ pub struct Ground<'a> {
     pub spec: Spec,
     /// How much depends on it; where nobody says, no more is required than there is.
     pub risk: Option<Risk>,
+    /// What the plan itself says of that.
+    pub said_risk: Option<Risk>,
+    /// How the implementation lowers what was required before it, for which a person has to vouch.
+    pub lowered: Vec<String>,
     /// The commit on top of which it was implemented.
     pub base: Option<String>,
     /// Ways to run tests that are not known otherwise.
@@ -80,6 +84,12 @@ impl Ground<'_> {
     }
 }
 
+/// Says whether a file decides which files git, and so everybody here, looks at.
+fn decides_what_counts(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    [".gitignore", ".gitattributes", ".gitmodules"].contains(&name)
+}
+
 impl Site for Ground<'_> {
     fn now(&self) -> String {
         (self.clock)()
@@ -98,6 +108,7 @@ impl Site for Ground<'_> {
         round: &OpenRound,
         tell: &mut dyn FnMut(CheckOutcome) -> Result<(), Breakdown>,
     ) -> Result<(), Breakdown> {
+        self.hold_terms()?;
         self.run_checks(round, tell)
     }
 
@@ -107,6 +118,7 @@ impl Site for Ground<'_> {
         let minimum = self.spec.verification.minimum_coverage;
         let mut issues = seen::of_checks(checks, standing.compared(), minimum);
         let reviewed = self.reviewer.review(standing.base.as_deref(), &self.spec, checks)?;
+        issues.extend(standing.unheard());
         issues.extend(reviewed.issues);
         issues.extend(seen::of_criteria(&reviewed.criteria));
         let seen = Seen {
@@ -115,6 +127,7 @@ impl Site for Ground<'_> {
             criteria: reviewed.criteria,
             needs_sign_off: self.needs_sign_off(),
         };
+        self.hold_terms()?;
         self.listener.reviewed(&seen);
         Ok(seen)
     }
@@ -137,7 +150,7 @@ impl Site for Ground<'_> {
     }
 
     fn put_in(&self, patch: &Patch, tree: &TreeHash) -> Result<Put, Breakdown> {
-        let leave_out = |path: &str| self.spec.owns(path);
+        let leave_out = |path: &str| self.spec.owns(path) || decides_what_counts(path);
         let put = |put: Result<(), GitError>| match put {
             Ok(()) => Ok(Put::Done),
             Err(GitError::Moved { .. }) => Ok(Put::TreeMoved),

@@ -60,13 +60,18 @@ impl Status {
         }
     }
 
-    /// Tells of an approval that is void, since what was approved has changed.
-    pub fn void(self) -> Status {
+    /// Tells of an approval that is void, and why.
+    pub fn void(self, why: &str) -> Status {
         Status {
             status: SignoffStatus::Pending.name(),
-            escalation_reason: Some("what was approved has changed since".to_owned()),
+            escalation_reason: Some(why.to_owned()),
             ..self
         }
+    }
+
+    /// Says whether it is told to be approved.
+    pub fn is_approved(&self) -> bool {
+        self.status == SignoffStatus::Approved.name()
     }
 
     /// Writes it for machines.

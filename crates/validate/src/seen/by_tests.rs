@@ -4,11 +4,11 @@ use assay_checks::check::CheckOutcome;
 use assay_checks::results::{Outcome, TestResult};
 use assay_gates::reconcile::Answer;
 
-/// Words of a criterion that wants something to be there no more, of which a test that passes shows
-/// the opposite.
-const GONE: [&str; 10] = [
+/// Words of a criterion that wants something not to be there, of which a test that passes may show the
+/// opposite.
+const GONE: [&str; 19] = [
     "remove", "removed", "removes", "delete", "deleted", "deletes", "gone", "drop", "dropped",
-    "longer",
+    "longer", "not", "no", "never", "nothing", "nobody", "none", "without", "cannot", "nor",
 ];
 
 /// Answers for a criterion that names tests in back-ticks, where each of them ran in this round.

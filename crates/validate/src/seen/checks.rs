@@ -109,7 +109,15 @@ impl<'a> Missed<'a> {
     fn of(checks: &'a [CheckOutcome], before: &'a [Round]) -> Missed<'a> {
         let now: BTreeMap<&str, &CheckOutcome> =
             checks.iter().map(|check| (check.name.as_str(), check)).collect();
-        let ran_now: BTreeSet<&str> = checks.iter().flat_map(ran).collect();
+        // Tests of several packages may go by one name.
+        let ran_now = counted(checks.iter().flat_map(ran));
+        let mut most: BTreeMap<&str, usize> = BTreeMap::new();
+        for round in before {
+            for (name, times) in counted(round.checks.iter().flat_map(ran)) {
+                let known = most.entry(name).or_default();
+                *known = times.max(*known);
+            }
+        }
         let mut missed = Missed::default();
         for earlier in before.iter().flat_map(|round| &round.checks) {
             let name = earlier.name.as_str();
@@ -126,7 +134,8 @@ impl<'a> Missed<'a> {
             };
             let had = count(earlier.tests.as_ref());
             if is_whole(earlier) {
-                let names = ran(earlier).filter(|name| !ran_now.contains(name));
+                let is_missed = |name: &&str| ran_now.get(name) < most.get(name);
+                let names = ran(earlier).filter(is_missed);
                 missed.tests.extend(names.map(|name| (name, earlier)));
             } else if has < had {
                 missed.fewer.insert(name, (had, has, earlier));
@@ -179,6 +188,13 @@ fn is_gone(check: &CheckOutcome, title: String, key: String) -> Issue {
     }
 }
 
+/// Counts how often each name is there.
+fn counted<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+    let mut counted = BTreeMap::new();
+    names.for_each(|name| *counted.entry(name).or_default() += 1);
+    counted
+}
+
 /// Names the tests that ran.
 fn ran(check: &CheckOutcome) -> impl Iterator<Item = &str> {
     let tests = check.tests.iter().flat_map(|tests| &tests.results);
@@ -197,9 +213,32 @@ fn is_whole(check: &CheckOutcome) -> bool {
 /// Finds what falls short of a minimum, in all, of the lines that the change adds, and of each file
 /// that it touches.
 fn gaps(checks: &[CheckOutcome], minimum: f64) -> Vec<Issue> {
-    let measured = checks.iter().filter_map(|check| check.coverage.as_ref());
-    let gaps = measured.flat_map(|measured| measured.gaps(minimum));
-    gaps.map(|gap| of_gap(&gap)).collect()
+    let measured = || checks.iter().filter_map(|check| check.coverage.as_ref());
+    let gaps = measured().flat_map(|measured| measured.gaps(minimum));
+    let mut issues: Vec<Issue> = gaps.map(|gap| of_gap(&gap)).collect();
+    // A report that knows nothing of what was changed measures something else.
+    let knows = measured().any(|it| !it.files.is_empty());
+    let unmeasured = measured().flat_map(|it| &it.unmeasured).find(|path| !is_test(path));
+    issues.extend(unmeasured.filter(|_| !knows).map(|path| Issue {
+        title: "The coverage reports leave out all that was changed".to_owned(),
+        kind: IssueKind::Coverage,
+        severity: IssueSeverity::Medium,
+        file: Some(path.clone()),
+        line: None,
+        description: Some(format!("nobody measures how much of `{path}` is tested")),
+        fix: None,
+        key: Some("coverage:unmeasured".to_owned()),
+    }));
+    issues
+}
+
+/// Says whether a file looks like one of tests, which nobody measures.
+fn is_test(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let in_tests =
+        folders.split('/').any(|it| ["test", "tests", "spec", "__tests__"].contains(&it));
+    let marks = ["test_", "_test.", ".test.", ".spec.", "conftest"];
+    in_tests || marks.iter().any(|mark| name.contains(mark))
 }
 
 fn of_gap(gap: &Gap<'_>) -> Issue {
@@ -232,7 +271,11 @@ fn of_gap(gap: &Gap<'_>) -> Issue {
 pub fn tests_passed(checks: &[CheckOutcome]) -> TestsPassed {
     let passed = |kinds: &[CheckKind]| {
         let is_of = |check: &&CheckOutcome| {
-            kinds.contains(&check.kind) || check.also.iter().any(|kind| kinds.contains(kind))
+            // A smoke test that says which tests ran is one of units.
+            let is_tested = check.kind == CheckKind::Smoke && check.tests.is_some();
+            kinds.contains(&check.kind)
+                || check.also.iter().any(|kind| kinds.contains(kind))
+                || (is_tested && kinds.contains(&CheckKind::Unit))
         };
         let mut of_group = checks.iter().filter(is_of).peekable();
         of_group.peek().is_some() && of_group.all(CheckOutcome::is_pass)

@@ -7,6 +7,8 @@ use std::cell::RefCell;
 
 use assay_checks::check::CheckOutcome;
 use assay_findings::finding::Finding;
+use assay_findings::ground::{Symbol, Tree};
+use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::{Reason, Rule, State};
 use assay_gates::plan::{Criterion as PlanCriterion, Milestone, Plan};
@@ -32,9 +34,16 @@ pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
     let because = synthesis.verdict.because.iter();
     match synthesis.verdict.state {
         State::Ready | State::ReadyWithFixes => ReviewSays::Issues(Vec::new()),
-        State::NotReady => ReviewSays::Issues(
-            because.flat_map(|reason| of_reason(reason, synthesis, own_kinds)).collect(),
-        ),
+        State::NotReady => {
+            let issues = because.clone().flat_map(|reason| of_reason(reason, synthesis, own_kinds));
+            match issues.collect::<Vec<Issue>>() {
+                // What blocks is not said, so nobody knows whether it is gone.
+                none if none.is_empty() => {
+                    ReviewSays::Incomplete(because.map(|reason| reason.text.clone()).collect())
+                }
+                issues => ReviewSays::Issues(issues),
+            }
+        }
         State::Incomplete => {
             ReviewSays::Incomplete(because.map(|reason| reason.text.clone()).collect())
         }
@@ -112,7 +121,7 @@ fn severity_of(impact: u8) -> IssueSeverity {
 pub fn criteria(
     spec: &Spec,
     checks: &[CheckOutcome],
-    tree: &(dyn assay_findings::ground::Tree + Sync),
+    tree: &(dyn Tree + Sync),
     judge: Option<&dyn CriterionJudge>,
 ) -> Result<Vec<CriterionLine>, String> {
     let tested: Vec<Option<Answer>> =
@@ -129,7 +138,8 @@ pub fn criteria(
         ..Milestone::default()
     };
     let plan = Plan { milestones: vec![milestone], ..Plan::default() };
-    // What a spec says about itself is no evidence.
+    // What a spec, or the loop, says about itself is no evidence.
+    let tree = &Without { tree, spec };
     let at = spec.folder.join(crate::spec::NAME).display().to_string();
     let heard = judge.map(Heard::new);
     let judge = heard.as_ref().map(|heard| heard as &dyn CriterionJudge);
@@ -145,6 +155,32 @@ pub fn criteria(
         None => looked.next().unwrap_or_else(unknown),
     });
     Ok(spec.criteria.iter().zip(answers).map(|(it, answer)| line_of(&it.text, &answer)).collect())
+}
+
+/// A tree without what is a spec's or the loop's own.
+struct Without<'a> {
+    tree: &'a (dyn Tree + Sync),
+    spec: &'a Spec,
+}
+
+impl Tree for Without<'_> {
+    fn read(&self, path: &RepoPath) -> Option<String> {
+        self.tree.read(path).filter(|_| !self.spec.owns(path.as_str()))
+    }
+
+    fn exists(&self, path: &RepoPath) -> bool {
+        !self.spec.owns(path.as_str()) && self.tree.exists(path)
+    }
+
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol> {
+        self.tree.symbol_at(path, line).filter(|_| !self.spec.owns(path.as_str()))
+    }
+
+    fn paths(&self) -> Vec<RepoPath> {
+        let mut paths = self.tree.paths();
+        paths.retain(|path| !self.spec.owns(path.as_str()));
+        paths
+    }
 }
 
 /// A judge, of whom it is remembered that it did not answer.

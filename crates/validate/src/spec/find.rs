@@ -60,11 +60,12 @@ pub fn all(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
     Ok(folders)
 }
 
-/// Gives a path, from the root, if it leads to something within the tree.
+/// Gives a path, from the root, if it is what it says: a link leads somewhere else, where the loop
+/// does not know its own files.
 fn inside(root: &Path, path: PathBuf) -> Result<PathBuf, SpecError> {
-    let is_inside = match (root.canonicalize(), root.join(&path).canonicalize()) {
-        (Ok(root), Ok(real)) => real.starts_with(root),
+    let is_itself = match (root.canonicalize(), root.join(&path).canonicalize()) {
+        (Ok(root), Ok(real)) => real == root.join(&path),
         _ => false,
     };
-    if is_inside { Ok(path) } else { Err(SpecError::Outside { path }) }
+    if is_itself { Ok(path) } else { Err(SpecError::Outside { path }) }
 }

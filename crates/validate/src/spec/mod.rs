@@ -48,8 +48,8 @@ pub enum SpecError {
         /// The specs that begin like that.
         found: Vec<PathBuf>,
     },
-    /// It leads out of the tree.
-    #[error("`{path}` leads out of the tree")]
+    /// It leads somewhere else.
+    #[error("`{path}` is, or lies behind, a link; a spec is a folder of the repository itself")]
     Outside {
         /// The folder or file, from the root.
         path: PathBuf,
@@ -136,10 +136,18 @@ impl Spec {
         Spec::parse(folder, text, plan)
     }
 
-    /// Says whether a path from the root is the spec's, or a loop's own: whoever fixes must not touch
-    /// it, and whoever reviews has no need to.
+    /// Says whether a path from the root is a spec's, or a loop's own: whoever fixes must not touch
+    /// it, and it is evidence of nothing.
     pub fn owns(&self, path: &str) -> bool {
-        own::is_own(path) || Path::new(path).starts_with(&self.folder)
+        own::is_own(path)
+            || Path::new(path).starts_with(&self.folder)
+            || HOMES.iter().any(|home| Path::new(path).starts_with(home))
+    }
+
+    /// Says whether a path from the root is a paper of a loop, or a spec or plan itself: what an
+    /// implementation is held against, and no part of it.
+    pub fn is_paper(path: &str) -> bool {
+        own::is_paper(path)
     }
 
     /// Takes a spec from its text and the plan.

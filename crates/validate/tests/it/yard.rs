@@ -186,6 +186,8 @@ impl Yard {
         let ground = Ground {
             root: self.root().to_owned(),
             risk: plan.risk_level().unwrap(),
+            said_risk: plan.risk_level().unwrap(),
+            lowered: Vec::new(),
             spec,
             base: Some(self.base.clone()),
             frameworks: Vec::new(),

@@ -201,16 +201,19 @@ fn hand_over(place: &Place, why: &str, ending: &Ending) {
 
 /// Tells where a spec stands.
 pub(super) fn status(place: &Place, form: Form) -> anyhow::Result<Exit> {
-    let standing = place.standing()?;
+    let (standing, is_own) = place.standing()?;
     let mut status = match (standing.has_begun, place.plan().signoff()) {
         // Somebody else's loop may have written one.
         (false, Some(signoff)) => Status::of(&place.spec.name, &signoff, &[]),
         (true | false, _) => Told { spec: &place.spec, standing: &standing }.status(),
     };
-    if let State::Approved(approved) = &standing.state
-        && *approved != place.tree()?
-    {
-        status = status.void();
+    match &standing.state {
+        State::Approved(approved) if *approved != place.tree()? => {
+            status = status.void("what was approved has changed since");
+        }
+        State::Approved(_) if is_own => {}
+        _ if status.is_approved() => status = status.void("it was not approved on this machine"),
+        _ => {}
     }
     match form {
         Form::Text => print_safely(&status.text())?,

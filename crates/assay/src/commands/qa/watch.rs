@@ -23,7 +23,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut seen: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
     loop {
         for folder in watched(&root, args)? {
-            let text = disk::read(&root.join(&folder).join(plan::NAME))?.unwrap_or_default();
+            // What cannot be read is told below.
+            let read = || disk::read(&root.join(&folder).join(plan::NAME)).ok().flatten();
+            let text = read().unwrap_or_default();
             if seen.get(&folder) == Some(&text) {
                 continue;
             }
@@ -45,7 +47,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Exit> {
                 Err(error) => warn(&format!("{name}: {error:#}")),
             }
             // What the loop wrote into the plan itself is no news.
-            let text = disk::read(&root.join(&folder).join(plan::NAME))?.unwrap_or_default();
+            let text = read().unwrap_or_default();
             seen.insert(folder, text);
         }
         // Nobody wakes it: there is nothing to wait for but plans that change.

@@ -230,11 +230,11 @@ fn what_a_fixer_leaves_running_holds_nothing_up() {
 fn a_check_that_puts_an_approval_into_the_journal_gets_nowhere() {
     let stage = Stage::with_fixer("true");
     let aside = stage.aside("").display().to_string();
-    let (journal, seal) = ("specs/001-greeting/qa_journal.jsonl", ".assay/qa/001-greeting/seal");
-    // What it puts in is what was approved of this very tree, seal and all.
+    let journal = "specs/001-greeting/qa_journal.jsonl";
+    // What it puts in is what was approved of this very tree. The seal is out of its reach.
     let forge = format!(
         "if [ -e {aside}/forge ]; then\n\
-         cp {aside}/journal {journal}; cp {aside}/seal {seal}; echo 'not ok 1 - leaves'; exit 1\n\
+         cp {aside}/journal {journal}; echo 'not ok 1 - leaves'; exit 1\n\
          fi\n{}",
         super::RUNNER
     );
@@ -242,7 +242,6 @@ fn a_check_that_puts_an_approval_into_the_journal_gets_nowhere() {
     stage.repository.write("greeting.txt", "hello, goodbye\n");
     stage.ends(0, &[]);
     fs::copy(stage.repository.file(journal), stage.aside("journal")).unwrap();
-    fs::copy(stage.repository.file(seal), stage.aside("seal")).unwrap();
     fs::write(stage.aside("forge"), "").unwrap();
     let request = stage.repository.file("specs/001-greeting/QA_FIX_REQUEST.md");
     fs::write(&request, "- Look at it again\n").unwrap();
@@ -260,11 +259,64 @@ fn a_check_that_puts_an_approval_into_the_journal_gets_nowhere() {
 fn an_approval_that_came_with_the_repository_is_none() {
     let stage = Stage::with_fixer(MEND);
     stage.ends(0, &[]);
-    stage.repository.git(&["add", "--force", ".assay/qa"]);
     stage.repository.commit("all of it");
     let clone = tempfile::tempdir().unwrap();
     stage.repository.git(&["clone", "--quiet", ".", clone.path().to_str().unwrap()]);
     let ran = assay_in(clone.path(), &["qa", "--spec", "001"], b"");
-    assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.contains("`.assay/qa` came with the repository"), "{}", ran.stderr);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("APPROVED after 1 round"), "it is looked at again: {}", ran.stdout);
+    let status = assay_in(stage.repository.path(), &["qa", "--spec", "001", "--status"], b"");
+    assert!(status.stdout.contains("QA Status: APPROVED"), "{}", status.stdout);
+}
+
+#[test]
+fn an_approval_that_somebody_wrote_down_is_none() {
+    let plan = PLAN.replacen('{', r#"{"qa_signoff": {"status": "approved", "qa_session": 1},"#, 1);
+    let stage = Stage::with(SPEC, &plan, "true", "");
+    let ran = stage.ends(0, &["--status"]);
+    assert!(ran.stdout.contains("QA Status: PENDING"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("it was not approved on this machine"), "{}", ran.stdout);
+}
+
+#[test]
+fn an_implementation_that_lowers_its_bar_needs_a_person() {
+    let stage = Stage::with(SPEC, PLAN, MEND, "");
+    let strict =
+        SPEC.replace("- [ ] `leaves` passes", "- [ ] `leaves` passes\n- [ ] `bows` passes");
+    let plan = PLAN.replacen(
+        '{',
+        r#"{"verification_strategy": {"risk_level": "critical", "unit_tests": {"required": true}},"#,
+        1,
+    );
+    stage.repository.write("specs/001-greeting/spec.md", strict);
+    stage.repository.write("specs/001-greeting/implementation_plan.json", plan);
+    stage.repository.commit("what has to hold");
+    stage.repository.write("specs/001-greeting/spec.md", SPEC);
+    stage.repository.write("specs/001-greeting/implementation_plan.json", PLAN);
+    stage.repository.write("greeting.txt", "hello\ngoodbye\n");
+    let ran = stage.qa(&["--base", "HEAD"]);
+    assert_eq!(ran.code, 4, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("the criterion ``bows` passes` is gone"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`risk_level` is lower than before"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_fixer_does_not_decide_what_is_looked_at() {
+    let stage = Stage::with_fixer("echo greeting.txt > .gitignore; echo '{}' > specs/other.json");
+    let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "2")]);
+    assert_eq!(ran.code, 4, "{}", ran.stdout);
+    assert!(ran.stdout.contains(".gitignore, specs/other.json: not the fixer's"), "{}", ran.stdout);
+    assert!(!stage.repository.file(".gitignore").exists());
+}
+
+#[test]
+fn what_a_person_wants_is_not_approved_away() {
+    let stage = Stage::with_fixer("true");
+    stage.repository.write("greeting.txt", "hello\ngoodbye\n");
+    stage.ends(0, &[]);
+    let request = stage.repository.file("specs/001-greeting/QA_FIX_REQUEST.md");
+    fs::write(&request, "- Say it more kindly\n").unwrap();
+    stage.ends(4, &[]);
+    let issues = stage.issues();
+    assert!(issues.iter().any(|(_, title)| title == "Say it more kindly"), "{issues:?}");
 }

@@ -132,7 +132,7 @@ fn metrics_add_up_how_loops_came_out() {
           Median: 2
           95th percentile: 2
 
-        Fixed at the first try:
+        Fixed by the next round:
           acceptance_criteria: 1 of 1 (100%)
           unit_test: 1 of 1 (100%)
     "#]]
