@@ -1,19 +1,18 @@
-//! The validation loop from the command line: [`Validation`] has a spec, its journal and everybody
+//! The validation loop from the command line: [`validate`] takes up the loop of a spec, with everybody
 //! who looks and works.
 
+mod deadline;
 mod eyes;
 mod hands;
+mod place;
 mod silent;
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
-use assay_change::{Change, Scope, Selection};
-use assay_checks::required::Risk;
+use assay_change::Change;
 use assay_checks::run::{Allowance, Runner};
-use assay_findings::path::RepoPath;
-use assay_review::runs::{self, short_hash};
 use assay_sandbox::secrets_elsewhere;
 use assay_store::clock;
 use assay_validate::ending::Ending;
@@ -22,33 +21,20 @@ use assay_validate::ground::{Ground, Hears};
 use assay_validate::journal::{Journal, JournalError};
 use assay_validate::learned::Learned;
 use assay_validate::opening::{Found, Opening, opening};
-use assay_validate::own::tree_hash;
-use assay_validate::plan::{self, ImplementationPlan};
-use assay_validate::run::{Breakdown, run};
-use assay_validate::spec::{self, Criterion, Spec};
+use assay_validate::run::{Begin, Breakdown, run};
+use assay_validate::spec::Spec;
 use assay_validate::standing::Standing;
 
+use self::deadline::Deadline;
 use self::eyes::Eyes;
 use self::hands::Hands;
+pub(crate) use self::place::Place;
 pub(crate) use self::silent::Silent;
 use crate::environment::variable;
 use crate::exit::NothingKnown;
 use crate::memory;
 use crate::models::{Line, ModelArgs};
-use crate::queues;
 use crate::settings::{Prompts, Settings};
-
-/// Where loops keep what is nobody else's business, below the state folder.
-const STATE: &str = "qa";
-
-/// A spec as it lies in a repository.
-pub(crate) struct Place {
-    pub(crate) root: PathBuf,
-    pub(crate) spec: Spec,
-    plan: ImplementationPlan,
-    /// What the plan says; nothing where it does not.
-    risk: Option<Risk>,
-}
 
 /// What is asked of a run.
 #[derive(Debug, Clone, Copy)]
@@ -80,157 +66,8 @@ pub(crate) enum CameTo {
     Ended(Ending),
 }
 
-impl Place {
-    /// Finds a spec by the beginning of its name.
-    pub(crate) fn of(folder: &Path, prefix: &str) -> anyhow::Result<Place> {
-        let root = queues::root(folder)?;
-        let folder = spec::find(&root, prefix)?;
-        let plan = ImplementationPlan::read(&spec::file(&root, &folder, plan::NAME)?)?;
-        let risk = plan.risk_level()?;
-        let spec = Spec::read(&root, &folder, &plan)?;
-        Ok(Place { root, spec, plan, risk })
-    }
-
-    /// Gives where the loop stands, whoever is at it, and whether that was seen on this machine.
-    pub(crate) fn standing(&self) -> anyhow::Result<(Standing, bool)> {
-        let (entries, is_own) =
-            Journal::read_sealed(&self.folder(), &self.seal()).context(UNKNOWN)?;
-        Ok((Standing::of(&entries).context(UNKNOWN)?, is_own))
-    }
-
-    /// Takes the digest of the tree as it is.
-    pub(crate) fn tree(&self) -> anyhow::Result<TreeHash> {
-        Ok(tree_hash(&self.root)?)
-    }
-
-    /// Gives the plan.
-    pub(crate) fn plan(&self) -> &ImplementationPlan {
-        &self.plan
-    }
-
-    fn folder(&self) -> PathBuf {
-        self.root.join(&self.spec.folder)
-    }
-
-    /// Says what is missing before anything can be validated.
-    pub(crate) fn check_complete(&self) -> anyhow::Result<()> {
-        if self.plan.is_complete() {
-            return Ok(());
-        }
-        let path = self.spec.folder.join(plan::NAME);
-        let missing = self.plan.missing();
-        if missing.is_empty() {
-            bail!("`{}` has no subtask, so nothing was implemented yet", path.display());
-        }
-        let named = missing.iter().take(10).map(|subtask| {
-            let title = subtask.title.as_deref().map(|title| format!(" ({title})"));
-            format!("`{}`{} is {}", subtask.name, title.unwrap_or_default(), subtask.status)
-        });
-        let named: Vec<String> = named.collect();
-        let more = match missing.len().saturating_sub(named.len()) {
-            0 => String::new(),
-            more => format!(", and {more} more are not either"),
-        };
-        bail!("not every subtask of `{}` is completed: {}{more}", path.display(), named.join(", "))
-    }
-
-    /// Gives where the loop keeps its own; refuses what came with the repository.
-    fn state(&self) -> anyhow::Result<PathBuf> {
-        if let Some(brought) = runs::brought(&self.root) {
-            bail!(
-                "`{brought}` came with the repository, so nobody here saw what it says; take it \
-                 out of the repository"
-            );
-        }
-        Ok(runs::state_folder(&self.root)?.join(STATE).join(&self.spec.name))
-    }
-
-    /// Gives where the seal of the journal is kept: out of reach for whatever runs in the tree, or,
-    /// on a machine where nothing can be kept elsewhere, with the rest of the loop's state.
-    pub(crate) fn seal(&self) -> PathBuf {
-        let home = || Some(PathBuf::from(variable("HOME")?).join(".local/state"));
-        let kept = variable("XDG_STATE_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
-        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
-        let name = short_hash(root.as_os_str().as_encoded_bytes());
-        let folder = kept.or_else(home).filter(|folder| folder.is_absolute());
-        let folder = folder.map(|folder| folder.join("assay/qa").join(name).join(&self.spec.name));
-        let folder = folder.filter(|folder| std::fs::create_dir_all(folder).is_ok());
-        let beside = || runs::state_folder_path(&self.root).join(STATE).join(&self.spec.name);
-        folder.unwrap_or_else(beside).join("seal")
-    }
-
-    /// Reads the same spec once more.
-    fn again(&self) -> anyhow::Result<Place> {
-        Place::of(&self.root, &self.spec.name)
-    }
-
-    /// Gives the commit on top of which it was implemented: the one that is asked for, or found.
-    fn base(&self, asked: Option<&str>) -> anyhow::Result<Option<String>> {
-        Ok(match asked {
-            Some(base) => Some(assay_change::commit_of(&self.root, base)?),
-            None => self.change(None)?.base_revision().map(str::to_owned),
-        })
-    }
-
-    /// Gives the commit on top of which it was implemented, given what is known of it. On the main
-    /// branch that is where the first loop began: what is committed there since is still part of it.
-    fn base_after(
-        &self,
-        standing: &Standing,
-        asked: Option<&str>,
-    ) -> anyhow::Result<Option<String>> {
-        let commit = |name: &str| assay_change::commit_of(&self.root, name).ok();
-        let is_on_main = || {
-            let main = assay_change::main_branch(&self.root).and_then(|main| commit(&main));
-            main.is_some() && main == commit("HEAD")
-        };
-        match &standing.base {
-            Some(base) if asked.is_none() && commit(base).is_some() && is_on_main() => {
-                Ok(Some(base.clone()))
-            }
-            Some(_) | None => self.base(asked),
-        }
-    }
-
-    /// Gives how much depends on it, which an implementation cannot lower, and how it lowers what was
-    /// required before it.
-    fn bar(&self, change: &Change) -> (Option<Risk>, Vec<String>) {
-        let read = |name: &str| {
-            let path = RepoPath::exact(self.spec.folder.join(name).to_str()?).ok()?;
-            change.base().read(&path)
-        };
-        let plan = read(plan::NAME).and_then(|text| ImplementationPlan::parse(text).ok());
-        let Some(plan) = plan else { return (self.risk, Vec::new()) };
-        let risk = plan.risk_level().ok().flatten();
-        let text = read(spec::NAME).unwrap_or_default();
-        let before = Spec::parse(&self.spec.folder, &text, &plan).ok();
-        let criteria = before.iter().flat_map(|spec| &spec.criteria);
-        let is_gone = |criterion: &&Criterion| {
-            self.spec.criteria.iter().all(|now| now.text != criterion.text)
-        };
-        let gone =
-            criteria.filter(is_gone).map(|it| format!("the criterion `{}` is gone", it.text));
-        let mut lowered: Vec<String> = gone.collect();
-        if risk > self.risk {
-            lowered.push("the plan's `risk_level` is lower than before".to_owned());
-        }
-        let minimum = before.as_ref().and_then(|spec| spec.verification.minimum_coverage);
-        if minimum > self.spec.verification.minimum_coverage {
-            lowered.push("less has to be covered than before".to_owned());
-        }
-        (risk.max(self.risk), lowered)
-    }
-
-    /// Opens what was implemented, on top of a commit or of what is found to be one.
-    fn change(&self, base: Option<&str>) -> anyhow::Result<Change> {
-        let scope = base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
-        let selection = Selection { untracked: true, ..Selection::default() };
-        Ok(assay_change::open(&self.root, &scope, &selection)?)
-    }
-}
-
 /// What is said where a loop cannot be followed, which is never an approval.
-const UNKNOWN: NothingKnown = NothingKnown("where the loop stands is not known");
+pub(crate) const UNKNOWN: NothingKnown = NothingKnown("where the loop stands is not known");
 
 /// What is said where a loop cannot go on.
 const BROKEN: NothingKnown = NothingKnown("the loop cannot go on, and nothing is approved");
@@ -244,8 +81,7 @@ pub(crate) fn validate(
 ) -> anyhow::Result<(CameTo, Standing)> {
     place.check_complete()?;
     let state = place.state()?;
-    let seal = place.seal();
-    let mut journal = Journal::open(&place.folder(), &seal).context(UNKNOWN)?;
+    let mut journal = Journal::open(&place.folder(), &place.seal()).context(UNKNOWN)?;
     // Whoever wrote the journal before may have changed the spec meanwhile.
     let place = &place.again()?;
     place.check_complete()?;
@@ -263,77 +99,137 @@ pub(crate) fn validate(
         is_own: journal.is_own(),
         resumes: asked.resumes,
     };
+    let (begin, base) = match take_up(place, found, asked.base, warn)? {
+        TakenUp::Done(came_to) => return Ok((came_to, standing)),
+        TakenUp::GoesOn { begin, base } => (begin, base),
+    };
+    let work = Work { place, asked, state: &state, listener, warn };
+    let (ending, standing) = work.carry_out(&mut journal, begin, base)?;
+    Ok((CameTo::Ended(ending), standing))
+}
+
+/// How a run takes up a loop.
+enum TakenUp {
+    /// There is nothing to be done.
+    Done(CameTo),
+    /// It goes on, or begins anew, on top of a commit.
+    GoesOn { begin: Option<Begin>, base: Option<String> },
+}
+
+fn take_up(
+    place: &Place,
+    found: Found<'_>,
+    asked_base: Option<&str>,
+    warn: &dyn Fn(&str),
+) -> anyhow::Result<TakenUp> {
+    let standing = found.standing;
     // What was approved on top of one commit says nothing of what came before that.
-    let wanted = place.base_after(&standing, asked.base)?;
+    let wanted = place.base_after(standing, asked_base)?;
     let begin = match opening(found)? {
         Opening::Approved if wanted == standing.base => {
-            return Ok((CameTo::ApprovedBefore, standing));
+            return Ok(TakenUp::Done(CameTo::ApprovedBefore));
         }
         Opening::Approved => Some(Begun::Changed.into()),
-        Opening::Waits(ending) => return Ok((CameTo::Waits(ending), standing)),
+        Opening::Waits(ending) => return Ok(TakenUp::Done(CameTo::Waits(ending))),
         Opening::Begin(begin) => Some(begin),
         Opening::GoOn => None,
     };
     // The base of an epoch stays: fixes that are not committed must not become all there is.
     let goes_on = begin.is_none() && standing.has_begun;
-    let base = if goes_on { standing.base.clone() } else { wanted };
-    if goes_on && asked.base.is_some() {
+    if goes_on && asked_base.is_some() {
         warn("the loop goes on with the base that it began with; `--base` is for a new one");
     }
-    let change = place.change(base.as_deref())?;
-    let (risk, lowered) = place.bar(&change);
-    lowered.iter().for_each(|what| warn(&format!("{what}, so a person has to vouch for it")));
-    let mut settings = Settings::of(&change)?;
-    let prompts = Prompts::of(&change, &mut settings.notes)?;
-    settings.notes.iter().for_each(|note| warn(note));
-    let limits = settings.qa.limits()?;
-    let source = settings.qa.memory()?;
-    let args = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
-    let args = args.at_most(asked.host.map(|host| host.seconds));
-    let purse = asked.host.map_or(place.root.as_path(), |host| host.root);
-    let line = match args.are_wanted(&settings) {
-        true => Some(Line::open(&args, &settings.models, purse)?),
-        false => None,
-    };
-    let deadline = Deadline::after(args.most_seconds());
-    let eyes = Eyes {
-        place,
-        args: &args,
-        line: line.clone(),
-        models: &settings.models,
-        prompt: prompts.reviewer.as_deref(),
-        own_kinds: &settings.qa.issue_types,
-        deadline,
-        warn,
-    };
-    let hands = Hands {
-        spec: &place.spec,
-        chosen: settings.qa.fixer()?,
-        models: &settings.models,
-        line,
-        prompt: prompts.fixer.as_deref(),
-        deadline,
-    };
-    let ground = Ground {
-        root: place.root.clone(),
-        spec: place.spec.clone(),
-        risk,
-        said_risk: place.risk,
-        lowered,
-        base,
-        frameworks: settings.qa.frameworks()?,
-        app: settings.qa.app()?,
-        runner: runner(&place.root, &state, deadline.within(settings.qa.check_time())),
-        state: state.clone(),
-        clock: &now,
-        reviewer: &eyes,
-        fixer: &hands,
-        listener,
-    };
-    let (ending, standing) = run(&ground, &mut journal, &limits, begin).map_err(broken)?;
-    let learned = Learned::of(&place.spec.name, &standing, &ending);
-    memory::tell(&source, &place.root, &learned).iter().for_each(|trouble| warn(trouble));
-    Ok((CameTo::Ended(ending), standing))
+    let base = if goes_on { standing.base.clone() } else { wanted };
+    Ok(TakenUp::GoesOn { begin, base })
+}
+
+/// A loop that is run, and everybody who has to do with it.
+struct Work<'a> {
+    place: &'a Place,
+    asked: Asked<'a>,
+    /// Where the loop keeps what is nobody else's business.
+    state: &'a Path,
+    listener: &'a dyn Hears,
+    warn: &'a dyn Fn(&str),
+}
+
+impl Work<'_> {
+    /// Runs the loop until there is an ending.
+    fn carry_out(
+        &self,
+        journal: &mut Journal,
+        begin: Option<Begin>,
+        base: Option<String>,
+    ) -> anyhow::Result<(Ending, Standing)> {
+        let Work { place, asked, warn, .. } = *self;
+        let change = place.change(base.as_deref())?;
+        check_implemented(&change, base.as_deref())?;
+        let (risk, lowered) = place.bar(&change);
+        lowered.iter().for_each(|what| warn(&format!("{what}, so a person has to vouch for it")));
+        let mut settings = Settings::of(&change)?;
+        let prompts = Prompts::of(&change, &mut settings.notes)?;
+        settings.notes.iter().for_each(|note| warn(note));
+        let limits = settings.qa.limits()?;
+        let source = settings.qa.memory()?;
+        let args = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
+        let args = args.at_most(asked.host.map(|host| host.seconds));
+        let purse = asked.host.map_or(place.root.as_path(), |host| host.root);
+        let line = match args.are_wanted(&settings) {
+            true => Some(Line::open(&args, &settings.models, purse)?),
+            false => None,
+        };
+        let deadline = Deadline::after(args.most_seconds());
+        let eyes = Eyes {
+            place,
+            args: &args,
+            line: line.clone(),
+            models: &settings.models,
+            prompt: prompts.reviewer.as_deref(),
+            own_kinds: &settings.qa.issue_types,
+            deadline,
+            warn,
+        };
+        let hands = Hands {
+            spec: &place.spec,
+            chosen: settings.qa.fixer()?,
+            models: &settings.models,
+            line,
+            prompt: prompts.fixer.as_deref(),
+            deadline,
+        };
+        let ground = Ground {
+            root: place.root.clone(),
+            spec: place.spec.clone(),
+            risk,
+            said_risk: place.risk,
+            lowered,
+            base,
+            frameworks: settings.qa.frameworks()?,
+            app: settings.qa.app()?,
+            runner: runner(&place.root, self.state, deadline.within(settings.qa.check_time())),
+            state: self.state.to_owned(),
+            clock: &now,
+            reviewer: &eyes,
+            fixer: &hands,
+            listener: self.listener,
+        };
+        let (ending, standing) = run(&ground, journal, &limits, begin).map_err(broken)?;
+        let learned = Learned::of(&place.spec.name, &standing, &ending);
+        memory::tell(&source, &place.root, &learned).iter().for_each(|trouble| warn(trouble));
+        Ok((ending, standing))
+    }
+}
+
+/// Refuses a spec of which nothing was implemented on top of a commit.
+fn check_implemented(change: &Change, base: Option<&str>) -> anyhow::Result<()> {
+    if change.files.iter().any(|file| !Spec::is_paper(file.path())) {
+        return Ok(());
+    }
+    bail!(
+        "nothing but the spec was changed on top of {}; say with `--base` what it was implemented \
+         on top of",
+        base.map_or("nothing".to_owned(), |base| format!("`{base}`"))
+    )
 }
 
 /// Notes that somebody vouches for the tree as it is.
@@ -385,32 +281,5 @@ fn broken(error: Breakdown) -> anyhow::Error {
     match error {
         Breakdown::Journal(JournalError::Disk(error)) => anyhow::Error::from(error).context(BROKEN),
         error => anyhow::Error::from(error).context(BROKEN),
-    }
-}
-
-/// When a run has to be done.
-#[derive(Debug, Clone, Copy)]
-struct Deadline(Option<(Instant, u64)>);
-
-impl Deadline {
-    fn after(seconds: Option<u64>) -> Deadline {
-        let until = |seconds| Instant::now().checked_add(Duration::from_secs(seconds));
-        Deadline(seconds.and_then(|seconds| Some((until(seconds)?, seconds))))
-    }
-
-    /// Says so where it is over.
-    fn check(self) -> Result<(), Breakdown> {
-        match self.0 {
-            Some((end, seconds)) if Instant::now() >= end => {
-                Err(Breakdown::Budget(format!("{seconds} s are over")))
-            }
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// Gives no more time than there is.
-    fn within(self, time: Duration) -> Duration {
-        let left = self.0.map(|(end, _)| end.saturating_duration_since(Instant::now()));
-        left.map_or(time, |left| time.min(left.max(Duration::from_secs(1))))
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use anyhow::Context;
 use assay_checks::check::{CheckOutcome, State as CheckState};
 use assay_findings::write::plain::one_line;
 use assay_validate::ending::Ending;
@@ -21,7 +22,7 @@ use crate::commands::{print_json, print_safely};
 use crate::exit::Exit;
 use crate::queues;
 use crate::terminal::{BOLD, DIM, GREEN, RED, YELLOW, count};
-use crate::validating::{CameTo, Place};
+use crate::validating::{CameTo, Place, UNKNOWN};
 
 /// How many issues and files are named; the papers have all.
 const NAMED: usize = 20;
@@ -229,7 +230,7 @@ pub(super) fn metrics(args: &Args) -> anyhow::Result<Exit> {
         Some(prefix) => vec![spec::find(&root, prefix)?],
         None => spec::all(&root)?,
     };
-    let metrics = Metrics::over(&root, &folders)?;
+    let metrics = Metrics::over(&root, &folders).context(UNKNOWN)?;
     match args.format {
         Form::Text => print_safely(&metrics.text())?,
         Form::Json => print_json(&metrics)?,

@@ -113,3 +113,13 @@ fn a_project_without_tests_gets_a_plan_to_try_it_by_hand_and_keeps_its_ticks() {
     stage.is_approved();
     assert_eq!(stage.paper("MANUAL_TEST_PLAN.md"), ticked);
 }
+
+#[test]
+fn a_spec_of_which_nothing_was_implemented_is_refused() {
+    let stage = Stage::bare();
+    stage.repository.write("specs/001-greeting/spec.md", super::SPEC);
+    stage.repository.write("specs/001-greeting/implementation_plan.json", super::PLAN);
+    let ran = stage.ends(2, &["--base", "HEAD"]);
+    assert!(ran.stderr.contains("nothing but the spec was changed on top of"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("say with `--base`"), "{}", ran.stderr);
+}

@@ -1,0 +1,181 @@
+//! A spec as it lies in a repository: [`Place`], what it was implemented on top of, and where its loop
+//! keeps its own.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use assay_change::{Change, Scope, Selection};
+use assay_checks::required::Risk;
+use assay_findings::path::RepoPath;
+use assay_review::runs::{self, short_hash};
+use assay_validate::event::TreeHash;
+use assay_validate::journal::Journal;
+use assay_validate::own::tree_hash;
+use assay_validate::plan::{self, ImplementationPlan};
+use assay_validate::spec::{self, Criterion, Spec};
+use assay_validate::standing::Standing;
+
+use super::UNKNOWN;
+use crate::environment::variable;
+use crate::queues;
+
+/// Where loops keep what is nobody else's business, below the state folder.
+const STATE: &str = "qa";
+
+/// A spec as it lies in a repository.
+pub(crate) struct Place {
+    pub(crate) root: PathBuf,
+    pub(crate) spec: Spec,
+    plan: ImplementationPlan,
+    /// What the plan says; nothing where it does not.
+    pub(super) risk: Option<Risk>,
+}
+
+impl Place {
+    /// Finds a spec by the beginning of its name.
+    pub(crate) fn of(folder: &Path, prefix: &str) -> anyhow::Result<Place> {
+        let root = queues::root(folder)?;
+        let folder = spec::find(&root, prefix)?;
+        let plan = ImplementationPlan::read(&spec::file(&root, &folder, plan::NAME)?)?;
+        let risk = plan.risk_level()?;
+        let spec = Spec::read(&root, &folder, &plan)?;
+        Ok(Place { root, spec, plan, risk })
+    }
+
+    /// Gives where the loop stands, whoever is at it, and whether that was seen on this machine.
+    pub(crate) fn standing(&self) -> anyhow::Result<(Standing, bool)> {
+        let (entries, is_own) =
+            Journal::read_sealed(&self.folder(), &self.seal()).context(UNKNOWN)?;
+        Ok((Standing::of(&entries).context(UNKNOWN)?, is_own))
+    }
+
+    /// Takes the digest of the tree as it is.
+    pub(crate) fn tree(&self) -> anyhow::Result<TreeHash> {
+        Ok(tree_hash(&self.root)?)
+    }
+
+    /// Gives the plan.
+    pub(crate) fn plan(&self) -> &ImplementationPlan {
+        &self.plan
+    }
+
+    pub(super) fn folder(&self) -> PathBuf {
+        self.root.join(&self.spec.folder)
+    }
+
+    /// Says what is missing before anything can be validated.
+    pub(crate) fn check_complete(&self) -> anyhow::Result<()> {
+        if self.plan.is_complete() {
+            return Ok(());
+        }
+        let path = self.spec.folder.join(plan::NAME);
+        let missing = self.plan.missing();
+        if missing.is_empty() {
+            bail!("`{}` has no subtask, so nothing was implemented yet", path.display());
+        }
+        let named = missing.iter().take(10).map(|subtask| {
+            let title = subtask.title.as_deref().map(|title| format!(" ({title})"));
+            format!("`{}`{} is {}", subtask.name, title.unwrap_or_default(), subtask.status)
+        });
+        let named: Vec<String> = named.collect();
+        let more = match missing.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(", and {more} more are not either"),
+        };
+        bail!("not every subtask of `{}` is completed: {}{more}", path.display(), named.join(", "))
+    }
+
+    /// Gives where the loop keeps its own; refuses what came with the repository.
+    pub(super) fn state(&self) -> anyhow::Result<PathBuf> {
+        if let Some(brought) = runs::brought(&self.root) {
+            bail!(
+                "`{brought}` came with the repository, so nobody here saw what it says; take it \
+                 out of the repository"
+            );
+        }
+        Ok(runs::state_folder(&self.root)?.join(STATE).join(&self.spec.name))
+    }
+
+    /// Gives where the seal of the journal is kept: out of reach for whatever runs in the tree, or,
+    /// on a machine where nothing can be kept elsewhere, with the rest of the loop's state.
+    pub(crate) fn seal(&self) -> PathBuf {
+        let home = || Some(PathBuf::from(variable("HOME")?).join(".local/state"));
+        let kept = variable("XDG_STATE_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let name = short_hash(root.as_os_str().as_encoded_bytes());
+        let folder = kept.or_else(home).filter(|folder| folder.is_absolute());
+        let folder = folder.map(|folder| folder.join("assay/qa").join(name).join(&self.spec.name));
+        let folder = folder.filter(|folder| std::fs::create_dir_all(folder).is_ok());
+        let beside = || runs::state_folder_path(&self.root).join(STATE).join(&self.spec.name);
+        folder.unwrap_or_else(beside).join("seal")
+    }
+
+    /// Reads the same spec once more.
+    pub(super) fn again(&self) -> anyhow::Result<Place> {
+        Place::of(&self.root, &self.spec.name)
+    }
+
+    /// Gives the commit on top of which it was implemented: the one that is asked for, or found.
+    pub(super) fn base(&self, asked: Option<&str>) -> anyhow::Result<Option<String>> {
+        Ok(match asked {
+            Some(base) => Some(assay_change::commit_of(&self.root, base)?),
+            None => self.change(None)?.base_revision().map(str::to_owned),
+        })
+    }
+
+    /// Gives the commit on top of which it was implemented, given what is known of it. On the main
+    /// branch that is where the first loop began: what is committed there since is still part of it.
+    pub(super) fn base_after(
+        &self,
+        standing: &Standing,
+        asked: Option<&str>,
+    ) -> anyhow::Result<Option<String>> {
+        let commit = |name: &str| assay_change::commit_of(&self.root, name).ok();
+        let is_on_main = || {
+            let main = assay_change::main_branch(&self.root).and_then(|main| commit(&main));
+            main.is_some() && main == commit("HEAD")
+        };
+        match &standing.base {
+            Some(base) if asked.is_none() && commit(base).is_some() && is_on_main() => {
+                Ok(Some(base.clone()))
+            }
+            Some(_) | None => self.base(asked),
+        }
+    }
+
+    /// Gives how much depends on it, which an implementation cannot lower, and how it lowers what was
+    /// required before it.
+    pub(super) fn bar(&self, change: &Change) -> (Option<Risk>, Vec<String>) {
+        let read = |name: &str| {
+            let path = RepoPath::exact(self.spec.folder.join(name).to_str()?).ok()?;
+            change.base().read(&path)
+        };
+        let plan = read(plan::NAME).and_then(|text| ImplementationPlan::parse(text).ok());
+        let Some(plan) = plan else { return (self.risk, Vec::new()) };
+        let risk = plan.risk_level().ok().flatten();
+        let text = read(spec::NAME).unwrap_or_default();
+        let before = Spec::parse(&self.spec.folder, &text, &plan).ok();
+        let criteria = before.iter().flat_map(|spec| &spec.criteria);
+        let is_gone = |criterion: &&Criterion| {
+            self.spec.criteria.iter().all(|now| now.text != criterion.text)
+        };
+        let gone =
+            criteria.filter(is_gone).map(|it| format!("the criterion `{}` is gone", it.text));
+        let mut lowered: Vec<String> = gone.collect();
+        if risk > self.risk {
+            lowered.push("the plan's `risk_level` is lower than before".to_owned());
+        }
+        let minimum = before.as_ref().and_then(|spec| spec.verification.minimum_coverage);
+        if minimum > self.spec.verification.minimum_coverage {
+            lowered.push("less has to be covered than before".to_owned());
+        }
+        (risk.max(self.risk), lowered)
+    }
+
+    /// Opens what was implemented, on top of a commit or of what is found to be one.
+    pub(super) fn change(&self, base: Option<&str>) -> anyhow::Result<Change> {
+        let scope = base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
+        let selection = Selection { untracked: true, ..Selection::default() };
+        Ok(assay_change::open(&self.root, &scope, &selection)?)
+    }
+}
