@@ -63,6 +63,11 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// What was made on top of a commit, or of what is found to be one.
+    pub fn on_top_of(base: Option<&str>) -> Scope {
+        base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()))
+    }
+
     /// Reads a pull request as people write it, `owner/repo#7`.
     pub fn pull_request(text: &str) -> Option<Scope> {
         let (repository, number) = text.split_once('#')?;
@@ -170,6 +175,13 @@ pub struct Selection {
     pub paths: Vec<String>,
     /// Whether new files that git does not track belong to it.
     pub untracked: bool,
+}
+
+impl Selection {
+    /// All of it, with new files that git does not track yet.
+    pub fn with_untracked() -> Selection {
+        Selection { untracked: true, ..Selection::default() }
+    }
 }
 
 /// Gives the root of the repository around a folder.

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use self::capture::Capture;
 use self::judge::{Seen, judge};
 use self::reports::Reports;
-use crate::check::{CheckOutcome, RequiredCheck, State};
+use crate::check::{CheckKind, CheckOutcome, RequiredCheck, State};
 use crate::command::{Program, REPORTS};
 use crate::coverage::{LineRanges, Paths};
 use crate::results::Tests;
@@ -196,6 +196,11 @@ impl Runner {
                 tail: &outcome.tail,
             },
         );
+        outcome.notes.extend(check.expect.as_ref().map(|it| format!("the spec expects: {it}")));
+        if outcome.is_pass() && outcome.tests.is_none() && tests_something(check.kind) {
+            let note = "it tells of no test what became of it: its exit code alone counts";
+            outcome.notes.push(note.to_owned());
+        }
         Ok(())
     }
 
@@ -245,6 +250,11 @@ impl Runner {
         let variables = check.command.variables.iter();
         Ok(variables.fold(command, |command, (name, value)| command.env(name, filled(value))))
     }
+}
+
+/// Says whether tests are what a check is for.
+fn tests_something(kind: CheckKind) -> bool {
+    matches!(kind, CheckKind::Unit | CheckKind::Integration | CheckKind::FullSuite | CheckKind::E2e)
 }
 
 /// Makes a folder for what is temporary, with one for reports in it.

@@ -266,6 +266,7 @@ fn line(check: &CheckOutcome) -> CheckLine {
             skipped: number(tests.totals.skipped),
         }),
         tail: check.tail.clone(),
+        notes: check.notes.clone(),
     }
 }
 

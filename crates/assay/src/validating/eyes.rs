@@ -12,7 +12,7 @@ use assay_validate::run::Breakdown;
 use assay_validate::seen::{self, ReviewSays};
 use assay_validate::spec::Spec;
 
-use super::{Deadline, Place};
+use super::{Deadline, Place, broke};
 use crate::models::{self, Asked, Keeping, Line, ModelArgs, Panel};
 use crate::reviewing::Prepared;
 use crate::settings::models::StoredModels;
@@ -72,8 +72,7 @@ impl Reviews for Eyes<'_> {
 impl Eyes<'_> {
     /// Opens what was implemented. The spec is what it is held against, and no part of it.
     fn prepare(&self, base: Option<&str>) -> anyhow::Result<Prepared> {
-        let scope = base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
-        let selection = Selection { untracked: true, ..Selection::default() };
+        let (scope, selection) = (Scope::on_top_of(base), Selection::with_untracked());
         let also = self.prompt.map(|prompt| {
             (".assay/prompts/qa_reviewer.md".to_owned(), format!("---\n{PERSONA}\n---\n\n{prompt}"))
         });
@@ -94,8 +93,4 @@ impl Eyes<'_> {
         let line = self.line.as_ref().filter(|line| line.is_used_up())?;
         Some(Breakdown::Budget(line.spent_in_words()))
     }
-}
-
-fn broke(error: anyhow::Error) -> Breakdown {
-    Breakdown::Round(format!("{error:#}"))
 }

@@ -13,7 +13,7 @@ use assay_validate::ground::{Errand, Fixes};
 use assay_validate::run::Breakdown;
 use assay_validate::spec::Spec;
 
-use super::Deadline;
+use super::{Deadline, broke};
 use crate::agents::{safe_fixes, told};
 use crate::environment::variable;
 use crate::models::{self, Line};
@@ -99,8 +99,7 @@ impl Hands<'_> {
     fn files(&self, errand: &Errand<'_>) -> Vec<RepoPath> {
         let mut names: BTreeSet<String> =
             errand.issues.iter().filter_map(|issue| issue.file.clone()).collect();
-        let scope = errand.base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
-        let selection = Selection { untracked: true, ..Selection::default() };
+        let (scope, selection) = (Scope::on_top_of(errand.base), Selection::with_untracked());
         // Where it cannot be opened, the review says so.
         if let Ok(change) = assay_change::open(errand.folder, &scope, &selection) {
             names.extend(change.files.iter().filter_map(|file| file.new_path.clone()));
@@ -153,8 +152,4 @@ fn last_of(text: &str) -> String {
     let text = text.trim();
     let skipped = text.chars().count().saturating_sub(SAID);
     text.chars().skip(skipped).collect()
-}
-
-fn broke(error: anyhow::Error) -> Breakdown {
-    Breakdown::Round(format!("{error:#}"))
 }

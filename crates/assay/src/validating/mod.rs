@@ -258,6 +258,11 @@ fn note(journal: &mut Journal, standing: &mut Standing, event: Event) -> anyhow:
     Ok(())
 }
 
+/// Makes an error of the round of something that did not come to its end.
+fn broke(error: anyhow::Error) -> Breakdown {
+    Breakdown::Round(format!("{error:#}"))
+}
+
 /// Gives the time.
 fn now() -> String {
     clock::now().to_string()

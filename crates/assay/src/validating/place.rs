@@ -174,8 +174,7 @@ impl Place {
 
     /// Opens what was implemented, on top of a commit or of what is found to be one.
     pub(super) fn change(&self, base: Option<&str>) -> anyhow::Result<Change> {
-        let scope = base.map_or(Scope::Automatic, |base| Scope::Against(base.to_owned()));
-        let selection = Selection { untracked: true, ..Selection::default() };
+        let (scope, selection) = (Scope::on_top_of(base), Selection::with_untracked());
         Ok(assay_change::open(&self.root, &scope, &selection)?)
     }
 }

@@ -85,7 +85,9 @@ fn a_command_stands_by_how_it_ends() {
         ],
         expect![[r#"
             true: passed
+              it tells of no test what became of it: its exit code alone counts
             echo fine: passed
+              it tells of no test what became of it: its exit code alone counts
             false: FAILED: it exits with 1, and says nothing
             echo broken >&2; exit 3: FAILED: it exits with 3: broken
             kill -9 $$: FAILED: it was ended by signal 9
@@ -148,6 +150,7 @@ fn a_runner_that_was_told_to_write_results_must() {
     let build = RequiredCheck { reading: Reading::Nothing, ..check_of("true") };
     expect![[r#"
         passed
+          it tells of no test what became of it: its exit code alone counts
     "#]]
     .assert_eq(&shown(&run(&build)));
 }

@@ -1,6 +1,6 @@
 //! What is required of a tree, and running it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -38,7 +38,7 @@ impl Ground<'_> {
         self.listener.round(round.number);
         let by_hand = all.iter().any(|it| matches!(it, Required::ByHand { .. }));
         if is_untested || by_hand {
-            self.write_manual_plan()?;
+            self.write_manual_plan(&all)?;
         }
         let change = self.change();
         let before = self.stamps(change.as_ref());
@@ -142,16 +142,22 @@ impl Ground<'_> {
     }
 
     /// Writes the plan for whoever tries it by hand; ticks that are there stay.
-    fn write_manual_plan(&self) -> Result<(), Breakdown> {
+    fn write_manual_plan(&self, all: &[Required]) -> Result<(), Breakdown> {
         let fatal = |error: &dyn std::error::Error| Breakdown::Fatal(chain(error));
         let path = spec::file(&self.root, &self.spec.folder, paper::MANUAL_PLAN);
         let path = path.map_err(|error| fatal(&error))?;
         let before = disk::read(&path).map_err(|error| fatal(&error))?;
         let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let said = &self.spec.verification;
-        let groups = [&said.unit, &said.integration, &said.e2e];
-        let steps = groups.iter().flat_map(|group| &group.by_hand);
-        let steps = steps.map(|steps| Criterion { text: steps.join(" → "), line: None });
+        let steps: BTreeSet<String> = all
+            .iter()
+            .filter_map(|it| match it {
+                Required::ByHand { steps, .. } => Some(steps),
+                Required::Run(_) | Required::TryOut { .. } | Required::Unavailable { .. } => None,
+            })
+            .flatten()
+            .map(|steps| steps.join(" → "))
+            .collect();
+        let steps = steps.into_iter().map(|text| Criterion { text, line: None });
         let cases: Vec<Criterion> = self.spec.criteria.iter().cloned().chain(steps).collect();
         let text = paper::manual_plan(&cases, before.as_deref());
         if before.as_deref() == Some(&text) {
@@ -161,8 +167,8 @@ impl Ground<'_> {
     }
 
     fn change(&self) -> Option<Change> {
-        let scope = self.base.clone().map_or(Scope::Automatic, Scope::Against);
-        let selection = Selection { untracked: true, ..Selection::default() };
+        let scope = Scope::on_top_of(self.base.as_deref());
+        let selection = Selection::with_untracked();
         // Where it cannot be opened the review says so, and nothing is approved without it.
         assay_change::open(&self.root, &scope, &selection).ok()
     }

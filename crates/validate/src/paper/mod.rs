@@ -55,6 +55,8 @@ pub struct CheckLine {
     pub tests: Option<TestCount>,
     /// What it said last.
     pub tail: String,
+    /// What else is to be known of it.
+    pub notes: Vec<String>,
 }
 
 /// What came of a check.

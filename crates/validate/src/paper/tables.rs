@@ -16,6 +16,12 @@ pub(super) fn checks(checks: &[CheckLine]) -> String {
     for check in checks {
         out.push_str(&row(check));
     }
+    let notes = checks.iter().flat_map(|check| check.notes.iter().map(move |it| (check, it)));
+    let notes: String =
+        notes.map(|(check, note)| format!("- {}: {}\n", cell(&check.name), cell(note))).collect();
+    if !notes.is_empty() {
+        out.push_str(&format!("\n{notes}"));
+    }
     for check in checks {
         if check.outcome != CheckWord::Passed && !check.tail.trim().is_empty() {
             out.push_str(&format!("\nWhat {} said:\n\n{}\n", cell(&check.name), tail(&check.tail)));

@@ -47,6 +47,7 @@ fn checks() -> Vec<CheckLine> {
             took: Some(Duration::from_millis(1_240)),
             tests: Some(TestCount { passed: 3, failed: 1, skipped: 0 }),
             tail: "E   assert 1 == 2\n1 failed, 3 passed\n".to_owned(),
+            notes: Vec::new(),
         },
         CheckLine {
             name: "build".to_owned(),
@@ -56,6 +57,7 @@ fn checks() -> Vec<CheckLine> {
             took: Some(Duration::from_secs(125)),
             tests: None,
             tail: "done".to_owned(),
+            notes: Vec::new(),
         },
         CheckLine {
             name: "e2e".to_owned(),
@@ -65,6 +67,7 @@ fn checks() -> Vec<CheckLine> {
             took: None,
             tests: None,
             tail: String::new(),
+            notes: Vec::new(),
         },
     ]
 }

@@ -36,6 +36,7 @@ fn all(text: &str) -> Vec<String> {
         took: Some(Duration::ZERO),
         tests: None,
         tail: text.to_owned(),
+        notes: vec![text.to_owned()],
     };
     let criterion = CriterionLine {
         text: text.to_owned(),

@@ -141,7 +141,10 @@ fn named(files: &[String]) -> String {
 }
 
 fn tests(outcome: &CheckOutcome) -> String {
+    let alone = || outcome.exit_code.map(|_| "by its exit code alone".to_owned());
     let ran = outcome.tests.as_ref().map(|tests| count(tests.totals.ran(), "test"));
+    let is_measured = outcome.coverage.is_some();
+    let ran = if is_measured { ran } else { ran.or_else(alone) };
     let covered = outcome.coverage.as_ref().map(|measured| format!("{} covered", measured.total));
     [ran, covered].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
