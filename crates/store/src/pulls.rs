@@ -1,0 +1,341 @@
+//! The task that has a pull request reviewed: one for each of its head commits, whoever asks.
+//!
+//! A [`Pull`] is a pull request as a trigger knows it; [`Pull::review`] makes the task. Its name
+//! follows from the repository, the number and the head commit, so that a webhook, a poll, a build
+//! and a person make one task together: a queue refuses a name that it knows.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::queue::Addressed;
+use crate::task::{Kind, Moment, QueueName, Task, TaskId};
+
+/// The most characters of a title that go into that of a task.
+const TITLE: usize = 160;
+
+/// Why a text names nothing on GitHub or in JIRA.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PullError {
+    /// It is no repository.
+    #[error("{0:?} is no repository: write it as `owner/name`")]
+    Repository(String),
+    /// It is no commit.
+    #[error("{0:?} is no commit: it has 40 or 64 digits from 0 to f")]
+    Commit(String),
+    /// It is no ticket.
+    #[error("{0:?} is no ticket: write it as `PROJ-123`")]
+    Ticket(String),
+}
+
+/// A repository on GitHub: `owner/name`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct RepositoryName(Box<str>);
+
+impl RepositoryName {
+    /// The whole name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whose it is.
+    pub fn owner(&self) -> &str {
+        self.parts().0
+    }
+
+    /// What its owner calls it.
+    pub fn name(&self) -> &str {
+        self.parts().1
+    }
+
+    /// Says whether it is the same one: letters count alike in either case.
+    pub fn is(&self, other: &RepositoryName) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+
+    fn parts(&self) -> (&str, &str) {
+        self.0.split_once('/').expect("a repository has an owner")
+    }
+}
+
+impl FromStr for RepositoryName {
+    type Err = PullError;
+
+    fn from_str(text: &str) -> Result<RepositoryName, PullError> {
+        let is_owner = |text: &str| {
+            let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+            (1..=39).contains(&text.len()) && text.bytes().all(allowed)
+        };
+        let is_name = |text: &str| {
+            let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+            let is_folder = text == "." || text == "..";
+            (1..=100).contains(&text.len()) && !is_folder && text.bytes().all(allowed)
+        };
+        match text.split_once('/') {
+            Some((owner, name)) if is_owner(owner) && is_name(name) => {
+                Ok(RepositoryName(text.into()))
+            }
+            _ => Err(PullError::Repository(short(text))),
+        }
+    }
+}
+
+/// A commit, by its whole name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct CommitId(Box<str>);
+
+impl CommitId {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// As much of it as people read.
+    pub fn short(&self) -> &str {
+        &self.0[..12]
+    }
+}
+
+impl FromStr for CommitId {
+    type Err = PullError;
+
+    fn from_str(text: &str) -> Result<CommitId, PullError> {
+        let is_one =
+            matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match is_one {
+            true => Ok(CommitId(text.to_ascii_lowercase().into())),
+            false => Err(PullError::Commit(short(text))),
+        }
+    }
+}
+
+/// A ticket in JIRA: `PROJ-123`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct TicketKey(Box<str>);
+
+impl TicketKey {
+    /// The key.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The project that it is in.
+    pub fn project(&self) -> &str {
+        self.0.rsplit_once('-').map_or("", |(project, _)| project)
+    }
+
+    /// Finds the first key in a branch or a title, such as in `feature/PROJ-123-login`. Branches are
+    /// often in lower case; words such as `utf-8` are no tickets, so there it has to begin a part.
+    pub fn in_text(text: &str) -> Option<TicketKey> {
+        let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let upper = text.split(|c| !is_inside(c)).find_map(in_word);
+        upper.or_else(|| {
+            let parts = text.contains('/').then(|| text.split('/'));
+            parts?.find_map(|part| in_word(&part.to_ascii_uppercase()))
+        })
+    }
+}
+
+/// Finds a key at the beginning of a word: its project, a dash, a number.
+fn in_word(word: &str) -> Option<TicketKey> {
+    let (project, rest) = word.split_once('-')?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let ends = rest[digits..].bytes().next().is_none_or(|next| !next.is_ascii_alphanumeric());
+    format!("{project}-{}", &rest[..digits]).parse().ok().filter(|_| ends)
+}
+
+impl FromStr for TicketKey {
+    type Err = PullError;
+
+    fn from_str(text: &str) -> Result<TicketKey, PullError> {
+        let is_project = |text: &str| {
+            let mut bytes = text.bytes();
+            bytes.next().is_some_and(|first| first.is_ascii_uppercase())
+                && (2..=40).contains(&text.len())
+                && bytes.all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        };
+        let is_number = |text: &str| {
+            (1..=12).contains(&text.len())
+                && !text.starts_with('0')
+                && text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        match text.rsplit_once('-') {
+            Some((project, number)) if is_project(project) && is_number(number) => {
+                Ok(TicketKey(text.into()))
+            }
+            _ => Err(PullError::Ticket(short(text))),
+        }
+    }
+}
+
+macro_rules! as_text {
+    ($($type:ident),*) => { $(
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$type, D::Error> {
+                String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )* };
+}
+
+as_text!(RepositoryName, CommitId, TicketKey);
+
+/// A pull request as a trigger knows it. All text in it was written by whoever opened it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pull {
+    /// The repository that it is for.
+    pub repository: RepositoryName,
+    /// Its number there.
+    pub number: u64,
+    /// Its last commit.
+    pub head: CommitId,
+    /// What it is called.
+    pub title: String,
+    /// The branch that it is made of.
+    pub branch: String,
+    /// The branch that it is for.
+    pub base: String,
+    /// Where people find it.
+    pub url: String,
+}
+
+impl Pull {
+    /// Names the task that has it reviewed. The head stands there whole: whoever pushes it could
+    /// make another commit whose name begins the same.
+    pub fn task_id(&self) -> TaskId {
+        // An owner has no dot, so nothing else is called the same.
+        let (owner, name) = (self.repository.owner(), self.repository.name());
+        let (number, head) = (self.number, &self.head);
+        let id = format!("review-{owner}.{name}-{number}-{head}").to_ascii_lowercase();
+        id.parse().unwrap_or_else(|_| {
+            let hash = blake3::hash(id.as_bytes()).to_hex();
+            format!("review-{number}-{hash}").parse().expect("it is short and plain")
+        })
+    }
+
+    /// Gives the ticket that its branch or its title names.
+    pub fn ticket(&self) -> Option<TicketKey> {
+        TicketKey::in_text(&self.branch).or_else(|| TicketKey::in_text(&self.title))
+    }
+
+    /// Makes the task that has it reviewed.
+    pub fn review(&self, queue: &QueueName, by: &str, now: Moment) -> Addressed {
+        let kind: Kind = "review".parse().expect("it is a name");
+        let title: String = self.title.chars().filter(|c| !c.is_control()).take(TITLE).collect();
+        let title = format!("Review PR #{} - {title}", self.number);
+        let mut task = Task::new(self.task_id(), kind, title.trim_end_matches(" - "), now);
+        task.created_by = by.to_owned();
+        task.assigned_to = queue.to_string();
+        task.description =
+            format!("Review {}#{} at {}.", self.repository, self.number, self.head.short());
+        task.context = self.context();
+        Addressed { queue: queue.clone(), task }
+    }
+
+    /// What a task about it knows of it.
+    pub fn context(&self) -> Map<String, Value> {
+        let mut context = Map::new();
+        let mut add = |key: &str, value: Value| context.insert(key.to_owned(), value);
+        if let Some(ticket) = self.ticket() {
+            add("jira_key", json!(ticket));
+            add("jira_project", json!(ticket.project()));
+        }
+        add("github_repo", json!(self.repository));
+        add("pr_number", json!(self.number));
+        add("pr_url", json!(self.url));
+        add("branch_name", json!(self.branch));
+        add("base_branch", json!(self.base));
+        add("head_commit", json!(self.head));
+        context
+    }
+}
+
+/// The beginning of a text that was given, for a message.
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
+
+    fn pull(repository: &str, branch: &str, title: &str) -> Pull {
+        Pull {
+            repository: repository.parse().unwrap(),
+            number: 7,
+            head: HEAD.parse().unwrap(),
+            title: title.into(),
+            branch: branch.into(),
+            base: "main".into(),
+            url: format!("https://github.example/{repository}/pull/7"),
+        }
+    }
+
+    #[test]
+    fn a_task_is_named_by_repository_number_and_head() {
+        let id = |repository: &str| pull(repository, "b", "t").task_id().to_string();
+        assert_eq!(id("Owner/Repo"), format!("review-owner.repo-7-{HEAD}"));
+        assert_ne!(id("a-b/c"), id("a/b-c"));
+        assert_ne!(id("a/b.c"), id("a/b-c"));
+        let long = id(&format!("{}/{}", "o".repeat(39), "r".repeat(100)));
+        assert!(long.starts_with("review-7-") && long.len() < 128, "{long}");
+    }
+
+    #[test]
+    fn what_is_no_repository_commit_or_ticket_is_refused() {
+        for odd in ["", "owner", "owner/", "/repo", "a/b/c", "a/..", "a b/c", "a/b\n", "ä/b"] {
+            assert!(odd.parse::<RepositoryName>().is_err(), "{odd}");
+        }
+        for odd in ["", "abc", &HEAD[1..], &format!("{}g", &HEAD[1..])] {
+            assert!(odd.parse::<CommitId>().is_err(), "{odd}");
+        }
+        for odd in ["", "PROJ", "PROJ-", "-1", "proj-1", "P-1", "PROJ-0", "PROJ-1x", "1P-1"] {
+            assert!(odd.parse::<TicketKey>().is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_ticket_is_found_in_a_branch_or_else_in_a_title() {
+        let found = |branch: &str, title: &str| {
+            pull("o/r", branch, title).ticket().map(|key| key.to_string())
+        };
+        assert_eq!(found("feature/PROJ-123-login", ""), Some("PROJ-123".into()));
+        assert_eq!(found("feature/proj-123-login", ""), Some("PROJ-123".into()));
+        assert_eq!(found("login", "[PROJ-9] Log in"), Some("PROJ-9".into()));
+        assert_eq!(found("login", "PROJ-9: log in, see ABC-2"), Some("PROJ-9".into()));
+        assert_eq!(found("read-utf-8", "Read utf-8 in sha-256"), None);
+        assert_eq!(found("PROJ-12a", "XPROJ-1b"), None);
+    }
+
+    #[test]
+    fn the_task_knows_all_that_a_review_needs() {
+        let review = pull("o/r", "feature/PROJ-1", "Add\u{7} a login").review(
+            &"qa".parse().unwrap(),
+            "webhook",
+            Moment(jiff::Timestamp::UNIX_EPOCH),
+        );
+        let task = review.task;
+        assert_eq!(task.title, "Review PR #7 - Add a login");
+        assert_eq!(task.assigned_to, "qa");
+        let context = serde_json::to_string(&task.context).unwrap();
+        assert_eq!(
+            context,
+            format!(
+                r#"{{"jira_key":"PROJ-1","jira_project":"PROJ","github_repo":"o/r","pr_number":7,"pr_url":"https://github.example/o/r/pull/7","branch_name":"feature/PROJ-1","base_branch":"main","head_commit":"{HEAD}"}}"#
+            )
+        );
+    }
+}
