@@ -1,8 +1,10 @@
 //! A small web server for pages that tests look at: [`Pages`].
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+
+use crate::http::Request;
 
 /// What a path is answered with.
 #[derive(Debug, Clone)]
@@ -50,12 +52,13 @@ impl Pages {
 }
 
 fn answer(mut stream: TcpStream, answers: &[(&'static str, Answer)]) {
-    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-    let Some(Ok(request)) = lines.next() else { return };
-    while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
-    let path = request.split(' ').nth(1).unwrap_or_default();
-    let path = path.split('?').next().unwrap_or_default();
-    let answer = answers.iter().find(|(known, _)| *known == path).map(|(_, answer)| answer);
+    // What is left unread when the connection ends would reset it, and the answer with it.
+    let Ok(Some(request)) = Request::read(&stream) else { return };
+    if request.finish(&stream).is_err() {
+        return;
+    }
+    let answer =
+        answers.iter().find(|(known, _)| *known == request.path()).map(|(_, answer)| answer);
     let bytes = match answer {
         None => page(404, "text/html", "<p>not found</p>"),
         Some(Answer::Page(status, body)) if body.starts_with(['{', '[']) => {
@@ -68,7 +71,7 @@ fn answer(mut stream: TcpStream, answers: &[(&'static str, Answer)]) {
         }
         Some(Answer::Raw(bytes)) => bytes.clone(),
         // The other side ends it.
-        Some(Answer::Silence) => return drop(lines.next()),
+        Some(Answer::Silence) => return drop(stream.read(&mut [0])),
     };
     // Whoever asked may have left.
     let _ = stream.write_all(&bytes);
