@@ -15,12 +15,12 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
-use assay_sandbox::{Command, Finished, RunError};
+use assay_sandbox::{Command, Finished, Key, RunError};
 use tempfile::TempDir;
 
 pub use self::custom::{Custom, Form};
 use crate::complaint::shown;
-use crate::{Class, Description, Failure, Key, Model, ModelId, Nonce, Prompt, Reply};
+use crate::{Class, Description, Failure, Model, ModelId, Nonce, Prompt, Reply};
 
 /// How much an agent may print.
 const MAX_OUTPUT: usize = 16 << 20;

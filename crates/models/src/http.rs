@@ -7,14 +7,14 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use assay_sandbox::{Key, KeyError, KeySource, Keys};
 use ureq::http::{HeaderValue, Response};
 use ureq::{Agent, Body};
 
 use self::fault::Fault;
 use crate::complaint::Complaint;
-use crate::key::{Key, Keys};
 use crate::wire::{Answer, Asked, Concessions, Intake, Stop};
-use crate::{Class, Description, Dialect, Failure, KeySource, Model, Nonce, Prompt, Reply, Usage};
+use crate::{Class, Description, Dialect, Failure, Model, Nonce, Prompt, Reply, Usage};
 
 /// How long a connection may take to stand.
 const CONNECT_TIME: Duration = Duration::from_secs(20);
@@ -112,9 +112,12 @@ impl Model for HttpModel {
         heard: &dyn Fn(usize),
     ) -> Result<Reply, Failure> {
         let until = Instant::now() + time.min(LONGEST);
-        let key = self.provider.keys.get(time).map_err(|failure| Failure {
-            message: format!("`{}`: {}", self.about.id, failure.message),
-            ..failure
+        let key = self.provider.keys.get(time).map_err(|error| {
+            let class = match error {
+                KeyError::Unusable(_) => Class::Authentication,
+                KeyError::TooLate(_) => Class::TimedOut,
+            };
+            Failure::free(class, format!("`{}`: {error}", self.about.id))
         })?;
         let call = Call { model: self, key, prompt, nonce, until, time };
         call.run(heard).map_err(|fault| call.failure(fault))

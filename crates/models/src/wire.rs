@@ -11,13 +11,13 @@ mod intake;
 mod responses;
 mod sse;
 
+use assay_sandbox::Key;
 use serde_json::{Value, json};
 
 pub(crate) use self::answer::{Answer, Stop};
 pub(crate) use self::concession::{Concession, Concessions};
 pub(crate) use self::intake::{Bad, Intake};
 use crate::complaint::Complaint;
-use crate::key::Key;
 use crate::{Nonce, Prompt, Usage};
 
 /// The longest answer that is taken, in bytes.

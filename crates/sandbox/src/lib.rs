@@ -8,13 +8,14 @@
 //! or read in answer to what is written to it ([`Command::converse`]); of one that is watched
 //! ([`Command::watch`]) both outputs are handed on, and what it leaves running is ended. What that means is the
 //! caller's business. A process of ours that stays beside us is a [`Companion`], with our whole
-//! environment and no limits.
+//! environment and no limits. A [`Key`] may come from a command, so keys are at home here.
 
 mod bounds;
 mod companion;
 mod conversation;
 #[cfg(target_os = "linux")]
 mod hiding;
+mod key;
 mod limits;
 mod process;
 mod secrets;
@@ -31,6 +32,7 @@ use std::time::Duration;
 use crate::bounds::Bounds;
 pub use crate::companion::{Companion, ask_to_end, is_running};
 pub use crate::conversation::Conversation;
+pub use crate::key::{Key, KeyError, KeySource, Keys};
 use crate::limits::Reach;
 pub use crate::limits::{Held, Limits, limits};
 pub use crate::process::stop_all;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use assay_models::{
-    Agent, AgentKind, AgentModel, Custom, Description, Dialect, Form, HttpModel, Key, KeySource,
-    Model, ModelId, Price, Provider,
+    Agent, AgentKind, AgentModel, Custom, Description, Dialect, Form, HttpModel, Model, ModelId,
+    Price, Provider,
 };
+use assay_sandbox::{Key, KeySource};
 use serde::Deserialize;
 
 use super::models::MICRO;

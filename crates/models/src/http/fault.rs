@@ -4,10 +4,12 @@
 use std::io;
 use std::time::Duration;
 
+use assay_sandbox::KeySource;
+
 use super::Call;
 use crate::complaint::{Complaint, shown};
 use crate::wire::{Answer, Bad};
-use crate::{Class, Failure, KeySource, Usage};
+use crate::{Class, Failure, Usage};
 
 /// What went wrong with a call.
 #[derive(Debug)]

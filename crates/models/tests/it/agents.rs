@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_models::{
-    Agent, AgentKind, AgentModel, Block, Class, Custom, Failure, Form, Key, Model, ModelId, Nonce,
+    Agent, AgentKind, AgentModel, Block, Class, Custom, Failure, Form, Model, ModelId, Nonce,
     Piece, Prompt, Reply,
 };
+use assay_sandbox::Key;
 use expect_test::{Expect, expect};
 use serde_json::json;
 

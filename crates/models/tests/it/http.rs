@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_models::{
-    Block, Class, Description, Dialect, Failure, HttpModel, Key, KeySource, Model, ModelId, Nonce,
-    Piece, Prompt, Provider, Reply,
+    Block, Class, Description, Dialect, Failure, HttpModel, Model, ModelId, Nonce, Piece, Prompt,
+    Provider, Reply,
 };
+use assay_sandbox::{Key, KeySource};
 use expect_test::{Expect, expect};
 
 use crate::server::{Act, Server, respond, stream};

@@ -1,12 +1,12 @@
-//! Keys: [`Key`] shows itself to nobody, [`KeySource`] says where one comes from.
+//! Keys: [`Key`] shows itself to nobody, [`KeySource`] says where one comes from, [`Keys`] asks it.
+//!
+//! What a key opens, and who is told that there is none, is left to others.
 
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use assay_sandbox::{Command, RunError};
-
-use crate::{Class, Failure};
+use crate::{Command, RunError};
 
 /// How long a key command may take.
 const COMMAND_TIME: Duration = Duration::from_secs(60);
@@ -39,12 +39,13 @@ impl Key {
         Key(text.trim().to_owned())
     }
 
-    pub(crate) fn reveal(&self) -> &str {
+    /// Gives the secret, to be sent to whoever it is for and shown to nobody.
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 
     /// Takes the key out of a text that somebody else wrote.
-    pub(crate) fn scrub(&self, text: &str) -> String {
+    pub fn scrub(&self, text: &str) -> String {
         match self.0.len() < SHORTEST {
             true => text.to_owned(),
             false => text.replace(&self.0, "…"),
@@ -73,38 +74,51 @@ pub enum KeySource {
     Command(Vec<String>),
 }
 
+/// Why there is no key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// There is none, or none that can be sent.
+    #[error("{0}")]
+    Unusable(String),
+    /// Its command had less time than it may take.
+    #[error("there is no key yet: the key command `{0}` did not end in time")]
+    TooLate(String),
+}
+
 /// A source, asked once.
 #[derive(Debug)]
-pub(crate) struct Keys {
+pub struct Keys {
     source: KeySource,
-    key: OnceLock<Result<Option<Key>, Failure>>,
+    key: OnceLock<Result<Option<Key>, KeyError>>,
     /// Held by whoever asks the source.
     asking: Mutex<()>,
 }
 
 impl Keys {
-    pub(crate) fn new(source: KeySource) -> Keys {
+    /// Keys of a source that was not asked yet.
+    pub fn new(source: KeySource) -> Keys {
         Keys { source, key: OnceLock::new(), asking: Mutex::default() }
     }
 
     /// Gives the key, if one is needed, within a time. A source that only lacked time is asked
     /// again.
-    pub(crate) fn get(&self, time: Duration) -> Result<Option<&Key>, Failure> {
+    pub fn get(&self, time: Duration) -> Result<Option<&Key>, KeyError> {
         let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         if self.key.get().is_none() {
             match self.source.read(time) {
-                Err(failure) if failure.class == Class::TimedOut => return Err(failure),
+                Err(error @ KeyError::TooLate(_)) => return Err(error),
                 read => drop(self.key.set(read)),
             }
         }
         drop(asking);
         match self.key.get().expect("it was set above") {
             Ok(key) => Ok(key.as_ref()),
-            Err(failure) => Err(failure.clone()),
+            Err(error) => Err(error.clone()),
         }
     }
 
-    pub(crate) fn source(&self) -> &KeySource {
+    /// Gives the source.
+    pub fn source(&self) -> &KeySource {
         &self.source
     }
 }
@@ -124,7 +138,7 @@ impl fmt::Display for KeySource {
 }
 
 impl KeySource {
-    fn read(&self, time: Duration) -> Result<Option<Key>, Failure> {
+    fn read(&self, time: Duration) -> Result<Option<Key>, KeyError> {
         let key = match self {
             KeySource::None => return Ok(None),
             KeySource::Variable { name, value } => value
@@ -142,7 +156,7 @@ impl KeySource {
     }
 }
 
-fn run(words: &[String], time: Duration) -> Result<Key, Failure> {
+fn run(words: &[String], time: Duration) -> Result<Key, KeyError> {
     let [program, args @ ..] = words else {
         return Err(unusable("the key command is empty: configure a program".to_owned()));
     };
@@ -150,9 +164,7 @@ fn run(words: &[String], time: Duration) -> Result<Key, Failure> {
     let command = command.time(time.min(COMMAND_TIME)).output(COMMAND_OUTPUT);
     let finished = command.run().map_err(|error| {
         if matches!(error, RunError::TimedOut { .. }) && time < COMMAND_TIME {
-            let message =
-                format!("there is no key yet: the key command `{program}` did not end in time");
-            return Failure::free(Class::TimedOut, message);
+            return KeyError::TooLate(program.clone());
         }
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
         unusable(format!("there is no key: {error}{}", cause.unwrap_or_default()))
@@ -173,8 +185,8 @@ fn run(words: &[String], time: Duration) -> Result<Key, Failure> {
     }
 }
 
-fn unusable(message: String) -> Failure {
-    Failure::free(Class::Authentication, message)
+fn unusable(message: String) -> KeyError {
+    KeyError::Unusable(message)
 }
 
 #[cfg(test)]
@@ -183,7 +195,7 @@ mod tests {
 
     fn read(source: KeySource) -> Result<String, String> {
         let keys = Keys::new(source);
-        let key = keys.get(COMMAND_TIME).map_err(|failure| failure.message)?;
+        let key = keys.get(COMMAND_TIME).map_err(|error| error.to_string())?;
         Ok(key.map_or("none", Key::reveal).to_owned())
     }
 
@@ -241,10 +253,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("ready");
         let keys = Keys::new(shell(&format!("test -e {} || sleep 600; echo key", file.display())));
-        let failure = keys.get(Duration::from_millis(50)).unwrap_err();
-        assert_eq!(failure.class, Class::TimedOut);
+        let error = keys.get(Duration::from_millis(50)).unwrap_err();
+        assert_eq!(error, KeyError::TooLate("sh".to_owned()));
         assert_eq!(
-            failure.message,
+            error.to_string(),
             "there is no key yet: the key command `sh` did not end in time"
         );
         std::fs::write(file, "").unwrap();
