@@ -7,8 +7,9 @@ use std::time::Duration;
 use assay_change::Change;
 use assay_review::memory::{self, Memory};
 use assay_services::graphiti::{
-    Episode, Fact, Graphiti, GraphitiError, GroupId, Node, Query, ServerUrl, Session,
+    Episode, Fact, Graphiti, GraphitiError, GroupId, Node, Query, Session,
 };
+use assay_services::http::ServerUrl;
 use assay_validate::learned::Learned;
 
 use crate::settings::qa::MemorySource;

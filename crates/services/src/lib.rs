@@ -1,8 +1,11 @@
 //! Services of others, as typed clients.
 //!
 //! [`browser`] drives a page of Chromium or of an Electron app, [`graphiti`] asks a server that
-//! remembers. What an answer means for a change is for others to judge: a client says what it asked,
-//! what came back, or why nothing did.
+//! remembers. Services of the web are called by way of [`http`], and [`permit`] says what an agent
+//! may do with them. What an answer means for a change is for others to judge: a client says what it
+//! asked, what came back, or why nothing did.
 
 pub mod browser;
 pub mod graphiti;
+pub mod http;
+pub mod permit;

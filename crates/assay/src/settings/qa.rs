@@ -9,7 +9,7 @@ use assay_checks::command::CommandLine;
 use assay_checks::discovery::{Framework, Reading, TestKind};
 use assay_checks::results::Form;
 use assay_services::browser::Endpoint;
-use assay_services::graphiti::ServerUrl;
+use assay_services::http::ServerUrl;
 use assay_validate::ending::Limits;
 use assay_validate::tryout::App;
 use serde::Deserialize;

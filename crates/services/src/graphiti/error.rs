@@ -1,15 +1,4 @@
-//! Why a Graphiti server cannot be used: [`GraphitiError`], [`NoServerUrl`].
-
-/// Why a text is no address of a server.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoServerUrl {
-    /// It is no address at all, or one of another kind.
-    #[error("it is no address such as `http://localhost:8000/mcp`")]
-    NoAddress,
-    /// It holds a name or a password.
-    #[error("it holds a user or a password, which are not sent")]
-    Password,
-}
+//! Why a Graphiti server cannot be used: [`GraphitiError`].
 
 /// Why something could not be had from a Graphiti server.
 #[derive(Debug, thiserror::Error)]

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use ureq::http::{HeaderValue, Response};
 use ureq::{Agent, Body};
 
-use super::address::ServerUrl;
 use super::error::GraphitiError;
+use crate::http::{ServerUrl, agent};
 
 /// The version of the protocol that is spoken, and older ones that will do.
 const VERSION: &str = "2025-06-18";
@@ -274,18 +274,6 @@ impl Connection {
 fn is_answer(message: &Message, id: u64) -> bool {
     let is_reply = message.result.is_some() || message.error.is_some();
     is_reply && message.id.as_ref().and_then(Value::as_u64) == Some(id)
-}
-
-fn agent(url: &ServerUrl) -> Agent {
-    let config = Agent::config_builder()
-        .http_status_as_error(false)
-        // A redirect would take what is told elsewhere.
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .user_agent(concat!("assay/", env!("CARGO_PKG_VERSION")));
-    // Nobody but this machine reaches what listens on it alone.
-    let config = if url.is_here() { config.proxy(None) } else { config };
-    config.build().into()
 }
 
 /// Gives text of somebody else's in a line of bounded length.

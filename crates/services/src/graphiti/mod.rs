@@ -4,17 +4,16 @@
 //! comes back is somebody else's text, cut to no more than can be read; what may be sent, and what
 //! is made of an answer, is for others to decide.
 
-mod address;
 mod error;
 mod mcp;
 mod tools;
 
 use std::time::Duration;
 
-pub use self::address::ServerUrl;
-pub use self::error::{GraphitiError, NoServerUrl};
+pub use self::error::GraphitiError;
 use self::mcp::Connection;
 pub use self::tools::{Episode, Fact, GroupId, Node, Query};
+use crate::http::ServerUrl;
 
 /// A Graphiti server and how long it may take.
 #[derive(Debug, Clone)]

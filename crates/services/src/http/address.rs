@@ -1,4 +1,4 @@
-//! Where a Graphiti server listens: [`ServerUrl`].
+//! Where a server listens: [`ServerUrl`].
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,7 +6,16 @@ use std::str::FromStr;
 
 use ureq::http::Uri;
 
-use super::error::NoServerUrl;
+/// Why a text is no address of a server.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoServerUrl {
+    /// It is no address at all, or one of another kind.
+    #[error("it is no address such as `http://localhost:8000/mcp`")]
+    NoAddress,
+    /// It holds a name or a password.
+    #[error("it holds a user or a password, which are not sent")]
+    Password,
+}
 
 /// Where a server listens, such as `http://localhost:8000/mcp`. Only the web's own two schemes are
 /// spoken.
@@ -14,12 +23,12 @@ use super::error::NoServerUrl;
 pub struct ServerUrl(Uri);
 
 impl ServerUrl {
-    pub(super) fn uri(&self) -> &Uri {
+    pub(crate) fn uri(&self) -> &Uri {
         &self.0
     }
 
     /// Says whether it is on this machine, which no proxy reaches.
-    pub(super) fn is_here(&self) -> bool {
+    pub(crate) fn is_here(&self) -> bool {
         let host = self.0.host().unwrap_or_default();
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         host.eq_ignore_ascii_case("localhost")

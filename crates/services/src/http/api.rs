@@ -1,0 +1,341 @@
+//! A service that is called: [`Api`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_sandbox::{Key, Keys};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::error::short;
+use super::{Clock, Method, Request, Response, ServiceError, Transport, limit};
+
+/// How long it may take to get a key.
+const KEY_TIME: Duration = Duration::from_secs(60);
+
+/// How often a limit is waited for.
+const LIMITS: u32 = 6;
+
+/// How often a read is tried again when the service is out, and how long it is waited at first.
+const RETRIES: u32 = 3;
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+
+/// How a service is told who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Authorization {
+    /// By the key alone.
+    Bearer,
+    /// By a name and the key.
+    Basic {
+        /// The name.
+        user: String,
+    },
+    /// By the key, with nothing in front of it.
+    Plain,
+}
+
+/// What a call does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads, so it can be sent again.
+    Reads,
+    /// It writes, and does so again each time it is sent.
+    Writes,
+}
+
+/// One thing that a service is asked.
+#[derive(Debug, Clone)]
+pub struct Call {
+    method: Method,
+    effect: Effect,
+    path: String,
+    query: Vec<(&'static str, String)>,
+    headers: Vec<(&'static str, String)>,
+    body: Option<Value>,
+}
+
+impl Call {
+    /// Reads what is at a path, each part of which was made by [`path_segment`] where it is not ours.
+    pub fn get(path: impl Into<String>) -> Call {
+        Call::new(Method::Get, Effect::Reads, path.into(), None)
+    }
+
+    /// Adds something.
+    pub fn post(path: impl Into<String>, body: Value) -> Call {
+        Call::new(Method::Post, Effect::Writes, path.into(), Some(body))
+    }
+
+    /// Replaces something.
+    pub fn put(path: impl Into<String>, body: Value) -> Call {
+        Call::new(Method::Put, Effect::Writes, path.into(), Some(body))
+    }
+
+    /// Replaces a part of something.
+    pub fn patch(path: impl Into<String>, body: Value) -> Call {
+        Call::new(Method::Patch, Effect::Writes, path.into(), Some(body))
+    }
+
+    fn new(method: Method, effect: Effect, path: String, body: Option<Value>) -> Call {
+        Call { method, effect, path, query: Vec::new(), headers: Vec::new(), body }
+    }
+
+    /// Says that it only reads, whatever it is sent as.
+    pub fn that_reads(self) -> Call {
+        Call { effect: Effect::Reads, ..self }
+    }
+
+    /// Adds to the query.
+    pub fn query(mut self, name: &'static str, value: impl ToString) -> Call {
+        self.query.push((name, value.to_string()));
+        self
+    }
+
+    /// Adds a header field, its name in lower case.
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Call {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Says what it does to the world.
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    /// Names it, for messages. The query is left out.
+    pub fn what(&self) -> String {
+        format!("{} {}", self.method.as_str(), self.path)
+    }
+
+    fn target(&self) -> String {
+        let pairs =
+            self.query.iter().map(|(name, value)| format!("{name}={}", path_segment(value)));
+        match self.query.is_empty() {
+            true => self.path.clone(),
+            false => format!("{}?{}", self.path, pairs.collect::<Vec<_>>().join("&")),
+        }
+    }
+}
+
+/// Makes a text fit into one part of a path, or into a query, whatever it is.
+pub fn path_segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            true => out.push(char::from(byte)),
+            false => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    // These mean another folder, whatever they are called.
+    match out.as_str() {
+        "." | ".." => out.replace('.', "%2E"),
+        _ => out,
+    }
+}
+
+/// A service that is called.
+#[derive(Clone)]
+pub struct Api {
+    service: &'static str,
+    transport: Arc<dyn Transport>,
+    keys: Arc<Keys>,
+    authorization: Authorization,
+    headers: Vec<(&'static str, String)>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Api {
+    /// A service by its name, over a transport, with a key and somebody's patience.
+    pub fn new(
+        service: &'static str,
+        transport: Arc<dyn Transport>,
+        keys: Arc<Keys>,
+        authorization: Authorization,
+        clock: Arc<dyn Clock>,
+    ) -> Api {
+        Api { service, transport, keys, authorization, headers: Vec::new(), clock }
+    }
+
+    /// Sends a header field with every call.
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Api {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Its name.
+    pub fn service(&self) -> &'static str {
+        self.service
+    }
+
+    /// Its clock.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// Sends a call and reads the answer.
+    pub fn json<T: DeserializeOwned>(&self, call: &Call) -> Result<T, ServiceError> {
+        let response = self.send(call)?;
+        self.read(call, &response)
+    }
+
+    /// Reads an answer.
+    pub fn read<T: DeserializeOwned>(
+        &self,
+        call: &Call,
+        response: &Response,
+    ) -> Result<T, ServiceError> {
+        serde_json::from_slice(&response.body).map_err(|error| ServiceError::Unreadable {
+            service: self.service,
+            what: call.what(),
+            why: short(&error.to_string()),
+            unclear: call.effect == Effect::Writes,
+        })
+    }
+
+    /// Sends a call; what comes is good, or the reason why it is not.
+    pub fn send(&self, call: &Call) -> Result<Response, ServiceError> {
+        let key = self.keys.get(KEY_TIME);
+        let key = key.map_err(|source| ServiceError::NoKey { service: self.service, source })?;
+        let request = self.request(call, key);
+        let (mut limits, mut retries) = (0, 0);
+        loop {
+            let (error, wait) = match self.transport.send(&request) {
+                Ok(response) if matches!(response.status, 200..=299 | 304) => return Ok(response),
+                Ok(response) => {
+                    let now = self.clock.now();
+                    if let Some(wait) = limit::asked(&response, now, limits) {
+                        limits += 1;
+                        self.wait_for_limit(call, wait, limits)?;
+                        continue;
+                    }
+                    (self.refused(call, &response, key), response.status >= 500)
+                }
+                Err(lost) => {
+                    let unclear = call.effect == Effect::Writes && lost.may_have_arrived;
+                    let (place, what) = (self.transport.place(), call.what());
+                    let why = short(&lost.why);
+                    (ServiceError::Lost { service: self.service, place, what, why, unclear }, true)
+                }
+            };
+            if !wait || call.effect == Effect::Writes || retries == RETRIES {
+                return Err(error);
+            }
+            let wait = FIRST_WAIT * 2_u32.pow(retries);
+            retries += 1;
+            let why = format!("{error}; tried again in {} s", wait.as_secs());
+            if self.clock.wait(wait, &why).is_err() {
+                return Err(error);
+            }
+        }
+    }
+
+    fn wait_for_limit(&self, call: &Call, wait: Duration, count: u32) -> Result<(), ServiceError> {
+        let limited = || ServiceError::Limited { service: self.service, what: call.what(), wait };
+        if count > LIMITS {
+            return Err(limited());
+        }
+        let why = format!("{} sets a limit: waiting for {} s", self.service, wait.as_secs());
+        self.clock.wait(wait, &why).map_err(|_| limited())
+    }
+
+    fn request(&self, call: &Call, key: Option<&Key>) -> Request {
+        let mut headers = self.headers.clone();
+        headers.retain(|(name, _)| call.headers.iter().all(|(own, _)| own != name));
+        headers.extend(call.headers.iter().cloned());
+        if let Some(key) = key {
+            let key = key.reveal();
+            let value = match &self.authorization {
+                Authorization::Bearer => format!("Bearer {key}"),
+                Authorization::Basic { user } => {
+                    format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{key}")))
+                }
+                Authorization::Plain => key.to_owned(),
+            };
+            headers.push(("authorization", value));
+        }
+        let body = call.body.as_ref().map(|body| body.to_string().into_bytes());
+        if body.is_some() {
+            headers.push(("content-type", "application/json".to_owned()));
+        }
+        Request { method: call.method, target: call.target(), headers, body }
+    }
+
+    fn refused(&self, call: &Call, response: &Response, key: Option<&Key>) -> ServiceError {
+        let said = said(response);
+        let said = key.map_or_else(|| said.clone(), |key| key.scrub(&said));
+        ServiceError::Refused {
+            service: self.service,
+            what: call.what(),
+            status: response.status,
+            said: short(&said),
+            unclear: call.effect == Effect::Writes && response.status >= 500,
+        }
+    }
+}
+
+/// Gives what a refusal says, in the ways that GitHub, JIRA and Linear say it.
+fn said(response: &Response) -> String {
+    if let Some(to) = response.header("location").filter(|_| response.status < 400) {
+        return format!("it leads to `{to}`, which is not followed");
+    }
+    let Ok(body) = serde_json::from_slice::<Value>(&response.body) else {
+        return String::from_utf8_lossy(&response.body).into_owned();
+    };
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(body["message"].as_str().map(str::to_owned));
+    let listed = body["errorMessages"].as_array().into_iter().flatten();
+    parts.extend(listed.filter_map(|text| text.as_str().map(str::to_owned)));
+    match &body["errors"] {
+        Value::Array(errors) => parts.extend(errors.iter().map(one_error)),
+        Value::Object(errors) => parts.extend(errors.iter().map(|(field, why)| {
+            format!("{field}: {}", why.as_str().map_or_else(|| why.to_string(), str::to_owned))
+        })),
+        Value::String(error) => parts.push(error.clone()),
+        _ => {}
+    }
+    match parts.is_empty() {
+        true => body.to_string(),
+        false => parts.join("; "),
+    }
+}
+
+fn one_error(error: &Value) -> String {
+    let text = |key: &str| error[key].as_str();
+    match (error.as_str().or_else(|| text("message")), text("field"), text("code")) {
+        (Some(message), _, _) => message.to_owned(),
+        (None, Some(field), Some(code)) => format!("{field}: {code}"),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_path_stays_one() {
+        assert_eq!(path_segment("feature/a b?c#d"), "feature%2Fa%20b%3Fc%23d");
+        assert_eq!(path_segment(".."), "%2E%2E");
+        assert_eq!(path_segment("a..b"), "a..b");
+    }
+
+    #[test]
+    fn a_refusal_is_told_in_the_words_of_the_service() {
+        let told =
+            |body: &str| said(&Response { status: 422, headers: Vec::new(), body: body.into() });
+        assert_eq!(
+            told(r#"{"message":"Validation Failed","errors":["line"]}"#),
+            "Validation Failed; line"
+        );
+        assert_eq!(
+            told(r#"{"message":"Bad","errors":[{"field":"head","code":"invalid"}]}"#),
+            "Bad; head: invalid"
+        );
+        assert_eq!(
+            told(r#"{"errorMessages":["No issue"],"errors":{"summary":"is required"}}"#),
+            "No issue; summary: is required"
+        );
+        assert_eq!(told("<h1>Bad gateway</h1>"), "<h1>Bad gateway</h1>");
+    }
+}

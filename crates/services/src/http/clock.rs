@@ -1,0 +1,73 @@
+//! Time as a client sees it: [`Clock`], kept by [`Patience`] and by tests.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use assay_store::clock;
+
+/// Somebody does not wait that long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotWaited;
+
+/// Time as a client sees it.
+///
+/// It does not run backwards by more than a person moves it, and it never waits shorter than it was
+/// asked to and says that it did.
+pub trait Clock: Send + Sync {
+    /// Gives the time since 1970.
+    fn now(&self) -> Duration;
+
+    /// Waits, and tells whoever looks on why. Refuses where that is longer than anybody waits.
+    fn wait(&self, time: Duration, why: &str) -> Result<(), NotWaited>;
+}
+
+/// Who is told why something waits.
+type Told = Box<dyn Fn(&str) + Send + Sync>;
+
+/// The time of this machine, and how long somebody waits at a time.
+pub struct Patience {
+    most: Duration,
+    told: Told,
+    ended: Mutex<bool>,
+    end: Condvar,
+}
+
+impl Patience {
+    /// Waits so long at the most, and tells why each time.
+    pub fn new(most: Duration, told: impl Fn(&str) + Send + Sync + 'static) -> Patience {
+        Patience { most, told: Box::new(told), ended: Mutex::new(false), end: Condvar::new() }
+    }
+
+    /// Ends all waiting, now and from now on.
+    pub fn end(&self) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.end.notify_all();
+    }
+}
+
+impl Clock for Patience {
+    fn now(&self) -> Duration {
+        let since = clock::now().0.as_duration();
+        Duration::try_from(since).unwrap_or_default()
+    }
+
+    fn wait(&self, time: Duration, why: &str) -> Result<(), NotWaited> {
+        if time > self.most {
+            return Err(NotWaited);
+        }
+        (self.told)(why);
+        let until = Instant::now() + time;
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if *ended {
+                return Err(NotWaited);
+            }
+            if left.is_zero() {
+                return Ok(());
+            }
+            let woken = self.end.wait_timeout(ended, left);
+            (ended, _) = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}

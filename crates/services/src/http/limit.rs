@@ -1,0 +1,106 @@
+//! How long a service asks to wait, in any of the ways that there are to say so.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
+use serde_json::Value;
+
+use super::Response;
+
+/// How long it is waited where a service sets a limit and does not say for how long, at first.
+const FIRST_WAIT: Duration = Duration::from_secs(60);
+
+/// What services call it when somebody asks too much.
+const WORDS: [&str; 4] = ["secondary rate limit", "abuse", "rate limit exceeded", "ratelimited"];
+
+/// Gives how long a service asks to wait before the same request is sent again; nothing if it sets
+/// no limit. Where it gives no time, each further wait is twice as long. `now` is ours; the
+/// service's own clock is taken where it sends it along.
+pub(super) fn asked(response: &Response, now: Duration, waits_so_far: u32) -> Option<Duration> {
+    let is_used_up = response.header("x-ratelimit-remaining") == Some("0");
+    let is_limit = match response.status {
+        429 => true,
+        403 => response.header("retry-after").is_some() || is_used_up || says_so(response),
+        // These come with other words as well, which mean something else.
+        400 | 422 => says_so(response),
+        _ => false,
+    };
+    if !is_limit {
+        return None;
+    }
+    let now = response.header("date").and_then(date).unwrap_or(now);
+    if let Some(after) = response.header("retry-after") {
+        let until = || date(after).map(|then| then.saturating_sub(now));
+        if let Some(wait) = seconds(after).or_else(until) {
+            return Some(wait);
+        }
+    }
+    let reset = response.header("x-ratelimit-reset").filter(|_| is_used_up).and_then(seconds);
+    // A second more, as moments are cut to seconds.
+    let reset = reset.map(|reset| reset.saturating_sub(now) + Duration::from_secs(1));
+    Some(reset.unwrap_or_else(|| FIRST_WAIT * 2_u32.saturating_pow(waits_so_far.min(6))))
+}
+
+/// Says whether a refusal is for asking too much: in its message, or in the codes of its errors.
+fn says_so(response: &Response) -> bool {
+    let Ok(body) = serde_json::from_slice::<Value>(&response.body) else { return false };
+    let errors = body["errors"].as_array().into_iter().flatten();
+    let codes = errors.flat_map(|error| {
+        [&error["code"], &error["extensions"]["code"], &error["message"]].map(Value::as_str)
+    });
+    let mut texts = codes.chain([body["message"].as_str()]).flatten();
+    texts.any(|text| {
+        let text = text.to_lowercase();
+        WORDS.iter().any(|word| text.contains(word))
+    })
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.parse().ok()?).ok()
+}
+
+fn date(text: &str) -> Option<Duration> {
+    let moment: Timestamp = DateTimeParser::new().parse_timestamp(text).ok()?;
+    Duration::try_from(moment.as_duration()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Duration = Duration::from_secs(1_000);
+
+    fn check(status: u16, headers: &[(&str, &str)], body: &str, expected: Option<u64>) {
+        let headers = headers.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let response = Response { status, headers: headers.collect(), body: body.into() };
+        let asked = asked(&response, NOW, 1).map(|wait| wait.as_secs());
+        assert_eq!(asked, expected, "{response:?}");
+    }
+
+    #[test]
+    fn a_limit_is_told_in_many_ways() {
+        check(429, &[("retry-after", "7")], "", Some(7));
+        check(403, &[("retry-after", "30")], "", Some(30));
+        check(403, &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1100")], "", Some(101));
+        check(403, &[], r#"{"message":"You have exceeded a secondary rate limit."}"#, Some(120));
+        check(
+            422,
+            &[],
+            r#"{"message":"Validation Failed","errors":[{"code":"abuse"}]}"#,
+            Some(120),
+        );
+        check(400, &[], r#"{"errors":[{"extensions":{"code":"RATELIMITED"}}]}"#, Some(120));
+        check(429, &[("retry-after", "soon")], "", Some(120));
+        let date = ("date", "Thu, 01 Jan 1970 01:00:00 GMT");
+        check(429, &[date, ("retry-after", "Thu, 01 Jan 1970 01:00:09 GMT")], "", Some(9));
+    }
+
+    #[test]
+    fn other_refusals_are_no_limits() {
+        check(403, &[], r#"{"message":"Resource not accessible by integration"}"#, None);
+        check(422, &[], r#"{"message":"Validation Failed","errors":["line is missing"]}"#, None);
+        check(404, &[("x-ratelimit-remaining", "0")], "", None);
+        check(500, &[("retry-after", "7")], "", None);
+    }
+}

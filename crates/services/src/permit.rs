@@ -1,0 +1,139 @@
+//! What an agent is permitted to do with services: [`Permit`].
+//!
+//! It is asked by whoever carries something out, so that no prompt can talk its way around it. Where
+//! permissions are written down is left to others.
+
+use std::collections::BTreeSet;
+
+/// Something that an agent may not do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("agent `{agent}` may not {what}: it needs {needs}, see `config/agents.yaml`")]
+pub struct NotPermitted {
+    agent: String,
+    what: String,
+    needs: String,
+}
+
+/// One thing that has to be permitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Deed {
+    /// Writing on GitHub.
+    WriteOnGithub,
+    /// Making branches and commits on GitHub.
+    Push,
+    /// Writing in JIRA.
+    WriteInJira,
+    /// Making tickets in JIRA.
+    CreateTickets,
+}
+
+impl Deed {
+    /// Says it, and what permission it needs.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Deed::WriteOnGithub => ("write on GitHub", "github"),
+            Deed::Push => ("push to GitHub", "push"),
+            Deed::WriteInJira => ("write in JIRA", "jira"),
+            Deed::CreateTickets => ("make tickets in JIRA", "create_tickets"),
+        }
+    }
+}
+
+/// What somebody may do with services.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permit {
+    /// A person, who may do what the key allows.
+    Person,
+    /// An agent, who may do what is listed.
+    Agent {
+        /// Its name.
+        name: String,
+        /// What it may do.
+        deeds: BTreeSet<Deed>,
+        /// The names of the transitions that it may make, in lower case.
+        transitions: BTreeSet<String>,
+    },
+}
+
+impl Permit {
+    /// Permits an agent a few things, and transitions by their names.
+    pub fn agent(
+        name: &str,
+        deeds: impl IntoIterator<Item = Deed>,
+        transitions: impl IntoIterator<Item = String>,
+    ) -> Permit {
+        Permit::Agent {
+            name: name.to_owned(),
+            deeds: deeds.into_iter().collect(),
+            transitions: transitions.into_iter().map(|name| name.trim().to_lowercase()).collect(),
+        }
+    }
+
+    /// Refuses what is not permitted.
+    pub fn check(&self, deed: Deed) -> Result<(), NotPermitted> {
+        match self {
+            Permit::Person => Ok(()),
+            Permit::Agent { deeds, .. } if deeds.contains(&deed) => Ok(()),
+            Permit::Agent { name, .. } => {
+                let (what, needs) = deed.words();
+                Err(NotPermitted {
+                    agent: name.clone(),
+                    what: what.to_owned(),
+                    needs: format!("the permission `{needs}`"),
+                })
+            }
+        }
+    }
+
+    /// Refuses a transition that is not permitted.
+    pub fn check_transition(&self, transition: &str) -> Result<(), NotPermitted> {
+        self.check(Deed::WriteInJira)?;
+        match self {
+            Permit::Person => Ok(()),
+            Permit::Agent { transitions, .. }
+                if transitions.contains(&transition.trim().to_lowercase()) =>
+            {
+                Ok(())
+            }
+            Permit::Agent { name, transitions, .. } => {
+                let listed = transitions.iter().map(|name| format!("`{name}`"));
+                let listed = listed.collect::<Vec<_>>().join(", ");
+                let known = if listed.is_empty() { "none is".to_owned() } else { listed };
+                Err(NotPermitted {
+                    agent: name.clone(),
+                    what: format!("make the transition `{}`", transition.trim()),
+                    needs: format!("it among its `jira` transitions ({known} there)"),
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_may_do_what_is_listed_and_no_more() {
+        let qa = Permit::agent("qa", [Deed::WriteInJira], ["Approved".to_owned()]);
+        assert_eq!(qa.check(Deed::WriteInJira), Ok(()));
+        assert_eq!(
+            qa.check(Deed::Push).unwrap_err().to_string(),
+            "agent `qa` may not push to GitHub: it needs the permission `push`, see \
+             `config/agents.yaml`"
+        );
+        assert_eq!(qa.check_transition(" approved"), Ok(()));
+        assert_eq!(
+            qa.check_transition("Done").unwrap_err().to_string(),
+            "agent `qa` may not make the transition `Done`: it needs it among its `jira` \
+             transitions (`approved` there), see `config/agents.yaml`"
+        );
+    }
+
+    #[test]
+    fn a_transition_needs_the_permission_to_write_as_well() {
+        let reader = Permit::agent("reader", [], ["Done".to_owned()]);
+        assert!(reader.check_transition("Done").is_err());
+        assert_eq!(Permit::Person.check_transition("Done"), Ok(()));
+    }
+}
