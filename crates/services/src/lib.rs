@@ -6,6 +6,8 @@
 //! asked, what came back, or why nothing did.
 
 pub mod browser;
+pub mod github;
 pub mod graphiti;
+pub mod graphql;
 pub mod http;
 pub mod permit;

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::short;
-use super::{Clock, Method, Request, Response, ServiceError, Transport, limit};
+use super::{Clock, Effect, Method, Request, Response, ServiceError, Transport, limit};
 
 /// How long it may take to get a key.
 const KEY_TIME: Duration = Duration::from_secs(60);
@@ -36,20 +36,12 @@ pub enum Authorization {
     Plain,
 }
 
-/// What a call does to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// It only reads, so it can be sent again.
-    Reads,
-    /// It writes, and does so again each time it is sent.
-    Writes,
-}
-
 /// One thing that a service is asked.
 #[derive(Debug, Clone)]
 pub struct Call {
     method: Method,
     effect: Effect,
+    name: Option<&'static str>,
     path: String,
     query: Vec<(&'static str, String)>,
     headers: Vec<(&'static str, String)>,
@@ -78,12 +70,17 @@ impl Call {
     }
 
     fn new(method: Method, effect: Effect, path: String, body: Option<Value>) -> Call {
-        Call { method, effect, path, query: Vec::new(), headers: Vec::new(), body }
+        Call { method, effect, name: None, path, query: Vec::new(), headers: Vec::new(), body }
     }
 
     /// Says that it only reads, whatever it is sent as.
     pub fn that_reads(self) -> Call {
         Call { effect: Effect::Reads, ..self }
+    }
+
+    /// Gives it a name for messages, where its path says little.
+    pub fn named(self, name: &'static str) -> Call {
+        Call { name: Some(name), ..self }
     }
 
     /// Adds to the query.
@@ -98,14 +95,12 @@ impl Call {
         self
     }
 
-    /// Says what it does to the world.
-    pub fn effect(&self) -> Effect {
-        self.effect
-    }
-
     /// Names it, for messages. The query is left out.
     pub fn what(&self) -> String {
-        format!("{} {}", self.method.as_str(), self.path)
+        match self.name {
+            Some(name) => name.to_owned(),
+            None => format!("{} {}", self.method.as_str(), self.path),
+        }
     }
 
     fn target(&self) -> String {
@@ -185,12 +180,25 @@ impl Api {
         call: &Call,
         response: &Response,
     ) -> Result<T, ServiceError> {
-        serde_json::from_slice(&response.body).map_err(|error| ServiceError::Unreadable {
+        serde_json::from_slice(&response.body).map_err(|error| self.unreadable(call, &error))
+    }
+
+    /// Takes a part of an answer for what it should be.
+    pub(crate) fn fits<T: DeserializeOwned>(
+        &self,
+        call: &Call,
+        value: Value,
+    ) -> Result<T, ServiceError> {
+        serde_json::from_value(value).map_err(|error| self.unreadable(call, &error))
+    }
+
+    fn unreadable(&self, call: &Call, error: &serde_json::Error) -> ServiceError {
+        ServiceError::Unreadable {
             service: self.service,
             what: call.what(),
             why: short(&error.to_string()),
             unclear: call.effect == Effect::Writes,
-        })
+        }
     }
 
     /// Sends a call; what comes is good, or the reason why it is not.
@@ -209,7 +217,7 @@ impl Api {
                         self.wait_for_limit(call, wait, limits)?;
                         continue;
                     }
-                    (self.refused(call, &response, key), response.status >= 500)
+                    (self.refusal(call, response.status, &said(&response)), response.status >= 500)
                 }
                 Err(lost) => {
                     let unclear = call.effect == Effect::Writes && lost.may_have_arrived;
@@ -258,18 +266,20 @@ impl Api {
         if body.is_some() {
             headers.push(("content-type", "application/json".to_owned()));
         }
-        Request { method: call.method, target: call.target(), headers, body }
+        Request { method: call.method, effect: call.effect, target: call.target(), headers, body }
     }
 
-    fn refused(&self, call: &Call, response: &Response, key: Option<&Key>) -> ServiceError {
-        let said = said(response);
-        let said = key.map_or_else(|| said.clone(), |key| key.scrub(&said));
+    /// Says that the service refused a call, in its words but for the key.
+    pub(crate) fn refusal(&self, call: &Call, status: u16, said: &str) -> ServiceError {
+        // It was there to send the call.
+        let key = self.keys.get(KEY_TIME).ok().flatten();
+        let said = key.map_or_else(|| said.to_owned(), |key| key.scrub(said));
         ServiceError::Refused {
             service: self.service,
             what: call.what(),
-            status: response.status,
+            status,
             said: short(&said),
-            unclear: call.effect == Effect::Writes && response.status >= 500,
+            unclear: call.effect == Effect::Writes && status >= 500,
         }
     }
 }

@@ -69,14 +69,6 @@ pub enum ServiceError {
         /// Whether it may have done what it was asked.
         unclear: bool,
     },
-    /// What is to be sent cannot be kept track of.
-    #[error("{service} is not written to: nobody could keep track of it")]
-    Untracked {
-        /// The service.
-        service: &'static str,
-        /// Why.
-        source: assay_store::disk::DiskError,
-    },
 }
 
 impl ServiceError {
@@ -86,9 +78,7 @@ impl ServiceError {
             ServiceError::Lost { unclear, .. }
             | ServiceError::Refused { unclear, .. }
             | ServiceError::Unreadable { unclear, .. } => *unclear,
-            ServiceError::NoKey { .. }
-            | ServiceError::Limited { .. }
-            | ServiceError::Untracked { .. } => false,
+            ServiceError::NoKey { .. } | ServiceError::Limited { .. } => false,
         }
     }
 
@@ -113,9 +103,8 @@ impl ServiceError {
         match self {
             ServiceError::Lost { .. }
             | ServiceError::Limited { .. }
-            | ServiceError::Untracked { .. } => true,
+            | ServiceError::Unreadable { .. } => true,
             ServiceError::Refused { status, .. } => *status >= 500,
-            ServiceError::Unreadable { .. } => true,
             ServiceError::NoKey { source, .. } => matches!(source, KeyError::TooLate(_)),
         }
     }

@@ -13,8 +13,8 @@ mod limit;
 mod wire;
 
 pub use self::address::{NoServerUrl, ServerUrl};
-pub use self::api::{Api, Authorization, Call, Effect, path_segment};
+pub use self::api::{Api, Authorization, Call, path_segment};
 pub use self::clock::{Clock, NotWaited, Patience};
 pub use self::error::ServiceError;
 pub(crate) use self::wire::agent;
-pub use self::wire::{Lost, Method, Request, Response, Transport, Wire};
+pub use self::wire::{Effect, Lost, Method, Request, Response, Transport, Wire};

@@ -40,11 +40,22 @@ impl Method {
     }
 }
 
+/// What a request does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads, so it can be sent again.
+    Reads,
+    /// It writes, and does so again each time it is sent.
+    Writes,
+}
+
 /// A request to a service. It shows nobody what its headers hold, which may be a key.
 #[derive(Clone)]
 pub struct Request {
     /// What is done.
     pub method: Method,
+    /// What that does to the world.
+    pub effect: Effect,
     /// To what: the path below the service's address, with its query.
     pub target: String,
     /// The header fields, names in lower case.

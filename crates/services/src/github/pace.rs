@@ -1,0 +1,149 @@
+//! How fast is written to GitHub: [`Pace`], kept on disk for all processes of a person together.
+//!
+//! GitHub allows 80 writes a minute and 500 an hour, and stops whoever writes in bursts. So writes go
+//! one after the other, a second apart, with a margin to both; what was written is remembered where
+//! the next process finds it, as a crash does not make GitHub forget.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_store::disk::{self, DiskError, Lock, Sure};
+
+use crate::http::{Clock, Effect, Lost, Request, Response, Transport};
+
+/// How far apart two writes are at the least.
+const GAP: Duration = Duration::from_secs(1);
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// How many writes there are in a span at the most: a few less than GitHub allows, as a write may
+/// arrive later than it was sent.
+const MOST: [(Duration, usize); 2] = [(MINUTE, 75), (HOUR, 480)];
+
+/// How fast is written.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    folder: PathBuf,
+}
+
+impl Pace {
+    /// Keeps count in a folder, which is made where it is missing.
+    pub fn kept_in(folder: PathBuf) -> Pace {
+        Pace { folder }
+    }
+
+    /// Takes the next place, and keeps it from others until it is dropped.
+    fn take(&self, clock: &dyn Clock) -> Result<Lock, Lost> {
+        let unkept =
+            |error: DiskError| not_sent(format!("nobody can keep count of writes: {error}"));
+        disk::make_folder(&self.folder).map_err(unkept)?;
+        loop {
+            let lock = disk::lock(&self.folder.join("writes.lock")).map_err(unkept)?;
+            let now = clock.now();
+            let mut writes = self.writes(now).map_err(unkept)?;
+            let wait = next(&writes, now);
+            if wait.is_zero() {
+                writes.push(now);
+                self.keep(&writes).map_err(unkept)?;
+                return Ok(lock);
+            }
+            // Whoever waits for the lock would not be told why.
+            drop(lock);
+            let why = format!("so as not to write too fast, waiting for {} s", seconds(wait));
+            clock.wait(wait, &why).map_err(|_| {
+                let seconds = seconds(wait);
+                not_sent(format!(
+                    "so much was written that the next write would wait for {seconds} s"
+                ))
+            })?;
+        }
+    }
+
+    /// Gives when there was a write within the last hour, the oldest first. What cannot be read
+    /// counts as nothing: it is GitHub who refuses in the end.
+    fn writes(&self, now: Duration) -> Result<Vec<Duration>, DiskError> {
+        let bytes = disk::read(&self.folder.join("writes.json"))?.unwrap_or_default();
+        let millis: Vec<u64> = serde_json::from_slice(&bytes).unwrap_or_default();
+        let writes = millis.into_iter().map(Duration::from_millis);
+        // A clock that was moved back must not keep anybody from writing for longer than an hour.
+        let mut writes: Vec<Duration> =
+            writes.filter(|&at| at + HOUR > now && at < now + HOUR).collect();
+        writes.sort_unstable();
+        Ok(writes)
+    }
+
+    fn keep(&self, writes: &[Duration]) -> Result<(), DiskError> {
+        let millis: Vec<u128> = writes.iter().map(Duration::as_millis).collect();
+        let text = serde_json::to_vec(&millis).expect("numbers are JSON");
+        disk::write(&self.folder.join("writes.json"), &text, Sure::InMemory)
+    }
+}
+
+/// Gives how long the next write has to wait after those before it.
+fn next(writes: &[Duration], now: Duration) -> Duration {
+    let after_the_last = writes.last().map(|&last| last + GAP);
+    let in_spans = MOST.iter().filter_map(|&(span, most)| {
+        let first = writes.len().checked_sub(most)?;
+        Some(writes[first] + span)
+    });
+    let earliest = after_the_last.into_iter().chain(in_spans).max().unwrap_or_default();
+    earliest.saturating_sub(now)
+}
+
+/// Gives whole seconds, never less than it is.
+fn seconds(time: Duration) -> u64 {
+    time.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX)
+}
+
+fn not_sent(why: String) -> Lost {
+    Lost { why, may_have_arrived: false }
+}
+
+/// A transport that writes at a pace.
+pub(super) struct Paced {
+    pub(super) inner: Arc<dyn Transport>,
+    pub(super) pace: Pace,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Transport for Paced {
+    fn send(&self, request: &Request) -> Result<Response, Lost> {
+        let _place = match request.effect {
+            Effect::Reads => None,
+            Effect::Writes => Some(self.pace.take(&*self.clock)?),
+        };
+        self.inner.send(request)
+    }
+
+    fn place(&self) -> String {
+        self.inner.place()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: impl IntoIterator<Item = u64>) -> Vec<Duration> {
+        seconds.into_iter().map(Duration::from_secs).collect()
+    }
+
+    #[test]
+    fn writes_are_a_second_apart() {
+        let now = Duration::from_millis(10_400);
+        assert_eq!(next(&[], now), Duration::ZERO);
+        assert_eq!(next(&at([10]), now), Duration::from_millis(600));
+        assert_eq!(next(&at([9]), now), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_full_minute_and_a_full_hour_are_waited_for() {
+        let now = Duration::from_secs(100);
+        let minute = next(&vec![Duration::from_secs(90); 75], now);
+        assert_eq!(minute, Duration::from_secs(50));
+        let hour = next(&at((0..480).map(|number| number / 5)), now);
+        assert_eq!(hour, Duration::from_secs(3_500));
+    }
+}

@@ -1,0 +1,89 @@
+//! Reviews of a pull request, each sent in one call.
+
+use assay_store::pulls::{CommitId, RepositoryName};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::GitHub;
+use crate::http::{Call, ServiceError};
+
+/// What a review says of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Event {
+    /// It may go.
+    Approve,
+    /// It has to be worked on.
+    RequestChanges,
+    /// Neither.
+    Comment,
+}
+
+/// A side of a diff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Side {
+    /// What was there.
+    Left,
+    /// What is there now.
+    Right,
+}
+
+/// A comment on lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LineComment {
+    /// The file.
+    pub path: String,
+    /// The line, or the last of several.
+    pub line: u32,
+    /// The side of the diff that it is on.
+    pub side: Side,
+    /// The first line, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_line: Option<u32>,
+    /// The side that the first line is on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_side: Option<Side>,
+    /// What it says.
+    pub body: String,
+}
+
+/// A review to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReview {
+    /// The commit that was looked at.
+    pub commit: CommitId,
+    /// What it says of the whole.
+    pub event: Event,
+    /// What it says; only an approval may say nothing.
+    pub body: String,
+    /// What it says of lines.
+    pub comments: Vec<LineComment>,
+}
+
+/// A review that was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct PostedReview {
+    /// Its number.
+    pub id: u64,
+    /// Where it stands, such as `APPROVED`.
+    pub state: String,
+    /// Where people find it.
+    pub html_url: String,
+}
+
+impl GitHub {
+    /// Sends a review: all of it, or nothing where one comment cannot be placed.
+    pub fn submit_review(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+        review: &NewReview,
+    ) -> Result<PostedReview, ServiceError> {
+        let NewReview { commit, event, body, comments } = review;
+        let body =
+            json!({ "commit_id": commit, "event": event, "body": body, "comments": comments });
+        let path = self.in_repository(repository, &format!("/pulls/{number}/reviews"));
+        self.api.json(&Call::post(path, body))
+    }
+}

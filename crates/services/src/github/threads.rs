@@ -1,0 +1,319 @@
+//! What stands on a pull request: threads, comments and reviews, and which of them are ours.
+//!
+//! Whether a thread is resolved, and whether whoever asks wrote something, only GraphQL tells.
+
+use assay_store::pulls::{CommitId, RepositoryName};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::GitHub;
+use crate::graphql::{self, Operation};
+use crate::http::{Effect, ServiceError};
+
+/// The most pages that are read of anything.
+const MOST_PAGES: usize = 40;
+
+const REVIEW_STATE: Operation = Operation {
+    name: "ReviewState",
+    effect: Effect::Reads,
+    text: "query ReviewState($owner: String!, $name: String!, $number: Int!, $threads: String, \
+           $comments: String, $reviews: String) { \
+           repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid \
+           reviewThreads(first: 50, after: $threads) { pageInfo { hasNextPage endCursor } \
+           nodes { id isResolved isOutdated resolvedBy { login } path line \
+           comments(first: 50) { nodes { databaseId body viewerDidAuthor author { login } } } } } \
+           comments(first: 100, after: $comments) { pageInfo { hasNextPage endCursor } \
+           nodes { databaseId body viewerDidAuthor } } \
+           reviews(first: 100, after: $reviews) { pageInfo { hasNextPage endCursor } \
+           nodes { databaseId body state viewerDidAuthor commit { oid } } } } } }",
+};
+
+const RESOLVE: Operation = Operation {
+    name: "ResolveThread",
+    effect: Effect::Writes,
+    text: "mutation ResolveThread($id: ID!) { \
+           resolveReviewThread(input: {threadId: $id}) { thread { id isResolved } } }",
+};
+
+const UNRESOLVE: Operation = Operation {
+    name: "UnresolveThread",
+    effect: Effect::Writes,
+    text: "mutation UnresolveThread($id: ID!) { \
+           unresolveReviewThread(input: {threadId: $id}) { thread { id isResolved } } }",
+};
+
+/// All that is asked in GraphQL, to be held against GitHub's schema.
+pub const OWN_OPERATIONS: [Operation; 3] = [REVIEW_STATE, RESOLVE, UNRESOLVE];
+
+/// What stands on a pull request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReviewState {
+    /// Its last commit.
+    pub head: Option<CommitId>,
+    /// The threads on its lines and files.
+    pub threads: Vec<Thread>,
+    /// The comments below it.
+    pub comments: Vec<StandingComment>,
+    /// The reviews.
+    pub reviews: Vec<StandingReview>,
+}
+
+/// A thread on a line or a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    /// What GitHub calls it.
+    pub id: String,
+    /// Whether somebody resolved it.
+    pub is_resolved: bool,
+    /// Whether its line is gone.
+    pub is_outdated: bool,
+    /// Whether it was resolved by whoever wrote its first comment.
+    pub is_resolved_by_its_author: bool,
+    /// The file.
+    pub path: String,
+    /// What is said in it, the first first.
+    pub comments: Vec<StandingComment>,
+}
+
+/// A comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingComment {
+    /// Its number.
+    pub id: u64,
+    /// What it says.
+    pub body: String,
+    /// Whether it is ours.
+    pub is_ours: bool,
+}
+
+/// A review.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingReview {
+    /// What it says.
+    pub body: String,
+    /// Where it stands, such as `APPROVED`.
+    pub state: String,
+    /// Whether it is ours.
+    pub is_ours: bool,
+    /// The commit that was looked at, unless it is gone.
+    pub commit: Option<CommitId>,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    repository: Option<Repository>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Repository {
+    pull_request: Option<ToldPull>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldPull {
+    head_ref_oid: CommitId,
+    review_threads: Page<ToldThread>,
+    comments: Page<ToldComment>,
+    reviews: Page<ToldReview>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<T> {
+    page_info: PageInfo,
+    nodes: Vec<Option<T>>,
+}
+
+impl<T> Page<T> {
+    /// Gives where the next page begins, if there is one.
+    fn next(&self) -> Option<String> {
+        self.page_info.end_cursor.clone().filter(|_| self.page_info.has_next_page)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PageInfo {
+    has_next_page: bool,
+    end_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldThread {
+    id: String,
+    is_resolved: bool,
+    #[serde(default)]
+    is_outdated: bool,
+    resolved_by: Option<Login>,
+    path: String,
+    comments: Nodes<ToldComment>,
+}
+
+#[derive(Deserialize)]
+struct Nodes<T> {
+    nodes: Vec<Option<T>>,
+}
+
+#[derive(Deserialize, PartialEq)]
+struct Login {
+    login: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldComment {
+    database_id: Option<u64>,
+    body: String,
+    viewer_did_author: bool,
+    author: Option<Login>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldReview {
+    body: String,
+    state: String,
+    viewer_did_author: bool,
+    commit: Option<Oid>,
+}
+
+#[derive(Deserialize)]
+struct Oid {
+    oid: CommitId,
+}
+
+impl From<ToldComment> for StandingComment {
+    fn from(told: ToldComment) -> StandingComment {
+        StandingComment {
+            id: told.database_id.unwrap_or_default(),
+            body: told.body,
+            is_ours: told.viewer_did_author,
+        }
+    }
+}
+
+impl From<ToldThread> for Thread {
+    fn from(told: ToldThread) -> Thread {
+        let mut comments = told.comments.nodes.into_iter().flatten().peekable();
+        let author = comments.peek().and_then(|first| first.author.as_ref());
+        let by_its_author = author.is_some() && author == told.resolved_by.as_ref();
+        Thread {
+            id: told.id,
+            is_resolved: told.is_resolved,
+            is_outdated: told.is_outdated,
+            is_resolved_by_its_author: told.is_resolved && by_its_author,
+            path: told.path,
+            comments: comments.map(StandingComment::from).collect(),
+        }
+    }
+}
+
+impl From<ToldReview> for StandingReview {
+    fn from(told: ToldReview) -> StandingReview {
+        StandingReview {
+            body: told.body,
+            state: told.state,
+            is_ours: told.viewer_did_author,
+            commit: told.commit.map(|commit| commit.oid),
+        }
+    }
+}
+
+/// Where the next pages of a pull request's three lists begin. A list that is read to its end gives
+/// an empty page from there.
+#[derive(Default)]
+struct Cursors {
+    threads: Option<String>,
+    comments: Option<String>,
+    reviews: Option<String>,
+}
+
+impl GitHub {
+    /// Reads all that stands on a pull request. More than somebody could read is refused, as nothing
+    /// could be told to be missing then.
+    pub fn review_state(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+    ) -> Result<ReviewState, ServiceError> {
+        let mut state = ReviewState::default();
+        let mut at = Cursors::default();
+        let mut wanted = (true, true, true);
+        for _ in 0..MOST_PAGES {
+            let pull = self.state_page(repository, number, &at)?;
+            let next = (pull.review_threads.next(), pull.comments.next(), pull.reviews.next());
+            state.head = Some(pull.head_ref_oid);
+            // A list that is at its end is asked for with the others, and was taken before.
+            if wanted.0 {
+                let threads = pull.review_threads.nodes.into_iter().flatten();
+                state.threads.extend(threads.map(Thread::from));
+            }
+            if wanted.1 {
+                let comments = pull.comments.nodes.into_iter().flatten();
+                state.comments.extend(comments.map(StandingComment::from));
+            }
+            if wanted.2 {
+                let reviews = pull.reviews.nodes.into_iter().flatten();
+                state.reviews.extend(reviews.map(StandingReview::from));
+            }
+            wanted = (
+                wanted.0 && next.0.is_some(),
+                wanted.1 && next.1.is_some(),
+                wanted.2 && next.2.is_some(),
+            );
+            if wanted == (false, false, false) {
+                return Ok(state);
+            }
+            at.threads = next.0.or(at.threads);
+            at.comments = next.1.or(at.comments);
+            at.reviews = next.2.or(at.reviews);
+        }
+        Err(self.unreadable("there is more on the pull request than can be read"))
+    }
+
+    fn state_page(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+        at: &Cursors,
+    ) -> Result<ToldPull, ServiceError> {
+        let variables = json!({
+            "owner": repository.owner(),
+            "name": repository.name(),
+            "number": number,
+            "threads": at.threads,
+            "comments": at.comments,
+            "reviews": at.reviews,
+        });
+        let data: Data = graphql::ask(&self.api, "/graphql", &REVIEW_STATE, &variables)?;
+        let pull = data.repository.and_then(|repository| repository.pull_request);
+        pull.ok_or_else(|| self.unreadable("there is no such pull request"))
+    }
+
+    fn unreadable(&self, why: &str) -> ServiceError {
+        ServiceError::Unreadable {
+            service: self.api.service(),
+            what: REVIEW_STATE.name.to_owned(),
+            why: why.to_owned(),
+            unclear: false,
+        }
+    }
+
+    /// Resolves a thread.
+    pub fn resolve(&self, thread: &str) -> Result<(), ServiceError> {
+        self.mutate(&RESOLVE, thread)
+    }
+
+    /// Opens a thread again.
+    pub fn unresolve(&self, thread: &str) -> Result<(), ServiceError> {
+        self.mutate(&UNRESOLVE, thread)
+    }
+
+    fn mutate(&self, operation: &Operation, thread: &str) -> Result<(), ServiceError> {
+        let variables = json!({ "id": thread });
+        graphql::ask::<Value>(&self.api, "/graphql", operation, &variables).map(|_| ())
+    }
+}

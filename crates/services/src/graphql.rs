@@ -1,0 +1,40 @@
+//! Asking in GraphQL, which says what is wrong in an answer that looks like a good one: [`ask`].
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::http::{Api, Call, Effect, ServiceError};
+
+/// A question in GraphQL.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation {
+    /// Its name, as it stands in the text.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+    /// What it does to the world.
+    pub effect: Effect,
+}
+
+/// Asks a question at a path, and gives the data of the answer.
+pub fn ask<T: DeserializeOwned>(
+    api: &Api,
+    path: &str,
+    operation: &Operation,
+    variables: &Value,
+) -> Result<T, ServiceError> {
+    let Operation { name, text, effect } = operation;
+    let body = json!({ "operationName": name, "query": text, "variables": variables });
+    let call = Call::post(path, body).named(name);
+    let call = match effect {
+        Effect::Reads => call.that_reads(),
+        Effect::Writes => call,
+    };
+    let mut answer: Value = api.json(&call)?;
+    let errors = answer["errors"].as_array().cloned().unwrap_or_default();
+    if !errors.is_empty() {
+        let said = errors.iter().filter_map(|error| error["message"].as_str());
+        return Err(api.refusal(&call, 200, &said.collect::<Vec<_>>().join("; ")));
+    }
+    api.fits(&call, answer["data"].take())
+}
