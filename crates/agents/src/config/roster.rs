@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use assay_review::persona::Tier;
+use assay_services::permit::{Deed, Permit};
 use assay_store::task::{AgentId, QueueName};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -47,6 +48,8 @@ pub struct AgentConfig {
     pub permissions: Vec<Permission>,
     /// What a ticket becomes: the name of the transition, by what happened.
     pub jira: BTreeMap<Happening, String>,
+    /// Further transitions that it may make.
+    pub transitions: Vec<String>,
     /// The program that does its work, where it is no model alone.
     pub command: Option<AgentCommand>,
 }
@@ -55,6 +58,13 @@ impl AgentConfig {
     /// Says whether it may do something.
     pub fn may(&self, permission: Permission) -> bool {
         self.permissions.contains(&permission)
+    }
+
+    /// Gives what it may do with services.
+    pub fn permit(&self) -> Permit {
+        let deeds = self.permissions.iter().filter_map(|permission| permission.deed());
+        let transitions = self.jira.values().chain(&self.transitions).cloned();
+        Permit::agent(self.id.as_str(), deeds, transitions)
     }
 }
 
@@ -66,10 +76,14 @@ pub enum Permission {
     Read,
     /// Change files and commit them.
     Edit,
+    /// Push branches to GitHub.
+    Push,
     /// Write on GitHub.
     Github,
     /// Write in JIRA.
     Jira,
+    /// Make tickets in JIRA.
+    CreateTickets,
 }
 
 impl Permission {
@@ -78,8 +92,21 @@ impl Permission {
         match self {
             Permission::Read => "read",
             Permission::Edit => "edit",
+            Permission::Push => "push",
             Permission::Github => "github",
             Permission::Jira => "jira",
+            Permission::CreateTickets => "create_tickets",
+        }
+    }
+
+    /// Gives what it permits with services.
+    fn deed(self) -> Option<Deed> {
+        match self {
+            Permission::Read | Permission::Edit => None,
+            Permission::Push => Some(Deed::Push),
+            Permission::Github => Some(Deed::WriteOnGithub),
+            Permission::Jira => Some(Deed::WriteInJira),
+            Permission::CreateTickets => Some(Deed::CreateTickets),
         }
     }
 }
@@ -208,6 +235,7 @@ struct Stored {
     model: Option<Tier>,
     permissions: Option<Vec<Permission>>,
     jira: Option<BTreeMap<Happening, String>>,
+    transitions: Option<Vec<String>>,
     command: Option<AgentCommand>,
 }
 
@@ -227,6 +255,7 @@ impl Stored {
             model: self.model.or(other.model),
             permissions: self.permissions.or(other.permissions),
             jira: self.jira.or(other.jira),
+            transitions: self.transitions.or(other.transitions),
             command: self.command.or(other.command),
         }
     }
@@ -248,6 +277,7 @@ impl Stored {
             tier: self.model.unwrap_or(Tier::Default),
             permissions: self.permissions.unwrap_or_else(|| vec![Permission::Read]),
             jira: self.jira.unwrap_or_default(),
+            transitions: self.transitions.unwrap_or_default(),
             command: self.command,
             id: self.id,
         }

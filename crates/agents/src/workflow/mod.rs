@@ -20,7 +20,7 @@ use assay_findings::synthesis::Synthesis;
 use assay_store::clock;
 
 use self::follow_up::Terms;
-pub use self::runner::{OWN_TASK, ROOT, Runner, may_pass};
+pub use self::runner::{OWN_AGENT, OWN_TASK, ROOT, Runner, may_pass};
 pub use self::subject::failed as git_failed;
 use crate::config::framework::Workflow;
 use crate::config::roster::Roster;

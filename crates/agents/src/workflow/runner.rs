@@ -28,6 +28,9 @@ pub const OWN_TASK: &str = "AGENT_TASK_ID";
 /// The variable by which they know the repository whose queue they work for: they run in a work tree.
 pub const ROOT: &str = "ASSAY_ROOT";
 
+/// The variable that tells a program, and its MCP servers, whose permissions hold for it.
+pub const OWN_AGENT: &str = "ASSAY_AGENT";
+
 /// How an agent's own program is run.
 #[derive(Debug, Clone, Default)]
 pub struct Runner {
@@ -69,9 +72,10 @@ impl Runner {
     }
 
     /// What tells a program which task it works on, and for whom.
-    fn own_variables(&self, job: &Job<'_>) -> [(String, String); 2] {
+    fn own_variables(&self, job: &Job<'_>) -> [(String, String); 3] {
         let task = (OWN_TASK.to_owned(), job.task.id.to_string());
-        [task, (ROOT.to_owned(), self.root.display().to_string())]
+        let agent = (OWN_AGENT.to_owned(), job.agent.id.to_string());
+        [task, agent, (ROOT.to_owned(), self.root.display().to_string())]
     }
 
     /// Writes the MCP servers where nobody else can read them: they may hold keys.
