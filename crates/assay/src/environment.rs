@@ -1,7 +1,16 @@
 //! The environment: the one place that reads it.
 
+use std::path::PathBuf;
+
 /// Gives the value of a variable that is set to something.
 #[expect(clippy::disallowed_methods, reason = "this is the room that reads the environment")]
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Gives the folder for what is kept for a person, whatever the repository.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let home = || Some(PathBuf::from(variable("HOME")?).join(".local/state"));
+    let kept = variable("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
+    kept.filter(|folder| folder.is_absolute()).map(|folder| folder.join("assay"))
 }

@@ -15,6 +15,7 @@ mod models;
 mod progress;
 mod queues;
 mod reviewing;
+mod services;
 mod settings;
 mod signals;
 mod terminal;

@@ -8,24 +8,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use assay_agents::workflow::{OWN_TASK, ROOT};
+use assay_agents::workflow::{OWN_AGENT, OWN_TASK, ROOT};
 use assay_review::handed_in;
 use assay_review::runs::{self, RunError};
 use assay_serve::electron::{self, App};
+use assay_serve::github;
 use assay_serve::mcp::http::{Door, Listener};
 use assay_serve::mcp::token::Token;
 use assay_serve::mcp::{Server, Stop, stdio};
 use assay_serve::review;
 use assay_serve::task_queue::{self, Desk};
 use assay_services::browser::Endpoint;
+use assay_services::permit::Permit;
 use clap::ValueEnum;
 
 use crate::delegating::Repository;
 use crate::environment::variable;
 use crate::exit::Exit;
-use crate::queues;
 use crate::settings::agents::AgentSettings;
 use crate::signals;
+use crate::{queues, services};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -63,6 +65,9 @@ pub(crate) struct Args {
     /// Offer `eval`, which runs code in the app, for `electron`
     #[arg(long)]
     allow_eval: bool,
+    /// The agent whose permissions hold, for `github`; a person's where there is none
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
     /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", default_value = ".")]
     folder: PathBuf,
@@ -77,6 +82,8 @@ enum Name {
     Review,
     /// An app in Electron or Chromium, to be tried out
     Electron,
+    /// Pull requests on GitHub
+    Github,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -88,6 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Name::TaskQueue => task_queue(root.clone())?,
         Name::Review => review::server(Arc::new(Repository::new(root.clone())), VERSION),
         Name::Electron => electron(args, &root)?,
+        Name::Github => github(args, root.clone())?,
     };
     let stop = Stop::default();
     match args.http {
@@ -122,6 +130,32 @@ fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
         root: here,
     };
     Ok(task_queue::server(desk, VERSION))
+}
+
+/// Serves GitHub, to an agent as far as it is permitted.
+fn github(args: &Args, here: PathBuf) -> anyhow::Result<Server> {
+    let root = variable(ROOT).map_or(here, PathBuf::from);
+    let settings = AgentSettings::on_disk(&root)?;
+    let configured = &settings.configuration.github;
+    let told = |text: &str| drop(writeln!(io::stderr(), "{text}"));
+    let desk = github::Desk {
+        github: services::github(configured, services::A_MOMENT, told)?,
+        repositories: configured.repositories.clone(),
+        permit: permit(args, &settings)?,
+        tickets: None,
+    };
+    Ok(github::server(desk, VERSION))
+}
+
+/// Gives what whoever calls may do: what its agent may, or all that a person may.
+fn permit(args: &Args, settings: &AgentSettings) -> anyhow::Result<Permit> {
+    let Some(name) = args.agent.clone().or_else(|| variable(OWN_AGENT)) else {
+        return Ok(Permit::Person);
+    };
+    match settings.roster.of_worker(&name) {
+        Some(agent) => Ok(agent.permit()),
+        None => bail!("there is no agent `{name}` in `config/agents.yaml`"),
+    }
 }
 
 /// Serves an app on this machine. Its pictures are kept in the repository.

@@ -6,6 +6,8 @@
 pub(crate) mod agents;
 pub(crate) mod fixer;
 pub(crate) mod gates;
+pub(crate) mod github;
+mod key;
 mod model;
 pub(crate) mod models;
 pub(crate) mod qa;
@@ -31,6 +33,7 @@ use assay_rules::Rulebook;
 use serde::Deserialize;
 
 use self::gates::StoredGates;
+use self::github::StoredGithub;
 use self::models::StoredModels;
 use self::qa::StoredQa;
 use crate::commands::known_severity;
@@ -57,6 +60,7 @@ pub(crate) struct Configuration {
     models: StoredModels,
     pub(crate) gates: StoredGates,
     pub(crate) qa: StoredQa,
+    pub(crate) github: StoredGithub,
     pub(crate) task: TaskSettings,
     pub(crate) safeguards: Safeguards,
     pub(crate) queue: QueueSettings,
@@ -130,6 +134,7 @@ impl Configuration {
         configuration.models.check()?;
         configuration.gates.check()?;
         configuration.qa.check()?;
+        configuration.github.check()?;
         Ok(Some(configuration))
     }
 

@@ -8,9 +8,10 @@ use assay_models::{
     Agent, AgentKind, AgentModel, Custom, Description, Dialect, Form, HttpModel, Model, ModelId,
     Price, Provider,
 };
-use assay_sandbox::{Key, KeySource};
+use assay_sandbox::Key;
 use serde::Deserialize;
 
+use super::key;
 use super::models::MICRO;
 use crate::environment::variable;
 
@@ -166,13 +167,9 @@ impl StoredModel {
             false => ("openai", "OPENAI_BASE_URL", "OPENAI_API_KEY", "https://api.openai.com/v1"),
         };
         // Whoever names an address of their own names the key for it too: no key goes astray.
-        let key = match (&self.url, &self.key_env, &self.key_command) {
-            (_, Some(_), Some(_)) => bail!("there are both `key_env` and `key_command`"),
-            (_, _, Some(command)) => KeySource::Command(command.clone()),
-            (_, Some(variable), None) => from_variable(variable),
-            (Some(_), None, None) => KeySource::None,
-            (None, None, None) => from_variable(key),
-        };
+        let (env, command) = (self.key_env.as_deref(), self.key_command.as_deref());
+        let variable_by_habit = self.url.is_none().then_some(key);
+        let key = key::source(("key_env", env), ("key_command", command), variable_by_habit)?;
         let from_environment = || variable(address).filter(|url| !url.is_empty());
         let url = self.url.clone().or_else(from_environment).unwrap_or_else(|| usual.to_owned());
         let maker = if self.url.is_some() { name } else { maker };
@@ -180,9 +177,4 @@ impl StoredModel {
         let about = self.described(Description::of(ModelId::new(maker, &self.model)));
         Ok(Arc::new(HttpModel::new(Arc::new(provider), about)))
     }
-}
-
-fn from_variable(name: &str) -> KeySource {
-    let value = variable(name).map(|value| Key::new(&value));
-    KeySource::Variable { name: name.to_owned(), value }
 }

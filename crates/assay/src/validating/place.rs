@@ -16,7 +16,7 @@ use assay_validate::spec::{self, Criterion, Spec};
 use assay_validate::standing::Standing;
 
 use super::UNKNOWN;
-use crate::environment::variable;
+use crate::environment::state_folder;
 use crate::queues;
 
 /// Where loops keep what is nobody else's business, below the state folder.
@@ -99,12 +99,10 @@ impl Place {
     /// Gives where the seal of the journal is kept: out of reach for whatever runs in the tree, or,
     /// on a machine where nothing can be kept elsewhere, with the rest of the loop's state.
     pub(crate) fn seal(&self) -> PathBuf {
-        let home = || Some(PathBuf::from(variable("HOME")?).join(".local/state"));
-        let kept = variable("XDG_STATE_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         let name = short_hash(root.as_os_str().as_encoded_bytes());
-        let folder = kept.or_else(home).filter(|folder| folder.is_absolute());
-        let folder = folder.map(|folder| folder.join("assay/qa").join(name).join(&self.spec.name));
+        let folder = state_folder();
+        let folder = folder.map(|folder| folder.join("qa").join(name).join(&self.spec.name));
         let folder = folder.filter(|folder| std::fs::create_dir_all(folder).is_ok());
         let beside = || runs::state_folder_path(&self.root).join(STATE).join(&self.spec.name);
         folder.unwrap_or_else(beside).join("seal")

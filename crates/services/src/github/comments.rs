@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::GitHub;
 use super::pulls::User;
+use super::reviews::LineComment;
 use crate::http::{Call, ServiceError};
 
 /// A comment below a pull request.
@@ -138,6 +139,20 @@ impl GitHub {
     ) -> Result<ReviewComment, ServiceError> {
         let body =
             json!({ "body": body, "commit_id": commit, "path": path, "subject_type": "file" });
+        let to = self.in_repository(repository, &format!("/pulls/{number}/comments"));
+        self.api.json::<Told>(&Call::post(to, body)).map(ReviewComment::from)
+    }
+
+    /// Comments on lines.
+    pub fn comment_on_lines(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+        commit: &CommitId,
+        comment: &LineComment,
+    ) -> Result<ReviewComment, ServiceError> {
+        let mut body = json!(comment);
+        body["commit_id"] = json!(commit);
         let to = self.in_repository(repository, &format!("/pulls/{number}/comments"));
         self.api.json::<Told>(&Call::post(to, body)).map(ReviewComment::from)
     }

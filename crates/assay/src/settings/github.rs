@@ -1,0 +1,53 @@
+//! What is configured for GitHub: `github` in the configuration.
+
+use anyhow::{Context, anyhow};
+use assay_sandbox::KeySource;
+use assay_services::github::PUBLIC;
+use assay_services::http::ServerUrl;
+use assay_store::pulls::RepositoryName;
+use serde::Deserialize;
+
+use super::{PATH, key};
+use crate::environment::variable;
+
+/// Where GitHub's own workflows say that it is.
+const URL: &str = "GITHUB_API_URL";
+
+/// Where a token is by habit.
+const TOKEN: &str = "GITHUB_TOKEN";
+
+/// What is configured for GitHub, as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct StoredGithub {
+    /// Where it is; for a company's own, `https://HOST/api/v3`.
+    url: Option<String>,
+    token_env: Option<String>,
+    token_command: Option<Vec<String>>,
+    /// The repositories that are worked on.
+    pub(crate) repositories: Vec<RepositoryName>,
+}
+
+impl StoredGithub {
+    /// Refuses what cannot be used.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.url()?;
+        self.key()?;
+        Ok(())
+    }
+
+    /// Gives where it is.
+    pub(crate) fn url(&self) -> anyhow::Result<ServerUrl> {
+        let url = self.url.clone().or_else(|| variable(URL)).unwrap_or_else(|| PUBLIC.to_owned());
+        url.parse().map_err(|why| anyhow!("`github.url` in `{PATH}`: {why}"))
+    }
+
+    /// Gives where its token is from. Whoever names an address of their own names the token for it
+    /// too: no token goes astray.
+    pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
+        let usual = self.url.is_none().then_some(TOKEN);
+        let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
+        key::source(("token_env", env), ("token_command", command), usual)
+            .with_context(|| format!("`github` in `{PATH}` cannot be used"))
+    }
+}

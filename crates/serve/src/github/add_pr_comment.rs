@@ -1,0 +1,98 @@
+//! `github_add_pr_comment`: a comment on a pull request, a file of it, or lines of it.
+
+use std::sync::Arc;
+
+use assay_services::github::{LineComment, Side};
+use assay_services::permit::Deed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Desk, cleared, refused};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The repository, as owner/name; where one alone is configured it can be left out.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 3, max = 140))]
+    repo: Option<String>,
+    /// The number of the pull request.
+    #[schemars(range(min = 1))]
+    pr_number: u64,
+    /// What to say, in Markdown.
+    #[schemars(length(min = 1, max = 60_000))]
+    body: String,
+    /// The file that it is about; where it is left out, the whole pull request.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 1, max = 4_096))]
+    path: Option<String>,
+    /// The line of the file, as it is after the change; it has to be in the diff. Where it is left
+    /// out, the whole file.
+    #[serde(default)]
+    #[schemars(with = "u32", range(min = 1))]
+    line: Option<u32>,
+    /// The first line, where there are several.
+    #[serde(default)]
+    #[schemars(with = "u32", range(min = 1))]
+    start_line: Option<u32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The number of the comment.
+    id: u64,
+    /// Where people find it.
+    url: String,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let desk = Arc::clone(desk);
+    Tool::new(
+        "github_add_pr_comment",
+        "Comments on a pull request, on a file of it, or on lines that are in its diff. For several \
+         comments use github_submit_review, which sends them together.",
+        Effect::Adds,
+        move |input| add(&desk, &input),
+    )
+}
+
+fn add(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+    desk.check(Deed::WriteOnGithub)?;
+    let repository = desk.repository(input.repo.as_deref())?;
+    let (number, body) = (input.pr_number, cleared(&input.body));
+    let failed = |error| refused(&error, "github_get_pr_comments");
+    let head = || Ok(desk.github.pull(&repository, number).map_err(failed)?.head.commit);
+    let posted = match (&input.path, input.line) {
+        (None, None) if input.start_line.is_none() => {
+            let posted = desk.github.comment(&repository, number, &body).map_err(failed)?;
+            return Ok(Output { id: posted.id, url: posted.url });
+        }
+        (Some(path), None) if input.start_line.is_none() => {
+            desk.github.comment_on_file(&repository, number, &head()?, path, &body)
+        }
+        (Some(path), Some(line)) => {
+            let comment = on_lines(path.clone(), input.start_line, line, body)?;
+            desk.github.comment_on_lines(&repository, number, &head()?, &comment)
+        }
+        (None, _) => return Err(Refusal::new("`line` needs the `path` of its file")),
+        (Some(_), None) => return Err(Refusal::new("`start_line` needs a `line` after it")),
+    };
+    let posted = posted.map_err(failed)?;
+    Ok(Output { id: posted.id, url: posted.url })
+}
+
+/// Makes a comment on lines as they are after the change.
+pub(super) fn on_lines(
+    path: String,
+    start_line: Option<u32>,
+    line: u32,
+    body: String,
+) -> Result<LineComment, Refusal> {
+    let start_line = start_line.filter(|&start| start != line);
+    if start_line.is_some_and(|start| start > line) {
+        return Err(Refusal::new("`start_line` comes before `line`"));
+    }
+    let start_side = start_line.map(|_| Side::Right);
+    Ok(LineComment { path, line, side: Side::Right, start_line, start_side, body })
+}

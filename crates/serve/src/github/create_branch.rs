@@ -1,0 +1,60 @@
+//! `github_create_branch`: a new branch.
+
+use std::sync::Arc;
+
+use assay_services::permit::Deed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Desk, refused};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The repository, as owner/name; where one alone is configured it can be left out.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 3, max = 140))]
+    repo: Option<String>,
+    /// What it is to be called.
+    #[schemars(length(min = 1, max = 250))]
+    branch: String,
+    /// The branch that it begins at; where it is left out, the repository's own.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 1, max = 250))]
+    from: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// What it is called.
+    branch: String,
+    /// The commit that it is at.
+    commit: String,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let desk = Arc::clone(desk);
+    Tool::new(
+        "github_create_branch",
+        "Makes a branch on GitHub, where another one is.",
+        Effect::Adds,
+        move |input| create(&desk, input),
+    )
+}
+
+fn create(desk: &Desk, input: Input) -> Result<Output, Refusal> {
+    desk.check(Deed::Push)?;
+    let repository = desk.repository(input.repo.as_deref())?;
+    let failed = |error| refused(&error, "github_get_pr_by_branch");
+    let from = match input.from {
+        Some(from) => from,
+        None => desk.github.default_branch(&repository).map_err(failed)?,
+    };
+    let Some(at) = desk.github.branch(&repository, &from).map_err(failed)? else {
+        return Err(Refusal::new(format!("`{repository}` has no branch `{from}`")));
+    };
+    let made = desk.github.create_branch(&repository, &input.branch, &at);
+    let commit = made.map_err(failed)?;
+    Ok(Output { branch: input.branch, commit: commit.to_string() })
+}

@@ -1,0 +1,86 @@
+//! `github_get_check_runs`: what checks say of a pull request or a commit.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Desk, refused};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The repository, as owner/name; where one alone is configured it can be left out.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 3, max = 140))]
+    repo: Option<String>,
+    /// The number of the pull request, whose last commit is looked at.
+    #[serde(default)]
+    #[schemars(with = "u64", range(min = 1))]
+    pr_number: Option<u64>,
+    /// A commit or a branch, instead of a pull request.
+    #[serde(default, rename = "ref")]
+    #[schemars(with = "String", length(min = 1, max = 250))]
+    reference: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// What was looked at.
+    #[serde(rename = "ref")]
+    reference: String,
+    /// The checks.
+    check_runs: Vec<Run>,
+    /// Whether there are more than these.
+    more: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Run {
+    /// Its number.
+    id: u64,
+    /// What it is called.
+    name: String,
+    /// `queued`, `in_progress` or `completed`.
+    status: String,
+    /// How it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    conclusion: Option<String>,
+    /// Where people find it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    url: Option<String>,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let desk = Arc::clone(desk);
+    Tool::new(
+        "github_get_check_runs",
+        "Reads what checks say of the last commit of a pull request, or of a commit or a branch.",
+        Effect::Reads,
+        move |input| get(&desk, &input),
+    )
+}
+
+fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+    let repository = desk.repository(input.repo.as_deref())?;
+    let failed = |error| refused(&error, "github_get_check_runs");
+    let reference = match (input.pr_number, &input.reference) {
+        (None, Some(reference)) => reference.clone(),
+        (Some(number), None) => {
+            desk.github.pull(&repository, number).map_err(failed)?.head.commit.to_string()
+        }
+        _ => return Err(Refusal::new("give either `pr_number` or `ref`")),
+    };
+    let (runs, more) = desk.github.check_runs(&repository, &reference).map_err(failed)?;
+    let check_runs = runs.into_iter().map(|run| Run {
+        id: run.id,
+        name: run.name,
+        status: run.status,
+        conclusion: run.conclusion,
+        url: run.html_url,
+    });
+    Ok(Output { reference, check_runs: check_runs.collect(), more })
+}

@@ -1,0 +1,41 @@
+//! `github_get_pr_by_branch`: the pull request of a branch.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::told::ToldPull;
+use super::{Desk, refused};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The repository, as owner/name; where one alone is configured it can be left out.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 3, max = 140))]
+    repo: Option<String>,
+    /// The branch that is to be merged.
+    #[schemars(length(min = 1, max = 250))]
+    branch: String,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let desk = Arc::clone(desk);
+    Tool::new(
+        "github_get_pr_by_branch",
+        "Finds the pull request of a branch: the open one, or else the newest that was closed.",
+        Effect::Reads,
+        move |input| get(&desk, &input),
+    )
+}
+
+fn get(desk: &Desk, input: &Input) -> Result<ToldPull, Refusal> {
+    let repository = desk.repository(input.repo.as_deref())?;
+    let found = desk.github.pull_of_branch(&repository, &input.branch);
+    let found = found.map_err(|error| refused(&error, "github_get_pr_by_branch"))?;
+    found.map(ToldPull::from).ok_or_else(|| {
+        Refusal::new(format!("no pull request of `{repository}` is made of `{}`", input.branch))
+    })
+}

@@ -1,0 +1,118 @@
+//! `github_get_pr_diff`: what a pull request changes.
+
+use std::sync::Arc;
+
+use assay_services::github::{ChangedFile, TooLarge};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Desk, refused};
+use crate::mcp::{Effect, Refusal, Tool};
+
+/// How many bytes of a diff are given at a time.
+const GIVEN: usize = 100_000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The repository, as owner/name; where one alone is configured it can be left out.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 3, max = 140))]
+    repo: Option<String>,
+    /// The number of the pull request.
+    #[schemars(range(min = 1))]
+    pr_number: u64,
+    /// From which byte of the diff to go on, as the last answer said.
+    #[serde(default)]
+    offset: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The diff, or the next part of it.
+    diff: String,
+    /// From which byte to go on, where there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    next_offset: Option<usize>,
+    /// How many bytes it has in all.
+    total_bytes: usize,
+    /// Files that GitHub gives no diff of, as it is too large.
+    without_diff: Vec<String>,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let desk = Arc::clone(desk);
+    Tool::new(
+        "github_get_pr_diff",
+        "Reads what a pull request changes, as a unified diff. A long one comes in parts: call it \
+         again with the offset that it gives.",
+        Effect::Reads,
+        move |input| get(&desk, &input),
+    )
+}
+
+fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+    let repository = desk.repository(input.repo.as_deref())?;
+    let number = input.pr_number;
+    let failed = |error| refused(&error, "github_get_pr_diff");
+    let (diff, without_diff) = match desk.github.diff(&repository, number).map_err(failed)? {
+        Ok(diff) => (diff, Vec::new()),
+        // A diff that is too large as a whole can still be had file by file.
+        Err(TooLarge) => {
+            let (files, more) = desk.github.files(&repository, number).map_err(failed)?;
+            let (diff, mut without) = put_together(&files);
+            if more {
+                without.push(format!("and all files after the first {}", files.len()));
+            }
+            (diff, without)
+        }
+    };
+    Ok(part(&diff, input.offset, without_diff))
+}
+
+fn put_together(files: &[ChangedFile]) -> (String, Vec<String>) {
+    let (mut diff, mut without) = (String::new(), Vec::new());
+    for file in files {
+        let new = &file.filename;
+        let old = file.previous_filename.as_ref().unwrap_or(new);
+        match &file.patch {
+            Some(patch) => diff.push_str(&format!(
+                "diff --git a/{old} b/{new}\n--- a/{old}\n+++ b/{new}\n{}\n",
+                patch.trim_end_matches('\n')
+            )),
+            None => without.push(new.clone()),
+        }
+    }
+    (diff, without)
+}
+
+/// Gives a part of a diff that ends at the end of a line, where it has one.
+fn part(diff: &str, offset: usize, without_diff: Vec<String>) -> Output {
+    let total_bytes = diff.len();
+    let start = diff.ceil_char_boundary(offset.min(total_bytes));
+    let end = diff.floor_char_boundary((start + GIVEN).min(total_bytes));
+    let line = diff[start..end].rfind('\n').map(|at| start + at + 1);
+    let end = if end == total_bytes { end } else { line.unwrap_or(end) };
+    let next_offset = (end < total_bytes).then_some(end);
+    Output { diff: diff[start..end].to_owned(), next_offset, total_bytes, without_diff }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_diff_are_the_diff() {
+        let diff: String = (0..40_000).map(|number| format!("+ äöü {number}\n")).collect();
+        let (mut read, mut offset) = (String::new(), Some(0));
+        while let Some(at) = offset {
+            let next = part(&diff, at, Vec::new());
+            assert!(next.diff.len() <= GIVEN);
+            read.push_str(&next.diff);
+            offset = next.next_offset;
+        }
+        assert_eq!(read, diff);
+        assert_eq!(part(&diff, usize::MAX, Vec::new()).diff, "");
+    }
+}

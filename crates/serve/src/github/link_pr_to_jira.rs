@@ -1,0 +1,78 @@
+//! `github_link_pr_to_jira`: a pull request and its ticket, each told of the other.
+
+use std::sync::Arc;
+
+use assay_services::github::PullUpdate;
+use assay_services::permit::Deed;
+use assay_store::pulls::TicketKey;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Desk, refused};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The repository, as owner/name; where one alone is configured it can be left out.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 3, max = 140))]
+    repo: Option<String>,
+    /// The number of the pull request.
+    #[schemars(range(min = 1))]
+    pr_number: u64,
+    /// The ticket, such as PROJ-123.
+    #[schemars(length(min = 4, max = 60))]
+    jira_key: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The ticket.
+    jira_key: String,
+    /// Where people find the pull request.
+    url: String,
+    /// Whether the pull request names the ticket only from now on.
+    pull_request_changed: bool,
+    /// Whether the ticket knows of the pull request.
+    ticket_told: bool,
+}
+
+pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
+    let desk = Arc::clone(desk);
+    Tool::new(
+        "github_link_pr_to_jira",
+        "Names a ticket in the text of a pull request, and tells the ticket of the pull request \
+         where JIRA is configured. Both are done once, however often it is called.",
+        Effect::Adds,
+        move |input| link(&desk, &input),
+    )
+}
+
+fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+    desk.check(Deed::WriteOnGithub)?;
+    let key: TicketKey = input.jira_key.parse().map_err(|error| Refusal::of(&error))?;
+    let repository = desk.repository(input.repo.as_deref())?;
+    let failed = |error| refused(&error, "github_get_pr");
+    let pull = desk.github.pull(&repository, input.pr_number).map_err(failed)?;
+    if desk.tickets.is_some() {
+        desk.check(Deed::WriteInJira)?;
+    }
+    let place = desk.tickets.as_ref().map(|tickets| tickets.url(&key));
+    let line = match place {
+        Some(place) => format!("JIRA: [{key}]({place})"),
+        None => format!("JIRA: {key}"),
+    };
+    let pull_request_changed = !pull.body.lines().any(|own| own.trim() == line);
+    if pull_request_changed {
+        let body = format!("{}\n\n{line}", pull.body.trim_end());
+        let body = Some(body.trim_start().to_owned());
+        let update = PullUpdate { body, ..PullUpdate::default() };
+        desk.github.update_pull(&repository, input.pr_number, &update).map_err(failed)?;
+    }
+    if let Some(tickets) = &desk.tickets {
+        tickets.link(&key, &pull.url).map_err(|error| refused(&error, "jira_get_issue"))?;
+    }
+    let ticket_told = desk.tickets.is_some();
+    Ok(Output { jira_key: key.to_string(), url: pull.url, pull_request_changed, ticket_told })
+}
