@@ -3,7 +3,8 @@
 //! A reviewer's text becomes a [`report::Report`] of votes ([`read`]); [`synthesis::synthesize`]
 //! checks them against the tree ([`ground`]), adds up those on one defect ([`merge`]), decides
 //! what is reported and where it goes ([`gate`]) and whether the change is ready ([`verdict`]);
-//! [`write`] puts the result into every form that somebody reads.
+//! [`write`] puts the result into every form that somebody reads, and [`post`] into the comments
+//! of a pull request.
 //!
 //! Nothing here knows a file, a clock, a socket or the environment: all that arrives as arguments.
 
@@ -18,6 +19,7 @@ pub mod identity;
 pub mod merge;
 pub mod outcome;
 pub mod path;
+pub mod post;
 pub mod read;
 pub mod recurring;
 pub mod report;

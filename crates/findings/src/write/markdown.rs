@@ -34,7 +34,7 @@ pub(super) fn write(document: &Document<'_>) -> String {
 fn verdict(synthesis: &Synthesis) -> String {
     let caveat = synthesis.coverage.as_ref().and_then(Coverage::caveat);
     let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
-    let state = capitalised(synthesis.verdict.state.in_words());
+    let state = plain::capitalised(synthesis.verdict.state.in_words());
     let mut lines = vec![format!("## {state}{caveat}")];
     lines.push(String::new());
     for reason in &synthesis.verdict.because {
@@ -49,17 +49,11 @@ fn verdict(synthesis: &Synthesis) -> String {
     lines.join("\n")
 }
 
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    first + chars.as_str()
-}
-
 fn section(document: &Document<'_>, finding: &Finding) -> String {
     let severity = plain::markdown(seven_level(&finding.grade));
     let title = plain::markdown(&finding.title);
     let mut lines = vec![format!("### {} {severity}: {title}", sign(&finding.grade))];
-    let place = finding.place().map(|place| code(&place));
+    let place = finding.place().map(|place| plain::code(&place));
     let place = place.map(|place| match document.link(finding) {
         Some(link) => format!("[{place}]({link}) · "),
         None => format!("{place} · "),
@@ -68,7 +62,7 @@ fn section(document: &Document<'_>, finding: &Finding) -> String {
         "{}{}{} · confidence {} · found by {}{}",
         place.unwrap_or_default(),
         plain::markdown(&finding.category),
-        finding.rule.as_deref().map(|rule| format!(" · {}", code(rule))).unwrap_or_default(),
+        finding.rule.as_deref().map(|rule| format!(" · {}", plain::code(rule))).unwrap_or_default(),
         finding.confidence.percent(),
         plain::markdown(&finding.reviewers.join(", ")),
         verification_mark(finding).replace('[', "\\[").replace(']', "\\]"),
@@ -87,16 +81,11 @@ fn section(document: &Document<'_>, finding: &Finding) -> String {
     lines.join("\n\n")
 }
 
-/// Shows a place as code.
-fn code(place: &str) -> String {
-    format!("`{}`", plain::one_line(place).replace('`', "'"))
-}
-
 fn named(findings: &[Finding]) -> Vec<String> {
     findings
         .iter()
         .map(|finding| {
-            let place = finding.place().map(|place| format!(" ({})", code(&place)));
+            let place = finding.place().map(|place| format!(" ({})", plain::code(&place)));
             format!(
                 "{} {}{}, confidence {}",
                 plain::markdown(seven_level(&finding.grade)),
@@ -117,7 +106,7 @@ fn not_covered(synthesis: &Synthesis) -> Vec<String> {
 fn dismissed(findings: &[Finding]) -> Vec<String> {
     let reasons = findings.iter().map(|f| f.dismissal.as_deref().unwrap_or("no reason"));
     let named = findings.iter().zip(reasons).map(|(finding, reason)| {
-        let place = finding.place().map(|place| format!(" ({})", code(&place)));
+        let place = finding.place().map(|place| format!(" ({})", plain::code(&place)));
         let title = plain::markdown(&finding.title);
         format!("{title}{}: {}", place.unwrap_or_default(), plain::markdown(reason))
     });

@@ -182,7 +182,7 @@ fn compact(value: &impl serde::Serialize) -> String {
 }
 
 /// Gives a grade's word among the seven levels; a word that belongs to none is kept.
-fn seven_level(grade: &Grade) -> &str {
+pub(crate) fn seven_level(grade: &Grade) -> &str {
     if grade.is_unmapped() { grade.word() } else { grade.in_words_of(Scheme::Qa7) }
 }
 

@@ -117,6 +117,65 @@ pub fn markdown(text: &str) -> String {
     without_block_mark(escaped)
 }
 
+/// Escapes what [`markdown`] does, for a service that acts on what it is sent: nobody is told of a
+/// mention, no other page of a reference, and no address becomes a link.
+pub fn comment(text: &str) -> String {
+    without_block_mark(outside_code(&one_line(text), inert))
+}
+
+/// Stands between a mark and what it would act on: it takes no room, and ends the word.
+const APART: &str = "&#8203;";
+
+fn inert(part: &str) -> String {
+    let mut out = String::with_capacity(part.len() + 16);
+    for (at, c) in part.char_indices() {
+        let (before, after) = (&part[..at], &part[at + c.len_utf8()..]);
+        match c {
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '!' | '`' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+        let is_reference = c == '-' && ends_with_any_case(before, "gh");
+        let is_address = c == ':' && after.starts_with("//");
+        let is_host =
+            matches!(c, 'w' | 'W') && after.starts_with('.') && ends_with_any_case(before, "ww");
+        if matches!(c, '@' | '#') || is_reference || is_address || is_host {
+            out.push_str(APART);
+        }
+    }
+    out
+}
+
+fn ends_with_any_case(text: &str, end: &str) -> bool {
+    let start = text.len().checked_sub(end.len());
+    start.and_then(|start| text.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+}
+
+/// Shows a text as code on one line.
+pub fn code(text: &str) -> String {
+    let text = one_line(text).replace('`', "'");
+    if text.is_empty() { text } else { format!("`{text}`") }
+}
+
+/// Begins a text with a capital letter.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    first + chars.as_str()
+}
+
+/// Takes so many characters of a text, and says by `…` where there were more.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
 /// Keeps a text from starting a quote, a list or a rule, wherever it is put.
 fn without_block_mark(text: String) -> String {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -163,9 +222,14 @@ fn code_span(text: &str) -> Option<&str> {
 
 /// Fences code so that nothing in it ends the fence.
 pub fn fenced(code: &str) -> String {
-    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat((longest + 1).max(3));
+    let fence = fence_around(code);
     format!("{fence}\n{}\n{fence}", visible(code.trim_end()))
+}
+
+/// Gives a fence that is longer than any in some code.
+pub(crate) fn fence_around(code: &str) -> String {
+    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat((longest + 1).max(3))
 }
 
 /// Writes a path as a relative URI reference.
@@ -232,6 +296,15 @@ mod tests {
         assert_eq!(markdown("- x"), "\\- x");
         assert_eq!(markdown("> x"), "\\> x");
         assert_eq!(markdown("12. x"), "12\\. x");
+    }
+
+    #[test]
+    fn a_comment_mentions_nobody_and_refers_to_nothing() {
+        assert_eq!(comment("@all `@me` a@b"), "@&#8203;all `@me` a@&#8203;b");
+        assert_eq!(comment("&#64;all"), "&amp;\\#&#8203;64;all");
+        assert_eq!(comment("fixes #12, GH-7"), "fixes \\#&#8203;12, GH-&#8203;7");
+        assert_eq!(comment("https://e/x WWW.e"), "https:&#8203;//e/x WWW&#8203;.e");
+        assert_eq!(comment("![x](//e) <!-- a -->"), "\\!\\[x\\](//e) &lt;\\!-- a -->");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod forms;
 mod grounding;
 mod memory_tree;
 mod merging;
+mod posting;
 mod properties;
 mod reading;
 mod second_look;

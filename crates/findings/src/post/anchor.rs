@@ -1,0 +1,157 @@
+//! Where a finding is shown: [`place`] finds a line that takes a comment, or says why none does.
+
+use serde::{Deserialize, Serialize};
+
+use super::diff::{Diff, Side};
+use crate::finding::Finding;
+use crate::vote::Lines;
+
+/// How far from its line a finding is still shown on a line.
+const NEAR: u32 = 10;
+
+/// Where a finding is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// On lines of the diff, all in one hunk.
+    Lines {
+        /// On which side.
+        side: Side,
+        /// The first line, where there are several.
+        start: Option<u32>,
+        /// The last line.
+        line: u32,
+    },
+    /// On the file, which is in the diff.
+    File,
+    /// In the summary.
+    Summary {
+        /// Why there.
+        why: Why,
+    },
+}
+
+/// Why a finding is in the summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It is about no file.
+    NoFile,
+    /// Its file is not in the diff.
+    NotInTheDiff,
+    /// It was there before the change.
+    PreExisting,
+    /// It is for information, or for somebody who is not the author.
+    ReportedOnly,
+    /// There are enough comments already.
+    TooMany,
+}
+
+impl Why {
+    /// Says it in words, where that tells the reader anything.
+    pub(super) fn in_words(self) -> Option<&'static str> {
+        match self {
+            Why::NoFile | Why::ReportedOnly | Why::PreExisting => None,
+            Why::NotInTheDiff => Some("its file is not in the diff"),
+            Why::TooMany => Some("there are enough comments already"),
+        }
+    }
+}
+
+/// A place, and how it lies to where the finding is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub(super) place: Place,
+    pub(super) fit: Fit,
+    /// The lines around it that one comment may cover.
+    pub(super) run: Option<Lines>,
+}
+
+/// How a comment's place lies to where its finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It is the same, or there is nothing to compare.
+    Exact,
+    /// The finding goes on outside of the hunk.
+    Clipped(Lines),
+    /// The finding starts so many lines above.
+    Below(Lines, u32),
+    /// The finding starts so many lines below.
+    Above(Lines, u32),
+    /// The finding is far from anything that takes a comment.
+    Far(Lines),
+}
+
+impl Fit {
+    /// Says it in words.
+    pub(super) fn in_words(self) -> Option<String> {
+        let lines = |n: u32| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
+        Some(match self {
+            Fit::Exact => return None,
+            Fit::Clipped(all) => format!("Lines {} to {}.", all.start(), all.end()),
+            Fit::Below(at, n) => format!("About line {}, {} above.", at.start(), lines(n)),
+            Fit::Above(at, n) => format!("About line {}, {} below.", at.start(), lines(n)),
+            Fit::Far(at) => format!("About line {}.", at.start()),
+        })
+    }
+}
+
+impl Placed {
+    /// Puts it into the summary.
+    pub(super) fn in_summary(why: Why) -> Placed {
+        Placed { place: Place::Summary { why }, fit: Fit::Exact, run: None }
+    }
+}
+
+impl Place {
+    /// Puts it on lines.
+    pub(super) fn on(side: Side, lines: Lines) -> Place {
+        let start = Some(lines.start()).filter(|start| *start < lines.end());
+        Place::Lines { side, start, line: lines.end() }
+    }
+}
+
+/// Finds the place of a finding: its lines, the nearest that take a comment, its file, or none.
+pub(super) fn place(finding: &Finding, diff: &Diff) -> Placed {
+    let only = |place, fit| Placed { place, fit, run: None };
+    let Some(path) = &finding.file else { return Placed::in_summary(Why::NoFile) };
+    let Some(file) = diff.file(path) else { return Placed::in_summary(Why::NotInTheDiff) };
+    let Some(wanted) = lines_of(finding) else { return only(Place::File, Fit::Exact) };
+    let runs = file.commentable();
+    let touching = runs.iter().find(|run| overlap(**run, wanted).is_some());
+    if let Some((run, lines)) = touching.and_then(|run| Some((*run, overlap(*run, wanted)?))) {
+        let fit = if lines == wanted { Fit::Exact } else { Fit::Clipped(wanted) };
+        return Placed { place: Place::on(file.side(), lines), fit, run: Some(run) };
+    }
+    let nearest = runs.iter().map(|run| (distance(*run, wanted), *run)).min();
+    match nearest.filter(|(distance, _)| *distance <= NEAR) {
+        Some((distance, run)) => {
+            let (line, fit) = if run.end() < wanted.start() {
+                (run.end(), Fit::Above(wanted, distance))
+            } else {
+                // It is told from where the finding starts.
+                (run.start(), Fit::Below(wanted, run.start() - wanted.start()))
+            };
+            Placed { place: Place::Lines { side: file.side(), start: None, line }, fit, run: None }
+        }
+        None => only(Place::File, Fit::Far(wanted)),
+    }
+}
+
+pub(super) fn lines_of(finding: &Finding) -> Option<Lines> {
+    let line = finding.line?;
+    Lines::range(line, finding.end_line.unwrap_or(line).max(line))
+}
+
+pub(super) fn overlap(a: Lines, b: Lines) -> Option<Lines> {
+    let (start, end) = (a.start().max(b.start()), a.end().min(b.end()));
+    if start <= end { Lines::range(start, end) } else { None }
+}
+
+fn distance(run: Lines, wanted: Lines) -> u32 {
+    if run.end() < wanted.start() {
+        wanted.start() - run.end()
+    } else {
+        run.start().saturating_sub(wanted.end())
+    }
+}

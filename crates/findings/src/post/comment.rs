@@ -1,0 +1,169 @@
+//! The words for one finding: the body of a comment, an entry of the summary, one line.
+
+use super::anchor::{Place, Placed, lines_of};
+use super::marker::{Fingerprint, Marker};
+use super::text::{self, Block};
+use super::{BODY, Files};
+use crate::finding::Finding;
+use crate::ground::squeeze;
+use crate::vote::Lines;
+use crate::write::{plain, seven_level, sign};
+
+/// The most bytes of an entry of the summary, so that a part holds at least one.
+pub(super) const ENTRY: usize = 50_000;
+/// The most characters of a title in a heading.
+const TITLE: usize = 200;
+/// The most characters of a title where a finding has one line.
+const SHORT_TITLE: usize = 120;
+/// The most characters of a name: of a file, a rule, a category.
+const NAME: usize = 200;
+/// The most quotes that are repeated, and the most characters of each.
+const QUOTES: usize = 2;
+const QUOTE: usize = 200;
+/// What is written where a text did not fit.
+const CUT: &str = "_The text is longer than a comment may be; the rest is cut._";
+
+/// Writes a comment on a line or a file.
+pub(super) fn body(
+    finding: &Finding,
+    placed: &Placed,
+    suggestion: Option<&str>,
+    files: &Files<'_>,
+) -> String {
+    let mut head = vec![format!("**{}**", heading(finding, TITLE))];
+    head.extend(placed.fit.in_words().map(|note| format!("_{note}_")));
+    let mut foot: Vec<String> = suggestion.map(str::to_owned).into_iter().collect();
+    foot.push(small(finding));
+    foot.push(Marker::Finding(Fingerprint::of(finding)).to_string());
+    let seen = shown_lines(placed).and_then(|lines| code_on(finding, lines, files));
+    assembled(head, matter(finding, seen.as_deref(), suggestion), foot, BODY)
+}
+
+/// Writes an entry of the summary.
+pub(super) fn entry(finding: &Finding, placed: &Placed) -> String {
+    let mut head = vec![format!("**{}**", heading(finding, TITLE))];
+    head.extend(place(finding, NAME));
+    if let Place::Summary { why } = placed.place
+        && let Some(why) = why.in_words()
+    {
+        head.push(format!("_Not a comment of its own: {why}._"));
+    }
+    assembled(head, matter(finding, None, None), vec![small(finding)], ENTRY)
+}
+
+/// Writes a finding on one line.
+pub(super) fn line(finding: &Finding) -> String {
+    let place = place(finding, NAME).map(|place| format!(" ({place})")).unwrap_or_default();
+    format!("{}{place}", heading(finding, SHORT_TITLE))
+}
+
+/// Says how bad it is and what.
+fn heading(finding: &Finding, most: usize) -> String {
+    let severity = plain::comment(&plain::shortened(seven_level(&finding.grade), 40));
+    let title = plain::comment(&plain::shortened(&finding.title, most));
+    format!("{} {severity}: {title}", sign(&finding.grade)).trim().to_owned()
+}
+
+fn place(finding: &Finding, most: usize) -> Option<String> {
+    let file = plain::shortened(finding.file.as_ref()?.as_str(), most);
+    let lines = match lines_of(finding) {
+        Some(lines) if lines.start() < lines.end() => format!(":{}-{}", lines.start(), lines.end()),
+        Some(lines) => format!(":{}", lines.start()),
+        None => String::new(),
+    };
+    Some(plain::code(&format!("{file}{lines}")))
+}
+
+/// Says in one small line where it comes from.
+fn small(finding: &Finding) -> String {
+    let mut words = vec![plain::comment(&plain::shortened(&finding.category, NAME))];
+    words.extend(finding.rule.as_deref().map(|rule| plain::code(&plain::shortened(rule, NAME))));
+    let names = plain::shortened(&finding.reviewers.join(", "), NAME);
+    words.push(format!("found by {}", plain::comment(&names)));
+    words.push(format!("confidence {}", finding.confidence.percent()));
+    if finding.requires_verification {
+        words.push("a fix has to be verified".to_owned());
+    }
+    format!("<sub>{}</sub>", words.join(" · "))
+}
+
+/// The text of a finding in its order, by what it is.
+struct Matter {
+    description: Vec<Block>,
+    why: Vec<Block>,
+    fix: Vec<Block>,
+}
+
+fn matter(finding: &Finding, seen: Option<&str>, suggestion: Option<&str>) -> Matter {
+    let is_told = finding.description.trim() == finding.title.trim();
+    let description = if is_told { Vec::new() } else { text::blocks(&finding.description) };
+    Matter { description, why: why(finding, seen), fix: fix(finding, suggestion) }
+}
+
+/// Gives what the finding is based on, but for quotes of the very lines that a comment stands on.
+fn why(finding: &Finding, seen: Option<&str>) -> Vec<Block> {
+    let is_seen = |quote: &str| {
+        let quote = squeeze(quote.trim().trim_matches('`'));
+        seen.is_some_and(|seen| seen.contains(&quote))
+    };
+    let quotes: Vec<String> = finding
+        .evidence
+        .iter()
+        .filter(|quote| !quote.trim().is_empty() && !is_seen(quote))
+        .take(QUOTES)
+        .map(|quote| plain::shortened(&plain::one_line(quote), QUOTE))
+        .collect();
+    if quotes.is_empty() { Vec::new() } else { vec![Block::Paragraph(quotes.join("; "))] }
+}
+
+/// Gives the fix, unless it is code that the suggestion shows already.
+fn fix(finding: &Finding, suggestion: Option<&str>) -> Vec<Block> {
+    let Some(fix) = finding.suggested_fix.as_deref().filter(|fix| !fix.trim().is_empty()) else {
+        return Vec::new();
+    };
+    if suggestion.is_some_and(|block| squeeze(block).contains(&squeeze(fix))) {
+        return Vec::new();
+    }
+    let is_code = fix.trim_end().contains('\n') && !fix.contains("```");
+    if is_code { vec![Block::Code(fix.replace("\r\n", "\n"))] } else { text::blocks(fix) }
+}
+
+/// Puts a body together. The fix keeps a third of the room, however long the description is.
+fn assembled(head: Vec<String>, matter: Matter, foot: Vec<String>, most: usize) -> String {
+    const LABELS: usize = 100;
+    let fixed: usize = head.iter().chain(&foot).map(|piece| piece.len() + 2).sum();
+    let room = most.saturating_sub(fixed + LABELS + CUT.len());
+    let fix = text::fitted(&matter.fix, room / 3);
+    let why = text::fitted(&matter.why, room / 6);
+    let left = room.saturating_sub(fix.text.len() + why.text.len());
+    let description = text::fitted(&matter.description, left);
+    let is_cut = fix.is_cut || why.is_cut || description.is_cut;
+    let mut pieces = head;
+    pieces.extend(Some(description.text).filter(|text| !text.is_empty()));
+    if !why.text.is_empty() {
+        pieces.push(format!("**Why**: {}", why.text));
+    }
+    if !fix.text.is_empty() {
+        let starts_with_text = matches!(matter.fix.first(), Some(Block::Paragraph(_)));
+        let gap = if starts_with_text { " " } else { "\n\n" };
+        pieces.push(format!("**Fix**:{gap}{}", fix.text));
+    }
+    pieces.extend(is_cut.then(|| CUT.to_owned()));
+    pieces.extend(foot);
+    pieces.join("\n\n")
+}
+
+fn shown_lines(placed: &Placed) -> Option<Lines> {
+    match placed.place {
+        Place::Lines { start, line, .. } => Lines::range(start.unwrap_or(line), line),
+        Place::File | Place::Summary { .. } => None,
+    }
+}
+
+/// Gives what stands on some lines of the finding's file, without blanks.
+fn code_on(finding: &Finding, lines: Lines, files: &Files<'_>) -> Option<String> {
+    let text = files.read(finding.file.as_ref()?)?;
+    let start = lines.start() as usize - 1;
+    let count = (lines.end() - lines.start()) as usize + 1;
+    Some(text.lines().skip(start).take(count).map(squeeze).collect())
+}

@@ -1,0 +1,270 @@
+//! Fitting a summary into parts: [`arranged`] keeps all of it if there is room, else the worst.
+
+/// A finding, in full and on one line.
+pub(super) struct Entry {
+    /// The group it belongs to; entries of one group follow each other.
+    pub(super) group: String,
+    pub(super) full: String,
+    pub(super) line: String,
+}
+
+/// A list beside the findings, folded up.
+pub(super) struct Aside {
+    pub(super) title: String,
+    pub(super) items: Vec<String>,
+    /// How many more there are than are given.
+    pub(super) more: usize,
+}
+
+/// How much room there is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    pub(super) parts: usize,
+    /// The most bytes of a part.
+    pub(super) bytes: usize,
+}
+
+/// Findings are given folded up from this many bytes on.
+const LONG: usize = 4_000;
+/// The most bytes that all lists beside the findings take of a part.
+const ASIDES: usize = 15_000;
+
+/// A run of pieces under one title.
+struct Group {
+    title: Option<String>,
+    gap: &'static str,
+    items: Vec<String>,
+}
+
+/// Fits a summary into parts. The least severe findings are given as one line each where there is
+/// no room, and counted where there is none even for that.
+pub(super) fn arranged(
+    head: &str,
+    entries: &[Entry],
+    asides: &[Aside],
+    pointer: &str,
+    room: Room,
+) -> Vec<String> {
+    let beside = listed(asides, ASIDES.min(room.bytes / 4), pointer);
+    let attempt = |full: usize, lines: usize| {
+        let mut groups = grouped(entries, full, lines, pointer);
+        groups.extend(beside.iter().map(Group::again));
+        packed(head, &groups, room.bytes)
+    };
+    let fits = |full: usize, lines: usize| attempt(full, lines).len() <= room.parts;
+    let all = entries.len();
+    if fits(all, all) {
+        return attempt(all, all);
+    }
+    if fits(0, all) {
+        return attempt(most(all, |full| fits(full, all)), all);
+    }
+    attempt(0, most(all, |lines| fits(0, lines)))
+}
+
+/// Finds a number that fits, the largest where fewer always fit where more do.
+fn most(all: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut known, mut beyond) = (0, all);
+    while beyond - known > 1 {
+        let middle = known + (beyond - known) / 2;
+        if fits(middle) { known = middle } else { beyond = middle }
+    }
+    known
+}
+
+impl Group {
+    fn again(&self) -> Group {
+        Group { title: self.title.clone(), gap: self.gap, items: self.items.clone() }
+    }
+}
+
+/// Gives so many entries in full, those up to `lines` on a line each, and counts the rest.
+fn grouped(entries: &[Entry], full: usize, lines: usize, pointer: &str) -> Vec<Group> {
+    let (in_full, rest) = entries.split_at(full);
+    let (short, counted) = rest.split_at(lines - full);
+    let is_long = in_full.iter().map(|entry| entry.full.len()).sum::<usize>() > LONG;
+    let mut groups: Vec<Group> = Vec::new();
+    for run in in_full.chunk_by(|a, b| !is_long || a.group == b.group) {
+        let title = is_long.then(|| format!("{} ({})", run[0].group, run.len()));
+        let items = run.iter().map(|entry| entry.full.clone()).collect();
+        groups.push(Group { title, gap: "\n\n---\n\n", items });
+    }
+    if !short.is_empty() {
+        let title = format!("In short, as there is no room for more ({})", short.len());
+        let items = short.iter().map(|entry| format!("- {}", entry.line)).collect();
+        groups.push(Group { title: Some(title), gap: "\n", items });
+    }
+    if !counted.is_empty() {
+        let by_group = counted.chunk_by(|a, b| a.group == b.group);
+        let counts: Vec<String> =
+            by_group.map(|run| format!("{} {}", run.len(), run[0].group)).collect();
+        let text =
+            format!("Not even named here, for want of room: {}.{pointer}", counts.join(", "));
+        groups.push(Group { title: None, gap: "", items: vec![text] });
+    }
+    groups
+}
+
+/// Gives the lists beside the findings, as much of them as may be.
+fn listed(asides: &[Aside], most: usize, pointer: &str) -> Vec<Group> {
+    let mut left = most;
+    let mut groups = Vec::new();
+    for aside in asides.iter().filter(|aside| !aside.items.is_empty()) {
+        let mut items = Vec::new();
+        for item in &aside.items {
+            if item.len() + 3 > left {
+                break;
+            }
+            left -= item.len() + 3;
+            items.push(format!("- {item}"));
+        }
+        let all = aside.items.len() + aside.more;
+        if items.len() < all {
+            items.push(format!("- {} more.{pointer}", all - items.len()));
+        }
+        let title = Some(format!("{} ({all})", aside.title));
+        groups.push(Group { title, gap: "\n", items });
+    }
+    groups
+}
+
+/// Puts pieces into parts, none of them cut. A title stands again where its pieces go on.
+fn packed(head: &str, groups: &[Group], most: usize) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut part = head.to_owned();
+    for group in groups {
+        let (open, close) = match &group.title {
+            Some(title) => (format!("<details><summary>{title}</summary>\n\n"), "\n\n</details>"),
+            None => (String::new(), ""),
+        };
+        let mut is_open = false;
+        for item in &group.items {
+            let before = if is_open { group.gap } else { "\n\n" };
+            let needed = before.len() + open.len() + item.len() + close.len();
+            if !part.is_empty() && part.len() + needed > most {
+                if is_open {
+                    part.push_str(close);
+                }
+                parts.push(std::mem::take(&mut part));
+                is_open = false;
+            }
+            if is_open {
+                part.push_str(group.gap);
+            } else {
+                part.push_str(if part.is_empty() { "" } else { "\n\n" });
+                part.push_str(&open);
+                is_open = true;
+            }
+            part.push_str(item);
+        }
+        if is_open {
+            part.push_str(close);
+        }
+    }
+    parts.push(part);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    /// Arranges findings of three levels, `full` bytes each, into parts of 200 bytes.
+    fn check(count: usize, full: usize, parts: usize, expected: Expect) {
+        let entries: Vec<Entry> = (0..count)
+            .map(|at| Entry {
+                group: ["HIGH", "LOW", "MINOR"][at * 3 / count].to_owned(),
+                full: format!("{at}{}", ".".repeat(full)),
+                line: format!("line {at}"),
+            })
+            .collect();
+        let room = Room { parts, bytes: 200 };
+        let parts = arranged("head", &entries, &[], " See the run.", room);
+        assert!(parts.iter().all(|part| part.len() <= 200), "{parts:#?}");
+        expected.assert_eq(&parts.join("\n====\n"));
+    }
+
+    #[test]
+    fn what_fits_is_given_in_full() {
+        check(
+            3,
+            5,
+            1,
+            expect![[r#"
+                head
+
+                0.....
+
+                ---
+
+                1.....
+
+                ---
+
+                2....."#]],
+        );
+    }
+
+    #[test]
+    fn the_least_severe_are_given_in_short_and_then_counted() {
+        check(
+            4,
+            60,
+            2,
+            expect![[r#"
+                head
+
+                0............................................................
+
+                ---
+
+                1............................................................
+                ====
+                2............................................................
+
+                ---
+
+                3............................................................"#]],
+        );
+        check(
+            6,
+            60,
+            2,
+            expect![[r#"
+            head
+
+            0............................................................
+
+            ---
+
+            1............................................................
+            ====
+            <details><summary>In short, as there is no room for more (4)</summary>
+
+            - line 2
+            - line 3
+            - line 4
+            - line 5
+
+            </details>"#]],
+        );
+        check(
+            90,
+            60,
+            1,
+            expect![[r#"
+                head
+
+                <details><summary>In short, as there is no room for more (3)</summary>
+
+                - line 0
+                - line 1
+                - line 2
+
+                </details>
+
+                Not even named here, for want of room: 27 HIGH, 30 LOW, 30 MINOR. See the run."#]],
+        );
+    }
+}

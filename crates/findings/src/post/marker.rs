@@ -1,0 +1,229 @@
+//! What tells assay's own comments again: a [`Marker`], in an HTML comment that nobody sees.
+//!
+//! A marker counts only as a whole line, the first or the last of a body. Text of findings never
+//! stands there: a body starts with a heading of ours and ends with its marker.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::finding::Finding;
+use crate::identity;
+
+/// How many digits of a finding's fingerprint there are.
+const PRINT: usize = 32;
+/// How many digits tell the file.
+const FILE: usize = 12;
+
+/// What a posted finding is told again by: its fingerprint and, as the same code may stand in
+/// several files, its file, as `<32 digits>-<12 digits>`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Fingerprint(String);
+
+/// Tells a review again: a hash of the commit and what is said of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ReviewKey(String);
+
+/// What a body is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Marker {
+    /// A comment on a finding.
+    Finding(Fingerprint),
+    /// This part of the summary, counted from 1.
+    Summary(u32),
+    /// The body of a review.
+    Review(ReviewKey),
+}
+
+/// Why a text is no fingerprint or key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not what assay tells its comments by")]
+pub struct KeyError(String);
+
+impl Fingerprint {
+    /// Gives that of a finding.
+    pub fn of(finding: &Finding) -> Fingerprint {
+        let print = &finding.fingerprint;
+        let file = identity::id(print, finding.file.as_ref());
+        if is_hex(print, PRINT) {
+            return Fingerprint(format!("{print}-{file}"));
+        }
+        // Findings that were read from elsewhere may have any text for one.
+        let hash = blake3::hash(print.as_bytes()).to_hex();
+        Fingerprint(format!("{}-{file}", &hash[..PRINT]))
+    }
+
+    /// Gives the part that the finding itself is told again by, in whatever file.
+    pub fn of_finding(&self) -> &str {
+        &self.0[..PRINT]
+    }
+
+    /// Gives it as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl ReviewKey {
+    /// Takes one over some texts.
+    pub(super) fn over<'a>(texts: impl IntoIterator<Item = &'a str>) -> ReviewKey {
+        let mut hasher = blake3::Hasher::new();
+        for text in texts {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        ReviewKey(hasher.finalize().to_hex()[..PRINT].to_owned())
+    }
+
+    /// Gives it as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        match text.split_once('-') {
+            Some((print, file)) if is_hex(print, PRINT) && is_hex(file, FILE) => {
+                Ok(Fingerprint(text.to_owned()))
+            }
+            _ => Err(KeyError(text.chars().take(80).collect())),
+        }
+    }
+}
+
+impl FromStr for ReviewKey {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        if is_hex(text, PRINT) {
+            return Ok(ReviewKey(text.to_owned()));
+        }
+        Err(KeyError(text.chars().take(80).collect()))
+    }
+}
+
+impl TryFrom<String> for Fingerprint {
+    type Error = KeyError;
+
+    fn try_from(text: String) -> Result<Self, KeyError> {
+        text.parse()
+    }
+}
+
+impl From<Fingerprint> for String {
+    fn from(fingerprint: Fingerprint) -> String {
+        fingerprint.0
+    }
+}
+
+impl TryFrom<String> for ReviewKey {
+    type Error = KeyError;
+
+    fn try_from(text: String) -> Result<Self, KeyError> {
+        text.parse()
+    }
+}
+
+impl From<ReviewKey> for String {
+    fn from(key: ReviewKey) -> String {
+        key.0
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for ReviewKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Marker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Marker::Finding(fingerprint) => write!(f, "<!-- assay:finding {fingerprint} -->"),
+            Marker::Summary(part) => write!(f, "<!-- assay:summary {part} -->"),
+            Marker::Review(key) => write!(f, "<!-- assay:review {key} -->"),
+        }
+    }
+}
+
+/// Reads the marker of a body: its last line, or its first. Where both are one and they differ,
+/// the body is nobody's.
+pub fn read(body: &str) -> Option<Marker> {
+    let mut lines = body.trim_end().lines();
+    let first = lines.next()?;
+    let last = lines.next_back().unwrap_or(first);
+    match (read_line(first), read_line(last)) {
+        (Some(first), Some(last)) => (first == last).then_some(last),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Reads a line that is a marker and nothing else.
+fn read_line(line: &str) -> Option<Marker> {
+    let inner = line.trim_end().strip_prefix("<!-- assay:")?.strip_suffix(" -->")?;
+    let (kind, key) = inner.split_once(' ')?;
+    match kind {
+        "finding" => key.parse().ok().map(Marker::Finding),
+        "review" => key.parse().ok().map(Marker::Review),
+        "summary" => {
+            let part = key.parse().ok().filter(|part: &u32| *part > 0 && part.to_string() == key);
+            part.map(Marker::Summary)
+        }
+        _ => None,
+    }
+}
+
+fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+    #[test]
+    fn a_marker_is_read_back() {
+        for marker in [
+            Marker::Finding(format!("{KEY}-0123456789ab").parse().unwrap()),
+            Marker::Summary(2),
+            Marker::Review(KEY.parse().unwrap()),
+        ] {
+            assert_eq!(read(&format!("text\n\n{marker}\r\n\n")), Some(marker.clone()));
+            assert_eq!(read(&format!("{marker}\ntext")), Some(marker.clone()));
+            assert_eq!(read(&format!("text\n{marker}\ntext")), None);
+            assert_eq!(read(&format!("text\n> {marker}")), None);
+            assert_eq!(read(&format!("text {marker}")), None);
+        }
+    }
+
+    #[test]
+    fn what_is_not_quite_a_marker_is_none() {
+        for text in [
+            "<!-- assay:summary 0 -->",
+            "<!-- assay:summary 01 -->",
+            "<!-- assay:summary +1 -->",
+            "<!-- assay:finding 12 -->",
+            "<!-- assay:review  -->",
+            "<!--assay:summary 1-->",
+            "<!-- assay:summary 1 --><!-- assay:summary 2 -->",
+            "",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert_eq!(read("<!-- assay:summary 1 -->\n<!-- assay:summary 2 -->"), None);
+    }
+}

@@ -1,0 +1,223 @@
+//! The summary of a pull request's review: the comment that is updated in place.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::fitting::{Aside, Entry, Room, arranged};
+use super::marker::Marker;
+use super::text::{self, Block};
+use super::{BODY, Place, Post, Standing, Why};
+use crate::coverage::Coverage;
+use crate::finding::Finding;
+use crate::grade::SEVEN_LEVELS;
+use crate::identity::Resolved;
+use crate::synthesis::Synthesis;
+use crate::verdict::{Rule, Verdict};
+use crate::write::plain;
+
+/// The most parts of a summary.
+const PARTS: usize = 5;
+/// What a part's heading and marker take.
+const FRAME: usize = 200;
+/// The most bytes of what stands above the findings.
+const HEAD: usize = 12_000;
+/// The most items of a list that are kept, and the most characters of each.
+const ITEMS: usize = 300;
+const ITEM: usize = 200;
+
+/// What a summary says besides the findings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Page {
+    /// The verdict.
+    title: String,
+    /// Why, and how much was looked at.
+    reasons: String,
+    lists: Vec<List>,
+    /// Where all of it can be read.
+    run: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct List {
+    title: String,
+    items: Vec<String>,
+    more: usize,
+}
+
+impl Page {
+    pub(super) fn new(synthesis: &Synthesis, resolved: &[Resolved], run: Option<&str>) -> Page {
+        let mut reasons = reasons(&synthesis.verdict);
+        reasons.extend(synthesis.coverage.as_ref().map(ToString::to_string));
+        let items: Vec<Block> = reasons.into_iter().map(Block::Item).collect();
+        Page {
+            title: plain::comment(&title(synthesis)),
+            reasons: text::fitted(&items, HEAD).text,
+            lists: lists(synthesis, resolved),
+            run: run.map(str::to_owned),
+        }
+    }
+
+    /// Says where to read on, as a sentence that can follow another.
+    fn pointer(&self) -> String {
+        let run = self.run.as_deref().map(|run| plain::shortened(run, ITEM));
+        run.map(|run| format!(" All of it: {}", plain::code(&run))).unwrap_or_default()
+    }
+
+    /// Fits it with findings into parts.
+    pub(super) fn with(
+        &self,
+        counts: &str,
+        entries: &[Entry],
+        old: Option<Aside>,
+        room: Room,
+    ) -> Vec<String> {
+        let pieces = [self.reasons.as_str(), counts];
+        let pieces: Vec<&str> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+        let lists = self.lists.iter().map(|list| Aside {
+            title: list.title.clone(),
+            items: list.items.clone(),
+            more: list.more,
+        });
+        let asides: Vec<Aside> = old.into_iter().chain(lists).collect();
+        arranged(&pieces.join("\n\n"), entries, &asides, &self.pointer(), room)
+    }
+}
+
+/// Gives the verdict in a few words, with how far it goes.
+pub(super) fn title(synthesis: &Synthesis) -> String {
+    let caveat = synthesis.coverage.as_ref().and_then(Coverage::caveat);
+    let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
+    plain::capitalised(&format!("{}{caveat}", synthesis.verdict.state.in_words()))
+}
+
+/// Gives the reasons of a verdict without naming findings, which are told elsewhere.
+pub(super) fn reasons(verdict: &Verdict) -> Vec<String> {
+    let unmet = verdict.because.iter().filter(|r| r.rule == Rule::UnmetRequirement).count();
+    let mut said_unmet = false;
+    let in_words = verdict.because.iter().filter_map(|reason| match reason.rule {
+        Rule::UnmetRequirement if std::mem::replace(&mut said_unmet, true) => None,
+        Rule::UnmetRequirement if unmet == 1 => Some("1 requirement is not met".to_owned()),
+        Rule::UnmetRequirement => Some(format!("{unmet} requirements are not met")),
+        _ if reason.findings.is_empty() => Some(reason.text.clone()),
+        _ => reason.text.split(": ").next().map(str::to_owned),
+    });
+    in_words.collect()
+}
+
+/// Writes the parts of a pull request's summary.
+pub(super) fn parts(page: &Page, posts: &[Post], standing: &Standing) -> Vec<String> {
+    let is_old = |post: &&Post| post.place == Place::Summary { why: Why::PreExisting };
+    let (old, open): (Vec<&Post>, Vec<&Post>) = posts.iter().partition(is_old);
+    let hidden = |posts: Vec<&'_ Post>| -> Vec<Entry> {
+        let hidden = posts.into_iter().filter(|post| !standing.visible.contains(&post.fingerprint));
+        hidden.map(|post| entry(post, standing)).collect()
+    };
+    let counts = counts(open.iter().map(|post| post.severity.as_str()));
+    let all = open.len();
+    let entries = hidden(open);
+    let shown = match (all, all - entries.len()) {
+        (0, _) | (_, 0) => String::new(),
+        (all, shown) if all == shown => " All of them are comments on the change.".to_owned(),
+        (_, 1) => " 1 is a comment on the change; the others follow.".to_owned(),
+        (_, shown) => format!(" {shown} are comments on the change; the others follow."),
+    };
+    let old = old_ones(hidden(old).into_iter().map(|entry| entry.line).collect());
+    let room = Room { parts: PARTS, bytes: BODY - FRAME };
+    framed(&page.title, page.with(&format!("{counts}{shown}"), &entries, old, room))
+}
+
+/// Lists what was there before the change.
+pub(super) fn old_ones(lines: Vec<String>) -> Option<Aside> {
+    let title = "There before this change".to_owned();
+    Some(Aside { title, items: lines, more: 0 }).filter(|aside| !aside.items.is_empty())
+}
+
+fn entry(post: &Post, standing: &Standing) -> Entry {
+    let refused = standing.refused.get(&post.fingerprint);
+    let note = refused.map(|why| {
+        let why = plain::comment(&plain::shortened(why, ITEM));
+        format!("\n\n_Refused as a comment on the change_: {why}")
+    });
+    let full = format!("{}{}", post.entry, note.unwrap_or_default());
+    Entry { group: post.severity.clone(), full, line: post.line.clone() }
+}
+
+/// Counts findings by severity, the worst first.
+pub(super) fn counts<'a>(severities: impl Iterator<Item = &'a str>) -> String {
+    let mut counts: Vec<(&str, usize)> = SEVEN_LEVELS.iter().map(|level| (*level, 0)).collect();
+    for severity in severities {
+        match counts.iter_mut().find(|(known, _)| *known == severity) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((severity, 1)),
+        }
+    }
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    let present = counts.into_iter().filter(|(_, count)| *count > 0);
+    let words: Vec<String> = present.map(|(word, count)| format!("{count} {word}")).collect();
+    match all {
+        0 => "No findings.".to_owned(),
+        1 => format!("**1 finding**: {}.", words.join(", ")),
+        _ => format!("**{all} findings**: {}.", words.join(", ")),
+    }
+}
+
+/// Gives each part its heading and its marker.
+fn framed(title: &str, parts: Vec<String>) -> Vec<String> {
+    let all = parts.len();
+    let frame = |(part, number): (String, u32)| {
+        let of = if all > 1 { format!(", part {number} of {all}") } else { String::new() };
+        format!("## {title}{of}\n\n{part}\n\n{}", Marker::Summary(number))
+    };
+    parts.into_iter().zip(1..).map(frame).collect()
+}
+
+/// Gives what stands in a part of a summary that is no longer needed.
+pub fn spare_part(number: u32) -> String {
+    format!("_This part of the summary is no longer needed._\n\n{}", Marker::Summary(number))
+}
+
+fn lists(synthesis: &Synthesis, resolved: &[Resolved]) -> Vec<List> {
+    let texts = |texts: &[String]| -> Vec<String> { texts.iter().map(|text| item(text)).collect() };
+    let lists = [
+        ("Not looked at", not_looked_at(synthesis)),
+        ("Resolved since the last review", resolved.iter().map(gone).collect()),
+        ("Held back as unsure", synthesis.held_back.iter().map(super::comment::line).collect()),
+        ("Left alone on purpose", synthesis.dismissed.iter().map(dismissed).collect()),
+        ("Testing gaps", texts(&synthesis.testing_gaps)),
+        ("Residual risks", texts(&synthesis.residual_risks)),
+    ];
+    let with_items = lists.into_iter().filter(|(_, items)| !items.is_empty());
+    with_items
+        .map(|(title, mut items)| {
+            let more = items.len().saturating_sub(ITEMS);
+            items.truncate(ITEMS);
+            List { title: title.to_owned(), items, more }
+        })
+        .collect()
+}
+
+fn not_looked_at(synthesis: &Synthesis) -> Vec<String> {
+    let unusable = synthesis.reports.iter().filter_map(|report| {
+        let why = report.unusable.as_deref()?;
+        Some(item(&format!("{} gave nothing usable: {why}", report.reviewer)))
+    });
+    let files: BTreeSet<&String> =
+        synthesis.reports.iter().flat_map(|report| &report.not_covered).collect();
+    unusable.chain(files.into_iter().map(|file| item(file))).collect()
+}
+
+fn gone(resolved: &Resolved) -> String {
+    let file = resolved.file.as_ref().map(|file| plain::shortened(file.as_str(), ITEM));
+    let place = file.map(|file| format!(" ({})", plain::code(&file))).unwrap_or_default();
+    format!("{}{place}", item(&resolved.title))
+}
+
+fn dismissed(finding: &Finding) -> String {
+    let why = finding.dismissal.as_deref().unwrap_or("no reason");
+    format!("{}: {}", super::comment::line(finding), item(why))
+}
+
+fn item(text: &str) -> String {
+    plain::comment(&plain::shortened(text, ITEM))
+}

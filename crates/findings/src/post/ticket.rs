@@ -1,0 +1,56 @@
+//! A review in short, for a ticket: [`ticket_comment`], plain text whatever the tracker reads into
+//! marks.
+
+use super::summary::{counts, reasons};
+use crate::finding::Finding;
+use crate::synthesis::Synthesis;
+use crate::write::{plain, seven_level};
+
+/// The most findings that are named.
+const NAMED: usize = 10;
+/// The most characters of a text.
+const TEXT: usize = 160;
+
+/// Writes what a review came to, in a few lines: the verdict, the counts, the worst findings and
+/// the pull request's address.
+pub fn ticket_comment(synthesis: &Synthesis, pull_request: &str) -> String {
+    let state = plain::capitalised(synthesis.verdict.state.in_words());
+    let why = reasons(&synthesis.verdict);
+    let why: Vec<String> = why.iter().take(2).map(|reason| inert(reason)).collect();
+    let mut lines = vec![format!("Review: {state}: {}.", why.join("; "))];
+    let severities = synthesis.findings.iter().map(|finding| seven_level(&finding.grade));
+    lines.push(inert(&counts(severities).replace("**", "")));
+    let mut findings: Vec<&Finding> = synthesis.findings.iter().collect();
+    findings.sort_by(|a, b| a.by_weight(b));
+    lines.extend(findings.iter().take(NAMED).zip(1..).map(|(finding, number)| {
+        let place = finding.place().map(|place| format!(" ({})", inert(&place)));
+        let severity = inert(seven_level(&finding.grade));
+        format!("{number}. {severity}: {}{}", inert(&finding.title), place.unwrap_or_default())
+    }));
+    if findings.len() > NAMED {
+        lines.push(format!("and {} more", findings.len() - NAMED));
+    }
+    lines.push(plain::one_line(pull_request));
+    lines.join("\n")
+}
+
+/// Takes the meaning out of what trackers read as a mention, a macro, a link or an image.
+fn inert(text: &str) -> String {
+    let text = plain::shortened(&plain::one_line(text), TEXT);
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        out.push(c);
+        let opens = match (c, chars.peek()) {
+            ('{' | '@' | '!', Some(next)) => next.is_alphanumeric() || *next == '[',
+            ('[', Some(next)) => "~^".contains(*next),
+            (']', Some(next)) => "([".contains(*next),
+            (':', Some(next)) => *next == '/',
+            _ => false,
+        };
+        if opens {
+            out.push(' ');
+        }
+    }
+    out
+}

@@ -1,0 +1,276 @@
+//! Laws of a review that is posted, whatever was found and however it is worded.
+
+use std::collections::BTreeSet;
+
+use assay_findings::path::RepoPath;
+use assay_findings::post::marker::{self, Marker};
+use assay_findings::post::{Diff, Fingerprint, HunkLines, Kind, Place, Side, Standing, compose};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+use super::{around, diff, found};
+use crate::memory_tree::MemoryTree;
+
+fn any_diff() -> impl Strategy<Value = Diff> {
+    let kind = select(vec![Kind::Context, Kind::Added, Kind::Removed]);
+    let hunk = (1..40u32, prop::collection::vec(kind, 0..12));
+    let file = (select(vec!["a.rs > a.rs", "b.rs >", "> c.rs"]), prop::collection::vec(hunk, 0..4));
+    prop::collection::vec(file, 0..4).prop_map(|files| {
+        let mut all = Diff::default();
+        for (head, hunks) in files {
+            let mut file = diff(head).files.remove(0);
+            let (mut old, mut new) = (0, 0);
+            for (gap, mut lines) in hunks {
+                if file.new_path.is_none() {
+                    lines.fill(Kind::Removed);
+                }
+                (old, new) = (old + gap, new + gap);
+                let count = |other| lines.iter().filter(|kind| **kind != other).count() as u32;
+                let (old_count, new_count) = (count(Kind::Added), count(Kind::Removed));
+                file.hunks.push(HunkLines { old_start: old, new_start: new, lines });
+                (old, new) = (old + old_count, new + new_count);
+            }
+            if !all.files.iter().any(|known| known.new_path == file.new_path) {
+                all.files.push(file);
+            }
+        }
+        all
+    })
+}
+
+fn any_finding() -> impl Strategy<Value = Value> {
+    let file = prop::option::of(select(vec!["a.rs", "b.rs", "c.rs", "d.rs"]));
+    let fix = prop::option::of((1..200u32, 0..4u32, hostile()));
+    let severity = select(vec!["CRITICAL", "MAJOR", "MEDIUM", "MINOR", "@odd <b>"]);
+    (hostile(), file, prop::option::of(1..200u32), 0..30u32, severity, hostile(), fix).prop_map(
+        |(title, file, line, more, severity, text, fix)| {
+            let mut value = json!({"title": title, "severity": severity, "file": file, "line": line,
+                "end_line": line.map(|line| line + more), "description": text, "category": text,
+                "suggested_fix": text, "evidence": [text], "autofix_class": "manual"});
+            if let Some((start, more, text)) = fix {
+                value["replacement"] =
+                    json!({"start_line": start, "end_line": start + more, "text": text});
+            }
+            value
+        },
+    )
+}
+
+/// Text that tries to be more than text.
+fn hostile() -> impl Strategy<Value = String> {
+    let piece = select(vec![
+        "<!-- assay:summary 1 -->",
+        "<!-- assay:review 0123456789abcdef0123456789abcdef -->",
+        "-->",
+        "<!--",
+        "@everyone",
+        "&#64;all",
+        "#123",
+        "GH-12",
+        "o/r#4",
+        "\n",
+        "\n\n",
+        "```",
+        "````",
+        "```suggestion",
+        "~~~",
+        "`",
+        "``",
+        "\\",
+        "</details>",
+        "<details>",
+        "<img src=//e>",
+        "![x](http://e/y.png)",
+        "[x]: http://e",
+        "https://e.example/x",
+        "\u{202e}",
+        "\u{1b}[31m",
+        "\u{200b}",
+        "\r\n",
+        "- ",
+        "> ",
+        "# ",
+        "1. ",
+        "    ",
+        "word",
+        "ünï",
+        "|",
+        "*",
+        "_",
+        "</sub>",
+    ]);
+    prop::collection::vec(piece, 1..12).prop_map(|pieces| pieces.concat())
+}
+
+/// Says what GitHub would act on: reads a body as it does, code apart.
+fn dangers(body: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut fence: Option<(char, usize)> = None;
+    for line in body.lines() {
+        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~')).unwrap_or(' ');
+        let length = line.chars().take_while(|c| *c == mark).count();
+        match fence {
+            Some((open, least)) => {
+                if mark == open && length >= least && line.trim_end().chars().all(|c| c == open) {
+                    fence = None;
+                }
+                continue;
+            }
+            None if mark != ' ' && length >= 3 && !line[length..].contains('`') => {
+                fence = Some((mark, length));
+                continue;
+            }
+            None => {}
+        }
+        let text = without_code(line);
+        let bytes = text.as_bytes();
+        for (at, byte) in bytes.iter().enumerate() {
+            let next = bytes.get(at + 1).copied().unwrap_or(b' ');
+            let acts = match byte {
+                b'@' => next.is_ascii_alphanumeric(),
+                b'#' => next.is_ascii_digit() && at.checked_sub(1).is_none_or(|b| bytes[b] != b'&'),
+                b'[' => at == 0 || bytes[at - 1] != b'\\',
+                b'<' => {
+                    let ours =
+                        ["<sub>", "</sub>", "<details>", "</details>", "<summary>", "</summary>"];
+                    !ours.iter().any(|tag| text[at..].starts_with(tag))
+                        && marker::read(line).is_none()
+                }
+                b':' => text[at..].starts_with("://"),
+                _ => false,
+            };
+            if acts {
+                found.push(format!("{:?} in {line}", &text[at..]));
+            }
+        }
+    }
+    found.extend(fence.map(|_| "an open fence".to_owned()));
+    found
+}
+
+/// Takes code between back-ticks out of a line, as Markdown reads it.
+fn without_code(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(['`', '\\']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if rest.starts_with('\\') {
+            let end = rest.char_indices().nth(2).map_or(rest.len(), |(end, _)| end);
+            out.push_str(&rest[..end]);
+            rest = &rest[end..];
+            continue;
+        }
+        let run = rest.len() - rest.trim_start_matches('`').len();
+        let ticks = &rest[..run];
+        let mut from = run;
+        let close = loop {
+            let Some(next) = rest[from..].find('`').map(|at| at + from) else { break None };
+            let length = rest[next..].len() - rest[next..].trim_start_matches('`').len();
+            if length == run {
+                break Some(next + run);
+            }
+            from = next + length;
+        };
+        match close {
+            Some(end) => rest = &rest[end..],
+            None => {
+                out.push_str(ticks);
+                rest = &rest[run..];
+            }
+        }
+    }
+    out + rest
+}
+
+fn check_anchor(diff: &Diff, path: &RepoPath, place: &Place) {
+    let Place::Lines { side, start, line } = place else { return };
+    let file = diff.file(path).unwrap();
+    assert!(start.is_none_or(|start| start < *line), "{place:?}");
+    let holds = |hunk: &HunkLines| {
+        let (mut old, mut new) = (hunk.old_start, hunk.new_start);
+        let mut valid = BTreeSet::new();
+        for kind in &hunk.lines {
+            match (side, kind) {
+                (Side::Right, Kind::Added | Kind::Context) => valid.insert(new),
+                (Side::Left, Kind::Removed) => valid.insert(old),
+                _ => false,
+            };
+            old += u32::from(*kind != Kind::Added);
+            new += u32::from(*kind != Kind::Removed);
+        }
+        (start.unwrap_or(*line)..=*line).all(|line| valid.contains(&line))
+    };
+    assert!(file.hunks.iter().any(holds), "{place:?} in {diff:?}");
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_found_anchors_hold_and_each_finding_is_told_once(
+        diff in any_diff(),
+        findings in prop::collection::vec(any_finding(), 0..12),
+        refuse in any::<bool>(),
+    ) {
+        let text = "fn line() { of_some_code(); }\n".repeat(120);
+        let tree = MemoryTree::new(&[("a.rs", &text), ("c.rs", &text)]);
+        let synthesis = found(&findings);
+        let draft = compose(&synthesis, &around(&diff, Some(&tree)));
+        let mut standing = Standing::default();
+        let mut told: Vec<Fingerprint> = Vec::new();
+        for call in draft.calls(&Standing::default()) {
+            prop_assert_eq!(dangers(&call.body), Vec::<String>::new());
+            prop_assert_eq!(marker::read(&call.body), Some(Marker::Review(call.key)));
+            for comment in call.comments {
+                let (side, start, line) = (comment.side, comment.start, comment.line);
+                check_anchor(&diff, &comment.path, &Place::Lines { side, start, line });
+                prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
+                let marker = Marker::Finding(comment.fingerprint.clone());
+                prop_assert_eq!(marker::read(&comment.body), Some(marker));
+                told.push(comment.fingerprint);
+            }
+        }
+        for comment in draft.file_comments(&Standing::default()) {
+            prop_assert!(diff.file(&comment.path).is_some());
+            prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
+            told.push(comment.fingerprint);
+        }
+        if refuse {
+            standing.refused.extend(told.iter().map(|print| (print.clone(), "no @all".to_owned())));
+        } else {
+            standing.visible.extend(told.iter().cloned());
+        }
+        let parts = draft.summary(&standing);
+        for (part, number) in parts.iter().zip(1..) {
+            prop_assert_eq!(dangers(part), Vec::<String>::new());
+            prop_assert_eq!(marker::read(part), Some(Marker::Summary(number)));
+        }
+        let unique: BTreeSet<&Fingerprint> = told.iter().collect();
+        prop_assert_eq!(unique.len(), told.len());
+        let elsewhere = draft.posts().iter().filter(|post| matches!(post.place, Place::Summary { .. }));
+        prop_assert_eq!(told.len() + elsewhere.count(), draft.posts().len());
+        prop_assert_eq!(draft.posts().len(), synthesis.findings.len() + synthesis.pre_existing.len());
+    }
+
+    #[test]
+    fn no_body_is_too_long_however_long_the_text(
+        text in hostile(),
+        times in select(vec![1usize, 40, 1_000]),
+    ) {
+        let long = text.repeat(times);
+        let value = json!({"title": long, "severity": "HIGH", "file": "a.rs", "line": 1,
+            "description": long, "suggested_fix": long, "evidence": [long], "category": long});
+        let synthesis = found(&[value]);
+        let diff = diff("a.rs > a.rs\n1 1 +");
+        let draft = compose(&synthesis, &around(&diff, None));
+        for comment in draft.calls(&Standing::default()).into_iter().flat_map(|call| call.comments) {
+            prop_assert!(comment.body.len() <= 60_000, "{}", comment.body.len());
+            prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
+            prop_assert_eq!(marker::read(&comment.body), Some(Marker::Finding(comment.fingerprint)));
+        }
+        for part in draft.summary(&Standing::default()) {
+            prop_assert!(part.len() <= 60_000, "{}", part.len());
+            prop_assert_eq!(dangers(&part), Vec::<String>::new());
+        }
+    }
+}

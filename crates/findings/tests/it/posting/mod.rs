@@ -1,0 +1,498 @@
+//! A pull request's review: where each finding is shown, and in which words.
+
+mod laws;
+mod suggestions;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_findings::path::RepoPath;
+use assay_findings::post::marker::{self, Marker};
+use assay_findings::post::{
+    Diff, Draft, FileHunks, Fingerprint, HunkLines, Kind, Place, Side, Standing, Surroundings,
+    WhenReady, check_run, compose, ticket_comment,
+};
+use assay_findings::report::{Report, ReviewerKind};
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use crate::memory_tree::MemoryTree;
+
+/// Reads a diff: a line for each file (`old > new`, either may be missing), below it one for each
+/// hunk, `OLD NEW` and a mark for each line, `.` for one of the context.
+fn diff(text: &str) -> Diff {
+    let path = |path: &str| RepoPath::exact(path.trim()).ok();
+    let mut files: Vec<FileHunks> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some((old, new)) = line.split_once('>') {
+            let (old_path, new_path) = (path(old), path(new));
+            files.push(FileHunks { old_path, new_path, hunks: Vec::new() });
+            continue;
+        }
+        let words: Vec<&str> = line.split(' ').collect();
+        let kinds = words[2].chars().map(|mark| match mark {
+            '+' => Kind::Added,
+            '-' => Kind::Removed,
+            _ => Kind::Context,
+        });
+        files.last_mut().unwrap().hunks.push(HunkLines {
+            old_start: words[0].parse().unwrap(),
+            new_start: words[1].parse().unwrap(),
+            lines: kinds.collect(),
+        });
+    }
+    Diff { files }
+}
+
+/// Makes a synthesis of what one rule-based reviewer found.
+fn found(findings: &[Value]) -> Synthesis {
+    let report = json!({"reviewer": "rules", "findings": findings}).to_string();
+    let report = Report::from_text(&report, "rules", None).of_kind(ReviewerKind::Rules);
+    synthesize(&[report], &Circumstances::default())
+}
+
+fn finding(title: &str, file: &str, line: u32) -> Value {
+    json!({"title": title, "severity": "MEDIUM", "file": file, "line": line,
+        "description": "It breaks.", "autofix_class": "manual"})
+}
+
+fn around<'a>(diff: &'a Diff, tree: Option<&'a MemoryTree>) -> Surroundings<'a> {
+    Surroundings {
+        diff,
+        tree: tree.map(|tree| tree as _),
+        parses: None,
+        head: "c0ffee",
+        when_ready: WhenReady::Approve,
+        resolved: &[],
+        run: Some("https://assay.example/runs/7"),
+    }
+}
+
+/// Shows where each finding of a draft is.
+fn places(draft: &Draft) -> String {
+    let standing = Standing::default();
+    let mut lines: Vec<String> = Vec::new();
+    for call in draft.calls(&standing) {
+        lines.extend(call.comments.into_iter().map(|comment| {
+            let start = comment.start.map(|start| format!("{start}-")).unwrap_or_default();
+            let side = if comment.side == Side::Left { " before" } else { "" };
+            let words: Vec<&str> = comment.body.lines().step_by(2).take(2).collect();
+            let (path, line) = (comment.path, comment.line);
+            format!("{path}:{start}{line}{side}: {}", words.join(" "))
+        }));
+    }
+    let files = draft.file_comments(&standing).into_iter();
+    lines.extend(files.map(|comment| {
+        let words: Vec<&str> = comment.body.lines().step_by(2).take(2).collect();
+        format!("{}: {}", comment.path, words.join(" "))
+    }));
+    let summary = draft.posts().iter().filter_map(|post| match post.place {
+        Place::Summary { why } => Some(format!("summary: {why:?}")),
+        Place::Lines { .. } | Place::File => None,
+    });
+    lines.extend(summary);
+    lines.join("\n")
+}
+
+fn check_place(hunks: &str, findings: &[Value], expected: Expect) {
+    let diff = diff(hunks);
+    expected.assert_eq(&places(&compose(&found(findings), &around(&diff, None))));
+}
+
+#[test]
+fn a_finding_on_a_line_of_the_diff_is_a_comment_on_it() {
+    check_place(
+        "a.rs > a.rs\n10 10 ...-++...",
+        &[finding("context", "a.rs", 10), finding("added", "a.rs", 14)],
+        expect![[r#"
+            a.rs:10: **🔵 MEDIUM: context** It breaks.
+            a.rs:14: **🔵 MEDIUM: added** It breaks."#]],
+    );
+}
+
+#[test]
+fn lines_beyond_the_hunk_are_clipped() {
+    let mut long = finding("long", "a.rs", 8);
+    long["end_line"] = json!(30);
+    check_place(
+        "a.rs > a.rs\n10 10 .+.\n20 21 .+.",
+        &[long],
+        expect!["a.rs:10-12: **🔵 MEDIUM: long** _Lines 8 to 30._"],
+    );
+}
+
+#[test]
+fn a_finding_beside_the_hunks_is_shown_on_the_nearest_line_or_on_the_file() {
+    check_place(
+        "a.rs > a.rs\n50 50 .+.",
+        &[
+            finding("below", "a.rs", 57),
+            finding("above", "a.rs", 49),
+            finding("edge", "a.rs", 62),
+            finding("far", "a.rs", 63),
+        ],
+        expect![[r#"
+            a.rs:50: **🔵 MEDIUM: above** _About line 49, 1 line above._
+            a.rs:52: **🔵 MEDIUM: below** _About line 57, 5 lines below._
+            a.rs:52: **🔵 MEDIUM: edge** _About line 62, 10 lines below._
+            a.rs: **🔵 MEDIUM: far** _About line 63._"#]],
+    );
+}
+
+#[test]
+fn a_finding_without_a_line_or_a_file_of_the_diff_goes_one_step_out() {
+    let mut whole = finding("whole file", "a.rs", 1);
+    whole["line"] = Value::Null;
+    let mut nowhere = finding("nowhere", "a.rs", 1);
+    nowhere["file"] = Value::Null;
+    check_place(
+        "a.rs > a.rs\n1 1 +\nold.png > new.png",
+        &[whole, nowhere, finding("elsewhere", "b.rs", 1), finding("binary", "new.png", 1)],
+        expect![[r#"
+            a.rs: **🔵 MEDIUM: whole file** It breaks.
+            new.png: **🔵 MEDIUM: binary** _About line 1._
+            summary: NoFile
+            summary: NotInTheDiff"#]],
+    );
+}
+
+#[test]
+fn only_what_went_is_commented_on_the_left() {
+    check_place(
+        "gone.rs >\n1 0 ----",
+        &[finding("gone", "gone.rs", 3)],
+        expect!["gone.rs:3 before: **🔵 MEDIUM: gone** It breaks."],
+    );
+}
+
+#[test]
+fn what_was_there_before_or_is_only_reported_is_no_comment_unless_it_blocks() {
+    let advice = |severity: &str| {
+        json!({"title": severity, "severity": severity, "file": "a.rs", "line": 1,
+            "description": "d", "autofix_class": "advisory"})
+    };
+    let mut old = finding("old", "a.rs", 2);
+    old["pre_existing"] = json!(true);
+    check_place(
+        "a.rs > a.rs\n1 1 +++",
+        &[advice("HIGH"), advice("LOW"), old],
+        expect![[r#"
+            a.rs:1: **🟠 HIGH: HIGH** d
+            summary: PreExisting
+            summary: ReportedOnly"#]],
+    );
+}
+
+#[test]
+fn one_finding_is_told_once_and_the_same_code_in_two_files_twice() {
+    let twice = [finding("x", "a.rs", 1), finding("x", "b.rs", 1)];
+    let mut synthesis = found(&twice);
+    synthesis.findings.push(synthesis.findings[0].clone());
+    let diff = diff("a.rs > a.rs\n1 1 +\nb.rs > b.rs\n1 1 +");
+    let draft = compose(&synthesis, &around(&diff, None));
+    let prints: BTreeSet<&Fingerprint> = draft.posts().iter().map(|p| &p.fingerprint).collect();
+    assert_eq!((draft.posts().len(), prints.len()), (2, 2));
+    assert_eq!(draft.posts()[0].fingerprint.of_finding(), synthesis.findings[0].fingerprint);
+}
+
+/// A change with a bit of everything.
+fn mixed() -> Synthesis {
+    let findings = [
+        json!({"title": "SQL built from @input", "severity": "CRITICAL", "file": "src/a.py",
+            "line": 3, "description": "Anybody reads any row:\n\n- all of `users`\n- see #12",
+            "evidence": ["`rows = db.run(sql)`", "`sql` comes from the form"],
+            "suggested_fix": "Bind the value.", "category": "security", "rule": "py/sql",
+            "requires_verification": true,
+            "replacement": {"start_line": 3, "end_line": 3, "text": "rows = db.run(sql, args)\n"}}),
+        json!({"title": "No changelog entry", "severity": "MINOR", "description":
+            "<img src=x> </details> @everybody", "suggested_fix": "one\ntwo"}),
+        json!({"title": "Old one", "severity": "LOW", "file": "src/a.py", "line": 1,
+            "pre_existing": true, "description": "Was there."}),
+    ];
+    let report = json!({"reviewer": "rules", "findings": findings, "residual_risks": ["a *risk*"]});
+    let mut report =
+        Report::from_text(&report.to_string(), "rules", None).of_kind(ReviewerKind::Rules);
+    report.remarks.not_covered.push("big.bin".to_owned());
+    synthesize(&[report], &Circumstances::default())
+}
+
+fn mixed_draft() -> Draft {
+    let tree = MemoryTree::new(&[("src/a.py", "import db\n\nrows = db.run(sql)\n")]);
+    compose(&mixed(), &around(&diff("src/a.py > src/a.py\n1 1 ..+"), Some(&tree)))
+}
+
+#[test]
+fn a_comment_is_short_and_says_all_there_is() {
+    let call = mixed_draft().calls(&Standing::default()).remove(0);
+    expect![[r#"
+        RequestChanges
+        **Not ready**: 1 finding must be fixed; 1 finding can be acted on.
+
+        <!-- assay:review 4a6e3dbbef255e505e52dc958e4331f0 -->
+        ----
+        **🔴 CRITICAL: SQL built from @&#8203;input**
+
+        Anybody reads any row:
+
+        - all of `users`
+        - see \#&#8203;12
+
+        **Why**: `sql` comes from the form
+
+        **Fix**: Bind the value.
+
+        ```suggestion
+        rows = db.run(sql, args)
+        ```
+
+        <sub>security · `py/sql` · found by rules · confidence 100 · a fix has to be verified</sub>
+
+        <!-- assay:finding 258fa7967c92baad134117117e8f558a-ad4cc3fb8923 -->"#]]
+    .assert_eq(&format!("{:?}\n{}\n----\n{}", call.event, call.body, call.comments[0].body));
+}
+
+#[test]
+fn the_summary_holds_what_is_no_comment() {
+    let draft = mixed_draft();
+    let visible = BTreeSet::from([draft.posts()[0].fingerprint.clone()]);
+    let standing = Standing { visible, ..Standing::default() };
+    expect![[r#"
+        ## Not ready
+
+        - 1 finding must be fixed
+        - 1 finding can be acted on
+
+        **2 findings**: 1 CRITICAL, 1 MINOR. 1 is a comment on the change; the others follow.
+
+        **⚪ MINOR: No changelog entry**
+
+        &lt;img src=x> &lt;/details> @&#8203;everybody
+
+        **Fix**:
+
+        ```
+        one
+        two
+        ```
+
+        <sub>general · found by rules · confidence 100</sub>
+
+        <details><summary>There before this change (1)</summary>
+
+        - ⚪ LOW: Old one (`src/a.py:1`)
+
+        </details>
+
+        <details><summary>Not looked at (1)</summary>
+
+        - big.bin
+
+        </details>
+
+        <details><summary>Residual risks (1)</summary>
+
+        - a \*risk\*
+
+        </details>
+
+        <!-- assay:summary 1 -->"#]]
+    .assert_eq(&draft.summary(&standing).join("\n====\n"));
+}
+
+#[test]
+fn what_is_refused_is_told_in_the_summary_with_the_reason() {
+    let draft = mixed_draft();
+    let first = draft.posts()[0].fingerprint.clone();
+    let refused = BTreeMap::from([(first, "422: line must be part of the @diff".to_owned())]);
+    let standing = Standing { refused, ..Standing::default() };
+    assert!(draft.calls(&standing)[0].comments.is_empty());
+    let summary = draft.summary(&standing).remove(0);
+    let note = summary.lines().find(|line| line.contains("Refused")).unwrap();
+    expect!["_Refused as a comment on the change_: 422: line must be part of the @&#8203;diff"]
+        .assert_eq(note);
+}
+
+fn many(count: usize) -> (Synthesis, Diff) {
+    let file = |at: usize| format!("src/{at}.rs");
+    let findings: Vec<Value> = (0..count)
+        .map(|at| {
+            let severity = ["HIGH", "MEDIUM", "LOW"][at % 3];
+            json!({"title": format!("finding {at}"), "severity": severity, "file": file(at),
+                "line": 1, "description": "d ".repeat(2_000), "autofix_class": "manual"})
+        })
+        .collect();
+    let files = (0..count).map(|at| format!("{0} > {0}\n1 1 +\n", file(at)));
+    (found(&findings), diff(&files.collect::<String>()))
+}
+
+#[test]
+fn comments_go_in_calls_of_thirty_and_the_verdict_once() {
+    let (synthesis, diff) = many(75);
+    let draft = compose(&synthesis, &around(&diff, None));
+    let show = |standing: &Standing| -> Vec<String> {
+        let calls = draft.calls(standing);
+        calls.iter().map(|call| format!("{:?} {}", call.event, call.comments.len())).collect()
+    };
+    let mut standing = Standing::default();
+    assert_eq!(show(&standing), ["RequestChanges 30", "Comment 30", "Comment 15"]);
+    let first = draft.calls(&standing).remove(0);
+    assert_eq!(marker::read(&first.body), Some(Marker::Review(draft.key().clone())));
+    standing.reviews.insert(first.key);
+    standing.visible.extend(first.comments.into_iter().map(|comment| comment.fingerprint));
+    assert_eq!(show(&standing), ["Comment 30", "Comment 15"]);
+    let all = draft.posts().iter().map(|post| post.fingerprint.clone());
+    standing.visible.extend(all);
+    assert!(show(&standing).is_empty());
+}
+
+#[test]
+fn beyond_a_hundred_comments_findings_are_in_the_summary() {
+    let (synthesis, diff) = many(130);
+    let draft = compose(&synthesis, &around(&diff, None));
+    let comments: Vec<_> =
+        draft.calls(&Standing::default()).into_iter().flat_map(|call| call.comments).collect();
+    assert_eq!(comments.len(), 100);
+    let visible: BTreeSet<Fingerprint> = comments.into_iter().map(|c| c.fingerprint).collect();
+    let summary = draft.summary(&Standing { visible, ..Standing::default() }).concat();
+    assert_eq!(summary.matches(": finding ").count(), 30);
+    assert!(summary.contains("100 are comments on the change"), "{summary}");
+}
+
+#[test]
+fn a_summary_that_is_too_long_keeps_the_worst_in_full_and_names_the_rest() {
+    let (synthesis, _) = many(200);
+    let draft = compose(&synthesis, &around(&Diff::default(), None));
+    let parts = draft.summary(&Standing::default());
+    assert_eq!(parts.len(), 5);
+    for (part, number) in parts.iter().zip(1..) {
+        assert!(part.len() <= 60_000);
+        assert_eq!(marker::read(part), Some(Marker::Summary(number)));
+        assert_eq!(part.matches("<details>").count(), part.matches("</details>").count());
+    }
+    let all = parts.concat();
+    for at in 0..200 {
+        let named = all.matches(&format!("finding {at}**")).count()
+            + all.matches(&format!("finding {at} (")).count();
+        assert_eq!(named, 1, "finding {at}");
+    }
+    assert!(all.contains("In short, as there is no room for more ("));
+}
+
+#[test]
+fn the_event_follows_the_verdict() {
+    let diff = Diff::default();
+    let event = |synthesis: &Synthesis, when_ready| {
+        let draft = compose(synthesis, &Surroundings { when_ready, ..around(&diff, None) });
+        let call = draft.calls(&Standing::default()).remove(0);
+        format!("{} {}", call.event.as_str(), call.body.lines().next().unwrap())
+    };
+    let incomplete = synthesize(&[], &Circumstances::default());
+    let ready = found(&[]);
+    let not_ready = found(&[json!({"title": "t", "severity": "HIGH", "description": "d"})]);
+    expect![[r#"
+        APPROVE **Ready**: no open finding, and every reviewer answered.
+        COMMENT **Ready**: no open finding, and every reviewer answered.
+        REQUEST_CHANGES **Not ready**: 1 finding must be fixed.
+        COMMENT **Incomplete**: there is no report at all."#]]
+    .assert_eq(
+        &[
+            event(&ready, WhenReady::Approve),
+            event(&ready, WhenReady::Comment),
+            event(&not_ready, WhenReady::Approve),
+            event(&incomplete, WhenReady::Approve),
+        ]
+        .join("\n"),
+    );
+}
+
+#[test]
+fn a_draft_comes_back_from_where_it_was_kept() {
+    let draft = mixed_draft();
+    let kept = serde_json::to_string(&draft).unwrap();
+    assert_eq!(serde_json::from_str::<Draft>(&kept).unwrap(), draft);
+}
+
+#[test]
+fn a_check_run_annotates_lines_and_tells_the_rest() {
+    let run = check_run(&mixed(), None);
+    expect![[r#"
+        Failure Not ready
+        - 1 finding must be fixed
+        - 1 finding can be acted on
+
+        **2 findings**: 1 CRITICAL, 1 MINOR.
+
+        **⚪ MINOR: No changelog entry**
+
+        &lt;img src=x> &lt;/details> @&#8203;everybody
+
+        **Fix**:
+
+        ```
+        one
+        two
+        ```
+
+        <sub>general · found by rules · confidence 100</sub>
+
+        <details><summary>There before this change (1)</summary>
+
+        - ⚪ LOW: Old one (`src/a.py:1`)
+
+        </details>
+
+        <details><summary>Not looked at (1)</summary>
+
+        - big.bin
+
+        </details>
+
+        <details><summary>Residual risks (1)</summary>
+
+        - a \*risk\*
+
+        </details>
+        ----
+        [
+          [
+            {
+              "path": "src/a.py",
+              "start_line": 3,
+              "end_line": 3,
+              "annotation_level": "failure",
+              "title": "CRITICAL: SQL built from @input",
+              "message": "Anybody reads any row:\n\n- all of `users`\n- see #12\n\nFix: Bind the value."
+            }
+          ]
+        ]"#]].assert_eq(&format!(
+        "{:?} {}\n{}\n----\n{}",
+        run.conclusion,
+        run.title,
+        run.summary,
+        serde_json::to_string_pretty(&run.batches).unwrap()
+    ));
+}
+
+#[test]
+fn annotations_come_in_batches_and_what_nobody_looked_at_is_no_success() {
+    let (synthesis, _) = many(130);
+    let run = check_run(&synthesis, Some("the run"));
+    let sizes: Vec<usize> = run.batches.iter().map(Vec::len).collect();
+    assert_eq!(sizes, [50, 50]);
+    assert!(run.summary.len() <= 65_535);
+    let nobody = check_run(&synthesize(&[], &Circumstances::default()), None);
+    assert_eq!(serde_json::to_value(nobody.conclusion).unwrap(), "action_required");
+}
+
+#[test]
+fn a_ticket_is_told_in_a_few_plain_lines() {
+    expect![[r#"
+        Review: Not ready: 1 finding must be fixed; 1 finding can be acted on.
+        2 findings: 1 CRITICAL, 1 MINOR.
+        1. CRITICAL: SQL built from @ input (src/a.py:3)
+        2. MINOR: No changelog entry
+        https://github.com/o/r/pull/7"#]]
+    .assert_eq(&ticket_comment(&mixed(), "https://github.com/o/r/pull/7"));
+    let (synthesis, _) = many(12);
+    assert!(ticket_comment(&synthesis, "u").contains("and 2 more\nu"));
+}
