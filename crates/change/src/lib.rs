@@ -5,6 +5,7 @@
 //! text converters are never run.
 
 mod bench;
+mod commentable;
 pub mod diff;
 mod digest;
 mod git;
@@ -24,6 +25,7 @@ mod worktree;
 use std::path::{Path, PathBuf};
 
 use assay_findings::ground::{ChangedLines, Tree};
+use assay_findings::post;
 use serde::{Deserialize, Serialize};
 
 pub use crate::bench::Bench;
@@ -165,6 +167,11 @@ impl Change {
     /// Gives the lines that it touches.
     pub fn changed_lines(&self) -> ChangedLines {
         diff::changed_lines(&self.files)
+    }
+
+    /// Gives the lines that take a comment where it is a pull request.
+    pub fn commentable(&self) -> post::Diff {
+        commentable::commentable(&self.files)
     }
 }
 
