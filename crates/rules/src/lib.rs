@@ -35,7 +35,7 @@ pub use review::{REVIEWER, Reviewed, reads_text_only};
 pub use rule::RuleError;
 pub use rulebook::Rulebook;
 pub use symbols::WithSymbols;
-pub use syntax::parses_as_well;
+pub use syntax::{Grammars, parses_as_well};
 pub use text::injection::{
     Injection, WITHHELD, injection_in, injection_in_file, injection_in_name, without_injections,
     without_injections_in_file,

@@ -1,6 +1,8 @@
 //! A file's syntax tree: [`Syntax`], and what can be read off it besides matches.
 
 use assay_findings::ground::Symbol;
+use assay_findings::path::RepoPath;
+use assay_findings::post::Parses;
 use assay_findings::vote::Lines;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Node};
@@ -102,6 +104,17 @@ pub fn parses_as_well(path: &str, before: &str, after: &str) -> bool {
     errors(after).is_some_and(|after| after <= errors(before).unwrap_or(0))
 }
 
+/// Says of any text in a language that rules know whether it parses.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Grammars;
+
+impl Parses for Grammars {
+    fn parses(&self, path: &RepoPath, text: &str) -> Option<bool> {
+        let syntax = Syntax::of(path.as_str(), text)?;
+        Some(!syntax.root.root().get_inner_node().has_error())
+    }
+}
+
 /// Whether all of a tree was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
@@ -174,4 +187,23 @@ fn declared_name(mut node: SyntaxNode<'_>) -> Option<SyntaxNode<'_>> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, text: &str, expected: Option<bool>) {
+        let path = RepoPath::exact(path).unwrap();
+        assert_eq!(Grammars.parses(&path, text), expected, "{text}");
+    }
+
+    #[test]
+    fn text_parses_where_nothing_in_it_is_wrong_or_missing() {
+        check("a.rs", "fn main() {}\n", Some(true));
+        check("a.rs", "fn main() {\n", Some(false));
+        check("a.py", "def f(:\n", Some(false));
+        check("a.h", "class A { public: int b; };\n", Some(true));
+        check("a.txt", "fn main() {\n", None);
+    }
 }
