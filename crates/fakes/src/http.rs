@@ -122,16 +122,21 @@ pub(crate) fn head(status: u16, fields: &[(&str, String)], length: Option<usize>
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
+        201 => "Created",
         202 => "Accepted",
+        304 => "Not Modified",
         400 => "Bad Request",
         401 => "Unauthorized",
         403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
+        406 => "Not Acceptable",
         411 => "Length Required",
         413 => "Request Entity Too Large",
+        422 => "Unprocessable Entity",
         429 => "Too Many Requests",
         500 => "Internal Server Error",
+        502 => "Bad Gateway",
         503 => "Service Unavailable",
         // 529 is Anthropic's own, which comes without words.
         _ => "",

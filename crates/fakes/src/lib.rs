@@ -5,8 +5,10 @@
 
 #[cfg(unix)]
 pub mod chromium;
+mod date;
 pub mod graphiti;
 mod http;
+mod listener;
 pub mod model;
 pub mod pages;
 #[cfg(unix)]

@@ -2,18 +2,17 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
 
 use super::reply::{Body, Course, Reply};
 use super::server::Shared;
 use super::{Cut, Pause};
 use crate::http::{self, Request};
+use crate::listener::Open;
 
-/// A connection that is taken off the list when it ends, however it ends: one that is listed
-/// stays open.
+/// A connection of one client.
 pub(super) struct Connection<'a> {
     shared: &'a Shared,
-    id: u64,
+    open: &'a Open,
 }
 
 /// Whether a connection can take another request.
@@ -23,21 +22,15 @@ enum Next {
     End,
 }
 
-impl Drop for Connection<'_> {
-    fn drop(&mut self) {
-        self.shared.forget(self.id);
-    }
-}
-
 impl<'a> Connection<'a> {
-    pub(super) fn new(shared: &'a Shared, id: u64) -> Connection<'a> {
-        Connection { shared, id }
+    pub(super) fn new(shared: &'a Shared, open: &'a Open) -> Connection<'a> {
+        Connection { shared, open }
     }
 
     /// Answers requests until either side has had enough.
-    pub(super) fn run(self, stream: Arc<TcpStream>) {
+    pub(super) fn run(self, stream: &TcpStream) {
         // A client that leaves in the middle is nothing to talk about.
-        let _ = self.converse(&stream);
+        let _ = self.converse(stream);
     }
 
     fn converse(&self, stream: &TcpStream) -> io::Result<()> {
@@ -59,7 +52,7 @@ impl<'a> Connection<'a> {
     }
 
     fn send(&self, mut stream: &TcpStream, reply: &Reply) -> io::Result<Next> {
-        if !self.shared.pause(reply.delay) {
+        if !self.open.pause(reply.delay) {
             return Ok(Next::End);
         }
         if reply.course == Course::Hang(Pause::BeforeHead) {
@@ -76,7 +69,7 @@ impl<'a> Connection<'a> {
         stream.write_all(&http::head(reply.status, &reply.fields, length))?;
         for piece in &pieces {
             if let Course::Drip { every, .. } = reply.course
-                && !self.shared.pause(every)
+                && !self.open.pause(every)
             {
                 return Ok(Next::End);
             }

@@ -4,6 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use crate::date;
+
 /// How an answer goes wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
@@ -160,53 +162,7 @@ impl RetryAfter {
     pub(super) fn header(self) -> String {
         match self {
             RetryAfter::Seconds(seconds) => seconds.to_string(),
-            RetryAfter::At(time) => http_date(time),
+            RetryAfter::At(time) => date::http(time.duration_since(UNIX_EPOCH).unwrap_or_default()),
         }
-    }
-}
-
-/// Writes a time as HTTP does: `Sun, 06 Nov 1994 08:49:37 GMT`.
-fn http_date(time: SystemTime) -> String {
-    const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let (mut year, mut day) = (1970, days);
-    while day >= 365 + u64::from(is_leap(year)) {
-        day -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while day >= lengths[month] {
-        day -= lengths[month];
-        month += 1;
-    }
-    format!(
-        "{}, {:02} {} {year} {:02}:{:02}:{:02} GMT",
-        WEEKDAYS[(days % 7) as usize],
-        day + 1,
-        MONTHS[month],
-        second / 3600,
-        second / 60 % 60,
-        second % 60,
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_date_is_written_as_http_does() {
-        let date = |seconds| http_date(UNIX_EPOCH + Duration::from_secs(seconds));
-        assert_eq!(date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT");
-        assert_eq!(date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
-        assert_eq!(date(1_798_761_599), "Thu, 31 Dec 2026 23:59:59 GMT");
     }
 }

@@ -1,12 +1,11 @@
 //! Who listens: [`FakeModel`].
 
-use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -15,13 +14,13 @@ use super::dialect::Refused;
 use super::reply::Reply;
 use super::{Asked, Dialect, Script};
 use crate::http::Request;
+use crate::listener::Listener;
 
 /// A model's server on 127.0.0.1. With it end all its connections and threads.
 #[derive(Debug)]
 pub struct FakeModel {
-    address: SocketAddr,
+    listener: Listener,
     shared: Arc<Shared>,
-    listening: Option<JoinHandle<()>>,
 }
 
 /// How it is served.
@@ -68,8 +67,6 @@ struct State {
     received: Vec<Received>,
     /// How many requests were put to the script.
     asked: usize,
-    connections: HashMap<u64, Arc<TcpStream>>,
-    is_ending: bool,
 }
 
 impl FakeModel {
@@ -80,29 +77,28 @@ impl FakeModel {
 
     /// Starts one; it fails if the port is taken.
     pub fn start_with(options: Options, script: impl Script + 'static) -> io::Result<FakeModel> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
-        let address = listener.local_addr()?;
+        let port = options.port;
         let shared = Arc::new(Shared {
             script: Box::new(script),
             options,
             state: Mutex::default(),
             changed: Condvar::new(),
         });
-        let listening = thread::spawn({
+        let listener = Listener::start(port, {
             let shared = Arc::clone(&shared);
-            move || shared.listen(&listener)
-        });
-        Ok(FakeModel { address, shared, listening: Some(listening) })
+            move |open, stream| Connection::new(&shared, open).run(stream)
+        })?;
+        Ok(FakeModel { listener, shared })
     }
 
     /// Gives the address without a path: `http://127.0.0.1:4711`.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.address())
     }
 
     /// Gives the address to connect to.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.address()
     }
 
     /// Gives everything that was received so far, refused or not, in order.
@@ -126,42 +122,19 @@ impl FakeModel {
 
     /// Waits until no connection is open; fails after a minute.
     pub fn wait_until_idle(&self) {
-        let (state, waited) = self
-            .shared
-            .changed
-            .wait_timeout_while(self.shared.state(), Duration::from_secs(60), |state| {
-                !state.connections.is_empty()
-            })
-            .unwrap();
-        let open = state.connections.len();
-        assert!(!waited.timed_out(), "{open} connections are still open");
+        self.listener.wait_until_idle();
     }
 
     /// Serves until the process ends.
     pub fn serve(mut self) {
-        if let Some(listening) = self.listening.take() {
-            listening.join().unwrap();
-        }
+        self.listener.join().unwrap();
     }
 }
 
 impl Drop for FakeModel {
     fn drop(&mut self) {
-        {
-            let mut state = self.shared.state();
-            state.is_ending = true;
-            for stream in state.connections.values() {
-                // It may have ended on its own.
-                let _ = stream.shutdown(Shutdown::Both);
-            }
-        }
-        self.shared.changed.notify_all();
-        // Whoever listens sees the end only when somebody comes.
-        let _ = TcpStream::connect(self.address);
-        if let Some(listening) = self.listening.take() {
-            let ended = listening.join();
-            assert!(ended.is_ok() || thread::panicking(), "the fake model's script panicked");
-        }
+        let ended = self.listener.end();
+        assert!(ended.is_ok() || thread::panicking(), "the fake model's script panicked");
     }
 }
 
@@ -169,43 +142,6 @@ impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         // A script that panicked holds no lock of ours.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes a connection off the list.
-    pub(super) fn forget(&self, connection: u64) {
-        self.state().connections.remove(&connection);
-        self.changed.notify_all();
-    }
-
-    /// Takes connections until the end, and waits for their threads.
-    fn listen(&self, listener: &TcpListener) {
-        thread::scope(|scope| {
-            for (id, stream) in (0..).zip(listener.incoming()) {
-                let mut state = self.state();
-                if state.is_ending {
-                    break;
-                }
-                let Ok(stream) = stream.map(Arc::new) else { continue };
-                state.connections.insert(id, Arc::clone(&stream));
-                drop(state);
-                let connection = Connection::new(self, id);
-                scope.spawn(move || connection.run(stream));
-            }
-        });
-    }
-
-    /// Waits, unless the end comes before; says whether there is time left.
-    pub(super) fn pause(&self, time: Duration) -> bool {
-        let until = Instant::now() + time;
-        let mut state = self.state();
-        while !state.is_ending {
-            let Some(left) = until.checked_duration_since(Instant::now()) else { return true };
-            state = self
-                .changed
-                .wait_timeout(state, left)
-                .map_or_else(|poisoned| poisoned.into_inner().0, |(state, _)| state);
-        }
-        false
     }
 
     /// Decides what to say to a request, and keeps the request.
