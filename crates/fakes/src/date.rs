@@ -52,6 +52,12 @@ pub(crate) fn http(time: Duration) -> String {
     format!("{weekday}, {:02} {month} {} {} GMT", parts.day, parts.year, parts.clock())
 }
 
+/// Writes a time as JSON has it: `1994-11-06T08:49:37Z`.
+pub(crate) fn iso(time: Duration) -> String {
+    let parts = Parts::of(time);
+    format!("{}-{:02}-{:02}T{}Z", parts.year, parts.month + 1, parts.day, parts.clock())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +68,10 @@ mod tests {
         assert_eq!(date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!(date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
         assert_eq!(date(1_798_761_599), "Thu, 31 Dec 2026 23:59:59 GMT");
+    }
+
+    #[test]
+    fn a_date_is_written_as_json_has_it() {
+        assert_eq!(iso(Duration::from_secs(784_111_777)), "1994-11-06T08:49:37Z");
     }
 }

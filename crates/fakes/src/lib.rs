@@ -6,6 +6,7 @@
 #[cfg(unix)]
 pub mod chromium;
 mod date;
+pub mod github;
 pub mod graphiti;
 mod http;
 mod listener;

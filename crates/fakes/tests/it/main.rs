@@ -1,8 +1,9 @@
-//! The fake model, talked to byte by byte.
+//! The fakes: the model, talked to byte by byte, and GitHub.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod dialects;
 mod faults;
+mod github;
 mod scripts;
 mod serving;
 mod strictness;

@@ -1,0 +1,325 @@
+//! The way of a request: what it may not pass, what it goes wrong with, and what is noted of it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::call::{Body, Call, Outcome, Reply};
+use super::fault::Fault;
+use super::log::Logged;
+use super::random::hash;
+use super::refusal::Refusal;
+use super::state::{Access, State, Token};
+use super::{Answer, Asked, GitHub, graphql, rest};
+use crate::date;
+
+const PAGE: &str = "<!DOCTYPE html>\n<html><body><h1>Unicorn!</h1></body></html>\n";
+
+/// The versions of the API that a client may name.
+const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
+
+/// A request that was looked at, before it is let in.
+struct Sight<'a> {
+    asked: &'a Asked,
+    /// The path without its query.
+    path: &'a str,
+    /// The body; none if it is not JSON.
+    body: Option<Value>,
+    /// The kind and the name of a GraphQL operation.
+    operation: Option<(String, String)>,
+}
+
+impl<'a> Sight<'a> {
+    fn of(asked: &'a Asked) -> Sight<'a> {
+        let path = asked.target.split('?').next().unwrap_or_default();
+        let body = match asked.body.is_empty() {
+            true => Some(Value::Null),
+            false => serde_json::from_slice(&asked.body).ok(),
+        };
+        let operation = body.as_ref().filter(|_| path == "/graphql").and_then(graphql::title);
+        Sight { asked, path, body, operation }
+    }
+
+    fn is_graphql(&self) -> bool {
+        self.path == "/graphql"
+    }
+
+    fn is_write(&self) -> bool {
+        let kind = self.operation.as_ref().map(|(kind, _)| kind.as_str());
+        let is_look = matches!(self.asked.method.as_str(), "GET" | "HEAD" | "OPTIONS");
+        !is_look && (!self.is_graphql() || kind == Some("mutation"))
+    }
+
+    fn name(&self) -> Option<String> {
+        self.operation.as_ref().map(|(_, name)| name.clone())
+    }
+}
+
+impl GitHub {
+    /// Answers a request; none if the connection was cut, before the request took effect or after.
+    pub fn answer(&self, asked: &Asked) -> Option<Answer> {
+        let (delay, answer) = self.answer_later(asked);
+        self.clock.advance(delay);
+        answer
+    }
+
+    /// Answers a request, and says how long whoever asked has to wait for it.
+    pub(super) fn answer_later(&self, asked: &Asked) -> (Duration, Option<Answer>) {
+        let now = self.clock.now();
+        let state = &mut *self.state();
+        let sight = Sight::of(asked);
+        let name = sight.name();
+        let told = format!("{} {} {}", asked.method, sight.path, name.as_deref().unwrap_or(""));
+        let wait = if sight.is_write() { state.limits.write(now) } else { None };
+        let fault = state.faults.take(&told);
+        let (answer, took_effect) = match fault {
+            Some(fault) if !fault.lets_through() => (refuse(state, fault, &sight, now), false),
+            fault => {
+                let reply = let_in(state, &sight, now, wait);
+                let took_effect = reply.as_ref().is_ok_and(|reply| reply.took_effect);
+                let answer = dress(state, &sight, now, reply);
+                let answer = match fault {
+                    Some(fault) => spoil(fault, answer),
+                    None => Some(answer),
+                };
+                (answer, took_effect)
+            }
+        };
+        let login = authenticate(state, asked).ok().map(|token| token.login);
+        state.log.push(Logged {
+            at: now,
+            login,
+            method: asked.method.clone(),
+            path: asked.target.clone(),
+            operation: name,
+            body: sight.body.unwrap_or_default(),
+            status: answer.as_ref().map(|answer| answer.status),
+            took_effect,
+        });
+        let delay = if let Some(Fault::Slow(delay)) = fault { delay } else { Duration::ZERO };
+        (delay, answer)
+    }
+}
+
+/// Makes the answer of a fault that comes before anything is done.
+fn refuse(state: &mut State, fault: Fault, sight: &Sight<'_>, now: Duration) -> Option<Answer> {
+    let mut limited = |status: u16, retry_after: Option<u64>| {
+        let wait = Duration::from_secs(retry_after.unwrap_or(60));
+        state.limits.ask_for_patience(now + wait);
+        Refusal::secondary(status, retry_after)
+    };
+    let refusal = match fault {
+        Fault::Cut(_) => return None,
+        Fault::BadGateway(_) => return Some(page(502)),
+        Fault::Html(_) | Fault::Slow(_) | Fault::Truncated => return Some(page(200)),
+        Fault::Invalid if sight.path.ends_with("/reviews") => {
+            Refusal::unprocessable("Line could not be resolved")
+        }
+        Fault::Invalid => Refusal::invalid("Comment", "line", "custom", "could not be resolved"),
+        Fault::ServerError => Refusal::new(500, "Server Error"),
+        Fault::Unavailable => Refusal::new(503, "Service unavailable"),
+        Fault::SecondaryLimit { retry_after } => limited(403, retry_after),
+        Fault::TooManyRequests { retry_after } => limited(429, retry_after),
+        Fault::Abuse => {
+            limited(422, None);
+            Refusal::abuse()
+        }
+        Fault::Unauthorized => Refusal::new(401, "Bad credentials"),
+        Fault::NotFound => Refusal::not_found(),
+    };
+    Some(dress(state, sight, now, Err(refusal)))
+}
+
+/// Makes what is left of an answer to a request that was carried out.
+fn spoil(fault: Fault, mut answer: Answer) -> Option<Answer> {
+    match fault {
+        Fault::Cut(_) => None,
+        Fault::BadGateway(_) => Some(page(502)),
+        Fault::Html(_) => Some(page(200)),
+        Fault::Truncated => {
+            answer.body.truncate(answer.body.len() / 2);
+            Some(answer)
+        }
+        Fault::Slow(_)
+        | Fault::Invalid
+        | Fault::ServerError
+        | Fault::Unavailable
+        | Fault::SecondaryLimit { .. }
+        | Fault::Abuse
+        | Fault::TooManyRequests { .. }
+        | Fault::Unauthorized
+        | Fault::NotFound => Some(answer),
+    }
+}
+
+/// The page of some proxy, which knows nothing of limits.
+fn page(status: u16) -> Answer {
+    let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+    Answer { status, headers, body: PAGE.as_bytes().to_vec() }
+}
+
+/// Carries out a request if nothing is against it.
+fn let_in(state: &mut State, sight: &Sight<'_>, now: Duration, wait: Option<Duration>) -> Outcome {
+    let asked = sight.asked;
+    if asked.header("user-agent").is_none_or(str::is_empty) {
+        let message = "Request forbidden by administrative rules. Please make sure your request \
+                       has a User-Agent header.";
+        return Err(Refusal::new(403, message));
+    }
+    if let Some(version) = asked.header("x-github-api-version")
+        && !VERSIONS.contains(&version)
+    {
+        return Err(Refusal::new(400, &format!("\"{version}\" is not a supported version")));
+    }
+    let token = authenticate(state, asked)?;
+    if let Some(refused) = over_the_limit(state, sight, now) {
+        return refused;
+    }
+    if let Some(wait) = wait {
+        return Err(too_fast(state, sight, now, wait));
+    }
+    if sight.is_write() && !sight.is_graphql() && token.access == Access::Read {
+        return Err(Refusal::inaccessible());
+    }
+    let body = sight.body.as_ref();
+    let body = body.ok_or_else(|| Refusal::new(400, "Problems parsing JSON"))?;
+    let query = asked.target.split_once('?').map_or("", |(_, query)| query);
+    let mut call = Call {
+        state,
+        now,
+        token,
+        path: sight.path,
+        query: pairs(query),
+        accept: asked.header("accept").unwrap_or_default().to_owned(),
+        body,
+    };
+    match (asked.method.as_str(), sight.is_graphql()) {
+        ("POST", true) => graphql::answer(&mut call),
+        (method, _) => {
+            let path: Vec<String> =
+                sight.path.split('/').skip(1).map(|part| decoded(part, false)).collect();
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            rest::route(&mut call, method, &path)
+        }
+    }
+}
+
+fn authenticate(state: &State, asked: &Asked) -> Result<Token, Refusal> {
+    let Some(header) = asked.header("authorization") else {
+        return Err(Refusal::new(401, "Requires authentication"));
+    };
+    let token = header.strip_prefix("Bearer ").or_else(|| header.strip_prefix("token "));
+    let token = token.and_then(|token| state.tokens.get(token.trim()));
+    token.cloned().ok_or_else(|| Refusal::new(401, "Bad credentials"))
+}
+
+/// Says no when the hour's requests are used up.
+fn over_the_limit(state: &mut State, sight: &Sight<'_>, now: Duration) -> Option<Outcome> {
+    let limits = &mut state.limits;
+    let window = if sight.is_graphql() { &mut limits.graphql } else { &mut limits.rest };
+    if window.is_open(now) {
+        window.used += 1;
+        return None;
+    }
+    Some(match sight.is_graphql() {
+        true => Ok(graphql::limited()),
+        false => Err(Refusal::new(403, "API rate limit exceeded for user.")),
+    })
+}
+
+/// Says no to too many writes, in one of the ways in which GitHub does.
+fn too_fast(state: &mut State, sight: &Sight<'_>, now: Duration, wait: Duration) -> Refusal {
+    state.limits.ask_for_patience(now + wait);
+    let ways = if sight.is_graphql() { 2 } else { 3 };
+    let seconds = Some(wait.as_secs());
+    match state.random.below(ways) {
+        0 => Refusal::secondary(403, seconds),
+        1 => Refusal::secondary(429, seconds),
+        _ => Refusal::abuse(),
+    }
+}
+
+/// Makes the answer, with the header fields that all have.
+fn dress(state: &mut State, sight: &Sight<'_>, now: Duration, outcome: Outcome) -> Answer {
+    let reply = outcome.unwrap_or_else(|refusal| Reply {
+        status: refusal.status,
+        headers: refusal.headers,
+        ..Reply::seen(refusal.body)
+    });
+    let (kind, mut body) = match reply.body {
+        Body::Json(body) => ("application/json; charset=utf-8", body.to_string().into_bytes()),
+        Body::Text(text) => ("application/vnd.github.diff; charset=utf-8", text.into_bytes()),
+    };
+    let limits = &mut state.limits;
+    let (resource, window) = match sight.is_graphql() {
+        true => ("graphql", &mut limits.graphql),
+        false => ("core", &mut limits.rest),
+    };
+    let mut status = reply.status;
+    let mut headers = reply.headers;
+    let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
+    if status == 200 && sight.asked.method == "GET" {
+        let tag = format!("W/\"{:016x}\"", hash(&body));
+        if sight.asked.header("if-none-match") == Some(tag.as_str()) {
+            status = 304;
+            body.clear();
+            // What has not changed costs nothing.
+            window.used = window.used.saturating_sub(1);
+        }
+        add("etag", tag);
+    }
+    if status != 304 {
+        add("content-type", kind.to_owned());
+    }
+    add("date", date::http(now));
+    add("x-github-request-id", format!("FAKE:{}", state.log.len() + 1));
+    add("x-ratelimit-limit", window.limit.to_string());
+    add("x-ratelimit-remaining", window.remaining().to_string());
+    add("x-ratelimit-used", window.used.to_string());
+    add("x-ratelimit-reset", window.reset.as_secs().to_string());
+    add("x-ratelimit-resource", resource.to_owned());
+    Answer { status, headers, body }
+}
+
+/// Reads a query.
+fn pairs(query: &str) -> Vec<(String, String)> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decoded(name, true), decoded(value, true))
+    };
+    pairs.map(pair).collect()
+}
+
+/// Takes the percent signs out of a part of an address.
+fn decoded(text: &str, is_query: bool) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).and_then(|hex| str::from_utf8(hex).ok());
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        (rest, _) = match (first, byte) {
+            (b'%', Some(byte)) => (&after[2..], bytes.push(byte)),
+            (b'+', _) if is_query => (after, bytes.push(b' ')),
+            (first, _) => (after, bytes.push(*first)),
+        };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl GitHub {
+    /// Asks as somebody, in process; fails if the connection is cut or the answer is no JSON.
+    pub fn ask(&self, token: &str, method: &str, target: &str, body: &Value) -> (u16, Value) {
+        let answer = self.answer(&Asked {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: vec![
+                ("user-agent".to_owned(), "test".to_owned()),
+                ("authorization".to_owned(), format!("Bearer {token}")),
+            ],
+            body: if body.is_null() { Vec::new() } else { body.to_string().into_bytes() },
+        });
+        let answer = answer.expect("the connection was not cut");
+        (answer.status, serde_json::from_slice(&answer.body).unwrap())
+    }
+}

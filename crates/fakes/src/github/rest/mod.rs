@@ -1,0 +1,73 @@
+//! The endpoints of the REST API: [`route`].
+
+mod checks;
+mod comments;
+mod place;
+mod pulls;
+mod refs;
+mod reviews;
+mod sarif;
+
+use super::call::{Call, Outcome, Reply};
+use super::refusal::Refusal;
+use super::shape;
+use super::state::Access;
+
+/// Carries out a request by its method and path.
+pub(super) fn route(call: &mut Call<'_>, method: &str, path: &[&str]) -> Outcome {
+    match (method, path) {
+        ("GET", ["user"]) => oneself(call),
+        (_, ["repos", owner, name, rest @ ..]) => {
+            let repo = format!("{owner}/{name}");
+            call.state.repo(&repo)?;
+            below(call, method, &repo, rest)
+        }
+        _ => Err(Refusal::not_found()),
+    }
+}
+
+/// Carries out a request about a repository that there is.
+fn below(call: &mut Call<'_>, method: &str, repo: &str, path: &[&str]) -> Outcome {
+    match (method, path) {
+        ("GET", []) => Ok(Reply::seen(shape::repository(call.state, call.state.repo(repo)?))),
+        ("GET", ["pulls"]) => pulls::list(call, repo),
+        ("POST", ["pulls"]) => pulls::open(call, repo),
+        ("GET", ["pulls", number]) => pulls::get(call, repo, parse(number)?),
+        ("PATCH", ["pulls", number]) => pulls::update(call, repo, parse(number)?),
+        ("GET", ["pulls", number, "files"]) => pulls::files(call, repo, parse(number)?),
+        ("GET", ["pulls", number, "comments"]) => comments::in_code(call, repo, parse(number)?),
+        ("POST", ["pulls", number, "comments"]) => comments::on_code(call, repo, parse(number)?),
+        ("POST", ["pulls", number, "comments", id, "replies"]) => {
+            comments::reply(call, repo, parse(number)?, parse(id)?)
+        }
+        ("GET", ["pulls", number, "reviews"]) => reviews::list(call, repo, parse(number)?),
+        ("POST", ["pulls", number, "reviews"]) => reviews::create(call, repo, parse(number)?),
+        ("GET", ["issues", number, "comments"]) => comments::in_all(call, repo, parse(number)?),
+        ("POST", ["issues", number, "comments"]) => comments::on_all(call, repo, parse(number)?),
+        ("PATCH", ["issues", "comments", id]) => comments::edit(call, repo, parse(id)?),
+        ("GET", ["commits", reference @ .., "check-runs"]) => {
+            checks::list(call, repo, &reference.join("/"))
+        }
+        ("POST", ["check-runs"]) => checks::create(call, repo),
+        ("PATCH", ["check-runs", id]) => checks::update(call, repo, parse(id)?),
+        ("POST", ["code-scanning", "sarifs"]) => sarif::upload(call, repo),
+        ("GET", ["git", "ref", reference @ ..]) => refs::get(call, repo, &reference.join("/")),
+        ("POST", ["git", "refs"]) => refs::create(call, repo),
+        _ => Err(Refusal::not_found()),
+    }
+}
+
+/// Reads a number of a path; what is none is nowhere.
+fn parse(text: &str) -> Result<u64, Refusal> {
+    text.parse().map_err(|_| Refusal::not_found())
+}
+
+/// Tells a user about itself; an App is none.
+fn oneself(call: &Call<'_>) -> Outcome {
+    match call.token.access {
+        Access::Read | Access::User => {
+            Ok(Reply::seen(shape::oneself(call.state, &call.token.login)))
+        }
+        Access::App => Err(Refusal::inaccessible()),
+    }
+}

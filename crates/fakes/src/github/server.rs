@@ -1,0 +1,66 @@
+//! The fake over TCP: [`Server`].
+
+use std::io::{self, Write as _};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use super::{Answer, Asked, GitHub};
+use crate::http::{self, Request};
+use crate::listener::{Listener, Open};
+
+/// A GitHub on 127.0.0.1. With it end all its connections and threads.
+#[derive(Debug)]
+pub struct Server {
+    listener: Listener,
+}
+
+impl GitHub {
+    /// Answers over TCP, on any free port; its addresses begin there from now on.
+    pub fn serve(self: Arc<GitHub>) -> Server {
+        let github = Arc::clone(&self);
+        let listener = Listener::start(0, move |open, stream| {
+            // A client that leaves in the middle is nothing to talk about.
+            let _ = github.converse(open, stream);
+        });
+        let server = Server { listener: listener.unwrap() };
+        self.state().root = server.url();
+        server
+    }
+
+    fn converse(&self, open: &Open, stream: &TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        while let Some(request) = Request::read(stream)? {
+            let (delay, answer) = self.answer_later(&Asked {
+                method: request.method.clone(),
+                target: request.target.clone(),
+                headers: request.headers.clone(),
+                body: request.body.clone(),
+            });
+            if !open.pause(delay) {
+                break;
+            }
+            // A connection that ends with something unread is reset.
+            let Some(answer) = answer else { break };
+            request.finish(stream)?;
+            send(stream, &answer)?;
+            if request.header("connection") == Some("close") {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Server {
+    /// Gives the root of the API: `http://127.0.0.1:4711`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.listener.address())
+    }
+}
+
+fn send(mut stream: &TcpStream, answer: &Answer) -> io::Result<()> {
+    let fields: Vec<(&str, String)> =
+        answer.headers.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+    stream.write_all(&http::head(answer.status, &fields, Some(answer.body.len())))?;
+    stream.write_all(&answer.body)
+}

@@ -1,0 +1,125 @@
+//! A pull request and its files as JSON.
+
+use serde_json::{Map, Value, json};
+
+use super::{WEB, association, repository, user};
+use crate::date::iso;
+use crate::github::diff::{File, Status};
+use crate::github::random::{hash, sha};
+use crate::github::state::{End, Pull, Repo, Standing, State};
+
+/// A file with more changed lines comes without its patch.
+const MOST_IN_A_PATCH: usize = 3_000;
+
+/// Writes a pull request as it is in a list.
+pub(in crate::github) fn pull_in_list(state: &State, repo: &Repo, pull: &Pull) -> Value {
+    let number = pull.number;
+    let url = format!("{}/repos/{}", state.root, repo.full_name);
+    let (this, issue) = (format!("{url}/pulls/{number}"), format!("{url}/issues/{number}"));
+    let web = format!("{WEB}/{}/pull/{number}", repo.full_name);
+    let (closed, merged) = match pull.standing {
+        Standing::Open => (None, None),
+        Standing::Closed { at } => (Some(iso(at)), None),
+        Standing::Merged { at } => (Some(iso(at)), Some(iso(at))),
+    };
+    let mut value = json!({
+        "id": pull.id, "node_id": format!("PR_{}", pull.id), "number": number,
+        "title": pull.title, "body": pull.body,
+        "state": if pull.is_open() { "open" } else { "closed" },
+        "draft": pull.draft, "locked": false, "user": user(state, &pull.author),
+        "labels": pull.labels.iter().map(|name| label(&url, name)).collect::<Vec<_>>(),
+        "milestone": null, "assignee": null, "assignees": [], "requested_reviewers": [],
+        "requested_teams": [], "auto_merge": null, "active_lock_reason": null,
+        "created_at": iso(pull.created), "updated_at": iso(pull.updated),
+        "closed_at": closed, "merged_at": merged, "merge_commit_sha": null,
+        "author_association": association(repo, &pull.author),
+        "head": end(state, &pull.head_repo, &pull.head),
+        "base": end(state, &repo.full_name, &pull.base),
+    });
+    let addresses = [
+        ("self", "url", this.clone()),
+        ("html", "html_url", web.clone()),
+        ("issue", "issue_url", issue.clone()),
+        ("comments", "comments_url", format!("{issue}/comments")),
+        ("review_comments", "review_comments_url", format!("{this}/comments")),
+        ("review_comment", "review_comment_url", format!("{url}/pulls/comments{{/number}}")),
+        ("commits", "commits_url", format!("{this}/commits")),
+        ("statuses", "statuses_url", format!("{url}/statuses/{}", pull.head.sha)),
+    ];
+    let mut links = Map::new();
+    for (link, field, address) in addresses {
+        value[field] = json!(address);
+        links.insert(link.to_owned(), json!({ "href": address }));
+    }
+    value["_links"] = Value::Object(links);
+    value["diff_url"] = json!(format!("{web}.diff"));
+    value["patch_url"] = json!(format!("{web}.patch"));
+    value
+}
+
+/// Writes a pull request in full.
+pub(in crate::github) fn pull(state: &State, repo: &Repo, pull: &Pull) -> Value {
+    let mut value = pull_in_list(state, repo, pull);
+    let changes = pull.diff.files.iter().map(File::changes);
+    let (added, deleted) = changes.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    let comments: usize = pull.threads.iter().map(|thread| thread.comments.len()).sum();
+    let more = json!({
+        "merged": matches!(pull.standing, Standing::Merged { .. }), "merged_by": null,
+        "mergeable": true, "rebaseable": true, "mergeable_state": "clean",
+        "comments": pull.comments.len(), "review_comments": comments, "commits": 1,
+        "maintainer_can_modify": pull.maintainer_can_modify,
+        "additions": added, "deletions": deleted, "changed_files": pull.diff.files.len(),
+    });
+    for (name, field) in more.as_object().into_iter().flatten() {
+        value[name] = field.clone();
+    }
+    value
+}
+
+fn end(state: &State, name: &str, end: &End) -> Value {
+    let owner = name.split('/').next().unwrap_or_default();
+    let repo = state.repositories.get(name).map(|repo| repository(state, repo));
+    json!({
+        "label": format!("{owner}:{}", end.branch), "ref": end.branch, "sha": end.sha,
+        "user": user(state, owner), "repo": repo,
+    })
+}
+
+fn label(url: &str, name: &str) -> Value {
+    let id = hash(name.as_bytes()) % 1_000_000;
+    json!({
+        "id": id, "node_id": format!("LA_{id}"), "url": format!("{url}/labels/{name}"),
+        "name": name, "description": "", "color": "ededed", "default": false,
+    })
+}
+
+/// Writes a file that a pull request changes.
+pub(in crate::github) fn file(state: &State, repo: &Repo, pull: &Pull, file: &File) -> Value {
+    let (additions, deletions) = file.changes();
+    // Real addresses are encoded; a blank is what breaks one.
+    let path = file.path.replace(' ', "%20");
+    let (name, head) = (&repo.full_name, &pull.head.sha);
+    let mut value = json!({
+        "sha": sha(&file.patch()), "filename": file.path, "status": status(file.status),
+        "additions": additions, "deletions": deletions, "changes": additions + deletions,
+        "blob_url": format!("{WEB}/{name}/blob/{head}/{path}"),
+        "raw_url": format!("{WEB}/{name}/raw/{head}/{path}"),
+        "contents_url": format!("{}/repos/{name}/contents/{path}?ref={head}", state.root),
+    });
+    if !file.hunks.is_empty() && additions + deletions <= MOST_IN_A_PATCH {
+        value["patch"] = json!(file.patch());
+    }
+    if let Some(old) = &file.old_path {
+        value["previous_filename"] = json!(old);
+    }
+    value
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Added => "added",
+        Status::Removed => "removed",
+        Status::Modified => "modified",
+        Status::Renamed => "renamed",
+    }
+}

@@ -1,0 +1,95 @@
+//! How much may be asked, and how hard it was pressed.
+
+use std::time::Duration;
+
+use assay_fakes::github::{Busiest, GitHub};
+use serde_json::{Value, json};
+
+use super::{REPO, ask, ask_with, github};
+
+fn write(github: &GitHub) -> u16 {
+    ask(github, "POST", "/issues/1/comments", json!({ "body": "x" })).0
+}
+
+#[test]
+fn eighty_writes_a_minute_are_the_most() {
+    let github = github();
+    let half_a_second = || github.clock().advance(Duration::from_millis(500));
+    for _ in 0..80 {
+        assert_eq!(write(&github), 201);
+        half_a_second();
+    }
+    let mut ways = Vec::new();
+    for _ in 0..30 {
+        ways.push(write(&github));
+        ask(&github, "GET", "/pulls", Value::Null);
+    }
+    ways.sort_unstable();
+    ways.dedup();
+    assert_eq!(ways, [403, 422, 429]);
+    assert_eq!(github.comments(REPO, 1).len(), 80);
+    let busiest = github.busiest();
+    assert_eq!((busiest.minute, busiest.hour), (110, 110));
+    // The first was told to wait; all others did not.
+    assert_eq!((busiest.gap, busiest.impatient), (Some(Duration::ZERO), 29));
+    github.clock().advance(Duration::from_secs(60));
+    assert_eq!(write(&github), 201);
+    assert_eq!(github.busiest(), Busiest { hour: 111, ..busiest });
+}
+
+#[test]
+fn five_hundred_writes_an_hour_are_the_most() {
+    let github = github();
+    for _ in 0..500 {
+        assert_eq!(write(&github), 201);
+        github.clock().advance(Duration::from_secs(2));
+    }
+    assert_ne!(write(&github), 201);
+    assert_eq!(
+        github.busiest(),
+        Busiest { minute: 30, hour: 501, gap: Some(Duration::from_secs(2)), impatient: 0 },
+    );
+    github.clock().advance(Duration::from_secs(3600));
+    assert_eq!(write(&github), 201);
+}
+
+#[test]
+fn attempts_that_are_refused_count() {
+    let github = github();
+    for _ in 0..80 {
+        assert_eq!(ask(&github, "POST", "/issues/1/comments", json!({})).0, 422);
+    }
+    assert_ne!(write(&github), 201);
+    assert_eq!(github.busiest().minute, 81);
+}
+
+#[test]
+fn five_thousand_requests_an_hour_are_the_most() {
+    let github = github();
+    let path = format!("/repos/{REPO}/git/ref/heads/main");
+    let get = || ask_with(&github, &path, &[]);
+    let field = |name: &str| get().header(name).unwrap().parse::<u64>().unwrap();
+    assert_eq!(field("x-ratelimit-limit"), 5_000);
+    assert_eq!(get().header("date"), Some("Mon, 01 Jun 2026 00:00:00 GMT"));
+    github.limit_requests(4);
+    github.clock().advance(Duration::from_secs(60));
+    assert_eq!(field("x-ratelimit-remaining"), 1);
+    assert_eq!(field("x-ratelimit-reset"), 1_780_272_000 + 3600);
+    let refused = get();
+    assert_eq!((refused.status, refused.header("x-ratelimit-remaining")), (403, Some("0")));
+    github.clock().advance(Duration::from_secs(3540));
+    assert_eq!(get().status, 200);
+}
+
+#[test]
+fn graphql_has_an_hour_of_its_own() {
+    let github = github();
+    github.limit_requests(1);
+    let query = json!({ "query": "query Me { viewer { login } }" });
+    let ask = || github.ask("t-rev", "POST", "/graphql", &query);
+    assert_eq!(ask().1["data"]["viewer"]["login"], "rev");
+    let (status, body) = ask();
+    assert_eq!((status, &body["errors"][0]["type"]), (200, &json!("RATE_LIMITED")));
+    assert_eq!(super::ask(&github, "GET", "/pulls", Value::Null).0, 200);
+    assert_eq!(github.busiest().minute, 0);
+}
