@@ -17,10 +17,14 @@ struct Part {
     cases: u32,
 }
 
-const SUITES: [Suite; 2] = [
+const SUITES: [Suite; 3] = [
     Suite {
         name: "reading",
         parts: &[Part { package: "assay-findings", filter: "properties", cases: 20_000 }],
+    },
+    Suite {
+        name: "posting",
+        parts: &[Part { package: "assay-services", filter: "schedules", cases: 10_000 }],
     },
     Suite {
         name: "changes",

@@ -49,6 +49,8 @@ const BODY: usize = 60_000;
 const COMMENTS: usize = 30;
 /// The most comments on one pull request.
 const INLINE: usize = 100;
+/// What a call says that has only comments for us.
+const MORE: &str = "More comments of the same review.";
 /// The most characters of a reason in a review's body.
 const REASON: usize = 300;
 
@@ -118,6 +120,8 @@ impl Event {
 pub struct Draft {
     head: String,
     event: Event,
+    /// Whether all that had to look did, so that what is not in it is gone.
+    is_complete: bool,
     /// The verdict in a sentence or two.
     verdict: String,
     key: ReviewKey,
@@ -227,6 +231,7 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
     Draft {
         head: around.head.to_owned(),
         event,
+        is_complete: synthesis.verdict.state != State::Incomplete,
         key: ReviewKey::over(said.into_iter().chain(findings)),
         verdict,
         posts,
@@ -334,15 +339,19 @@ impl Draft {
         let mut calls = Vec::new();
         if !standing.reviews.contains(&self.key) {
             let comments = chunks.next().unwrap_or_default().to_vec();
-            calls.push(self.call(self.key.clone(), self.event, &self.verdict, comments));
+            let (commit, event) = (self.head.clone(), self.event);
+            let body = signed(&self.verdict, &self.key);
+            calls.push(ReviewCall { key: self.key.clone(), commit, event, body, comments });
         }
         for comments in chunks {
-            let findings = comments.iter().map(|comment| comment.fingerprint.as_str());
-            let key = ReviewKey::over([self.key.as_str()].into_iter().chain(findings));
-            let body = "More comments of the same review.";
-            calls.push(self.call(key, Event::Comment, body, comments.to_vec()));
+            calls.push(ReviewCall::of_comments(&self.key, &self.head, comments.to_vec()));
         }
         calls
+    }
+
+    /// Says whether what is not in it is gone: a review of which a part is missing does not tell.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     /// Gives the comments on files that are not there yet, which are posted one by one.
@@ -366,16 +375,35 @@ impl Draft {
                 && !standing.refused.contains_key(&post.fingerprint)
         })
     }
+}
 
-    fn call(
-        &self,
-        key: ReviewKey,
-        event: Event,
-        text: &str,
-        comments: Vec<LineComment>,
-    ) -> ReviewCall {
-        let body = format!("{text}\n\n{}", Marker::Review(key.clone()));
-        ReviewCall { key, commit: self.head.clone(), event, body, comments }
+/// Ends the body of a review with its marker.
+fn signed(text: &str, key: &ReviewKey) -> String {
+    format!("{text}\n\n{}", Marker::Review(key.clone()))
+}
+
+impl ReviewCall {
+    /// A call with comments alone, which belong to a review.
+    fn of_comments(of: &ReviewKey, commit: &str, comments: Vec<LineComment>) -> ReviewCall {
+        let findings = comments.iter().map(|comment| comment.fingerprint.as_str());
+        let key = ReviewKey::over([of.as_str()].into_iter().chain(findings));
+        let (commit, body) = (commit.to_owned(), signed(MORE, &key));
+        ReviewCall { key, commit, event: Event::Comment, body, comments }
+    }
+
+    /// Parts a call that was refused, so that what is in order gets through: what it does from its
+    /// comments, then the comments in halves. Nothing if there is nothing to part.
+    pub fn parted(mut self) -> Option<[ReviewCall; 2]> {
+        let kept = match self.event {
+            Event::Approve | Event::RequestChanges => 0,
+            Event::Comment => self.comments.len() / 2,
+        };
+        if self.comments.len() == kept || (kept == 0 && self.event == Event::Comment) {
+            return None;
+        }
+        let rest = self.comments.split_off(kept);
+        let rest = ReviewCall::of_comments(&self.key, &self.commit, rest);
+        Some([self, rest])
     }
 }
 

@@ -8,6 +8,7 @@ mod branches;
 mod checks;
 mod comments;
 mod pace;
+pub mod post;
 mod pulls;
 mod reviews;
 mod sarif;

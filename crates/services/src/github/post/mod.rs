@@ -1,0 +1,275 @@
+//! Posting a review: [`post`] makes a draft stand on a pull request, once, whatever goes wrong.
+//!
+//! What stands there is read first, and read again whenever nobody knows whether a write took
+//! effect; what is left to do follows from that alone (`seen`). So it does not matter where it was
+//! broken off before: each finding has its comment, or its place in the summary, exactly once.
+//! Comments are told again by their markers, and only those that we wrote ourselves count.
+
+mod seen;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use assay_findings::post::{self as draft, Draft, Fingerprint};
+use assay_store::pulls::{CommitId, RepositoryName};
+
+use self::seen::{OwnThread, Seen, Step};
+use super::{Event, GitHub, LineComment, NewReview, Side};
+use crate::http::ServiceError;
+
+/// How often in a row something may go wrong before it is left for later.
+const PATIENCE: u32 = 6;
+
+/// How long it is waited, at first, before it is looked whether a write took effect.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+
+/// What came of posting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Posted {
+    /// The draft stands on the pull request.
+    Stands(Standing),
+    /// The pull request has other commits by now, which somebody reviews anew: nothing was posted.
+    Superseded {
+        /// Its last commit.
+        head: CommitId,
+    },
+}
+
+/// What stands on a pull request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The findings that have a comment.
+    pub visible: BTreeSet<Fingerprint>,
+    /// How many comments were added.
+    pub added: usize,
+    /// How many threads were resolved, as their finding is gone.
+    pub resolved: usize,
+    /// How many threads were opened again, as their finding is back.
+    pub reopened: usize,
+    /// How many findings GitHub takes no comment on; they are in the summary.
+    pub refused: usize,
+}
+
+/// Makes a draft stand on a pull request. `posted` are the findings that are known to have had a
+/// comment: one that somebody deleted is not written again.
+pub fn post(
+    github: &GitHub,
+    repository: &RepositoryName,
+    number: u64,
+    draft: &Draft,
+    posted: &BTreeSet<Fingerprint>,
+) -> Result<Posted, ServiceError> {
+    let mut run = Run { github, repository, number, posted, done: Standing::default() };
+    let mut seen = match run.look(draft, Seen::default())? {
+        Looked::Seen(seen) => seen,
+        Looked::Moved(head) => return Ok(Posted::Superseded { head }),
+    };
+    let mut failures = 0;
+    while let Some(step) = seen.next(draft) {
+        let Err(error) = run.take(step, &mut seen) else {
+            failures = 0;
+            continue;
+        };
+        failures += 1;
+        if failures > PATIENCE || !is_worth_another_try(&error) {
+            return Err(error);
+        }
+        run.wait(failures, &error)?;
+        seen = match run.look(draft, seen)? {
+            Looked::Seen(seen) => seen,
+            Looked::Moved(head) => return Ok(Posted::Superseded { head }),
+        };
+    }
+    run.done.refused = seen.refused.len();
+    run.done.visible = seen.threads.into_keys().collect();
+    Ok(Posted::Stands(run.done))
+}
+
+/// Says whether looking again, and trying once more, may help. What is not permitted, or not there,
+/// stays so.
+fn is_worth_another_try(error: &ServiceError) -> bool {
+    error.is_passing() || error.is_unclear() || error.status() == Some(422)
+}
+
+/// What was looked at.
+enum Looked {
+    Seen(Seen),
+    Moved(CommitId),
+}
+
+struct Run<'a> {
+    github: &'a GitHub,
+    repository: &'a RepositoryName,
+    number: u64,
+    posted: &'a BTreeSet<Fingerprint>,
+    done: Standing,
+}
+
+impl Run<'_> {
+    fn look(&self, draft: &Draft, before: Seen) -> Result<Looked, ServiceError> {
+        let state = self.github.review_state(self.repository, self.number)?;
+        // What was said of other commits would be taken to be about these.
+        if let Some(head) = state.head.clone().filter(|head| head.as_str() != draft.head()) {
+            return Ok(Looked::Moved(head));
+        }
+        let mut seen = Seen::of(&state, before);
+        seen.leave_deleted(self.posted);
+        Ok(Looked::Seen(seen))
+    }
+
+    fn wait(&self, failures: u32, error: &ServiceError) -> Result<(), ServiceError> {
+        let time = FIRST_WAIT * 2_u32.pow(failures - 1);
+        let why = format!("{error}; it is looked again in {} s", time.as_secs());
+        let waited = self.github.clock().wait(time, &why);
+        waited.map_err(|_| ServiceError::Limited {
+            service: super::SERVICE,
+            what: "posting the review".to_owned(),
+            wait: time,
+        })
+    }
+
+    /// Takes a step, and notes what stands there from now on.
+    fn take(&mut self, step: Step, seen: &mut Seen) -> Result<(), ServiceError> {
+        let (github, repository, number) = (self.github, self.repository, self.number);
+        match step {
+            Step::Review(call) => self.review(call, seen)?,
+            Step::CommentOnFile(comment) => self.comment_on_file(&comment, seen)?,
+            Step::Reopen(id) => {
+                github.unresolve(&id)?;
+                self.done.reopened += 1;
+                mark(seen, &id, false);
+            }
+            Step::Resolve(id) => {
+                github.resolve(&id)?;
+                self.done.resolved += 1;
+                mark(seen, &id, true);
+            }
+            Step::NewPart(part, body) => {
+                let comment = github.comment(repository, number, &body)?;
+                seen.summary.insert(part, (comment.id, body));
+            }
+            Step::ChangePart(part, id, body) => {
+                github.update_comment(repository, id, &body)?;
+                seen.summary.insert(part, (id, body));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a review. Where it is refused, it is sent in parts until it is known what is wrong.
+    fn review(&mut self, call: draft::ReviewCall, seen: &mut Seen) -> Result<(), ServiceError> {
+        let sent = self.github.submit_review(self.repository, self.number, &as_review(&call));
+        match sent {
+            Ok(_) => {
+                self.done.added += call.comments.len();
+                seen.reviews.insert(call.key);
+                let prints = call.comments.into_iter().map(|comment| comment.fingerprint);
+                prints.for_each(|print| note_thread(seen, print));
+                Ok(())
+            }
+            Err(error) if error.status() == Some(422) => self.refused(call, seen, error),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn refused(
+        &mut self,
+        mut call: draft::ReviewCall,
+        seen: &mut Seen,
+        error: ServiceError,
+    ) -> Result<(), ServiceError> {
+        if let Some([first, second]) = call.clone().parted() {
+            // What it does goes without its comments, so it would be found to be missing next anyway.
+            seen.parts.push(second);
+            return match first.comments.is_empty() {
+                true => self.review(first, seen),
+                false => {
+                    seen.parts.push(first);
+                    Ok(())
+                }
+            };
+        }
+        if let Some(comment) = call.comments.pop() {
+            let said = error.said().unwrap_or_default().to_owned();
+            seen.refused.insert(comment.fingerprint, said);
+            return Ok(());
+        }
+        match call.event {
+            // Nobody approves or holds up what is their own, and not everybody may.
+            draft::Event::Approve | draft::Event::RequestChanges => {
+                call.event = draft::Event::Comment;
+                self.review(call, seen)
+            }
+            draft::Event::Comment => Err(error),
+        }
+    }
+
+    fn comment_on_file(
+        &mut self,
+        comment: &draft::FileComment,
+        seen: &mut Seen,
+    ) -> Result<(), ServiceError> {
+        let commit = commit(&comment.commit);
+        let (path, body) = (comment.path.as_str(), &comment.body);
+        let sent = self.github.comment_on_file(self.repository, self.number, &commit, path, body);
+        match sent {
+            Ok(_) => {
+                self.done.added += 1;
+                note_thread(seen, comment.fingerprint.clone());
+                Ok(())
+            }
+            Err(error) if error.status() == Some(422) => {
+                let said = error.said().unwrap_or_default().to_owned();
+                seen.refused.insert(comment.fingerprint.clone(), said);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Notes a thread that was just made; what it is called is not known until it is looked at.
+fn note_thread(seen: &mut Seen, fingerprint: Fingerprint) {
+    let new = OwnThread { id: String::new(), is_resolved: false, is_resolved_by_us: false };
+    seen.threads.entry(fingerprint).or_default().push(new);
+}
+
+fn mark(seen: &mut Seen, id: &str, is_resolved: bool) {
+    let threads = seen.threads.values_mut().flatten().filter(|thread| thread.id == id);
+    for thread in threads {
+        thread.is_resolved = is_resolved;
+        thread.is_resolved_by_us = is_resolved;
+    }
+}
+
+fn as_review(call: &draft::ReviewCall) -> NewReview {
+    let comments = call.comments.iter().map(|comment| {
+        let side = match comment.side {
+            draft::Side::Left => Side::Left,
+            draft::Side::Right => Side::Right,
+        };
+        LineComment {
+            path: comment.path.to_string(),
+            line: comment.line,
+            side,
+            start_line: comment.start,
+            start_side: comment.start.map(|_| side),
+            body: comment.body.clone(),
+        }
+    });
+    NewReview {
+        commit: commit(&call.commit),
+        event: match call.event {
+            draft::Event::Approve => Event::Approve,
+            draft::Event::RequestChanges => Event::RequestChanges,
+            draft::Event::Comment => Event::Comment,
+        },
+        body: call.body.clone(),
+        comments: comments.collect(),
+    }
+}
+
+/// Takes the commit of a draft, which was found to be the head of the pull request.
+fn commit(text: &str) -> CommitId {
+    text.parse().expect("the head of a pull request is a commit")
+}

@@ -1,0 +1,152 @@
+//! What stands on a pull request of ours, and what is left to do: [`Seen`], [`Step`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_findings::post::marker::{self, Marker};
+use assay_findings::post::{
+    Draft, FileComment, Fingerprint, ReviewCall, ReviewKey, Standing, spare_part,
+};
+
+use crate::github::ReviewState;
+
+/// Why a finding is told in the summary whose comment is gone.
+const DELETED: &str = "somebody deleted it";
+
+/// A thread of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OwnThread {
+    pub(super) id: String,
+    pub(super) is_resolved: bool,
+    /// Whether we resolved it, and not a person.
+    pub(super) is_resolved_by_us: bool,
+}
+
+/// What stands on a pull request of ours. Whatever others wrote counts for nothing, whatever it
+/// looks like.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    /// The threads on findings. One finding has one; where it has more, all are treated alike.
+    pub(super) threads: BTreeMap<Fingerprint, Vec<OwnThread>>,
+    pub(super) reviews: BTreeSet<ReviewKey>,
+    /// The parts of the summary: where each is, and what it says.
+    pub(super) summary: BTreeMap<u32, (u64, String)>,
+    /// The findings whose comments were refused.
+    pub(super) refused: BTreeMap<Fingerprint, String>,
+    /// What is left of calls that were refused as a whole, the next last.
+    pub(super) parts: Vec<ReviewCall>,
+}
+
+/// The next thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    Review(ReviewCall),
+    CommentOnFile(FileComment),
+    Reopen(String),
+    Resolve(String),
+    NewPart(u32, String),
+    ChangePart(u32, u64, String),
+}
+
+impl Seen {
+    /// Reads what stands there, on top of what was refused before.
+    pub(super) fn of(state: &ReviewState, before: Seen) -> Seen {
+        let mut seen = Seen { refused: before.refused, parts: before.parts, ..Seen::default() };
+        for thread in &state.threads {
+            let first = thread.comments.first().filter(|comment| comment.is_ours);
+            let marker = first.and_then(|comment| marker::read(&comment.body));
+            if let Some(Marker::Finding(fingerprint)) = marker {
+                seen.threads.entry(fingerprint).or_default().push(OwnThread {
+                    id: thread.id.clone(),
+                    is_resolved: thread.is_resolved,
+                    is_resolved_by_us: thread.is_resolved_by_its_author,
+                });
+            }
+        }
+        for review in state.reviews.iter().filter(|review| review.is_ours) {
+            if let Some(Marker::Review(key)) = marker::read(&review.body) {
+                seen.reviews.insert(key);
+            }
+        }
+        for comment in state.comments.iter().filter(|comment| comment.is_ours) {
+            if let Some(Marker::Summary(number)) = marker::read(&comment.body) {
+                // The first one stays the summary, should there be two.
+                seen.summary.entry(number).or_insert((comment.id, comment.body.clone()));
+            }
+        }
+        seen
+    }
+
+    /// Takes findings whose comments stood there once, and are gone, for refused.
+    pub(super) fn leave_deleted(&mut self, posted: &BTreeSet<Fingerprint>) {
+        let gone = posted.iter().filter(|fingerprint| !self.threads.contains_key(*fingerprint));
+        let gone: Vec<Fingerprint> = gone.cloned().collect();
+        for fingerprint in gone {
+            self.refused.entry(fingerprint).or_insert_with(|| DELETED.to_owned());
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            visible: self.threads.keys().cloned().collect(),
+            refused: self.refused.clone(),
+            reviews: self.reviews.clone(),
+        }
+    }
+
+    /// Finds the next thing to do for a draft to stand there.
+    pub(super) fn next(&mut self, draft: &Draft) -> Option<Step> {
+        let standing = self.standing();
+        let part = self.next_part(&standing);
+        part.map(Step::Review)
+            .or_else(|| draft.calls(&standing).into_iter().next().map(Step::Review))
+            .or_else(|| draft.file_comments(&standing).into_iter().next().map(Step::CommentOnFile))
+            .or_else(|| self.next_thread(draft))
+            .or_else(|| self.next_summary(&draft.summary(&standing)))
+    }
+
+    /// Takes what is left of a refused call, without what stands by now.
+    fn next_part(&mut self, standing: &Standing) -> Option<ReviewCall> {
+        while let Some(mut call) = self.parts.pop() {
+            call.comments.retain(|comment| {
+                let fingerprint = &comment.fingerprint;
+                !standing.visible.contains(fingerprint)
+                    && !standing.refused.contains_key(fingerprint)
+            });
+            if !call.comments.is_empty() {
+                return Some(call);
+            }
+        }
+        None
+    }
+
+    fn next_thread(&self, draft: &Draft) -> Option<Step> {
+        let found: BTreeSet<&Fingerprint> =
+            draft.posts().iter().map(|post| &post.fingerprint).collect();
+        self.threads.iter().find_map(|(fingerprint, threads)| {
+            let is_found = found.contains(fingerprint);
+            let gone = || threads.iter().find(|thread| !thread.is_resolved);
+            let back = || threads.iter().find(|thread| thread.is_resolved_by_us);
+            match is_found {
+                // A person who resolved it has decided.
+                true => back().map(|thread| Step::Reopen(thread.id.clone())),
+                false if draft.is_complete() => {
+                    gone().map(|thread| Step::Resolve(thread.id.clone()))
+                }
+                false => None,
+            }
+        })
+    }
+
+    fn next_summary(&self, wanted: &[String]) -> Option<Step> {
+        let wanted: BTreeMap<u32, &String> = (1..).zip(wanted).collect();
+        let new = wanted.iter().find(|(number, _)| !self.summary.contains_key(number));
+        if let Some((number, body)) = new {
+            return Some(Step::NewPart(*number, (*body).clone()));
+        }
+        self.summary.iter().find_map(|(&number, (id, body))| {
+            let spare = || spare_part(number);
+            let wanted = wanted.get(&number).map_or_else(spare, |&body| body.clone());
+            (wanted.trim() != body.trim()).then_some(Step::ChangePart(number, *id, wanted))
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! Each call, against a GitHub that takes nothing that the real one would not.
+
+use std::time::Duration;
+
+use assay_fakes::github::{Access, Fault, NewPull as FakePull, When, sha};
+use assay_services::github::{
+    Annotation, Conclusion, LineComment, NewCheckRun, NewPull, OpenPulls, PullState, PullUpdate,
+    Side,
+};
+use expect_test::expect;
+
+use super::{REPO, Stage, TOKEN, diff_text};
+
+#[test]
+fn a_pull_request_is_read_found_opened_and_changed() {
+    let stage = Stage::new(1);
+    let (github, repo) = (stage.client(), &stage.repository);
+    let pull = github.pull(repo, stage.number).unwrap();
+    assert_eq!((pull.author.as_str(), pull.head.branch.as_str()), ("ann", "feature"));
+    assert_eq!(pull.head.commit.as_str(), sha("head 1"));
+    assert!(pull.is_from(repo));
+    assert_eq!(github.pull_of_branch(repo, "feature").unwrap().unwrap().number, stage.number);
+    assert_eq!(github.pull_of_branch(repo, "nothing").unwrap(), None);
+
+    let main = github.branch(repo, &github.default_branch(repo).unwrap()).unwrap().unwrap();
+    assert_eq!(github.branch(repo, "no/such").unwrap(), None);
+    assert_eq!(github.create_branch(repo, "fix/a-b", &main).unwrap(), main);
+    stage.github.add_commit(REPO, &sha("fix"), &diff_text());
+    stage.github.add_branch(REPO, "fix/a-b", &sha("fix"));
+    let new = NewPull {
+        title: "Mend it".to_owned(),
+        body: "All of it.".to_owned(),
+        head: "fix/a-b".to_owned(),
+        base: "main".to_owned(),
+        draft: false,
+    };
+    let opened = github.open_pull(repo, &new).unwrap();
+    let again = github.open_pull(repo, &new).unwrap_err();
+    assert_eq!(again.status(), Some(422));
+    let update = PullUpdate {
+        title: Some("Mend all of it".to_owned()),
+        open: Some(false),
+        ..PullUpdate::default()
+    };
+    let updated = github.update_pull(repo, opened.number, &update).unwrap();
+    assert_eq!((updated.title.as_str(), updated.state), ("Mend all of it", PullState::Closed));
+    assert_eq!(updated.body, "All of it.");
+}
+
+#[test]
+fn open_pull_requests_are_listed_once_and_then_only_if_something_changed() {
+    let stage = Stage::new(2);
+    let (github, repo) = (stage.client(), &stage.repository);
+    for number in 0..130 {
+        let (branch, head) = (format!("b{number}"), sha(&number.to_string()));
+        stage.github.open_pull(REPO, FakePull::new("ann", &branch, &head, &diff_text()));
+    }
+    let OpenPulls::Now { pulls, tag } = github.open_pulls(repo, None).unwrap() else { panic!() };
+    assert_eq!(pulls.len(), 131);
+    assert_eq!(github.open_pulls(repo, tag.as_deref()).unwrap(), OpenPulls::Unchanged);
+    stage.clock.advance(Duration::from_secs(60));
+    stage.github.set_labels(REPO, 7, &["ready-for-review"]);
+    let OpenPulls::Now { pulls, .. } = github.open_pulls(repo, tag.as_deref()).unwrap() else {
+        panic!()
+    };
+    let labelled: Vec<u64> =
+        pulls.iter().filter(|pull| !pull.labels.is_empty()).map(|pull| pull.number).collect();
+    assert_eq!(labelled, [7]);
+}
+
+#[test]
+fn a_diff_is_read_unless_it_is_too_large() {
+    let stage = Stage::new(3);
+    let (github, repo) = (stage.client(), &stage.repository);
+    assert_eq!(github.diff(repo, stage.number).unwrap().unwrap(), diff_text());
+    let large: String = (0..301)
+        .map(|n| {
+            format!(
+                "diff --git a/{n} b/{n}\nnew file mode 100644\n--- /dev/null\n+++ b/{n}\n\
+                 @@ -0,0 +1 @@\n+x\n"
+            )
+        })
+        .collect();
+    let pull = FakePull::new("ann", "large", &sha("large"), &large);
+    let number = stage.github.open_pull(REPO, pull);
+    assert!(github.diff(repo, number).unwrap().is_err());
+    let (files, more) = github.files(repo, number).unwrap();
+    assert_eq!((files.len(), more), (301, false));
+}
+
+#[test]
+fn comments_are_written_changed_answered_and_listed() {
+    let stage = Stage::new(4);
+    let (github, repo, number) = (stage.client(), &stage.repository, stage.number);
+    let head = github.pull(repo, number).unwrap().head.commit;
+    let below = github.comment(repo, number, "Below").unwrap();
+    github.update_comment(repo, below.id, "Below, changed").unwrap();
+    github.comment_on_file(repo, number, &head, "b.txt", "A file").unwrap();
+    let line = LineComment {
+        path: "src/a.rs".to_owned(),
+        line: 9,
+        side: Side::Right,
+        start_line: Some(7),
+        start_side: Some(Side::Right),
+        body: "Lines".to_owned(),
+    };
+    let posted = github.comment_on_lines(repo, number, &head, &line).unwrap();
+    github.reply(repo, number, posted.id, "An answer").unwrap();
+    let off = LineComment { line: 900, start_line: None, start_side: None, ..line };
+    assert_eq!(github.comment_on_lines(repo, number, &head, &off).unwrap_err().status(), Some(422));
+    let (on_lines, more) = github.review_comments(repo, number, 10).unwrap();
+    let told: Vec<String> = on_lines
+        .iter()
+        .map(|it| format!("{} {:?} {} by {}", it.path, it.line, it.body, it.author))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "b.txt None A file by assay-bot",
+            "src/a.rs Some(9) Lines by assay-bot",
+            "src/a.rs Some(9) An answer by assay-bot",
+        ]
+    );
+    assert!(!more);
+    assert!(github.review_comments(repo, number, 2).unwrap().1);
+    let (below, _) = github.comments(repo, number, 10).unwrap();
+    assert_eq!(below[0].body, "Below, changed");
+}
+
+#[test]
+fn a_check_is_told_with_its_notes_by_an_app() {
+    let stage = Stage::new(5);
+    stage.github.add_token("assay[bot]", TOKEN, Access::App);
+    let (github, repo) = (stage.client(), &stage.repository);
+    let head = github.pull(repo, stage.number).unwrap().head.commit;
+    let run = NewCheckRun {
+        name: "assay",
+        head: &head,
+        conclusion: Conclusion::Failure,
+        title: "Not ready",
+        summary: "One finding.",
+    };
+    let note = |line| Annotation {
+        path: "src/a.rs".to_owned(),
+        start_line: line,
+        end_line: line,
+        annotation_level: "failure",
+        message: "It breaks.".to_owned(),
+        title: "An open door".to_owned(),
+    };
+    let first: Vec<Annotation> = (1..=50).map(note).collect();
+    let posted = github.create_check_run(repo, &run, &first).unwrap();
+    github.annotate_check_run(repo, posted.id, &run, &[note(51)]).unwrap();
+    let standing = &stage.github.check_runs(REPO)[0];
+    assert_eq!(standing["annotations"].as_array().unwrap().len(), 51);
+    let (runs, more) = github.check_runs(repo, head.as_str()).unwrap();
+    assert_eq!((runs[0].conclusion.as_deref(), more), (Some("failure"), false));
+}
+
+#[test]
+fn a_read_is_tried_again_and_a_write_is_not() {
+    let stage = Stage::new(6);
+    let (github, repo, number) = (stage.client(), &stage.repository, stage.number);
+    for fault in [Fault::BadGateway(When::BeforeEffect), Fault::Cut(When::BeforeEffect)] {
+        stage.github.fail_next("GET", fault);
+        github.pull(repo, number).unwrap();
+        stage.github.fail_next("POST", fault);
+        let error = github.comment(repo, number, "once").unwrap_err();
+        assert!(error.is_unclear(), "{error}");
+    }
+    assert!(github.comments(repo, number, 10).unwrap().0.is_empty());
+}
+
+#[test]
+fn a_limit_that_does_not_end_is_given_up() {
+    let stage = Stage::new(7);
+    stage.github.fail_at_random(7, 1, &[Fault::TooManyRequests { retry_after: Some(5) }]);
+    let error = stage.client().pull(&stage.repository, stage.number).unwrap_err();
+    expect!["GitHub sets a limit: `GET /repos/octo/demo/pulls/1` would have to wait for 5 s; try it again later"]
+        .assert_eq(&error.to_string());
+}
+
+#[test]
+fn a_wrong_token_is_refused_and_shown_to_nobody() {
+    let stage = Stage::new(8);
+    stage.github.revoke(TOKEN);
+    let error = stage.client().pull(&stage.repository, stage.number).unwrap_err();
+    expect!["GitHub refused `GET /repos/octo/demo/pulls/1` with status 401: Bad credentials"]
+        .assert_eq(&error.to_string());
+    assert!(!error.is_passing());
+}

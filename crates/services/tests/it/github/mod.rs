@@ -1,0 +1,188 @@
+//! GitHub, played by a strict fake on a clock of its own.
+
+mod calls;
+mod posting;
+mod schedules;
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use assay_fakes::github::{self as fake, Access, NewPull, sha};
+use assay_findings::path::RepoPath;
+use assay_findings::post::{
+    Diff, Draft, FileHunks, HunkLines, Kind, Surroundings, WhenReady, compose,
+};
+use assay_findings::report::{Report, ReviewerKind};
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_sandbox::{Key, KeySource, Keys};
+use assay_services::github::{GitHub, Pace};
+use assay_services::http::{Clock, Lost, NotWaited, Request, Response, Transport};
+use assay_store::pulls::RepositoryName;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const REPO: &str = "octo/demo";
+const TOKEN: &str = "t-assay-secret";
+
+/// Lines 1 to 60 of `src/a.rs` are new, and so is `b.txt`.
+fn diff_text() -> String {
+    let lines: String = (1..=60).map(|number| format!("+line {number}\n")).collect();
+    format!(
+        "diff --git a/src/a.rs b/src/a.rs\nnew file mode 100644\n--- /dev/null\n+++ b/src/a.rs\n\
+         @@ -0,0 +1,60 @@\n{lines}diff --git a/b.txt b/b.txt\nnew file mode 100644\n--- /dev/null\n\
+         +++ b/b.txt\n@@ -0,0 +1 @@\n+b\n"
+    )
+}
+
+fn diff() -> Diff {
+    let file = |path: &str, lines| FileHunks {
+        old_path: None,
+        new_path: RepoPath::exact(path).ok(),
+        hunks: vec![HunkLines { old_start: 0, new_start: 1, lines: vec![Kind::Added; lines] }],
+    };
+    Diff { files: vec![file("src/a.rs", 60), file("b.txt", 1)] }
+}
+
+/// A fake GitHub with a pull request, and what is kept of writing to it.
+struct Stage {
+    github: Arc<fake::GitHub>,
+    clock: Arc<fake::Clock>,
+    kept: TempDir,
+    repository: RepositoryName,
+    number: u64,
+    /// After so many requests the process dies; 0 means never.
+    dies_after: Arc<AtomicUsize>,
+    /// Why it was waited.
+    waits: Arc<Mutex<Vec<String>>>,
+}
+
+/// What a process dies of.
+struct Died;
+
+impl Stage {
+    fn new(seed: u64) -> Stage {
+        let clock = Arc::new(fake::Clock::stopped());
+        let github = Arc::new(fake::GitHub::seeded(Arc::clone(&clock), seed));
+        github.add_repository(REPO);
+        github.add_token("assay-bot", TOKEN, Access::User);
+        github.add_token("ann", "t-ann", Access::User);
+        let pull = NewPull::new("ann", "feature", &sha("head 1"), &diff_text());
+        let number = github.open_pull(REPO, pull);
+        Stage {
+            github,
+            clock,
+            kept: tempfile::tempdir().unwrap(),
+            repository: REPO.parse().unwrap(),
+            number,
+            dies_after: Arc::default(),
+            waits: Arc::default(),
+        }
+    }
+
+    /// A client as a new process would make it.
+    fn client(&self) -> GitHub {
+        let clock =
+            Arc::new(Virtual { clock: Arc::clone(&self.clock), waits: Arc::clone(&self.waits) });
+        let wire = InProcess {
+            github: Arc::clone(&self.github),
+            dies_after: Arc::clone(&self.dies_after),
+        };
+        let value = Some(Key::new(TOKEN));
+        let keys = Keys::new(KeySource::Variable { name: "TOKEN".to_owned(), value });
+        let pace = Pace::kept_in(self.kept.path().to_owned());
+        GitHub::over(Arc::new(wire), keys, pace, clock)
+    }
+
+    fn visible(&self) -> String {
+        self.github.visible(REPO, self.number)
+    }
+}
+
+/// The fake's clock, which goes on when somebody waits.
+struct Virtual {
+    clock: Arc<fake::Clock>,
+    waits: Arc<Mutex<Vec<String>>>,
+}
+
+impl Clock for Virtual {
+    fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    fn wait(&self, time: Duration, why: &str) -> Result<(), NotWaited> {
+        self.waits.lock().unwrap().push(why.to_owned());
+        self.clock.advance(time);
+        Ok(())
+    }
+}
+
+/// Asks the fake in this process.
+struct InProcess {
+    github: Arc<fake::GitHub>,
+    dies_after: Arc<AtomicUsize>,
+}
+
+impl Transport for InProcess {
+    fn send(&self, request: &Request) -> Result<Response, Lost> {
+        let left = self.dies_after.load(Ordering::Relaxed);
+        self.dies_after.store(left.saturating_sub(1), Ordering::Relaxed);
+        // An even number dies before it has asked, an odd one before it has heard.
+        let dies_first = left == 2;
+        if dies_first {
+            self.dies_after.store(0, Ordering::Relaxed);
+            resume_unwind(Box::new(Died));
+        }
+        let mut headers: Vec<(String, String)> = request
+            .headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect();
+        headers.push(("user-agent".to_owned(), "assay".to_owned()));
+        let answer = self.github.answer(&fake::Asked {
+            method: request.method.as_str().to_owned(),
+            target: request.target.clone(),
+            headers,
+            body: request.body.clone().unwrap_or_default(),
+        });
+        if left == 1 {
+            resume_unwind(Box::new(Died));
+        }
+        match answer {
+            Some(fake::Answer { status, headers, body }) => Ok(Response { status, headers, body }),
+            None => Err(Lost { why: "the connection was cut".to_owned(), may_have_arrived: true }),
+        }
+    }
+
+    fn place(&self) -> String {
+        "the fake".to_owned()
+    }
+}
+
+/// A finding with a title of its own, on a line or somewhere else.
+fn finding(title: &str, file: &str, line: u32, severity: &str) -> Value {
+    json!({"title": title, "severity": severity, "file": file, "line": line,
+        "description": "It breaks.", "autofix_class": "manual"})
+}
+
+fn found(findings: &[Value]) -> Synthesis {
+    let report = json!({"reviewer": "rules", "findings": findings}).to_string();
+    let report = Report::from_text(&report, "rules", None).of_kind(ReviewerKind::Rules);
+    synthesize(&[report], &Circumstances::default())
+}
+
+fn draft(synthesis: &Synthesis, head: &str) -> Draft {
+    compose(
+        synthesis,
+        &Surroundings {
+            diff: &diff(),
+            tree: None,
+            parses: None,
+            head,
+            when_ready: WhenReady::Approve,
+            resolved: &[],
+            run: None,
+        },
+    )
+}

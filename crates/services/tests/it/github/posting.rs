@@ -1,0 +1,252 @@
+//! Posting a review: what people see, and what is left alone.
+
+use std::collections::BTreeSet;
+
+use assay_fakes::github::{Access, Fault, sha};
+use assay_findings::post::{Draft, Fingerprint};
+use assay_services::github::post::{Posted, Standing, post};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::{REPO, Stage, TOKEN, diff_text, draft, finding, found};
+
+fn stand(stage: &Stage, draft: &Draft) -> Standing {
+    stand_after(stage, draft, &BTreeSet::new())
+}
+
+fn stand_after(stage: &Stage, draft: &Draft, posted: &BTreeSet<Fingerprint>) -> Standing {
+    let posted = post(&stage.client(), &stage.repository, stage.number, draft, posted).unwrap();
+    match posted {
+        Posted::Stands(standing) => standing,
+        Posted::Superseded { head } => panic!("it moved to {head}"),
+    }
+}
+
+fn review(stage: &Stage, round: u32, findings: &[Value]) -> Draft {
+    let head = sha(&format!("head {round}"));
+    if round > 1 {
+        stage.github.move_head(REPO, stage.number, &head, &diff_text());
+    }
+    draft(&found(findings), &head)
+}
+
+/// Shows what stands on the pull request without our markers, a line for each part of it.
+fn check(stage: &Stage, expected: Expect) {
+    let is_marker = |line: &&str| !line.trim_start().starts_with("<!--");
+    let visible = stage.visible();
+    let lines: Vec<&str> =
+        visible.lines().filter(is_marker).filter(|line| !line.trim().is_empty()).collect();
+    expected.assert_eq(&(lines.join("\n") + "\n"));
+}
+
+fn threads(stage: &Stage) -> Vec<String> {
+    let threads = stage.github.threads(REPO, stage.number);
+    let told = threads.iter().map(|thread| {
+        let title = thread.comments[0].body.lines().next().unwrap_or_default().to_owned();
+        let by = thread.resolved_by.as_ref().map(|by| format!(", resolved by {by}"));
+        format!("{title}{}", by.unwrap_or_default())
+    });
+    told.collect()
+}
+
+#[test]
+fn a_finding_is_on_its_line_on_its_file_or_in_the_summary() {
+    let stage = Stage::new(1);
+    let findings = [
+        finding("An open door", "src/a.rs", 7, "CRITICAL"),
+        finding("A long file", "b.txt", 900, "MEDIUM"),
+        finding("A far cry", "elsewhere.rs", 3, "LOW"),
+    ];
+    let standing = stand(&stage, &review(&stage, 1, &findings));
+    assert_eq!((standing.added, standing.refused), (2, 0));
+    check(&stage, expect![[r#"
+        src/a.rs:7
+          assay-bot: **🔴 CRITICAL: An open door**
+            It breaks.
+            <sub>general · found by rules · confidence 100</sub>
+        b.txt, file
+          assay-bot: **🔵 MEDIUM: A long file**
+            _About line 900._
+            It breaks.
+            <sub>general · found by rules · confidence 100</sub>
+        comment
+          assay-bot: ## Not ready
+            - 1 finding must be fixed
+            - 1 finding should be fixed
+            - 1 finding can be acted on
+            **3 findings**: 1 CRITICAL, 1 MEDIUM, 1 LOW. 2 are comments on the change; the others follow.
+            **⚪ LOW: A far cry**
+            `elsewhere.rs:3`
+            _Not a comment of its own: its file is not in the diff._
+            It breaks.
+            <sub>general · found by rules · confidence 100</sub>
+        review, changes requested at 0bd3c85
+          assay-bot: **Not ready**: 1 finding must be fixed; 1 finding should be fixed.
+    "#]]);
+}
+
+#[test]
+fn what_stands_is_not_posted_again() {
+    let stage = Stage::new(2);
+    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    stand(&stage, &draft);
+    let (before, writes) = (stage.visible(), stage.github.log().len());
+    assert_eq!(stand(&stage, &draft).added, 0);
+    assert_eq!(stage.visible(), before);
+    let later = &stage.github.log()[writes..];
+    assert!(later.iter().all(|asked| !asked.took_effect), "{later:?}");
+}
+
+#[test]
+fn a_review_of_new_commits_posts_the_new_and_resolves_the_gone() {
+    let stage = Stage::new(3);
+    let (gone, stays, new) = (
+        finding("It goes", "src/a.rs", 7, "HIGH"),
+        finding("It stays", "src/a.rs", 9, "HIGH"),
+        finding("It is new", "src/a.rs", 11, "HIGH"),
+    );
+    stand(&stage, &review(&stage, 1, &[gone.clone(), stays.clone()]));
+    let standing = stand(&stage, &review(&stage, 2, &[stays.clone(), new.clone()]));
+    assert_eq!((standing.added, standing.resolved, standing.reopened), (1, 1, 0));
+    let standing = stand(&stage, &review(&stage, 3, &[gone, stays]));
+    assert_eq!((standing.added, standing.resolved, standing.reopened), (0, 1, 1));
+    assert_eq!(
+        threads(&stage),
+        [
+            "**🟠 HIGH: It goes**",
+            "**🟠 HIGH: It stays**",
+            "**🟠 HIGH: It is new**, resolved by assay-bot"
+        ]
+    );
+}
+
+#[test]
+fn a_thread_that_a_person_resolved_stays_so_and_answers_stay() {
+    let stage = Stage::new(4);
+    let defect = finding("An open door", "src/a.rs", 7, "HIGH");
+    stand(&stage, &review(&stage, 1, std::slice::from_ref(&defect)));
+    let thread = &stage.github.threads(REPO, stage.number)[0];
+    let replies =
+        format!("/repos/{REPO}/pulls/{}/comments/{}/replies", stage.number, thread.comments[0].id);
+    stage.github.ask("t-ann", "POST", &replies, &json!({"body": "It is meant to be open."}));
+    let query = "mutation ResolveThread($id: ID!) { resolveReviewThread(input: {threadId: $id}) \
+                 { thread { id isResolved } } }";
+    let body =
+        json!({"query": query, "operationName": "ResolveThread", "variables": {"id": thread.id}});
+    stage.github.ask("t-ann", "POST", "/graphql", &body);
+    let standing = stand(&stage, &review(&stage, 2, &[defect]));
+    assert_eq!((standing.added, standing.reopened), (0, 0));
+    assert_eq!(threads(&stage), ["**🟠 HIGH: An open door**, resolved by ann"]);
+    let thread = &stage.github.threads(REPO, stage.number)[0];
+    assert_eq!(thread.comments[1].body, "It is meant to be open.");
+}
+
+#[test]
+fn an_incomplete_review_resolves_nothing() {
+    let stage = Stage::new(5);
+    stand(&stage, &review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]));
+    let head = sha("head 2");
+    stage.github.move_head(REPO, stage.number, &head, &diff_text());
+    let nobody = assay_findings::synthesis::synthesize(&[], &Default::default());
+    let standing = stand(&stage, &draft(&nobody, &head));
+    assert_eq!(standing.resolved, 0);
+    assert_eq!(threads(&stage), ["**🟠 HIGH: An open door**"]);
+}
+
+#[test]
+fn a_marker_in_somebody_elses_comment_hides_nothing() {
+    let stage = Stage::new(6);
+    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    let print = draft.posts()[0].fingerprint.as_str();
+    let marker = format!("Fine.\n\n<!-- assay:finding {print} -->");
+    let comments = format!("/repos/{REPO}/pulls/{}/comments", stage.number);
+    let body = json!({"body": marker, "commit_id": sha("head 1"), "path": "src/a.rs", "line": 7,
+        "side": "RIGHT"});
+    assert_eq!(stage.github.ask("t-ann", "POST", &comments, &body).0, 201);
+    assert_eq!(stand(&stage, &draft).added, 1);
+}
+
+#[test]
+fn ones_own_pull_request_is_commented_on_and_neither_approved_nor_held_up() {
+    let stage = Stage::new(7);
+    stage.github.add_token("ann", TOKEN, Access::User);
+    stand(&stage, &review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "CRITICAL")]));
+    let reviews = stage.github.reviews(REPO, stage.number);
+    assert!(reviews.iter().all(|review| review.state == "COMMENTED"), "{reviews:?}");
+    assert_eq!(threads(&stage), ["**🔴 CRITICAL: An open door**"]);
+}
+
+#[test]
+fn a_comment_that_somebody_deleted_is_not_written_again() {
+    let stage = Stage::new(8);
+    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    let posted = BTreeSet::from([draft.posts()[0].fingerprint.clone()]);
+    let standing = stand_after(&stage, &draft, &posted);
+    assert_eq!((standing.added, standing.refused), (0, 1));
+    assert!(stage.visible().contains("somebody deleted it"), "{}", stage.visible());
+}
+
+#[test]
+fn a_review_of_commits_that_are_not_the_last_any_more_is_not_posted() {
+    let stage = Stage::new(9);
+    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    stage.github.move_head(REPO, stage.number, &sha("head 2"), &diff_text());
+    let posted =
+        post(&stage.client(), &stage.repository, stage.number, &draft, &BTreeSet::new()).unwrap();
+    assert_eq!(posted, Posted::Superseded { head: sha("head 2").parse().unwrap() });
+    assert_eq!(stage.visible(), "");
+}
+
+#[test]
+fn a_review_that_is_refused_is_sent_in_parts_until_it_is_known_why() {
+    let stage = Stage::new(10);
+    let findings: Vec<Value> = (1..=8)
+        .map(|line| finding(&format!("Defect {line}"), "src/a.rs", line * 2, "HIGH"))
+        .collect();
+    // The whole, the comments alone, the first half, its first half, and one of them.
+    for _ in 0..5 {
+        stage.github.fail_next("POST /reviews", Fault::Invalid);
+    }
+    let standing = stand(&stage, &review(&stage, 1, &findings));
+    assert_eq!(standing.added + standing.refused, 8);
+    assert!(standing.refused <= 1, "{standing:?}");
+}
+
+#[test]
+fn a_hundred_comments_are_enough_and_the_rest_is_in_the_summary() {
+    let stage = Stage::new(11);
+    let findings: Vec<Value> = (0..120)
+        .map(|number| {
+            let severity = if number < 60 { "HIGH" } else { "LOW" };
+            finding(&format!("Defect q{number}q"), "src/a.rs", number % 60 + 1, severity)
+        })
+        .collect();
+    let standing = stand(&stage, &review(&stage, 1, &findings));
+    assert_eq!(standing.added, 100);
+    let below = &stage.github.comments(REPO, stage.number)[0].body;
+    assert_eq!((0..120).filter(|number| below.contains(&format!("q{number}q"))).count(), 20);
+    assert_eq!(stage.github.reviews(REPO, stage.number).len(), 4);
+}
+
+#[test]
+fn a_limit_is_waited_for_and_told() {
+    let stage = Stage::new(12);
+    stage.github.fail_next("POST /reviews", Fault::SecondaryLimit { retry_after: Some(90) });
+    stand(&stage, &review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]));
+    let waits = stage.waits.lock().unwrap().clone();
+    assert!(waits.contains(&"GitHub sets a limit: waiting for 90 s".to_owned()), "{waits:?}");
+    assert_eq!(stage.github.busiest().impatient, 0);
+}
+
+#[test]
+fn whoever_may_not_write_is_told_so_without_the_token() {
+    let stage = Stage::new(13);
+    stage.github.add_token("reader", TOKEN, Access::Read);
+    let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
+    let error = post(&stage.client(), &stage.repository, stage.number, &draft, &BTreeSet::new());
+    let error = error.unwrap_err();
+    assert!(!error.is_passing());
+    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 403: Resource not accessible by integration"]
+        .assert_eq(&error.to_string());
+    assert!(!format!("{error:?}").contains(TOKEN));
+}

@@ -1,0 +1,193 @@
+//! Random schedules of failures: whatever goes wrong, each finding is visible exactly once.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use assay_fakes::github::{Fault, When, sha};
+use assay_findings::post::Draft;
+use assay_services::github::post::{Posted, Standing, post};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Died, REPO, Stage, diff_text, draft, finding, found};
+
+/// How often a draft is tried before nothing goes wrong any more.
+const TRIES: usize = 40;
+
+/// All that can go wrong and pass.
+const FAULTS: [Fault; 15] = [
+    Fault::Invalid,
+    Fault::ServerError,
+    Fault::BadGateway(When::BeforeEffect),
+    Fault::BadGateway(When::AfterEffect),
+    Fault::Unavailable,
+    Fault::SecondaryLimit { retry_after: Some(17) },
+    Fault::SecondaryLimit { retry_after: None },
+    Fault::Abuse,
+    Fault::TooManyRequests { retry_after: Some(90) },
+    Fault::TooManyRequests { retry_after: None },
+    Fault::Cut(When::BeforeEffect),
+    Fault::Cut(When::AfterEffect),
+    Fault::Html(When::AfterEffect),
+    Fault::Truncated,
+    Fault::Slow(Duration::from_secs(40)),
+];
+
+/// One review: which findings there are, by number.
+type Round = BTreeSet<usize>;
+
+#[derive(Debug, Clone)]
+struct Schedule {
+    seed: u64,
+    one_in: u64,
+    faults: Vec<Fault>,
+    rounds: Vec<Round>,
+    /// After how many requests the process dies, again and again.
+    deaths: Vec<usize>,
+}
+
+fn schedules() -> impl Strategy<Value = Schedule> {
+    let round = proptest::collection::btree_set(0_usize..70, 0..45);
+    (
+        any::<u64>(),
+        2_u64..9,
+        proptest::sample::subsequence(FAULTS.to_vec(), 1..FAULTS.len()),
+        proptest::collection::vec(round, 1..4),
+        proptest::collection::vec(1_usize..30, 0..6),
+    )
+        .prop_map(|(seed, one_in, faults, rounds, deaths)| Schedule {
+            seed,
+            one_in,
+            faults,
+            rounds,
+            deaths,
+        })
+}
+
+/// The finding of a number: on a line, on a file, or where no comment can be.
+fn numbered(number: usize) -> Value {
+    let line = u32::try_from(number).unwrap() + 1;
+    let severity = ["CRITICAL", "HIGH", "MEDIUM", "LOW"][number % 4];
+    let title = title(number);
+    match number % 7 {
+        5 => finding(&title, "b.txt", 40 + line, severity),
+        6 => finding(&title, "elsewhere.rs", line, severity),
+        _ => finding(&title, "src/a.rs", line.min(60), severity),
+    }
+}
+
+/// A title that is found nowhere else.
+fn title(number: usize) -> String {
+    format!("Defect q{number}q is here")
+}
+
+/// Posts a draft until it stands, over and over from where it broke off.
+fn stand(stage: &Stage, draft: &Draft, deaths: &mut Vec<usize>) -> Result<Standing, TestCaseError> {
+    for _ in 0..TRIES {
+        stage.dies_after.store(deaths.pop().map_or(0, |after| after + 2), Ordering::Relaxed);
+        match attempt(stage, draft) {
+            Some(Ok(standing)) => return Ok(standing),
+            Some(Err(_)) => stage.clock.advance(Duration::from_secs(300)),
+            None => {}
+        }
+    }
+    stage.dies_after.store(0, Ordering::Relaxed);
+    stage.github.stop_failing();
+    stage.clock.advance(Duration::from_secs(3_700));
+    let last = attempt(stage, draft);
+    last.and_then(Result::ok).ok_or_else(|| TestCaseError::fail("it does not end"))
+}
+
+/// Gives nothing where the process died.
+fn attempt(stage: &Stage, draft: &Draft) -> Option<Result<Standing, String>> {
+    let (github, repository) = (stage.client(), &stage.repository);
+    let posting = || post(&github, repository, stage.number, draft, &BTreeSet::new());
+    match catch_unwind(AssertUnwindSafe(posting)) {
+        Ok(Ok(Posted::Stands(standing))) => Some(Ok(standing)),
+        Ok(Ok(Posted::Superseded { .. })) => panic!("nobody else pushes"),
+        Ok(Err(error)) => Some(Err(error.to_string())),
+        Err(death) if death.is::<Died>() => None,
+        Err(bug) => std::panic::resume_unwind(bug),
+    }
+}
+
+/// Says how often a finding is told, and where: in threads that are open or resolved, and below.
+fn told(stage: &Stage, number: usize) -> (usize, usize, usize) {
+    let title = title(number);
+    let threads = stage.github.threads(REPO, stage.number);
+    let own = threads.iter().filter(|thread| thread.comments[0].body.contains(&title));
+    let (resolved, open): (Vec<_>, Vec<_>) = own.partition(|thread| thread.resolved_by.is_some());
+    let below = stage.github.comments(REPO, stage.number);
+    let below: usize = below.iter().map(|comment| comment.body.matches(&title).count()).sum();
+    (open.len(), resolved.len(), below)
+}
+
+/// Somebody answers in the first thread.
+fn reply(stage: &Stage, round: usize) -> Option<String> {
+    let threads = stage.github.threads(REPO, stage.number);
+    let id = threads.first()?.comments[0].id;
+    let text = format!("a person's word in round {round}");
+    let target = format!("/repos/{REPO}/pulls/{}/comments/{id}/replies", stage.number);
+    stage.github.ask("t-ann", "POST", &target, &json!({ "body": text }));
+    Some(text)
+}
+
+fn play(schedule: Schedule) -> Result<(), TestCaseError> {
+    let stage = Stage::new(schedule.seed);
+    let (mut deaths, mut words, mut before) = (schedule.deaths, Vec::new(), Round::new());
+    for (number, round) in schedule.rounds.iter().enumerate() {
+        let head = sha(&format!("head {}", number + 1));
+        if number > 0 {
+            stage.github.stop_failing();
+            words.extend(reply(&stage, number));
+            stage.clock.advance(Duration::from_secs(4_000));
+            stage.github.move_head(REPO, stage.number, &head, &diff_text());
+        }
+        let seed = schedule.seed.wrapping_add(number as u64);
+        stage.github.fail_at_random(seed, schedule.one_in, &schedule.faults);
+        let findings: Vec<Value> = round.iter().copied().map(numbered).collect();
+        let draft = draft(&found(&findings), &head);
+        stand(&stage, &draft, &mut deaths)?;
+        stage.github.stop_failing();
+        for number in round {
+            let (open, resolved, below) = told(&stage, *number);
+            prop_assert_eq!((open + below, resolved), (1, 0), "{} in {}", number, stage.visible());
+        }
+        for number in before.difference(round) {
+            let (open, _, below) = told(&stage, *number);
+            prop_assert_eq!((open, below), (0, 0), "{} is gone: {}", number, stage.visible());
+        }
+        let key = draft.key().as_str();
+        let verdicts = stage.github.reviews(REPO, stage.number);
+        let verdicts = verdicts.iter().filter(|review| review.body.contains(key)).count();
+        prop_assert_eq!(verdicts, 1, "the verdict stands once");
+        before.extend(round);
+    }
+    let bodies = stage.github.bodies(REPO, stage.number);
+    for word in &words {
+        prop_assert_eq!(bodies.iter().filter(|body| *body == word).count(), 1);
+    }
+    let busiest = stage.github.busiest();
+    prop_assert!(busiest.minute <= 80 && busiest.hour <= 500, "{busiest:?}");
+    Ok(())
+}
+
+/// A test run has time for a few; `cargo xtask soak posting` plays ten thousand.
+fn config() -> ProptestConfig {
+    let usual = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => usual,
+        None => ProptestConfig { cases: 40, ..usual },
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn whatever_goes_wrong_each_finding_is_visible_exactly_once(schedule in schedules()) {
+        play(schedule)?;
+    }
+}
