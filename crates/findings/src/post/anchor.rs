@@ -74,10 +74,10 @@ pub(super) enum Fit {
     Exact,
     /// The finding goes on outside of the hunk.
     Clipped(Lines),
-    /// The finding starts so many lines above.
-    Below(Lines, u32),
-    /// The finding starts so many lines below.
+    /// The finding is so many lines above.
     Above(Lines, u32),
+    /// The finding is so many lines below.
+    Below(Lines, u32),
     /// The finding is far from anything that takes a comment.
     Far(Lines),
 }
@@ -85,13 +85,16 @@ pub(super) enum Fit {
 impl Fit {
     /// Says it in words.
     pub(super) fn in_words(self) -> Option<String> {
-        let lines = |n: u32| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
+        let count = |n: u32| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
+        let about = |lines: Lines| match (lines.start(), lines.end()) {
+            (start, end) if start == end => format!("About line {start}"),
+            (start, end) => format!("About lines {start} to {end}"),
+        };
         Some(match self {
             Fit::Exact => return None,
-            Fit::Clipped(all) => format!("Lines {} to {}.", all.start(), all.end()),
-            Fit::Below(at, n) => format!("About line {}, {} above.", at.start(), lines(n)),
-            Fit::Above(at, n) => format!("About line {}, {} below.", at.start(), lines(n)),
-            Fit::Far(at) => format!("About line {}.", at.start()),
+            Fit::Clipped(lines) | Fit::Far(lines) => format!("{}.", about(lines)),
+            Fit::Above(lines, n) => format!("{}, {} above.", about(lines), count(n)),
+            Fit::Below(lines, n) => format!("{}, {} below.", about(lines), count(n)),
         })
     }
 }
@@ -127,10 +130,9 @@ pub(super) fn place(finding: &Finding, diff: &Diff) -> Placed {
     match nearest.filter(|(distance, _)| *distance <= NEAR) {
         Some((distance, run)) => {
             let (line, fit) = if run.end() < wanted.start() {
-                (run.end(), Fit::Above(wanted, distance))
+                (run.end(), Fit::Below(wanted, distance))
             } else {
-                // It is told from where the finding starts.
-                (run.start(), Fit::Below(wanted, run.start() - wanted.start()))
+                (run.start(), Fit::Above(wanted, distance))
             };
             Placed { place: Place::Lines { side: file.side(), start: None, line }, fit, run: None }
         }

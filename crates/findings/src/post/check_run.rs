@@ -110,8 +110,7 @@ pub fn check_run(synthesis: &Synthesis, run: Option<&str>) -> CheckRun {
             None => entries.push(entry(finding)),
         }
     }
-    let words: Vec<String> = open.iter().map(|finding| severity(finding)).collect();
-    let counts = counts(words.iter().map(String::as_str));
+    let counts = counts(open.iter().map(|finding| comment::level(finding)));
     let page = Page::new(synthesis, &[], run);
     let old = old_ones(old.into_iter().map(comment::line).collect());
     let parts = page.with(&counts, &entries, old, Room { parts: 1, bytes: SUMMARY });
@@ -123,14 +122,10 @@ pub fn check_run(synthesis: &Synthesis, run: Option<&str>) -> CheckRun {
     }
 }
 
-fn severity(finding: &Finding) -> String {
-    plain::comment(&plain::shortened(seven_level(&finding.grade), 40))
-}
-
 fn entry(finding: &Finding) -> Entry {
     let why = if finding.line.is_some() { Why::TooMany } else { Why::NoFile };
     let full = comment::entry(finding, &Placed::in_summary(why));
-    Entry { group: severity(finding), full, line: comment::line(finding) }
+    Entry { group: comment::level(finding).to_owned(), full, line: comment::line(finding) }
 }
 
 fn annotation(finding: &Finding) -> Option<Annotation> {

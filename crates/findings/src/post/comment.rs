@@ -1,10 +1,11 @@
 //! The words for one finding: the body of a comment, an entry of the summary, one line.
 
 use super::anchor::{Place, Placed, lines_of};
-use super::marker::{Fingerprint, Marker};
+use super::marker::{Finders, Fingerprint, Marker};
 use super::text::{self, Block};
 use super::{BODY, Files};
 use crate::finding::Finding;
+use crate::grade::SEVEN_LEVELS;
 use crate::ground::squeeze;
 use crate::vote::Lines;
 use crate::write::{plain, seven_level, sign};
@@ -34,7 +35,8 @@ pub(super) fn body(
     head.extend(placed.fit.in_words().map(|note| format!("_{note}_")));
     let mut foot: Vec<String> = suggestion.map(str::to_owned).into_iter().collect();
     foot.push(small(finding));
-    foot.push(Marker::Finding(Fingerprint::of(finding)).to_string());
+    let by = Finders::of(finding.reviewers.iter().map(String::as_str));
+    foot.push(Marker::Finding(Fingerprint::of(finding), by).to_string());
     let seen = shown_lines(placed).and_then(|lines| code_on(finding, lines, files));
     assembled(head, matter(finding, seen.as_deref(), suggestion), foot, BODY)
 }
@@ -55,6 +57,11 @@ pub(super) fn entry(finding: &Finding, placed: &Placed) -> String {
 pub(super) fn line(finding: &Finding) -> String {
     let place = place(finding, NAME).map(|place| format!(" ({place})")).unwrap_or_default();
     format!("{}{place}", heading(finding, SHORT_TITLE))
+}
+
+/// Gives the level, of seven, under which a finding is counted and grouped, whatever its own word.
+pub(super) fn level(finding: &Finding) -> &'static str {
+    SEVEN_LEVELS[usize::from(finding.grade.impact().level())]
 }
 
 /// Says how bad it is and what.

@@ -3,18 +3,22 @@
 //! A marker counts only as a whole line, the first or the last of a body. Text of findings never
 //! stands there: a body starts with a heading of ours and ends with its marker.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Finding;
-use crate::identity;
+use crate::identity::{self, Resolved};
+use crate::path::RepoPath;
 
 /// How many digits of a finding's fingerprint there are.
 const PRINT: usize = 32;
 /// How many digits tell the file.
 const FILE: usize = 12;
+/// How many digits tell who found it.
+const FINDER: usize = 8;
 
 /// What a posted finding is told again by: its fingerprint and, as the same code may stand in
 /// several files, its file, as `<32 digits>-<12 digits>`.
@@ -27,11 +31,28 @@ pub struct Fingerprint(String);
 #[serde(try_from = "String", into = "String")]
 pub struct ReviewKey(String);
 
+/// Who found something, or looked: a few digits for each name, which may be anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Finders(BTreeSet<String>);
+
+impl Finders {
+    /// Takes reviewers by their names.
+    pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Finders {
+        let short = |name: &str| blake3::hash(name.as_bytes()).to_hex()[..FINDER].to_owned();
+        Finders(names.into_iter().map(short).collect())
+    }
+
+    /// Says whether all of them are among others, and there are some.
+    pub fn are_among(&self, others: &Finders) -> bool {
+        !self.0.is_empty() && self.0.is_subset(&others.0)
+    }
+}
+
 /// What a body is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Marker {
-    /// A comment on a finding.
-    Finding(Fingerprint),
+    /// A comment on a finding, of somebody.
+    Finding(Fingerprint, Finders),
     /// This part of the summary, counted from 1.
     Summary(u32),
     /// The body of a review.
@@ -46,8 +67,16 @@ pub struct KeyError(String);
 impl Fingerprint {
     /// Gives that of a finding.
     pub fn of(finding: &Finding) -> Fingerprint {
-        let print = &finding.fingerprint;
-        let file = identity::id(print, finding.file.as_ref());
+        Fingerprint::new(&finding.fingerprint, finding.file.as_ref())
+    }
+
+    /// Gives that of a finding of an earlier round.
+    pub fn of_resolved(resolved: &Resolved) -> Fingerprint {
+        Fingerprint::new(&resolved.fingerprint, resolved.file.as_ref())
+    }
+
+    fn new(print: &str, file: Option<&RepoPath>) -> Fingerprint {
+        let file = identity::id(print, file);
         if is_hex(print, PRINT) {
             return Fingerprint(format!("{print}-{file}"));
         }
@@ -151,7 +180,10 @@ impl fmt::Display for ReviewKey {
 impl fmt::Display for Marker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Marker::Finding(fingerprint) => write!(f, "<!-- assay:finding {fingerprint} -->"),
+            Marker::Finding(fingerprint, Finders(by)) => {
+                let by: Vec<&str> = by.iter().map(String::as_str).collect();
+                write!(f, "<!-- assay:finding {fingerprint} {} -->", by.join(","))
+            }
             Marker::Summary(part) => write!(f, "<!-- assay:summary {part} -->"),
             Marker::Review(key) => write!(f, "<!-- assay:review {key} -->"),
         }
@@ -175,7 +207,12 @@ fn read_line(line: &str) -> Option<Marker> {
     let inner = line.trim_end().strip_prefix("<!-- assay:")?.strip_suffix(" -->")?;
     let (kind, key) = inner.split_once(' ')?;
     match kind {
-        "finding" => key.parse().ok().map(Marker::Finding),
+        "finding" => {
+            let (fingerprint, by) = key.split_once(' ')?;
+            let by: BTreeSet<String> = by.split(',').map(str::to_owned).collect();
+            let is_one = by.iter().all(|name| is_hex(name, FINDER));
+            fingerprint.parse().ok().filter(|_| is_one).map(|it| Marker::Finding(it, Finders(by)))
+        }
         "review" => key.parse().ok().map(Marker::Review),
         "summary" => {
             let part = key.parse().ok().filter(|part: &u32| *part > 0 && part.to_string() == key);
@@ -198,7 +235,10 @@ mod tests {
     #[test]
     fn a_marker_is_read_back() {
         for marker in [
-            Marker::Finding(format!("{KEY}-0123456789ab").parse().unwrap()),
+            Marker::Finding(
+                format!("{KEY}-0123456789ab").parse().unwrap(),
+                Finders::of(["rules", "a name, with --> in it"]),
+            ),
             Marker::Summary(2),
             Marker::Review(KEY.parse().unwrap()),
         ] {

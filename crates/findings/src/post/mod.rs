@@ -33,12 +33,12 @@ use crate::identity::Resolved;
 use crate::path::RepoPath;
 use crate::synthesis::Synthesis;
 use crate::verdict::{Rule, State, Verdict};
-use crate::write::{plain, seven_level};
+use crate::write::plain;
 
 pub use self::anchor::{Place, Why};
 pub use self::check_run::{Annotation, AnnotationLevel, CheckRun, Conclusion, check_run};
 pub use self::diff::{Diff, FileHunks, HunkLines, Kind, Side};
-pub use self::marker::{Fingerprint, ReviewKey};
+pub use self::marker::{Finders, Fingerprint, ReviewKey};
 pub use self::suggestion::Parses;
 pub use self::summary::spare_part;
 pub use self::ticket::ticket_comment;
@@ -66,7 +66,7 @@ pub struct Surroundings<'a> {
     pub head: &'a str,
     /// What a change that is ready gets.
     pub when_ready: WhenReady,
-    /// What is gone since the last review.
+    /// What is gone since the last review, and only what somebody looked for.
     pub resolved: &'a [Resolved],
     /// Where all of the review can be read: an address or a command.
     pub run: Option<&'a str>,
@@ -120,12 +120,14 @@ impl Event {
 pub struct Draft {
     head: String,
     event: Event,
-    /// Whether all that had to look did, so that what is not in it is gone.
-    is_complete: bool,
+    /// Who looked, where all who had to did: what they do not find any more is gone.
+    looked: Finders,
     /// The verdict in a sentence or two.
     verdict: String,
     key: ReviewKey,
     posts: Vec<Post>,
+    /// What is gone or was dismissed, and needs no comment any more.
+    settled: BTreeSet<Fingerprint>,
     page: Page,
 }
 
@@ -138,7 +140,7 @@ pub struct Post {
     pub path: Option<RepoPath>,
     /// Where it is shown.
     pub place: Place,
-    /// How bad it is, in words.
+    /// How bad it is, of the seven levels.
     severity: String,
     /// Its comment; empty where it is in the summary.
     body: String,
@@ -228,14 +230,31 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
     let posts = posts(synthesis, around);
     let said = [around.head, event.as_str(), &verdict];
     let findings = posts.iter().map(|post| post.fingerprint.as_str());
+    let open: BTreeSet<&Fingerprint> = posts.iter().map(|post| &post.fingerprint).collect();
+    let is_gone = |resolved: &&Resolved| !open.contains(&Fingerprint::of_resolved(resolved));
+    let gone: Vec<&Resolved> = around.resolved.iter().filter(is_gone).collect();
+    let dismissed = synthesis.dismissed.iter().map(Fingerprint::of);
+    let dismissed = dismissed.filter(|fingerprint| !open.contains(fingerprint));
     Draft {
         head: around.head.to_owned(),
         event,
-        is_complete: synthesis.verdict.state != State::Incomplete,
+        looked: looked(synthesis),
         key: ReviewKey::over(said.into_iter().chain(findings)),
+        settled: gone.iter().map(|gone| Fingerprint::of_resolved(gone)).chain(dismissed).collect(),
+        page: Page::new(synthesis, &gone, around.run),
         verdict,
         posts,
-        page: Page::new(synthesis, around.resolved, around.run),
+    }
+}
+
+/// Gives who looked, unless somebody who had to did not: then nothing that is missing is gone.
+fn looked(synthesis: &Synthesis) -> Finders {
+    match synthesis.verdict.state {
+        State::Incomplete => Finders::default(),
+        State::Ready | State::ReadyWithFixes | State::NotReady => {
+            let usable = synthesis.reports.iter().filter(|report| report.unusable.is_none());
+            Finders::of(usable.map(|report| report.reviewer.as_str()))
+        }
     }
 }
 
@@ -306,7 +325,7 @@ fn post(
     Post {
         fingerprint: Fingerprint::of(finding),
         path: finding.file.clone(),
-        severity: plain::comment(&plain::shortened(seven_level(&finding.grade), 40)),
+        severity: comment::level(finding).to_owned(),
         body,
         entry: comment::entry(finding, &placed),
         line: comment::line(finding),
@@ -349,11 +368,6 @@ impl Draft {
         calls
     }
 
-    /// Says whether what is not in it is gone: a review of which a part is missing does not tell.
-    pub fn is_complete(&self) -> bool {
-        self.is_complete
-    }
-
     /// Gives the comments on files that are not there yet, which are posted one by one.
     pub fn file_comments(&self, standing: &Standing) -> Vec<FileComment> {
         let comment = |post: &Post| {
@@ -362,6 +376,18 @@ impl Draft {
             Some(FileComment { fingerprint, commit, path, body: post.body.clone() })
         };
         self.missing(standing).filter_map(comment).collect()
+    }
+
+    /// Gives the findings that can be resolved, of those that have a comment: what is known to be
+    /// gone or was dismissed, and what all who found it looked for and did not find again.
+    pub fn settled(&self, comments: &BTreeMap<Fingerprint, Finders>) -> BTreeSet<Fingerprint> {
+        let open: BTreeSet<&Fingerprint> =
+            self.posts.iter().map(|post| &post.fingerprint).collect();
+        let is_settled = |(print, by): &(&Fingerprint, &Finders)| {
+            let is_gone = self.settled.contains(print) || by.are_among(&self.looked);
+            is_gone && !open.contains(print)
+        };
+        comments.iter().filter(is_settled).map(|(print, _)| print.clone()).collect()
     }
 
     /// Writes the parts of the summary, in which every finding is that has no comment.

@@ -54,7 +54,7 @@ pub(super) fn suggest(
     {
         return None;
     }
-    let code = edit.within(lines);
+    let code = edit.within(lines)?;
     let is_plain =
         matches!(plain::visible(&code.replace("\r\n", "\n")), std::borrow::Cow::Borrowed(_));
     if !is_plain || code.len() > MOST_BYTES {
@@ -102,7 +102,8 @@ impl<'t> Edit<'t> {
         let from = usize::try_from(replacement.start_line()).ok()?.checked_sub(1)?;
         let to = usize::try_from(replacement.end_line()).ok()?;
         let replaced = lines.get(from..to).filter(|lines| !lines.is_empty())?;
-        let is_crlf = replaced.iter().chain(lines.first()).any(|line| line.ends_with("\r\n"));
+        let whole = replaced.iter().chain(lines.first()).find(|line| line.ends_with('\n'));
+        let is_crlf = whole.is_some_and(|line| line.ends_with("\r\n"));
         let end = if is_crlf { "\r\n" } else { "\n" };
         let new = replacement.text().lines().map(|line| format!("{line}{end}")).collect();
         Some(Edit { lines, from, to, new })
@@ -137,15 +138,16 @@ impl<'t> Edit<'t> {
         out
     }
 
-    /// Gives what stands on some lines around it after it, each with its end.
-    fn within(&self, lines: Lines) -> String {
+    /// Gives what stands on some lines around it after it, each with its end; `None` where the file
+    /// has no such lines.
+    fn within(&self, lines: Lines) -> Option<String> {
         let (start, end) = (lines.start() as usize - 1, lines.end() as usize);
-        let before = self.lines.get(start..self.from).unwrap_or_default();
-        let after = self.lines.get(self.to..end).unwrap_or_default();
+        let before = self.lines.get(start..self.from)?;
+        let after = self.lines.get(self.to..end)?;
         let mut out = before.concat() + &self.new.concat() + &after.concat();
         if !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');
         }
-        out
+        Some(out)
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::fitting::{Aside, Entry, Room, arranged};
 use super::marker::Marker;
 use super::text::{self, Block};
-use super::{BODY, Place, Post, Standing, Why};
+use super::{BODY, Place, Post, REASON, Standing, Why};
 use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::grade::SEVEN_LEVELS;
@@ -46,13 +46,17 @@ struct List {
 }
 
 impl Page {
-    pub(super) fn new(synthesis: &Synthesis, resolved: &[Resolved], run: Option<&str>) -> Page {
+    pub(super) fn new(synthesis: &Synthesis, resolved: &[&Resolved], run: Option<&str>) -> Page {
         let mut reasons = reasons(&synthesis.verdict);
         reasons.extend(synthesis.coverage.as_ref().map(ToString::to_string));
-        let items: Vec<Block> = reasons.into_iter().map(Block::Item).collect();
+        let short = reasons.iter().map(|reason| plain::shortened(reason, REASON));
+        let mut reasons = text::fitted(&short.map(Block::Item).collect::<Vec<_>>(), HEAD);
+        if reasons.is_cut {
+            reasons.text.push_str("\n- and more that there is no room for");
+        }
         Page {
             title: plain::comment(&title(synthesis)),
-            reasons: text::fitted(&items, HEAD).text,
+            reasons: reasons.text,
             lists: lists(synthesis, resolved),
             run: run.map(str::to_owned),
         }
@@ -119,8 +123,8 @@ pub(super) fn parts(page: &Page, posts: &[Post], standing: &Standing) -> Vec<Str
     let shown = match (all, all - entries.len()) {
         (0, _) | (_, 0) => String::new(),
         (all, shown) if all == shown => " All of them are comments on the change.".to_owned(),
-        (_, 1) => " 1 is a comment on the change; the others follow.".to_owned(),
-        (_, shown) => format!(" {shown} are comments on the change; the others follow."),
+        (_, 1) => " 1 is a comment on the change; what follows is not.".to_owned(),
+        (_, shown) => format!(" {shown} are comments on the change; what follows is not."),
     };
     let old = old_ones(hidden(old).into_iter().map(|entry| entry.line).collect());
     let room = Room { parts: PARTS, bytes: BODY - FRAME };
@@ -144,13 +148,10 @@ fn entry(post: &Post, standing: &Standing) -> Entry {
 }
 
 /// Counts findings by severity, the worst first.
-pub(super) fn counts<'a>(severities: impl Iterator<Item = &'a str>) -> String {
-    let mut counts: Vec<(&str, usize)> = SEVEN_LEVELS.iter().map(|level| (*level, 0)).collect();
-    for severity in severities {
-        match counts.iter_mut().find(|(known, _)| *known == severity) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((severity, 1)),
-        }
+pub(super) fn counts<'a>(levels: impl Iterator<Item = &'a str>) -> String {
+    let mut counts = SEVEN_LEVELS.map(|level| (level, 0));
+    for level in levels {
+        counts.iter_mut().filter(|(known, _)| *known == level).for_each(|(_, count)| *count += 1);
     }
     let all: usize = counts.iter().map(|(_, count)| count).sum();
     let present = counts.into_iter().filter(|(_, count)| *count > 0);
@@ -177,11 +178,12 @@ pub fn spare_part(number: u32) -> String {
     format!("_This part of the summary is no longer needed._\n\n{}", Marker::Summary(number))
 }
 
-fn lists(synthesis: &Synthesis, resolved: &[Resolved]) -> Vec<List> {
+fn lists(synthesis: &Synthesis, resolved: &[&Resolved]) -> Vec<List> {
     let texts = |texts: &[String]| -> Vec<String> { texts.iter().map(|text| item(text)).collect() };
     let lists = [
         ("Not looked at", not_looked_at(synthesis)),
-        ("Resolved since the last review", resolved.iter().map(gone).collect()),
+        ("Resolved since the last review", resolved.iter().copied().map(gone).collect()),
+        ("Nobody could look for again", synthesis.unseen.iter().map(gone).collect()),
         ("Held back as unsure", synthesis.held_back.iter().map(super::comment::line).collect()),
         ("Left alone on purpose", synthesis.dismissed.iter().map(dismissed).collect()),
         ("Testing gaps", texts(&synthesis.testing_gaps)),

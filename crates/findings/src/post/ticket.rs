@@ -1,6 +1,7 @@
 //! A review in short, for a ticket: [`ticket_comment`], plain text whatever the tracker reads into
 //! marks.
 
+use super::comment;
 use super::summary::{counts, reasons};
 use crate::finding::Finding;
 use crate::synthesis::Synthesis;
@@ -18,8 +19,8 @@ pub fn ticket_comment(synthesis: &Synthesis, pull_request: &str) -> String {
     let why = reasons(&synthesis.verdict);
     let why: Vec<String> = why.iter().take(2).map(|reason| inert(reason)).collect();
     let mut lines = vec![format!("Review: {state}: {}.", why.join("; "))];
-    let severities = synthesis.findings.iter().map(|finding| seven_level(&finding.grade));
-    lines.push(inert(&counts(severities).replace("**", "")));
+    let severities = synthesis.findings.iter().map(comment::level);
+    lines.push(counts(severities).replace("**", ""));
     let mut findings: Vec<&Finding> = synthesis.findings.iter().collect();
     findings.sort_by(|a, b| a.by_weight(b));
     lines.extend(findings.iter().take(NAMED).zip(1..).map(|(finding, number)| {

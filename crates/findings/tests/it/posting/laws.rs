@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use assay_findings::path::RepoPath;
-use assay_findings::post::marker::{self, Marker};
+use assay_findings::post::marker::{self, Finders, Marker};
 use assay_findings::post::{Diff, Fingerprint, HunkLines, Kind, Place, Side, Standing, compose};
+use assay_findings::write::plain;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -104,6 +105,10 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 /// Says what GitHub would act on: reads a body as it does, code apart.
+fn of_finding(fingerprint: &Fingerprint) -> Marker {
+    Marker::Finding(fingerprint.clone(), Finders::of(["rules"]))
+}
+
 fn dangers(body: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fence: Option<(char, usize)> = None;
@@ -138,6 +143,10 @@ fn dangers(body: &str) -> Vec<String> {
                         && marker::read(line).is_none()
                 }
                 b':' => text[at..].starts_with("://"),
+                b'&' => {
+                    !["&amp;", "&lt;", "&#8203;"].iter().any(|ours| text[at..].starts_with(ours))
+                }
+                b'-' => next.is_ascii_digit() && text[..at].to_ascii_lowercase().ends_with("gh"),
                 _ => false,
             };
             if acts {
@@ -146,6 +155,8 @@ fn dangers(body: &str) -> Vec<String> {
         }
     }
     found.extend(fence.map(|_| "an open fence".to_owned()));
+    let seen = body.replace("\r\n", "\n");
+    found.extend((plain::visible(&seen) != seen).then(|| "letters that nobody sees".to_owned()));
     found
 }
 
@@ -225,7 +236,7 @@ proptest! {
                 let (side, start, line) = (comment.side, comment.start, comment.line);
                 check_anchor(&diff, &comment.path, &Place::Lines { side, start, line });
                 prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
-                let marker = Marker::Finding(comment.fingerprint.clone());
+                let marker = of_finding(&comment.fingerprint);
                 prop_assert_eq!(marker::read(&comment.body), Some(marker));
                 told.push(comment.fingerprint);
             }
@@ -266,7 +277,7 @@ proptest! {
         for comment in draft.calls(&Standing::default()).into_iter().flat_map(|call| call.comments) {
             prop_assert!(comment.body.len() <= 60_000, "{}", comment.body.len());
             prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
-            prop_assert_eq!(marker::read(&comment.body), Some(Marker::Finding(comment.fingerprint)));
+            prop_assert_eq!(marker::read(&comment.body), Some(of_finding(&comment.fingerprint)));
         }
         for part in draft.summary(&Standing::default()) {
             prop_assert!(part.len() <= 60_000, "{}", part.len());

@@ -5,11 +5,12 @@ mod suggestions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_findings::identity::Resolved;
 use assay_findings::path::RepoPath;
 use assay_findings::post::marker::{self, Marker};
 use assay_findings::post::{
-    Diff, Draft, FileHunks, Fingerprint, HunkLines, Kind, Place, Side, Standing, Surroundings,
-    WhenReady, check_run, compose, ticket_comment,
+    Diff, Draft, FileHunks, Finders, Fingerprint, HunkLines, Kind, Place, Side, Standing,
+    Surroundings, WhenReady, check_run, compose, ticket_comment,
 };
 use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
@@ -117,7 +118,7 @@ fn lines_beyond_the_hunk_are_clipped() {
     check_place(
         "a.rs > a.rs\n10 10 .+.\n20 21 .+.",
         &[long],
-        expect!["a.rs:10-12: **🔵 MEDIUM: long** _Lines 8 to 30._"],
+        expect!["a.rs:10-12: **🔵 MEDIUM: long** _About lines 8 to 30._"],
     );
 }
 
@@ -247,7 +248,7 @@ fn a_comment_is_short_and_says_all_there_is() {
 
         <sub>security · `py/sql` · found by rules · confidence 100 · a fix has to be verified</sub>
 
-        <!-- assay:finding 258fa7967c92baad134117117e8f558a-ad4cc3fb8923 -->"#]]
+        <!-- assay:finding 258fa7967c92baad134117117e8f558a-ad4cc3fb8923 51be9541 -->"#]]
     .assert_eq(&format!("{:?}\n{}\n----\n{}", call.event, call.body, call.comments[0].body));
 }
 
@@ -262,7 +263,7 @@ fn the_summary_holds_what_is_no_comment() {
         - 1 finding must be fixed
         - 1 finding can be acted on
 
-        **2 findings**: 1 CRITICAL, 1 MINOR. 1 is a comment on the change; the others follow.
+        **2 findings**: 1 CRITICAL, 1 MINOR. 1 is a comment on the change; what follows is not.
 
         **⚪ MINOR: No changelog entry**
 
@@ -310,6 +311,34 @@ fn what_is_refused_is_told_in_the_summary_with_the_reason() {
     let note = summary.lines().find(|line| line.contains("Refused")).unwrap();
     expect!["_Refused as a comment on the change_: 422: line must be part of the @&#8203;diff"]
         .assert_eq(note);
+}
+
+#[test]
+fn a_comment_is_settled_once_its_finding_is_gone_or_whoever_found_it_looked_again() {
+    let synthesis = found(&[finding("here", "a.rs", 1), finding("gone", "a.rs", 2)]);
+    let diff = diff("a.rs > a.rs\n1 1 ++");
+    let before = compose(&synthesis, &around(&diff, None));
+    let by = |name: &str| -> BTreeMap<Fingerprint, Finders> {
+        let prints = before.posts().iter().map(|post| post.fingerprint.clone());
+        prints.map(|print| (print, Finders::of([name]))).collect()
+    };
+    let all: Vec<Resolved> = synthesis.findings.iter().map(Resolved::from).collect();
+    let after = found(&[finding("here", "a.rs", 1)]);
+    let absent = compose(&after, &around(&diff, None));
+    assert_eq!(absent.settled(&by("rules")).len(), 1);
+    assert_eq!(absent.settled(&by("security")).len(), 0);
+    let nobody = synthesize(&[], &Circumstances::default());
+    assert_eq!(compose(&nobody, &around(&diff, None)).settled(&by("rules")).len(), 0);
+    let gone = compose(&after, &Surroundings { resolved: &all, ..around(&diff, None) });
+    let settled = gone.settled(&by("security"));
+    let titles: Vec<&str> = synthesis
+        .findings
+        .iter()
+        .filter(|finding| settled.contains(&Fingerprint::of(finding)))
+        .map(|finding| finding.title.as_str())
+        .collect();
+    assert_eq!(titles, ["gone"]);
+    assert!(gone.summary(&Standing::default())[0].contains("Resolved since the last review"));
 }
 
 fn many(count: usize) -> (Synthesis, Diff) {

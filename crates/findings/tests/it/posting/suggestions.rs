@@ -70,6 +70,8 @@ fn a_fix_that_would_do_harm_is_not_suggested() {
     check_fix(text, (2, 2), (2, 2), "  two = call();\n", nothing());
     // The file has no such lines.
     check_fix(text, (2, 2), (2, 40), "  x\n", nothing());
+    // The comment's lines go on where the file has none.
+    check_fix(text, (4, 6), (4, 4), "  x }\n", expect!["4-6\nnothing"]);
     // It has letters in it that nobody sees.
     check_fix(text, (2, 2), (2, 2), "  a\u{202e}b\n", nothing());
     // It is somewhere else.

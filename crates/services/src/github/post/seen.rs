@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_findings::post::marker::{self, Marker};
 use assay_findings::post::{
-    Draft, FileComment, Fingerprint, ReviewCall, ReviewKey, Standing, spare_part,
+    Draft, FileComment, Finders, Fingerprint, ReviewCall, ReviewKey, Standing, spare_part,
 };
 
 use crate::github::ReviewState;
@@ -27,6 +27,8 @@ pub(super) struct OwnThread {
 pub(super) struct Seen {
     /// The threads on findings. One finding has one; where it has more, all are treated alike.
     pub(super) threads: BTreeMap<Fingerprint, Vec<OwnThread>>,
+    /// Who found what has a thread.
+    found_by: BTreeMap<Fingerprint, Finders>,
     pub(super) reviews: BTreeSet<ReviewKey>,
     /// The parts of the summary: where each is, and what it says.
     pub(super) summary: BTreeMap<u32, (u64, String)>,
@@ -54,7 +56,8 @@ impl Seen {
         for thread in &state.threads {
             let first = thread.comments.first().filter(|comment| comment.is_ours);
             let marker = first.and_then(|comment| marker::read(&comment.body));
-            if let Some(Marker::Finding(fingerprint)) = marker {
+            if let Some(Marker::Finding(fingerprint, by)) = marker {
+                seen.found_by.insert(fingerprint.clone(), by);
                 seen.threads.entry(fingerprint).or_default().push(OwnThread {
                     id: thread.id.clone(),
                     is_resolved: thread.is_resolved,
@@ -122,17 +125,15 @@ impl Seen {
     fn next_thread(&self, draft: &Draft) -> Option<Step> {
         let found: BTreeSet<&Fingerprint> =
             draft.posts().iter().map(|post| &post.fingerprint).collect();
+        let settled = draft.settled(&self.found_by);
         self.threads.iter().find_map(|(fingerprint, threads)| {
-            let is_found = found.contains(fingerprint);
-            let gone = || threads.iter().find(|thread| !thread.is_resolved);
+            // A person who resolved one has decided.
             let back = || threads.iter().find(|thread| thread.is_resolved_by_us);
-            match is_found {
-                // A person who resolved it has decided.
-                true => back().map(|thread| Step::Reopen(thread.id.clone())),
-                false if draft.is_complete() => {
-                    gone().map(|thread| Step::Resolve(thread.id.clone()))
-                }
-                false => None,
+            let open = || threads.iter().find(|thread| !thread.is_resolved);
+            match (found.contains(fingerprint), settled.contains(fingerprint)) {
+                (true, _) => back().map(|thread| Step::Reopen(thread.id.clone())),
+                (false, true) => open().map(|thread| Step::Resolve(thread.id.clone())),
+                (false, false) => None,
             }
         })
     }

@@ -59,30 +59,33 @@ fn a_finding_is_on_its_line_on_its_file_or_in_the_summary() {
     ];
     let standing = stand(&stage, &review(&stage, 1, &findings));
     assert_eq!((standing.added, standing.refused), (2, 0));
-    check(&stage, expect![[r#"
-        src/a.rs:7
-          assay-bot: **🔴 CRITICAL: An open door**
-            It breaks.
-            <sub>general · found by rules · confidence 100</sub>
-        b.txt, file
-          assay-bot: **🔵 MEDIUM: A long file**
-            _About line 900._
-            It breaks.
-            <sub>general · found by rules · confidence 100</sub>
-        comment
-          assay-bot: ## Not ready
-            - 1 finding must be fixed
-            - 1 finding should be fixed
-            - 1 finding can be acted on
-            **3 findings**: 1 CRITICAL, 1 MEDIUM, 1 LOW. 2 are comments on the change; the others follow.
-            **⚪ LOW: A far cry**
-            `elsewhere.rs:3`
-            _Not a comment of its own: its file is not in the diff._
-            It breaks.
-            <sub>general · found by rules · confidence 100</sub>
-        review, changes requested at 0bd3c85
-          assay-bot: **Not ready**: 1 finding must be fixed; 1 finding should be fixed.
-    "#]]);
+    check(
+        &stage,
+        expect![[r#"
+            src/a.rs:7
+              assay-bot: **🔴 CRITICAL: An open door**
+                It breaks.
+                <sub>general · found by rules · confidence 100</sub>
+            b.txt, file
+              assay-bot: **🔵 MEDIUM: A long file**
+                _About line 900._
+                It breaks.
+                <sub>general · found by rules · confidence 100</sub>
+            comment
+              assay-bot: ## Not ready
+                - 1 finding must be fixed
+                - 1 finding should be fixed
+                - 1 finding can be acted on
+                **3 findings**: 1 CRITICAL, 1 MEDIUM, 1 LOW. 2 are comments on the change; what follows is not.
+                **⚪ LOW: A far cry**
+                `elsewhere.rs:3`
+                _Not a comment of its own: its file is not in the diff._
+                It breaks.
+                <sub>general · found by rules · confidence 100</sub>
+            review, changes requested at 0bd3c85
+              assay-bot: **Not ready**: 1 finding must be fixed; 1 finding should be fixed.
+        "#]],
+    );
 }
 
 #[test]
@@ -158,7 +161,7 @@ fn a_marker_in_somebody_elses_comment_hides_nothing() {
     let stage = Stage::new(6);
     let draft = review(&stage, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
     let print = draft.posts()[0].fingerprint.as_str();
-    let marker = format!("Fine.\n\n<!-- assay:finding {print} -->");
+    let marker = format!("Fine.\n\n<!-- assay:finding {print} 01234567 -->");
     let comments = format!("/repos/{REPO}/pulls/{}/comments", stage.number);
     let body = json!({"body": marker, "commit_id": sha("head 1"), "path": "src/a.rs", "line": 7,
         "side": "RIGHT"});
