@@ -261,6 +261,12 @@ impl Pull {
     }
 }
 
+/// Says whether a task is the review of a pull request at one of its heads, of which there is one.
+pub(crate) fn is_of_one_head(id: &TaskId) -> bool {
+    let Some(rest) = id.as_str().strip_prefix("review-") else { return false };
+    rest.rsplit_once('-').is_some_and(|(_, head)| head.parse::<CommitId>().is_ok())
+}
+
 /// The beginning of a text that was given, for a message.
 fn short(text: &str) -> String {
     text.chars().take(80).collect()
@@ -292,6 +298,12 @@ mod tests {
         assert_ne!(id("a/b.c"), id("a/b-c"));
         let long = id(&format!("{}/{}", "o".repeat(39), "r".repeat(100)));
         assert!(long.starts_with("review-7-") && long.len() < 128, "{long}");
+        for id in [id("a/b"), long] {
+            assert!(is_of_one_head(&id.parse().unwrap()), "{id}");
+        }
+        for other in ["review-qa-1738588800000-a1b2c3", "fix-it", "review-7"] {
+            assert!(!is_of_one_head(&other.parse().unwrap()), "{other}");
+        }
     }
 
     #[test]

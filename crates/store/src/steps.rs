@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::pulls;
 use crate::queue::{Addressed, Again, Failure, Lease, Policy, QueueError, Settled, Settlement};
 use crate::task::{Attempt, Kind, MAX_TASK, Moment, Priority, Status, Task, TaskError, TaskId};
 
@@ -77,13 +78,21 @@ pub fn fresh(mut task: Task) -> Task {
 }
 
 /// Gives what follows from a claim of a task names of its own where others have them: nothing that
-/// follows is lost to a name. Only what follows from the same task and still waits is not made twice.
+/// follows is lost to a name. Only what follows from the same task and still waits is not made twice,
+/// and the review of a pull request's head, which there is once, whoever made it.
 pub fn named_apart(
-    mut follow_ups: Vec<Addressed>,
+    follow_ups: Vec<Addressed>,
     parent: &TaskId,
     fence: u64,
     is_taken: impl Fn(&TaskId) -> Result<bool, QueueError>,
 ) -> Result<Vec<Addressed>, QueueError> {
+    let mut kept = Vec::new();
+    for next in follow_ups {
+        if !pulls::is_of_one_head(&next.task.id) || !is_taken(&next.task.id)? {
+            kept.push(next);
+        }
+    }
+    let mut follow_ups = kept;
     for number in 0..follow_ups.len() {
         let taken = follow_ups[number].task.id.clone();
         if !is_taken(&taken)? {

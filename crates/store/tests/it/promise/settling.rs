@@ -14,6 +14,7 @@ use crate::stores::Store;
 promises!(
     what_follows_comes_with_completion,
     what_follows_is_not_lost_to_a_name_that_somebody_has,
+    the_review_of_a_head_follows_once_whoever_made_it,
     a_task_that_its_agents_do_not_survive_is_given_up,
     a_failed_task_rests_before_it_is_tried_again,
     a_task_whose_agent_dies_does_not_rest_for_an_earlier_failure,
@@ -68,6 +69,26 @@ fn what_follows_is_not_lost_to_a_name_that_somebody_has(store: &dyn Store) {
     let get = |id: &str| queue.get(&id.parse().unwrap()).unwrap().task;
     assert_eq!(get("fix").priority.get(), 7);
     assert_eq!(get("note").depends_on[0].as_str(), "fix-ef31cd1e");
+}
+
+fn the_review_of_a_head_follows_once_whoever_made_it(store: &dyn Store) {
+    check(
+        store,
+        "push review-o.r-7-0123456789012345678901234567890123456789
+         push a
+         claim
+         claim
+         complete a then review-o.r-7-0123456789012345678901234567890123456789
+         list",
+        expect![[r#"
+            push review-o.r-7-0123456789012345678901234567890123456789 -> ok
+            push a -> ok
+            claim -> a
+            claim -> review-o.r-7-0123456789012345678901234567890123456789
+            complete a then review-o.r-7-0123456789012345678901234567890123456789 -> completed
+            list -> review-o.r-7-0123456789012345678901234567890123456789
+        "#]],
+    );
 }
 
 fn a_task_that_its_agents_do_not_survive_is_given_up(store: &dyn Store) {

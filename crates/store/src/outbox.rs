@@ -1,0 +1,262 @@
+//! What is to be told to others, kept until it was: [`Outbox`].
+//!
+//! A [`Letter`] is on disk before anything depends on it, and goes only when whoever delivers it says
+//! that it arrived. Letters to one addressee are delivered in the order in which they were put in,
+//! by one process at a time ([`Outbox::hold`]). What a letter says, and how often it may be told, is
+//! for others: after a crash it is delivered again.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::clock;
+use crate::disk::{self, DiskError, Lock, Sure};
+use crate::task::{Moment, TaskId};
+
+/// Where what could not be delivered is kept for people.
+const UNDELIVERED: &str = "undelivered";
+
+/// Something to be told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Letter {
+    /// Its name: another one of the same name to the same addressee takes its place.
+    pub name: TaskId,
+    /// Its place among those to the same addressee.
+    number: u64,
+    /// What is to be told.
+    pub body: Value,
+    /// When it was put in.
+    pub put_at: Moment,
+    /// How often somebody tried to deliver it.
+    #[serde(default)]
+    pub tries: u32,
+    /// Why that failed the last time.
+    #[serde(default)]
+    pub last_error: Option<String>,
+}
+
+/// What is to be told to others.
+#[derive(Debug, Clone)]
+pub struct Outbox {
+    folder: PathBuf,
+}
+
+impl Outbox {
+    /// The outbox in a folder, which is made when something is put in.
+    pub fn in_folder(folder: PathBuf) -> Outbox {
+        Outbox { folder }
+    }
+
+    /// Puts a letter in. Once this returns, it is not lost.
+    pub fn put(&self, to: &TaskId, name: &TaskId, body: Value) -> Result<(), DiskError> {
+        let folder = self.folder.join(to.as_str());
+        disk::make_folder(&folder)?;
+        let _desk = self.desk()?;
+        let last = letters(&folder)?.last().map_or(0, |last| last.number);
+        let (number, put_at) = (last + 1, clock::now());
+        let letter =
+            Letter { name: name.clone(), number, body, put_at, tries: 0, last_error: None };
+        write(&folder, &letter)
+    }
+
+    /// Names those to whom something is to be told.
+    pub fn addressees(&self) -> Result<Vec<TaskId>, DiskError> {
+        let mut addressees = Vec::new();
+        for name in disk::names(&self.folder)?.iter().filter(|name| *name != UNDELIVERED) {
+            let Ok(to) = name.parse::<TaskId>() else { continue };
+            if !letters(&self.folder.join(name))?.is_empty() {
+                addressees.push(to);
+            }
+        }
+        addressees.sort();
+        Ok(addressees)
+    }
+
+    /// Keeps others from delivering to somebody; waits while they do.
+    pub fn hold(&self, to: &TaskId) -> Result<Held<'_>, DiskError> {
+        disk::make_folder(&self.folder.join("locks"))?;
+        let lock = disk::lock(&self.folder.join("locks").join(to.as_str()))?;
+        Ok(Held { outbox: self, to: to.clone(), _lock: lock })
+    }
+
+    /// Keeps others from changing letters for a moment.
+    fn desk(&self) -> Result<Lock, DiskError> {
+        disk::make_folder(&self.folder)?;
+        disk::lock(&self.folder.join(".lock"))
+    }
+}
+
+/// The letters to somebody, while nobody else delivers them.
+#[derive(Debug)]
+pub struct Held<'a> {
+    outbox: &'a Outbox,
+    to: TaskId,
+    _lock: Lock,
+}
+
+impl Held<'_> {
+    /// Gives the next letter.
+    pub fn next(&self) -> Result<Option<Letter>, DiskError> {
+        Ok(letters(&self.folder())?.into_iter().next())
+    }
+
+    /// Takes a letter out that arrived. One that took its place meanwhile stays.
+    pub fn arrived(&self, letter: &Letter) -> Result<(), DiskError> {
+        let _desk = self.outbox.desk()?;
+        match self.is_there(letter)? {
+            true => disk::remove_surely(&path(&self.folder(), &letter.name)),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes that a letter did not arrive, and stays.
+    pub fn failed(&self, mut letter: Letter, why: &str) -> Result<(), DiskError> {
+        let _desk = self.outbox.desk()?;
+        if !self.is_there(&letter)? {
+            return Ok(());
+        }
+        letter.tries += 1;
+        letter.last_error = Some(why.to_owned());
+        write(&self.folder(), &letter)
+    }
+
+    /// Puts a letter aside that cannot be delivered, for people to look at. Gives where it is.
+    pub fn give_up(&self, mut letter: Letter, why: &str) -> Result<PathBuf, DiskError> {
+        letter.tries += 1;
+        letter.last_error = Some(why.to_owned());
+        let aside = self.outbox.folder.join(UNDELIVERED);
+        disk::make_folder(&aside)?;
+        let place = aside.join(format!("{}-{}.json", self.to, letter.name));
+        disk::write(&place, &json(&letter), Sure::OnDisk)?;
+        self.arrived(&letter)?;
+        Ok(place)
+    }
+
+    /// Gives what was remembered about the addressee.
+    pub fn memory(&self) -> Result<Option<Value>, DiskError> {
+        let bytes = disk::read(&self.memory_path())?;
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    /// Remembers something about the addressee, in place of what was.
+    pub fn remember(&self, memory: &Value) -> Result<(), DiskError> {
+        let path = self.memory_path();
+        disk::make_folder(path.parent().unwrap_or(Path::new(".")))?;
+        disk::write(&path, memory.to_string().as_bytes(), Sure::OnDisk)
+    }
+
+    fn memory_path(&self) -> PathBuf {
+        self.outbox.folder.join("memory").join(format!("{}.json", self.to))
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.outbox.folder.join(self.to.as_str())
+    }
+
+    /// Says whether a letter is the one that is there.
+    fn is_there(&self, letter: &Letter) -> Result<bool, DiskError> {
+        let there = disk::read(&path(&self.folder(), &letter.name))?;
+        let there = there.and_then(|bytes| serde_json::from_slice::<Letter>(&bytes).ok());
+        Ok(there.is_some_and(|there| there.number == letter.number))
+    }
+}
+
+/// Reads the letters in a folder, the first first. What is no letter is none of ours.
+fn letters(folder: &Path) -> Result<Vec<Letter>, DiskError> {
+    let mut letters = Vec::new();
+    for name in disk::names(folder)?.iter().filter(|name| name.ends_with(".json")) {
+        let bytes = disk::read(&folder.join(name))?.unwrap_or_default();
+        letters.extend(serde_json::from_slice::<Letter>(&bytes).ok());
+    }
+    letters.sort_by_key(|letter| letter.number);
+    Ok(letters)
+}
+
+fn path(folder: &Path, name: &TaskId) -> PathBuf {
+    folder.join(format!("{name}.json"))
+}
+
+fn json(letter: &Letter) -> Vec<u8> {
+    serde_json::to_vec_pretty(letter).expect("a letter is JSON")
+}
+
+fn write(folder: &Path, letter: &Letter) -> Result<(), DiskError> {
+    disk::write(&path(folder, &letter.name), &json(letter), Sure::OnDisk)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn outbox() -> (TempDir, Outbox) {
+        let folder = tempfile::tempdir().unwrap();
+        let outbox = Outbox::in_folder(folder.path().join("outbox"));
+        (folder, outbox)
+    }
+
+    fn id(text: &str) -> TaskId {
+        text.parse().unwrap()
+    }
+
+    fn bodies(outbox: &Outbox, to: &str) -> Vec<Value> {
+        let mut bodies = Vec::new();
+        let held = outbox.hold(&id(to)).unwrap();
+        while let Some(letter) = held.next().unwrap() {
+            bodies.push(letter.body.clone());
+            held.arrived(&letter).unwrap();
+        }
+        bodies
+    }
+
+    #[test]
+    fn letters_arrive_in_order_and_once() {
+        let (_folder, outbox) = outbox();
+        assert_eq!(outbox.addressees().unwrap(), []);
+        for number in 1..=12 {
+            outbox.put(&id("ann"), &id(&format!("l{number}")), json!(number)).unwrap();
+        }
+        outbox.put(&id("bob"), &id("l1"), json!("hello")).unwrap();
+        assert_eq!(outbox.addressees().unwrap(), [id("ann"), id("bob")]);
+        let all: Vec<Value> = (1..=12).map(|number| json!(number)).collect();
+        assert_eq!(bodies(&outbox, "ann"), all);
+        assert_eq!(bodies(&outbox, "ann"), Vec::<Value>::new());
+        assert_eq!(outbox.addressees().unwrap(), [id("bob")]);
+    }
+
+    #[test]
+    fn a_letter_of_the_same_name_takes_the_place_of_the_last_even_while_that_is_delivered() {
+        let (_folder, outbox) = outbox();
+        outbox.put(&id("ann"), &id("news"), json!("old")).unwrap();
+        let held = outbox.hold(&id("ann")).unwrap();
+        let old = held.next().unwrap().unwrap();
+        outbox.put(&id("ann"), &id("news"), json!("new")).unwrap();
+        held.arrived(&old).unwrap();
+        assert_eq!(held.next().unwrap().unwrap().body, json!("new"));
+    }
+
+    #[test]
+    fn a_letter_that_did_not_arrive_stays_until_it_is_given_up() {
+        let (_folder, outbox) = outbox();
+        outbox.put(&id("ann"), &id("news"), json!(1)).unwrap();
+        let held = outbox.hold(&id("ann")).unwrap();
+        held.failed(held.next().unwrap().unwrap(), "nobody is there").unwrap();
+        let letter = held.next().unwrap().unwrap();
+        assert_eq!((letter.tries, letter.last_error.as_deref()), (1, Some("nobody is there")));
+        let place = held.give_up(letter, "nobody lives there").unwrap();
+        assert!(std::fs::read_to_string(place).unwrap().contains("nobody lives there"));
+        assert_eq!(held.next().unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_remembered_is_kept() {
+        let (_folder, outbox) = outbox();
+        let held = outbox.hold(&id("ann")).unwrap();
+        assert_eq!(held.memory().unwrap(), None);
+        held.remember(&json!(["a"])).unwrap();
+        assert_eq!(held.memory().unwrap(), Some(json!(["a"])));
+    }
+}
