@@ -7,6 +7,7 @@
 mod error;
 mod generated;
 mod pull;
+mod push;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

@@ -216,6 +216,11 @@ pub fn main_branch(folder: &Path) -> Option<String> {
     Git::find(folder).ok()?.main_branch()
 }
 
+/// Moves a branch of a repository's remote, `OWNER/REPO`, on to a commit that is here.
+pub fn push(folder: &Path, repository: &str, commit: &str, branch: &str) -> Result<(), GitError> {
+    Git::find(folder)?.push(repository, commit, branch)
+}
+
 /// Gives the folder in which git looks for the hooks of the repository around a folder.
 pub fn hooks_folder(folder: &Path) -> Result<PathBuf, GitError> {
     Git::find(folder)?.hooks_folder()

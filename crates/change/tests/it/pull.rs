@@ -8,8 +8,14 @@ use assay_fakes::{Repository, git};
 
 /// A clone, and the repository it was made from, which has a pull request.
 struct Pulled {
-    _host: tempfile::TempDir,
+    host: tempfile::TempDir,
     clone: Repository,
+}
+
+impl Pulled {
+    fn bare(&self) -> std::path::PathBuf {
+        self.host.path().join("Owner/repo.git")
+    }
 }
 
 /// Makes a pull request 7 of one file onto `main`, which went on, with or without a merge of it.
@@ -32,7 +38,7 @@ fn pulled(is_merged: bool) -> Pulled {
     let clone = Repository::new();
     clone.git(&["remote", "add", "fork", "git@host.example:somebody/fork.git"]);
     clone.git(&["remote", "add", "upstream", bare.to_str().unwrap()]);
-    Pulled { _host: host, clone }
+    Pulled { host, clone }
 }
 
 fn check(pulled: &Pulled, repository: &str, number: u64, expected: Expect) {
@@ -74,7 +80,7 @@ fn a_pull_request_that_moved_on_is_fetched_again() {
     let pulled = pulled(true);
     let scope = Scope::Pull { repository: "Owner/repo".to_owned(), number: 7 };
     open(pulled.clone.path(), scope.clone());
-    let bare = pulled._host.path().join("Owner/repo.git");
+    let bare = pulled.bare();
     git(&bare, &["update-ref", "refs/pull/7/head", "main"]);
     assert_eq!(show(&open(pulled.clone.path(), scope)), "pull request Owner/repo#7\n");
 }
@@ -99,4 +105,22 @@ fn what_is_not_there_is_named() {
         7,
         expect!["no remote of this repository is `owner/repo`; there are none"],
     );
+}
+
+#[test]
+fn a_branch_of_the_remote_moves_on_and_never_back() {
+    let pulled = pulled(false);
+    let clone = &pulled.clone;
+    clone.write("mine", "1\n");
+    clone.commit("mine");
+    let (first, place) = (clone.git(&["rev-parse", "HEAD"]), pulled.bare());
+    let push = |commit: &str| assay_change::push(clone.path(), "owner/repo", commit, "fix/it");
+    push("HEAD").unwrap();
+    push("HEAD").unwrap();
+    assert_eq!(git(&place, &["rev-parse", "fix/it"]), first);
+    clone.git(&["commit", "--quiet", "--amend", "--message", "otherwise"]);
+    assert!(push("HEAD").unwrap_err().to_string().contains("push"));
+    assert_eq!(git(&place, &["rev-parse", "fix/it"]), first);
+    let odd = assay_change::push(clone.path(), "owner/repo", "HEAD", "a..b").unwrap_err();
+    assert!(odd.to_string().contains("a..b"), "{odd}");
 }
