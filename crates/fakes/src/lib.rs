@@ -9,11 +9,13 @@ mod date;
 pub mod github;
 pub mod graphiti;
 mod http;
+pub mod jira;
 mod listener;
 pub mod model;
 pub mod pages;
 #[cfg(unix)]
 pub mod postgres;
 mod repository;
+pub mod web;
 
 pub use repository::{Repository, git};

@@ -4,6 +4,8 @@
 
 mod github;
 mod graphiti;
+mod jira;
 #[cfg(unix)]
 mod on_chromium;
 mod reach;
+mod stage;

@@ -1,0 +1,219 @@
+//! A JIRA that is none: [`FakeJira`] keeps tickets and their workflow, in the cloud or on a server.
+//!
+//! It is stricter than the real one: whatever is not exactly as it should be is refused, and noted.
+
+mod adf;
+mod routes;
+mod tickets;
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Value, json};
+
+use self::tickets::Tickets;
+use crate::web::{Answer, Asked, Served, Service};
+
+/// Who may ask in the cloud.
+pub const USER: &str = "ada@example.org";
+
+/// The key of whoever may ask.
+pub const TOKEN: &str = "jira-token-0123456789";
+
+/// The project that there is.
+pub const PROJECT: &str = "PROJ";
+
+/// How something goes wrong, once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It answers with a status and does nothing.
+    Before(u16),
+    /// It does what it is asked, and answers with a status that says otherwise.
+    After(u16),
+    /// The connection is cut, and nothing was done.
+    CutBefore,
+    /// It does what it is asked, and the connection is cut.
+    CutAfter,
+    /// It asks to wait for so many seconds.
+    Limit(u32),
+    /// It answers with a page for people.
+    Html,
+}
+
+/// A JIRA in memory.
+#[derive(Clone)]
+pub struct FakeJira(Arc<Mutex<State>>);
+
+struct State {
+    is_cloud: bool,
+    tickets: Tickets,
+    faults: Vec<(String, Fault)>,
+    asked: Vec<String>,
+    problems: Vec<String>,
+}
+
+/// That a request is not in order: the status, what is wrong, and with which field.
+#[derive(Debug)]
+struct Wrong {
+    status: u16,
+    message: Option<String>,
+    field: Option<(String, String)>,
+}
+
+impl Wrong {
+    fn new(status: u16, message: impl Into<String>) -> Wrong {
+        Wrong { status, message: Some(message.into()), field: None }
+    }
+
+    fn field(name: &str, why: impl Into<String>) -> Wrong {
+        Wrong { status: 400, message: None, field: Some((name.to_owned(), why.into())) }
+    }
+}
+
+impl FakeJira {
+    /// One in the cloud.
+    pub fn cloud() -> FakeJira {
+        FakeJira::new(true)
+    }
+
+    /// One on somebody's own server.
+    pub fn server() -> FakeJira {
+        FakeJira::new(false)
+    }
+
+    fn new(is_cloud: bool) -> FakeJira {
+        let tickets = Tickets::new(is_cloud);
+        let state = State {
+            is_cloud,
+            tickets,
+            faults: Vec::new(),
+            asked: Vec::new(),
+            problems: Vec::new(),
+        };
+        FakeJira(Arc::new(Mutex::new(state)))
+    }
+
+    /// Serves it over TCP.
+    pub fn serve(&self) -> Served {
+        Served::start(Arc::new(self.clone()))
+    }
+
+    /// Makes a ticket, and gives its key.
+    pub fn add(&self, kind: &str, summary: &str) -> String {
+        self.state().tickets.add(kind, summary)
+    }
+
+    /// Sets a field of a ticket to a value, whatever it is.
+    pub fn set(&self, key: &str, field: &str, value: Value) {
+        self.state().tickets.set(key, field, value);
+    }
+
+    /// Adds a comment of somebody else's, as plain text.
+    pub fn say(&self, key: &str, text: &str) {
+        let mut state = self.state();
+        let body = match state.is_cloud {
+            true => json!({ "type": "doc", "version": 1, "content": [
+                { "type": "paragraph", "content": [{ "type": "text", "text": text }] }] }),
+            false => json!(text),
+        };
+        state.tickets.comment(key, "Grace", body);
+    }
+
+    /// Lets the next request that contains a text, as in `POST /rest/api/3/issue`, go wrong.
+    pub fn fail(&self, request: &str, fault: Fault) {
+        self.state().faults.push((request.to_owned(), fault));
+    }
+
+    /// Gives where a ticket stands.
+    pub fn status(&self, key: &str) -> String {
+        self.state().tickets.status(key)
+    }
+
+    /// Gives a field of a ticket.
+    pub fn field(&self, key: &str, field: &str) -> Value {
+        self.state().tickets.field(key, field)
+    }
+
+    /// Gives what was said about a ticket, the first first, as it was sent.
+    pub fn comments(&self, key: &str) -> Vec<Value> {
+        self.state().tickets.comments(key)
+    }
+
+    /// Gives the keys of all tickets.
+    pub fn keys(&self) -> Vec<String> {
+        self.state().tickets.keys()
+    }
+
+    /// Gives what was asked so far, as method and path.
+    pub fn asked(&self) -> Vec<String> {
+        self.state().asked.clone()
+    }
+
+    /// Gives what changed something, or tried to, so far.
+    pub fn writes(&self) -> Vec<String> {
+        let reads = |asked: &String| asked.starts_with("GET ") || asked.contains("/search");
+        self.asked().into_iter().filter(|asked| !reads(asked)).collect()
+    }
+
+    /// Gives what was not in order so far.
+    pub fn problems(&self) -> Vec<String> {
+        self.state().problems.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap()
+    }
+}
+
+impl Service for FakeJira {
+    fn answer(&self, asked: &Asked) -> Option<Answer> {
+        let mut state = self.state();
+        let line = format!("{} {}", asked.method, asked.path());
+        state.asked.push(line.clone());
+        let fault = state.faults.iter().position(|(request, _)| line.contains(request.as_str()));
+        match fault.map(|at| state.faults.remove(at).1) {
+            None => Some(state.answer(asked)),
+            Some(Fault::Before(status)) => Some(trouble(status)),
+            Some(Fault::After(status)) => {
+                state.answer(asked);
+                Some(trouble(status))
+            }
+            Some(Fault::CutBefore) => None,
+            Some(Fault::CutAfter) => {
+                state.answer(asked);
+                None
+            }
+            Some(Fault::Limit(seconds)) => {
+                let body = json!({ "errorMessages": ["Rate limit exceeded."], "errors": {} });
+                Some(Answer::json(429, &body).with("retry-after", &seconds.to_string()))
+            }
+            Some(Fault::Html) => Some(page(200, "<html><body>Log in</body></html>")),
+        }
+    }
+}
+
+fn trouble(status: u16) -> Answer {
+    page(status, "<html><body><h1>Trouble</h1></body></html>")
+}
+
+fn page(status: u16, text: &str) -> Answer {
+    let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
+    Answer { status, headers, body: text.into() }
+}
+
+impl State {
+    fn answer(&mut self, asked: &Asked) -> Answer {
+        match routes::route(self.is_cloud, &mut self.tickets, asked) {
+            Ok(answer) => answer,
+            Err(Wrong { status, message, field }) => {
+                let told =
+                    message.clone().or(field.as_ref().map(|(name, why)| format!("{name}: {why}")));
+                let line = format!("{} {}", asked.method, asked.path());
+                self.problems.push(format!("{line}: {}", told.unwrap_or_default()));
+                let errors: serde_json::Map<String, Value> =
+                    field.into_iter().map(|(name, why)| (name, json!(why))).collect();
+                let messages: Vec<String> = message.into_iter().collect();
+                Answer::json(status, &json!({ "errorMessages": messages, "errors": errors }))
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Making tickets: [`Jira::create`], and an epic with what belongs to it.
+
+use assay_store::pulls::TicketKey;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::field::Field;
+use super::{Flavour, Jira, JiraError};
+use crate::http::{Call, ServiceError, path_segment};
+
+/// How servers call the field with an epic's name, and the one by which something belongs to it.
+const EPIC_NAME: &str = "com.pyxis.greenhopper.jira:gh-epic-label";
+const EPIC_LINK: &str = "com.pyxis.greenhopper.jira:gh-epic-link";
+
+/// How long ago a ticket may have been made to be the one whose answer was lost.
+const JUST_NOW: &str = "-10m";
+
+/// What a ticket is to say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// What it is called, on one line.
+    pub summary: String,
+    /// What it is about.
+    pub description: String,
+    /// Its labels.
+    pub labels: Vec<String>,
+}
+
+/// A ticket that is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewTicket {
+    /// One of any kind, such as `Task`, that may belong to an epic.
+    Issue {
+        /// The kind.
+        kind: String,
+        /// The epic.
+        epic: Option<TicketKey>,
+    },
+    /// An epic.
+    Epic,
+    /// A part of a ticket that is no epic.
+    Subtask {
+        /// The ticket.
+        parent: TicketKey,
+    },
+}
+
+/// A ticket that belongs to an epic which is made with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Child {
+    /// What it is, such as `Task`.
+    pub kind: String,
+    /// What it is to say.
+    pub draft: Draft,
+}
+
+#[derive(Deserialize)]
+struct Created {
+    key: TicketKey,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Project {
+    #[serde(default)]
+    issue_types: Vec<Kind>,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    name: String,
+    #[serde(default)]
+    subtask: bool,
+}
+
+impl Jira {
+    /// Makes a ticket in a project.
+    pub fn create(
+        &self,
+        project: &str,
+        what: &NewTicket,
+        draft: &Draft,
+    ) -> Result<TicketKey, JiraError> {
+        self.create_besides(project, what, draft, &[])
+    }
+
+    /// Makes an epic and what belongs to it, one after the other. Where one fails, nothing more is
+    /// made, and the error says what there is.
+    pub fn create_epic_with(
+        &self,
+        project: &str,
+        epic: &Draft,
+        children: &[Child],
+    ) -> Result<(TicketKey, Vec<TicketKey>), JiraError> {
+        let epic_key = self.create(project, &NewTicket::Epic, epic)?;
+        let mut made: Vec<TicketKey> = Vec::new();
+        for Child { kind, draft } in children {
+            let what = NewTicket::Issue { kind: kind.clone(), epic: Some(epic_key.clone()) };
+            match self.create_besides(project, &what, draft, &made) {
+                Ok(key) => made.push(key),
+                Err(error) => {
+                    let drafts = children.iter().map(|child| &child.draft);
+                    let all = std::iter::once((&epic_key, epic)).chain(made.iter().zip(drafts));
+                    let told = |(key, draft): (&TicketKey, &Draft)| {
+                        format!("{} {}", key.as_str(), draft.summary)
+                    };
+                    return Err(JiraError::Half {
+                        made: all.map(told).collect(),
+                        failed: draft.summary.clone(),
+                        source: Box::new(error),
+                    });
+                }
+            }
+        }
+        Ok((epic_key, made))
+    }
+
+    /// Makes a ticket; those that are known are not taken for it where its answer is lost.
+    fn create_besides(
+        &self,
+        project: &str,
+        what: &NewTicket,
+        draft: &Draft,
+        known: &[TicketKey],
+    ) -> Result<TicketKey, JiraError> {
+        let kind = self.kind(project, what)?;
+        let fields = self.new_fields(project, &kind, what, draft)?;
+        let call = Call::post(self.path("issue"), json!({ "fields": fields }));
+        match self.api.json::<Created>(&call) {
+            Ok(created) => Ok(created.key),
+            Err(source) if source.is_unclear() => {
+                self.just_made(project, &kind, draft, known, source)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives what JIRA calls a kind: each project has its own word for parts of tickets.
+    fn kind(&self, project: &str, what: &NewTicket) -> Result<String, JiraError> {
+        match what {
+            NewTicket::Issue { kind, .. } => return Ok(kind.clone()),
+            NewTicket::Epic => return Ok("Epic".to_owned()),
+            NewTicket::Subtask { .. } => {}
+        }
+        let call = Call::get(self.path(&format!("project/{}", path_segment(project))));
+        let kinds = self.api.json::<Project>(&call)?.issue_types;
+        let part = kinds.into_iter().find(|kind| kind.subtask);
+        let none = || JiraError::NoSubtasks { project: project.to_owned() };
+        part.map(|kind| kind.name).ok_or_else(none)
+    }
+
+    fn new_fields(
+        &self,
+        project: &str,
+        kind: &str,
+        what: &NewTicket,
+        draft: &Draft,
+    ) -> Result<Map<String, Value>, JiraError> {
+        let mut fields = Map::new();
+        fields.insert("project".to_owned(), json!({ "key": project }));
+        fields.insert("issuetype".to_owned(), json!({ "name": kind }));
+        fields.insert("summary".to_owned(), json!(draft.summary));
+        if !draft.description.trim().is_empty() {
+            fields.insert("description".to_owned(), self.body(&draft.description));
+        }
+        if !draft.labels.is_empty() {
+            fields.insert("labels".to_owned(), json!(draft.labels));
+        }
+        let on_server = self.flavour == Flavour::Server;
+        match what {
+            NewTicket::Epic if on_server => {
+                fields.insert(self.field_like(EPIC_NAME)?, json!(draft.summary));
+            }
+            NewTicket::Issue { epic: Some(epic), .. } if on_server => {
+                fields.insert(self.field_like(EPIC_LINK)?, json!(epic));
+            }
+            NewTicket::Issue { epic: Some(parent), .. } | NewTicket::Subtask { parent } => {
+                fields.insert("parent".to_owned(), json!({ "key": parent }));
+            }
+            NewTicket::Epic | NewTicket::Issue { epic: None, .. } => {}
+        }
+        Ok(fields)
+    }
+
+    /// Gives the id of the field of a kind that only servers have.
+    fn field_like(&self, custom: &str) -> Result<String, JiraError> {
+        let fields: Vec<Field> = self.fields()?;
+        let found = fields.into_iter().find(|field| field.schema.custom == custom);
+        let missing = || JiraError::NoField { name: custom.to_owned(), alike: Vec::new() };
+        found.map(|field| field.id).ok_or_else(missing)
+    }
+
+    /// Looks for a ticket whose answer was lost.
+    fn just_made(
+        &self,
+        project: &str,
+        kind: &str,
+        draft: &Draft,
+        known: &[TicketKey],
+        source: ServiceError,
+    ) -> Result<TicketKey, JiraError> {
+        let jql = format!(
+            "project = \"{}\" AND reporter = currentUser() AND created >= \"{JUST_NOW}\" \
+             ORDER BY created DESC",
+            project.replace(['"', '\\'], "")
+        );
+        let is_it = |listed: &super::Listed| {
+            listed.summary == draft.summary
+                && listed.kind.eq_ignore_ascii_case(kind)
+                && !known.contains(&listed.key)
+        };
+        let found = self.search(&jql, 50)?.issues.into_iter().find(is_it);
+        let unclear = || JiraError::UnclearTicket { summary: draft.summary.clone(), source };
+        found.map(|listed| listed.key).ok_or_else(unclear)
+    }
+}

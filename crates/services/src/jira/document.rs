@@ -1,0 +1,195 @@
+//! Atlassian's documents (ADF), which the cloud takes and gives: [`write`] makes one of a text's parts,
+//! [`read`] gives one as plain text.
+
+use serde_json::{Value, json};
+
+pub use super::markup::{Block, Inline, parse};
+
+/// Writes a text as a document.
+pub fn write(blocks: &[Block]) -> Value {
+    let mut content: Vec<Value> = blocks.iter().map(block).collect();
+    if content.is_empty() {
+        content.push(json!({ "type": "paragraph", "content": [] }));
+    }
+    json!({ "type": "doc", "version": 1, "content": content })
+}
+
+fn block(block: &Block) -> Value {
+    match block {
+        Block::Paragraph(lines) => {
+            let mut content = Vec::new();
+            for (number, line) in lines.iter().enumerate() {
+                if number > 0 {
+                    content.push(json!({ "type": "hardBreak" }));
+                }
+                content.extend(line.iter().map(inline));
+            }
+            json!({ "type": "paragraph", "content": content })
+        }
+        Block::Heading(level, line) => json!({
+            "type": "heading", "attrs": { "level": level },
+            "content": line.iter().map(inline).collect::<Vec<_>>(),
+        }),
+        Block::Bullets(items) => {
+            let item = |item: &Vec<Inline>| {
+                let content: Vec<Value> = item.iter().map(inline).collect();
+                let paragraph = json!({ "type": "paragraph", "content": content });
+                json!({ "type": "listItem", "content": [paragraph] })
+            };
+            json!({ "type": "bulletList", "content": items.iter().map(item).collect::<Vec<_>>() })
+        }
+        Block::Code { language, text } => {
+            let mut block = json!({ "type": "codeBlock", "content": [] });
+            if let Some(language) = language {
+                block["attrs"] = json!({ "language": language });
+            }
+            // A text that is empty is none.
+            if !text.is_empty() {
+                block["content"] = json!([{ "type": "text", "text": text }]);
+            }
+            block
+        }
+    }
+}
+
+fn inline(part: &Inline) -> Value {
+    match part {
+        Inline::Text(text) => json!({ "type": "text", "text": text }),
+        Inline::Strong(text) => marked(text, json!({ "type": "strong" })),
+        Inline::Code(text) => marked(text, json!({ "type": "code" })),
+        Inline::Link { text, url } => {
+            marked(text, json!({ "type": "link", "attrs": { "href": url } }))
+        }
+    }
+}
+
+fn marked(text: &str, mark: Value) -> Value {
+    json!({ "type": "text", "text": text, "marks": [mark] })
+}
+
+/// Gives a document, or what stands in its place, as plain text.
+pub fn read(value: &Value) -> String {
+    let mut text = String::new();
+    match value {
+        Value::String(plain) => text.push_str(plain),
+        // Whoever parsed it let nothing be nested deeper than code can follow.
+        Value::Object(_) => node(value, "", &mut text),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
+    }
+    text.trim().to_owned()
+}
+
+/// Adds a node to a text; lines of what is nested begin with an indent.
+fn node(node: &Value, indent: &str, text: &mut String) {
+    let attribute = |name: &str| node["attrs"][name].as_str().unwrap_or_default();
+    match node["type"].as_str().unwrap_or_default() {
+        "text" => words(node, text),
+        "hardBreak" => text.push_str(&format!("\n{indent}")),
+        "mention" | "status" => text.push_str(attribute("text")),
+        "emoji" => text.push_str(attribute("shortName")),
+        "inlineCard" | "blockCard" | "embedCard" => text.push_str(attribute("url")),
+        "media" => text.push_str("[attachment]"),
+        "rule" => own_line("---", indent, text),
+        "codeBlock" => {
+            own_line(&format!("```{}", attribute("language")), indent, text);
+            text.push_str(&format!("\n{indent}"));
+            children(node, indent, text);
+            text.push_str(&format!("\n{indent}```"));
+        }
+        "heading" => {
+            let level = node["attrs"]["level"].as_u64().unwrap_or(1).clamp(1, 6);
+            own_line(&format!("{} ", "#".repeat(level as usize)), indent, text);
+            children(node, indent, text);
+        }
+        "listItem" | "taskItem" | "decisionItem" => {
+            own_line("- ", indent, text);
+            children(node, &format!("{indent}  "), text);
+        }
+        "paragraph" | "tableRow" => {
+            let is_begun = text.ends_with("- ") || text.ends_with("| ");
+            if !is_begun {
+                own_line("", indent, text);
+            }
+            children(node, indent, text);
+        }
+        "tableCell" | "tableHeader" => {
+            text.push_str("| ");
+            children(node, indent, text);
+            text.push(' ');
+        }
+        _ => children(node, indent, text),
+    }
+}
+
+fn children(of: &Value, indent: &str, text: &mut String) {
+    let all = of["content"].as_array().into_iter().flatten();
+    all.for_each(|child| node(child, indent, text));
+}
+
+fn words(node: &Value, text: &mut String) {
+    let own = node["text"].as_str().unwrap_or_default();
+    text.push_str(own);
+    let marks = node["marks"].as_array().into_iter().flatten();
+    let links = marks.filter_map(|mark| mark["attrs"]["href"].as_str());
+    for href in links.filter(|href| *href != own) {
+        text.push_str(&format!(" ({href})"));
+    }
+}
+
+fn own_line(begin: &str, indent: &str, text: &mut String) {
+    if !text.is_empty() {
+        text.push_str(&format!("\n{indent}"));
+    }
+    text.push_str(begin);
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let text = "Rejected: 2 issues\nSee [the run](https://ci.example/1), or https://a.example.\n\n- `a.rs:1` **bad**\n- b\n\n```rust\nfn a() {}\n```\n### Next\nDone";
+        expect![[r"
+            Rejected: 2 issues
+            See the run (https://ci.example/1), or https://a.example.
+            - a.rs:1 bad
+            - b
+            ```rust
+            fn a() {}
+            ```
+            ### Next
+            Done"]]
+        .assert_eq(&read(&write(&parse(text))));
+    }
+
+    #[test]
+    fn a_document_of_somebody_else_is_read_as_far_as_it_says_something() {
+        let document = json!({ "type": "doc", "content": [
+            { "type": "panel", "content": [{ "type": "paragraph", "content": [
+                { "type": "mention", "attrs": { "text": "@Ada" } },
+                { "type": "text", "text": " see " },
+                { "type": "inlineCard", "attrs": { "url": "https://a.example" } },
+                { "type": "novelty" }, 7, null,
+            ] }] },
+            { "type": "bulletList", "content": [{ "type": "listItem", "content": [
+                { "type": "paragraph", "content": [{ "type": "text", "text": "a" }] },
+                { "type": "bulletList", "content": [{ "type": "listItem", "content": [
+                    { "type": "paragraph", "content": [{ "type": "text", "text": "b" }] }] }] },
+            ] }] },
+            { "type": "table", "content": [{ "type": "tableRow", "content": [
+                { "type": "tableCell", "content": [{ "type": "paragraph", "content": [
+                    { "type": "text", "text": "c" }] }] }] }] },
+        ] });
+        expect![[r"
+            @Ada see https://a.example
+            - a
+              - b
+            | c"]]
+        .assert_eq(&read(&document));
+        assert_eq!(read(&json!("plain")), "plain");
+        assert_eq!(read(&Value::Null), "");
+    }
+}

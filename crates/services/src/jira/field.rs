@@ -1,0 +1,145 @@
+//! Changing a field of a ticket: [`Jira::update_field`].
+
+use assay_store::pulls::TicketKey;
+use serde::Deserialize;
+use serde_json::{Number, Value, json};
+
+use super::{Flavour, Jira, JiraError};
+use crate::http::Call;
+
+/// A value for a field, as people write it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FieldValue {
+    /// Words: a text, a choice, a name, a day.
+    Text(String),
+    /// A number.
+    Number(Number),
+    /// Several words.
+    List(Vec<String>),
+    /// Nothing: it is cleared.
+    Nothing,
+}
+
+/// A field that JIRA has.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Field {
+    pub(super) id: String,
+    name: String,
+    #[serde(default)]
+    pub(super) schema: Schema,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct Schema {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    items: String,
+    #[serde(default)]
+    pub(super) custom: String,
+}
+
+impl Field {
+    /// Says whether it holds text with markup.
+    fn is_long(&self) -> bool {
+        matches!(self.id.as_str(), "description" | "environment")
+            || self.schema.custom.ends_with(":textarea")
+    }
+}
+
+impl Jira {
+    /// Sets a field of a ticket, by the field's id or name.
+    pub fn update_field(
+        &self,
+        key: &TicketKey,
+        field: &str,
+        value: &FieldValue,
+    ) -> Result<(), JiraError> {
+        let field = named(self.fields()?, field)?;
+        let value = self.value_for(&field, value)?;
+        let mut fields = serde_json::Map::new();
+        fields.insert(field.id, value);
+        let call = Call::put(self.path_of(key.as_str(), ""), json!({ "fields": fields }));
+        match self.write(&call) {
+            // Setting it a second time leaves it as the first time did.
+            Err(error) if error.is_unclear() => self.write(&call),
+            written => written,
+        }
+    }
+
+    /// Gives all fields that there are.
+    pub(super) fn fields(&self) -> Result<Vec<Field>, JiraError> {
+        Ok(self.api.json(&Call::get(self.path("field")))?)
+    }
+
+    /// Gives a value in the form that a field takes.
+    fn value_for(&self, field: &Field, value: &FieldValue) -> Result<Value, JiraError> {
+        let wrong = |why: &str| JiraError::Value { field: field.name.clone(), why: why.to_owned() };
+        let kind = field.schema.kind.as_str();
+        if field.id == "status" {
+            return Err(wrong("a status is changed by a transition"));
+        }
+        match (kind, value) {
+            (_, FieldValue::Nothing) => Ok(Value::Null),
+            ("number", FieldValue::Number(number)) => Ok(Value::Number(number.clone())),
+            ("number", FieldValue::Text(text)) => match text.trim().parse::<Number>() {
+                Ok(number) => Ok(Value::Number(number)),
+                Err(_) => Err(wrong("it takes a number")),
+            },
+            ("string", FieldValue::Text(text)) if field.is_long() => Ok(self.body(text)),
+            ("array", FieldValue::List(words)) => {
+                let one = |word: &String| self.one(&field.schema.items, word);
+                let all: Option<Vec<Value>> = words.iter().map(one).collect();
+                all.map(Value::Array).ok_or_else(|| wrong("lists of its kind are not known"))
+            }
+            ("array", FieldValue::Text(_) | FieldValue::Number(_)) => Err(wrong("it takes a list")),
+            (_, FieldValue::List(_)) => Err(wrong("it takes one value and not a list")),
+            (_, FieldValue::Number(_)) => Err(wrong("it takes no number")),
+            (kind, FieldValue::Text(text)) => self.one(kind, text).ok_or_else(|| {
+                wrong(&format!("values of its kind, `{kind}`, cannot be written here"))
+            }),
+        }
+    }
+
+    /// Gives a word in the form that a kind of value has.
+    fn one(&self, kind: &str, text: &str) -> Option<Value> {
+        match kind {
+            "string" | "date" | "datetime" => Some(json!(text)),
+            "option" => Some(json!({ "value": text })),
+            "priority" | "resolution" | "version" | "component" | "issuetype" | "group" => {
+                Some(json!({ "name": text }))
+            }
+            "issuelink" => Some(json!({ "key": text })),
+            "user" => Some(match self.flavour {
+                Flavour::Cloud { .. } => json!({ "accountId": text }),
+                Flavour::Server => json!({ "name": text }),
+            }),
+            // What belongs to an epic names it as it is.
+            "any" => Some(json!(text)),
+            _ => None,
+        }
+    }
+}
+
+/// Finds a field by its id, or else by its name.
+fn named(fields: Vec<Field>, wanted: &str) -> Result<Field, JiraError> {
+    let wanted = wanted.trim();
+    if let Some(field) = fields.iter().find(|field| field.id == wanted) {
+        return Ok(field.clone());
+    }
+    let lower = wanted.to_lowercase();
+    let is_called = |field: &&Field| field.name.to_lowercase() == lower;
+    let called: Vec<&Field> = fields.iter().filter(is_called).collect();
+    match called[..] {
+        [field] => Ok(field.clone()),
+        [] => Err(JiraError::NoField {
+            name: wanted.to_owned(),
+            alike: fields.into_iter().map(|field| field.name).collect(),
+        }),
+        [..] => Err(JiraError::SeveralFields {
+            name: wanted.to_owned(),
+            ids: called.iter().map(|field| field.id.clone()).collect(),
+        }),
+    }
+}

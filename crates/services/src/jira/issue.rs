@@ -1,0 +1,216 @@
+//! Reading tickets: [`Jira::search`] and [`Jira::issue`].
+
+use assay_store::pulls::TicketKey;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Flavour, Jira, JiraError, document};
+use crate::http::Call;
+
+/// What is asked of a ticket in a list.
+const LISTED: [&str; 6] = ["summary", "status", "issuetype", "assignee", "labels", "parent"];
+
+/// So many tickets come at a time.
+const PAGE: usize = 50;
+
+/// A ticket as a list has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its key.
+    pub key: TicketKey,
+    /// What it is called.
+    pub summary: String,
+    /// Where it stands.
+    pub status: String,
+    /// What it is, such as `Bug`.
+    pub kind: String,
+    /// Who works on it.
+    pub assignee: Option<String>,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// What it belongs to.
+    pub parent: Option<TicketKey>,
+}
+
+/// Tickets that were looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Those that came.
+    pub issues: Vec<Listed>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+/// A ticket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// What lists have of it.
+    pub listed: Listed,
+    /// What it is about, as plain text.
+    pub description: String,
+    /// What was said about it, the latest first.
+    pub comments: Vec<Comment>,
+    /// How many older comments there are.
+    pub older_comments: usize,
+}
+
+/// What somebody said about a ticket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comment {
+    /// Its number.
+    pub id: String,
+    /// Who said it.
+    pub author: String,
+    /// When, as JIRA writes it.
+    pub created: String,
+    /// What was said, as plain text.
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    #[serde(default)]
+    issues: Vec<Bean>,
+    #[serde(rename = "nextPageToken")]
+    next: Option<String>,
+    total: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Bean {
+    key: TicketKey,
+    #[serde(default)]
+    fields: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CommentPage {
+    pub(super) comments: Vec<CommentBean>,
+    pub(super) total: usize,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CommentBean {
+    pub(super) id: String,
+    #[serde(default)]
+    author: Value,
+    #[serde(default)]
+    created: String,
+    #[serde(default)]
+    pub(super) body: Value,
+}
+
+impl Bean {
+    fn text(&self, field: &str, name: &str) -> String {
+        let field = self.fields.get(field).map(|field| &field[name]);
+        field.and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
+    fn listed(&self) -> Listed {
+        let labels = self.fields.get("labels").and_then(Value::as_array).into_iter().flatten();
+        let summary = self.fields.get("summary").and_then(Value::as_str);
+        Listed {
+            key: self.key.clone(),
+            summary: summary.unwrap_or_default().to_owned(),
+            status: self.text("status", "name"),
+            kind: self.text("issuetype", "name"),
+            assignee: Some(self.text("assignee", "displayName")).filter(|name| !name.is_empty()),
+            labels: labels.filter_map(|label| label.as_str().map(str::to_owned)).collect(),
+            parent: self.text("parent", "key").parse().ok(),
+        }
+    }
+}
+
+impl CommentBean {
+    fn comment(&self) -> Comment {
+        Comment {
+            id: self.id.clone(),
+            author: self.author["displayName"].as_str().unwrap_or_default().to_owned(),
+            created: self.created.clone(),
+            text: document::read(&self.body),
+        }
+    }
+}
+
+impl Jira {
+    /// Looks for tickets by JQL, so many at the most.
+    pub fn search(&self, jql: &str, most: usize) -> Result<Found, JiraError> {
+        let mut found = Found::default();
+        let mut next = None;
+        loop {
+            let wanted = (most - found.issues.len()).min(PAGE);
+            let call = self.search_call(jql, wanted, found.issues.len(), next.as_deref());
+            let page: Page = self.api.json(&call)?;
+            let came = page.issues.len();
+            let fits = most - found.issues.len();
+            found.issues.extend(page.issues.iter().take(fits).map(Bean::listed));
+            found.more = match self.flavour {
+                Flavour::Cloud { .. } => page.next.is_some(),
+                Flavour::Server => page.total.is_some_and(|total| total > found.issues.len()),
+            };
+            // A page without anything on it would be asked for again and again.
+            if !found.more || came == 0 || found.issues.len() >= most {
+                found.more |= came > fits;
+                return Ok(found);
+            }
+            next = page.next;
+        }
+    }
+
+    fn search_call(&self, jql: &str, wanted: usize, start: usize, next: Option<&str>) -> Call {
+        let mut body = json!({ "jql": jql, "fields": LISTED, "maxResults": wanted });
+        let path = match self.flavour {
+            Flavour::Cloud { .. } => {
+                if let Some(next) = next {
+                    body["nextPageToken"] = json!(next);
+                }
+                "search/jql"
+            }
+            Flavour::Server => {
+                body["startAt"] = json!(start);
+                "search"
+            }
+        };
+        Call::post(self.path(path), body).that_reads()
+    }
+
+    /// Reads a ticket, with so many of its latest comments.
+    pub fn issue(&self, key: &TicketKey, comments: usize) -> Result<Issue, JiraError> {
+        let mut fields = LISTED.to_vec();
+        fields.push("description");
+        let call = Call::get(self.path_of(key.as_str(), "")).query("fields", fields.join(","));
+        let bean: Bean = self.api.json(&call)?;
+        let page = match comments {
+            0 => CommentPage { comments: Vec::new(), total: 0 },
+            most => self.comments(key, 0, most)?,
+        };
+        let description = bean.fields.get("description").unwrap_or(&Value::Null);
+        Ok(Issue {
+            listed: bean.listed(),
+            description: document::read(description),
+            older_comments: page.total.saturating_sub(page.comments.len()),
+            comments: page.comments.iter().map(CommentBean::comment).collect(),
+        })
+    }
+
+    /// Gives where a ticket stands.
+    pub(super) fn status(&self, key: &TicketKey) -> Result<String, JiraError> {
+        let call = Call::get(self.path_of(key.as_str(), "")).query("fields", "status");
+        let bean: Bean = self.api.json(&call)?;
+        Ok(bean.text("status", "name"))
+    }
+
+    /// Gives a page of comments, the latest first.
+    pub(super) fn comments(
+        &self,
+        key: &TicketKey,
+        start: usize,
+        most: usize,
+    ) -> Result<CommentPage, JiraError> {
+        let call = Call::get(self.path_of(key.as_str(), "/comment"))
+            .query("orderBy", "-created")
+            .query("startAt", start)
+            .query("maxResults", most);
+        Ok(self.api.json(&call)?)
+    }
+}

@@ -1,0 +1,81 @@
+//! JIRA's wiki text, as servers take it: [`write`].
+
+use super::markup::{Block, Inline};
+
+/// Characters that mean something in wiki text, such as in `[~name]`, which calls somebody.
+const SPECIAL: [char; 11] = ['{', '}', '[', ']', '!', '*', '_', '^', '~', '|', '\\'];
+
+/// Writes a text as wiki text.
+pub(super) fn write(blocks: &[Block]) -> String {
+    blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Paragraph(lines) => {
+            lines.iter().map(|line| inlines(line)).collect::<Vec<_>>().join("\n")
+        }
+        Block::Heading(level, line) => format!("h{level}. {}", inlines(line)),
+        Block::Bullets(items) => {
+            items.iter().map(|item| format!("* {}", inlines(item))).collect::<Vec<_>>().join("\n")
+        }
+        Block::Code { language, text } => {
+            let language = language.as_deref().map(|name| format!(":{name}")).unwrap_or_default();
+            // Nothing in it may end it.
+            let text = text.replace("{code", "{ code");
+            format!("{{code{language}}}\n{text}\n{{code}}")
+        }
+    }
+}
+
+fn inlines(line: &[Inline]) -> String {
+    line.iter().map(inline).collect()
+}
+
+fn inline(part: &Inline) -> String {
+    match part {
+        Inline::Text(text) => escaped(text),
+        Inline::Strong(text) => format!("*{}*", escaped(text)),
+        Inline::Code(text) => format!("{{{{{}}}}}", escaped(text)),
+        Inline::Link { text, url } if text == url => format!("[{url}]"),
+        Inline::Link { text, url } => format!("[{}|{url}]", escaped(text)),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if SPECIAL.contains(&c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::markup;
+    use super::*;
+
+    #[test]
+    fn nobody_is_called_and_nothing_is_shown_that_was_only_written() {
+        let text = "# Review\nSee [the run](https://ci.example/1) by [~ada] !x.png!\n\n- `a[0]`\n- **no** {color}\n\n```rust\nlet a = \"{code}\";\n```\nhttps://a.example/x.";
+        expect![[r#"
+            h1. Review
+
+            See [the run|https://ci.example/1] by \[\~ada\] \!x.png\!
+
+            * {{a\[0\]}}
+            * *no* \{color\}
+
+            {code:rust}
+            let a = "{ code}";
+            {code}
+
+            [https://a.example/x]."#]]
+        .assert_eq(&write(&markup::parse(text)));
+    }
+}

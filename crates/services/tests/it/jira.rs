@@ -1,0 +1,330 @@
+//! The client of JIRA, with a JIRA that is none.
+
+use std::sync::Arc;
+
+use assay_fakes::jira::{FakeJira, Fault, PROJECT, TOKEN, USER};
+use assay_services::jira::{
+    Child, Draft, FieldValue, Flavour, Jira, JiraError, Moved, NewTicket, Told, document,
+};
+use assay_store::pulls::TicketKey;
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use crate::stage::{Direct, Waits, keys};
+
+fn client(fake: &FakeJira, flavour: Flavour) -> (Jira, Arc<Waits>) {
+    let waits = Arc::new(Waits::default());
+    let transport = Arc::new(Direct(Arc::new(fake.clone())));
+    (Jira::new(transport, flavour, keys(TOKEN), waits.clone()), waits)
+}
+
+fn cloud() -> (FakeJira, Jira) {
+    let fake = FakeJira::cloud();
+    let (jira, _) = client(&fake, Flavour::Cloud { user: USER.to_owned() });
+    (fake, jira)
+}
+
+fn server() -> (FakeJira, Jira) {
+    let fake = FakeJira::server();
+    let (jira, _) = client(&fake, Flavour::Server);
+    (fake, jira)
+}
+
+fn key(text: &str) -> TicketKey {
+    text.parse().unwrap()
+}
+
+fn said(fake: &FakeJira, ticket: &str) -> String {
+    let texts: Vec<String> = fake.comments(ticket).iter().map(document::read).collect();
+    texts.join("\n--\n")
+}
+
+fn draft(summary: &str) -> Draft {
+    Draft { summary: summary.to_owned(), description: "See `a`.".to_owned(), labels: vec![] }
+}
+
+fn check_error<T>(result: Result<T, JiraError>, expected: Expect) {
+    let error = result.err().unwrap();
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    assert!(!text.contains(TOKEN));
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn tickets_are_found_page_by_page_and_no_more_than_asked_for() {
+    for (fake, jira) in [cloud(), server()] {
+        for number in 1..=8 {
+            fake.add("Task", &format!("Task {number}"));
+        }
+        let found = jira.search("project = PROJ ORDER BY created ASC", 5).unwrap();
+        let keys: Vec<&str> = found.issues.iter().map(|it| it.key.as_str()).collect();
+        assert_eq!(keys, ["PROJ-1", "PROJ-2", "PROJ-3", "PROJ-4", "PROJ-5"]);
+        assert!(found.more);
+        let all = jira.search("project = PROJ", 100).unwrap();
+        assert_eq!((all.issues.len(), all.more), (8, false));
+        assert_eq!(fake.problems(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_ticket_is_read_as_plain_text_with_its_latest_comments() {
+    let (fake, jira) = cloud();
+    let ticket = fake.add("Bug", "Login fails");
+    let text = document::parse("It **fails**:\n- at [x](https://a.example)");
+    fake.set(&ticket, "description", document::write(&text));
+    fake.set(&ticket, "labels", json!(["login"]));
+    fake.set(&ticket, "assignee", json!({ "displayName": "Ada" }));
+    for number in 1..=3 {
+        fake.say(&ticket, &format!("Comment {number}"));
+    }
+    let issue = jira.issue(&key(&ticket), 2).unwrap();
+    assert_eq!(issue.description, "It fails:\n- at x (https://a.example)");
+    assert_eq!((issue.listed.status.as_str(), issue.listed.kind.as_str()), ("To Do", "Bug"));
+    assert_eq!(issue.listed.assignee.as_deref(), Some("Ada"));
+    let texts: Vec<&str> = issue.comments.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!((texts, issue.older_comments), (vec!["Comment 3", "Comment 2"], 1));
+}
+
+#[test]
+fn what_is_not_there_is_told_in_the_words_of_jira() {
+    let (fake, jira) = cloud();
+    fake.add("Task", "A task");
+    check_error(
+        jira.issue(&key("PROJ-7"), 0),
+        expect![
+            "JIRA refused `GET /rest/api/3/issue/PROJ-7` with status 404: Issue does not exist or you do not have permission to see it."
+        ],
+    );
+    check_error(
+        jira.search("colour = red", 5),
+        expect![
+            "JIRA refused `POST /rest/api/3/search/jql` with status 400: Field 'colour' does not exist or you do not have permission to view it."
+        ],
+    );
+}
+
+#[test]
+fn a_comment_is_said_once_even_where_the_answer_is_lost() {
+    for fault in [Fault::After(502), Fault::CutAfter, Fault::Before(503), Fault::CutBefore] {
+        for (fake, jira) in [cloud(), server()] {
+            let ticket = fake.add("Task", "A task");
+            fake.fail("/comment", Fault::Limit(7));
+            jira.comment(&key(&ticket), "before").unwrap();
+            fake.fail("POST ", fault);
+            let told =
+                jira.comment_once(&key(&ticket), &"r-1".parse().unwrap(), "[Rejected] twice");
+            assert_eq!(told.unwrap(), Told::Now, "{fault:?}");
+            let told = jira.comment_once(&key(&ticket), &"r-1".parse().unwrap(), "Rejected anew");
+            assert_eq!(told.unwrap(), Told::Before);
+            assert_eq!(fake.comments(&ticket).len(), 2, "{fault:?}: {}", said(&fake, &ticket));
+            assert!(said(&fake, &ticket).ends_with("assay:r-1"));
+            assert_eq!(fake.problems(), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn news_is_known_again_behind_many_comments_and_not_by_a_quote() {
+    let (fake, jira) = cloud();
+    let ticket = fake.add("Task", "A task");
+    let marker = "r-1".parse().unwrap();
+    fake.say(&ticket, "somebody mentions assay:r-1 here");
+    assert_eq!(jira.comment_once(&key(&ticket), &marker, "News").unwrap(), Told::Now);
+    for number in 0..250 {
+        fake.say(&ticket, &format!("Comment {number}"));
+    }
+    assert_eq!(jira.comment_once(&key(&ticket), &marker, "News").unwrap(), Told::Before);
+}
+
+#[test]
+fn a_comment_whose_answer_was_lost_is_looked_for_and_not_said_again() {
+    let (fake, jira) = cloud();
+    let ticket = fake.add("Task", "A task");
+    fake.say(&ticket, "the same");
+    fake.fail("POST ", Fault::CutAfter);
+    assert_eq!(jira.comment(&key(&ticket), "the same").unwrap(), "10002");
+    fake.fail("POST ", Fault::CutBefore);
+    assert!(jira.comment(&key(&ticket), "the same").unwrap_err().is_unclear());
+    assert_eq!(fake.comments(&ticket).len(), 2);
+}
+
+#[test]
+fn a_ticket_moves_by_the_name_of_a_way_or_of_its_end() {
+    let (fake, jira) = cloud();
+    let ticket = fake.add("Task", "A task");
+    let moved = |wanted: &str| jira.transition(&key(&ticket), wanted);
+    let now = |from: &str, to: &str| Moved::Now { from: from.to_owned(), to: to.to_owned() };
+    assert_eq!(moved("code review").unwrap(), now("To Do", "Code Review"));
+    assert_eq!(moved(" CODE REVIEW ").unwrap(), Moved::Before { status: "Code Review".to_owned() });
+    assert_eq!(moved("Request changes").unwrap(), now("Code Review", "Changes Requested"));
+    check_error(
+        moved("Done"),
+        expect![
+            "`PROJ-1` cannot be moved to `Done`: it is in `Changes Requested`, and offered are `Code Review`, `Approved`"
+        ],
+    );
+    assert_eq!(fake.writes().len(), 2);
+}
+
+#[test]
+fn a_move_whose_answer_was_lost_is_made_once() {
+    let (fake, jira) = cloud();
+    let ticket = fake.add("Task", "A task");
+    fake.fail("POST ", Fault::CutAfter);
+    let moved = jira.transition(&key(&ticket), "Code Review").unwrap();
+    assert!(matches!(moved, Moved::Now { .. }));
+    fake.fail("POST ", Fault::Before(500));
+    assert!(jira.transition(&key(&ticket), "Approved").unwrap_err().is_unclear());
+    assert_eq!((fake.status(&ticket).as_str(), fake.writes().len()), ("Code Review", 2));
+}
+
+#[test]
+fn fields_take_what_they_are_made_for() {
+    for (fake, jira) in [cloud(), server()] {
+        let ticket = fake.add("Task", "A task");
+        let text = |text: &str| FieldValue::Text(text.to_owned());
+        let set = |field: &str, value: FieldValue| jira.update_field(&key(&ticket), field, &value);
+        set("summary", text("Another")).unwrap();
+        set("story points", text("3")).unwrap();
+        set("Story Points", FieldValue::Number(5.into())).unwrap();
+        set("customfield_10002", text("Red")).unwrap();
+        set("Notes", text("- one\n- two")).unwrap();
+        set("labels", FieldValue::List(vec!["a".to_owned()])).unwrap();
+        set("priority", text("High")).unwrap();
+        set("Notes", FieldValue::Nothing).unwrap();
+        assert_eq!(fake.field(&ticket, "customfield_10001"), json!(5));
+        assert_eq!(fake.field(&ticket, "customfield_10002"), json!({ "value": "Red" }));
+        assert_eq!(fake.problems(), [""; 0]);
+        let before = fake.writes().len();
+        check_error(
+            set("Story Points", text("many")),
+            expect!["the field `Story Points` does not take this: it takes a number"],
+        );
+        check_error(
+            set("Team", text("Red")),
+            expect![
+                "several fields are called `Team`: say which by its id, `customfield_10002`, `customfield_10004`"
+            ],
+        );
+        check_error(
+            set("Status", text("Done")),
+            expect!["the field `Status` does not take this: a status is changed by a transition"],
+        );
+        check_error(
+            set("labels", text("a")),
+            expect!["the field `Labels` does not take this: it takes a list"],
+        );
+        assert!(matches!(set("Colour", text("a")), Err(JiraError::NoField { .. })));
+        assert_eq!(fake.writes().len(), before);
+    }
+}
+
+#[test]
+fn an_epic_is_made_with_what_belongs_to_it() {
+    for (fake, jira) in [cloud(), server()] {
+        let child = |summary: &str| Child { kind: "Task".to_owned(), draft: draft(summary) };
+        let made = jira.create_epic_with(PROJECT, &draft("Epic"), &[child("One"), child("Two")]);
+        let (epic, children) = made.unwrap();
+        assert_eq!((epic.as_str(), children.len()), ("PROJ-1", 2));
+        let part = NewTicket::Subtask { parent: children[0].clone() };
+        assert_eq!(jira.create(PROJECT, &part, &draft("Part")).unwrap().as_str(), "PROJ-4");
+        assert_eq!(fake.problems(), [""; 0]);
+    }
+}
+
+#[test]
+fn what_was_made_before_a_failure_is_told() {
+    let (fake, jira) = cloud();
+    let child = |kind: &str, summary: &str| Child { kind: kind.to_owned(), draft: draft(summary) };
+    let children = [child("Task", "One"), child("Wish", "Two"), child("Task", "Three")];
+    check_error(
+        jira.create_epic_with(PROJECT, &draft("Epic"), &children),
+        expect![
+            "`Two` was not made; there are `PROJ-1 Epic`, `PROJ-2 One` now, and nothing after it was tried: JIRA refused `POST /rest/api/3/issue` with status 400: issuetype: Specify a valid issue type"
+        ],
+    );
+    assert_eq!(fake.keys(), ["PROJ-1", "PROJ-2"]);
+}
+
+#[test]
+fn a_ticket_whose_answer_was_lost_is_looked_for() {
+    let (fake, jira) = cloud();
+    let same = Child { kind: "Task".to_owned(), draft: draft("Same") };
+    fake.fail("POST /rest/api/3/issue", Fault::CutAfter);
+    let made = jira.create_epic_with(PROJECT, &draft("Epic"), &[same.clone(), same.clone()]);
+    assert_eq!(made.unwrap().1.len(), 2);
+    fake.fail("POST /rest/api/3/issue", Fault::Before(500));
+    let task = NewTicket::Issue { kind: "Task".to_owned(), epic: None };
+    check_error(
+        jira.create(PROJECT, &task, &draft("Lost")),
+        expect![
+            "it is not clear whether `Lost` was made; look for it before you make it again: JIRA refused `POST /rest/api/3/issue` with status 500: <html><body><h1>Trouble</h1></body></html>"
+        ],
+    );
+    assert_eq!(fake.keys().len(), 3);
+}
+
+#[test]
+fn limits_are_waited_for_and_reads_are_tried_again() {
+    let fake = FakeJira::cloud();
+    let (jira, waits) = client(&fake, Flavour::Cloud { user: USER.to_owned() });
+    let ticket = fake.add("Task", "A task");
+    fake.fail("/issue/", Fault::Limit(9));
+    fake.fail("/issue/", Fault::Before(502));
+    jira.issue(&key(&ticket), 0).unwrap();
+    assert_eq!(waits.seconds(), [9, 1]);
+    fake.fail("/issue/", Fault::Html);
+    check_error(
+        jira.issue(&key(&ticket), 0),
+        expect![
+            "the answer of JIRA to `GET /rest/api/3/issue/PROJ-1` cannot be read: expected value at line 1 column 1"
+        ],
+    );
+    fake.fail("/issue/", Fault::Limit(100_000));
+    check_error(
+        jira.issue(&key(&ticket), 0),
+        expect![
+            "JIRA sets a limit: `GET /rest/api/3/issue/PROJ-1` would have to wait for 100000 s; try it again later"
+        ],
+    );
+}
+
+#[test]
+fn a_wrong_key_is_refused() {
+    let fake = FakeJira::cloud();
+    let (jira, _) = client(&fake, Flavour::Server);
+    check_error(
+        jira.search("project = PROJ", 1),
+        expect![
+            "JIRA refused `POST /rest/api/2/search` with status 401: You do not have the permission to do this."
+        ],
+    );
+}
+
+#[test]
+fn the_fake_takes_no_plain_text_for_a_document() {
+    use assay_fakes::web::{Asked, Service as _};
+    let fake = FakeJira::cloud();
+    let ticket = fake.add("Task", "A task");
+    let basic = "Basic YWRhQGV4YW1wbGUub3JnOmppcmEtdG9rZW4tMDEyMzQ1Njc4OQ==";
+    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let headers = vec![
+        header("authorization", basic),
+        header("accept", "application/json"),
+        header("content-type", "application/json"),
+    ];
+    let say = |body: serde_json::Value| {
+        let target = format!("/rest/api/3/issue/{ticket}/comment");
+        let body = json!({ "body": body }).to_string().into_bytes();
+        let asked = Asked { method: "POST".to_owned(), target, headers: headers.clone(), body };
+        fake.answer(&asked).unwrap().status
+    };
+    assert_eq!(say(json!("plain")), 400);
+    assert_eq!(say(json!({ "type": "doc", "version": 1, "content": [{ "type": "text" }] })), 400);
+    assert_eq!(say(document::write(&document::parse("plain"))), 201);
+}

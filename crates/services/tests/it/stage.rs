@@ -1,0 +1,60 @@
+//! Fakes in the same process, and time that passes when somebody waits.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use assay_fakes::web::{Answer, Asked, Service};
+use assay_sandbox::{Key, KeySource, Keys};
+use assay_services::http::{Clock, Lost, NotWaited, Request, Response, Transport};
+
+/// Carries a request to a service in the same process.
+pub(crate) struct Direct(pub(crate) Arc<dyn Service>);
+
+impl Transport for Direct {
+    fn send(&self, request: &Request) -> Result<Response, Lost> {
+        let headers = request.headers.iter().map(|(name, value)| (name.to_string(), value.clone()));
+        let asked = Asked {
+            method: request.method.as_str().to_owned(),
+            target: request.target.clone(),
+            headers: headers.collect(),
+            body: request.body.clone().unwrap_or_default(),
+        };
+        match self.0.answer(&asked) {
+            Some(Answer { status, headers, body }) => Ok(Response { status, headers, body }),
+            None => Err(Lost { why: "the connection was cut".to_owned(), may_have_arrived: true }),
+        }
+    }
+
+    fn place(&self) -> String {
+        "https://service.example".to_owned()
+    }
+}
+
+/// Waits at once, and remembers for how long.
+#[derive(Default)]
+pub(crate) struct Waits(Mutex<Vec<u64>>);
+
+impl Waits {
+    pub(crate) fn seconds(&self) -> Vec<u64> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Clock for Waits {
+    fn now(&self) -> Duration {
+        Duration::from_secs(1_000_000)
+    }
+
+    fn wait(&self, time: Duration, _: &str) -> Result<(), NotWaited> {
+        if time > Duration::from_secs(600) {
+            return Err(NotWaited);
+        }
+        self.0.lock().unwrap().push(time.as_secs());
+        Ok(())
+    }
+}
+
+pub(crate) fn keys(key: &str) -> Arc<Keys> {
+    let value = Some(Key::new(key));
+    Arc::new(Keys::new(KeySource::Variable { name: "A_TOKEN".to_owned(), value }))
+}
