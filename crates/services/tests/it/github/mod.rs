@@ -46,12 +46,12 @@ fn diff() -> Diff {
 }
 
 /// A fake GitHub with a pull request, and what is kept of writing to it.
-struct Stage {
-    github: Arc<fake::GitHub>,
+pub(crate) struct Stage {
+    pub(crate) github: Arc<fake::GitHub>,
     clock: Arc<fake::Clock>,
-    kept: TempDir,
-    repository: RepositoryName,
-    number: u64,
+    pub(crate) kept: TempDir,
+    pub(crate) repository: RepositoryName,
+    pub(crate) number: u64,
     /// After so many requests the process dies; 0 means never.
     dies_after: Arc<AtomicUsize>,
     /// Why it was waited.
@@ -62,7 +62,7 @@ struct Stage {
 struct Died;
 
 impl Stage {
-    fn new(seed: u64) -> Stage {
+    pub(crate) fn new(seed: u64) -> Stage {
         let clock = Arc::new(fake::Clock::stopped());
         let github = Arc::new(fake::GitHub::seeded(Arc::clone(&clock), seed));
         github.add_repository(REPO);
@@ -82,7 +82,7 @@ impl Stage {
     }
 
     /// A client as a new process would make it.
-    fn client(&self) -> GitHub {
+    pub(crate) fn client(&self) -> GitHub {
         let clock =
             Arc::new(Virtual { clock: Arc::clone(&self.clock), waits: Arc::clone(&self.waits) });
         let wire = InProcess {
@@ -161,18 +161,18 @@ impl Transport for InProcess {
 }
 
 /// A finding with a title of its own, on a line or somewhere else.
-fn finding(title: &str, file: &str, line: u32, severity: &str) -> Value {
+pub(crate) fn finding(title: &str, file: &str, line: u32, severity: &str) -> Value {
     json!({"title": title, "severity": severity, "file": file, "line": line,
         "description": "It breaks.", "autofix_class": "manual"})
 }
 
-fn found(findings: &[Value]) -> Synthesis {
+pub(crate) fn found(findings: &[Value]) -> Synthesis {
     let report = json!({"reviewer": "rules", "findings": findings}).to_string();
     let report = Report::from_text(&report, "rules", None).of_kind(ReviewerKind::Rules);
     synthesize(&[report], &Circumstances::default())
 }
 
-fn draft(synthesis: &Synthesis, head: &str) -> Draft {
+pub(crate) fn draft(synthesis: &Synthesis, head: &str) -> Draft {
     compose(
         synthesis,
         &Surroundings {
