@@ -3,6 +3,7 @@
 use assay_agents::config::framework::TaskSettings;
 use assay_agents::config::mcp::McpServers;
 use assay_agents::config::roster::{BUILT_IN, Roster};
+use assay_services::permit::Deed;
 use expect_test::{Expect, expect};
 
 fn roster(text: &str) -> Result<Roster, String> {
@@ -78,7 +79,7 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
     check(
         "- id: qa\n  poll_intervall: 30\n",
         &expect![
-            "`config/agents.yaml`, line 2 (`poll_intervall`) cannot be read: unknown field `poll_intervall`, expected one of id, name, queue, enabled, replicas, poll_interval, max_retries, timeout, prompt, model, permissions, jira, command"
+            "`config/agents.yaml`, line 2 (`poll_intervall`) cannot be read: unknown field `poll_intervall`, expected one of id, name, queue, enabled, replicas, poll_interval, max_retries, timeout, prompt, model, permissions, jira, transitions, command"
         ],
     );
     check(
@@ -120,7 +121,7 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
     check(
         "- id: qa\n  permissions: [everything]\n",
         &expect![
-            "`config/agents.yaml`, line 2 (`permissions`) cannot be read: unknown variant `everything`, expected one of read, edit, github, jira"
+            "`config/agents.yaml`, line 2 (`permissions`) cannot be read: unknown variant `everything`, expected one of read, edit, push, github, jira, create_tickets"
         ],
     );
     check(
@@ -160,4 +161,18 @@ fn mcp_servers_are_read_and_handed_on() {
     ]
     .assert_eq(&error(r#"{"mcpServers":{"a":{}}}"#));
     expect!["`config/mcp-config.json` cannot be read: unknown field `mcpServer`, expected `mcpServers` at line 2 column 11"].assert_eq(&error("{\n\"mcpServer\":{}}"));
+}
+
+#[test]
+fn an_agent_may_do_with_services_what_its_permissions_say() {
+    let roster = roster("- id: qa\n  transitions: [Done]\n").unwrap();
+    let may = |agent: &str, deed: Deed| roster.named(agent).unwrap().permit().check(deed).is_ok();
+    let all = [Deed::WriteOnGithub, Deed::Push, Deed::WriteInJira, Deed::CreateTickets];
+    assert_eq!(all.map(|deed| may("qa", deed)), [true, false, true, false]);
+    assert_eq!(all.map(|deed| may("engineer", deed)), [true, true, true, false]);
+    assert_eq!(all.map(|deed| may("architect", deed)), [true; 4]);
+    let qa = roster.named("qa").unwrap().permit();
+    let moves = ["approved", "Changes Requested", "Done", "Code Review"];
+    let may_move = moves.map(|name| qa.check_transition(name).is_ok());
+    assert_eq!(may_move, [true, true, true, false]);
 }
