@@ -1,0 +1,42 @@
+//! `jira_add_comment`: something said about a ticket.
+
+use std::sync::Arc;
+
+use assay_services::permit::Deed;
+use assay_store::pulls::TicketKey;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Board, Key};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The ticket, such as PROJ-123.
+    #[schemars(with = "Key")]
+    issue_key: TicketKey,
+    /// What to say; paragraphs, lists with `-`, code between ``` and links are kept.
+    #[schemars(length(min = 1, max = 28_000), regex(pattern = r"\S"))]
+    comment: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The number of the comment.
+    comment_id: String,
+}
+
+pub(super) fn tool(board: &Arc<Board>) -> Tool {
+    let board = Arc::clone(board);
+    Tool::new(
+        "jira_add_comment",
+        "Says something about a ticket, for the people who follow it.",
+        Effect::Adds,
+        move |input: Input| {
+            board.check(Deed::WriteInJira)?;
+            let posted = board.jira.comment(&input.issue_key, &input.comment);
+            Ok(Output { comment_id: posted.map_err(|error| Refusal::of(&error))? })
+        },
+    )
+}

@@ -1,0 +1,29 @@
+//! `jira_create_epic`: a new epic.
+
+use std::sync::Arc;
+
+use assay_services::jira::NewTicket;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::jira_create_issue::create;
+use super::{Board, Words};
+use crate::mcp::{Effect, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct Input {
+    #[serde(flatten)]
+    words: Words,
+    /// The project, by its key; the configured one where it is left out.
+    #[serde(default)]
+    #[schemars(with = "String", regex(pattern = r"^[A-Z][A-Z0-9_]{0,40}$"))]
+    project: Option<String>,
+}
+
+pub(super) fn tool(board: &Arc<Board>) -> Tool {
+    let board = Arc::clone(board);
+    Tool::new("jira_create_epic", "Makes an epic.", Effect::Adds, move |input: Input| {
+        create(&board, input.project.as_deref(), &NewTicket::Epic, &input.words.draft())
+    })
+}

@@ -1,0 +1,68 @@
+//! `jira_create_epic_with_subtasks`: an epic, and the tickets that belong to it.
+
+use std::sync::Arc;
+
+use assay_services::jira::Child;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::jira_create_issue::task;
+use super::{Board, Words};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct Input {
+    #[serde(flatten)]
+    words: Words,
+    /// What belongs to it, made in this order.
+    #[schemars(length(min = 1, max = 30))]
+    subtasks: Vec<Part>,
+    /// The project, by its key; the configured one where it is left out.
+    #[serde(default)]
+    #[schemars(with = "String", regex(pattern = r"^[A-Z][A-Z0-9_]{0,40}$"))]
+    project: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct Part {
+    #[serde(flatten)]
+    words: Words,
+    /// What it is: Task where it is left out, or Story, Bug or another kind of the project.
+    #[serde(default = "task")]
+    #[schemars(length(min = 1, max = 60))]
+    issue_type: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The key of the epic.
+    epic: String,
+    /// The keys of what belongs to it.
+    subtasks: Vec<String>,
+}
+
+pub(super) fn tool(board: &Arc<Board>) -> Tool {
+    let board = Arc::clone(board);
+    Tool::new(
+        "jira_create_epic_with_subtasks",
+        "Makes an epic and the tickets that belong to it, one after the other. Where one fails, what \
+         was made is told and stays.",
+        Effect::Adds,
+        move |input| create(&board, input),
+    )
+}
+
+fn create(board: &Board, input: Input) -> Result<Output, Refusal> {
+    board.check_creating()?;
+    let project = board.project(input.project.as_deref())?;
+    let child = |part: Part| Child { kind: part.issue_type, draft: part.words.draft() };
+    let children: Vec<Child> = input.subtasks.into_iter().map(child).collect();
+    let made = board.jira.create_epic_with(&project, &input.words.draft(), &children);
+    let (epic, made) = made.map_err(|error| Refusal::of(&error))?;
+    Ok(Output {
+        epic: epic.as_str().to_owned(),
+        subtasks: made.iter().map(|key| key.as_str().to_owned()).collect(),
+    })
+}

@@ -1,0 +1,60 @@
+//! `jira_create_issue`: a new ticket.
+
+use std::sync::Arc;
+
+use assay_services::jira::{Draft, NewTicket};
+use assay_store::pulls::TicketKey;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Board, Key, Made, Words};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct Input {
+    #[serde(flatten)]
+    words: Words,
+    /// What it is: Task where it is left out, or Story, Bug or another kind of the project.
+    #[serde(default = "task")]
+    #[schemars(length(min = 1, max = 60))]
+    issue_type: String,
+    /// The epic that it belongs to.
+    #[serde(default)]
+    #[schemars(with = "Key")]
+    epic_key: Option<TicketKey>,
+    /// The project, by its key; the configured one where it is left out.
+    #[serde(default)]
+    #[schemars(with = "String", regex(pattern = r"^[A-Z][A-Z0-9_]{0,40}$"))]
+    project: Option<String>,
+}
+
+pub(super) fn task() -> String {
+    "Task".to_owned()
+}
+
+pub(super) fn tool(board: &Arc<Board>) -> Tool {
+    let board = Arc::clone(board);
+    Tool::new(
+        "jira_create_issue",
+        "Makes a ticket. Look with jira_search_issues whether there is one already.",
+        Effect::Adds,
+        move |input: Input| {
+            let what = NewTicket::Issue { kind: input.issue_type, epic: input.epic_key };
+            create(&board, input.project.as_deref(), &what, &input.words.draft())
+        },
+    )
+}
+
+/// Makes a ticket, if whoever calls may.
+pub(super) fn create(
+    board: &Board,
+    project: Option<&str>,
+    what: &NewTicket,
+    draft: &Draft,
+) -> Result<Made, Refusal> {
+    board.check_creating()?;
+    let project = board.project(project)?;
+    let key = board.jira.create(&project, what, draft);
+    Ok(key.map_err(|error| Refusal::of(&error))?.into())
+}

@@ -1,0 +1,37 @@
+//! `jira_create_subtask`: a part of a ticket.
+
+use std::sync::Arc;
+
+use assay_services::jira::NewTicket;
+use assay_store::pulls::TicketKey;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::jira_create_issue::create;
+use super::{Board, Key, Words};
+use crate::mcp::{Effect, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct Input {
+    #[serde(flatten)]
+    words: Words,
+    /// The ticket that it is a part of, which is no epic.
+    #[schemars(with = "Key")]
+    parent_key: TicketKey,
+}
+
+pub(super) fn tool(board: &Arc<Board>) -> Tool {
+    let board = Arc::clone(board);
+    Tool::new(
+        "jira_create_subtask",
+        "Makes a part of a ticket. What belongs to an epic is made with jira_create_issue.",
+        Effect::Adds,
+        move |input: Input| {
+            // A part is where the whole is.
+            let project = input.parent_key.project().to_owned();
+            let what = NewTicket::Subtask { parent: input.parent_key };
+            create(&board, Some(&project), &what, &input.words.draft())
+        },
+    )
+}

@@ -1,0 +1,85 @@
+//! `jira_get_issue`: one ticket, with what was said about it last.
+
+use std::sync::Arc;
+
+use assay_services::jira::Comment;
+use assay_store::pulls::TicketKey;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::jira_search_issues::Line;
+use super::{Board, Key, cut};
+use crate::mcp::{Effect, Refusal, Tool};
+
+/// The most characters of a description, and of a comment.
+const DESCRIPTION: usize = 20_000;
+const COMMENT: usize = 4_000;
+
+/// So many comments are told unless more are asked for.
+const COMMENTS: usize = 10;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The ticket, such as PROJ-123.
+    #[schemars(with = "Key")]
+    issue_key: TicketKey,
+    /// So many of the latest comments; 10 where it is left out.
+    #[serde(default)]
+    #[schemars(with = "u8", range(max = 50))]
+    comments: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    #[serde(flatten)]
+    listed: Line,
+    /// What it is about.
+    description: String,
+    /// Whether the end of the description is missing.
+    description_cut: bool,
+    /// What was said about it, the latest first.
+    comments: Vec<Said>,
+    /// How many older comments are not told.
+    older_comments: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Said {
+    /// Who said it.
+    author: String,
+    /// When.
+    created: String,
+    /// What.
+    text: String,
+    /// Whether its end is missing.
+    cut: bool,
+}
+
+impl From<Comment> for Said {
+    fn from(comment: Comment) -> Said {
+        let (text, is_cut) = cut(&comment.text, COMMENT);
+        Said { author: comment.author, created: comment.created, text, cut: is_cut }
+    }
+}
+
+pub(super) fn tool(board: &Arc<Board>) -> Tool {
+    let board = Arc::clone(board);
+    Tool::new(
+        "jira_get_issue",
+        "Shows a ticket: what it is about, where it stands, and what was said about it last.",
+        Effect::Reads,
+        move |input: Input| {
+            let issue = board.jira.issue(&input.issue_key, input.comments.unwrap_or(COMMENTS));
+            let issue = issue.map_err(|error| Refusal::of(&error))?;
+            let (description, description_cut) = cut(&issue.description, DESCRIPTION);
+            Ok(Output {
+                listed: issue.listed.into(),
+                description,
+                description_cut,
+                comments: issue.comments.into_iter().map(Said::from).collect(),
+                older_comments: issue.older_comments,
+            })
+        },
+    )
+}

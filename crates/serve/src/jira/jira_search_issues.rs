@@ -1,0 +1,91 @@
+//! `jira_search_issues`: tickets by JQL.
+
+use std::sync::Arc;
+
+use assay_services::jira::Listed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Board, cut};
+use crate::mcp::{Effect, Refusal, Tool};
+
+/// So many tickets are listed unless more are asked for.
+const LISTED: usize = 20;
+
+/// The most characters of a summary.
+const SUMMARY: usize = 255;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// What to look for, such as: project = PROJ AND status = "Code Review" ORDER BY created DESC
+    #[schemars(length(min = 1, max = 4_000))]
+    jql: String,
+    /// So many at the most; 20 where it is left out.
+    #[serde(default)]
+    #[schemars(with = "u8", range(min = 1, max = 100))]
+    limit: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The tickets.
+    issues: Vec<Line>,
+    /// Whether there are more; ask for them with a narrower search.
+    more: bool,
+}
+
+/// A ticket in a list.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Line {
+    /// Its key.
+    key: String,
+    /// What it is called.
+    summary: String,
+    /// Where it stands.
+    status: String,
+    /// What it is.
+    #[serde(rename = "type")]
+    kind: String,
+    /// Who works on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    assignee: Option<String>,
+    /// Its labels.
+    labels: Vec<String>,
+    /// What it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    parent: Option<String>,
+}
+
+impl From<Listed> for Line {
+    fn from(listed: Listed) -> Line {
+        let Listed { key, summary, status, kind, assignee, labels, parent } = listed;
+        Line {
+            key: key.as_str().to_owned(),
+            summary: cut(&summary, SUMMARY).0,
+            status,
+            kind,
+            assignee,
+            labels: labels.into_iter().take(20).collect(),
+            parent: parent.map(|key| key.as_str().to_owned()),
+        }
+    }
+}
+
+pub(super) fn tool(board: &Arc<Board>) -> Tool {
+    let board = Arc::clone(board);
+    Tool::new(
+        "jira_search_issues",
+        "Looks for tickets by JQL.",
+        Effect::Reads,
+        move |input: Input| {
+            let most = input.limit.unwrap_or(LISTED);
+            let found = board.jira.search(&input.jql, most);
+            let found = found.map_err(|error| Refusal::of(&error))?;
+            let issues = found.issues.into_iter().map(Line::from).collect();
+            Ok(Output { issues, more: found.more })
+        },
+    )
+}

@@ -1,0 +1,55 @@
+//! `jira_transition_issue`: a ticket moves along its workflow.
+
+use std::sync::Arc;
+
+use assay_services::jira::Moved;
+use assay_store::pulls::TicketKey;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Board, Key, not_permitted};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The ticket, such as PROJ-123.
+    #[schemars(with = "Key")]
+    issue_key: TicketKey,
+    /// Where to: code_review, approved or changes_requested, or the name of a transition or of a
+    /// status of the workflow.
+    #[schemars(length(min = 1, max = 100), regex(pattern = r"\S"))]
+    transition: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// Where it is now.
+    status: String,
+    /// Where it was before, if it was moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    from: Option<String>,
+    /// Whether it was moved; one that was there already was not.
+    moved: bool,
+}
+
+pub(super) fn tool(board: &Arc<Board>) -> Tool {
+    let board = Arc::clone(board);
+    Tool::new(
+        "jira_transition_issue",
+        "Moves a ticket along its workflow, by a way that the workflow offers.",
+        Effect::Changes,
+        move |input| transition(&board, &input),
+    )
+}
+
+fn transition(board: &Board, input: &Input) -> Result<Output, Refusal> {
+    let wanted = board.names.resolve(&input.transition);
+    board.permit.check_transition(wanted).map_err(|error| not_permitted(&error))?;
+    let moved = board.jira.transition(&input.issue_key, wanted);
+    Ok(match moved.map_err(|error| Refusal::of(&error))? {
+        Moved::Now { from, to } => Output { status: to, from: Some(from), moved: true },
+        Moved::Before { status } => Output { status, from: None, moved: false },
+    })
+}

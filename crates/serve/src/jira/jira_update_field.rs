@@ -1,0 +1,70 @@
+//! `jira_update_field`: another value for a field of a ticket.
+
+use std::sync::Arc;
+
+use assay_services::jira::FieldValue;
+use assay_services::permit::Deed;
+use assay_store::pulls::TicketKey;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+
+use super::{Board, Key};
+use crate::mcp::{Effect, Refusal, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The ticket, such as PROJ-123.
+    #[schemars(with = "Key")]
+    issue_key: TicketKey,
+    /// The field, by its name or id, such as Story Points or customfield_10016.
+    #[schemars(length(min = 1, max = 255))]
+    field: String,
+    /// What it is to be: a text, also for a choice, a day or a name; a number; a list of texts; or
+    /// null to clear it.
+    value: Given,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Given {
+    Text(#[schemars(length(max = 28_000))] String),
+    Number(#[schemars(with = "f64")] Number),
+    List(#[schemars(length(max = 100), inner(length(min = 1, max = 255)))] Vec<String>),
+    Nothing(()),
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The ticket.
+    issue_key: String,
+    /// The field.
+    field: String,
+    /// That it is done.
+    updated: bool,
+}
+
+pub(super) fn tool(board: &Arc<Board>) -> Tool {
+    let board = Arc::clone(board);
+    Tool::new(
+        "jira_update_field",
+        "Gives a field of a ticket another value. A status is changed by jira_transition_issue.",
+        Effect::Changes,
+        move |input| update(&board, input),
+    )
+}
+
+fn update(board: &Board, input: Input) -> Result<Output, Refusal> {
+    board.check(Deed::WriteInJira)?;
+    let Input { issue_key, field, value } = input;
+    let value = match value {
+        Given::Text(text) => FieldValue::Text(text),
+        Given::Number(number) => FieldValue::Number(number),
+        Given::List(words) => FieldValue::List(words),
+        Given::Nothing(()) => FieldValue::Nothing,
+    };
+    let updated = board.jira.update_field(&issue_key, &field, &value);
+    updated.map_err(|error| Refusal::of(&error))?;
+    Ok(Output { issue_key: issue_key.as_str().to_owned(), field, updated: true })
+}

@@ -1,0 +1,199 @@
+//! The tools over a JIRA that is none.
+
+use std::time::Duration;
+
+use assay_fakes::jira::{FakeJira, TOKEN, USER};
+use assay_sandbox::{Key as Secret, KeySource, Keys};
+use assay_services::http::{Patience, Wire};
+use assay_services::jira::Flavour;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A JIRA, and the server for it.
+struct Stage {
+    fake: FakeJira,
+    server: Server,
+}
+
+impl Stage {
+    fn of(permit: Permit) -> Stage {
+        let fake = FakeJira::cloud();
+        let url = fake.serve().url().parse().unwrap();
+        let value = Some(Secret::new(TOKEN));
+        let keys = Keys::new(KeySource::Variable { name: "JIRA_API_TOKEN".to_owned(), value });
+        let jira = Jira::new(
+            Arc::new(Wire::new(url, Duration::from_secs(30))),
+            Flavour::Cloud { user: USER.to_owned() },
+            Arc::new(keys),
+            Arc::new(Patience::new(Duration::ZERO, |_| ())),
+        );
+        let names = StepNames {
+            code_review: "Code Review".to_owned(),
+            approved: "Approved".to_owned(),
+            changes_requested: "Changes Requested".to_owned(),
+        };
+        let board = Board { jira, permit, project: Some("PROJ".to_owned()), names };
+        Stage { fake, server: server(board, "1.0.0") }
+    }
+
+    /// Calls a tool; what it gives has to fit the schema that is published.
+    fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
+        let tool = self.server.tool(tool).unwrap();
+        let answer = tool.call(arguments).map_err(|refusal| refusal.to_string())?.value;
+        let published = Value::Object(tool.output().clone());
+        if let Err(error) = jsonschema::validate(&published, &answer) {
+            panic!("{error}: {answer:#}");
+        }
+        Ok(answer)
+    }
+
+    fn check(&self, tool: &str, arguments: Value, expected: Expect) {
+        let told = match self.call(tool, arguments) {
+            Ok(answer) => answer.to_string(),
+            Err(refusal) => format!("refused: {refusal}"),
+        };
+        expected.assert_eq(&told);
+    }
+}
+
+fn qa() -> Permit {
+    Permit::agent("qa", [Deed::WriteInJira], ["Approved".to_owned()])
+}
+
+#[test]
+fn a_person_does_all_of_it() {
+    let stage = Stage::of(Permit::Person);
+    let parts = json!([{ "summary": "One" }, { "summary": "Two", "issue_type": "Bug" }]);
+    stage.check(
+        "jira_create_epic_with_subtasks",
+        json!({ "summary": "Login", "description": "See https://a.example", "subtasks": parts }),
+        expect![[r#"{"epic":"PROJ-1","subtasks":["PROJ-2","PROJ-3"]}"#]],
+    );
+    let part = json!({ "parent_key": "PROJ-2", "summary": "A part" });
+    stage.check("jira_create_subtask", part, expect![[r#"{"key":"PROJ-4"}"#]]);
+    stage.check("jira_create_epic", json!({ "summary": "E" }), expect![[r#"{"key":"PROJ-5"}"#]]);
+    let bug =
+        json!({ "summary": "A\nbug", "issue_type": "Bug", "epic_key": "PROJ-5", "labels": ["x"] });
+    stage.check("jira_create_issue", bug, expect![[r#"{"key":"PROJ-6"}"#]]);
+    let comment = json!({ "issue_key": "PROJ-6", "comment": "Look:\n```\ncode\n```" });
+    stage.check("jira_add_comment", comment, expect![[r#"{"comment_id":"10001"}"#]]);
+    let review = json!({ "issue_key": "PROJ-6", "transition": "code_review" });
+    stage.check(
+        "jira_transition_issue",
+        review,
+        expect![[r#"{"status":"Code Review","from":"To Do","moved":true}"#]],
+    );
+    for (field, value) in
+        [("Story Points", json!(3)), ("labels", json!(["a"])), ("Notes", json!(null))]
+    {
+        let update = json!({ "issue_key": "PROJ-6", "field": field, "value": value });
+        stage.call("jira_update_field", update).unwrap();
+    }
+    stage.check(
+        "jira_get_issue",
+        json!({ "issue_key": "PROJ-6" }),
+        expect![[r#"{"key":"PROJ-6","summary":"A bug","status":"Code Review","type":"Bug","labels":["a"],"parent":"PROJ-5","description":"","description_cut":false,"comments":[{"author":"Ada","created":"2026-03-01T00:01:00.000+0000","text":"Look:\n```\ncode\n```","cut":false}],"older_comments":0}"#]],
+    );
+    stage.check(
+        "jira_search_issues",
+        json!({ "jql": "status = \"Code Review\"", "limit": 1 }),
+        expect![[r#"{"issues":[{"key":"PROJ-6","summary":"A bug","status":"Code Review","type":"Bug","labels":["a"],"parent":"PROJ-5"}],"more":false}"#]],
+    );
+    assert_eq!(stage.fake.problems(), [""; 0]);
+}
+
+#[test]
+fn what_an_agent_may_not_do_is_refused_before_anything_is_sent() {
+    let stage = Stage::of(qa());
+    let ticket = stage.fake.add("Task", "A task");
+    stage.fake.set(&ticket, "status", json!("Code Review"));
+    stage.check(
+        "jira_create_issue",
+        json!({ "summary": "More" }),
+        expect!["refused: agent `qa` may not make tickets in JIRA: it needs the permission `create_tickets`, see `config/agents.yaml`. Nothing was sent."],
+    );
+    stage.check(
+        "jira_transition_issue",
+        json!({ "issue_key": ticket, "transition": "changes_requested" }),
+        expect!["refused: agent `qa` may not make the transition `Changes Requested`: it needs it among its `jira` transitions (`approved` there), see `config/agents.yaml`. Nothing was sent."],
+    );
+    for tool in ["jira_create_epic", "jira_create_subtask", "jira_create_epic_with_subtasks"] {
+        let arguments = match tool {
+            "jira_create_subtask" => json!({ "summary": "x", "parent_key": ticket }),
+            "jira_create_epic" => json!({ "summary": "x" }),
+            _ => json!({ "summary": "x", "subtasks": [{ "summary": "y" }] }),
+        };
+        assert!(stage.call(tool, arguments).unwrap_err().contains("`create_tickets`"), "{tool}");
+    }
+    assert_eq!(stage.fake.asked(), [""; 0]);
+    stage
+        .call("jira_transition_issue", json!({ "issue_key": ticket, "transition": "approved" }))
+        .unwrap();
+    assert_eq!(stage.fake.status(&ticket), "Approved");
+
+    let stage = Stage::of(Permit::agent("reader", [], []));
+    let ticket = stage.fake.add("Task", "A task");
+    for (tool, arguments) in [
+        ("jira_add_comment", json!({ "issue_key": ticket, "comment": "x" })),
+        ("jira_update_field", json!({ "issue_key": ticket, "field": "summary", "value": "x" })),
+        ("jira_transition_issue", json!({ "issue_key": ticket, "transition": "Start" })),
+    ] {
+        let refusal = stage.call(tool, arguments).unwrap_err();
+        assert!(refusal.contains("the permission `jira`"), "{refusal}");
+    }
+    assert_eq!(stage.fake.asked(), [""; 0]);
+    stage.call("jira_get_issue", json!({ "issue_key": ticket })).unwrap();
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused_before_anything_is_sent() {
+    let stage = Stage::of(Permit::Person);
+    for (tool, arguments) in [
+        ("jira_get_issue", json!({ "issue_key": "../../admin" })),
+        ("jira_get_issue", json!({ "issue_key": "PROJ-1", "comments": 51 })),
+        ("jira_search_issues", json!({ "jql": "" })),
+        ("jira_search_issues", json!({ "jql": "a = b", "limit": 0 })),
+        ("jira_create_issue", json!({ "summary": "x", "parent": "PROJ-1" })),
+        ("jira_create_issue", json!({ "summary": "x", "labels": ["a b"] })),
+        ("jira_create_issue", json!({ "summary": "x", "project": "a\" OR 1 = 1" })),
+        ("jira_create_epic", json!({ "summary": "" })),
+        ("jira_create_epic_with_subtasks", json!({ "summary": "x", "subtasks": [] })),
+        (
+            "jira_create_epic_with_subtasks",
+            json!({ "summary": "x", "subtasks": [{ "title": "y" }] }),
+        ),
+        ("jira_add_comment", json!({ "issue_key": "PROJ-1", "comment": " " })),
+        (
+            "jira_update_field",
+            json!({ "issue_key": "PROJ-1", "field": "summary", "value": { "a": 1 } }),
+        ),
+    ] {
+        let refusal = stage.call(tool, arguments.clone()).unwrap_err();
+        assert!(refusal.contains("Nothing was done"), "{tool} {arguments}: {refusal}");
+    }
+    assert_eq!(stage.fake.asked(), [""; 0]);
+}
+
+#[test]
+fn what_is_too_long_is_cut_and_says_so() {
+    let stage = Stage::of(Permit::Person);
+    let ticket = stage.fake.add("Task", "A task");
+    let paragraph =
+        json!({ "type": "paragraph", "content": [{ "type": "text", "text": "ä".repeat(30_000) }] });
+    stage.fake.set(&ticket, "description", json!({ "type": "doc", "content": [paragraph] }));
+    stage.fake.say(&ticket, &"x".repeat(10_000));
+    stage.fake.say(&ticket, "short");
+    let issue =
+        stage.call("jira_get_issue", json!({ "issue_key": ticket, "comments": 2 })).unwrap();
+    assert_eq!(issue["description"].as_str().unwrap().chars().count(), 20_000);
+    assert_eq!(issue["description_cut"], true);
+    assert_eq!(
+        (&issue["comments"][0]["cut"], &issue["comments"][1]["cut"]),
+        (&json!(false), &json!(true))
+    );
+    let issue =
+        stage.call("jira_get_issue", json!({ "issue_key": ticket, "comments": 1 })).unwrap();
+    assert_eq!(issue["older_comments"], 1);
+}
