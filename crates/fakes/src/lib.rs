@@ -10,6 +10,7 @@ pub mod github;
 pub mod graphiti;
 mod http;
 pub mod jira;
+pub mod linear;
 mod listener;
 pub mod model;
 pub mod pages;

@@ -18,7 +18,8 @@ use serde_json::json;
 use crate::github::GitHub;
 use crate::github::post::{Posted, Standing, post};
 use crate::http::ServiceError;
-use crate::jira::{Jira, JiraError, Marker, Moved, Told};
+use crate::jira::{Jira, JiraError, Marker};
+use crate::outcome::{Moved, Told};
 
 /// How often it is tried to deliver a letter.
 const TRIES: u32 = 50;

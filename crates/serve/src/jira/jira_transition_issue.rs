@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_services::jira::Moved;
+use assay_services::outcome::Moved;
 use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

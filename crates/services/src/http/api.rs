@@ -282,6 +282,14 @@ impl Api {
             unclear: call.effect == Effect::Writes && status >= 500,
         }
     }
+
+    /// Gives what the service says as it can be told: without the key, in a line of bounded length.
+    pub fn told(&self, said: &str) -> String {
+        match self.keys.get(KEY_TIME) {
+            Ok(Some(key)) => short(&key.scrub(said)),
+            Ok(None) | Err(_) => short(said),
+        }
+    }
 }
 
 /// Gives what a refusal says, in the ways that GitHub, JIRA and Linear say it.

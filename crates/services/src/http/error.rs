@@ -12,7 +12,7 @@ const SHOWN: usize = 600;
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// There is no key for it.
-    #[error("{service} cannot be used: {source}")]
+    #[error("{service} cannot be used")]
     NoKey {
         /// The service.
         service: &'static str,

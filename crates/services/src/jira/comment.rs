@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::issue::CommentPage;
 use super::{Jira, JiraError, document};
 use crate::http::Call;
+use crate::outcome::Told;
 
 /// What comes before a marker.
 const PREFIX: &str = "assay:";
@@ -46,15 +47,6 @@ impl fmt::Display for Marker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PREFIX}{}", self.0)
     }
-}
-
-/// Whether something had to be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
-    /// It was told now.
-    Now,
-    /// It had been told before.
-    Before,
 }
 
 impl Jira {

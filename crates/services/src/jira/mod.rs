@@ -21,12 +21,11 @@ use std::sync::Arc;
 use assay_sandbox::Keys;
 use serde_json::Value;
 
-pub use self::comment::{Marker, MarkerError, Told};
+pub use self::comment::{Marker, MarkerError};
 pub use self::create::{Child, Draft, NewTicket};
 pub use self::error::JiraError;
 pub use self::field::FieldValue;
 pub use self::issue::{Comment, Found, Issue, Listed};
-pub use self::transition::Moved;
 use crate::http::{Api, Authorization, Call, Clock, Transport, path_segment};
 
 /// Which JIRA it is.

@@ -6,23 +6,7 @@ use serde_json::json;
 
 use super::{Jira, JiraError};
 use crate::http::Call;
-
-/// What became of a ticket that was to be moved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Moved {
-    /// It was moved.
-    Now {
-        /// Where it was.
-        from: String,
-        /// Where it is.
-        to: String,
-    },
-    /// It was there already.
-    Before {
-        /// Where it is.
-        status: String,
-    },
-}
+use crate::outcome::Moved;
 
 #[derive(Deserialize)]
 struct Offers {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use assay_fakes::jira::{FakeJira, Fault, PROJECT, TOKEN, USER};
 use assay_services::jira::{
-    Child, Draft, FieldValue, Flavour, Jira, JiraError, Moved, NewTicket, Told, document,
+    Child, Draft, FieldValue, Flavour, Jira, JiraError, NewTicket, document,
 };
+use assay_services::outcome::{Moved, Told};
 use assay_store::pulls::TicketKey;
 use expect_test::{Expect, expect};
 use serde_json::json;

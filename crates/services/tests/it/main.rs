@@ -5,6 +5,7 @@
 mod github;
 mod graphiti;
 mod jira;
+mod linear;
 mod mail;
 #[cfg(unix)]
 mod on_chromium;

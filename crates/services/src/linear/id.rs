@@ -1,0 +1,47 @@
+//! Ids that whoever makes something chooses: [`Id`].
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// An id in the form of a random UUID, as Linear wants it, that follows from what it stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Id([u8; 16]);
+
+impl Id {
+    /// Makes an id of a digest.
+    pub const fn of(mut digest: [u8; 16]) -> Id {
+        digest[6] = digest[6] & 0x0f | 0x40;
+        digest[8] = digest[8] & 0x3f | 0x80;
+        Id(digest)
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, byte) in self.0.iter().enumerate() {
+            if matches!(at, 4 | 6 | 8 | 10) {
+                f.write_str("-")?;
+            }
+            write!(f, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_a_uuid_of_the_fourth_version() {
+        assert_eq!(Id::of([0xff; 16]).to_string(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+        assert_eq!(Id::of([0; 16]).to_string(), "00000000-0000-4000-8000-000000000000");
+    }
+}

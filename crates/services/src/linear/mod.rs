@@ -1,0 +1,246 @@
+//! Linear, over its GraphQL interface: [`Linear`].
+//!
+//! A spec has one issue, and each piece of news about it one comment. Linear lets whoever makes
+//! something choose its id ([`Id`]); so what was made is found by its id, and what was made twice
+//! would be refused: nothing is told twice, also where an answer is lost. What is worth telling is
+//! left to others.
+
+mod id;
+mod queries;
+
+use std::sync::Arc;
+
+use assay_sandbox::Keys;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+pub use self::id::Id;
+pub use self::queries::{OPERATIONS, Operation};
+use crate::http::{Api, Authorization, Call, Clock, ServiceError, Transport};
+use crate::outcome::{Moved, Told};
+
+/// Where Linear is.
+pub const URL: &str = "https://api.linear.app";
+
+/// Where it is asked.
+const PATH: &str = "/graphql";
+
+/// Why Linear did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum LinearError {
+    /// It could not be asked, or refused.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// A team has no such state.
+    #[error("the team has no state `{wanted}`; it has {}", .states.join(", "))]
+    NoState {
+        /// What was wanted.
+        wanted: String,
+        /// Those that there are.
+        states: Vec<String>,
+    },
+}
+
+/// An issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinearIssue {
+    /// Its id.
+    pub id: String,
+    /// What people call it, such as `ENG-12`.
+    pub identifier: String,
+    /// The name of the state that it is in.
+    pub state: String,
+}
+
+/// A team in Linear.
+#[derive(Clone)]
+pub struct Linear {
+    api: Api,
+    team: String,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    data: Value,
+    #[serde(default)]
+    errors: Vec<Complaint>,
+}
+
+#[derive(Deserialize)]
+struct Complaint {
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    extensions: Value,
+}
+
+#[derive(Deserialize)]
+struct Nodes<T> {
+    nodes: Vec<T>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct IssueNode {
+    id: String,
+    identifier: String,
+    state: Named,
+}
+
+#[derive(Deserialize)]
+struct Team {
+    id: String,
+    states: Nodes<Named>,
+}
+
+impl From<IssueNode> for LinearIssue {
+    fn from(node: IssueNode) -> LinearIssue {
+        LinearIssue { id: node.id, identifier: node.identifier, state: node.state.name }
+    }
+}
+
+impl Linear {
+    /// A team, by its id or key, over a transport, with a key and somebody's patience.
+    pub fn new(
+        transport: Arc<dyn Transport>,
+        keys: Arc<Keys>,
+        team: &str,
+        clock: Arc<dyn Clock>,
+    ) -> Linear {
+        let api = Api::new("Linear", transport, keys, Authorization::Plain, clock);
+        Linear { api: api.with_header("accept", "application/json"), team: team.to_owned() }
+    }
+
+    /// Gives an issue by what people call it.
+    pub fn issue(&self, identifier: &str) -> Result<LinearIssue, LinearError> {
+        let node: IssueNode = self.ask(&queries::ISSUE, json!({ "id": identifier }), "issue")?;
+        Ok(node.into())
+    }
+
+    /// Gives the issue that was made with an id, and makes it where there is none.
+    pub fn issue_for(
+        &self,
+        id: &Id,
+        title: &str,
+        description: &str,
+    ) -> Result<LinearIssue, LinearError> {
+        if let Some(issue) = self.made(id)? {
+            return Ok(issue);
+        }
+        let team = self.team()?.id;
+        let input = json!({
+            "id": id, "teamId": team, "title": title, "description": description,
+        });
+        #[derive(Deserialize)]
+        struct Made {
+            issue: Option<IssueNode>,
+        }
+        let made =
+            self.ask::<Made>(&queries::CREATE_ISSUE, json!({ "input": input }), "issueCreate");
+        match made {
+            Ok(Made { issue: Some(node) }) => Ok(node.into()),
+            Ok(Made { issue: None }) => Err(self.unreadable(&queries::CREATE_ISSUE).into()),
+            Err(error) if error.is_unclear() => self.made(id)?.ok_or(error.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn made(&self, id: &Id) -> Result<Option<LinearIssue>, LinearError> {
+        let found: Nodes<IssueNode> =
+            self.ask(&queries::FIND_ISSUE, json!({ "id": id }), "issues")?;
+        Ok(found.nodes.into_iter().next().map(LinearIssue::from))
+    }
+
+    fn team(&self) -> Result<Team, LinearError> {
+        Ok(self.ask(&queries::TEAM, json!({ "id": self.team }), "team")?)
+    }
+
+    /// Moves an issue to a state of the team, by its name.
+    pub fn move_to(&self, issue: &LinearIssue, state: &str) -> Result<Moved, LinearError> {
+        let is_same = |name: &str| name.trim().to_lowercase() == state.trim().to_lowercase();
+        if is_same(&issue.state) {
+            return Ok(Moved::Before { status: issue.state.clone() });
+        }
+        let states = self.team()?.states.nodes;
+        let Some(wanted) = states.iter().find(|it| is_same(&it.name)) else {
+            let states = states.iter().map(|state| format!("`{}`", state.name)).collect();
+            return Err(LinearError::NoState { wanted: state.trim().to_owned(), states });
+        };
+        let variables = json!({ "id": issue.id, "input": { "stateId": wanted.id } });
+        let ask = || self.ask::<Value>(&queries::MOVE_ISSUE, variables.clone(), "issueUpdate");
+        match ask() {
+            // Moving it there a second time leaves it as the first time did.
+            Err(error) if error.is_unclear() => ask()?,
+            moved => moved?,
+        };
+        Ok(Moved::Now { from: issue.state.clone(), to: wanted.name.clone() })
+    }
+
+    /// Says something about an issue unless a comment with that id is there.
+    pub fn comment_once(
+        &self,
+        issue: &LinearIssue,
+        id: &Id,
+        text: &str,
+    ) -> Result<Told, LinearError> {
+        if self.is_told(id)? {
+            return Ok(Told::Before);
+        }
+        let input = json!({ "id": id, "issueId": issue.id, "body": text });
+        let variables = json!({ "input": input });
+        match self.ask::<Value>(&queries::COMMENT, variables, "commentCreate") {
+            Ok(_) => Ok(Told::Now),
+            Err(error) if error.is_unclear() && self.is_told(id)? => Ok(Told::Now),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn is_told(&self, id: &Id) -> Result<bool, LinearError> {
+        let found: Nodes<Value> =
+            self.ask(&queries::FIND_COMMENT, json!({ "id": id }), "comments")?;
+        Ok(!found.nodes.is_empty())
+    }
+
+    /// Asks, and gives one field of the answer. What is wrong is told in an answer that is good.
+    fn ask<T: DeserializeOwned>(
+        &self,
+        operation: &Operation,
+        variables: Value,
+        field: &str,
+    ) -> Result<T, ServiceError> {
+        let body = json!({
+            "operationName": operation.name, "query": operation.query, "variables": variables,
+        });
+        let call = Call::post(PATH, body);
+        let call = if operation.writes { call } else { call.that_reads() };
+        let mut answer: Answer = self.api.json(&call)?;
+        if let Some(first) = answer.errors.first() {
+            let is_inner = first.extensions["code"] == "INTERNAL_SERVER_ERROR";
+            let messages: Vec<&str> = answer.errors.iter().map(|it| it.message.as_str()).collect();
+            return Err(ServiceError::Refused {
+                service: self.api.service(),
+                what: operation.name.to_owned(),
+                status: 200,
+                said: self.api.told(&messages.join("; ")),
+                unclear: operation.writes && is_inner,
+            });
+        }
+        serde_json::from_value(answer.data[field].take()).map_err(|_| self.unreadable(operation))
+    }
+
+    fn unreadable(&self, operation: &Operation) -> ServiceError {
+        ServiceError::Unreadable {
+            service: self.api.service(),
+            what: operation.name.to_owned(),
+            why: "it does not hold what was asked for".to_owned(),
+            unclear: operation.writes,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What Linear is asked, word by word: [`OPERATIONS`].
+
+/// Something that Linear is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says.
+    pub query: &'static str,
+    /// Whether it changes something.
+    pub writes: bool,
+}
+
+/// All of it.
+pub const OPERATIONS: [Operation; 7] =
+    [ISSUE, FIND_ISSUE, CREATE_ISSUE, TEAM, MOVE_ISSUE, FIND_COMMENT, COMMENT];
+
+pub(super) const ISSUE: Operation = Operation {
+    name: "AssayIssue",
+    query: "query AssayIssue($id: String!) { \
+        issue(id: $id) { id identifier state { id name } } }",
+    writes: false,
+};
+
+pub(super) const FIND_ISSUE: Operation = Operation {
+    name: "AssayFindIssue",
+    query: "query AssayFindIssue($id: ID!) { \
+        issues(first: 1, includeArchived: true, filter: { id: { eq: $id } }) { \
+        nodes { id identifier state { id name } } } }",
+    writes: false,
+};
+
+pub(super) const CREATE_ISSUE: Operation = Operation {
+    name: "AssayCreateIssue",
+    query: "mutation AssayCreateIssue($input: IssueCreateInput!) { \
+        issueCreate(input: $input) { success issue { id identifier state { id name } } } }",
+    writes: true,
+};
+
+pub(super) const TEAM: Operation = Operation {
+    name: "AssayTeam",
+    query: "query AssayTeam($id: String!) { \
+        team(id: $id) { id states(first: 100) { nodes { id name } } } }",
+    writes: false,
+};
+
+pub(super) const MOVE_ISSUE: Operation = Operation {
+    name: "AssayMoveIssue",
+    query: "mutation AssayMoveIssue($id: String!, $input: IssueUpdateInput!) { \
+        issueUpdate(id: $id, input: $input) { success } }",
+    writes: true,
+};
+
+pub(super) const FIND_COMMENT: Operation = Operation {
+    name: "AssayFindComment",
+    query: "query AssayFindComment($id: ID!) { \
+        comments(first: 1, includeArchived: true, filter: { id: { eq: $id } }) { nodes { id } } }",
+    writes: false,
+};
+
+pub(super) const COMMENT: Operation = Operation {
+    name: "AssayComment",
+    query: "mutation AssayComment($input: CommentCreateInput!) { \
+        commentCreate(input: $input) { success comment { id } } }",
+    writes: true,
+};

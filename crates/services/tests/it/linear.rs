@@ -1,0 +1,84 @@
+//! The client of Linear, with a Linear that is none.
+
+use std::sync::Arc;
+
+use assay_fakes::linear::{FakeLinear, Fault, KEY, TEAM_KEY};
+use assay_services::linear::{Id, Linear, LinearError};
+use assay_services::outcome::{Moved, Told};
+
+use crate::stage::{Direct, Waits, keys};
+
+fn client(fake: &FakeLinear, key: &str) -> (Linear, Arc<Waits>) {
+    let waits = Arc::new(Waits::default());
+    let transport = Arc::new(Direct(Arc::new(fake.clone())));
+    (Linear::new(transport, keys(key), TEAM_KEY, waits.clone()), waits)
+}
+
+const ISSUE: Id = Id::of([1; 16]);
+const NEWS: Id = Id::of([2; 16]);
+
+#[test]
+fn a_spec_has_one_issue_whatever_happens() {
+    let fake = FakeLinear::default();
+    let (linear, _) = client(&fake, KEY);
+    fake.fail("AssayCreateIssue", Fault::CutAfter);
+    let issue = linear.issue_for(&ISSUE, "001-login", "A spec").unwrap();
+    assert_eq!((issue.identifier.as_str(), issue.state.as_str()), ("ENG-1", "Backlog"));
+    assert_eq!(linear.issue_for(&ISSUE, "001-login", "A spec").unwrap(), issue);
+    assert_eq!(linear.issue("ENG-1").unwrap(), issue);
+    assert_eq!((fake.issues().len(), fake.problems()), (1, vec![]));
+}
+
+#[test]
+fn news_is_told_once_whatever_happens() {
+    for fault in [Fault::CutAfter, Fault::CutBefore, Fault::Inner, Fault::Before(502), Fault::Limit]
+    {
+        let fake = FakeLinear::default();
+        let (linear, waits) = client(&fake, KEY);
+        let issue = linear.issue_for(&ISSUE, "001-login", "").unwrap();
+        fake.fail("AssayComment", fault);
+        let told = linear.comment_once(&issue, &NEWS, "Rejected");
+        match fault {
+            Fault::CutAfter | Fault::Limit => assert_eq!(told.unwrap(), Told::Now),
+            _ => {
+                told.unwrap_err();
+                assert_eq!(linear.comment_once(&issue, &NEWS, "Rejected").unwrap(), Told::Now);
+            }
+        }
+        assert_eq!(linear.comment_once(&issue, &NEWS, "Rejected").unwrap(), Told::Before);
+        assert_eq!(fake.comments(), ["Rejected"], "{fault:?}");
+        assert_eq!(waits.seconds().contains(&60), fault == Fault::Limit);
+        assert_eq!(fake.problems(), [""; 0]);
+    }
+}
+
+#[test]
+fn an_issue_moves_by_the_name_of_a_state() {
+    let fake = FakeLinear::default();
+    let (linear, _) = client(&fake, KEY);
+    let issue = linear.issue_for(&ISSUE, "001-login", "").unwrap();
+    fake.fail("AssayMoveIssue", Fault::CutAfter);
+    let moved = linear.move_to(&issue, "in review").unwrap();
+    assert_eq!(moved, Moved::Now { from: "Backlog".to_owned(), to: "In Review".to_owned() });
+    assert_eq!(fake.issues()[0].2, "In Review");
+    assert!(matches!(linear.move_to(&issue, "backlog"), Ok(Moved::Before { .. })));
+    let error = linear.move_to(&issue, "Shipped").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the team has no state `Shipped`; it has `Backlog`, `Todo`, `In Progress`, `In Review`, `Done`"
+    );
+}
+
+#[test]
+fn an_error_in_a_good_answer_is_one() {
+    let fake = FakeLinear::default();
+    let (linear, _) = client(&fake, KEY);
+    let error = linear.issue("ENG-9").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Linear refused `AssayIssue` with status 200: Entity not found: Issue"
+    );
+    let (stranger, _) = client(&fake, "lin_api_of_somebody_else");
+    let LinearError::Service(error) = stranger.issue("ENG-1").unwrap_err() else { panic!() };
+    assert_eq!(error.status(), Some(401));
+}
