@@ -15,6 +15,7 @@ pub mod journal;
 pub mod learned;
 mod markdown;
 pub mod metrics;
+pub mod news;
 pub mod next;
 pub mod opening;
 pub mod own;

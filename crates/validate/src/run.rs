@@ -46,6 +46,9 @@ pub trait Site {
     /// Puts what was done into the tree, if that is still the one that it was started from.
     fn put_in(&self, patch: &Patch, tree: &TreeHash) -> Result<Put, Breakdown>;
 
+    /// Hears that a loop is taken up, where it stands.
+    fn taken_up(&self, _standing: &Standing) {}
+
     /// Hears why a round broke down.
     fn failed(&self, _why: &str) {}
 
@@ -149,6 +152,7 @@ pub fn run<S: Site>(
             work.note(Event::FeedbackTaken { items, digest, archived })?;
         }
     }
+    site.taken_up(&work.standing);
     let ending = work.rounds()?;
     Ok((ending, work.standing))
 }

@@ -28,6 +28,8 @@ pub struct Standing {
     pub history: Vec<Round>,
     /// How many of them were before this epoch, and count no more.
     before_epoch: usize,
+    /// When this epoch began.
+    pub begun: String,
     /// The commit on top of which the implementation was made.
     pub base: Option<String>,
     /// How many rounds broke down one after another.
@@ -165,6 +167,7 @@ impl Standing {
         match event {
             Event::EpochBegun { why, base } => {
                 self.begin(*why, base.as_deref());
+                self.begun = at.to_owned();
                 Ok(())
             }
             Event::ReviewBegun { round, tree } => {

@@ -177,6 +177,12 @@ impl Site for Ground<'_> {
     }
 
     fn export(&self, standing: &Standing, ending: Option<&Ending>) -> Result<(), Breakdown> {
-        self.told(standing).write(&self.root, ending)
+        self.told(standing).write(&self.root, ending)?;
+        self.listener.stands(standing, ending);
+        Ok(())
+    }
+
+    fn taken_up(&self, standing: &Standing) {
+        self.listener.stands(standing, None);
     }
 }

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use assay_checks::check::CheckOutcome;
 
+use crate::ending::Ending;
 use crate::event::Seen;
 use crate::issue::Issue;
 use crate::paper::CriterionLine;
 use crate::run::Breakdown;
 use crate::spec::Spec;
+use crate::standing::Standing;
 
 /// Reviews the implementation of a spec.
 pub trait Reviews {
@@ -69,4 +71,6 @@ pub trait Hears {
     fn fixed(&self, files: &[String], left_out: &[String]);
     /// A round broke down.
     fn broke_down(&self, _why: &str) {}
+    /// The loop stands here, or ended like this. The same may come again after a crash.
+    fn stands(&self, _standing: &Standing, _ending: Option<&Ending>) {}
 }

@@ -1,0 +1,233 @@
+//! What those who follow a spec's ticket are told: [`News`].
+//!
+//! It follows from the standing alone, so that a run which goes on after a crash comes to the same news
+//! with the same identity, and whoever tells it can tell it once. Where it is told is left to others.
+
+use assay_findings::write::plain::one_line;
+use assay_rules::redacted_text;
+use jiff::Timestamp;
+
+use crate::ending::Ending;
+use crate::standing::Standing;
+
+/// So much of a reason is told, in characters.
+const REASON: usize = 300;
+
+/// The latest thing that happened in a loop and that others want to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct News {
+    /// What happened.
+    pub what: Happened,
+    /// What it is known by: the same for the same thing, however often it is told.
+    pub identity: [u8; 16],
+}
+
+/// What happened in a loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happened {
+    /// It began.
+    Started,
+    /// A round found something.
+    Rejected {
+        /// Which round.
+        round: u32,
+        /// How many issues it found.
+        issues: usize,
+    },
+    /// All holds.
+    Approved {
+        /// After how many rounds.
+        rounds: usize,
+        /// After how many seconds.
+        seconds: u64,
+    },
+    /// A person is asked.
+    HandedOver {
+        /// After how many rounds.
+        rounds: usize,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl News {
+    /// Gives the latest news of a loop on a spec of a repository.
+    pub fn of(
+        repository: &str,
+        spec: &str,
+        standing: &Standing,
+        ending: Option<&Ending>,
+    ) -> Option<News> {
+        let rounds = standing.epoch();
+        let last = rounds.iter().rev().find(|round| round.seen().is_some());
+        let (what, at) = match (ending, last) {
+            (Some(Ending::Approved), _) => {
+                let ended = last.map_or(standing.begun.as_str(), |round| round.at.as_str());
+                let seconds = seconds(&standing.begun, ended);
+                (Happened::Approved { rounds: rounds.len(), seconds }, ended)
+            }
+            (Some(ending), _) => {
+                let reason = redacted_text(&one_line(&ending.reason()));
+                let reason = reason.chars().take(REASON).collect();
+                let at = rounds.last().map_or(standing.begun.as_str(), |round| round.at.as_str());
+                (Happened::HandedOver { rounds: rounds.len(), reason }, at)
+            }
+            (None, None) => (Happened::Started, standing.begun.as_str()),
+            (None, Some(round)) => {
+                let issues = round.seen().map_or(0, |seen| seen.issues.len());
+                if issues == 0 {
+                    return None;
+                }
+                (Happened::Rejected { round: round.number, issues }, round.at.as_str())
+            }
+        };
+        let identity = identity(&[repository, spec, what.word(), at]);
+        Some(News { what, identity })
+    }
+
+    /// Gives what a spec of a repository is known by.
+    pub fn identity_of_spec(repository: &str, spec: &str) -> [u8; 16] {
+        identity(&[repository, spec])
+    }
+
+    /// Says it, for whoever follows the ticket.
+    pub fn text(&self, spec: &str) -> String {
+        let spec = redacted_text(&one_line(spec));
+        let count = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        };
+        match &self.what {
+            Happened::Started => format!("Validation of `{spec}` started."),
+            Happened::Rejected { round, issues } => {
+                let issues = count(*issues, "issue");
+                format!("Validation of `{spec}`, round {round}: rejected, {issues} to fix.")
+            }
+            Happened::Approved { rounds, seconds } => {
+                let (rounds, time) = (count(*rounds, "round"), time(*seconds));
+                format!("Validation of `{spec}`: approved after {rounds} and {time}.")
+            }
+            Happened::HandedOver { rounds, reason } => {
+                let rounds = count(*rounds, "round");
+                format!(
+                    "Validation of `{spec}` needs a person after {rounds}: {reason}. See \
+                     `QA_HUMAN_ESCALATION.md` in the folder of the spec."
+                )
+            }
+        }
+    }
+}
+
+impl Happened {
+    fn word(&self) -> &'static str {
+        match self {
+            Happened::Started => "started",
+            Happened::Rejected { .. } => "rejected",
+            Happened::Approved { .. } => "approved",
+            Happened::HandedOver { .. } => "handed over",
+        }
+    }
+}
+
+fn identity(parts: &[&str]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    let mut identity = [0; 16];
+    identity.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    identity
+}
+
+fn seconds(from: &str, to: &str) -> u64 {
+    let parse = |at: &str| at.parse::<Timestamp>().ok();
+    let Some((from, to)) = parse(from).zip(parse(to)) else { return 0 };
+    u64::try_from(to.duration_since(from).as_secs()).unwrap_or(0)
+}
+
+fn time(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Begun, Event, Seen, TreeHash};
+    use crate::issue::Issue;
+
+    fn after(events: &[(&str, Event)]) -> Standing {
+        let mut standing = Standing::default();
+        for (at, event) in events {
+            standing.take(at, event).unwrap();
+        }
+        standing
+    }
+
+    fn begun() -> Event {
+        Event::EpochBegun { why: Begun::First, base: None }
+    }
+
+    fn review(round: u32) -> Event {
+        Event::ReviewBegun { round, tree: TreeHash(format!("t{round}")) }
+    }
+
+    fn reviewed(issues: Vec<Issue>) -> Event {
+        Event::Reviewed { seen: Seen { issues, ..Seen::default() } }
+    }
+
+    fn told(standing: &Standing, ending: Option<&Ending>) -> String {
+        let news = News::of("repository", "001-login", standing, ending);
+        news.map_or("nothing".to_owned(), |news| news.text("001-login"))
+    }
+
+    #[test]
+    fn news_follows_from_where_a_loop_stands() {
+        let issue: Issue = serde_json::from_str(
+            r#"{"type":"unit_test","title":"a test fails","severity":"high"}"#,
+        )
+        .unwrap();
+        let mut events = vec![("2026-03-01T10:00:00Z", begun())];
+        assert_eq!(told(&after(&events), None), "Validation of `001-login` started.");
+        events.push(("2026-03-01T10:00:01Z", review(1)));
+        events.push(("2026-03-01T10:01:00Z", reviewed(vec![issue])));
+        let rejected = after(&events);
+        assert_eq!(
+            told(&rejected, None),
+            "Validation of `001-login`, round 1: rejected, 1 issue to fix."
+        );
+        assert_eq!(
+            told(&rejected, Some(&Ending::NoProgress { rounds: 1 })).split(". See").next(),
+            Some(
+                "Validation of `001-login` needs a person after 1 round: nothing got any better in \
+                 1 round"
+            )
+        );
+        events.push(("2026-03-01T10:02:00Z", review(2)));
+        events.push(("2026-03-01T10:03:05Z", reviewed(Vec::new())));
+        let approved = after(&events);
+        assert_eq!(told(&approved, None), "nothing");
+        assert_eq!(
+            told(&approved, Some(&Ending::Approved)),
+            "Validation of `001-login`: approved after 2 rounds and 3 min 5 s."
+        );
+    }
+
+    #[test]
+    fn the_same_news_has_the_same_identity_and_other_news_another() {
+        let first = after(&[("2026-03-01T10:00:00Z", begun())]);
+        let later = after(&[("2026-03-02T10:00:00Z", begun())]);
+        let identity = |repository, spec, standing| {
+            News::of(repository, spec, standing, None).unwrap().identity
+        };
+        let known = identity("a", "001", &first);
+        assert_eq!(identity("a", "001", &first), known);
+        assert_ne!(identity("a", "001", &later), known);
+        assert_ne!(identity("b", "001", &first), known);
+        assert_ne!(identity("a", "002", &first), known);
+    }
+}
