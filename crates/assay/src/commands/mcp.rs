@@ -6,13 +6,16 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
+use assay_agents::config::roster::{self, AgentConfig};
 use assay_agents::workflow::{OWN_AGENT, OWN_TASK, ROOT};
 use assay_review::handed_in;
 use assay_review::runs::{self, RunError};
 use assay_serve::electron::{self, App};
 use assay_serve::github;
+use assay_serve::jira::{self, Board};
 use assay_serve::mcp::http::{Door, Listener};
 use assay_serve::mcp::token::Token;
 use assay_serve::mcp::{Server, Stop, stdio};
@@ -33,6 +36,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The variable with the debugging port of the app that agents try out.
 const DEBUG_PORT: &str = "ELECTRON_DEBUG_PORT";
+
+/// How long a tool waits where a service asks it to, at a time.
+const SERVICE_WAIT: Duration = Duration::from_secs(60);
 
 /// The port that apps have by habit.
 const USUAL_DEBUG_PORT: u16 = 9222;
@@ -65,7 +71,8 @@ pub(crate) struct Args {
     /// Offer `eval`, which runs code in the app, for `electron`
     #[arg(long)]
     allow_eval: bool,
-    /// The agent whose permissions hold, for `github`; a person's where there is none
+    /// The agent whose permissions hold, for `github` and `jira` [default: ASSAY_AGENT, or those of
+    /// a person]
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
     /// Run as if started in this folder
@@ -84,6 +91,8 @@ enum Name {
     Electron,
     /// Pull requests on GitHub
     Github,
+    /// Tickets in JIRA
+    Jira,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -91,11 +100,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if args.server != Name::Electron && (args.port.is_some() || args.allow_eval) {
         bail!("`--port` and `--allow-eval` are for the server `electron` only");
     }
+    if !matches!(args.server, Name::Github | Name::Jira) && args.agent.is_some() {
+        bail!("`--agent` is for the servers `github` and `jira` only");
+    }
     let server = match args.server {
         Name::TaskQueue => task_queue(root.clone())?,
         Name::Review => review::server(Arc::new(Repository::new(root.clone())), VERSION),
         Name::Electron => electron(args, &root)?,
         Name::Github => github(args, root.clone())?,
+        Name::Jira => jira(args, &root)?,
     };
     let stop = Stop::default();
     match args.http {
@@ -141,21 +154,15 @@ fn github(args: &Args, here: PathBuf) -> anyhow::Result<Server> {
     let desk = github::Desk {
         github: services::github(configured, services::A_MOMENT, told)?,
         repositories: configured.repositories.clone(),
-        permit: permit(args, &settings)?,
+        permit: permit(agent(args, &settings)?),
         tickets: None,
     };
     Ok(github::server(desk, VERSION))
 }
 
 /// Gives what whoever calls may do: what its agent may, or all that a person may.
-fn permit(args: &Args, settings: &AgentSettings) -> anyhow::Result<Permit> {
-    let Some(name) = args.agent.clone().or_else(|| variable(OWN_AGENT)) else {
-        return Ok(Permit::Person);
-    };
-    match settings.roster.of_worker(&name) {
-        Some(agent) => Ok(agent.permit()),
-        None => bail!("there is no agent `{name}` in `config/agents.yaml`"),
-    }
+fn permit(agent: Option<&AgentConfig>) -> Permit {
+    agent.map_or(Permit::Person, AgentConfig::permit)
 }
 
 /// Serves an app on this machine. Its pictures are kept in the repository.
@@ -174,6 +181,39 @@ fn electron(args: &Args, root: &Path) -> anyhow::Result<Server> {
     let app = App::new(Endpoint::local(port), folder.join("e2e"));
     let app = if args.allow_eval { app.allowing_eval() } else { app };
     Ok(electron::server(app, VERSION))
+}
+
+/// Serves tickets. An agent's program runs in a work tree, which it can change: what it may do is
+/// read where it works for.
+fn jira(args: &Args, here: &Path) -> anyhow::Result<Server> {
+    let root = variable(ROOT).map_or_else(|| here.to_owned(), PathBuf::from);
+    let settings = AgentSettings::on_disk(&root)?;
+    let agent = agent(args, &settings)?;
+    let stored = &settings.configuration.jira;
+    let told = |why: &str| drop(writeln!(io::stderr(), "{why}"));
+    let Some(jira) = stored.open(SERVICE_WAIT, told)? else {
+        bail!("no JIRA is configured: set `jira.url` in `{}`", crate::settings::PATH);
+    };
+    let board = Board {
+        jira,
+        permit: permit(agent),
+        project: stored.project.clone(),
+        names: stored.names(agent),
+    };
+    Ok(jira::server(board, VERSION))
+}
+
+/// Gives the agent whose permissions hold. One that works under its own name takes no other.
+fn agent<'a>(args: &Args, settings: &'a AgentSettings) -> anyhow::Result<Option<&'a AgentConfig>> {
+    let id = match (&args.agent, variable(OWN_AGENT)) {
+        (Some(asked), Some(own)) if *asked != own => {
+            bail!("`--agent {asked}` is not who asks: `{OWN_AGENT}` is `{own}`")
+        }
+        (asked, own) => own.or_else(|| asked.clone()),
+    };
+    let Some(id) = id else { return Ok(None) };
+    let known = settings.roster.of_worker(&id);
+    known.map(Some).with_context(|| format!("there is no agent `{id}`; see `{}`", roster::PATH))
 }
 
 /// Gives the folder for what assay keeps in a repository, unless the repository brought it along.

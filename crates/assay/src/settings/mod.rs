@@ -7,10 +7,13 @@ pub(crate) mod agents;
 pub(crate) mod fixer;
 pub(crate) mod gates;
 pub(crate) mod github;
+pub(crate) mod jira;
 mod key;
+pub(crate) mod linear;
 mod model;
 pub(crate) mod models;
 pub(crate) mod qa;
+mod service;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,6 +37,8 @@ use serde::Deserialize;
 
 use self::gates::StoredGates;
 use self::github::StoredGithub;
+use self::jira::StoredJira;
+use self::linear::StoredLinear;
 use self::models::StoredModels;
 use self::qa::StoredQa;
 use crate::commands::known_severity;
@@ -61,6 +66,8 @@ pub(crate) struct Configuration {
     pub(crate) gates: StoredGates,
     pub(crate) qa: StoredQa,
     pub(crate) github: StoredGithub,
+    pub(crate) jira: StoredJira,
+    pub(crate) linear: StoredLinear,
     pub(crate) task: TaskSettings,
     pub(crate) safeguards: Safeguards,
     pub(crate) queue: QueueSettings,
@@ -135,6 +142,8 @@ impl Configuration {
         configuration.gates.check()?;
         configuration.qa.check()?;
         configuration.github.check()?;
+        configuration.jira.check()?;
+        configuration.linear.check()?;
         Ok(Some(configuration))
     }
 
@@ -263,6 +272,8 @@ pub(crate) struct Settings {
     pub(crate) models: StoredModels,
     pub(crate) gates: StoredGates,
     pub(crate) qa: StoredQa,
+    pub(crate) jira: StoredJira,
+    pub(crate) linear: StoredLinear,
     /// Whether personas read every change.
     pub(crate) uses_models: bool,
     /// Whether findings are looked at again by a model.
@@ -306,6 +317,8 @@ impl Settings {
         configuration.models.check()?;
         configuration.gates.check()?;
         configuration.qa.check()?;
+        configuration.jira.check()?;
+        configuration.linear.check()?;
         Ok(Settings {
             leave_out: configuration.leave_out()?,
             at_a_time: configuration.review.at_a_time,
@@ -316,6 +329,8 @@ impl Settings {
             models: configuration.models,
             gates: configuration.gates,
             qa: configuration.qa,
+            jira: configuration.jira,
+            linear: configuration.linear,
             uses_models: configuration.review.models,
             second_looks: configuration.review.second_looks,
             personas,

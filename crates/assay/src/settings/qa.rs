@@ -43,6 +43,8 @@ pub(crate) struct StoredQa {
     /// Where the app's pages are while it runs.
     app_url: Option<String>,
     memory: StoredMemory,
+    /// Whether JIRA and Linear are told how a loop goes on, where they are configured.
+    pub(crate) tracking: Option<bool>,
     fixer: Option<StoredFixer>,
     frameworks: Vec<StoredFramework>,
     /// Kinds of issues besides those that are known.

@@ -6,6 +6,7 @@ mod eyes;
 mod hands;
 mod place;
 mod silent;
+mod tracking;
 
 use std::path::Path;
 use std::time::Duration;
@@ -30,6 +31,7 @@ use self::eyes::Eyes;
 use self::hands::Hands;
 pub(crate) use self::place::Place;
 pub(crate) use self::silent::Silent;
+use self::tracking::Tracking;
 use crate::environment::variable;
 use crate::exit::NothingKnown;
 use crate::memory;
@@ -197,6 +199,7 @@ impl Work<'_> {
             prompt: prompts.fixer.as_deref(),
             deadline,
         };
+        let tracking = Tracking::of(place, &settings, self.listener, warn);
         let ground = Ground {
             root: place.root.clone(),
             spec: place.spec.clone(),
@@ -211,7 +214,7 @@ impl Work<'_> {
             clock: &now,
             reviewer: &eyes,
             fixer: &hands,
-            listener: self.listener,
+            listener: &tracking,
         };
         let (ending, standing) = run(&ground, journal, &limits, begin).map_err(broken)?;
         let learned = Learned::of(&place.spec.name, &standing, &ending);

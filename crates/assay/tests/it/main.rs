@@ -12,6 +12,7 @@ mod gate;
 mod gates;
 mod house;
 mod injection;
+mod jira;
 mod ledger;
 mod mcp;
 mod models;
@@ -50,6 +51,9 @@ fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &s
     command.args(args).current_dir(folder).env("NO_COLOR", "1").env_remove("CARGO_HOME");
     for key in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
         command.env_remove(key);
+    }
+    for name in ["JIRA_USER", "JIRA_API_TOKEN", "LINEAR_API_KEY", "LINEAR_TEAM_ID", "ASSAY_AGENT"] {
+        command.env_remove(name);
     }
     command.env_remove("GRAPHITI_ENABLED").env_remove("GRAPHITI_MCP_URL");
     command.envs(variables.iter().copied());

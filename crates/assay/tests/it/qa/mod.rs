@@ -14,6 +14,7 @@ mod refused;
 mod sign_off;
 mod told;
 mod toolchains;
+mod tracking;
 mod tryout;
 mod watch;
 

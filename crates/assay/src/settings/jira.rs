@@ -1,0 +1,140 @@
+//! What is configured for JIRA: `jira` in the configuration.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use assay_agents::config::roster::{AgentConfig, Happening};
+use assay_sandbox::KeySource;
+use assay_serve::jira::StepNames;
+use assay_services::http::ServerUrl;
+use assay_services::jira::{Flavour, Jira};
+use serde::Deserialize;
+
+use super::service::{Reached, reach};
+use super::{PATH, key};
+use crate::environment::variable;
+
+/// The variable that the key is in, unless told otherwise.
+const TOKEN: &str = "JIRA_API_TOKEN";
+
+/// The variable that the user is in, unless told otherwise.
+const USER: &str = "JIRA_USER";
+
+/// What is configured for JIRA, as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct StoredJira {
+    /// Where it is.
+    url: Option<String>,
+    flavour: StoredFlavour,
+    /// Whose key it is.
+    user: Option<String>,
+    /// The variable that says whose key it is.
+    user_env: Option<String>,
+    token_env: Option<String>,
+    token_command: Option<Vec<String>>,
+    /// Here only to be refused: keys are written nowhere.
+    token: Option<serde::de::IgnoredAny>,
+    /// The project that new tickets are in.
+    pub(crate) project: Option<String>,
+    statuses: StoredStatuses,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredFlavour {
+    #[default]
+    Cloud,
+    Server,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct StoredStatuses {
+    code_review: String,
+    approved: String,
+    changes_requested: String,
+}
+
+impl Default for StoredStatuses {
+    fn default() -> StoredStatuses {
+        StoredStatuses {
+            code_review: "Code Review".to_owned(),
+            approved: "Approved".to_owned(),
+            changes_requested: "Changes Requested".to_owned(),
+        }
+    }
+}
+
+impl StoredJira {
+    /// Says what cannot be used.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        if self.token.is_some() {
+            bail!(
+                "`jira.token` in `{PATH}` would write a secret into a file; say `token_env` or \
+                 `token_command`"
+            );
+        }
+        self.address()?;
+        self.key()?;
+        Ok(())
+    }
+
+    /// Says whether there is one.
+    pub(crate) fn is_configured(&self) -> bool {
+        self.url.is_some()
+    }
+
+    fn address(&self) -> anyhow::Result<Option<ServerUrl>> {
+        let url = self.url.as_deref().map(str::parse::<ServerUrl>).transpose();
+        url.map_err(|why| anyhow!("`jira.url` in `{PATH}` cannot be used: {why}"))
+    }
+
+    /// Gives where its key comes from.
+    pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
+        let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
+        let source = key::source(("token_env", env), ("token_command", command), Some(TOKEN));
+        source.with_context(|| format!("`jira` in `{PATH}`"))
+    }
+
+    /// Gives which JIRA it is, and in the cloud who asks.
+    pub(crate) fn flavour(&self) -> anyhow::Result<Flavour> {
+        match self.flavour {
+            StoredFlavour::Server => Ok(Flavour::Server),
+            StoredFlavour::Cloud => {
+                let name = self.user_env.as_deref().unwrap_or(USER);
+                let user = self.user.clone().or_else(|| variable(name));
+                let user = user.ok_or_else(|| {
+                    anyhow!(
+                        "JIRA does not know who asks: set the variable `{name}`, or `jira.user`"
+                    )
+                })?;
+                Ok(Flavour::Cloud { user })
+            }
+        }
+    }
+
+    /// Prepares to ask it, if there is one. Somebody waits so long at a time, and is told why.
+    pub(crate) fn open(
+        &self,
+        wait: Duration,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> anyhow::Result<Option<Jira>> {
+        let Some(url) = self.address()? else { return Ok(None) };
+        let Reached { transport, keys, clock } = reach(url, self.key()?, wait, told);
+        Ok(Some(Jira::new(transport, self.flavour()?, keys, clock)))
+    }
+
+    /// Gives what the workflow calls its steps; an agent may have names of its own.
+    pub(crate) fn names(&self, agent: Option<&AgentConfig>) -> StepNames {
+        let own = |what: Happening, usual: &str| {
+            let own = agent.and_then(|agent| agent.jira.get(&what));
+            own.map_or(usual, String::as_str).to_owned()
+        };
+        StepNames {
+            code_review: own(Happening::CodeReview, &self.statuses.code_review),
+            approved: own(Happening::Approved, &self.statuses.approved),
+            changes_requested: own(Happening::ChangesRequested, &self.statuses.changes_requested),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What services have in common: how they are reached, and how long they are waited for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_sandbox::{KeySource, Keys};
+use assay_services::http::{Patience, ServerUrl, Transport, Wire};
+
+/// How long one answer of a service may take.
+const ANSWER_TIME: Duration = Duration::from_secs(60);
+
+/// A service over HTTP, with its key and the patience of whoever waits.
+pub(super) struct Reached {
+    pub(super) transport: Arc<dyn Transport>,
+    pub(super) keys: Arc<Keys>,
+    pub(super) clock: Arc<Patience>,
+}
+
+/// Prepares to ask a service; somebody waits so long at a time and is told why.
+pub(super) fn reach(
+    url: ServerUrl,
+    key: KeySource,
+    wait: Duration,
+    told: impl Fn(&str) + Send + Sync + 'static,
+) -> Reached {
+    Reached {
+        // Whoever does not wait long for anything does not wait long for an answer either.
+        transport: Arc::new(Wire::new(url, ANSWER_TIME.min(wait * 10))),
+        keys: Arc::new(Keys::new(key)),
+        clock: Arc::new(Patience::new(wait, told)),
+    }
+}

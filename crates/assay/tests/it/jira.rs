@@ -1,0 +1,108 @@
+//! `assay mcp jira`, with a JIRA that is none.
+
+use std::path::Path;
+
+use assay_fakes::Repository;
+use assay_fakes::jira::{FakeJira, TOKEN, USER};
+use serde_json::{Value, json};
+
+use super::mcp::{answers, call};
+use super::{Ran, assay_with};
+
+const CONFIG: &str = "config/agent-framework.yaml";
+
+fn configured(fake: &FakeJira, flavour: &str) -> Repository {
+    let repository = Repository::new();
+    let url = fake.serve().url();
+    let text = format!("jira:\n  url: '{url}'\n  flavour: {flavour}\n  project: PROJ\n");
+    repository.write(CONFIG, text);
+    repository
+}
+
+fn run(folder: &Path, args: &[&str], lines: &[Value], more: &[(&str, &str)]) -> Ran {
+    let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut variables = vec![("JIRA_USER", USER), ("JIRA_API_TOKEN", TOKEN)];
+    variables.extend(more);
+    let args = [&["mcp", "jira"], args].concat();
+    let ran = assay_with(folder, &args, said.as_bytes(), &variables);
+    assert!(!ran.stdout.contains(TOKEN) && !ran.stderr.contains(TOKEN));
+    ran
+}
+
+/// Calls one tool, and gives what it answers or says instead.
+fn tool(ran: &Ran) -> Result<Value, String> {
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    let result = &answers(ran)[0]["result"];
+    match result["isError"] == true {
+        true => Err(result["content"][0]["text"].as_str().unwrap().to_owned()),
+        false => Ok(result["structuredContent"].clone()),
+    }
+}
+
+#[test]
+fn a_person_and_agents_do_what_each_may() {
+    for (fake, flavour) in [(FakeJira::cloud(), "cloud"), (FakeJira::server(), "server")] {
+        let repository = configured(&fake, flavour);
+        let create = [call(1, "jira_create_issue", &json!({ "summary": "A task" }))];
+        let made = tool(&run(repository.path(), &[], &create, &[])).unwrap();
+        assert_eq!(made, json!({ "key": "PROJ-1" }));
+        let before = fake.asked().len();
+        let refused = tool(&run(repository.path(), &["--agent", "qa"], &create, &[])).unwrap_err();
+        assert!(refused.contains("agent `qa` may not make tickets"), "{refused}");
+        let own = [("ASSAY_AGENT", "engineer-2")];
+        let refused = tool(&run(repository.path(), &[], &create, &own)).unwrap_err();
+        assert!(refused.contains("agent `engineer` may not make tickets"), "{refused}");
+        assert_eq!(fake.asked().len(), before);
+        let review = json!({ "issue_key": "PROJ-1", "transition": "code_review" });
+        let moved =
+            tool(&run(repository.path(), &[], &[call(1, "jira_transition_issue", &review)], &own));
+        assert_eq!(moved.unwrap()["status"], "Code Review");
+        assert_eq!(fake.problems(), [""; 0]);
+    }
+}
+
+#[test]
+fn an_agent_has_its_permissions_from_where_it_works_for_and_not_from_its_work_tree() {
+    let fake = FakeJira::cloud();
+    let repository = configured(&fake, "cloud");
+    let work_tree = configured(&fake, "cloud");
+    work_tree.write("config/agents.yaml", "- id: qa\n  permissions: [jira, create_tickets]\n");
+    let create = [call(1, "jira_create_issue", &json!({ "summary": "A task" }))];
+    let root = repository.path().to_str().unwrap();
+    let own = [("ASSAY_AGENT", "qa"), ("ASSAY_ROOT", root)];
+    tool(&run(work_tree.path(), &[], &create, &own)).unwrap_err();
+    assert_eq!(fake.asked(), [""; 0]);
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_at_once() {
+    let fake = FakeJira::cloud();
+    let repository = configured(&fake, "cloud");
+    let check = |args: &[&str], more: &[(&str, &str)], why: &str| {
+        let ran = run(repository.path(), args, &[], more);
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    };
+    check(&["--agent", "nobody"], &[], "there is no agent `nobody`");
+    check(&["--agent", "architect"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT` is `qa`");
+    check(&[], &[("JIRA_USER", "")], "set the variable `JIRA_USER`");
+    repository.write(CONFIG, "");
+    check(&[], &[], "no JIRA is configured: set `jira.url`");
+    repository.write(CONFIG, "jira: { url: 'https://ada:pw@jira.example' }\n");
+    check(&[], &[], "`jira.url` in `config/agent-framework.yaml` cannot be used");
+    repository
+        .write(CONFIG, "jira: { url: 'https://j.example', token_env: A, token_command: [b] }\n");
+    check(&[], &[], "there are both a variable and a command");
+    let ran = assay_with(repository.path(), &["mcp", "review", "--agent", "qa"], b"", &[]);
+    assert!(ran.stderr.contains("`--agent` is for the server `jira` only"), "{}", ran.stderr);
+}
+
+#[test]
+fn without_a_key_a_tool_says_what_to_set() {
+    let fake = FakeJira::cloud();
+    let repository = configured(&fake, "cloud");
+    let get = [call(1, "jira_get_issue", &json!({ "issue_key": "PROJ-1" }))];
+    let refused = tool(&run(repository.path(), &[], &get, &[("JIRA_API_TOKEN", "")])).unwrap_err();
+    assert_eq!(refused, "JIRA cannot be used: there is no key: set the variable `JIRA_API_TOKEN`");
+    assert_eq!(fake.asked(), [""; 0]);
+}

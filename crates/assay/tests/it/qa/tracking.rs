@@ -1,0 +1,200 @@
+//! What those who follow a spec in JIRA and Linear are told, and what becomes of tickets.
+
+use assay_fakes::jira::{self, FakeJira};
+use assay_fakes::linear::{self, FakeLinear, Fault};
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+use super::{MEND, PLAN, SPEC, Stage};
+use crate::Ran;
+
+/// A loop that is followed.
+struct Followed {
+    stage: Stage,
+    jira: FakeJira,
+    linear: FakeLinear,
+    ticket: String,
+}
+
+impl Followed {
+    /// Sets up a spec whose plan names a ticket, with a fixer that shows all variables it has.
+    fn with_fixer(script: &str) -> Followed {
+        let (jira, linear) = (FakeJira::cloud(), FakeLinear::default());
+        let services = services(&jira.serve().url(), &linear.serve().url());
+        Followed::with(script, &services, jira, linear)
+    }
+
+    /// Sets up such a spec with more lines in the configuration, where nobody listens.
+    fn configured(more: &str) -> Followed {
+        let services = services("http://127.0.0.1:1", "http://127.0.0.1:1");
+        let more = format!("{more}{services}");
+        Followed::with(MEND, &more, FakeJira::cloud(), FakeLinear::default())
+    }
+
+    fn with(script: &str, services: &str, jira: FakeJira, linear: FakeLinear) -> Followed {
+        let ticket = jira.add("Story", "Greeting");
+        let stage = Stage::bare();
+        let script = format!("env > '{}'\n{script}\n", stage.aside("variables").display());
+        let plan = PLAN.replacen('{', &format!("{{\n  \"jira_key\": \"{ticket}\","), 1);
+        stage.implemented(SPEC, &plan, &script, services);
+        Followed { stage, jira, linear, ticket }
+    }
+
+    fn ends(&self, code: i32, args: &[&str], rounds: &str) -> Ran {
+        let variables = [
+            ("JIRA_USER", jira::USER),
+            ("JIRA_API_TOKEN", jira::TOKEN),
+            ("LINEAR_API_KEY", linear::KEY),
+            ("LINEAR_TEAM_ID", linear::TEAM_KEY),
+            ("MAX_QA_ITERATIONS", rounds),
+        ];
+        let ran = self.stage.ends_with(code, args, &variables);
+        for secret in [jira::TOKEN, linear::KEY] {
+            let told = [&ran.stdout, &ran.stderr, &self.stage.paper("qa_journal.jsonl")];
+            assert!(!told.iter().any(|text| text.contains(secret)));
+            let seen = std::fs::read_to_string(self.stage.aside("variables")).unwrap_or_default();
+            assert!(!seen.contains(secret), "the fixer saw it");
+        }
+        ran
+    }
+
+    /// Asserts what was said, and where the tickets are now.
+    fn check(&self, expected: Expect) {
+        let said = self.jira.comments(&self.ticket);
+        let mut told: Vec<String> =
+            said.iter().map(|comment| still(&paragraphs(comment))).collect();
+        told.push(format!("JIRA: {}", self.jira.status(&self.ticket)));
+        told.extend(self.linear.comments().iter().map(|comment| still(comment)));
+        let issues = self.linear.issues().into_iter();
+        told.extend(issues.map(|(title, _, state)| format!("Linear: {title} {state}")));
+        expected.assert_eq(&(told.join("\n") + "\n"));
+        assert_eq!((self.jira.problems(), self.linear.problems()), (vec![], vec![]));
+    }
+}
+
+fn services(jira: &str, linear: &str) -> String {
+    format!("jira: {{ url: '{jira}' }}\nlinear: {{ url: '{linear}' }}\n")
+}
+
+/// Gives the paragraphs of a document, each as a line.
+fn paragraphs(document: &Value) -> String {
+    let lines = document["content"].as_array().unwrap().iter().map(|paragraph| {
+        let parts = paragraph["content"].as_array().unwrap().iter();
+        parts.map(|part| part["text"].as_str().unwrap()).collect::<String>()
+    });
+    lines.collect::<Vec<_>>().join(" / ")
+}
+
+/// Puts fixed words in the place of what is different each time.
+fn still(text: &str) -> String {
+    let text = match text.split_once("assay:") {
+        Some((before, marker)) if marker.len() == 32 => format!("{before}assay:…"),
+        _ => text.to_owned(),
+    };
+    match text.split_once(" and ") {
+        Some((before, after)) => {
+            let rest = after.split_once('.').map_or("", |(_, rest)| rest);
+            format!("{before} and … s.{rest}")
+        }
+        None => text,
+    }
+}
+
+#[test]
+fn a_loop_that_is_rejected_and_approved_is_followed_step_by_step() {
+    let followed = Followed::with_fixer(MEND);
+    let ran = followed.ends(0, &[], "9");
+    assert_eq!(ran.stderr, "");
+    let expected = expect![[r#"
+        Validation of 001-greeting started. / assay:…
+        Validation of 001-greeting, round 1: rejected, 2 issues to fix. / assay:…
+        Validation of 001-greeting: approved after 2 rounds and … s. / assay:…
+        JIRA: Approved
+        Validation of `001-greeting` started.
+        Validation of `001-greeting`, round 1: rejected, 2 issues to fix.
+        Validation of `001-greeting`: approved after 2 rounds and … s.
+        Linear: 001-greeting Done
+    "#]];
+    followed.check(expected);
+    let asked = (followed.jira.asked().len(), followed.linear.asked().len());
+    followed.ends(0, &[], "9");
+    assert_eq!((followed.jira.asked().len(), followed.linear.asked().len()), asked);
+}
+
+#[test]
+fn a_loop_that_is_handed_over_says_why_and_is_followed_when_it_goes_on() {
+    let followed = Followed::with_fixer("true");
+    followed.ends(4, &[], "1");
+    followed.check(expect![[r#"
+        Validation of 001-greeting started. / assay:…
+        Validation of 001-greeting, round 1: rejected, 2 issues to fix. / assay:…
+        Validation of 001-greeting needs a person after 1 round: 1 round was made, and … s. See QA_HUMAN_ESCALATION.md in the folder of the spec. / assay:…
+        JIRA: Changes Requested
+        Validation of `001-greeting` started.
+        Validation of `001-greeting`, round 1: rejected, 2 issues to fix.
+        Validation of `001-greeting` needs a person after 1 round: 1 round was made, and … s. See `QA_HUMAN_ESCALATION.md` in the folder of the spec.
+        Linear: 001-greeting In Progress
+    "#]]);
+    followed.stage.has_fixer(MEND);
+    followed.ends(0, &["--resume"], "9");
+    assert_eq!(followed.jira.status(&followed.ticket), "Approved");
+    assert_eq!(followed.linear.comments().len(), 6);
+}
+
+#[test]
+fn services_that_are_away_change_nothing_but_what_is_warned_of() {
+    let followed = Followed::configured("");
+    let ran = followed.ends(0, &[], "9");
+    followed.stage.is_approved();
+    assert!(
+        ran.stderr.contains("JIRA was not told: JIRA at `http://127.0.0.1:1/`"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("Linear was not told: "), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("was not told"));
+}
+
+#[test]
+fn what_a_service_does_not_understand_is_warned_of() {
+    let followed = Followed::with_fixer(MEND);
+    followed.jira.set(&followed.ticket, "status", "Done".into());
+    followed.linear.fail("AssayCreateIssue", Fault::Before(500));
+    let ran = followed.ends(0, &[], "9");
+    let warned = "JIRA was not told: `PROJ-1` cannot be moved to `Code Review`: it is in `Done`, and \
+                  offered are none";
+    assert!(ran.stderr.contains(warned), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("Linear was not told: Linear refused `POST /graphql`"),
+        "{}",
+        ran.stderr
+    );
+    // What could be told was.
+    assert_eq!(followed.jira.comments(&followed.ticket).len(), 3);
+    assert_eq!(followed.linear.comments().len(), 2);
+}
+
+#[test]
+fn a_lost_answer_leaves_no_second_comment() {
+    let followed = Followed::with_fixer(MEND);
+    followed.jira.fail("POST /rest/api/3/issue/PROJ-1/comment", jira::Fault::CutAfter);
+    followed.linear.fail("AssayComment", Fault::CutAfter);
+    followed.linear.fail("AssayCreateIssue", Fault::CutAfter);
+    let ran = followed.ends(0, &[], "9");
+    assert_eq!(ran.stderr, "");
+    assert_eq!(followed.jira.comments(&followed.ticket).len(), 3);
+    assert_eq!((followed.linear.comments().len(), followed.linear.issues().len()), (3, 1));
+}
+
+#[test]
+fn who_is_not_wanted_hears_nothing() {
+    let ran = Followed::configured("  tracking: false\n").ends(0, &[], "9");
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn a_key_in_the_configuration_is_refused() {
+    let stage = Stage::with(SPEC, PLAN, MEND, "jira: { url: 'https://j.example', token: abc }\n");
+    let ran = stage.ends(2, &[]);
+    assert!(ran.stderr.contains("`jira.token`") && !ran.stderr.contains("abc"), "{}", ran.stderr);
+}
