@@ -1,8 +1,12 @@
 //! What happened to a change, for those who are to hear of it: [`News`] and [`Announce`].
 
+use assay_findings::post::Draft;
+use assay_store::pulls::Pull;
 use assay_store::task::Task;
 
-use crate::log::TaskLog;
+use crate::config::roster::AgentConfig;
+use crate::log::{Log, TaskLog};
+use crate::work::Failed;
 
 /// What happened to a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,28 +30,69 @@ pub enum News {
     ReadyForReview {
         /// The branch that it is on.
         branch: String,
+        /// Its pull request, where it has one.
+        pull: Option<Box<Pull>>,
     },
+}
+
+/// A review, as it is told where the change is discussed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewWords {
+    /// On its pull request, if it has one.
+    pub draft: Option<Box<Draft>>,
+    /// On its ticket.
+    pub ticket: String,
+}
+
+/// What is to be told of a task.
+#[derive(Debug, Clone, Copy)]
+pub struct Word<'a> {
+    /// The task.
+    pub task: &'a Task,
+    /// Who did it.
+    pub agent: &'a AgentConfig,
+    /// What happened.
+    pub news: &'a News,
+    /// The review, where it was one.
+    pub review: Option<&'a ReviewWords>,
 }
 
 /// Tells somebody of what happened to a change.
 ///
-/// It is told after the task is settled, so it may be told twice or, after a crash, never: who
-/// hears of it must take the same news twice, and nothing may depend on it.
+/// A task may be done again after a crash, and what was kept be told by another process: who hears
+/// of it must take the same word twice.
 pub trait Announce: Send + Sync {
-    /// Tells it. What goes wrong is told in the log and holds nothing up.
-    fn announce(&self, task: &Task, news: &News, log: &TaskLog<'_>);
+    /// Keeps what is to be told, before the task is settled: once it is, nobody would know of it.
+    fn keep(&self, word: &Word<'_>) -> Result<(), Failed>;
+
+    /// Tells it, after the task is settled. What goes wrong is told in the log and holds nothing up.
+    fn announce(&self, word: &Word<'_>, log: &TaskLog<'_>);
+
+    /// Tells what was kept and nobody could tell yet.
+    fn catch_up(&self, log: &Log);
 }
 
 /// Tells the log.
 pub struct InTheLog;
 
 impl Announce for InTheLog {
-    fn announce(&self, _task: &Task, news: &News, log: &TaskLog<'_>) {
-        log.info(&match news {
+    fn keep(&self, _: &Word<'_>) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    fn announce(&self, word: &Word<'_>, log: &TaskLog<'_>) {
+        log.info(&match word.news {
             News::Approved { summary } => format!("Approved: {summary}"),
             News::ChangesRequested { summary } => format!("Changes requested: {summary}"),
             News::Escalated { reason } => format!("Escalated to a person: {reason}"),
-            News::ReadyForReview { branch } => format!("`{branch}` waits to be reviewed"),
+            News::ReadyForReview { branch, pull: None } => {
+                format!("`{branch}` waits to be reviewed")
+            }
+            News::ReadyForReview { branch, pull: Some(pull) } => {
+                format!("`{branch}` waits to be reviewed as {}", pull.url)
+            }
         });
     }
+
+    fn catch_up(&self, _: &Log) {}
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::config::roster::{AgentConfig, Permission};
 use crate::log::TaskLog;
-use crate::news::News;
+use crate::news::{News, ReviewWords};
 
 /// One kind of work.
 ///
@@ -54,12 +54,20 @@ pub struct Outcome {
     pub follow_ups: Vec<Addressed>,
     /// What is to be told of it elsewhere.
     pub news: Option<News>,
+    /// The review as it is told there, where it was one.
+    pub review: Option<ReviewWords>,
 }
 
 impl Outcome {
     /// An outcome from which nothing follows.
     pub fn done(summary: impl Into<String>) -> Outcome {
-        Outcome { summary: summary.into(), context: Map::new(), follow_ups: Vec::new(), news: None }
+        Outcome {
+            summary: summary.into(),
+            context: Map::new(),
+            follow_ups: Vec::new(),
+            news: None,
+            review: None,
+        }
     }
 }
 

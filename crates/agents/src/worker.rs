@@ -21,7 +21,7 @@ use assay_store::task::{AgentId, Moment, Task, TaskId};
 use crate::config::roster::AgentConfig;
 use crate::light;
 use crate::log::{Level, Log, TaskLog};
-use crate::news::Announce;
+use crate::news::{Announce, Word};
 use crate::patience::{FIRST_WAIT, LONGEST_WAIT, patiently};
 use crate::stop::Stop;
 use crate::work::{Failed, Job, Outcome, Works, chain};
@@ -173,6 +173,7 @@ impl Worker {
         let tenure = Tenure::WhileAlive(self.lease);
         let claimed = self.queue.claim(&self.agent.queue, &self.name, tenure, 1)?;
         let Some(claimed) = claimed.into_iter().next() else {
+            self.announce.iter().for_each(|announce| announce.catch_up(&self.log));
             self.beat(life, AgentState::Idle, None);
             let rested = self.queue.next_ready(&self.agent.queue)?;
             let longest = self.agent.poll_interval;
@@ -278,7 +279,22 @@ impl Worker {
                 return self.fail(lease, &failed, log);
             }
         };
-        let Outcome { summary, context, follow_ups, news } = outcome;
+        let Outcome { summary, context, follow_ups, news, review } = outcome;
+        let word = news.as_ref().map(|news| Word {
+            task,
+            agent: &self.agent,
+            news,
+            review: review.as_ref(),
+        });
+        let kept = word
+            .iter()
+            .flat_map(|word| self.announce.iter().map(move |announce| announce.keep(word)));
+        if let Err(failed) = kept.collect::<Result<(), Failed>>() {
+            log.error(&format!(
+                "{kind} is done again, as what came of it cannot be kept: {failed}"
+            ));
+            return self.fail(lease, &failed, log);
+        }
         let names: Vec<String> =
             follow_ups.iter().map(|next| format!("{} for {}", next.task.id, next.queue)).collect();
         let settled =
@@ -291,8 +307,8 @@ impl Worker {
         for name in names {
             log.info(&format!("Queued {name}"));
         }
-        for announce in self.announce.iter().filter(|_| news.is_some()) {
-            announce.announce(task, news.as_ref().expect("there is some"), log);
+        if let Some(word) = &word {
+            self.announce.iter().for_each(|announce| announce.announce(word, log));
         }
         Ok(())
     }

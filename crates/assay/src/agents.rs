@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use assay_agents::config::roster::AgentConfig;
@@ -10,7 +11,7 @@ use assay_agents::workflow::command::{CommandWork, Leaves};
 use assay_agents::workflow::fix::FixWork;
 use assay_agents::workflow::review::ReviewWork;
 use assay_agents::workflow::validation::ValidationWork;
-use assay_agents::workflow::{self, Fixes, Reviews, Runner, Shop, Validated, Validates};
+use assay_agents::workflow::{self, Fixes, Publishes, Reviews, Runner, Shop, Validated, Validates};
 use assay_change::{GitError, Scope, Selection};
 use assay_findings::gate::Mode;
 use assay_findings::path::RepoPath;
@@ -27,12 +28,16 @@ use crate::models::{self, Asked, Keeping, Line, ModelArgs};
 use crate::reviewing::{Prepared, breaks_something};
 use crate::settings::Configuration;
 use crate::settings::agents::AgentSettings;
+use crate::telling::OnGithub;
 use crate::terminal::count;
 use crate::validating::{self, CameTo, Host, Place, Silent};
+use crate::{posting, services};
 
 /// Puts together the kinds of work that agents do in a repository.
-pub(crate) fn works(root: &Path, settings: &AgentSettings) -> Works {
+pub(crate) fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
+    let publishes = publishes(root, &settings.configuration)?;
     let shop = Shop {
+        publishes,
         root: root.to_owned(),
         worktrees: runs::state_folder_path(root).join("worktrees"),
         workflow: settings.configuration.workflow.clone(),
@@ -43,7 +48,7 @@ pub(crate) fn works(root: &Path, settings: &AgentSettings) -> Works {
     let (root, mcp) = (root.to_owned(), settings.mcp.clone());
     let runner = Runner { root: root.clone(), mcp, variables: variables.collect() };
     let by_program = |leaves| CommandWork { shop: shop.clone(), runner: runner.clone(), leaves };
-    Works::default()
+    let works = Works::default()
         .with("review", ReviewWork { shop: shop.clone(), reviews: ByCommand(root.clone()) })
         .with("implementation", by_program(Leaves::Changes))
         .with("architecture", by_program(Leaves::Words))
@@ -53,7 +58,22 @@ pub(crate) fn works(root: &Path, settings: &AgentSettings) -> Works {
             "validation",
             ValidationWork { shop: shop.clone(), validates: ByCommand(root.clone()) },
         )
-        .with("fix", FixWork { shop, fixes: ByCommand(root), runner })
+        .with("fix", FixWork { shop, fixes: ByCommand(root), runner });
+    Ok(works)
+}
+
+/// Gives how work is put where people see it: on GitHub, where it is said which repositories.
+fn publishes(
+    root: &Path,
+    configuration: &Configuration,
+) -> anyhow::Result<Option<Arc<dyn Publishes>>> {
+    let github = &configuration.github;
+    if github.repositories.is_empty() || !github.has_key() {
+        return Ok(None);
+    }
+    let repositories = github.repositories.clone();
+    let github = services::github(github, services::A_MOMENT, |_| {})?;
+    Ok(Some(Arc::new(OnGithub { root: root.to_owned(), github, repositories })))
 }
 
 /// Reviews, fixes and validates as `assay review`, `assay fix` and `assay qa` do, in a repository.
@@ -82,9 +102,22 @@ impl Reviews for ByCommand {
         if let Some(trouble) = &kept.trouble {
             job.log.warning(trouble);
         }
+        let configuration = Configuration::on_disk(root).map_err(|error| failed(&error))?;
+        let when_ready = configuration.unwrap_or_default().github.when_ready;
+        let draft = match scope {
+            Scope::Pull { number, .. } => {
+                let head = posting::head(root, *number).map_err(|error| failed(&error))?;
+                let draft =
+                    posting::draft(&prepared.change, &reviewed.synthesis, &head, when_ready);
+                Some(Box::new(draft))
+            }
+            Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => None,
+        };
         Ok(workflow::Reviewed {
             may_answer_later: reviewed.may_be_answered_later(),
             run: Some(kept.id),
+            draft,
+            messages: prepared.change.messages(),
             synthesis: reviewed.synthesis,
         })
     }

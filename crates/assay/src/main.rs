@@ -12,12 +12,14 @@ mod interactive;
 mod link;
 mod memory;
 mod models;
+mod posting;
 mod progress;
 mod queues;
 mod reviewing;
 mod services;
 mod settings;
 mod signals;
+mod telling;
 mod terminal;
 mod validating;
 

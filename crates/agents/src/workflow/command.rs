@@ -82,7 +82,13 @@ impl CommandWork {
         let synthesis = handed_in::held_against(&reports, folder);
         match synthesis.verdict.state {
             State::NotReady => {
-                let reviewed = Reviewed { may_answer_later: false, run: None, synthesis };
+                let reviewed = Reviewed {
+                    synthesis,
+                    draft: None,
+                    messages: Vec::new(),
+                    may_answer_later: false,
+                    run: None,
+                };
                 after_review(&self.shop.terms(job), job.task, &reviewed)
             }
             State::Ready | State::ReadyWithFixes | State::Incomplete => {

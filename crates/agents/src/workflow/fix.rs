@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use assay_change::Worktree;
+use assay_change::{Worktree, commit_of};
+use assay_store::pulls::Pull;
 
-use super::follow_up::{after_commit, after_nothing};
+use super::follow_up::{REVIEW_CYCLE, after_commit, after_nothing, cycle};
 use super::runner::in_short;
 use super::{Fixes, Runner, Shop, subject};
 use crate::config::mcp;
@@ -93,7 +94,11 @@ fn done_before(worktree: &Worktree, job: &Job<'_>) -> Option<String> {
 
 /// How the message of a commit for a task ends.
 fn mark(job: &Job<'_>) -> String {
-    format!("\n\nTask: {}", job.task.id)
+    let cycle = match cycle(job.task) {
+        0 => String::new(),
+        cycle => format!("{REVIEW_CYCLE}{cycle}\n"),
+    };
+    format!("\n\n{cycle}Task: {}", job.task.id)
 }
 
 /// Commits what was done, and decides what follows.
@@ -105,13 +110,27 @@ pub(super) fn commit(
     summary: String,
 ) -> Result<Outcome, Failed> {
     let terms = shop.terms(job);
-    Ok(match put_on_branch(job, worktree, branch, &summary)? {
-        Some(_) => after_commit(&terms, job.task, branch, summary),
+    let (commit, summary) = match put_on_branch(job, worktree, branch, &summary)? {
+        Some(commit) => (commit, summary),
         None => match done_before(worktree, job) {
-            Some(before) => after_commit(&terms, job.task, branch, before),
-            None => after_nothing(&terms, job.task, summary),
+            Some(before) => (head(worktree)?, before),
+            None => return Ok(after_nothing(&terms, job.task, summary)),
         },
-    })
+    };
+    let pull = publish(shop, job, &commit, branch)?;
+    Ok(after_commit(&terms, job.task, branch, pull.as_ref(), summary))
+}
+
+/// Gives the commit that a work tree is at.
+fn head(worktree: &Worktree) -> Result<String, Failed> {
+    commit_of(worktree.path(), "HEAD").map_err(|error| subject::failed(&error))
+}
+
+/// Puts a commit where people see it, if there is a place for it.
+fn publish(shop: &Shop, job: &Job<'_>, commit: &str, branch: &str) -> Result<Option<Pull>, Failed> {
+    let Some(publishes) = &shop.publishes else { return Ok(None) };
+    let base = subject::base(&shop.root, job);
+    publishes.publish(commit, branch, base.as_deref(), job)
 }
 
 /// Commits what was done to a branch, unless a person has to do it. Gives the new commit, or nothing

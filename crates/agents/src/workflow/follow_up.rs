@@ -7,6 +7,7 @@ use assay_findings::grade::Scheme;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, List};
+use assay_store::pulls::Pull;
 use assay_store::queue::Addressed;
 use assay_store::task::{Kind, Moment, Priority, QueueName, Task, TaskId};
 use serde_json::{Map, Value, json};
@@ -19,7 +20,10 @@ use crate::news::News;
 use crate::work::{Failed, Outcome};
 
 /// Where it stands how often a change was sent back.
-const CYCLE: &str = "_review_cycle_count";
+pub(super) const CYCLE: &str = "_review_cycle_count";
+
+/// How the message of a commit tells it.
+pub(super) const REVIEW_CYCLE: &str = "Review-Cycle: ";
 
 /// Where the task stands that a chain of tasks began with.
 const ROOT: &str = "_root_task_id";
@@ -81,25 +85,57 @@ pub fn after_review(
     context.insert("verdict".to_owned(), json!(word));
     context.extend(reviewed.run.as_ref().map(|run| ("run".to_owned(), json!(run))));
     let summary = format!("{}: {summary}", verdict.state.in_words());
-    Ok(Outcome { summary, context, follow_ups, news: Some(news) })
+    Ok(Outcome { summary, context, follow_ups, news: Some(news), review: None })
 }
 
 /// Decides what follows from work that is committed: it is reviewed. What was implemented by a spec
 /// is validated against it, of which a review is a part.
-pub fn after_commit(terms: &Terms<'_>, task: &Task, branch: &str, summary: String) -> Outcome {
+pub fn after_commit(
+    terms: &Terms<'_>,
+    task: &Task,
+    branch: &str,
+    pull: Option<&Pull>,
+    summary: String,
+) -> Outcome {
     let spec = spec(task).filter(|_| task.kind.as_str() == "implementation");
-    let next = match spec {
-        Some(spec) => validation(terms, task, branch, &spec, &summary),
-        None => review(terms, task, branch, &summary),
+    let next = match (spec, pull) {
+        (Some(spec), _) => validation(terms, task, branch, &spec, &summary),
+        (None, Some(pull)) => review_of(terms, task, pull, &summary),
+        (None, None) => review(terms, task, branch, &summary),
     };
     let mut context = Map::new();
     context.insert("branch_name".to_owned(), json!(branch));
-    Outcome {
-        summary,
-        context,
-        follow_ups: vec![next],
-        news: Some(News::ReadyForReview { branch: branch.to_owned() }),
+    for (key, value) in pull.iter().flat_map(|pull| pull.context()) {
+        if ["github_repo", "pr_number", "pr_url"].contains(&key.as_str()) {
+            context.insert(key, value);
+        }
     }
+    let pull = pull.cloned().map(Box::new);
+    let news = Some(News::ReadyForReview { branch: branch.to_owned(), pull });
+    Outcome { context, follow_ups: vec![next], news, ..Outcome::done(summary) }
+}
+
+/// The task that has a pull request reviewed: the one that a trigger would make, which knows more.
+fn review_of(terms: &Terms<'_>, task: &Task, pull: &Pull, summary: &str) -> Addressed {
+    let mut next = pull.review(&terms.workflow.reviewer, terms.worker, terms.now);
+    let known = follow(terms, task, next.task.id.clone(), "review", &next.task.title);
+    next.task.priority = known.priority;
+    next.task.acceptance_criteria = known.acceptance_criteria;
+    next.task.description =
+        format!("{}\n\nIt was worked on for task {}:\n\n{summary}", next.task.description, task.id);
+    let mut context = known.context;
+    context.retain(|key, _| {
+        let is_of_before = OF_ONE_REVIEW.contains(&key.as_str()) || key == OWN_BRANCH;
+        !is_of_before && !BASES.contains(&key.as_str()) && key != "commit"
+    });
+    let mut of_pull = pull.context();
+    // Whoever made the task knows its ticket better than a branch's name tells it.
+    if context.contains_key("jira_key") {
+        of_pull.retain(|key, _| key != "jira_key" && key != "jira_project");
+    }
+    context.extend(of_pull);
+    next.task.context = context;
+    next
 }
 
 /// Gives the spec that a task names. One that is called by a number may stand there as one.
@@ -321,8 +357,15 @@ fn with_root(mut context: Map<String, Value>, root: &TaskId) -> Map<String, Valu
     context
 }
 
+/// Gives how often a change was sent back, as the messages of its commits tell it.
+pub(super) fn cycle_in(messages: &[String]) -> u32 {
+    let lines = messages.iter().flat_map(|message| message.lines());
+    let told = lines.filter_map(|line| line.strip_prefix(REVIEW_CYCLE)?.trim().parse().ok());
+    told.max().unwrap_or(0).min(u32::MAX - 1)
+}
+
 /// Gives how often the change was sent back.
-fn cycle(task: &Task) -> u32 {
+pub(super) fn cycle(task: &Task) -> u32 {
     let count = task.context.get(CYCLE).and_then(Value::as_u64).unwrap_or(0);
     u32::try_from(count).unwrap_or(u32::MAX - 1)
 }

@@ -12,12 +12,16 @@ mod runner;
 mod subject;
 pub mod validation;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use assay_change::Scope;
+use assay_findings::post::Draft;
 use assay_findings::synthesis::Synthesis;
 
 use assay_store::clock;
+use assay_store::pulls::Pull;
 
 use self::follow_up::Terms;
 pub use self::runner::{OWN_AGENT, OWN_TASK, ROOT, Runner, may_pass};
@@ -37,6 +41,8 @@ pub struct Shop {
     pub workflow: Workflow,
     /// Who works.
     pub roster: Roster,
+    /// How work is put where people see it, where that is known.
+    pub publishes: Option<Arc<dyn Publishes>>,
     /// The version of the program.
     pub version: String,
 }
@@ -63,11 +69,30 @@ pub trait Reviews: Send + Sync {
     fn review(&self, scope: &Scope, job: &Job<'_>) -> Result<Reviewed, Failed>;
 }
 
+/// Puts work where people see it.
+///
+/// It moves a branch on and never back, and does nothing twice: what stands there stays.
+pub trait Publishes: Send + Sync + fmt::Debug {
+    /// Pushes a commit, which is on a branch here, and opens its pull request, or finds the one that
+    /// it has. Gives nothing where there is no place for it, or the agent may not.
+    fn publish(
+        &self,
+        commit: &str,
+        branch: &str,
+        base: Option<&str>,
+        job: &Job<'_>,
+    ) -> Result<Option<Pull>, Failed>;
+}
+
 /// What came of a review.
 #[derive(Debug, Clone)]
 pub struct Reviewed {
     /// What was found, and the verdict.
     pub synthesis: Synthesis,
+    /// The review as it is to stand on the pull request, if the change is one.
+    pub draft: Option<Box<Draft>>,
+    /// What the messages of the change's commits say.
+    pub messages: Vec<String>,
     /// Where the review is kept.
     pub run: Option<String>,
     /// Whether somebody who did not answer may do so later.

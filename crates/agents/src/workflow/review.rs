@@ -1,14 +1,18 @@
 //! Reviewing the change of a task: [`ReviewWork`].
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use assay_change::{Scope, commit_of};
+use assay_findings::post::ticket_comment;
 use assay_findings::synthesis::ReportSummary;
+use assay_store::task::Task;
 use serde_json::json;
 
-use super::follow_up::after_review;
+use super::follow_up::{CYCLE, after_review, cycle, cycle_in};
 use super::{Reviewed, Reviews, Shop, subject};
 use crate::config::roster::Permission;
+use crate::news::ReviewWords;
 use crate::work::{Failed, Job, Outcome, Work};
 
 /// Reviews the change of a task, and sends it back or lets it go.
@@ -37,7 +41,12 @@ impl<R: Reviews> Work for ReviewWork<R> {
                 "the change moved on while it was reviewed, so nobody can tell what was approved",
             ));
         }
-        let mut outcome = after_review(&self.shop.terms(job), job.task, &reviewed)?;
+        let task = in_its_cycle(job.task, &scope, &reviewed.messages);
+        let mut outcome = after_review(&self.shop.terms(job), &task, &reviewed)?;
+        outcome.review = Some(ReviewWords {
+            ticket: ticket_comment(&reviewed.synthesis, job.context("pr_url").unwrap_or_default()),
+            draft: reviewed.draft,
+        });
         let Some(head) = head else { return Ok(outcome) };
         outcome.context.insert("reviewed_commit".to_owned(), json!(head));
         // Whoever fixes a pull request without a branch begins at what was reviewed.
@@ -48,6 +57,18 @@ impl<R: Reviews> Work for ReviewWork<R> {
         }
         Ok(outcome)
     }
+}
+
+/// Gives a task with how often its change was sent back, which the commits of a pull request tell
+/// where the task does not: a trigger may make it before whoever pushed them has.
+fn in_its_cycle<'a>(task: &'a Task, scope: &Scope, messages: &[String]) -> Cow<'a, Task> {
+    let told = cycle_in(messages);
+    if !matches!(scope, Scope::Pull { .. }) || told <= cycle(task) {
+        return Cow::Borrowed(task);
+    }
+    let mut task = task.clone();
+    task.context.insert(CYCLE.to_owned(), json!(told));
+    Cow::Owned(task)
 }
 
 /// Gives the last commit of a change, if it is made of commits.

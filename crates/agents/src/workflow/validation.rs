@@ -115,6 +115,6 @@ fn handed_over(
 fn not_yet(terms: &Terms<'_>, job: &Job<'_>, branch: &str, missing: &str) -> Outcome {
     let summary = format!("it is not validated yet, and reviewed instead: {missing}");
     let next = review(terms, job.task, branch, &summary);
-    let news = Some(News::ReadyForReview { branch: branch.to_owned() });
+    let news = Some(News::ReadyForReview { branch: branch.to_owned(), pull: None });
     Outcome { follow_ups: vec![next], news, ..Outcome::done(summary) }
 }

@@ -7,6 +7,7 @@ use assay_agents::workflow::Reviewed;
 use assay_agents::workflow::follow_up::{Terms, after_commit, after_nothing, after_review};
 use assay_findings::report::Report;
 use assay_findings::synthesis::{Circumstances, synthesize};
+use assay_store::pulls::Pull;
 use assay_store::task::{Moment, QueueName, Task};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -68,7 +69,13 @@ fn reviewed(findings: &str) -> Reviewed {
         "residual_risks": [], "testing_gaps": [] });
     let report = Report::from_text(&report.to_string(), "qa", None);
     let synthesis = synthesize(&[report], &Circumstances::default());
-    Reviewed { synthesis, run: Some("run-1".to_owned()), may_answer_later: false }
+    Reviewed {
+        synthesis,
+        draft: None,
+        messages: Vec::new(),
+        run: Some("run-1".to_owned()),
+        may_answer_later: false,
+    }
 }
 
 fn outcome(case: &Case) -> Result<Outcome, Failed> {
@@ -304,11 +311,38 @@ fn what_was_committed_is_reviewed_without_what_was_found_before() {
         "_review_cycle_count": 2, "_root_task_id": "t0",
     });
     let outcome = with_terms("engineer", "", |terms| {
-        after_commit(terms, &task("f", &context), "topic", "done".to_owned())
+        after_commit(terms, &task("f", &context), "topic", None, "done".to_owned())
     });
     let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
     assert_eq!((next.queue.as_str(), next.task.id.as_str()), ("qa", "review-t0-c2"));
     expect![[r#"{"jira_key":"PROJ-1","_review_cycle_count":2,"_root_task_id":"t0","branch_name":"topic","_own_branch":"topic"}"#]].assert_eq(&Value::Object(next.task.context.clone()).to_string());
+}
+
+#[test]
+fn what_was_pushed_is_reviewed_as_a_trigger_would_have_it_reviewed() {
+    let context = json!({
+        "jira_key": "PROJ-1", "structured_findings": {}, "base_branch": "old", "commit": "HEAD",
+        "head_commit": "before", "_own_branch": "assay/t0", "_review_cycle_count": 1,
+        "_root_task_id": "t0",
+    });
+    let head = "0123456789012345678901234567890123456789";
+    let pull = Pull {
+        repository: "o/r".parse().unwrap(),
+        number: 7,
+        head: head.parse().unwrap(),
+        title: "Log in".to_owned(),
+        branch: "feature/OTHER-2".to_owned(),
+        base: "main".to_owned(),
+        url: "https://github.example/o/r/pull/7".to_owned(),
+    };
+    let outcome = with_terms("engineer", "", |terms| {
+        let task = task("f", &context);
+        after_commit(terms, &task, "assay/t0", Some(&pull), "done".to_owned())
+    });
+    let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
+    assert_eq!(next.task.id, pull.task_id());
+    assert_eq!(next.queue.as_str(), "qa");
+    expect![[r#"{"jira_key":"PROJ-1","head_commit":"0123456789012345678901234567890123456789","_review_cycle_count":1,"_root_task_id":"t0","github_repo":"o/r","pr_number":7,"pr_url":"https://github.example/o/r/pull/7","branch_name":"feature/OTHER-2","base_branch":"main"}"#]].assert_eq(&Value::Object(next.task.context.clone()).to_string());
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn shop(repository: &Repository, agents: &str) -> Shop {
         worktrees: repository.path().join(".git/assay-worktrees"),
         workflow: Workflow::default(),
         roster: Roster::parse(Some(agents), &TaskSettings::default()).unwrap(),
+        publishes: None,
         version: "1".to_owned(),
     }
 }
@@ -199,7 +200,13 @@ impl Reviews for Approves<'_> {
             r#"{ "reviewer": "qa", "findings": [], "residual_risks": [], "testing_gaps": [] }"#;
         let report = Report::from_text(report, "qa", None);
         let synthesis = synthesize(&[report], &Circumstances::default());
-        Ok(Reviewed { synthesis, run: None, may_answer_later: false })
+        Ok(Reviewed {
+            synthesis,
+            draft: None,
+            messages: Vec::new(),
+            run: None,
+            may_answer_later: false,
+        })
     }
 }
 

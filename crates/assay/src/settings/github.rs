@@ -1,6 +1,7 @@
 //! What is configured for GitHub: `github` in the configuration.
 
 use anyhow::{Context, anyhow};
+use assay_findings::post::WhenReady;
 use assay_sandbox::KeySource;
 use assay_services::github::PUBLIC;
 use assay_services::http::ServerUrl;
@@ -26,6 +27,8 @@ pub(crate) struct StoredGithub {
     token_command: Option<Vec<String>>,
     /// The repositories that are worked on.
     pub(crate) repositories: Vec<RepositoryName>,
+    /// What a pull request gets whose change is ready.
+    pub(crate) when_ready: WhenReady,
 }
 
 impl StoredGithub {
@@ -49,5 +52,14 @@ impl StoredGithub {
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
         key::source(("token_env", env), ("token_command", command), usual)
             .with_context(|| format!("`github` in `{PATH}` cannot be used"))
+    }
+
+    /// Says whether there is a token, as far as that can be told without asking for it.
+    pub(crate) fn has_key(&self) -> bool {
+        match self.key() {
+            Ok(KeySource::Variable { value, .. }) => value.is_some(),
+            Ok(KeySource::Command(_)) => true,
+            Ok(KeySource::None) | Err(_) => false,
+        }
     }
 }

@@ -21,7 +21,7 @@ const TOKEN: &str = "JIRA_API_TOKEN";
 const USER: &str = "JIRA_USER";
 
 /// What is configured for JIRA, as it is written.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StoredJira {
     /// Where it is.
@@ -48,7 +48,7 @@ enum StoredFlavour {
     Server,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct StoredStatuses {
     code_review: String,

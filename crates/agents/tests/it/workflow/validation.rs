@@ -141,7 +141,7 @@ fn what_is_not_done_yet_is_reviewed_instead() {
         Plays { writes: &[], ends: Ok(Validated::NotYet { missing }) },
         &expect![[r#"
         null it is not validated yet, and reviewed instead: `1.2` is pending
-        ReadyForReview { branch: "topic" }
+        ReadyForReview { branch: "topic", pull: None }
         qa review review-t: Review `topic`
         `topic` was worked on for task t:
 

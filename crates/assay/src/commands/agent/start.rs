@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
 use assay_agents::log::{self, Form, Level, Log};
-use assay_agents::news::InTheLog;
+use assay_agents::news::{Announce, InTheLog};
 use assay_agents::patience::patiently;
 use assay_agents::seat::{Seat, Supervising, Working};
 use assay_agents::stop::Stop;
@@ -23,11 +23,11 @@ use assay_store::queue::Queue;
 use assay_store::task::AgentId;
 
 use super::{Place, names, workers};
-use crate::agents;
 use crate::commands::print;
 use crate::exit::Exit;
-use crate::queues;
 use crate::settings::agents::AgentSettings;
+use crate::telling::ByMail;
+use crate::{agents, posting, queues};
 
 /// The agent that `--replicas` is for where none is named.
 const USUAL: &str = "qa";
@@ -215,9 +215,9 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
         queue: queue.into(),
         agent: Arc::new(agent.clone()),
         name: args.name.clone(),
-        works: Arc::new(agents::works(root, &settings)),
+        works: Arc::new(agents::works(root, &settings)?),
         log: Arc::new(log),
-        announce: vec![Box::new(InTheLog)],
+        announce: announcers(root, &settings)?,
         stop,
         lease: settings.configuration.safeguards.lease(),
         grace: Duration::from_secs(settings.configuration.task.stop_grace),
@@ -234,6 +234,17 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
 }
 
 /// Opens the queue as soon as it can be reached, or nothing if nobody wants that any more.
+/// Puts together who hears of what agents do.
+fn announcers(root: &Path, settings: &AgentSettings) -> anyhow::Result<Vec<Box<dyn Announce>>> {
+    let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
+    let mail = posting::mail(root, &settings.configuration, |_| {})?;
+    if mail.github.is_some() || mail.jira.is_some() {
+        let jira = settings.configuration.jira.clone();
+        all.push(Box::new(ByMail { mail, jira }));
+    }
+    Ok(all)
+}
+
 fn open_queue(
     root: &Path,
     settings: &AgentSettings,
