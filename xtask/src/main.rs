@@ -45,8 +45,12 @@ enum Chore {
     },
     /// Holds what assay writes against other people's validators
     Conformance {
-        /// One suite instead of all: sarif, commands, hooks, agents
+        /// One suite instead of all: sarif, commands, hooks, agents, mcp, services
         name: Option<String>,
+        /// The folder with what services publish of themselves, for `services`
+        /// [default: ASSAY_API_DESCRIPTIONS]
+        #[arg(long, value_name = "DIR")]
+        descriptions: Option<PathBuf>,
     },
     /// Runs counted suites at full size
     Soak {
@@ -123,7 +127,9 @@ fn main() -> anyhow::Result<ExitCode> {
     };
     let passed = match chore {
         Chore::Test { strict } => test::run(strict),
-        Chore::Conformance { name } => conformance::run(name.as_deref()),
+        Chore::Conformance { name, descriptions } => {
+            conformance::run(name.as_deref(), descriptions.as_deref())
+        }
         Chore::Soak { name, seed } => soak::run(name.as_deref(), seed),
         Chore::QueueWorker { place, agent, log } => soak::work(&place, &agent, &log),
         Chore::Measure { name, data, seed } => measure::run(&name, data.as_deref(), seed),

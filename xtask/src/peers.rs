@@ -44,6 +44,16 @@ const MCP_INSPECTOR: &str = "2.12.0";
 /// The version of the Python package `mcp`.
 const MCP_PYTHON: &str = "2.3.0";
 
+/// The version of the npm package `@stoplight/prism-cli`.
+const PRISM: &str = "5.16.0";
+
+/// The version of the npm package `@atlaskit/adf-schema`.
+pub(crate) const ADF_SCHEMA: &str = "57.7.22";
+
+/// The versions of the npm packages `graphql` and `@graphql-tools/mock`.
+const GRAPHQL: &str = "16.11.0";
+const GRAPHQL_MOCK: &str = "9.1.14";
+
 /// The version of the npm package `graphile-worker`.
 pub(crate) const GRAPHILE_WORKER: &str = "0.18.0";
 
@@ -135,6 +145,17 @@ pub(crate) fn mcp_conformance() -> anyhow::Result<PathBuf> {
 pub(crate) fn mcp_inspector() -> anyhow::Result<PathBuf> {
     let package = "@modelcontextprotocol/inspector";
     npm_program("mcp-inspector", package, MCP_INSPECTOR, "mcp-inspector")
+}
+
+/// Installs Prism and gives its program.
+pub(crate) fn prism() -> anyhow::Result<PathBuf> {
+    npm_program("prism", "@stoplight/prism-cli", PRISM, "prism")
+}
+
+/// Installs `graphql` with mocks for it and gives the folder whose `node_modules` holds both.
+pub(crate) fn graphql() -> anyhow::Result<PathBuf> {
+    npm("graphql", "graphql", GRAPHQL)?;
+    npm("graphql", "@graphql-tools/mock", GRAPHQL_MOCK)
 }
 
 /// Installs the Python SDK for MCP and gives the Python that has it.

@@ -45,6 +45,7 @@ struct State {
     comments: Vec<Comment>,
     faults: Vec<(String, Fault)>,
     asked: Vec<String>,
+    sent: Vec<Value>,
     problems: Vec<String>,
 }
 
@@ -87,6 +88,11 @@ impl FakeLinear {
         self.state().asked.clone()
     }
 
+    /// Gives the bodies of the requests so far.
+    pub fn sent(&self) -> Vec<Value> {
+        self.state().sent.clone()
+    }
+
     /// Gives what was not in order so far.
     pub fn problems(&self) -> Vec<String> {
         self.state().problems.clone()
@@ -103,6 +109,7 @@ impl Service for FakeLinear {
         let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
         let name = body["operationName"].as_str().unwrap_or_default().to_owned();
         state.asked.push(name.clone());
+        state.sent.push(body.clone());
         let fault = state.faults.iter().position(|(operation, _)| *operation == name);
         match fault.map(|at| state.faults.remove(at).1) {
             Some(Fault::CutBefore) => return None,

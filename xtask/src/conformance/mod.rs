@@ -6,6 +6,9 @@ mod commands;
 mod hooks;
 mod mcp;
 mod sarif;
+mod services;
+
+use std::path::Path;
 
 use anyhow::bail;
 
@@ -44,22 +47,24 @@ impl Outcome {
 type Check = (String, Outcome);
 
 /// A suite by its name.
-type Suite = (&'static str, fn() -> anyhow::Result<Vec<Check>>);
+type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 5] = [
-    ("sarif", sarif::run),
-    ("commands", commands::run),
-    ("hooks", hooks::run),
-    ("agents", agents::run),
-    ("mcp", mcp::run),
+const SUITES: [Suite; 6] = [
+    ("sarif", |_| sarif::run()),
+    ("commands", |_| commands::run()),
+    ("hooks", |_| hooks::run()),
+    ("agents", |_| agents::run()),
+    ("mcp", |_| mcp::run()),
+    ("services", services::run),
 ];
 
-/// Runs one suite or all; says whether nothing failed.
-pub(crate) fn run(name: Option<&str>) -> anyhow::Result<bool> {
+/// Runs one suite or all, with a folder of descriptions for those that need some; says whether
+/// nothing failed.
+pub(crate) fn run(name: Option<&str>, descriptions: Option<&Path>) -> anyhow::Result<bool> {
     let mut checks = Vec::new();
     for (suite, run) in SUITES.iter().filter(|(suite, _)| name.is_none_or(|name| name == *suite)) {
         println!("=== {suite}");
-        checks.extend(run()?.into_iter().map(|check| (suite, check)));
+        checks.extend(run(descriptions)?.into_iter().map(|check| (suite, check)));
     }
     if checks.is_empty() {
         let names: Vec<&str> = SUITES.iter().map(|(name, _)| *name).collect();

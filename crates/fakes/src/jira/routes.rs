@@ -36,7 +36,7 @@ pub(super) fn route(is_cloud: bool, tickets: &mut Tickets, asked: &Asked) -> Res
             let body = body(asked)?;
             only(&body, &["fields"])?;
             tickets.update(key, &body["fields"])?;
-            Ok(Answer::empty(204))
+            Ok(Answer::empty(204).with("content-type", "application/json"))
         }
         ("GET", ["issue", key, "comment"]) => comments(tickets, key, asked),
         ("POST", ["issue", key, "comment"]) => {
@@ -53,7 +53,7 @@ pub(super) fn route(is_cloud: bool, tickets: &mut Tickets, asked: &Asked) -> Res
             let id = body["transition"]["id"].as_str();
             tickets
                 .transition(key, id.ok_or_else(|| Wrong::new(400, "no transition is named"))?)?;
-            Ok(Answer::empty(204))
+            Ok(Answer::empty(204).with("content-type", "application/json"))
         }
         _ => Err(gone()),
     }
