@@ -8,13 +8,14 @@ use std::thread;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Color, Style};
+use anyhow::bail;
 use assay_findings::write::plain;
 use assay_review::baseline::Baseline;
 use assay_review::command::CommandReviewer;
 use assay_review::command::known::{self, KNOWN, Known};
 use assay_review::persona::Personas;
 use assay_rules::{Rulebook, examples};
-use assay_sandbox::{Command, Held};
+use assay_sandbox::{Command, Held, KeySource};
 use assay_store::postgres::PgQueue;
 
 use crate::environment::variable;
@@ -67,6 +68,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let own = configured.iter().filter(|command| known::named(&command.name).is_none());
     lines.extend(own.map(|command| own_analyser(root.as_deref().ok(), command)));
     lines.extend(models(root.as_deref().ok()));
+    lines.extend(services(root.as_deref().ok()));
     show(&lines)?;
     let healthy = lines.iter().all(|line| line.health != Health::Bad);
     Ok(if healthy { Exit::Ready } else { Exit::Usage })
@@ -245,6 +247,36 @@ fn models(root: Option<&Path>) -> Vec<Line> {
         ));
     }
     lines
+}
+
+/// Says which services could be asked; none is.
+fn services(root: Option<&Path>) -> Vec<Line> {
+    let configuration = match root.map(Configuration::on_disk) {
+        Some(Ok(configuration)) => configuration.unwrap_or_default(),
+        // That is told already.
+        Some(Err(_)) => return Vec::new(),
+        None => Configuration::default(),
+    };
+    let Configuration { jira, linear, .. } = &configuration;
+    let key = |source: anyhow::Result<KeySource>| match source? {
+        KeySource::Variable { name, value: None } => bail!("the variable `{name}` is not set"),
+        source => Ok(format!("its key comes from {source}")),
+    };
+    let jira = match jira.is_configured() {
+        false => missing(format!("no JIRA is configured; `jira` in {} does that", settings::PATH)),
+        true => match jira.flavour().and_then(|_| key(jira.key())) {
+            Ok(key) => good(format!("JIRA is configured; {key}")),
+            Err(error) => bad(first_line(&format!("JIRA cannot be asked: {error:#}"))),
+        },
+    };
+    let linear = match linear.is_configured() {
+        false => missing("Linear is not told of loops: LINEAR_API_KEY is not set".to_owned()),
+        true => match linear.team().and_then(|_| key(linear.key())) {
+            Ok(key) => good(format!("Linear is told of loops; {key}")),
+            Err(error) => bad(first_line(&format!("Linear cannot be asked: {error:#}"))),
+        },
+    };
+    vec![jira, linear]
 }
 
 /// Says how far analysers and checks can be kept in bounds on this system.
