@@ -200,12 +200,11 @@ mod tests {
             told(&rejected, None),
             "Validation of `001-login`, round 1: rejected, 1 issue to fix."
         );
+        let handed_over = told(&rejected, Some(&Ending::NoProgress { rounds: 3 }));
         assert_eq!(
-            told(&rejected, Some(&Ending::NoProgress { rounds: 1 })).split(". See").next(),
-            Some(
-                "Validation of `001-login` needs a person after 1 round: nothing got any better in \
-                 1 round"
-            )
+            handed_over,
+            "Validation of `001-login` needs a person after 1 round: nothing got better for 3 rounds. \
+             See `QA_HUMAN_ESCALATION.md` in the folder of the spec."
         );
         events.push(("2026-03-01T10:02:00Z", review(2)));
         events.push(("2026-03-01T10:03:05Z", reviewed(Vec::new())));
