@@ -28,7 +28,8 @@ fn what_an_earlier_commit_of_a_branch_configures_is_not_run() {
 
 /// Writes down what it is told, and does what it is called for.
 const CLAUDE: &str = r#"#!/bin/sh
-printf '%s\n' "$@" "$CLAUDE_CODE_DISABLE_ATTACHMENTS" "$CLAUDE_CODE_SAFE_MODE" > told.txt
+printf '%s\n' "$@" "$CLAUDE_CODE_DISABLE_ATTACHMENTS" "$CLAUDE_CODE_SAFE_MODE" \
+    "$ASSAY_AGENT" > told.txt
 echo '{"type": "result", "result": "I wrote it down."}'
 "#;
 
@@ -64,7 +65,7 @@ fn claude_works_without_what_the_branch_brings_along_for_it() {
     let told: Vec<&str> = told.lines().collect();
     assert!(told.contains(&"--strict-mcp-config"), "{told:?}");
     assert!(told.windows(2).any(|pair| pair == ["--setting-sources", "user"]), "{told:?}");
-    assert_eq!(told[told.len() - 2..], ["1", "1"]);
+    assert_eq!(told[told.len() - 3..], ["1", "1", "engineer"]);
     assert_eq!(agents.stop(), 0);
 }
 
