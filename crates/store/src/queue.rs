@@ -121,6 +121,26 @@ impl QueueError {
     pub fn is_passing(&self) -> bool {
         matches!(self, QueueError::Unreachable { .. })
     }
+
+    /// Says whether it is one of the tasks that is refused, so that others may get through.
+    fn is_about_a_task(&self) -> bool {
+        match self {
+            QueueError::Task(_)
+            | QueueError::AlreadyThere { .. }
+            | QueueError::Full { .. }
+            | QueueError::NotUrgent { .. }
+            | QueueError::OwnTask { .. } => true,
+            QueueError::Unknown(_)
+            | QueueError::NotHeld { .. }
+            | QueueError::WrongStatus { .. }
+            | QueueError::AgentRuns { .. }
+            | QueueError::File(_)
+            | QueueError::Index { .. }
+            | QueueError::Unreachable { .. }
+            | QueueError::Database { .. }
+            | QueueError::NotMigrated { .. } => false,
+        }
+    }
 }
 
 /// How tasks are tried again, and how many may wait.
@@ -445,6 +465,12 @@ pub trait Queue: Send + Sync {
     /// Puts tasks in their queues, all or none.
     fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError>;
 
+    /// Puts tasks in their queues, each for itself: one that is refused holds up no other. Whoever
+    /// is answered for has been pushed for good; many at once cost hardly more than one.
+    fn push_all(&self, tasks: Vec<Addressed>) -> Vec<Result<(), QueueError>> {
+        push_by_halves(self, tasks)
+    }
+
     /// Claims the tasks of a queue whose turn it is, at most so many.
     fn claim(
         &self,
@@ -514,6 +540,46 @@ pub trait Queue: Send + Sync {
 
     /// Says whether an agent is to take no task.
     fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError>;
+}
+
+/// Pushes all together, and where one is refused, one half after the other, until it stands alone.
+fn push_by_halves<Q: Queue + ?Sized>(
+    queue: &Q,
+    mut tasks: Vec<Addressed>,
+) -> Vec<Result<(), QueueError>> {
+    match queue.push(tasks.clone()) {
+        Ok(()) => tasks.iter().map(|_| Ok(())).collect(),
+        Err(error) if tasks.len() < 2 || !error.is_about_a_task() => {
+            same_for_all(tasks.len(), error)
+        }
+        Err(_) => {
+            let rest = tasks.split_off(tasks.len() / 2);
+            let mut answers = push_by_halves(queue, tasks);
+            answers.extend(push_by_halves(queue, rest));
+            answers
+        }
+    }
+}
+
+/// Tells all of so many who asked together why nothing came of it.
+pub(crate) fn same_for_all<T>(number: usize, error: QueueError) -> Vec<Result<T, QueueError>> {
+    let message = error.to_string();
+    let again = |_| match &error {
+        QueueError::File(DiskError { path, source }) => {
+            let source = std::io::Error::new(source.kind(), source.to_string());
+            QueueError::File(DiskError { path: path.clone(), source })
+        }
+        QueueError::Index { path, message } => {
+            QueueError::Index { path: path.clone(), message: message.clone() }
+        }
+        passing if passing.is_passing() => {
+            QueueError::Unreachable { source: message.clone().into() }
+        }
+        _ => QueueError::Database { message: message.clone() },
+    };
+    let mut answers: Vec<Result<T, QueueError>> = (1..number).map(again).map(Err).collect();
+    answers.extend((number > 0).then_some(Err(error)));
+    answers
 }
 
 /// Wakes whoever waits for a queue, without polling it.

@@ -31,36 +31,61 @@ pub(super) struct Desk<'a> {
 impl Desk<'_> {
     /// Puts new tasks in their queues.
     pub(super) fn push(&mut self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
-        self.check_new(&tasks)?;
+        for (number, new) in tasks.iter().enumerate() {
+            self.check_new(new, &tasks[..number])?;
+        }
         let follow_ups =
             tasks.into_iter().map(|new| Addressed { task: steps::fresh(new.task), ..new });
         let follow_ups: Vec<Stored> = follow_ups.map(Stored::from).collect();
         self.commit(&Intent { settles: None, follow_ups })
     }
 
-    fn check_new(&self, tasks: &[Addressed]) -> Result<(), QueueError> {
-        for (number, Addressed { queue, task }) in tasks.iter().enumerate() {
-            steps::admit(task)?;
-            let id = task.id.clone();
-            if tasks[..number].iter().any(|other| other.task.id == id) {
-                let (queue, status) = (queue.clone(), Status::Pending);
-                return Err(QueueError::AlreadyThere { id, queue, status });
+    /// Puts new tasks in their queues, each for itself. No intent holds them together, so each is
+    /// there or not when this ends early, and nobody was told that it is.
+    pub(super) fn push_all(
+        &mut self,
+        tasks: Vec<Addressed>,
+    ) -> Result<Vec<Result<(), QueueError>>, QueueError> {
+        let mut answers = Vec::with_capacity(tasks.len());
+        let mut new: Vec<Addressed> = Vec::new();
+        for task in tasks {
+            let answer = self.check_new(&task, &new);
+            if answer.is_ok() {
+                new.push(Addressed { task: steps::fresh(task.task), ..task });
             }
-            if let Some((queue, status)) = self.find(&id)? {
-                return Err(QueueError::AlreadyThere { id, queue, status });
-            }
-            let parent = task.parent_task_id.as_ref();
-            let parent = parent.map(|parent| self.index.get(parent)).transpose()?.flatten();
-            if let Some(parent) = parent
-                && self.is_itself_again(&parent, queue, task)?
-            {
-                return Err(QueueError::OwnTask { parent: parent.id, kind: task.kind.clone() });
-            }
-            let new = tasks[..=number].iter().filter(|new| new.queue == *queue).count();
-            let most = self.policy.max_queue_size;
-            if self.index.count(queue, Status::Pending)? + new > most {
-                return Err(QueueError::Full { queue: queue.clone(), most });
-            }
+            answers.push(answer);
+        }
+        for Addressed { queue, task } in &new {
+            self.locked.note(queue, &task.id)?;
+        }
+        self.store_all(&new)?;
+        new.iter().try_for_each(|new| self.tell_dependents(&new.task.id))?;
+        Ok(answers)
+    }
+
+    /// Says whether a task may come in after those before it, which are not stored yet.
+    fn check_new(&self, new: &Addressed, before: &[Addressed]) -> Result<(), QueueError> {
+        let Addressed { queue, task } = new;
+        steps::admit(task)?;
+        let id = task.id.clone();
+        if let Some(other) = before.iter().find(|other| other.task.id == id) {
+            let (queue, status) = (other.queue.clone(), Status::Pending);
+            return Err(QueueError::AlreadyThere { id, queue, status });
+        }
+        if let Some((queue, status)) = self.find(&id)? {
+            return Err(QueueError::AlreadyThere { id, queue, status });
+        }
+        let parent = task.parent_task_id.as_ref();
+        let parent = parent.map(|parent| self.index.get(parent)).transpose()?.flatten();
+        if let Some(parent) = parent
+            && self.is_itself_again(&parent, queue, task)?
+        {
+            return Err(QueueError::OwnTask { parent: parent.id, kind: task.kind.clone() });
+        }
+        let coming = before.iter().filter(|other| other.queue == *queue).count();
+        let most = self.policy.max_queue_size;
+        if self.index.count(queue, Status::Pending)? + coming >= most {
+            return Err(QueueError::Full { queue: queue.clone(), most });
         }
         Ok(())
     }
@@ -248,6 +273,21 @@ impl Desk<'_> {
         disk::write(&path, task.to_json().as_bytes(), Sure::OnDisk)?;
         let file = fs::symlink_metadata(&path).map_err(disk::at(&path))?;
         self.list(queue, &file_name(&task.id), &file, task)
+    }
+
+    /// Writes the files of several tasks and lists them.
+    fn store_all(&mut self, tasks: &[Addressed]) -> Result<(), QueueError> {
+        let mut files = Vec::with_capacity(tasks.len());
+        for Addressed { queue, task } in tasks {
+            disk::make_folder(&self.layout.queue(queue))?;
+            files.push((self.layout.waiting(queue, &task.id), task.to_json()));
+        }
+        disk::write_all(&files)?;
+        for (Addressed { queue, task }, (path, _)) in tasks.iter().zip(&files) {
+            let file = fs::symlink_metadata(path).map_err(disk::at(path))?;
+            self.list(queue, &file_name(&task.id), &file, task)?;
+        }
+        Ok(())
     }
 
     /// Lists a task in the index.

@@ -75,6 +75,9 @@ impl Desk<'_> {
         }
         self.index.remove(id)?;
         if path.is_file() {
+            // Whoever put it there may have died before its name was on the disk, and from now on
+            // everybody is told that it is there.
+            disk::sync_folder(&path)?;
             self.take_in(queue, &file_name(id))?;
         }
         // A lock comes before the task is in progress, and goes after it is not.

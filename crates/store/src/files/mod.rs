@@ -38,7 +38,7 @@ use crate::clock::{self, Uptime};
 use crate::disk::{self, DiskError, Sure};
 use crate::queue::{
     Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Policy, Presence, Queue,
-    QueueError, Recovered, Seen, Settled, Settlement, Standing, Tenure, Watch, Who,
+    QueueError, Recovered, Seen, Settled, Settlement, Standing, Tenure, Watch, Who, same_for_all,
 };
 use crate::task::{AgentId, QueueName, Status, Task, TaskId};
 
@@ -204,6 +204,12 @@ fn open_index(index: &mut Option<Index>, layout: &Layout, boot: &str) -> Result<
 impl Queue for FileQueue {
     fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
         self.guarded(|desk| desk.push(tasks))
+    }
+
+    fn push_all(&self, tasks: Vec<Addressed>) -> Vec<Result<(), QueueError>> {
+        let number = tasks.len();
+        let done = self.guarded(|desk| desk.push_all(tasks));
+        done.unwrap_or_else(|error| same_for_all(number, error))
     }
 
     fn claim(

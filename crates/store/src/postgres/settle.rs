@@ -10,7 +10,7 @@ use super::look::{BY_ID, HELD, Seated};
 use super::pool::{Conn, Failure, Patience, Try};
 use super::push::{Columns, needs};
 use super::{PgQueue, millis, ticket};
-use crate::queue::{Addressed, Lease, QueueError, Recovered, Settled, Settlement};
+use crate::queue::{Addressed, Lease, QueueError, Recovered, Settled, Settlement, same_for_all};
 use crate::steps::{self, Step};
 use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
 
@@ -100,7 +100,7 @@ impl PgQueue {
         let leases: Vec<Lease> = settlements.iter().map(|(lease, _)| lease.clone()).collect();
         let mut known = match self.claimed(&leases) {
             Ok(known) => known,
-            Err(error) => return same_for_all(&leases, error),
+            Err(error) => return same_for_all(leases.len(), error),
         };
         let now = self.pool.now();
         let mut answers: Vec<Result<Settled, QueueError>> = Vec::new();
@@ -126,7 +126,7 @@ impl PgQueue {
                 };
                 answers.into_iter().zip(&leases).map(mark).collect()
             }
-            Err(error) => same_for_all(&leases, error),
+            Err(error) => same_for_all(leases.len(), error),
         }
     }
 
@@ -313,23 +313,6 @@ fn are_apart(settlements: &[(Lease, Settlement)]) -> bool {
         }),
         Settlement::Failed(_) | Settlement::GivenBack { .. } => true,
     })
-}
-
-fn same_for_all(leases: &[Lease], error: QueueError) -> Vec<Result<Settled, QueueError>> {
-    let message = error.to_string();
-    let passing = error.is_passing();
-    let mut answers: Vec<Result<Settled, QueueError>> = leases
-        .iter()
-        .skip(1)
-        .map(|_| {
-            Err(match passing {
-                true => QueueError::Unreachable { source: message.clone().into() },
-                false => QueueError::Database { message: message.clone() },
-            })
-        })
-        .collect();
-    answers.push(Err(error));
-    answers
 }
 
 fn restless(id: &TaskId) -> QueueError {

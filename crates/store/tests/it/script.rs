@@ -80,6 +80,14 @@ impl Script {
                 queue.push(rest.split(" and ").map(task).collect())?;
                 "ok".into()
             }
+            "push-each" => {
+                let answers = queue.push_all(rest.split(" and ").map(task).collect());
+                let told = answers.into_iter().map(|answer| match answer {
+                    Ok(()) => "ok".into(),
+                    Err(error) => format!("refused: {error}"),
+                });
+                told.collect::<Vec<String>>().join("; ")
+            }
             "claim" => {
                 let words: Vec<&str> = rest.split_whitespace().collect();
                 let agent = words.first().unwrap_or(&"qa-1").parse().unwrap();

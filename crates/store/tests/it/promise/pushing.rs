@@ -1,6 +1,6 @@
 //! What is let in, and what is refused at the door.
 
-use assay_store::queue::Policy;
+use assay_store::queue::{Filter, Policy};
 use expect_test::expect;
 
 use super::claim;
@@ -12,6 +12,8 @@ promises!(
     a_full_queue_refuses_and_follow_ups_still_come,
     a_name_is_used_once,
     a_push_is_whole_or_not_at_all,
+    of_tasks_that_are_pushed_each_for_itself_only_those_in_the_wrong_are_refused,
+    many_tasks_each_for_itself_are_all_there_once,
     priority_zero_is_for_escalations,
     an_agent_does_not_queue_what_it_is_working_on,
 );
@@ -89,6 +91,52 @@ fn a_push_is_whole_or_not_at_all(store: &dyn Store) {
             list -> a
         "#]],
     );
+}
+
+fn of_tasks_that_are_pushed_each_for_itself_only_those_in_the_wrong_are_refused(store: &dyn Store) {
+    let small = Policy { max_queue_size: 2, ..policy() };
+    check(
+        store,
+        "push a type=review
+         claim
+         push-each b and a and c p=0 and b queue=other and d parent=a and e after=b
+         push-each f and a and g and h queue=other
+         list",
+        expect![[r#"
+            push a type=review -> ok
+            claim -> a
+            push-each b and a and c p=0 and b queue=other and d parent=a and e after=b -> ok; refused: task `a` is already there (in_progress, in `qa`); refused: task `c` has priority 0, which is for escalations; 1 comes first among the others; refused: task `b` is already there (pending, in `qa`); refused: task `a` is being worked on; a `review` task for the same queue would be it again; ok
+            push-each f and a and g and h queue=other -> ok; refused: task `a` is already there (in_progress, in `qa`); ok; ok
+            list -> a b e f g h
+        "#]],
+    );
+    check_with(
+        &*store.another(),
+        small,
+        "push-each a and b and c and d queue=other
+         list",
+        expect![[r#"
+            push-each a and b and c and d queue=other -> ok; ok; refused: queue `qa` has no room for that: 2 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`; ok
+            list -> a b d
+        "#]],
+    );
+}
+
+fn many_tasks_each_for_itself_are_all_there_once(store: &dyn Store) {
+    let policy = Policy { max_queue_size: 1_000, ..policy() };
+    let queue = store.open(policy.clone());
+    assert!(queue.push_all(Vec::new()).is_empty());
+    let some = |from: usize, to: usize| (from..to).map(|n| task(&format!("t{n}"))).collect();
+    // Two who push the same at the same time.
+    let new: usize = std::thread::scope(|scope| {
+        let sides = [(0, 200), (100, 300)].map(|(from, to)| {
+            let (queue, tasks) = (store.open(policy.clone()), some(from, to));
+            scope.spawn(move || queue.push_all(tasks).iter().filter(|one| one.is_ok()).count())
+        });
+        sides.into_iter().map(|side| side.join().unwrap()).sum()
+    });
+    assert_eq!(new, 300);
+    assert_eq!(queue.list(&Filter::default()).unwrap().len(), 300);
 }
 
 fn priority_zero_is_for_escalations(store: &dyn Store) {
