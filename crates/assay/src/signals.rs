@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use assay_serve::mcp::Stop;
+use assay_serve::stop::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;

@@ -1,7 +1,7 @@
 //! MCP: servers as lists of tools.
 //!
 //! A [`Server`] has a name and [`Tool`]s; [`stdio::serve`] and [`http::Listener`] keep it up until
-//! whoever asks has left or [`Stop`] is called. The protocol itself, in the revision of 2026-07-28
+//! whoever asks has left or [`Stop`](crate::stop::Stop) is called. The protocol itself, in the revision of 2026-07-28
 //! and those before it, is the official SDK's business. Its types are known here alone
 //! (`handler`, [`stdio`], [`http`]), so that a new version of it is met in one place.
 //!
@@ -11,13 +11,12 @@ mod arguments;
 mod handler;
 pub mod http;
 pub mod stdio;
-mod stop;
-pub mod token;
 mod tool;
 
 use std::sync::Arc;
 
-pub use stop::Stop;
+use crate::runtime;
+
 pub use tool::{Answer, Effect, Png, Refusal, Tool};
 
 /// The most bytes that one message may have.
@@ -71,17 +70,9 @@ pub enum ServeError {
     Connection(#[source] std::io::Error),
 }
 
-/// Starts the one runtime of a server, and ends it without waiting for whoever reads a stream that
-/// nobody writes to.
+/// Runs a server to its end.
 fn on_runtime<T>(work: impl Future<Output = Result<T, ServeError>>) -> Result<T, ServeError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(ServeError::Threads)?;
-    let result = runtime.block_on(work);
-    runtime.shutdown_background();
-    result
+    runtime::run(work).map_err(ServeError::Threads)?
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::handler::Handler;
-use super::{MAX_MESSAGE, ServeError, Server, Stop, on_runtime};
+use super::{MAX_MESSAGE, ServeError, Server, on_runtime};
+use crate::stop::Stop;
 
 /// Serves whoever writes to `input` and reads `output`, until `input` ends or the server is stopped.
 pub fn serve(server: &Server, input: File, output: File, stop: &Stop) -> Result<(), ServeError> {

@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::http::{Door, ListenError, Listener};
-use super::token::{Token, TokenError};
-use super::{Effect, Png, Refusal, Server, Stop, Tool, stdio};
+use super::http::Listener;
+use super::{Effect, Png, Refusal, Server, Tool, stdio};
+use crate::door::{Door, ListenError};
+use crate::stop::Stop;
+use crate::token::{Token, TokenError};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

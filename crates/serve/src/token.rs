@@ -95,7 +95,7 @@ impl Token {
     }
 
     /// Says whether a text is this token, in a time that tells nothing about how much of it fits.
-    pub(super) fn is(&self, given: &str) -> bool {
+    pub(crate) fn is(&self, given: &str) -> bool {
         let (own, given) = (self.0.as_bytes(), given.as_bytes());
         let differences = own.iter().zip(given.iter().chain(std::iter::repeat(&0)));
         let difference = differences.fold(0, |so_far, (a, b)| so_far | (a ^ b));

@@ -19,7 +19,7 @@ impl Stop {
     }
 
     /// Waits until somebody says so.
-    pub(super) async fn requested(&self) {
+    pub(crate) async fn requested(&self) {
         let mut told = self.0.subscribe();
         // It cannot fail: the other end is `self`.
         let _ = told.wait_for(|&stop| stop).await;
