@@ -18,5 +18,6 @@ pub mod pages;
 pub mod postgres;
 mod repository;
 pub mod web;
+pub mod webhook;
 
 pub use repository::{Repository, git};

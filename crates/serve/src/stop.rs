@@ -18,6 +18,11 @@ impl Stop {
         self.0.send_replace(true);
     }
 
+    /// Says whether somebody said so.
+    pub(crate) fn is_requested(&self) -> bool {
+        *self.0.borrow()
+    }
+
     /// Waits until somebody says so.
     pub(crate) async fn requested(&self) {
         let mut told = self.0.subscribe();

@@ -1,0 +1,181 @@
+//! Whoever sends webhooks: signed deliveries as GitHub has them, and a connection to send them over.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use ring::hmac;
+use serde_json::{Value, json};
+
+/// So long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Signs a body as GitHub does: what stands in `X-Hub-Signature-256`.
+pub fn signature(secret: &str, body: &[u8]) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+    let digits = hmac::sign(&key, body).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = digits;
+    format!("sha256={digits}")
+}
+
+/// A commit that is called after a number.
+pub fn commit(number: usize) -> String {
+    format!("{number:040x}")
+}
+
+/// What GitHub sends about a pull request: what is needed, and much that is not.
+pub fn pull_request(action: &str, repository: &str, number: u64, head: &str) -> Value {
+    let (owner, name) = repository.split_once('/').unwrap_or((repository, ""));
+    let user = json!({
+        "login": "octocat", "id": 1, "node_id": "MDQ6VXNlcjE=", "type": "User",
+        "url": "https://api.github.com/users/octocat", "site_admin": false,
+    });
+    let links = [
+        "archive", "assignees", "blobs", "branches", "commits", "compare", "contents",
+        "deployments", "events", "forks", "git_refs", "git_tags", "hooks", "issues", "keys",
+    ];
+    let mut repo = json!({
+        "id": 1_296_269, "full_name": repository, "name": name, "private": true, "owner": user,
+        "default_branch": "main", "topics": ["octocat", "api"], "license": null,
+        "html_url": format!("https://github.com/{repository}"),
+    });
+    for link in links {
+        let url = format!("https://api.github.com/repos/{owner}/{name}/{link}{{/sha}}");
+        repo[format!("{link}_url")] = json!(url);
+    }
+    json!({
+        "action": action,
+        "number": number,
+        "pull_request": {
+            "url": format!("https://api.github.com/repos/{repository}/pulls/{number}"),
+            "html_url": format!("https://github.com/{repository}/pull/{number}"),
+            "id": 279_147_437, "number": number, "state": "open", "locked": false, "draft": false,
+            "title": "Add a login", "user": user, "labels": [], "milestone": null,
+            "body": "What it is for, and how it was tried out.\r\n".repeat(40),
+            "head": {
+                "label": "octocat:feature/PROJ-123-login", "ref": "feature/PROJ-123-login",
+                "sha": head, "user": user, "repo": repo,
+            },
+            "base": {
+                "label": "octocat:main", "ref": "main", "user": user, "repo": repo,
+                "sha": commit(0),
+            },
+            "merged": false, "comments": 0, "commits": 1, "additions": 100, "deletions": 3,
+        },
+        "repository": repo,
+        "sender": user,
+    })
+}
+
+/// What was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The head as it came.
+    pub head: String,
+    /// The body.
+    pub body: String,
+}
+
+impl Answer {
+    /// Reads the body, which has to be JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+/// A connection that is kept for several requests.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+    address: String,
+}
+
+impl Connection {
+    /// Connects to an address.
+    pub fn open(address: &str) -> io::Result<Connection> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Connection { stream, address: address.to_owned() })
+    }
+
+    /// Sends a request and waits for the answer. `host` and `content-length` are said unless they
+    /// are among the headers.
+    pub fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> io::Result<Answer> {
+        let mut head = format!("{method} {path} HTTP/1.1\r\n");
+        let says = |name: &str| headers.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
+        if !says("host") {
+            head += &format!("host: {}\r\n", self.address);
+        }
+        if !says("content-length") && !says("transfer-encoding") {
+            head += &format!("content-length: {}\r\n", body.len());
+        }
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        let request = [head.as_bytes(), b"\r\n", body].concat();
+        // A server that refuses early need not read all of it, and has answered then.
+        let sent = self.stream.write_all(&request);
+        self.answer().or_else(|error| sent.and(Err(error)))
+    }
+
+    fn answer(&mut self) -> io::Result<Answer> {
+        let broken = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") {
+            match self.stream.read(&mut byte)? {
+                0 => return Err(broken()),
+                _ => head.push(byte[0]),
+            }
+        }
+        let head = String::from_utf8_lossy(&head).into_owned();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let fields = head.lines().filter_map(|line| line.split_once(':'));
+        let length = fields.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        let length: usize =
+            length.filter_map(|(_, value)| value.trim().parse::<usize>().ok()).sum();
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        let body = String::from_utf8_lossy(&body).into_owned();
+        Ok(Answer { status: status.ok_or_else(broken)?, head, body })
+    }
+}
+
+/// Sends one request over a connection of its own.
+pub fn send(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> io::Result<Answer> {
+    Connection::open(address)?.send(method, path, headers, body)
+}
+
+/// Sends a delivery as GitHub does.
+pub fn deliver(
+    connection: &mut Connection,
+    secret: &str,
+    id: &str,
+    event: &str,
+    body: &[u8],
+) -> io::Result<Answer> {
+    let signed = signature(secret, body);
+    let headers = [
+        ("content-type", "application/json"),
+        ("user-agent", "GitHub-Hookshot/044aadd"),
+        ("x-github-event", event),
+        ("x-github-delivery", id),
+        ("x-hub-signature-256", &signed),
+    ];
+    connection.send("POST", "/webhooks/github", &headers, body)
+}

@@ -1,0 +1,166 @@
+//! Which deliveries were seen: [`Deliveries`].
+//!
+//! A redelivery need not trouble the queue, and makes no task anew that somebody took away. This is
+//! a convenience and no guard: the name of a delivery is not part of what is signed, so whoever has
+//! a signed body can send it under another name. What keeps a task from being made twice is its own
+//! name. For the same reason a delivery is known only together with its task, or a name that
+//! somebody made up could keep another task away.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use assay_store::disk::{self, DiskError, Sure};
+use assay_store::task::TaskId;
+
+/// So many are remembered at the most.
+const MOST: usize = 10_000;
+
+/// The name that GitHub gives a delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct DeliveryId(Box<str>);
+
+impl DeliveryId {
+    /// Takes a name that looks like one.
+    pub(super) fn new(text: &str) -> Option<DeliveryId> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        let is_one = (1..=64).contains(&text.len()) && text.bytes().all(allowed);
+        is_one.then(|| DeliveryId(text.into()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A delivery, and the task that came of it.
+pub(super) type Seen = (DeliveryId, TaskId);
+
+/// The deliveries of which a task came; the newest of them.
+#[derive(Debug, Default)]
+pub(super) struct Deliveries {
+    order: VecDeque<Seen>,
+    known: HashSet<Seen>,
+}
+
+impl Deliveries {
+    /// Says whether a task came of a delivery before.
+    pub(super) fn knows(&self, seen: &Seen) -> bool {
+        self.known.contains(seen)
+    }
+
+    /// Remembers a delivery whose task is on the disk.
+    pub(super) fn put(&mut self, seen: Seen) {
+        if !self.known.insert(seen.clone()) {
+            return;
+        }
+        self.order.push_back(seen);
+        if self.order.len() > MOST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+    }
+
+    fn lines(&self) -> String {
+        self.order.iter().map(line).collect()
+    }
+}
+
+/// The file in which they outlive the server.
+#[derive(Debug)]
+pub(super) struct Book {
+    path: PathBuf,
+    /// How many lines it has.
+    lines: usize,
+}
+
+impl Book {
+    /// Opens a file, with what is remembered there. Lines that make no sense are passed over.
+    pub(super) fn open(path: &Path) -> Result<(Book, Deliveries), DiskError> {
+        if let Some(folder) = path.parent() {
+            disk::make_folder(folder)?;
+        }
+        let mut book = Book { path: path.to_owned(), lines: 0 };
+        let mut deliveries = Deliveries::default();
+        let bytes = disk::read(path)?.unwrap_or_default();
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            book.lines += 1;
+            let pair = line.split_once(' ');
+            let pair = pair.and_then(|(id, task)| Some((DeliveryId::new(id)?, task.parse().ok()?)));
+            pair.into_iter().for_each(|seen| deliveries.put(seen));
+        }
+        Ok((book, deliveries))
+    }
+
+    /// Writes down deliveries that are new, or all anew where too many old ones stand there.
+    pub(super) fn write(&mut self, new: &[Seen], all: &Mutex<Deliveries>) -> Result<(), DiskError> {
+        if new.is_empty() {
+            return Ok(());
+        }
+        if self.lines + new.len() <= 2 * MOST {
+            self.lines += new.len();
+            let text: String = new.iter().map(line).collect();
+            return disk::append(&self.path, text.as_bytes());
+        }
+        // Nobody waits for the disk with them locked.
+        let text = all.lock().unwrap_or_else(PoisonError::into_inner).lines();
+        self.lines = text.lines().count();
+        disk::write(&self.path, text.as_bytes(), Sure::OnDisk)
+    }
+}
+
+fn line((id, task): &Seen) -> String {
+    format!("{} {task}\n", id.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(number: usize) -> Seen {
+        (DeliveryId::new(&format!("d-{number}")).unwrap(), format!("t{number}").parse().unwrap())
+    }
+
+    fn remember(book: &mut Book, deliveries: &Mutex<Deliveries>, numbers: std::ops::Range<usize>) {
+        let new: Vec<Seen> = numbers.map(seen).collect();
+        new.iter().for_each(|seen| deliveries.lock().unwrap().put(seen.clone()));
+        book.write(&new, deliveries).unwrap();
+    }
+
+    #[test]
+    fn deliveries_are_known_with_their_tasks_and_after_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("serve/deliveries");
+        let (mut book, deliveries) = Book::open(&path).unwrap();
+        remember(&mut book, &Mutex::new(deliveries), 1..3);
+        // A process that dies while it writes leaves a part of a line.
+        disk::append(&path, b"d-3").unwrap();
+        let (_, deliveries) = Book::open(&path).unwrap();
+        assert!(deliveries.knows(&seen(1)));
+        assert!(!deliveries.knows(&(seen(1).0, seen(2).1)));
+        assert_eq!(deliveries.order.len(), 2);
+    }
+
+    #[test]
+    fn only_the_newest_are_remembered_and_the_file_does_not_grow() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deliveries");
+        let (mut book, deliveries) = Book::open(&path).unwrap();
+        let deliveries = Mutex::new(deliveries);
+        for from in (0..3 * MOST).step_by(500) {
+            remember(&mut book, &deliveries, from..from + 500);
+        }
+        let (book, deliveries) = Book::open(&path).unwrap();
+        assert_eq!(deliveries.known.len(), MOST);
+        assert!(!deliveries.knows(&seen(2 * MOST - 1)) && deliveries.knows(&seen(3 * MOST - 1)));
+        assert!(book.lines <= 2 * MOST, "{}", book.lines);
+    }
+
+    #[test]
+    fn a_name_that_could_be_anything_is_none() {
+        for odd in ["", "a b", "a\n", "ä", "a/b", &"x".repeat(65)] {
+            assert!(DeliveryId::new(odd).is_none(), "{odd}");
+        }
+    }
+}

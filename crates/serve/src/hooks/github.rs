@@ -1,0 +1,211 @@
+//! `POST /webhooks/github`: what happened to a pull request.
+//!
+//! The signature is checked over the bytes as they came, before anything of them is read. Of the
+//! body only what is needed is read, and what is new in it does no harm.
+
+use std::sync::Arc;
+
+use assay_store::pulls::{Pull, RepositoryName};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::answer::Answer;
+use super::deliveries::DeliveryId;
+use super::{ANSWER_WITHIN, Github, Hooks};
+
+/// The one signature that is believed. GitHub sends the old one, `X-Hub-Signature`, as well.
+const SIGNATURE: &str = "x-hub-signature-256";
+
+const EVENT: &str = "x-github-event";
+
+const DELIVERY: &str = "x-github-delivery";
+
+/// What happens to a pull request that has it reviewed.
+const ACTIONS: [&str; 4] = ["opened", "reopened", "synchronize", "ready_for_review"];
+
+/// What happens to it that has it reviewed where a label is asked for.
+const LABELED: &str = "labeled";
+
+/// As much of a delivery as is needed.
+#[derive(Debug, Deserialize)]
+struct Delivery {
+    action: String,
+    pull_request: Changed,
+    repository: Repository,
+    #[serde(default)]
+    label: Option<Label>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Changed {
+    number: u64,
+    head: Side,
+    base: Side,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    html_url: Option<String>,
+    #[serde(default)]
+    state: Option<String>,
+    #[serde(default)]
+    draft: Option<bool>,
+    #[serde(default)]
+    labels: Vec<Label>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Side {
+    sha: String,
+    #[serde(rename = "ref")]
+    branch: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Repository {
+    full_name: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Label {
+    name: String,
+}
+
+pub(super) async fn receive(State(hooks): State<Arc<Hooks>>, request: Request) -> Answer {
+    let headers = request.headers().clone();
+    let delivery = text(&headers, DELIVERY).and_then(DeliveryId::new);
+    let answer = hooks.github(request, &headers, delivery.clone()).await;
+    let about = delivery.map(|id| format!(" (delivery {})", id.as_str())).unwrap_or_default();
+    hooks.note("github", &about, &answer);
+    answer
+}
+
+impl Hooks {
+    async fn github(
+        &self,
+        request: Request,
+        headers: &HeaderMap,
+        delivery: Option<DeliveryId>,
+    ) -> Answer {
+        let (body, _turn) = match self.signed_by_github(request, headers).await {
+            Ok(read) => read,
+            Err(answer) => return answer,
+        };
+        let until = Instant::now() + ANSWER_WITHIN;
+        match read(headers, &body, &self.setup.github) {
+            Ok(pull) => {
+                let now = assay_store::clock::now();
+                let task = pull.review(&self.setup.reviewer, "github webhook", now);
+                self.intake.take(task, delivery, until).await
+            }
+            Err(answer) => answer,
+        }
+    }
+
+    /// Reads a body that GitHub has signed.
+    async fn signed_by_github(
+        &self,
+        request: Request,
+        headers: &HeaderMap,
+    ) -> Result<(axum::body::Bytes, super::limits::Turn<'_>), Answer> {
+        let Some(secret) = &self.setup.github.secret else {
+            let why = "not configured: there is no secret for the webhooks of GitHub";
+            return Err(Answer::not_configured(why));
+        };
+        let (body, turn) = self.limits.read(request).await?;
+        let signatures = headers.get_all(SIGNATURE).iter().map(|value| value.as_bytes());
+        secret.check(signatures, &body).map_err(|why| {
+            Answer::stranger(format!("the signature in `X-Hub-Signature-256` is not good: {why}"))
+        })?;
+        self.repositories()?;
+        Ok((body, turn))
+    }
+}
+
+/// Gives the pull request that is to be reviewed, or says why there is none.
+fn read(headers: &HeaderMap, body: &[u8], github: &Github) -> Result<Pull, Answer> {
+    let kind = text(headers, header::CONTENT_TYPE.as_str()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        return Err(Answer::wrong_form(
+            "choose `application/json` as the content type of the webhook",
+        ));
+    }
+    match text(headers, EVENT) {
+        None => return Err(Answer::unreadable("the header `X-GitHub-Event` is missing")),
+        Some("pull_request") => {}
+        Some("ping") => return Err(Answer::ignored("pong: the webhook is set up")),
+        Some(_) => return Err(Answer::ignored("only `pull_request` events make tasks")),
+    }
+    let delivery: Delivery = serde_json::from_slice(body).map_err(|error| {
+        Answer::unreadable(format!("the body is no `pull_request` event: {error}"))
+    })?;
+    delivery.wanted(github)?;
+    delivery.pull()
+}
+
+impl Delivery {
+    /// Says why nothing is to be reviewed.
+    fn wanted(&self, github: &Github) -> Result<(), Answer> {
+        let repository = self.repository()?;
+        if !github.repositories.iter().any(|own| own.is(&repository)) {
+            return Err(Answer::ignored(format!(
+                "`{repository}` is not among `github.repositories`"
+            )));
+        }
+        let is_asked_for =
+            |label: &Label| github.labels.iter().any(|own| own.eq_ignore_ascii_case(&label.name));
+        let by_label = self.action == LABELED && self.label.as_ref().is_some_and(is_asked_for);
+        if !by_label && !ACTIONS.contains(&self.action.as_str()) {
+            return Err(Answer::ignored(format!(
+                "nothing is reviewed when a pull request is `{}`",
+                plain(&self.action)
+            )));
+        }
+        let pull = &self.pull_request;
+        if pull.state.as_deref().is_some_and(|state| state != "open") {
+            return Err(Answer::ignored("the pull request is closed"));
+        }
+        if pull.draft == Some(true) {
+            return Err(Answer::ignored("the pull request is a draft"));
+        }
+        if !by_label && !github.labels.is_empty() && !pull.labels.iter().any(is_asked_for) {
+            let labels = github.labels.join("`, `");
+            return Err(Answer::ignored(format!("the pull request has no label `{labels}`")));
+        }
+        Ok(())
+    }
+
+    fn repository(&self) -> Result<RepositoryName, Answer> {
+        self.repository.full_name.parse().map_err(unfit)
+    }
+
+    fn pull(self) -> Result<Pull, Answer> {
+        let repository = self.repository()?;
+        let Changed { number, head, base, title, html_url, .. } = self.pull_request;
+        Ok(Pull {
+            repository,
+            number,
+            head: head.sha.parse().map_err(unfit)?,
+            title: title.unwrap_or_default(),
+            branch: head.branch,
+            base: base.branch,
+            url: html_url.unwrap_or_default(),
+        })
+    }
+}
+
+fn unfit(error: assay_store::pulls::PullError) -> Answer {
+    Answer::unreadable(error.to_string())
+}
+
+/// As much of a word as can be shown.
+fn plain(word: &str) -> String {
+    word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(40).collect()
+}
+
+/// A header that is text.
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}

@@ -1,0 +1,202 @@
+//! `POST /webhooks/jira`: a ticket has come to be reviewed.
+//!
+//! JIRA knows no pull request, so the one whose branch or title names the ticket is looked up. None
+//! or several are told on the ticket, since nobody reads what JIRA is answered.
+
+use std::sync::Arc;
+
+use assay_store::pulls::{Pull, TicketKey};
+use axum::body::Bytes;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Uri};
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::answer::Answer;
+use super::limits::Turn;
+use super::{ANSWER_WITHIN, Hooks};
+use crate::door::bearer;
+
+const SIGNATURE: &str = "x-hub-signature";
+
+/// Where a rule of JIRA's automation can put what it carries.
+const TOKEN: &str = "x-assay-token";
+
+/// So many pull requests are named on a ticket at the most.
+const NAMED: usize = 10;
+
+/// As much of a delivery as is needed: what JIRA's webhooks send, or the few words that a rule of
+/// its automation is told to send.
+#[derive(Debug, Deserialize)]
+struct Delivery {
+    #[serde(default)]
+    issue: Option<Issue>,
+    #[serde(default)]
+    key: Option<String>,
+    #[serde(default)]
+    status: Option<Status>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Issue {
+    key: String,
+    #[serde(default)]
+    fields: Option<Fields>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Fields {
+    #[serde(default)]
+    status: Option<Status>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Status {
+    Name(String),
+    Whole { name: String },
+}
+
+impl Status {
+    fn name(&self) -> &str {
+        match self {
+            Status::Name(name) | Status::Whole { name } => name,
+        }
+    }
+}
+
+pub(super) async fn receive(State(hooks): State<Arc<Hooks>>, request: Request) -> Answer {
+    let answer = match hooks.jira(request).await {
+        Ok(answer) | Err(answer) => answer,
+    };
+    hooks.note("jira", "", &answer);
+    answer
+}
+
+impl Hooks {
+    async fn jira(&self, request: Request) -> Result<Answer, Answer> {
+        let (body, _turn) = self.sent_by_jira(request).await?;
+        let until = Instant::now() + ANSWER_WITHIN;
+        let key = self.ticket(&body)?;
+        let pulls = self.pulls()?;
+        let repositories = self.repositories()?.to_vec();
+        let about = key.clone();
+        let found = move || pulls.about_ticket(&about, &repositories);
+        let mut found = self.look_up(until, found).await?;
+        found.sort_by(|a, b| (&a.repository, a.number).cmp(&(&b.repository, b.number)));
+        match &found[..] {
+            [pull] => Ok(self.review(pull, &self.setup.reviewer, "jira webhook", until).await),
+            others => self.tell_on_ticket(&key, others, until).await,
+        }
+    }
+
+    /// Reads a body that comes with the secret, or is signed with it.
+    async fn sent_by_jira(&self, request: Request) -> Result<(Bytes, Turn<'_>), Answer> {
+        let Some(secret) = &self.setup.jira.secret else {
+            let why = "not configured: there is no token for the webhooks of JIRA";
+            return Err(Answer::not_configured(why));
+        };
+        let headers = request.headers().clone();
+        let given = carried(&headers, request.uri());
+        if given.iter().any(|given| secret.is(given)) {
+            return self.limits.read(request).await;
+        }
+        if !given.is_empty() || !headers.contains_key(SIGNATURE) {
+            return Err(Answer::stranger(
+                "a good token in `X-Assay-Token`, `Authorization: Bearer` or `?token=`, or a \
+                 signature in `X-Hub-Signature`, is missing",
+            ));
+        }
+        let (body, turn) = self.limits.read(request).await?;
+        let signatures = headers.get_all(SIGNATURE).iter().map(|value| value.as_bytes());
+        secret.check(signatures, &body).map_err(|why| {
+            Answer::stranger(format!("the signature in `X-Hub-Signature` is not good: {why}"))
+        })?;
+        Ok((body, turn))
+    }
+
+    /// Gives the ticket that is to be reviewed, or says why there is none.
+    fn ticket(&self, body: &[u8]) -> Result<TicketKey, Answer> {
+        let delivery: Delivery = serde_json::from_slice(body)
+            .map_err(|error| Answer::unreadable(format!("the body tells of no ticket: {error}")))?;
+        let (key, status) = match delivery.issue {
+            Some(Issue { key, fields }) => (Some(key), fields.and_then(|fields| fields.status)),
+            None => (delivery.key, None),
+        };
+        let key =
+            key.ok_or_else(|| Answer::unreadable("the body has no `issue.key` and no `key`"))?;
+        let key = key.parse().map_err(|error: assay_store::pulls::PullError| {
+            Answer::unreadable(error.to_string())
+        })?;
+        let wanted = &self.setup.jira.status;
+        match status.or(delivery.status) {
+            Some(status) if !status.name().trim().eq_ignore_ascii_case(wanted.trim()) => {
+                Err(Answer::ignored(format!("the status of `{key}` is not `{wanted}`")))
+            }
+            _ => Ok(key),
+        }
+    }
+
+    /// Says on a ticket why nothing is reviewed: once, however often it is asked for.
+    async fn tell_on_ticket(
+        &self,
+        key: &TicketKey,
+        found: &[Pull],
+        until: Instant,
+    ) -> Result<Answer, Answer> {
+        let (mark, text) = told(key, found);
+        if let Some(tickets) = self.setup.tickets.clone() {
+            let (key, text) = (key.clone(), text.clone());
+            self.look_up(until, move || tickets.comment_once(&key, &mark, &text)).await?;
+        }
+        Ok(Answer::ignored(text))
+    }
+}
+
+/// What is said on a ticket without its one pull request, and what it is told again by.
+fn told(key: &TicketKey, found: &[Pull]) -> (String, String) {
+    let names: Vec<String> = found
+        .iter()
+        .take(NAMED)
+        .map(|pull| format!("{}#{}", pull.repository, pull.number))
+        .collect();
+    match names.is_empty() {
+        true => {
+            let text = format!(
+                "No review was queued: no open pull request names {key} in its branch or its title."
+            );
+            ("assay-no-pull-request".to_owned(), text)
+        }
+        false => {
+            let text = format!(
+                "No review was queued: {} open pull requests name {key} ({}). Queue the one that is \
+                 meant.",
+                found.len(),
+                names.join(", "),
+            );
+            (format!("assay-several-pull-requests {}", names.join(" ")), text)
+        }
+    }
+}
+
+/// All words that a request carries to prove itself.
+fn carried(headers: &HeaderMap, uri: &Uri) -> Vec<String> {
+    let header = headers.get(TOKEN).and_then(|value| value.to_str().ok()).map(str::trim);
+    let query = uri.query().into_iter().flat_map(|query| query.split('&'));
+    let query = query.filter_map(|pair| pair.strip_prefix("token=")).map(unescaped);
+    header.into_iter().chain(bearer(headers)).map(str::to_owned).chain(query).collect()
+}
+
+/// A value of a query as it was meant. A plus stays one, as a token has no blanks.
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte {
+            Some(byte) => bytes.extend(std::iter::once(byte).chain(part.bytes().skip(2))),
+            None => bytes.extend(std::iter::once(b'%').chain(part.bytes())),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,77 @@
+//! How much of what comes in is taken: [`Limits`].
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use super::answer::Answer;
+
+/// The most bytes of a body. GitHub sends no more than 25 MB, and a pull request has some tens of KB.
+pub(super) const MAX_BODY: usize = 5 << 20;
+
+/// So long a body may take to come.
+const BODY_WITHIN: Duration = Duration::from_secs(10);
+
+/// So many deliveries are worked on at the same time.
+const AT_A_TIME: usize = 256;
+
+/// So many KiB of bodies are held in memory at the same time, whoever sends them.
+const HELD: u32 = 64 << 10;
+
+/// Keeps whoever sends too much from those who do not.
+pub(super) struct Limits {
+    deliveries: Semaphore,
+    held: Semaphore,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        let held = usize::try_from(HELD).expect("it is a small number");
+        Limits { deliveries: Semaphore::new(AT_A_TIME), held: Semaphore::new(held) }
+    }
+}
+
+/// The right to be worked on. It ends when this is dropped.
+pub(super) struct Turn<'a> {
+    _delivery: SemaphorePermit<'a>,
+    _held: SemaphorePermit<'a>,
+}
+
+impl Limits {
+    /// Reads a body as far as it keeps to the limits.
+    pub(super) async fn read(&self, request: Request) -> Result<(Bytes, Turn<'_>), Answer> {
+        let busy = |_| Answer::later("too many deliveries come at once");
+        let most = declared(request.headers())?;
+        let kib = u32::try_from(most.div_ceil(1024)).unwrap_or(HELD);
+        let turn = Turn {
+            _delivery: self.deliveries.try_acquire().map_err(busy)?,
+            _held: self.held.try_acquire_many(kib).map_err(busy)?,
+        };
+        let read = axum::body::to_bytes(request.into_body(), most);
+        match timeout(BODY_WITHIN, read).await {
+            Ok(Ok(body)) => Ok((body, turn)),
+            Ok(Err(_)) if most == MAX_BODY => Err(too_large()),
+            Ok(Err(_)) => Err(Answer::unreadable("the body broke off")),
+            Err(_) => Err(Answer::too_slow("the body did not come within 10 seconds")),
+        }
+    }
+}
+
+/// How many bytes a body has at the most, by what is said of it.
+fn declared(headers: &HeaderMap) -> Result<usize, Answer> {
+    let Some(length) = headers.get(header::CONTENT_LENGTH) else { return Ok(MAX_BODY) };
+    let length = length.to_str().ok().and_then(|text| text.parse::<usize>().ok());
+    match length {
+        Some(length) if length <= MAX_BODY => Ok(length),
+        Some(_) => Err(too_large()),
+        None => Err(Answer::unreadable("the header `Content-Length` is no number")),
+    }
+}
+
+fn too_large() -> Answer {
+    Answer::too_large(format!("the body has more than {MAX_BODY} bytes"))
+}

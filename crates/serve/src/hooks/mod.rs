@@ -1,0 +1,207 @@
+//! Triggers that listen: webhooks of GitHub and JIRA, and `POST /queue` for whatever else asks.
+//!
+//! All of them make the same task, once for each pull request and head commit: [`Hooks`] is what
+//! they share. A delivery comes in under limits ([`limits`]), proves who sent it ([`secret`]), is read
+//! ([`github`], [`jira`], [`ask`]), and its task goes to the queue together with those of others
+//! ([`intake`]). What is answered is the truth ([`answer`]): with 2xx a task is on the disk, or it is
+//! said why there is none; whoever is told anything else has to come again.
+//!
+//! What GitHub and JIRA know is looked up through [`Pulls`] and [`Tickets`], which others fill. What
+//! a review is, and who does it, is not known here.
+
+mod answer;
+mod ask;
+mod deliveries;
+mod github;
+mod intake;
+mod jira;
+mod limits;
+mod secret;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_store::pulls::{Pull, RepositoryName, TicketKey};
+use assay_store::queue::Queue;
+use assay_store::task::{AgentId, QueueName};
+use axum::Router;
+use axum::routing::post;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+use self::answer::Answer;
+use self::intake::Intake;
+use self::limits::Limits;
+use crate::door::Door;
+
+pub use self::secret::{Secret, SecretError};
+
+/// So long a delivery may take from when it was read to its answer: GitHub waits for ten seconds.
+const ANSWER_WITHIN: Duration = Duration::from_secs(8);
+
+/// So many look-ups run at the same time; further ones wait.
+const LOOK_UPS: usize = 8;
+
+/// Why something could not be looked up, or written down.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LookUpError {
+    /// There is no such thing, or it is not to be seen.
+    #[error("{0}")]
+    NotThere(String),
+    /// It may be better in a while.
+    #[error("{0}")]
+    Away(String),
+    /// It will not be better by itself.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Knows pull requests. What is called blocks, and may be called from several threads.
+///
+/// It reads and never writes. What its errors say is told to whoever sent the delivery, so no secret
+/// is in them.
+pub trait Pulls: Send + Sync {
+    /// Finds an open pull request.
+    fn pull(&self, repository: &RepositoryName, number: u64) -> Result<Pull, LookUpError>;
+
+    /// Finds the open pull requests whose branch or title names a ticket.
+    fn about_ticket(
+        &self,
+        key: &TicketKey,
+        repositories: &[RepositoryName],
+    ) -> Result<Vec<Pull>, LookUpError>;
+}
+
+/// Writes on tickets. What is called blocks, and may be called from several threads.
+///
+/// What its errors say is told to whoever sent the delivery, so no secret is in them.
+pub trait Tickets: Send + Sync {
+    /// Comments on a ticket, unless a comment with the same mark is there.
+    fn comment_once(&self, key: &TicketKey, mark: &str, text: &str) -> Result<(), LookUpError>;
+}
+
+/// What is known of the webhooks of GitHub.
+#[derive(Debug, Clone, Default)]
+pub struct Github {
+    /// The repositories whose pull requests are reviewed.
+    pub repositories: Vec<RepositoryName>,
+    /// What deliveries are signed with.
+    pub secret: Option<Secret>,
+    /// Pull requests without any of these labels are left alone; where there are none, no pull
+    /// request is.
+    pub labels: Vec<String>,
+}
+
+/// What is known of the webhooks of JIRA.
+#[derive(Debug, Clone, Default)]
+pub struct Jira {
+    /// What deliveries carry, or are signed with.
+    pub secret: Option<Secret>,
+    /// The status of a ticket whose pull request is to be reviewed.
+    pub status: String,
+}
+
+/// What triggers work with.
+pub struct Setup {
+    /// Where tasks go.
+    pub queue: Arc<dyn Queue>,
+    /// The queue of those who review.
+    pub reviewer: QueueName,
+    /// The agents that can be asked for by name, with the queue of each.
+    pub agents: BTreeMap<AgentId, QueueName>,
+    /// What is known of GitHub.
+    pub github: Github,
+    /// What is known of JIRA.
+    pub jira: Jira,
+    /// Who knows pull requests; without it, only GitHub's own deliveries make tasks.
+    pub pulls: Option<Arc<dyn Pulls>>,
+    /// Who writes on tickets; without it, only whoever sent a delivery is told what is wrong.
+    pub tickets: Option<Arc<dyn Tickets>>,
+    /// Gets a line for each delivery.
+    pub log: Log,
+}
+
+/// Gets lines for people. No secret and no body is ever in them.
+pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The triggers. When it is dropped, what was taken in is brought to the queue.
+pub struct Hooks {
+    setup: Setup,
+    door: Door,
+    intake: Intake,
+    limits: Limits,
+    look_ups: Arc<Semaphore>,
+}
+
+impl Hooks {
+    /// Sets triggers up: those who ask have to come through the door, and which deliveries of GitHub
+    /// were seen is remembered in a file.
+    pub fn new(setup: Setup, door: Door, deliveries: &Path) -> io::Result<Hooks> {
+        let (queue, log) = (Arc::clone(&setup.queue), Arc::clone(&setup.log));
+        let intake = Intake::start(queue, deliveries, log)?;
+        let look_ups = Arc::new(Semaphore::new(LOOK_UPS));
+        Ok(Hooks { setup, door, intake, limits: Limits::default(), look_ups })
+    }
+
+    /// The ways in.
+    pub(crate) fn routes(self: &Arc<Hooks>) -> Router {
+        Router::new()
+            .route("/webhooks/github", post(github::receive))
+            .route("/webhooks/jira", post(jira::receive))
+            .route("/queue", post(ask::receive))
+            .with_state(Arc::clone(self))
+    }
+
+    /// Has a pull request reviewed.
+    async fn review(&self, pull: &Pull, queue: &QueueName, by: &str, until: Instant) -> Answer {
+        let task = pull.review(queue, by, assay_store::clock::now());
+        self.intake.take(task, None, until).await
+    }
+
+    /// Asks GitHub or JIRA, on a thread that may wait.
+    async fn look_up<T: Send + 'static>(
+        &self,
+        until: Instant,
+        what: impl FnOnce() -> Result<T, LookUpError> + Send + 'static,
+    ) -> Result<T, Answer> {
+        let late = |_| Answer::later("what has to be looked up takes too long");
+        let turn = timeout_at(until, Arc::clone(&self.look_ups).acquire_owned()).await;
+        let turn = turn.map_err(late)?;
+        let asked = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            what()
+        });
+        let answered = timeout_at(until, asked).await.map_err(late)?;
+        match answered {
+            Ok(Ok(found)) => Ok(found),
+            Ok(Err(LookUpError::NotThere(why))) => Err(Answer::not_there(why)),
+            Ok(Err(LookUpError::Away(why))) => Err(Answer::later(why)),
+            Ok(Err(LookUpError::Refused(why))) => Err(Answer::no_luck(why)),
+            Err(_) => Err(Answer::no_luck("the look-up broke down")),
+        }
+    }
+
+    /// Says that there is nobody to look something up.
+    fn pulls(&self) -> Result<Arc<dyn Pulls>, Answer> {
+        let why = "not configured: pull requests cannot be looked up without access to GitHub";
+        self.setup.pulls.clone().ok_or_else(|| Answer::not_configured(why))
+    }
+
+    /// The repositories whose pull requests are reviewed.
+    fn repositories(&self) -> Result<&[RepositoryName], Answer> {
+        match &self.setup.github.repositories[..] {
+            [] => Err(Answer::not_configured("not configured: `github.repositories` is empty")),
+            some => Ok(some),
+        }
+    }
+
+    /// Tells whoever reads the log of a delivery.
+    fn note(&self, from: &str, about: &str, answer: &Answer) {
+        (self.setup.log)(&format!("{from}: {answer}{about}"));
+    }
+}

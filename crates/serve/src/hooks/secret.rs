@@ -1,0 +1,141 @@
+//! What deliveries prove with who sent them: [`Secret`].
+//!
+//! `ring` is what TLS to the database is made of already; it compares signatures in a time that
+//! tells nothing about how much of them fits.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ring::hmac;
+
+use crate::token::Token;
+
+/// The fewest characters of a secret.
+const SHORTEST: usize = 16;
+
+/// How the one signature begins that is believed.
+const PREFIX: &str = "sha256=";
+
+/// Why a text is no secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the secret in {place} is none: it needs at least {SHORTEST} characters")]
+pub struct SecretError {
+    /// Where it is from.
+    place: String,
+}
+
+/// A secret that is shared with whoever sends deliveries. It is never shown.
+#[derive(Clone)]
+pub struct Secret {
+    key: Arc<hmac::Key>,
+    word: Option<Token>,
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Why a signature is not believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unsigned {
+    #[error("it is missing")]
+    Missing,
+    #[error("it is there more than once")]
+    Several,
+    #[error("it does not begin with `sha256=`, followed by 64 digits from 0 to f")]
+    Form,
+    #[error("it is that of another secret or of another body")]
+    Wrong,
+}
+
+impl Secret {
+    /// Takes one from somewhere.
+    pub fn new(text: &str, place: impl Into<String>) -> Result<Secret, SecretError> {
+        if text.chars().count() < SHORTEST {
+            return Err(SecretError { place: place.into() });
+        }
+        let key = Arc::new(hmac::Key::new(hmac::HMAC_SHA256, text.as_bytes()));
+        Ok(Secret { key, word: Token::new(text, "a secret").ok() })
+    }
+
+    /// Checks the signature of a body, as it came and before anything of it is read.
+    pub(super) fn check<'a>(
+        &self,
+        mut signatures: impl Iterator<Item = &'a [u8]>,
+        body: &[u8],
+    ) -> Result<(), Unsigned> {
+        let signature = signatures.next().ok_or(Unsigned::Missing)?;
+        if signatures.next().is_some() {
+            return Err(Unsigned::Several);
+        }
+        let digits = signature.strip_prefix(PREFIX.as_bytes()).ok_or(Unsigned::Form)?;
+        let tag = bytes(digits).ok_or(Unsigned::Form)?;
+        hmac::verify(&self.key, body, &tag).map_err(|_| Unsigned::Wrong)
+    }
+
+    /// Says whether somebody knows the secret itself, where it is one that fits in a header.
+    pub(super) fn is(&self, given: &str) -> bool {
+        self.word.as_ref().is_some_and(|word| word.is(given))
+    }
+}
+
+/// The bytes that 64 digits stand for.
+fn bytes(digits: &[u8]) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if digits.len() != 2 * bytes.len() {
+        return None;
+    }
+    let value =
+        |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = value(pair[0])? << 4 | value(pair[1])?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "It's a Secret to Everybody";
+    const SIGNED: &str = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+
+    fn check(signatures: &[&str], body: &str) -> Result<(), Unsigned> {
+        let secret = Secret::new(SECRET, "a test").unwrap();
+        secret.check(signatures.iter().map(|text| text.as_bytes()), body.as_bytes())
+    }
+
+    #[test]
+    fn the_example_that_github_gives_is_believed() {
+        assert_eq!(check(&[SIGNED], "Hello, World!"), Ok(()));
+    }
+
+    #[test]
+    fn nothing_else_is_believed() {
+        let body = "Hello, World!";
+        assert_eq!(check(&[], body), Err(Unsigned::Missing));
+        assert_eq!(check(&[SIGNED, SIGNED], body), Err(Unsigned::Several));
+        assert_eq!(check(&[SIGNED], "Hello, World?"), Err(Unsigned::Wrong));
+        let other = SIGNED.replace("757107", "757108");
+        assert_eq!(check(&[&other], body), Err(Unsigned::Wrong));
+        let sha1 = format!("sha1={}", &SIGNED[7..47]);
+        let (upper, cut) = (SIGNED.replace("sha", "SHA"), &SIGNED[..69]);
+        let (long, odd) = (format!("{SIGNED}00"), SIGNED.replace('7', "g"));
+        let blank = SIGNED.replace('=', "= ");
+        for form in ["", "sha256=", &SIGNED[7..], &sha1, &upper, cut, &long, &odd, &blank] {
+            assert_eq!(check(&[form], body), Err(Unsigned::Form), "{form}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_never_shown_and_not_too_short() {
+        assert_eq!(format!("{:?}", Secret::new(SECRET, "X").unwrap()), "Secret(…)");
+        let error = Secret::new("hunter2", "`GITHUB_WEBHOOK_SECRET`").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the secret in `GITHUB_WEBHOOK_SECRET` is none: it needs at least 16 characters"
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! What `assay serve` keeps up: one HTTP server with all that people and services reach.
+//!
+//! A [`Site`] is a list of parts; a further one adds its routes in [`Site::routes`]. Each part says
+//! itself who may do what. Here it is only held that a request comes under a name that somebody
+//! allowed, so that no web page reaches the server through a name that it controls, and that nothing
+//! new begins once the server is to stop. `GET /healthz` says that the server is up, and
+//! `GET /readyz` that it can do its work.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use assay_store::queue::Queue;
+use assay_store::task::QueueName;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::serve::ListenerExt as _;
+use axum::{Router, serve};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::door::{Door, ListenError, OWN_NAMES, Socket};
+use crate::hooks::Hooks;
+use crate::runtime;
+use crate::stop::Stop;
+
+/// So long the queue may take to say that it is there.
+const READY_WITHIN: Duration = Duration::from_secs(3);
+
+/// So many look at the same time whether it is.
+const LOOKS: usize = 2;
+
+/// Why the server ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteError {
+    /// There are no threads for it, or the address is gone.
+    #[error("the server broke down")]
+    Broken(#[source] io::Error),
+}
+
+/// The parts of a server.
+pub struct Site {
+    /// The triggers.
+    pub hooks: Hooks,
+    /// The queue, to see whether it is there.
+    pub queue: Arc<dyn Queue>,
+    /// A queue in it.
+    pub reviewer: QueueName,
+}
+
+/// An address that is listened on.
+#[derive(Debug)]
+pub struct Listener {
+    socket: Socket,
+    door: Door,
+}
+
+impl Listener {
+    /// Begins to listen; whoever comes waits until the server is there.
+    pub fn bind(address: SocketAddr, door: Door) -> Result<Listener, ListenError> {
+        Ok(Listener { socket: Socket::bind(address, &door)?, door })
+    }
+
+    /// Gives the address to connect to.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.socket.address)
+    }
+
+    /// Serves whoever comes until the server is stopped, and then finishes what it began.
+    pub fn serve(self, site: Site, stop: &Stop) -> Result<(), SiteError> {
+        let served = runtime::run(async move {
+            let listener = tokio::net::TcpListener::from_std(self.socket.listener)?;
+            // An answer is small and waited for: it goes out at once.
+            let listener = listener.tap_io(|client| drop(client.set_nodelay(true)));
+            let routes = site.routes(self.door, stop.clone());
+            let stop = stop.clone();
+            serve(listener, routes)
+                .with_graceful_shutdown(async move { stop.requested().await })
+                .await
+        });
+        served.and_then(|served| served).map_err(SiteError::Broken)
+    }
+}
+
+impl Site {
+    fn routes(self, door: Door, stop: Stop) -> Router {
+        let looks = Arc::new(Semaphore::new(LOOKS));
+        let ready = Readiness { queue: self.queue, reviewer: self.reviewer, looks };
+        let known = Arc::new(self.hooks)
+            .routes()
+            .layer(middleware::from_fn_with_state(Arc::new(door), under_a_known_name));
+        Router::new()
+            .route("/healthz", get(|| async { "ok\n" }))
+            .route("/readyz", get(is_ready).with_state(ready))
+            .merge(known)
+            .fallback(|| async { (StatusCode::NOT_FOUND, "there is nothing here\n") })
+            .layer(middleware::from_fn_with_state(stop, unless_it_stops))
+    }
+}
+
+/// What it takes to be ready.
+#[derive(Clone)]
+struct Readiness {
+    queue: Arc<dyn Queue>,
+    reviewer: QueueName,
+    looks: Arc<Semaphore>,
+}
+
+/// Says whether the queue can be read. What is wrong with it is nothing to those outside.
+async fn is_ready(State(ready): State<Readiness>) -> (StatusCode, &'static str) {
+    let away = (StatusCode::SERVICE_UNAVAILABLE, "the queue cannot be read\n");
+    let Ok(look) = ready.looks.try_acquire_owned() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "others are looking\n");
+    };
+    let (queue, reviewer) = (ready.queue, ready.reviewer);
+    let looked = tokio::task::spawn_blocking(move || {
+        let _look = look;
+        queue.next_ready(&reviewer)
+    });
+    match timeout(READY_WITHIN, looked).await {
+        Ok(Ok(Ok(_))) => (StatusCode::OK, "ready\n"),
+        Ok(Ok(Err(_)) | Err(_)) | Err(_) => away,
+    }
+}
+
+/// Lets through what comes under a name that somebody allowed.
+async fn under_a_known_name(
+    State(door): State<Arc<Door>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match names(&door, request.headers()) {
+        true => next.run(request).await,
+        false => {
+            let told = "the server is not to be reached under this name; `--allow-host NAME` allows \
+                        one\n";
+            (StatusCode::MISDIRECTED_REQUEST, told).into_response()
+        }
+    }
+}
+
+/// Says whether the name that a request comes under is allowed.
+fn names(door: &Door, headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (Some(host), None) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next())
+    else {
+        return false;
+    };
+    let name = without_port(host);
+    let own = OWN_NAMES.iter().any(|own| own.eq_ignore_ascii_case(name));
+    own || door
+        .hosts
+        .iter()
+        .any(|allowed| allowed.eq_ignore_ascii_case(name) || allowed.eq_ignore_ascii_case(host))
+}
+
+/// A name without its port, and an address of IPv6 without its brackets.
+fn without_port(host: &str) -> &str {
+    match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    }
+}
+
+/// Sends away who comes on a connection of before once the server is to stop.
+async fn unless_it_stops(State(stop): State<Stop>, request: Request, next: Next) -> Response {
+    match stop.is_requested() {
+        false => next.run(request).await,
+        true => {
+            let again = [(header::RETRY_AFTER, "10")];
+            (StatusCode::SERVICE_UNAVAILABLE, again, "the server is stopping\n").into_response()
+        }
+    }
+}
