@@ -5,6 +5,7 @@
 mod agents;
 mod commands;
 mod delegating;
+mod doors;
 mod environment;
 mod exit;
 mod gating;
@@ -71,6 +72,8 @@ enum Command {
     Mcp(commands::mcp::Args),
     /// Tasks for agents
     Queue(commands::queue::Args),
+    /// Listens for webhooks and builds that want a pull request reviewed
+    Serve(commands::serve::Args),
     /// Prints the JSON Schema of what a plumbing command prints or reads
     Schema(commands::schema::Args),
     /// Prints a completion script for a shell
@@ -82,7 +85,7 @@ enum Command {
 impl Command {
     /// Says whether a command does something about signals itself.
     fn sees_to_signals(&self) -> bool {
-        let is_server = matches!(self, Command::Mcp(_));
+        let is_server = matches!(self, Command::Mcp(_) | Command::Serve(_));
         is_server || matches!(self, Command::Agent(agent) if agent.sees_to_signals())
     }
 }
@@ -108,6 +111,7 @@ fn main() -> ExitCode {
         Command::Findings(step) => commands::findings::run(step),
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Queue(args) => commands::queue::run(args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Completions(args) => commands::shell::completions(&args),
         Command::Man => commands::shell::man(),

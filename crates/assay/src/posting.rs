@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use assay_change::{Change, commit_of};
 use assay_findings::post::{Draft, Surroundings, WhenReady, compose};
 use assay_findings::synthesis::Synthesis;
-use assay_review::runs::{self, RunError};
 use assay_rules::Grammars;
 use assay_services::mail::Mail;
 use assay_store::outbox::Outbox;
 
+use crate::doors::own_folder;
 use crate::services::{self, A_MOMENT};
 use crate::settings::Configuration;
 
@@ -47,10 +47,7 @@ pub(crate) fn mail(
     told: impl Fn(&str) + Send + Sync + Clone + 'static,
 ) -> anyhow::Result<Mail> {
     // Whoever made the repository must not have anything posted.
-    if let Some(folder) = runs::brought(root) {
-        bail!(RunError::Brought { folder });
-    }
-    let outbox = Outbox::in_folder(runs::state_folder(root)?.join("outbox"));
+    let outbox = Outbox::in_folder(own_folder(root)?.join("outbox"));
     let github = &configuration.github;
     let github = match github.has_key() {
         true => Some(services::github(github, A_MOMENT, told.clone())?),

@@ -17,6 +17,8 @@ pub mod pages;
 #[cfg(unix)]
 pub mod postgres;
 mod repository;
+#[cfg(unix)]
+pub mod storm;
 pub mod web;
 pub mod webhook;
 

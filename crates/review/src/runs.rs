@@ -25,7 +25,7 @@ use crate::reviewer::Exchange;
 pub(crate) const STATE: &str = ".assay";
 
 /// What of it is not meant for git.
-const IGNORED: &str = "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/delegated/\n/cache/\n/spend/\n/reports/\n/mcp/\n/gates/\n/qa/\n/e2e/\n/worktrees/\n/workers/\n/supervisor.json\n/ledger.db*\n*.tmp\n";
+const IGNORED: &str = "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/delegated/\n/cache/\n/spend/\n/reports/\n/mcp/\n/serve/\n/gates/\n/qa/\n/e2e/\n/worktrees/\n/workers/\n/supervisor.json\n/ledger.db*\n*.tmp\n";
 
 /// How the file begins that says so, whichever version wrote it.
 const OURS: &str = "# Written by assay:";

@@ -12,7 +12,6 @@ use anyhow::{Context, bail};
 use assay_agents::config::roster::{self, AgentConfig};
 use assay_agents::workflow::{OWN_AGENT, OWN_TASK, ROOT};
 use assay_review::handed_in;
-use assay_review::runs::{self, RunError};
 use assay_serve::door::Door;
 use assay_serve::electron::{self, App};
 use assay_serve::github;
@@ -22,12 +21,12 @@ use assay_serve::mcp::{Server, stdio};
 use assay_serve::review;
 use assay_serve::stop::Stop;
 use assay_serve::task_queue::{self, Desk};
-use assay_serve::token::Token;
 use assay_services::browser::Endpoint;
 use assay_services::permit::Permit;
 use clap::ValueEnum;
 
 use crate::delegating::Repository;
+use crate::doors;
 use crate::environment::variable;
 use crate::exit::Exit;
 use crate::settings::agents::AgentSettings;
@@ -178,7 +177,7 @@ fn electron(args: &Args, root: &Path) -> anyhow::Result<Server> {
         (None, None) => USUAL_DEBUG_PORT,
     };
     // An agent need not be in the folder that the server was started in.
-    let folder = own_folder(root)?;
+    let folder = doors::own_folder(root)?;
     let folder = folder.canonicalize().with_context(|| format!("`{}`", folder.display()))?;
     let app = App::new(Endpoint::local(port), folder.join("e2e"));
     let app = if args.allow_eval { app.allowing_eval() } else { app };
@@ -218,14 +217,6 @@ fn agent<'a>(args: &Args, settings: &'a AgentSettings) -> anyhow::Result<Option<
     known.map(Some).with_context(|| format!("there is no agent `{id}`; see `{}`", roster::PATH))
 }
 
-/// Gives the folder for what assay keeps in a repository, unless the repository brought it along.
-fn own_folder(root: &Path) -> anyhow::Result<PathBuf> {
-    if let Some(folder) = runs::brought(root) {
-        bail!(RunError::Brought { folder });
-    }
-    Ok(runs::state_folder(root)?)
-}
-
 /// Takes stdin and stdout as files of our own.
 fn streams() -> anyhow::Result<(File, File)> {
     let input = io::stdin().as_fd().try_clone_to_owned().context("could not use stdin")?;
@@ -239,15 +230,10 @@ fn door(args: &Args, root: &Path, server: &str) -> anyhow::Result<Door> {
     if args.no_token {
         return Ok(Door { token: None, hosts });
     }
-    if let Some(name) = &args.token_env {
-        let text = variable(name).with_context(|| format!("the variable `{name}` is not set"))?;
-        return Ok(Door { token: Some(Token::new(&text, format!("`{name}`"))?), hosts });
-    }
-    let path = match &args.token_file {
-        Some(path) => path.clone(),
-        None => own_folder(root)?.join("mcp").join(format!("{server}.token")),
+    let file = || match &args.token_file {
+        Some(path) => Ok(path.clone()),
+        None => Ok(doors::own_folder(root)?.join("mcp").join(format!("{server}.token"))),
     };
-    let token = Token::in_file(&path)?;
-    let _ = writeln!(io::stderr(), "the token is in {}", path.display());
+    let token = doors::token(args.token_env.as_deref(), file)?;
     Ok(Door { token: Some(token), hosts })
 }

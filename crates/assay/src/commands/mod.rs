@@ -15,6 +15,7 @@ pub(crate) mod queue;
 pub(crate) mod replay;
 pub(crate) mod review;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod shell;
 
 use std::fs;

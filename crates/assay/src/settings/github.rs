@@ -3,11 +3,13 @@
 use anyhow::{Context, anyhow};
 use assay_findings::post::WhenReady;
 use assay_sandbox::KeySource;
+use assay_serve::hooks::Github;
 use assay_services::github::PUBLIC;
 use assay_services::http::ServerUrl;
 use assay_store::pulls::RepositoryName;
 use serde::Deserialize;
 
+use super::service::secret;
 use super::{PATH, key};
 use crate::environment::variable;
 
@@ -16,6 +18,9 @@ const URL: &str = "GITHUB_API_URL";
 
 /// Where a token is by habit.
 const TOKEN: &str = "GITHUB_TOKEN";
+
+/// Where the secret of its webhooks is by habit.
+const WEBHOOK_SECRET: &str = "GITHUB_WEBHOOK_SECRET";
 
 /// What is configured for GitHub, as it is written.
 #[derive(Debug, Default, Deserialize)]
@@ -29,6 +34,10 @@ pub(crate) struct StoredGithub {
     pub(crate) repositories: Vec<RepositoryName>,
     /// What a pull request gets whose change is ready.
     pub(crate) when_ready: WhenReady,
+    /// Only pull requests with one of these labels are reviewed by themselves.
+    pub(crate) labels: Vec<String>,
+    /// The variable with the secret that deliveries of webhooks are signed with.
+    webhook_secret_env: Option<String>,
 }
 
 impl StoredGithub {
@@ -52,6 +61,12 @@ impl StoredGithub {
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
         key::source(("token_env", env), ("token_command", command), usual)
             .with_context(|| format!("`github` in `{PATH}` cannot be used"))
+    }
+
+    /// Gives what its webhooks go by.
+    pub(crate) fn webhooks(&self) -> anyhow::Result<Github> {
+        let secret = secret(self.webhook_secret_env.as_deref().unwrap_or(WEBHOOK_SECRET))?;
+        Ok(Github { repositories: self.repositories.clone(), secret, labels: self.labels.clone() })
     }
 
     /// Says whether there is a token, as far as that can be told without asking for it.

@@ -5,12 +5,13 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use assay_agents::config::roster::{AgentConfig, Happening};
 use assay_sandbox::KeySource;
+use assay_serve::hooks;
 use assay_serve::jira::StepNames;
 use assay_services::http::ServerUrl;
 use assay_services::jira::{Flavour, Jira};
 use serde::Deserialize;
 
-use super::service::{Reached, reach};
+use super::service::{Reached, reach, secret};
 use super::{PATH, key};
 use crate::environment::variable;
 
@@ -19,6 +20,9 @@ const TOKEN: &str = "JIRA_API_TOKEN";
 
 /// The variable that the user is in, unless told otherwise.
 const USER: &str = "JIRA_USER";
+
+/// The variable with the token of its webhooks, unless told otherwise.
+const WEBHOOK_TOKEN: &str = "JIRA_WEBHOOK_TOKEN";
 
 /// What is configured for JIRA, as it is written.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -38,6 +42,8 @@ pub(crate) struct StoredJira {
     /// The project that new tickets are in.
     pub(crate) project: Option<String>,
     statuses: StoredStatuses,
+    /// The variable with the token that deliveries of webhooks carry, or are signed with.
+    webhook_token_env: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -123,6 +129,12 @@ impl StoredJira {
         let Some(url) = self.address()? else { return Ok(None) };
         let Reached { transport, keys, clock } = reach(url, self.key()?, wait, told);
         Ok(Some(Jira::new(transport, self.flavour()?, keys, clock)))
+    }
+
+    /// Gives what its webhooks go by.
+    pub(crate) fn webhooks(&self) -> anyhow::Result<hooks::Jira> {
+        let secret = secret(self.webhook_token_env.as_deref().unwrap_or(WEBHOOK_TOKEN))?;
+        Ok(hooks::Jira { secret, status: self.statuses.code_review.clone() })
     }
 
     /// Gives what the workflow calls its steps; an agent may have names of its own.

@@ -1,10 +1,15 @@
-//! What services have in common: how they are reached, and how long they are waited for.
+//! What services have in common: how they are reached, how long they are waited for, and what tells
+//! their webhooks from anybody else's.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use assay_sandbox::{KeySource, Keys};
+use assay_serve::hooks::Secret;
 use assay_services::http::{Patience, ServerUrl, Transport, Wire};
+
+use crate::environment::variable;
 
 /// How long one answer of a service may take.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
@@ -29,4 +34,10 @@ pub(super) fn reach(
         keys: Arc::new(Keys::new(key)),
         clock: Arc::new(Patience::new(wait, told)),
     }
+}
+
+/// Takes the secret of webhooks from a variable, if it is set.
+pub(super) fn secret(name: &str) -> anyhow::Result<Option<Secret>> {
+    let secret = variable(name).map(|text| Secret::new(&text, format!("`{name}`")));
+    secret.transpose().context("webhooks cannot be told from anybody else's")
 }

@@ -21,6 +21,7 @@ mod qa;
 mod queue;
 mod review;
 mod secrets;
+mod serve;
 
 use std::io::Write;
 use std::path::Path;

@@ -1,0 +1,79 @@
+//! `assay serve`: what stays up for GitHub, JIRA and builds to reach.
+
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use assay_findings::write::plain;
+use assay_serve::door::Door;
+use assay_serve::hooks::{Hooks, Setup};
+use assay_serve::site::{Listener, Site};
+use assay_serve::stop::Stop;
+use assay_store::queue::Queue;
+
+use crate::exit::Exit;
+use crate::settings::agents::AgentSettings;
+use crate::{doors, queues, signals};
+
+/// How the server is reached.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8787")]
+    listen: SocketAddr,
+    /// The file with the token that `POST /queue` needs; made with a random one where it is missing
+    /// [default: .assay/serve/token]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// The variable that holds the token, instead of a file
+    #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
+    token_env: Option<String>,
+    /// A name under which others reach the server; without one, only this machine does
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let root = queues::root(&args.folder)?;
+    let settings = AgentSettings::on_disk(&root)?;
+    let own = doors::own_folder(&root)?.join("serve");
+    let setup = setup(&settings, queues::open(&root, &settings)?.into())?;
+    let file = || Ok(args.token_file.clone().unwrap_or_else(|| own.join("token")));
+    let token = doors::token(args.token_env.as_deref(), file)?;
+    let door = Door { token: Some(token), hosts: args.allow_host.clone() };
+    let listener = Listener::bind(args.listen, door.clone())?;
+    let (queue, reviewer) = (Arc::clone(&setup.queue), setup.reviewer.clone());
+    let hooks = Hooks::new(setup, door, &own.join("deliveries"));
+    let hooks = hooks.context("the triggers could not be set up")?;
+    let stop = Stop::default();
+    signals::end_server(stop.clone());
+    say(&format!("listening on {}", listener.url()));
+    listener.serve(Site { hooks, queue, reviewer }, &stop)?;
+    Ok(Exit::Ready)
+}
+
+/// Puts together what triggers work with.
+fn setup(settings: &AgentSettings, queue: Arc<dyn Queue>) -> anyhow::Result<Setup> {
+    let configuration = &settings.configuration;
+    let agents = settings.roster.agents();
+    Ok(Setup {
+        queue,
+        reviewer: configuration.workflow.reviewer.clone(),
+        agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
+        github: configuration.github.webhooks()?,
+        jira: configuration.jira.webhooks()?,
+        pulls: None,
+        tickets: None,
+        log: Arc::new(|line: &str| say(&format!("{} {line}", jiff::Timestamp::now()))),
+    })
+}
+
+/// Says a line on stderr. Whoever closed it does not want to hear of it.
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", plain::visible(line));
+}
