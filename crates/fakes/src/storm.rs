@@ -88,7 +88,9 @@ impl Server {
         let told = Command::new("kill").args(["-TERM", &pid]).status();
         assert!(told.is_ok_and(|status| status.success()), "it is gone already");
         let code = self.child.wait().unwrap().code();
-        self.reader.take().map(|reader| reader.join().unwrap());
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
         (code, self.said.lock().unwrap().join("\n"))
     }
 }

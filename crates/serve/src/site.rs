@@ -18,11 +18,11 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::serve::ListenerExt as _;
 use axum::{Router, serve};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::connections::Connections;
 use crate::door::{Door, ListenError, OWN_NAMES, Socket};
 use crate::hooks::Hooks;
 use crate::runtime;
@@ -74,11 +74,9 @@ impl Listener {
     pub fn serve(self, site: Site, stop: &Stop) -> Result<(), SiteError> {
         let served = runtime::run(async move {
             let listener = tokio::net::TcpListener::from_std(self.socket.listener)?;
-            // An answer is small and waited for: it goes out at once.
-            let listener = listener.tap_io(|client| drop(client.set_nodelay(true)));
             let routes = site.routes(self.door, stop.clone());
             let stop = stop.clone();
-            serve(listener, routes)
+            serve(Connections::new(listener), routes)
                 .with_graceful_shutdown(async move { stop.requested().await })
                 .await
         });
