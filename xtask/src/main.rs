@@ -54,7 +54,7 @@ enum Chore {
     },
     /// Runs counted suites at full size
     Soak {
-        /// One suite instead of all: reading, changes, queue
+        /// One suite instead of all: reading, changes, gates, qa, queue, webhooks
         name: Option<String>,
         /// Where what is left to chance starts from
         #[arg(long, default_value_t = 1)]
@@ -75,7 +75,7 @@ enum Chore {
     RecordExample,
     /// Times the parts that have to be fast, beside other programs
     Bench {
-        /// One bench instead of all: findings, rules, personas, queue
+        /// One bench instead of all: findings, rules, personas, queue, webhooks
         name: Option<String>,
     },
     /// Serves a model that is none, for trying out what asks one
@@ -108,6 +108,12 @@ enum Chore {
         /// How many
         tasks: usize,
     },
+    /// Keeps bodies in a file and does nothing else, to be timed beside `assay serve`
+    #[command(hide = true)]
+    BareWebhooks {
+        /// The file
+        file: PathBuf,
+    },
     /// Reads one hostile text and prints what that took
     #[command(hide = true)]
     BenchChild {
@@ -139,6 +145,7 @@ fn main() -> anyhow::Result<ExitCode> {
             fake_model::run(port, script.as_deref(), &dialect)
         }
         Chore::BenchWholeTasks { place, tasks } => bench::whole_tasks(&place, tasks),
+        Chore::BareWebhooks { file } => bench::serve_bare(&file),
         Chore::BenchChild { kind, bytes, runs } => bench::child(&kind, bytes, runs),
     }?;
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })

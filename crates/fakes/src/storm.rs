@@ -44,16 +44,20 @@ impl Server {
         args: &[&str],
         variables: &[(&str, &str)],
     ) -> io::Result<Server> {
-        let mut child = Command::new(program)
-            .arg("serve")
-            .args(args)
-            .current_dir(folder)
-            .env_remove("GITHUB_WEBHOOK_SECRET")
-            .env_remove("JIRA_WEBHOOK_TOKEN")
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        Server::launch(
+            Command::new(program)
+                .arg("serve")
+                .args(args)
+                .current_dir(folder)
+                .env_remove("GITHUB_WEBHOOK_SECRET")
+                .env_remove("JIRA_WEBHOOK_TOKEN")
+                .envs(variables.iter().copied()),
+        )
+    }
+
+    /// Starts any program that says where it listens as `assay serve` does.
+    pub fn launch(command: &mut Command) -> io::Result<Server> {
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
         let mut before = String::new();
         let address = loop {

@@ -12,6 +12,7 @@ mod reading;
 mod recurring;
 mod rules;
 mod scripts;
+mod webhooks;
 
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,7 @@ use crate::workspace::{command, write_json};
 
 pub(crate) use hostile::child;
 pub(crate) use queue::files::whole_tasks;
+pub(crate) use webhooks::{configured, serve_bare};
 
 /// One line of the table.
 struct Row {
@@ -103,11 +105,12 @@ impl Row {
 /// A bench: what it is called, and its parts.
 type Bench = (&'static str, &'static [fn() -> anyhow::Result<Vec<Row>>]);
 
-const BENCHES: [Bench; 4] = [
+const BENCHES: [Bench; 5] = [
     ("findings", &[reading::rows, hostile::rows, merge::rows, recurring::rows]),
     ("rules", &[rules::many_lines, rules::one_change]),
     ("personas", &[personas::rows]),
     ("queue", &[queue::files::rows, queue::idle::rows, queue::postgres::rows]),
+    ("webhooks", &[webhooks::rows]),
 ];
 
 /// Runs one bench or all. A slow run is no failure.

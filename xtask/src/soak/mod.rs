@@ -4,6 +4,7 @@ mod gates;
 mod properties;
 mod qa;
 mod queue;
+mod webhooks;
 
 use anyhow::bail;
 
@@ -12,7 +13,7 @@ pub(crate) use self::queue::work;
 /// Runs one suite or all; says whether they passed.
 pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
     let known: Vec<&str> =
-        properties::names().into_iter().chain(["gates", "qa", "queue"]).collect();
+        properties::names().into_iter().chain(["gates", "qa", "queue", "webhooks"]).collect();
     let suites: Vec<&str> =
         known.iter().copied().filter(|suite| name.is_none_or(|name| name == *suite)).collect();
     if suites.is_empty() {
@@ -24,6 +25,7 @@ pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
             "gates" => gates::run(seed)?,
             "qa" => qa::run(seed)?,
             "queue" => queue::run(seed)?,
+            "webhooks" => webhooks::run(seed)?,
             properties => properties::run(properties)?,
         };
         outcomes.extend(parts.into_iter().map(|(part, passed)| (suite, part, passed)));

@@ -1,0 +1,34 @@
+//! Many deliveries to `assay serve`, which is killed twice on the way: each that was taken is a task,
+//! once.
+
+use anyhow::anyhow;
+use assay_fakes::storm::{self, Size};
+
+use crate::bench::configured;
+use crate::workspace::assay;
+
+/// A fiftieth of it is a test.
+const SIZE: Size = Size { deliveries: 10_000, in_flight: 64, kills: 2 };
+
+/// Runs the suite.
+pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
+    println!("=== webhooks, seed {seed}");
+    let told = check(seed);
+    match &told {
+        Ok(told) => println!("{told}"),
+        Err(error) => println!("{error:#}"),
+    }
+    Ok(vec![("ten thousand deliveries, two kills".to_owned(), told.is_ok())])
+}
+
+fn check(seed: u64) -> anyhow::Result<String> {
+    let folder = configured("soak/webhooks")?;
+    let outcome = storm::storm(&assay()?, &folder, SIZE, seed)?;
+    let tasks = storm::check(&folder, SIZE, &outcome).map_err(|why| anyhow!(why))?;
+    let Size { deliveries, in_flight, kills } = SIZE;
+    let again = outcome.again;
+    Ok(format!(
+        "{deliveries} deliveries, {in_flight} at once, {kills} kills, {again} came again: {tasks} \
+         tasks, each once"
+    ))
+}
