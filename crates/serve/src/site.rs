@@ -19,6 +19,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, serve};
+use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -169,8 +170,9 @@ async fn unless_it_stops(State(stop): State<Stop>, request: Request, next: Next)
     match stop.is_requested() {
         false => next.run(request).await,
         true => {
-            let again = [(header::RETRY_AFTER, "10")];
-            (StatusCode::SERVICE_UNAVAILABLE, again, "the server is stopping\n").into_response()
+            let headers = [(header::RETRY_AFTER, "10"), (header::CONTENT_TYPE, "application/json")];
+            let told = json!({ "state": "come_again", "reason": "the server is stopping" });
+            (StatusCode::SERVICE_UNAVAILABLE, headers, format!("{told}\n")).into_response()
         }
     }
 }

@@ -125,7 +125,7 @@ impl Answer {
         Answer::without(StatusCode::SERVICE_UNAVAILABLE, State::ComeAgain, reason)
     }
 
-    /// What a queue says of a task, and whether whoever keeps the server has to hear more of it.
+    /// Tells what a queue says of a task.
     pub(super) fn of(task: TaskId, done: &Result<(), QueueError>) -> Answer {
         let Err(error) = done else { return Answer::queued(task) };
         match error {

@@ -24,14 +24,19 @@ const HELD: u32 = 64 << 10;
 
 /// Keeps whoever sends too much from those who do not.
 pub(super) struct Limits {
-    deliveries: Semaphore,
+    pub(super) deliveries: Semaphore,
     held: Semaphore,
+    pub(super) body_within: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
         let held = usize::try_from(HELD).expect("it is a small number");
-        Limits { deliveries: Semaphore::new(AT_A_TIME), held: Semaphore::new(held) }
+        Limits {
+            deliveries: Semaphore::new(AT_A_TIME),
+            held: Semaphore::new(held),
+            body_within: BODY_WITHIN,
+        }
     }
 }
 
@@ -52,11 +57,11 @@ impl Limits {
             _held: self.held.try_acquire_many(kib).map_err(busy)?,
         };
         let read = axum::body::to_bytes(request.into_body(), most);
-        match timeout(BODY_WITHIN, read).await {
+        match timeout(self.body_within, read).await {
             Ok(Ok(body)) => Ok((body, turn)),
             Ok(Err(_)) if most == MAX_BODY => Err(too_large()),
             Ok(Err(_)) => Err(Answer::unreadable("the body broke off")),
-            Err(_) => Err(Answer::too_slow("the body did not come within 10 seconds")),
+            Err(_) => Err(Answer::too_slow("the body did not come in time")),
         }
     }
 }

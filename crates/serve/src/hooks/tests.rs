@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use assay_fakes::webhook::{self, Answer, commit, pull_request, signature};
 use assay_store::files::FileQueue;
@@ -18,7 +19,9 @@ use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::Semaphore;
 
+use super::limits::Limits;
 use super::{Github, Hooks, Jira, LookUpError, Pulls, Secret, Setup, Tickets};
 use crate::door::Door;
 use crate::site::{Listener, Site};
@@ -104,10 +107,14 @@ impl Served {
     }
 
     fn with(change: impl FnOnce(&mut Setup)) -> Served {
-        Served::within(TempDir::new().unwrap(), change)
+        Served::within(TempDir::new().unwrap(), change, |_| {})
     }
 
-    fn within(folder: TempDir, change: impl FnOnce(&mut Setup)) -> Served {
+    fn within(
+        folder: TempDir,
+        change: impl FnOnce(&mut Setup),
+        limit: impl FnOnce(&mut Limits),
+    ) -> Served {
         let queue = Arc::new(queue_with_room_for(5, &folder));
         let (board, log) = (Arc::new(Board::default()), Arc::new(Mutex::new(Vec::new())));
         let lines = Arc::clone(&log);
@@ -137,7 +144,9 @@ impl Served {
         change(&mut setup);
         let token = Token::new(TOKEN, "a test").unwrap();
         let door = Door { token: Some(token), hosts: vec!["box.example".into()] };
-        let hooks = Hooks::new(setup, door.clone(), &folder.path().join("deliveries")).unwrap();
+        let seen = folder.path().join("deliveries");
+        let mut hooks = Hooks::new(setup, door.clone(), &seen).unwrap();
+        limit(&mut hooks.limits);
         let site = Site { hooks, queue: queue.clone(), reviewer: "qa".parse().unwrap() };
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), door).unwrap();
         let address = listener.url().replace("http://", "");
@@ -396,6 +405,23 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read() {
 }
 
 #[test]
+fn whoever_is_slow_or_one_too_many_is_sent_away() {
+    let limited = |limit: fn(&mut Limits)| Served::within(TempDir::new().unwrap(), |_| {}, limit);
+    let slow = limited(|limits| limits.body_within = Duration::from_millis(20));
+    let crowded = limited(|limits| limits.deliveries = Semaphore::new(0));
+    let slow = slow.send("/webhooks/github", &[("content-length", "100")], b"{");
+    let crowded = crowded.opened(7);
+    assert!(crowded.head.contains("retry-after: 10"), "{}", crowded.head);
+    check(
+        &[("slow", slow), ("one too many", crowded)],
+        expect![[r#"
+        slow -> 408 refused: the body did not come in time
+        one too many -> 503 come_again: too many deliveries come at once
+    "#]],
+    );
+}
+
+#[test]
 fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
     let mut served = Served::start();
     let first = served.opened(7).json()["task"].as_str().unwrap().to_owned();
@@ -414,7 +440,7 @@ fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
     let file = served.folder.path().join(format!("queue/queues/qa/{first}.json"));
     std::fs::remove_file(file).unwrap();
     let folder = std::mem::replace(&mut served.folder, TempDir::new().unwrap());
-    let served = Served::within(folder, |_| {});
+    let served = Served::within(folder, |_| {}, |_| {});
     assert_eq!(line(&served.opened(7)), "200 already_there: this delivery was taken in before");
     assert_eq!(served.tasks(), [""; 0]);
     // Its name keeps no other task away: it is not part of what is signed.
@@ -719,7 +745,7 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
 fn no_body_whoever_signed_it_ends_the_server() {
     let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let queue = Arc::new(queue_with_room_for(100_000, &other));
-    let served = Served::within(folder, |setup| setup.queue = queue);
+    let served = Served::within(folder, |setup| setup.queue = queue, |_| {});
     let connection = RefCell::new(webhook::Connection::open(&served.address).unwrap());
     let mut runner = TestRunner::new(Config { cases: 300, ..Config::default() });
     let checked = runner.run(&bodies(), |body| {
