@@ -155,13 +155,16 @@ impl Answer {
     }
 }
 
+/// The line of a log.
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.status.as_u16(), self.state.as_str())?;
+        // What is said of a body that cannot be used may quote it, which is for who sent it alone.
+        let quotes = [StatusCode::BAD_REQUEST, StatusCode::UNPROCESSABLE_ENTITY];
         match (&self.task, &self.reason) {
             (Some(task), _) => write!(f, ": {task}"),
-            (None, Some(reason)) => write!(f, ": {reason}"),
-            (None, None) => Ok(()),
+            (None, Some(reason)) if !quotes.contains(&self.status) => write!(f, ": {reason}"),
+            (None, Some(_) | None) => Ok(()),
         }
     }
 }

@@ -6,6 +6,7 @@ use assay_store::pulls::{CommitId, RepositoryName};
 use assay_store::task::{AgentId, QueueName};
 use axum::extract::{Request, State};
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::answer::Answer;
@@ -17,26 +18,20 @@ use super::{ANSWER_WITHIN, Hooks};
 struct Ask {
     #[serde(default)]
     agent_id: Option<String>,
-    pr: Number,
+    pr: Value,
     #[serde(default)]
     repo: Option<RepositoryName>,
     #[serde(default)]
     head: Option<CommitId>,
 }
 
-/// A number, also where a shell put it in quotes.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Plain(u64),
-    Quoted(String),
-}
-
-impl Number {
-    fn get(&self) -> Result<u64, Answer> {
-        let number = match self {
-            Number::Plain(number) => Some(*number),
-            Number::Quoted(text) => text.parse().ok(),
+impl Ask {
+    /// The number of the pull request, also where a shell put it in quotes.
+    fn number(&self) -> Result<u64, Answer> {
+        let number = match &self.pr {
+            Value::Number(number) => number.as_u64(),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
         };
         let why = "`pr` is no number of a pull request, such as 7 or \"7\"";
         number.filter(|number| *number > 0).ok_or_else(|| Answer::unfit(why))
@@ -65,7 +60,7 @@ impl Hooks {
             Answer::unreadable(format!("the body is not of the form {example}: {error}"))
         })?;
         let queue = self.queue_of(ask.agent_id.as_deref())?;
-        let (repository, number) = (self.repository(ask.repo)?, ask.pr.get()?);
+        let (number, repository) = (ask.number()?, self.repository(ask.repo)?);
         let pulls = self.pulls()?;
         let pull = self.look_up(until, move || pulls.pull(&repository, number)).await?;
         if ask.head.as_ref().is_some_and(|head| *head != pull.head) {

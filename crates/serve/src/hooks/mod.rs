@@ -86,7 +86,7 @@ pub trait Tickets: Send + Sync {
 }
 
 /// What is known of the webhooks of GitHub.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Github {
     /// The repositories whose pull requests are reviewed.
     pub repositories: Vec<RepositoryName>,
@@ -98,7 +98,7 @@ pub struct Github {
 }
 
 /// What is known of the webhooks of JIRA.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Jira {
     /// What deliveries carry, or are signed with.
     pub secret: Option<Secret>,
@@ -186,7 +186,7 @@ impl Hooks {
         }
     }
 
-    /// Says that there is nobody to look something up.
+    /// Gives who knows pull requests.
     fn pulls(&self) -> Result<Arc<dyn Pulls>, Answer> {
         let why = "not configured: pull requests cannot be looked up without access to GitHub";
         self.setup.pulls.clone().ok_or_else(|| Answer::not_configured(why))

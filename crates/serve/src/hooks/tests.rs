@@ -384,6 +384,8 @@ fn a_body_that_is_not_what_it_should_be_is_told_what_is_wrong() {
             deep -> 400 refused: the body is no `pull_request` event: invalid type: sequence, expected a string at line 1 column 1
         "#]],
     );
+    let log = served.log.lock().unwrap().join("\n");
+    assert!(!log.contains("HEAD") && log.ends_with("github: 400 refused"), "{log}");
     let fine = signed(json, pulls, &without("title").replace("feature/PROJ-123", "x"));
     assert_eq!(fine.status, 202, "{}", fine.body);
 }
@@ -540,6 +542,7 @@ fn a_build_asks_for_a_review_with_the_token() {
             ("a path", ask(r#"{"agent_id":"../qa","pr":"7"}"#)),
             ("no number", ask(r#"{"pr":"seven"}"#)),
             ("zero", ask(r#"{"pr":0}"#)),
+            ("less", ask(r#"{"pr":-7}"#)),
             ("another repository", ask(r#"{"pr":7,"repo":"o/other"}"#)),
             ("no repository", ask(r#"{"pr":7,"repo":"o"}"#)),
             ("a slip", ask(r#"{"pr":7,"repository":"o/r"}"#)),
@@ -559,6 +562,7 @@ fn a_build_asks_for_a_review_with_the_token() {
             a path -> 422 refused: `agent_id` is none of critic, qa
             no number -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
             zero -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
+            less -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
             another repository -> 422 refused: `repo` is none of o/r
             no repository -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: "o" is no repository: write it as `owner/name` at line 1 column 19
             a slip -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: unknown field `repository`, expected one of `agent_id`, `pr`, `repo`, `head` at line 1 column 20
