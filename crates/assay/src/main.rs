@@ -11,6 +11,7 @@ mod exit;
 mod gating;
 mod interactive;
 mod link;
+mod look_up;
 mod memory;
 mod models;
 mod posting;

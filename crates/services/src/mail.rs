@@ -192,7 +192,7 @@ impl Mail {
             }
             Letter::Ticket { key, marker, text, transition } => {
                 let jira = self.jira.as_ref().ok_or(MailError::NotConfigured("JIRA"))?;
-                let marker = ticket_marker(&marker);
+                let marker = Marker::of(&marker);
                 let said = match jira.comment_once(&key, &marker, &text)? {
                     Told::Now => "was told",
                     Told::Before => "had been told",
@@ -208,14 +208,6 @@ impl Mail {
             }
         }
     }
-}
-
-/// Makes a marker of a text, whatever it is.
-fn ticket_marker(text: &str) -> Marker {
-    text.parse().unwrap_or_else(|_| {
-        let hash = blake3::hash(text.as_bytes()).to_hex();
-        hash[..32].parse().expect("digits are a marker")
-    })
 }
 
 /// Gives the findings that are known to have had a comment.

@@ -8,14 +8,15 @@ use std::sync::Arc;
 use anyhow::Context;
 use assay_findings::write::plain;
 use assay_serve::door::Door;
-use assay_serve::hooks::{Hooks, Setup};
+use assay_serve::hooks::{Hooks, Pulls, Setup, Tickets};
 use assay_serve::site::{Listener, Site};
 use assay_serve::stop::Stop;
 use assay_store::queue::Queue;
 
 use crate::exit::Exit;
+use crate::look_up::{BRIEFLY, InJira, OnGithub};
 use crate::settings::agents::AgentSettings;
-use crate::{doors, queues, signals};
+use crate::{doors, queues, services, signals};
 
 /// How the server is reached.
 #[derive(clap::Args)]
@@ -61,14 +62,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 fn setup(settings: &AgentSettings, queue: Arc<dyn Queue>) -> anyhow::Result<Setup> {
     let configuration = &settings.configuration;
     let agents = settings.roster.agents();
+    let github = &configuration.github;
+    let pulls: Option<Arc<dyn Pulls>> = match github.has_key() {
+        true => Some(Arc::new(OnGithub(services::github(github, BRIEFLY, say)?))),
+        false => None,
+    };
+    let jira = configuration.jira.open(BRIEFLY, say)?;
+    let tickets = jira.map(|jira| Arc::new(InJira(jira)) as Arc<dyn Tickets>);
     Ok(Setup {
         queue,
         reviewer: configuration.workflow.reviewer.clone(),
         agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
         github: configuration.github.webhooks()?,
         jira: configuration.jira.webhooks()?,
-        pulls: None,
-        tickets: None,
+        pulls,
+        tickets,
         log: Arc::new(|line: &str| say(&format!("{} {line}", jiff::Timestamp::now()))),
     })
 }

@@ -31,6 +31,16 @@ pub struct MarkerError(String);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker(Box<str>);
 
+impl Marker {
+    /// Makes one of a text, whatever it is.
+    pub fn of(text: &str) -> Marker {
+        text.parse().unwrap_or_else(|_| {
+            let hash = blake3::hash(text.as_bytes()).to_hex();
+            Marker(hash[..32].into())
+        })
+    }
+}
+
 impl FromStr for Marker {
     type Err = MarkerError;
 
