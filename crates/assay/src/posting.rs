@@ -1,18 +1,114 @@
 //! Reviews where their change is discussed: what is to stand on a pull request, and how it gets there.
 
+use std::cell::RefCell;
 use std::path::Path;
+use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use assay_agents::work::chain;
 use assay_change::{Change, commit_of};
-use assay_findings::post::{Draft, Surroundings, WhenReady, compose};
+use assay_findings::post::{Draft, Surroundings, WhenReady, check_run, compose};
 use assay_findings::synthesis::Synthesis;
+use assay_findings::write::{self, Document, Form};
 use assay_rules::Grammars;
-use assay_services::mail::Mail;
+use assay_services::github::GitHub;
+use assay_services::mail::{Delivery, Letter, Mail};
 use assay_store::outbox::Outbox;
+use assay_store::pulls::RepositoryName;
+use clap::ValueEnum;
 
+use crate::commands::note;
 use crate::doors::own_folder;
-use crate::services::{self, A_MOMENT};
+use crate::services;
 use crate::settings::Configuration;
+
+/// How long a person waits for a service at a time, and sees why.
+const AN_HOUR: Duration = Duration::from_secs(60 * 60 + 60);
+
+/// As what a review is posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PostAs {
+    /// Comments on the lines, and a summary
+    Review,
+    /// A check run with annotations, which takes the token of an app or of a workflow
+    CheckRun,
+    /// Alerts of code scanning
+    Sarif,
+}
+
+/// A review of a pull request that is to be posted.
+pub(crate) struct Posting<'a> {
+    pub(crate) repository: RepositoryName,
+    pub(crate) number: u64,
+    pub(crate) change: &'a Change,
+    pub(crate) synthesis: &'a Synthesis,
+}
+
+impl Posting<'_> {
+    /// Posts it, and says what was done.
+    pub(crate) fn post(&self, form: PostAs) -> anyhow::Result<String> {
+        let root = &self.change.root;
+        let configuration = Configuration::on_disk(root)?.unwrap_or_default();
+        if !configuration.github.has_key() {
+            bail!("there is no token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
+        }
+        let mail = mail(root, &configuration, AN_HOUR, note)?;
+        let head = head(root, self.number)?;
+        match form {
+            PostAs::Review => self.by_mail(&mail, &head, configuration.github.when_ready),
+            PostAs::CheckRun => {
+                let run = check_run(self.synthesis, None);
+                let told = github(&mail)?.tell_check_run(
+                    &self.repository,
+                    "assay",
+                    &head.parse()?,
+                    &run,
+                )?;
+                let url = told.html_url.map(|url| format!(": {url}")).unwrap_or_default();
+                Ok(format!("the check run stands{url}"))
+            }
+            PostAs::Sarif => {
+                let document = Document {
+                    findings: Some(&self.synthesis.findings),
+                    synthesis: Some(self.synthesis),
+                    version: env!("CARGO_PKG_VERSION"),
+                    ..Document::default()
+                };
+                let sarif = write::write(Form::Sarif, &document);
+                let reference = format!("refs/pull/{}/head", self.number);
+                let commit = head.parse()?;
+                github(&mail)?.upload_sarif(&self.repository, &commit, &reference, &sarif)?;
+                Ok("GitHub works on the alerts".to_owned())
+            }
+        }
+    }
+
+    /// Puts it in the outbox and delivers it from there, with whatever waited before.
+    fn by_mail(&self, mail: &Mail, head: &str, when_ready: WhenReady) -> anyhow::Result<String> {
+        let draft = Box::new(draft(self.change, self.synthesis, head, when_ready));
+        let (repository, number) = (self.repository.clone(), self.number);
+        mail.put(&Letter::Review { repository, number, draft })?;
+        let (done, failed) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+        mail.deliver(&|delivery| match delivery {
+            Delivery::Arrived(what) => done.borrow_mut().push(what.clone()),
+            Delivery::Waits(why) => failed.borrow_mut().push(format!(
+                "{}; it waits, and is delivered when something is posted next",
+                chain(why)
+            )),
+            Delivery::GivenUp(why, place) => {
+                failed.borrow_mut().push(format!("{}; it is kept in `{place}`", chain(why)));
+            }
+        })?;
+        match failed.into_inner() {
+            failed if failed.is_empty() => Ok(done.into_inner().join("\n")),
+            failed => bail!("{}", failed.join("\n")),
+        }
+    }
+}
+
+fn github(mail: &Mail) -> anyhow::Result<&GitHub> {
+    mail.github.as_ref().context("GitHub is not configured")
+}
 
 /// Gives the last commit of a pull request as it was fetched for a review.
 pub(crate) fn head(root: &Path, number: u64) -> anyhow::Result<String> {
@@ -40,19 +136,20 @@ pub(crate) fn draft(
     compose(synthesis, &around)
 }
 
-/// Gives the way to GitHub and JIRA, as far as they are configured.
+/// Gives the way to GitHub and JIRA, as far as they are configured; it is waited so long at a time.
 pub(crate) fn mail(
     root: &Path,
     configuration: &Configuration,
+    wait: Duration,
     told: impl Fn(&str) + Send + Sync + Clone + 'static,
 ) -> anyhow::Result<Mail> {
     // Whoever made the repository must not have anything posted.
     let outbox = Outbox::in_folder(own_folder(root)?.join("outbox"));
     let github = &configuration.github;
     let github = match github.has_key() {
-        true => Some(services::github(github, A_MOMENT, told.clone())?),
+        true => Some(services::github(github, wait, told.clone())?),
         false => None,
     };
-    let jira = configuration.jira.open(A_MOMENT, told)?;
+    let jira = configuration.jira.open(wait, told)?;
     Ok(Mail { outbox, github, jira })
 }

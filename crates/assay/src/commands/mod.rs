@@ -68,9 +68,14 @@ fn print_safely(text: &str) -> anyhow::Result<()> {
 
 /// Warns on stderr of what does not stop the work.
 fn warn(text: &str) {
+    note(&format!("warning: {text}"));
+}
+
+/// Tells on stderr what goes on.
+pub(crate) fn note(text: &str) {
     let text = assay_rules::redact(text);
     // Whoever closed stderr does not want to hear of it.
-    let _ = writeln!(io::stderr(), "warning: {}", plain::visible(&text));
+    let _ = writeln!(io::stderr(), "{}", plain::visible(&text));
 }
 
 /// Prints a value as JSON.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use assay_change::{Scope, Selection};
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
@@ -14,10 +14,11 @@ use assay_review::roster::{Cost, roster};
 use assay_review::{ledger, recording};
 use clap::ValueEnum;
 
-use super::{ModeArg, known_severity, print, print_safely, warn};
+use super::{ModeArg, known_severity, note, print, print_safely, warn};
 use crate::exit::Exit;
 use crate::interactive;
 use crate::models::{Asked, Keeping, ModelArgs, Panel};
+use crate::posting::{PostAs, Posting};
 use crate::reviewing::{Prepared, breaks_something};
 use crate::terminal;
 
@@ -41,6 +42,13 @@ pub(crate) struct Args {
     /// Show who would read the change and what it would cost, and call no one
     #[arg(long)]
     dry_run: bool,
+    /// Post the review where the pull request is discussed
+    #[arg(
+        long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true,
+        default_missing_value = "review", requires = "pr",
+        conflicts_with_all = ["paths", "roster", "dry_run", "replay", "accept"],
+    )]
+    post: Option<PostAs>,
     #[command(flatten)]
     models: ModelArgs,
     /// Record the review into this folder, to be had again anywhere
@@ -202,6 +210,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Err(error) = &kept {
         warn(&format!("the review could not be kept: {error:#}; `--mode report-only` keeps none"));
     }
+    if let Some(form) = args.post
+        && !post(form, &scope, &prepared, &reviewed.synthesis)
+    {
+        return Ok(if exit == Exit::Ready { Exit::Incomplete } else { exit });
+    }
     if mode == Mode::Interactive {
         let Prepared { baseline, change, .. } = &mut prepared;
         let accepted = interactive::ask(baseline, change, &reviewed.synthesis)?;
@@ -209,6 +222,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         note_accepted(&prepared, run, &accepted);
     }
     Ok(exit)
+}
+
+/// Posts a review, and says whether that went well.
+fn post(form: PostAs, scope: &Scope, prepared: &Prepared, synthesis: &Synthesis) -> bool {
+    let posted = match scope {
+        Scope::Pull { repository, number } => {
+            repository.parse().map_err(Into::into).and_then(|repository| {
+                let (number, change) = (*number, &prepared.change);
+                Posting { repository, number, change, synthesis }.post(form)
+            })
+        }
+        Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => {
+            Err(anyhow!("only a pull request can be posted to"))
+        }
+    };
+    match &posted {
+        Ok(done) => note(done),
+        Err(error) => warn(&format!("the review is not posted: {error:#}")),
+    }
+    posted.is_ok()
 }
 
 /// Has a recorded review again, seen from a folder.

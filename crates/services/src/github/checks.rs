@@ -1,25 +1,12 @@
 //! Check runs: what others say of a commit, and what we do.
 
+use assay_findings::post::{self, Annotation};
 use assay_store::pulls::{CommitId, RepositoryName};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::GitHub;
 use crate::http::{Call, ServiceError, path_segment};
-
-/// How a check ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Conclusion {
-    /// Well.
-    Success,
-    /// Badly.
-    Failure,
-    /// Neither.
-    Neutral,
-    /// Somebody has to do something.
-    ActionRequired,
-}
 
 /// A check of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -36,46 +23,10 @@ pub struct CheckRun {
     pub html_url: Option<String>,
 }
 
-/// A note on lines.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Annotation {
-    /// The file.
-    pub path: String,
-    /// The first line.
-    pub start_line: u32,
-    /// The last line.
-    pub end_line: u32,
-    /// `notice`, `warning` or `failure`.
-    pub annotation_level: &'static str,
-    /// What it says.
-    pub message: String,
-    /// What it is called.
-    pub title: String,
-}
-
-/// A check to be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewCheckRun<'a> {
-    /// What it is called.
-    pub name: &'a str,
-    /// The commit.
-    pub head: &'a CommitId,
-    /// How it ended.
-    pub conclusion: Conclusion,
-    /// A line about it.
-    pub title: &'a str,
-    /// A page about it.
-    pub summary: &'a str,
-}
-
 #[derive(Deserialize)]
 struct Told {
     check_runs: Vec<CheckRun>,
     total_count: usize,
-}
-
-fn output(run: &NewCheckRun<'_>, annotations: &[Annotation]) -> Value {
-    json!({ "title": run.title, "summary": run.summary, "annotations": annotations })
 }
 
 impl GitHub {
@@ -92,32 +43,32 @@ impl GitHub {
         Ok((told.check_runs, more))
     }
 
-    /// Tells how a check ended, with at most 50 notes.
-    pub fn create_check_run(
+    /// Tells how a check of a commit ended, with as many calls as its notes take.
+    pub fn tell_check_run(
         &self,
         repository: &RepositoryName,
-        run: &NewCheckRun<'_>,
-        annotations: &[Annotation],
+        name: &str,
+        head: &CommitId,
+        run: &post::CheckRun,
     ) -> Result<CheckRun, ServiceError> {
+        let mut batches = run.batches.iter().map(Vec::as_slice);
         let body = json!({
-            "name": run.name,
-            "head_sha": run.head,
+            "name": name,
+            "head_sha": head,
             "status": "completed",
             "conclusion": run.conclusion,
-            "output": output(run, annotations),
+            "output": output(run, batches.next().unwrap_or_default()),
         });
-        self.api.json(&Call::post(self.in_repository(repository, "/check-runs"), body))
+        let call = Call::post(self.in_repository(repository, "/check-runs"), body);
+        let mut told: CheckRun = self.api.json(&call)?;
+        for more in batches {
+            let path = self.in_repository(repository, &format!("/check-runs/{}", told.id));
+            told = self.api.json(&Call::patch(path, json!({ "output": output(run, more) })))?;
+        }
+        Ok(told)
     }
+}
 
-    /// Adds at most 50 notes to a check.
-    pub fn annotate_check_run(
-        &self,
-        repository: &RepositoryName,
-        id: u64,
-        run: &NewCheckRun<'_>,
-        annotations: &[Annotation],
-    ) -> Result<CheckRun, ServiceError> {
-        let path = self.in_repository(repository, &format!("/check-runs/{id}"));
-        self.api.json(&Call::patch(path, json!({ "output": output(run, annotations) })))
-    }
+fn output(run: &post::CheckRun, annotations: &[Annotation]) -> Value {
+    json!({ "title": run.title, "summary": run.summary, "annotations": annotations })
 }

@@ -21,7 +21,7 @@ use assay_sandbox::Keys;
 use assay_store::pulls::RepositoryName;
 use serde::de::DeserializeOwned;
 
-pub use self::checks::{Annotation, CheckRun, Conclusion, NewCheckRun};
+pub use self::checks::CheckRun;
 pub use self::comments::{IssueComment, ReviewComment};
 pub use self::pace::Pace;
 use self::pace::Paced;

@@ -1,8 +1,12 @@
 //! Findings for GitHub's code scanning.
 
+use std::io::Write as _;
+
 use assay_store::pulls::{CommitId, RepositoryName};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -15,22 +19,28 @@ struct Told {
 }
 
 impl GitHub {
-    /// Hands in a SARIF file, packed by gzip, for a commit of a reference such as
-    /// `refs/pull/7/head`. Gives the name under which GitHub works on it.
+    /// Hands in a SARIF file for a commit of a reference such as `refs/pull/7/head`. Gives the name
+    /// under which GitHub works on it.
     pub fn upload_sarif(
         &self,
         repository: &RepositoryName,
         commit: &CommitId,
         reference: &str,
-        gzip: &[u8],
+        sarif: &str,
     ) -> Result<String, ServiceError> {
         let body = json!({
             "commit_sha": commit,
             "ref": reference,
-            "sarif": BASE64_STANDARD.encode(gzip),
+            "sarif": BASE64_STANDARD.encode(packed(sarif)),
             "tool_name": "assay",
         });
         let call = Call::post(self.in_repository(repository, "/code-scanning/sarifs"), body);
         self.api.json::<Told>(&call).map(|told| told.id)
     }
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish());
+    packed.expect("nothing keeps memory from being written to")
 }

@@ -27,7 +27,7 @@ use crate::commands::print;
 use crate::exit::Exit;
 use crate::settings::agents::AgentSettings;
 use crate::telling::ByMail;
-use crate::{agents, posting, queues};
+use crate::{agents, posting, queues, services};
 
 /// The agent that `--replicas` is for where none is named.
 const USUAL: &str = "qa";
@@ -237,7 +237,7 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
 /// Puts together who hears of what agents do.
 fn announcers(root: &Path, settings: &AgentSettings) -> anyhow::Result<Vec<Box<dyn Announce>>> {
     let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
-    let mail = posting::mail(root, &settings.configuration, |_| {})?;
+    let mail = posting::mail(root, &settings.configuration, services::A_MOMENT, |_| {})?;
     if mail.github.is_some() || mail.jira.is_some() {
         let jira = settings.configuration.jira.clone();
         all.push(Box::new(ByMail { mail, jira }));

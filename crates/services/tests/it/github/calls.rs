@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use assay_fakes::github::{Access, Fault, NewPull as FakePull, When, sha};
-use assay_services::github::{
-    Annotation, Conclusion, LineComment, NewCheckRun, NewPull, OpenPulls, PullState, PullUpdate,
-    Side,
-};
+use assay_findings::post::check_run;
+use assay_services::github::{LineComment, NewPull, OpenPulls, PullState, PullUpdate, Side};
 use expect_test::expect;
+use serde_json::{Value, json};
 
-use super::{REPO, Stage, TOKEN, diff_text};
+use super::{REPO, Stage, TOKEN, diff_text, finding, found};
 
 #[test]
 fn a_pull_request_is_read_found_opened_and_changed() {
@@ -133,24 +132,10 @@ fn a_check_is_told_with_its_notes_by_an_app() {
     stage.github.add_token("assay[bot]", TOKEN, Access::App);
     let (github, repo) = (stage.client(), &stage.repository);
     let head = github.pull(repo, stage.number).unwrap().head.commit;
-    let run = NewCheckRun {
-        name: "assay",
-        head: &head,
-        conclusion: Conclusion::Failure,
-        title: "Not ready",
-        summary: "One finding.",
-    };
-    let note = |line| Annotation {
-        path: "src/a.rs".to_owned(),
-        start_line: line,
-        end_line: line,
-        annotation_level: "failure",
-        message: "It breaks.".to_owned(),
-        title: "An open door".to_owned(),
-    };
-    let first: Vec<Annotation> = (1..=50).map(note).collect();
-    let posted = github.create_check_run(repo, &run, &first).unwrap();
-    github.annotate_check_run(repo, posted.id, &run, &[note(51)]).unwrap();
+    let findings: Vec<Value> =
+        (1..=51).map(|line| finding(&format!("Defect {line}"), "src/a.rs", line, "HIGH")).collect();
+    let run = check_run(&found(&findings), None);
+    github.tell_check_run(repo, "assay", &head, &run).unwrap();
     let standing = &stage.github.check_runs(REPO)[0];
     assert_eq!(standing["annotations"].as_array().unwrap().len(), 51);
     let (runs, more) = github.check_runs(repo, head.as_str()).unwrap();
@@ -188,4 +173,14 @@ fn a_wrong_token_is_refused_and_shown_to_nobody() {
     expect!["GitHub refused `GET /repos/octo/demo/pulls/1` with status 401: Bad credentials"]
         .assert_eq(&error.to_string());
     assert!(!error.is_passing());
+}
+
+#[test]
+fn findings_are_handed_in_for_code_scanning() {
+    let stage = Stage::new(9);
+    let (github, repo) = (stage.client(), &stage.repository);
+    let head = github.pull(repo, stage.number).unwrap().head.commit;
+    let sarif = json!({"version": "2.1.0", "runs": []}).to_string();
+    github.upload_sarif(repo, &head, "refs/pull/1/head", &sarif).unwrap();
+    assert_eq!(stage.github.sarifs(REPO).len(), 1);
 }
