@@ -210,6 +210,8 @@ pub enum OpenPulls {
         pulls: Vec<PullRequest>,
         /// What to look again with.
         tag: Option<String>,
+        /// Whether there are more than are listed.
+        more: bool,
     },
 }
 
@@ -265,11 +267,12 @@ impl GitHub {
             return Ok(OpenPulls::Unchanged);
         }
         let tag = response.header("etag").map(str::to_owned);
-        let told: Vec<Told> = match super::has_next(response.header("link")) {
-            false => self.api.read(&first, &response)?,
-            true => self.pages(&call, MOST_OPEN)?.0,
+        let (told, more): (Vec<Told>, bool) = match super::has_next(response.header("link")) {
+            false => (self.api.read(&first, &response)?, false),
+            true => self.pages(&call, MOST_OPEN)?,
         };
-        Ok(OpenPulls::Now { pulls: told.into_iter().map(PullRequest::from).collect(), tag })
+        let pulls = told.into_iter().map(PullRequest::from).collect();
+        Ok(OpenPulls::Now { pulls, tag, more })
     }
 
     /// Reads the diff of a pull request, unless it is larger than GitHub shows.

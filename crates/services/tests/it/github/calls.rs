@@ -54,7 +54,9 @@ fn open_pull_requests_are_listed_once_and_then_only_if_something_changed() {
         let (branch, head) = (format!("b{number}"), sha(&number.to_string()));
         stage.github.open_pull(REPO, FakePull::new("ann", &branch, &head, &diff_text()));
     }
-    let OpenPulls::Now { pulls, tag } = github.open_pulls(repo, None).unwrap() else { panic!() };
+    let OpenPulls::Now { pulls, tag, more: false } = github.open_pulls(repo, None).unwrap() else {
+        panic!()
+    };
     assert_eq!(pulls.len(), 131);
     assert_eq!(github.open_pulls(repo, tag.as_deref()).unwrap(), OpenPulls::Unchanged);
     stage.clock.advance(Duration::from_secs(60));

@@ -1,0 +1,285 @@
+//! Looking at a strict fake of GitHub, over TCP, into a queue on files.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use assay_fakes::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
+use assay_sandbox::{Key, KeySource, Keys};
+use assay_services::github::Pace;
+use assay_services::http::Patience;
+use assay_store::files::FileQueue;
+use assay_store::queue::Policy;
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+use super::*;
+
+const DIFF: &str =
+    "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
+
+/// A GitHub with two repositories, and a queue with room for two tasks.
+struct Stage {
+    github: Arc<fake::GitHub>,
+    server: Server,
+    folder: TempDir,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let github = Arc::new(fake::GitHub::new(Arc::new(Clock::stopped())));
+        github.add_repository("o/one");
+        github.add_repository("o/two");
+        github.add_token("bot", "t-secret", Access::User);
+        let server = Arc::clone(&github).serve();
+        Stage { github, server, folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Opens a pull request from a branch, with labels.
+    fn open(&self, repository: &str, branch: &str, labels: &[&str]) -> u64 {
+        let labels = labels.iter().map(|&label| label.to_owned()).collect();
+        let new = NewPull::new("ann", branch, &sha(branch), DIFF);
+        self.github.open_pull(repository, NewPull { labels, ..new })
+    }
+
+    fn queue(&self) -> FileQueue {
+        let policy = Policy { max_queue_size: 2, ..Policy::default() };
+        FileQueue::open(&self.folder.path().join("queue"), policy).unwrap()
+    }
+
+    fn polling(&self, filter: Filter) -> Polling {
+        let value = Some(Key::new("t-secret"));
+        let keys = Keys::new(KeySource::Variable { name: "TOKEN".to_owned(), value });
+        let pace = Pace::kept_in(self.folder.path().join("pace"));
+        // Nobody waits here.
+        let clock = Arc::new(Patience::new(Duration::ZERO, |_| ()));
+        let github = GitHub::new(&self.server.url().parse().unwrap(), keys, pace, clock);
+        let named = ["o/one", "o/two", "O/One"].map(|name| name.parse().unwrap());
+        Polling::new(github, named, filter, Arc::new(self.queue()), "qa".parse().unwrap())
+    }
+
+    /// The statuses that GitHub answered with since it was asked last.
+    fn statuses(&self, seen: &mut usize) -> Vec<u16> {
+        let log = self.github.log();
+        let new = log[*seen..].iter().filter_map(|logged| logged.status).collect();
+        *seen = log.len();
+        new
+    }
+}
+
+/// What was seen, in lines.
+fn told(looked: &Looked) -> String {
+    let queued = looked.queued.iter().map(|(_, pull)| format!("queued {}", named(pull)));
+    let passed = looked.passed_over.iter();
+    let passed = passed.map(|(pull, why)| format!("passed over {}: {why}", named(pull)));
+    let failed = looked.failed.iter().map(|(name, error)| format!("failed {name}: {error}"));
+    queued.chain(passed).chain(failed).map(|line| line + "\n").collect()
+}
+
+fn named(pull: &Pull) -> String {
+    format!("{}#{}", pull.repository, pull.number)
+}
+
+#[track_caller]
+fn check(polling: &mut Polling, expected: Expect) {
+    expected.assert_eq(&told(&polling.look()));
+}
+
+#[test]
+fn a_pull_request_is_queued_once_for_each_head() {
+    let (stage, mut seen) = (Stage::new(), 0);
+    let number = stage.open("o/one", "feature/PROJ-1", &[]);
+    let mut polling = stage.polling(Filter::default());
+    check(&mut polling, expect!["queued o/one#1\n"]);
+    assert_eq!(stage.statuses(&mut seen), [200, 200]);
+    check(&mut polling, expect![""]);
+    assert_eq!(stage.statuses(&mut seen), [304, 304]);
+    check(
+        &mut stage.polling(Filter::default()),
+        expect!["passed over o/one#1: its task is there (pending)\n"],
+    );
+    stage.github.move_head("o/one", number, &sha("next"), DIFF);
+    check(&mut polling, expect!["queued o/one#1\n"]);
+}
+
+#[test]
+fn one_that_another_trigger_queued_is_there() {
+    let stage = Stage::new();
+    stage.open("o/one", "topic", &[]);
+    let pull = Pull {
+        repository: "O/ONE".parse().unwrap(),
+        number: 1,
+        head: sha("topic").parse().unwrap(),
+        title: "Merge topic".to_owned(),
+        branch: "topic".to_owned(),
+        base: "main".to_owned(),
+        url: String::new(),
+    };
+    stage.queue().push(vec![pull.review(&"qa".parse().unwrap(), "webhook", clock::now())]).unwrap();
+    check(
+        &mut stage.polling(Filter::default()),
+        expect!["passed over o/one#1: its task is there (pending)\n"],
+    );
+}
+
+#[test]
+fn drafts_and_those_without_a_label_are_passed_over_until_they_are_not() {
+    let stage = Stage::new();
+    let draft = NewPull { draft: true, ..NewPull::new("ann", "draft", &sha("draft"), DIFF) };
+    stage.github.open_pull("o/one", draft);
+    let bare = stage.open("o/one", "bare", &["docs"]);
+    stage.open("o/one", "labelled", &["Ready-For-Review"]);
+    let labels = vec!["ready-for-review".to_owned(), "urgent".to_owned()];
+    let mut polling = stage.polling(Filter { labels, status: None });
+    check(
+        &mut polling,
+        expect![[r#"
+            queued o/one#3
+            passed over o/one#1: it is a draft
+            passed over o/one#2: it has none of the labels
+        "#]],
+    );
+    stage.github.set_labels("o/one", bare, &["urgent"]);
+    check(
+        &mut polling,
+        expect![[r#"
+            queued o/one#2
+            passed over o/one#1: it is a draft
+            passed over o/one#3: its task is there (pending)
+        "#]],
+    );
+}
+
+#[test]
+fn what_finds_no_room_is_queued_once_there_is_some() {
+    let stage = Stage::new();
+    for branch in ["a", "b", "c", "d"] {
+        stage.open("o/one", branch, &[]);
+        stage.github.clock().advance(Duration::from_secs(60));
+    }
+    let mut polling = stage.polling(Filter::default());
+    let looked = polling.look();
+    assert_eq!(looked.queued.iter().map(|(_, pull)| pull.number).collect::<Vec<_>>(), [1, 2]);
+    let full = "o/one: #3 was not queued: queue `qa` has no room for that";
+    assert!(told(&looked).contains(full), "{}", told(&looked));
+    assert_eq!(looked.failed.len(), 1);
+    // A full queue is no reason to leave GitHub alone.
+    assert_eq!(polling.rest(Duration::from_secs(300)), Duration::from_secs(300));
+    stage.queue().cancel(&looked.queued[0].0, "somebody").unwrap();
+    let looked = polling.look();
+    assert_eq!(looked.queued.iter().map(|(_, pull)| pull.number).collect::<Vec<_>>(), [3]);
+    stage.queue().cancel(&looked.queued[0].0, "somebody").unwrap();
+    assert_eq!(polling.look().queued.len(), 1);
+    check(&mut polling, expect![""]);
+}
+
+#[test]
+fn a_repository_that_cannot_be_seen_does_not_keep_the_others_from_it() {
+    let stage = Stage::new();
+    stage.open("o/two", "topic", &[]);
+    stage.github.fail_next("GET /repos/o/one/pulls", Fault::NotFound);
+    let mut polling = stage.polling(Filter::default());
+    check(
+        &mut polling,
+        expect![[r#"
+            queued o/two#1
+            failed o/one: its pull requests are not known: GitHub refused `GET /repos/o/one/pulls` with status 404: Not Found
+        "#]],
+    );
+    assert_eq!(polling.rest(Duration::from_secs(300)), Duration::from_secs(300));
+}
+
+#[test]
+fn whoever_is_out_is_asked_more_and_more_seldom() {
+    let stage = Stage::new();
+    let usually = Duration::from_secs(300);
+    let mut polling = stage.polling(Filter::default());
+    let mut rests = Vec::new();
+    for _ in 0..6 {
+        stage.github.fail_next("GET /repos/o/one/pulls", Fault::Unavailable);
+        assert_eq!(polling.look().failed.len(), 1);
+        rests.push(polling.rest(usually).as_secs());
+    }
+    assert_eq!(rests, [300, 600, 1200, 2400, 3600, 3600]);
+    assert_eq!(polling.look().failed.len(), 0);
+    assert_eq!(polling.rest(usually), usually);
+}
+
+#[test]
+fn a_limit_is_kept_for_all_repositories() {
+    let (stage, mut seen) = (Stage::new(), 0);
+    let mut polling = stage.polling(Filter::default());
+    let limit = Fault::SecondaryLimit { retry_after: Some(7_000) };
+    stage.github.fail_next("GET /repos/o/one/pulls", limit);
+    check(
+        &mut polling,
+        expect![[r#"
+            failed o/one: its pull requests are not known: GitHub sets a limit: `GET /repos/o/one/pulls` would have to wait for 7000 s; try it again later
+            failed o/two: it was not looked at: GitHub sets a limit
+        "#]],
+    );
+    assert_eq!(stage.statuses(&mut seen), [403]);
+    assert!(polling.rest(Duration::from_secs(300)) >= Duration::from_secs(7_000));
+}
+
+/// Tickets and where they are; one that is nowhere cannot be asked for.
+#[derive(Clone, Default)]
+struct Tickets(Arc<Mutex<BTreeMap<String, Option<&'static str>>>>);
+
+impl Tickets {
+    fn put(&self, key: &str, status: Option<&'static str>) {
+        self.0.lock().unwrap().insert(key.to_owned(), status);
+    }
+}
+
+impl TicketStatus for Tickets {
+    fn status(&self, key: &TicketKey) -> Result<Option<String>, ServiceError> {
+        let known = self.0.lock().unwrap().get(key.as_str()).copied();
+        let known = known.ok_or_else(|| ServiceError::Refused {
+            service: "JIRA",
+            what: format!("GET {key}"),
+            status: 503,
+            said: "out".to_owned(),
+            unclear: false,
+        })?;
+        Ok(known.map(str::to_owned))
+    }
+}
+
+#[test]
+fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
+    let (stage, mut seen) = (Stage::new(), 0);
+    stage.open("o/one", "no-ticket", &[]);
+    stage.open("o/one", "feature/PROJ-1", &[]);
+    stage.open("o/one", "feature/PROJ-2", &[]);
+    let tickets = Tickets::default();
+    tickets.put("PROJ-1", Some("In Progress"));
+    let status = InStatus { name: "Code Review".to_owned(), tickets: Box::new(tickets.clone()) };
+    let mut polling = stage.polling(Filter { labels: Vec::new(), status: Some(status) });
+    check(
+        &mut polling,
+        expect![[r#"
+            passed over o/one#1: neither its branch nor its title names a ticket
+            passed over o/one#2: PROJ-1 is in `In Progress`
+            failed o/one: #3 was not queued: JIRA refused `GET PROJ-2` with status 503: out
+        "#]],
+    );
+    tickets.put("PROJ-2", None);
+    check(
+        &mut polling,
+        expect![[r#"
+            passed over o/one#1: neither its branch nor its title names a ticket
+            passed over o/one#2: PROJ-1 is in `In Progress`
+            passed over o/one#3: there is no ticket PROJ-2
+        "#]],
+    );
+    tickets.put("PROJ-1", Some("code review"));
+    stage.statuses(&mut seen);
+    check(
+        &mut polling,
+        expect![[r#"
+            queued o/one#2
+            passed over o/one#3: there is no ticket PROJ-2
+        "#]],
+    );
+    assert_eq!(stage.statuses(&mut seen), [304, 304]);
+}
