@@ -30,6 +30,7 @@ use std::process::ExitCode;
 
 use assay_findings::write::plain;
 use assay_review::ledger::UseError;
+use assay_services::http::ServiceError;
 use assay_store::ledger::LedgerError;
 use clap::{Parser, Subcommand};
 
@@ -75,6 +76,8 @@ enum Command {
     Queue(commands::queue::Args),
     /// Listens for webhooks and builds that want a pull request reviewed
     Serve(commands::serve::Args),
+    /// Looks for open pull requests, and queues their reviews
+    WatchPrs(commands::watch_prs::Args),
     /// Prints the JSON Schema of what a plumbing command prints or reads
     Schema(commands::schema::Args),
     /// Prints a completion script for a shell
@@ -87,7 +90,8 @@ impl Command {
     /// Says whether a command does something about signals itself.
     fn sees_to_signals(&self) -> bool {
         let is_server = matches!(self, Command::Mcp(_) | Command::Serve(_));
-        is_server || matches!(self, Command::Agent(agent) if agent.sees_to_signals())
+        let watches = matches!(self, Command::WatchPrs(args) if args.sees_to_signals());
+        is_server || watches || matches!(self, Command::Agent(agent) if agent.sees_to_signals())
     }
 }
 
@@ -113,6 +117,7 @@ fn main() -> ExitCode {
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Queue(args) => commands::queue::run(args),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::WatchPrs(args) => commands::watch_prs::run(&args),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Completions(args) => commands::shell::completions(&args),
         Command::Man => commands::shell::man(),
@@ -142,9 +147,12 @@ fn fail(error: &anyhow::Error) -> Exit {
     let message = assay_rules::redact(&message);
     let _ = writeln!(io::stderr(), "{}", plain::visible(&message));
     let from_ledger = matches!(error.downcast_ref(), Some(UseError::Ledger(_)));
-    // What is in the ledger, or where a gate stands, is not known, and that is no mistake of whoever
-    // asks.
-    let is_unknown = from_ledger || error.is::<LedgerError>() || commands::gate::is_unknown(error);
+    // What is in the ledger, where a gate stands or what a service knows is not known, and that is no
+    // mistake of whoever asks.
+    let is_unknown = from_ledger
+        || error.is::<LedgerError>()
+        || commands::gate::is_unknown(error)
+        || error.downcast_ref().is_some_and(ServiceError::is_passing);
     if is_unknown { Exit::Incomplete } else { Exit::Usage }
 }
 

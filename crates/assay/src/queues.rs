@@ -7,6 +7,7 @@ use assay_agents::config::framework::policy;
 use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{Policy, Queue, QueueError};
+use assay_store::task::QueueName;
 
 use crate::environment::variable;
 use crate::settings::{self, agents::AgentSettings};
@@ -48,6 +49,29 @@ pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>>
             settings::PATH
         ),
         url => Ok(url),
+    }
+}
+
+/// Gives the queue of an agent.
+pub(crate) fn of_agent(settings: &AgentSettings, agent: &str) -> anyhow::Result<QueueName> {
+    match settings.roster.named(agent) {
+        Some(agent) => Ok(agent.queue.clone()),
+        None => {
+            let agents = settings.roster.agents().iter();
+            let names: Vec<&str> = agents.map(|agent| agent.id.as_str()).collect();
+            bail!("there is no agent `{agent}`; there are {}", names.join(", "))
+        }
+    }
+}
+
+/// Gives the queue of whoever reviews pull requests: of an agent that is named, or else as configured.
+pub(crate) fn of_reviewer(
+    settings: &AgentSettings,
+    agent: Option<&str>,
+) -> anyhow::Result<QueueName> {
+    match agent {
+        Some(agent) => of_agent(settings, agent),
+        None => Ok(settings.configuration.workflow.reviewer.clone()),
     }
 }
 

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use assay_sandbox::Keys;
-use assay_services::github::{GitHub, Pace};
-use assay_services::http::Patience;
+use assay_serve::task_queue::Pulls;
+use assay_services::github::{GitHub, Pace, PullRequest};
+use assay_services::http::{Clock, Patience, ServiceError};
+use assay_store::pulls::RepositoryName;
 
 use crate::environment::state_folder;
 use crate::settings::github::StoredGithub;
@@ -21,16 +23,62 @@ pub(crate) fn github(
     most: Duration,
     told: impl Fn(&str) + Send + Sync + 'static,
 ) -> anyhow::Result<GitHub> {
-    let url = settings.url()?;
     let keys = Keys::new(settings.key()?);
+    client(settings, keys, Arc::new(Patience::new(most, told)))
+}
+
+/// Gives GitHub as it is configured, by a clock, once its token is there.
+pub(crate) fn github_with_token(
+    settings: &StoredGithub,
+    clock: Arc<dyn Clock>,
+) -> anyhow::Result<GitHub> {
+    let keys = Keys::new(settings.key()?);
+    keys.get(A_MOMENT).context("GitHub cannot be used")?;
+    client(settings, keys, clock)
+}
+
+fn client(settings: &StoredGithub, keys: Keys, clock: Arc<dyn Clock>) -> anyhow::Result<GitHub> {
+    let url = settings.url()?;
     let Some(pace) = pace() else {
         bail!("nobody can keep count of what is written: set `HOME` or `XDG_STATE_HOME`");
     };
-    Ok(GitHub::new(&url, keys, pace, Arc::new(Patience::new(most, told))))
+    Ok(GitHub::new(&url, keys, pace, clock))
 }
 
 /// Where it is counted what is written: GitHub counts it for a person, not for a repository.
 fn pace() -> Option<Pace> {
     let folder: PathBuf = state_folder()?;
     Some(Pace::kept_in(folder.join("github")))
+}
+
+/// Pull requests of the repositories that are configured, or of any if none is.
+struct OwnPulls {
+    github: GitHub,
+    repositories: Vec<RepositoryName>,
+}
+
+impl Pulls for OwnPulls {
+    fn find(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+    ) -> Result<Option<PullRequest>, ServiceError> {
+        let is_own = |own: &RepositoryName| own.is(repository);
+        match self.repositories.is_empty() || self.repositories.iter().any(is_own) {
+            true => self.github.pull(repository, number).map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Gives where pull requests are looked up, if GitHub is configured and there is a token for it.
+pub(crate) fn pulls(
+    settings: &StoredGithub,
+    told: impl Fn(&str) + Send + Sync + 'static,
+) -> anyhow::Result<Option<Box<dyn Pulls>>> {
+    if !settings.is_configured() || !settings.has_key() {
+        return Ok(None);
+    }
+    let github = github(settings, A_MOMENT, told)?;
+    Ok(Some(Box::new(OwnPulls { github, repositories: settings.repositories.clone() })))
 }

@@ -22,11 +22,17 @@ pub(crate) fn stop_commands_too() {
 
 /// Has a server finish what it does and end; whoever asks a second time does not wait for that.
 pub(crate) fn end_server(stop: Stop) {
+    at_first(move || stop.stop());
+}
+
+/// Does something when somebody stops us for the first time; whoever asks a second time does not wait
+/// for that.
+pub(crate) fn at_first(end: impl FnOnce() + Send + 'static) {
     let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     thread::spawn(move || {
         let mut asked = signals.forever();
         if asked.next().is_some() {
-            stop.stop();
+            end();
         }
         for signal in asked {
             assay_sandbox::stop_all();

@@ -17,11 +17,13 @@ use assay_review::persona::Personas;
 use assay_rules::{Rulebook, examples};
 use assay_sandbox::{Command, Held, KeySource};
 use assay_store::postgres::PgQueue;
+use assay_store::pulls::RepositoryName;
 
 use crate::environment::variable;
 use crate::exit::Exit;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
+use crate::settings::github::StoredGithub;
 use crate::settings::{self, Configuration};
 use crate::terminal;
 
@@ -257,7 +259,8 @@ fn services(root: Option<&Path>) -> Vec<Line> {
         Some(Err(_)) => return Vec::new(),
         None => Configuration::default(),
     };
-    let Configuration { jira, linear, .. } = &configuration;
+    let Configuration { github, jira, linear, .. } = &configuration;
+    let mut lines = self::github(github);
     let key = |source: anyhow::Result<KeySource>| match source? {
         KeySource::Variable { name, value: None } => bail!("the variable `{name}` is not set"),
         source => Ok(format!("its key comes from {source}")),
@@ -276,7 +279,36 @@ fn services(root: Option<&Path>) -> Vec<Line> {
             Err(error) => bad(first_line(&format!("Linear cannot be asked: {error:#}"))),
         },
     };
-    vec![jira, linear]
+    lines.extend([jira, linear]);
+    lines
+}
+
+/// Says what is configured for GitHub, which is not asked, and neither is a key command.
+fn github(settings: &StoredGithub) -> Vec<Line> {
+    if !settings.is_configured() {
+        return vec![missing("GitHub is not configured: `github.repositories` names none".into())];
+    }
+    let (url, key) = match settings.url().and_then(|url| Ok((url, settings.key()?))) {
+        Ok(both) => both,
+        Err(error) => return vec![bad(first_line(&format!("{error:#}")))],
+    };
+    let names: Vec<&str> = settings.repositories.iter().map(RepositoryName::as_str).collect();
+    let repositories = match names.is_empty() {
+        true => {
+            missing("`github.repositories` names none; `assay watch-prs` needs `--repo`".to_owned())
+        }
+        false => good(format!("repositories on GitHub: {}", names.join(", "))),
+    };
+    let token = match &key {
+        KeySource::None => missing(format!("GitHub at {url} is asked without a token")),
+        KeySource::Variable { value: None, name } => {
+            bad(format!("there is no token for GitHub at {url}: set the variable `{name}`"))
+        }
+        KeySource::Variable { .. } | KeySource::Command(_) => {
+            good(format!("the token for GitHub at {url} is from {key}"))
+        }
+    };
+    vec![repositories, token]
 }
 
 /// Says how far analysers and checks can be kept in bounds on this system.

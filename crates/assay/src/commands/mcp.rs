@@ -136,12 +136,14 @@ fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
     let parent = variable(OWN_TASK).map(|id| id.parse()).transpose().context(OWN_TASK)?;
     let settings = AgentSettings::on_disk(&root)?;
     let agents = settings.roster.agents();
+    let pulls = services::pulls(&settings.configuration.github, tell)?;
     let desk = Desk {
         queue: queues::open(&root, &settings)?.into(),
         agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
         parent,
         reports: handed_in::kept(&root)?,
         root: here,
+        pulls,
     };
     Ok(task_queue::server(desk, VERSION))
 }
@@ -151,14 +153,19 @@ fn github(args: &Args, here: PathBuf) -> anyhow::Result<Server> {
     let root = variable(ROOT).map_or(here, PathBuf::from);
     let settings = AgentSettings::on_disk(&root)?;
     let configured = &settings.configuration.github;
-    let told = |text: &str| drop(writeln!(io::stderr(), "{text}"));
     let desk = github::Desk {
-        github: services::github(configured, services::A_MOMENT, told)?,
+        github: services::github(configured, services::A_MOMENT, tell)?,
         repositories: configured.repositories.clone(),
         permit: permit(agent(args, &settings)?),
         tickets: None,
     };
     Ok(github::server(desk, VERSION))
+}
+
+/// Tells whoever looks on why something waits.
+fn tell(text: &str) {
+    // Whoever closed stderr does not want to hear of it.
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Gives what whoever calls may do: what its agent may, or all that a person may.

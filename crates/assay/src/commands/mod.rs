@@ -17,6 +17,7 @@ pub(crate) mod review;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod shell;
+pub(crate) mod watch_prs;
 
 use std::fs;
 use std::io::{self, Read, Write};

@@ -77,4 +77,10 @@ impl StoredGithub {
             Ok(KeySource::None) | Err(_) => false,
         }
     }
+
+    /// Says whether anything is said about it.
+    pub(crate) fn is_configured(&self) -> bool {
+        let is_named = self.url.is_some() || !self.repositories.is_empty();
+        is_named || self.token_env.is_some() || self.token_command.is_some()
+    }
 }

@@ -22,6 +22,7 @@ mod queue;
 mod review;
 mod secrets;
 mod serve;
+mod watch_prs;
 
 use std::io::Write;
 use std::path::Path;
@@ -57,6 +58,7 @@ fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &s
         command.env_remove(name);
     }
     command.env_remove("GRAPHITI_ENABLED").env_remove("GRAPHITI_MCP_URL");
+    command.env_remove("GITHUB_TOKEN").env_remove("GITHUB_API_URL");
     command.envs(variables.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

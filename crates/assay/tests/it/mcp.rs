@@ -57,7 +57,7 @@ fn tool(folder: &Path, name: &str, arguments: &Value) -> Result<Value, String> {
     tool_with(folder, name, arguments, &[])
 }
 
-fn tool_with(
+pub(super) fn tool_with(
     folder: &Path,
     name: &str,
     arguments: &Value,

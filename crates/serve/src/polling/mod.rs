@@ -69,6 +69,18 @@ fn whole(error: &QueueError) -> String {
 }
 
 impl LookError {
+    /// Gives what stays the same for as long as the same is wrong.
+    pub fn gist(&self) -> String {
+        match self {
+            LookError::Unknown(ServiceError::Limited { .. }) | LookError::NotAsked => {
+                "GitHub sets a limit".to_owned()
+            }
+            LookError::Unknown(error) | LookError::NoStatus { error, .. } => error.to_string(),
+            LookError::TooMany(_) => self.to_string(),
+            LookError::NotQueued { error, .. } => whole(error),
+        }
+    }
+
     /// Gives what a service said, if one is to blame.
     fn service(&self) -> Option<&ServiceError> {
         match self {

@@ -11,6 +11,7 @@ mod get_queue_status;
 mod get_task_details;
 mod list_pending_tasks;
 mod name;
+mod pulls;
 mod queue_task;
 mod report_findings;
 
@@ -24,6 +25,7 @@ use assay_store::task::{AgentId, QueueName, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use self::pulls::Pulls;
 use crate::mcp::{Refusal, Server};
 
 /// The name of the server.
@@ -80,6 +82,8 @@ pub struct Desk {
     pub reports: Reports,
     /// The repository, for findings to be held against.
     pub root: PathBuf,
+    /// Where pull requests are looked up, if they can be.
+    pub pulls: Option<Box<dyn Pulls>>,
 }
 
 impl Desk {

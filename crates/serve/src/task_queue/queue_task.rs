@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use assay_store::clock;
-use assay_store::queue::Addressed;
+use assay_store::queue::{Addressed, QueueError};
 use assay_store::task::{AgentId, Kind, MAX_TASK, Priority, Task, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Desk;
 use super::name::Name;
+use super::{Desk, pulls};
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// What a task takes over from the one that its maker is working on, whatever its maker says:
@@ -60,8 +60,10 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
-    /// The name of the new task.
+    /// The name of the task.
     task_id: String,
+    /// Whether it was there before: one pull request is reviewed once at one commit.
+    already_there: bool,
     /// Who is to do it.
     agent_id: String,
     /// The queue that it waits in.
@@ -77,7 +79,9 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
     let tool = Tool::new(
         "queue_task_for_agent",
         "Queues a task for an agent, which takes it when its turn comes. Where you are working on \
-         a task yourself, the new one belongs to the same repository, tickets and workflow.",
+         a task yourself, the new one belongs to the same repository, tickets and workflow. The \
+         review of a pull request (github_repo and pr_number in the context) is queued once for \
+         each of its commits: where it is there already, you are told so.",
         Effect::Adds,
         move |input| queue(&own, input),
     );
@@ -110,6 +114,7 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
         inherit(&mut task.context, &parent.context);
         task.parent_task_id = Some(parent.id);
     }
+    pulls::complete(desk, &mut task)?;
     let size = task.to_json().len();
     if size > MAX_TASK {
         let most = MAX_TASK;
@@ -117,15 +122,26 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
             format!("the task has {size} bytes, and may have {most}; shorten its context");
         return Err(Refusal::new(message));
     }
-    let output = Output {
-        task_id: task.id.to_string(),
-        agent_id: input.agent_id.to_string(),
-        queue: queue.to_string(),
-        status: task.status.to_string(),
-        context: task.context.clone(),
-    };
-    desk.queue.push(vec![Addressed { queue, task }]).map_err(|error| Refusal::of(&error))?;
-    Ok(output)
+    match desk.queue.push(vec![Addressed { queue: queue.clone(), task: task.clone() }]) {
+        Ok(()) => Ok(Output::of(task, queue.to_string(), false)),
+        Err(QueueError::AlreadyThere { id, queue, .. }) => {
+            Ok(Output::of(desk.task(&id)?.task, queue.to_string(), true))
+        }
+        Err(error) => Err(Refusal::of(&error)),
+    }
+}
+
+impl Output {
+    fn of(task: Task, queue: String, already_there: bool) -> Output {
+        Output {
+            task_id: task.id.to_string(),
+            already_there,
+            agent_id: task.assigned_to,
+            queue,
+            status: task.status.to_string(),
+            context: task.context,
+        }
+    }
 }
 
 /// Takes over what is not for the caller to say.

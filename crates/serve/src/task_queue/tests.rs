@@ -3,7 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use assay_services::github::{Head, PullRequest, PullState};
+use assay_services::http::ServiceError;
+use assay_store::clock;
 use assay_store::files::FileQueue;
+use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::queue::{Addressed, Policy, Settlement, Tenure};
 use assay_store::task::Task;
 use expect_test::{Expect, expect};
@@ -16,6 +20,57 @@ use super::*;
 struct Stage {
     folder: TempDir,
     parent: Option<TaskId>,
+    /// What there is on GitHub, if it can be asked.
+    github: Option<OnGithub>,
+}
+
+/// What GitHub says of pull request 7 of `o/r`.
+#[derive(Clone, Copy)]
+enum OnGithub {
+    Open,
+    Closed,
+    Out,
+}
+
+impl Pulls for OnGithub {
+    fn find(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+    ) -> Result<Option<PullRequest>, ServiceError> {
+        if repository.as_str() != "o/r" {
+            return Ok(None);
+        }
+        assert_eq!(number, 7);
+        let state = match self {
+            OnGithub::Open => PullState::Open,
+            OnGithub::Closed => PullState::Closed,
+            OnGithub::Out => {
+                let (place, what) = ("https://x.test".to_owned(), "GET /pulls/7".to_owned());
+                let why = "connection refused".to_owned();
+                let unclear = false;
+                return Err(ServiceError::Lost { service: "GitHub", place, what, why, unclear });
+            }
+        };
+        let end = |branch: &str, digit: &str| Head {
+            branch: branch.to_owned(),
+            commit: digit.repeat(40).parse().unwrap(),
+            repository: Some(repository.clone()),
+        };
+        Ok(Some(PullRequest {
+            number,
+            title: "Log in".to_owned(),
+            body: String::new(),
+            state,
+            draft: true,
+            merged: false,
+            labels: Vec::new(),
+            author: "ann".to_owned(),
+            head: end("feature/PROJ-1", "a"),
+            base: end("main", "b"),
+            url: "https://x.test/o/r/pull/7".to_owned(),
+        }))
+    }
 }
 
 impl Stage {
@@ -23,7 +78,7 @@ impl Stage {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("src")).unwrap();
         fs::write(folder.path().join("src/a.rs"), "fn a() {\n    b().unwrap();\n}\n").unwrap();
-        Stage { folder, parent: None }
+        Stage { folder, parent: None, github: None }
     }
 
     fn queue(&self) -> FileQueue {
@@ -38,6 +93,7 @@ impl Stage {
             parent: self.parent.clone(),
             reports: Reports::new(self.folder.path().join("reports")),
             root: self.folder.path().to_owned(),
+            pulls: self.github.map(|github| Box::new(github) as Box<dyn Pulls>),
         };
         server(desk, "1.0.0")
     }
@@ -149,6 +205,81 @@ fn what_is_trusted_comes_from_the_task_that_is_worked_on() {
     let task = stage.queue().get(&id).unwrap().task;
     assert_eq!(task.parent_task_id, Some(parent));
     assert_eq!(task.created_by, "qa-1");
+}
+
+/// A review of a pull request on GitHub.
+fn of_a_pull(context: Value) -> Value {
+    let mut whole = json!({ "github_repo": "o/r", "pr_number": 7 });
+    whole.as_object_mut().unwrap().extend(context.as_object().unwrap().clone());
+    with("context", whole)
+}
+
+const ITS_TASK: &str = "review-o.r-7-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+#[test]
+fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
+    let mut stage = Stage::new();
+    stage.github = Some(OnGithub::Open);
+    let asked = of_a_pull(json!({ "head_commit": "made up", "pr_number": "7" }));
+    let answer = stage.call("queue_task_for_agent", asked).unwrap();
+    assert_eq!((&answer["task_id"], &answer["already_there"]), (&json!(ITS_TASK), &json!(false)));
+    let task = stage.queue().get(&ITS_TASK.parse().unwrap()).unwrap().task;
+    assert_eq!(
+        (task.title.as_str(), task.description.as_str()),
+        ("Review PR #456", "Check security.")
+    );
+    let pull = OnGithub::Open.find(&"o/r".parse().unwrap(), 7).unwrap().unwrap();
+    let pull: Pull = pull.pull(&"o/r".parse().unwrap());
+    let made = pull.review(&"qa".parse().unwrap(), "webhook", clock::now()).task;
+    assert_eq!((&task.id, &task.context), (&made.id, &made.context));
+}
+
+#[test]
+fn a_review_that_is_there_is_told_and_not_queued_again() {
+    let mut stage = Stage::new();
+    stage.github = Some(OnGithub::Open);
+    stage.push(json!({ "id": ITS_TASK, "context": { "from": "a webhook" } }));
+    stage.queue().cancel(&ITS_TASK.parse().unwrap(), "ann").unwrap();
+    let answer = stage.call("queue_task_for_agent", of_a_pull(json!({}))).unwrap();
+    let expected = json!({
+        "task_id": ITS_TASK, "already_there": true, "agent_id": "qa", "queue": "qa",
+        "status": "cancelled", "context": { "from": "a webhook" },
+    });
+    assert_eq!(answer, expected);
+}
+
+#[test]
+fn a_ticket_that_is_named_is_not_guessed() {
+    let mut stage = Stage::new();
+    stage.github = Some(OnGithub::Open);
+    let asked = of_a_pull(json!({ "jira_key": "OTHER-9" }));
+    let context = &stage.call("queue_task_for_agent", asked).unwrap()["context"];
+    assert_eq!((&context["jira_key"], &context["jira_project"]), (&json!("OTHER-9"), &json!(null)));
+}
+
+#[test]
+fn what_is_no_review_of_a_pull_request_that_can_be_looked_up_is_queued_as_it_is() {
+    let mut stage = Stage::new();
+    stage.github = Some(OnGithub::Out);
+    let mut fix = of_a_pull(json!({}));
+    fix["task_type"] = json!("fix");
+    for asked in [fix, of_a_pull(json!({ "github_repo": "else/where" })), review()] {
+        let answer = stage.call("queue_task_for_agent", asked.clone()).unwrap();
+        assert_eq!(answer["context"], asked["context"]);
+    }
+    stage.github = None;
+    stage.call("queue_task_for_agent", of_a_pull(json!({}))).unwrap();
+}
+
+#[test]
+fn where_github_does_not_answer_or_the_pull_request_is_closed_nothing_is_queued() {
+    let mut stage = Stage::new();
+    stage.github = Some(OnGithub::Out);
+    let refusal = stage.refusal("queue_task_for_agent", of_a_pull(json!({})));
+    expect!["nothing was queued: the last commit of o/r#7 is not known: GitHub at `https://x.test` did not answer `GET /pulls/7`: connection refused"].assert_eq(&refusal);
+    stage.github = Some(OnGithub::Closed);
+    let refusal = stage.refusal("queue_task_for_agent", of_a_pull(json!({})));
+    expect!["nothing was queued: o/r#7 is closed"].assert_eq(&refusal);
 }
 
 #[test]

@@ -1,8 +1,10 @@
-//! `assay queue push`: a task from options, or tasks as JSON.
+//! `assay queue push`: a task from options, for a pull request, or tasks as JSON.
 
 use anyhow::{Context, bail};
+use assay_services::github::PullState;
 use assay_store::clock;
-use assay_store::queue::{Addressed, Queue};
+use assay_store::pulls::RepositoryName;
+use assay_store::queue::{Addressed, Queue, QueueError};
 use assay_store::task::{Kind, Priority, QueueName, Task, TaskId};
 use serde_json::{Map, Value, json};
 
@@ -10,6 +12,7 @@ use super::super::{print, print_json, read_file, read_stdin};
 use super::queue_name;
 use crate::exit::Exit;
 use crate::settings::agents::AgentSettings;
+use crate::{queues, services};
 
 /// What is to be done, and by whom.
 #[derive(clap::Args)]
@@ -17,11 +20,18 @@ pub(super) struct Args {
     /// The queue of the agent that is to do it
     #[arg(long, value_name = "NAME", value_parser = queue_name)]
     queue: Option<QueueName>,
+    /// The agent that is to do it, instead of its queue
+    #[arg(long = "for", value_name = "AGENT", conflicts_with = "queue")]
+    agent: Option<String>,
+    /// Have this pull request reviewed at its last commit, once, whoever else asks for that
+    #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request,
+          conflicts_with_all = ["kind", "context", "id", "file"])]
+    pr: Option<(RepositoryName, u64)>,
     /// What kind of work it is, such as review or fix
-    #[arg(long = "type", value_name = "KIND", required_unless_present = "file")]
+    #[arg(long = "type", value_name = "KIND", required_unless_present_any = ["file", "pr"])]
     kind: Option<Kind>,
     /// What it is called
-    #[arg(long, value_name = "TEXT", required_unless_present = "file")]
+    #[arg(long, value_name = "TEXT", required_unless_present_any = ["file", "pr"])]
     title: Option<String>,
     /// What is to be done
     #[arg(long, value_name = "TEXT", default_value = "")]
@@ -59,23 +69,44 @@ fn key_value(text: &str) -> Result<(String, Value), String> {
     Ok((key.to_owned(), value))
 }
 
+/// Reads `owner/repo#7`.
+fn pull_request(text: &str) -> Result<(RepositoryName, u64), String> {
+    let read = || {
+        let (repository, number) = text.split_once('#')?;
+        Some((repository.parse().ok()?, number.parse().ok().filter(|number| *number > 0)?))
+    };
+    read().ok_or_else(|| format!("`{text}` is no pull request such as `owner/repo#7`"))
+}
+
 pub(super) fn run(
     queue: &dyn Queue,
     settings: &AgentSettings,
     user: &str,
-    args: Args,
+    mut args: Args,
 ) -> anyhow::Result<Exit> {
     let as_json = args.json;
-    let tasks = match &args.file {
-        Some(file) => from_json(file, args.queue.as_ref(), user)?,
-        None => vec![from_options(args, user)?],
+    if let Some(agent) = &args.agent {
+        args.queue = Some(queues::of_agent(settings, agent)?);
+    }
+    let pull = args.pr.take();
+    let asks_for_pull = pull.is_some();
+    let tasks = match (&args.file, pull) {
+        (Some(file), _) => from_json(file, args.queue.as_ref(), user)?,
+        (None, Some(pull)) => vec![for_pull(pull, settings, args, user)?],
+        (None, None) => vec![from_options(args, user)?],
     };
     for new in &tasks {
         if !settings.roster.works_on(&new.queue) {
             super::super::warn(&format!("no agent that is configured works on `{}`", new.queue));
         }
     }
-    queue.push(tasks.clone())?;
+    match queue.push(tasks.clone()) {
+        // Whoever else asked for it, it is what was asked for.
+        Err(there @ QueueError::AlreadyThere { .. }) if asks_for_pull => {
+            return already_there(queue, &there, as_json);
+        }
+        pushed => pushed?,
+    }
     match as_json {
         true => print_json(&tasks.iter().map(|new| &new.task).collect::<Vec<_>>())?,
         false => {
@@ -85,6 +116,40 @@ pub(super) fn run(
         }
     }
     Ok(Exit::Ready)
+}
+
+fn already_there(queue: &dyn Queue, there: &QueueError, as_json: bool) -> anyhow::Result<Exit> {
+    match there {
+        QueueError::AlreadyThere { id, .. } if as_json => print_json(&[queue.get(id)?.task])?,
+        there => print(&format!("{there}\n"))?,
+    }
+    Ok(Exit::Ready)
+}
+
+/// Makes the task that has a pull request reviewed, the same that every trigger makes.
+fn for_pull(
+    (repository, number): (RepositoryName, u64),
+    settings: &AgentSettings,
+    args: Args,
+    user: &str,
+) -> anyhow::Result<Addressed> {
+    let queue = args.queue.map_or_else(|| queues::of_reviewer(settings, None), Ok)?;
+    let configured = &settings.configuration.github;
+    let github = services::github(configured, services::A_MOMENT, super::super::warn)?;
+    let found = github.pull(&repository, number)?;
+    if found.state == PullState::Closed {
+        bail!("{repository}#{number} is closed; there is nothing left to review");
+    }
+    let mut new = found.pull(&repository).review(&queue, user, clock::now());
+    let task = &mut new.task;
+    task.title = args.title.unwrap_or_else(|| std::mem::take(&mut task.title));
+    if !args.description.is_empty() {
+        task.description = args.description;
+    }
+    task.priority = Priority::try_from(args.priority)?;
+    task.depends_on = args.depends_on;
+    task.acceptance_criteria = args.acceptance_criteria;
+    Ok(new)
 }
 
 fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {

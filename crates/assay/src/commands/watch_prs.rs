@@ -1,0 +1,257 @@
+//! `assay watch-prs`: looks for open pull requests, and queues their reviews.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::bail;
+use assay_findings::write::plain;
+use assay_serve::polling::{
+    Filter, InStatus, LookError, Looked, PassedOver, Polling, TicketStatus,
+};
+use assay_services::http::{Clock as _, Patience};
+use assay_store::clock;
+use assay_store::pulls::{Pull, RepositoryName};
+use assay_store::task::QueueName;
+use serde_json::{Value, json};
+
+use super::{print_safely, warn};
+use crate::exit::Exit;
+use crate::settings::agents::AgentSettings;
+use crate::{queues, services, signals};
+
+/// No rest is longer, whatever a service asks for.
+const LONGEST_REST: Duration = Duration::from_secs(24 * 3_600);
+
+/// Where to look, and for what.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A repository to look at [default: `github.repositories` of the configuration]
+    #[arg(long = "repo", value_name = "OWNER/NAME")]
+    repositories: Vec<RepositoryName>,
+    /// Take only pull requests with one of these labels [default: `github.labels`]
+    #[arg(long = "label", value_name = "NAME")]
+    labels: Vec<String>,
+    /// Take only those whose ticket is in this status, such as `Code Review`
+    #[arg(long, value_name = "NAME")]
+    jira_status: Option<String>,
+    /// The agent that is to review them [default: whoever works on `workflow.reviewer`]
+    #[arg(long = "for", value_name = "AGENT")]
+    agent: Option<String>,
+    /// So many seconds lie between two looks
+    #[arg(long, value_name = "SECONDS", default_value_t = 300,
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    every: u64,
+    /// Look once, say what was passed over, and end
+    #[arg(long)]
+    once: bool,
+    /// Print one JSON object on a line for each look that saw something
+    #[arg(long)]
+    json: bool,
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+impl Args {
+    /// Says whether it ends by itself when it is stopped.
+    pub(crate) fn sees_to_signals(&self) -> bool {
+        !self.once
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    let root = queues::root(&args.folder)?;
+    let settings = AgentSettings::on_disk(&root)?;
+    let watch = Watch::new(args, &settings)?;
+    // Why GitHub is waited for is told when it was in vain.
+    let patience = Arc::new(Patience::new(services::A_MOMENT, |_| ()));
+    let polling = watch.polling(&root, &settings, Arc::clone(&patience))?;
+    match args.once {
+        true => watch.look_once(polling),
+        false => watch.look_again_and_again(polling, patience),
+    }
+}
+
+/// What was asked for.
+struct Watch<'a> {
+    args: &'a Args,
+    repositories: Vec<RepositoryName>,
+    reviewers: QueueName,
+}
+
+impl Watch<'_> {
+    fn new<'a>(args: &'a Args, settings: &AgentSettings) -> anyhow::Result<Watch<'a>> {
+        let repositories = match args.repositories.is_empty() {
+            true => settings.configuration.github.repositories.clone(),
+            false => args.repositories.clone(),
+        };
+        if repositories.is_empty() {
+            bail!(
+                "there is no repository to look at: name one with `--repo OWNER/NAME`, or in \
+                 `github.repositories` of `{}`",
+                crate::settings::PATH
+            );
+        }
+        let reviewers = queues::of_reviewer(settings, args.agent.as_deref())?;
+        Ok(Watch { args, repositories, reviewers })
+    }
+
+    fn polling(
+        &self,
+        root: &Path,
+        settings: &AgentSettings,
+        patience: Arc<Patience>,
+    ) -> anyhow::Result<Polling> {
+        let configured = &settings.configuration.github;
+        let labels = match self.args.labels.is_empty() {
+            true => configured.labels.clone(),
+            false => self.args.labels.clone(),
+        };
+        let status = match self.args.jira_status.clone() {
+            Some(name) => Some(InStatus { name, tickets: tickets()? }),
+            None => None,
+        };
+        let filter = Filter { labels, status };
+        let github = services::github_with_token(configured, patience)?;
+        let queue = queues::open(root, settings)?.into();
+        let repositories = self.repositories.clone();
+        Ok(Polling::new(github, repositories, filter, queue, self.reviewers.clone()))
+    }
+
+    fn look_once(&self, mut polling: Polling) -> anyhow::Result<Exit> {
+        let looked = polling.look();
+        self.tell_queued(&looked)?;
+        tell_passed_over(&looked);
+        Troubles::default().tell(&looked);
+        Ok(if looked.failed.is_empty() { Exit::Ready } else { Exit::Incomplete })
+    }
+
+    fn look_again_and_again(
+        &self,
+        mut polling: Polling,
+        patience: Arc<Patience>,
+    ) -> anyhow::Result<Exit> {
+        let rest = Arc::new(Patience::new(LONGEST_REST, |_| ()));
+        let resting = Arc::clone(&rest);
+        signals::at_first(move || {
+            resting.end();
+            patience.end();
+        });
+        let names: Vec<&str> = self.repositories.iter().map(RepositoryName::as_str).collect();
+        let every = Duration::from_secs(self.args.every);
+        note(&format!("looking at {} every {} s", names.join(", "), every.as_secs()));
+        let mut troubles = Troubles::default();
+        loop {
+            let looked = polling.look();
+            self.tell_queued(&looked)?;
+            // Whatever went wrong after somebody stopped us went wrong for that.
+            if rest.wait(Duration::ZERO, "").is_err() {
+                return Ok(Exit::Ready);
+            }
+            troubles.tell(&looked);
+            if rest.wait(polling.rest(every).min(LONGEST_REST), "").is_err() {
+                return Ok(Exit::Ready);
+            }
+        }
+    }
+
+    fn tell_queued(&self, looked: &Looked) -> anyhow::Result<()> {
+        if self.args.json {
+            let is_quiet = looked.queued.is_empty()
+                && looked.passed_over.is_empty()
+                && looked.failed.is_empty();
+            return match is_quiet && !self.args.once {
+                true => Ok(()),
+                false => print_safely(&format!("{}\n", as_json(looked))),
+            };
+        }
+        let queue = &self.reviewers;
+        for (id, pull) in &looked.queued {
+            let title = plain::one_line(&pull.title);
+            let line = format!("{}: {id} waits in `{queue}`  {title}\n", named(pull));
+            print_safely(&line)?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives where it is asked how far a ticket is.
+fn tickets() -> anyhow::Result<Box<dyn TicketStatus>> {
+    bail!("`--jira-status` needs JIRA, which is not configured")
+}
+
+fn named(pull: &Pull) -> String {
+    format!("{}#{}", pull.repository, pull.number)
+}
+
+fn as_json(looked: &Looked) -> Value {
+    let about = |pull: &Pull| {
+        json!({
+            "repository": pull.repository, "number": pull.number, "head": pull.head,
+            "title": pull.title,
+        })
+    };
+    let with = |pull: &Pull, key: &str, value: Value| {
+        let mut about = about(pull);
+        about[key] = value;
+        about
+    };
+    let queued = looked.queued.iter().map(|(id, pull)| with(pull, "task", json!(id)));
+    let passed = looked.passed_over.iter().map(|(pull, why)| with(pull, "why", json!(why.word())));
+    let failed = looked
+        .failed
+        .iter()
+        .map(|(repository, error)| json!({ "repository": repository, "error": error.to_string() }));
+    json!({
+        "at": clock::now(),
+        "queued": queued.collect::<Vec<_>>(),
+        "passed_over": passed.collect::<Vec<_>>(),
+        "failed": failed.collect::<Vec<_>>(),
+    })
+}
+
+/// Tells what is in order and queues nothing.
+fn tell_passed_over(looked: &Looked) {
+    let is_there = |why: &PassedOver| matches!(why, PassedOver::AlreadyThere(_));
+    for (pull, why) in looked.passed_over.iter().filter(|(_, why)| !is_there(why)) {
+        note(&format!("{}: passed over, {why}", named(pull)));
+    }
+    match looked.passed_over.iter().filter(|(_, why)| is_there(why)).count() {
+        0 => {}
+        1 => note("1 pull request was queued before"),
+        count => note(&format!("{count} pull requests were queued before")),
+    }
+}
+
+/// Says something on stderr to whoever looks on.
+fn note(text: &str) {
+    let text = assay_rules::redact(text);
+    // Whoever closed stderr does not want to hear of it.
+    let _ = writeln!(io::stderr(), "{}", plain::visible(&text));
+}
+
+/// What was told to be wrong: it is told again only when it is different.
+#[derive(Default)]
+struct Troubles(BTreeSet<(RepositoryName, String)>);
+
+impl Troubles {
+    fn tell(&mut self, looked: &Looked) {
+        let trouble = |(name, error): &(RepositoryName, LookError)| (name.clone(), error.gist());
+        let now: BTreeSet<(RepositoryName, String)> = looked.failed.iter().map(trouble).collect();
+        let mut told = self.0.clone();
+        for failed in &looked.failed {
+            if told.insert(trouble(failed)) {
+                warn(&format!("{}: {}", failed.0, failed.1));
+            }
+        }
+        let had: BTreeSet<&RepositoryName> = self.0.iter().map(|(name, _)| name).collect();
+        let has = |name: &RepositoryName| now.iter().any(|(other, _)| other == name);
+        for name in had.into_iter().filter(|name| !has(name)) {
+            note(&format!("{name}: all is well again"));
+        }
+        self.0 = now;
+    }
+}

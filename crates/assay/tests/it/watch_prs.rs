@@ -1,0 +1,307 @@
+//! `assay watch-prs` and `assay queue push --pr`, on a GitHub that is none.
+
+use std::io::{BufRead as _, BufReader, Lines};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+use assay_fakes::Repository;
+use assay_fakes::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use crate::mcp::tool_with;
+use crate::{Ran, assay_with};
+
+const REPO: &str = "octo/demo";
+const TOKEN: &str = "t-very-secret";
+const DIFF: &str =
+    "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
+
+/// A repository that is on a GitHub that is none.
+struct Stage {
+    github: Arc<fake::GitHub>,
+    repository: Repository,
+    _server: Server,
+}
+
+impl Stage {
+    /// One whose configuration says more about GitHub, and other things after that.
+    fn new(more: &str) -> Stage {
+        let github = Arc::new(fake::GitHub::new(Arc::new(Clock::stopped())));
+        github.add_repository(REPO);
+        github.add_token("bot", TOKEN, Access::User);
+        let server = Arc::clone(&github).serve();
+        let repository = Repository::new();
+        let url = server.url();
+        let configuration = format!(
+            "github:\n  url: {url}\n  token_env: FAKE_TOKEN\n  repositories: [{REPO}]\n{more}"
+        );
+        repository.write("config/agent-framework.yaml", &configuration);
+        Stage { github, repository, _server: server }
+    }
+
+    fn open(&self, branch: &str, title: &str, labels: &[&str]) -> u64 {
+        let labels = labels.iter().map(|&label| label.to_owned()).collect();
+        let new = NewPull::new("ann", branch, &sha(branch), DIFF);
+        self.github.open_pull(REPO, NewPull { title: title.to_owned(), labels, ..new })
+    }
+
+    fn variables(&self) -> Vec<(&'static str, String)> {
+        let state = self.repository.path().join(".git/state");
+        vec![("FAKE_TOKEN", TOKEN.to_owned()), ("XDG_STATE_HOME", state.display().to_string())]
+    }
+
+    fn assay(&self, args: &[&str]) -> Ran {
+        let variables = self.variables();
+        let variables: Vec<(&str, &str)> =
+            variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let ran = assay_with(self.repository.path(), args, b"", &variables);
+        assert!(!(ran.stdout.clone() + &ran.stderr).contains(TOKEN), "{}", ran.stderr);
+        ran
+    }
+
+    fn once(&self, args: &[&str]) -> Ran {
+        self.assay(&[&["watch-prs", "--once"], args].concat())
+    }
+
+    /// The names of the tasks that wait.
+    fn waiting(&self) -> Vec<String> {
+        let listed = self.assay(&["queue", "list", "--status", "pending", "--json"]).json();
+        let tasks = listed["tasks"].as_array().unwrap().iter();
+        tasks.map(|listed| listed["task"]["id"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// The whole of what a command said.
+fn said(ran: &Ran) -> String {
+    format!("{}{}[exit {}]\n", ran.stdout, ran.stderr, ran.code)
+}
+
+#[test]
+fn two_looks_make_one_task_and_another_head_makes_another() {
+    let stage = Stage::new("");
+    let number = stage.open("feature/PROJ-1", "Log in\u{202e}", &[]);
+    expect![[r#"
+        octo/demo#1: review-octo.demo-1-c2d816ca40df150ab0987dcbf52331cb09b4de0d waits in `qa`  Log in\u{202e}
+        [exit 0]
+    "#]]
+    .assert_eq(&said(&stage.once(&[])));
+    expect![[r#"
+        1 pull request was queued before
+        [exit 0]
+    "#]]
+    .assert_eq(&said(&stage.once(&[])));
+    assert_eq!(stage.waiting().len(), 1);
+    stage.github.move_head(REPO, number, &sha("next"), DIFF);
+    let again = stage.once(&["--json"]).json();
+    assert_eq!(again["queued"][0]["head"], sha("next"));
+    assert_eq!((&again["passed_over"], &again["failed"]), (&json!([]), &json!([])));
+    assert_eq!(stage.waiting().len(), 2);
+}
+
+#[test]
+fn every_way_to_ask_for_a_review_leads_to_the_same_task() {
+    let stage = Stage::new("");
+    stage.open("feature/PROJ-1", "Log in", &[]);
+    let task = format!("review-octo.demo-1-{}", sha("feature/PROJ-1"));
+    let by_hand = || stage.assay(&["queue", "push", "--pr", "octo/demo#1", "--for", "qa"]);
+    assert_eq!(said(&by_hand()), format!("{task} waits in `qa`\n[exit 0]\n"));
+    let there = format!("task `{task}` is already there (pending, in `qa`)\n[exit 0]\n");
+    assert_eq!(said(&by_hand()), there);
+    assert_eq!(said(&stage.once(&[])), "1 pull request was queued before\n[exit 0]\n");
+    let asked = json!({
+        "agent_id": "qa", "task_type": "review", "title": "Review PR #1", "description": "Do.",
+        "context": { "jira_key": "PROJ-1", "github_repo": REPO, "pr_number": 1 },
+    });
+    let variables = stage.variables();
+    let variables: Vec<(&str, &str)> =
+        variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let queue = |variables: &[(&str, &str)]| {
+        tool_with(stage.repository.path(), "queue_task_for_agent", &asked, variables).unwrap()
+    };
+    let answer = queue(&variables);
+    assert_eq!((&answer["task_id"], &answer["already_there"]), (&json!(task), &json!(true)));
+    assert_eq!(stage.waiting(), [task.as_str()]);
+    let shown = stage.assay(&["queue", "push", "--pr", "octo/demo#1", "--json"]).json();
+    let keys: Vec<&String> = shown[0]["context"].as_object().unwrap().keys().collect();
+    let expected = [
+        "jira_key", "jira_project", "github_repo", "pr_number", "pr_url", "branch_name",
+        "base_branch", "head_commit",
+    ];
+    assert_eq!(keys, expected);
+    // Without a token nobody can look, and it is queued as it was said.
+    let answer = queue(&[]);
+    assert!(answer["task_id"].as_str().unwrap().starts_with("review-qa-"), "{answer}");
+}
+
+#[test]
+fn a_person_says_how_a_pull_request_is_reviewed_and_never_a_closed_one() {
+    let stage = Stage::new("");
+    let number = stage.open("topic", "Log in", &[]);
+    let asked = ["queue", "push", "--pr", "octo/demo#1", "--priority", "3", "--title", "Look well"];
+    let task = stage.assay(&[&asked[..], &["--queue", "engineer", "--json"]].concat()).json();
+    assert_eq!((&task[0]["priority"], &task[0]["title"]), (&json!(3), &json!("Look well")));
+    assert_eq!(task[0]["assigned_to"], "engineer");
+    stage.github.merge(REPO, number);
+    expect![[r#"
+        error: octo/demo#1 is closed; there is nothing left to review
+        [exit 2]
+    "#]]
+    .assert_eq(&said(&stage.assay(&["queue", "push", "--pr", "octo/demo#1"])));
+    let limit = Fault::SecondaryLimit { retry_after: Some(7_000) };
+    stage.github.fail_next("GET /repos/octo/demo/pulls/1", limit);
+    expect![[r#"
+        error: GitHub sets a limit: `GET /repos/octo/demo/pulls/1` would have to wait for 7000 s; try it again later
+        [exit 3]
+    "#]]
+    .assert_eq(&said(&stage.assay(&["queue", "push", "--pr", "octo/demo#1"])));
+}
+
+#[test]
+fn labels_are_from_the_configuration_or_else_from_the_command() {
+    let stage = Stage::new("  labels: [ready-for-review]\n");
+    stage.open("a", "Ready", &["ready-for-review"]);
+    stage.open("b", "Urgent", &["urgent"]);
+    let numbers = |ran: Ran| -> Vec<Value> {
+        let answer = ran.json();
+        answer["queued"].as_array().unwrap().iter().map(|it| it["number"].clone()).collect()
+    };
+    assert_eq!(numbers(stage.once(&["--json"])), [1]);
+    assert_eq!(numbers(stage.once(&["--json", "--label", "urgent", "--label", "x"])), [2]);
+    expect![[r#"
+        octo/demo#1: passed over, it has none of the labels
+        octo/demo#2: passed over, it has none of the labels
+        [exit 0]
+    "#]]
+    .assert_eq(&said(&stage.once(&["--label", "x"])));
+}
+
+#[test]
+fn what_finds_no_room_is_queued_at_a_later_look() {
+    let stage = Stage::new("safeguards:\n  max_queue_size: 1\n");
+    stage.open("a", "First", &[]);
+    stage.github.clock().advance(std::time::Duration::from_secs(60));
+    stage.open("b", "Second", &[]);
+    let first = stage.once(&[]);
+    assert_eq!(first.code, 3, "{}", first.stderr);
+    let full = "warning: octo/demo: #2 was not queued: queue `qa` has no room for that";
+    assert!(first.stderr.starts_with(full), "{}", first.stderr);
+    let waiting = stage.waiting();
+    stage.assay(&["queue", "cancel", &waiting[0]]);
+    let second = stage.once(&[]);
+    assert_eq!((second.code, second.stdout.matches("octo/demo#2: ").count()), (0, 1));
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
+    let stage = Stage::new("");
+    expect![[r#"
+        warning: octo/gone: its pull requests are not known: GitHub refused `GET /repos/octo/gone/pulls` with status 404: Not Found
+        [exit 3]
+    "#]]
+    .assert_eq(&said(&stage.once(&["--repo", "octo/gone"])));
+    expect![[r#"
+        error: there is no agent `nobody`; there are qa, engineer, architect
+        [exit 2]
+    "#]]
+    .assert_eq(&said(&stage.once(&["--for", "nobody"])));
+    let bare = assay_with(stage.repository.path(), &["watch-prs", "--once"], b"", &[]);
+    expect![[r#"
+        error: GitHub cannot be used
+          because: there is no key: set the variable `FAKE_TOKEN`
+        [exit 2]
+    "#]]
+    .assert_eq(&said(&bare));
+    let elsewhere = tempfile::tempdir().unwrap();
+    let nowhere = assay_with(elsewhere.path(), &["watch-prs"], b"", &[]);
+    expect![[r#"
+        error: there is no repository to look at: name one with `--repo OWNER/NAME`, or in `github.repositories` of `config/agent-framework.yaml`
+        [exit 2]
+    "#]]
+    .assert_eq(&said(&nowhere));
+}
+
+/// `assay watch-prs`, which goes on until it is stopped.
+struct Watching {
+    child: Child,
+    stdout: Lines<BufReader<ChildStdout>>,
+    stderr: Lines<BufReader<ChildStderr>>,
+}
+
+impl Watching {
+    fn start(stage: &Stage) -> Watching {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command.args(["watch-prs", "--every", "1"]).current_dir(stage.repository.path());
+        command.envs(stage.variables()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap()).lines();
+        let stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        Watching { child, stdout, stderr }
+    }
+
+    fn hear(&mut self) -> String {
+        self.stdout.next().unwrap().unwrap()
+    }
+
+    fn notice(&mut self) -> String {
+        self.stderr.next().unwrap().unwrap()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+#[test]
+fn whoever_watches_tells_what_is_new_and_what_is_wrong_once_and_ends_when_asked() {
+    let stage = Stage::new("");
+    stage.open("a", "First", &[]);
+    let mut watching = Watching::start(&stage);
+    assert_eq!(watching.notice(), "looking at octo/demo every 1 s");
+    assert!(watching.hear().ends_with("waits in `qa`  First"));
+    for _ in 0..2 {
+        stage.github.fail_next("GET /repos/octo/demo/pulls", Fault::NotFound);
+    }
+    assert!(watching.notice().starts_with("warning: octo/demo: its pull requests are not known"));
+    assert_eq!(watching.notice(), "octo/demo: all is well again");
+    let statuses: Vec<u16> = stage.github.log().iter().filter_map(|asked| asked.status).collect();
+    assert!(statuses.ends_with(&[404, 404, 304]), "{statuses:?}");
+    stage.open("b", "Second", &[]);
+    assert!(watching.hear().ends_with("waits in `qa`  Second"));
+    let pid = watching.child.id().to_string();
+    Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    assert_eq!(watching.child.wait().unwrap().code(), Some(0));
+    assert_eq!(watching.stderr.next().map(Result::unwrap), None);
+}
+
+#[test]
+fn the_doctor_says_what_is_known_of_github() {
+    let about = |ran: Ran| -> String {
+        let lines = ran.stdout.lines().filter(|line| line.contains("GitHub"));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    let stage = Stage::new("");
+    let url = format!("{}/", stage.github.root());
+    assert_eq!(
+        about(stage.assay(&["doctor"])),
+        format!(
+            "ok   repositories on GitHub: octo/demo\n\
+             ok   the token for GitHub at {url} is from the variable `FAKE_TOKEN`\n"
+        )
+    );
+    let without = assay_with(stage.repository.path(), &["doctor"], b"", &[]);
+    assert_eq!(without.code, 2);
+    let expected = format!(
+        "ok   repositories on GitHub: octo/demo\n\
+         bad  there is no token for GitHub at {url}: set the variable `FAKE_TOKEN`\n"
+    );
+    assert_eq!(about(without), expected);
+    let bare = Repository::new();
+    expect![[r#"
+        -    GitHub is not configured: `github.repositories` names none
+    "#]]
+    .assert_eq(&about(assay_with(bare.path(), &["doctor"], b"", &[])));
+    assert!(stage.github.log().is_empty());
+}

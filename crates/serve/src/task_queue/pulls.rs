@@ -1,0 +1,64 @@
+//! Reviews of pull requests: a task that names one becomes the one that all triggers make.
+
+use assay_services::github::{PullRequest, PullState};
+use assay_services::http::ServiceError;
+use assay_store::pulls::{Pull, RepositoryName};
+use assay_store::task::{Kind, Task};
+use serde_json::{Map, Value};
+
+use super::Desk;
+use crate::mcp::Refusal;
+
+/// Where pull requests are looked up.
+pub trait Pulls: Send + Sync {
+    /// Finds a pull request; none where pull requests of that repository are not looked up here.
+    fn find(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+    ) -> Result<Option<PullRequest>, ServiceError>;
+}
+
+/// Makes a task that asks for the review of a pull request the one that there is for its last commit,
+/// and completes what it knows of it. Any other stays as it is, and so does one where nobody can look.
+///
+/// Where GitHub does not say what the last commit is, nothing is to be queued: whoever asks GitHub
+/// later would make a second task for the same review.
+pub(super) fn complete(desk: &Desk, task: &mut Task) -> Result<(), Refusal> {
+    let (Some(pulls), Some((repository, number))) = (&desk.pulls, subject(task)) else {
+        return Ok(());
+    };
+    let found = pulls.find(&repository, number).map_err(|error| {
+        Refusal::new(format!(
+            "nothing was queued: the last commit of {repository}#{number} is not known: {error}"
+        ))
+    })?;
+    let Some(found) = found else { return Ok(()) };
+    if found.state == PullState::Closed {
+        let message = format!("nothing was queued: {repository}#{number} is closed");
+        return Err(Refusal::new(message));
+    }
+    let pull = found.pull(&repository);
+    add(&mut task.context, &pull);
+    task.id = pull.task_id();
+    Ok(())
+}
+
+/// The pull request that a task asks a review of.
+fn subject(task: &Task) -> Option<(RepositoryName, u64)> {
+    let review: Kind = "review".parse().expect("it is a name");
+    let repository = task.context.get("github_repo")?.as_str()?.parse().ok()?;
+    let number = match task.context.get("pr_number")? {
+        Value::String(text) => text.trim_start_matches('#').parse().ok()?,
+        number => number.as_u64()?,
+    };
+    (task.kind == review).then_some((repository, number))
+}
+
+/// Adds what is known of a pull request to a context. The ticket is the one that the context names, if
+/// it does: whoever made the task may know better than the branch's name.
+fn add(context: &mut Map<String, Value>, pull: &Pull) {
+    let has_ticket = context.contains_key("jira_key");
+    let is_new = |key: &str| !(has_ticket && matches!(key, "jira_key" | "jira_project"));
+    context.extend(pull.context().into_iter().filter(|(key, _)| is_new(key)));
+}
