@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
+mod action;
 mod agents;
 mod delegation;
 mod demo;
