@@ -111,7 +111,10 @@ impl Watch<'_> {
             false => self.args.labels.clone(),
         };
         let status = match self.args.jira_status.clone() {
-            Some(name) => Some(InStatus { name, tickets: tickets()? }),
+            Some(name) => {
+                let tickets = services::tickets(&settings.configuration.jira)?;
+                Some(InStatus { name, tickets })
+            }
             None => None,
         };
         let filter = Filter { labels, status };
@@ -176,11 +179,6 @@ impl Watch<'_> {
         }
         Ok(())
     }
-}
-
-/// Gives where it is asked how far a ticket is.
-fn tickets() -> anyhow::Result<Box<dyn TicketStatus>> {
-    bail!("`--jira-status` needs JIRA, which is not configured")
 }
 
 fn named(pull: &Pull) -> String {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use assay_fakes::Repository;
 use assay_fakes::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
+use assay_fakes::jira::{self, FakeJira};
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -48,7 +49,12 @@ impl Stage {
 
     fn variables(&self) -> Vec<(&'static str, String)> {
         let state = self.repository.path().join(".git/state");
-        vec![("FAKE_TOKEN", TOKEN.to_owned()), ("XDG_STATE_HOME", state.display().to_string())]
+        vec![
+            ("FAKE_TOKEN", TOKEN.to_owned()),
+            ("XDG_STATE_HOME", state.display().to_string()),
+            ("JIRA_USER", jira::USER.to_owned()),
+            ("JIRA_API_TOKEN", jira::TOKEN.to_owned()),
+        ]
     }
 
     fn assay(&self, args: &[&str]) -> Ran {
@@ -174,6 +180,30 @@ fn labels_are_from_the_configuration_or_else_from_the_command() {
         [exit 0]
     "#]]
     .assert_eq(&said(&stage.once(&["--label", "x"])));
+}
+
+#[test]
+fn a_ticket_has_to_be_far_enough_where_a_status_is_asked_for() {
+    let fake = FakeJira::cloud();
+    let stage = Stage::new(&format!("jira:\n  url: {}\n", fake.serve().url()));
+    fake.add("Task", "A task");
+    stage.open("feature/PROJ-1-login", "Log in", &[]);
+    stage.open("feature/PROJ-9", "Log out", &[]);
+    let status = ["--jira-status", "code review"];
+    expect![[r#"
+        octo/demo#1: passed over, PROJ-1 is in `To Do`
+        octo/demo#2: passed over, there is no ticket PROJ-9
+        [exit 0]
+    "#]]
+    .assert_eq(&said(&stage.once(&status)));
+    fake.set("PROJ-1", "status", json!("Code Review"));
+    let ran = stage.once(&status);
+    assert!(ran.stdout.starts_with("octo/demo#1: review-octo.demo-1-"), "{}", said(&ran));
+    expect![[r#"
+        error: no JIRA is configured: set `jira.url` in `config/agent-framework.yaml`
+        [exit 2]
+    "#]]
+    .assert_eq(&said(&Stage::new("").once(&status)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Flavour, Jira, JiraError, document};
-use crate::http::Call;
+use crate::http::{Call, ServiceError};
 
 /// What is asked of a ticket in a list.
 const LISTED: [&str; 6] = ["summary", "status", "issuetype", "assignee", "labels", "parent"];
@@ -191,6 +191,16 @@ impl Jira {
             older_comments: page.total.saturating_sub(page.comments.len()),
             comments: page.comments.iter().map(CommentBean::comment).collect(),
         })
+    }
+
+    /// Gives where a ticket stands, if there is such a ticket.
+    pub fn status_of(&self, key: &TicketKey) -> Result<Option<String>, ServiceError> {
+        let call = Call::get(self.path_of(key.as_str(), "")).query("fields", "status");
+        match self.api.json::<Bean>(&call) {
+            Ok(bean) => Ok(Some(bean.text("status", "name"))),
+            Err(error) if error.status() == Some(404) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Gives where a ticket stands.
