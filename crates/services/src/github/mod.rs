@@ -28,7 +28,7 @@ use self::pace::Paced;
 pub use self::pulls::{
     ChangedFile, Head, NewPull, OpenPulls, PullRequest, PullState, PullUpdate, TooLarge,
 };
-pub use self::reviews::{Event, LineComment, NewReview, PostedReview, Side};
+pub use self::reviews::{Event, GivenReview, LineComment, NewReview, PostedReview, Side};
 pub use self::threads::{OWN_OPERATIONS, ReviewState, StandingComment, StandingReview, Thread};
 use crate::http::{
     Api, Authorization, Call, Clock, ServerUrl, ServiceError, Transport, Wire, path_segment,

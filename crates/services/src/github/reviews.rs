@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::GitHub;
+use super::pulls::User;
 use crate::http::{Call, ServiceError};
 
 /// What a review says of the whole.
@@ -72,7 +73,59 @@ pub struct PostedReview {
     pub html_url: String,
 }
 
+/// A review that stands on a pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenReview {
+    /// Its number.
+    pub id: u64,
+    /// Where it stands, such as `APPROVED`.
+    pub state: String,
+    /// What it says; nothing where all of it is on lines.
+    pub body: String,
+    /// Who wrote it.
+    pub author: String,
+    /// The commit that was looked at, unless it is gone.
+    pub commit: Option<CommitId>,
+    /// Where people find it.
+    pub url: String,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    id: u64,
+    state: String,
+    body: Option<String>,
+    user: Option<User>,
+    commit_id: Option<CommitId>,
+    html_url: String,
+}
+
+impl From<Told> for GivenReview {
+    fn from(told: Told) -> GivenReview {
+        GivenReview {
+            id: told.id,
+            state: told.state,
+            body: told.body.unwrap_or_default(),
+            author: told.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+            commit: told.commit_id,
+            url: told.html_url,
+        }
+    }
+}
+
 impl GitHub {
+    /// Lists the reviews of a pull request. Says whether there are more than are listed.
+    pub fn reviews(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+        most: usize,
+    ) -> Result<(Vec<GivenReview>, bool), ServiceError> {
+        let call = Call::get(self.in_repository(repository, &format!("/pulls/{number}/reviews")));
+        let (told, more) = self.pages::<Told>(&call, most)?;
+        Ok((told.into_iter().map(GivenReview::from).collect(), more))
+    }
+
     /// Sends a review: all of it, or nothing where one comment cannot be placed.
     pub fn submit_review(
         &self,
