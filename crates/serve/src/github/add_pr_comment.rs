@@ -75,7 +75,9 @@ fn add(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
             let comment = on_lines(path.clone(), input.start_line, line, body)?;
             desk.github.comment_on_lines(&repository, number, &head()?, &comment)
         }
-        (None, _) => return Err(Refusal::new("`line` needs the `path` of its file")),
+        (None, _) => {
+            return Err(Refusal::new("`line` and `start_line` need the `path` of their file"));
+        }
         (Some(_), None) => return Err(Refusal::new("`start_line` needs a `line` after it")),
     };
     let posted = posted.map_err(failed)?;

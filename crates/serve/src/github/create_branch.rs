@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use assay_services::http::ServiceError;
 use assay_services::permit::Deed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, refused};
+use super::Desk;
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -37,7 +38,8 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
     let desk = Arc::clone(desk);
     Tool::new(
         "github_create_branch",
-        "Makes a branch on GitHub, where another one is.",
+        "Makes a branch on GitHub, at the commit where another one is. Where there is \
+         such a branch at that commit already, that one is given.",
         Effect::Adds,
         move |input| create(&desk, input),
     )
@@ -46,7 +48,7 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
 fn create(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     desk.check(Deed::Push)?;
     let repository = desk.repository(input.repo.as_deref())?;
-    let failed = |error| refused(&error, "github_get_pr_by_branch");
+    let failed = |error: ServiceError| Refusal::of(&error);
     let from = match input.from {
         Some(from) => from,
         None => desk.github.default_branch(&repository).map_err(failed)?,
@@ -54,7 +56,24 @@ fn create(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     let Some(at) = desk.github.branch(&repository, &from).map_err(failed)? else {
         return Err(Refusal::new(format!("`{repository}` has no branch `{from}`")));
     };
-    let made = desk.github.create_branch(&repository, &input.branch, &at);
-    let commit = made.map_err(failed)?;
-    Ok(Output { branch: input.branch, commit: commit.to_string() })
+    let branch = input.branch;
+    match desk.github.branch(&repository, &branch).map_err(failed)? {
+        Some(commit) if commit == at => return Ok(Output { branch, commit: commit.to_string() }),
+        Some(commit) => {
+            return Err(Refusal::new(format!(
+                "there is a branch `{branch}` already, at {commit}: take it, or another name"
+            )));
+        }
+        None => {}
+    }
+    let made = desk.github.create_branch(&repository, &branch, &at);
+    let commit = made.map_err(|error| match error.is_unclear() {
+        true => Refusal::new(format!(
+            "{}. It may have been done nevertheless: call github_create_branch again, which makes \
+             no branch twice.",
+            Refusal::of(&error)
+        )),
+        false => failed(error),
+    })?;
+    Ok(Output { branch, commit: commit.to_string() })
 }

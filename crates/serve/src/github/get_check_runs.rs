@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::told::named;
 use super::{Desk, refused};
 use crate::mcp::{Effect, Refusal, Tool};
 
@@ -77,7 +78,7 @@ fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     let (runs, more) = desk.github.check_runs(&repository, &reference).map_err(failed)?;
     let check_runs = runs.into_iter().map(|run| Run {
         id: run.id,
-        name: run.name,
+        name: named(&run.name),
         status: run.status,
         conclusion: run.conclusion,
         url: run.html_url,

@@ -1,4 +1,4 @@
-//! `github_get_pr_comments`: what is said on a pull request.
+//! `github_get_pr_comments`: what is said on a pull request, in reviews, on lines and below it.
 
 use std::sync::Arc;
 
@@ -9,8 +9,11 @@ use super::told::cut;
 use super::{Desk, refused};
 use crate::mcp::{Effect, Refusal, Tool};
 
-/// How many comments of each kind are given at the most.
-const MOST: usize = 200;
+/// How many of each kind are read at the most.
+const MOST: usize = 1_000;
+
+/// How many bytes are given at a time.
+const GIVEN: usize = 100_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -22,16 +25,54 @@ struct Input {
     /// The number of the pull request.
     #[schemars(range(min = 1))]
     pr_number: u64,
+    /// From where to go on, as the last answer said.
+    #[serde(default)]
+    offset: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
+    /// The reviews that say something of the whole; what they say of lines is among those.
+    reviews: Vec<Review>,
     /// The comments on lines and files.
     on_lines: Vec<OnLine>,
     /// The comments below the pull request.
     below: Vec<Below>,
-    /// Whether there are more than these.
+    /// From where to go on, where there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    next_offset: Option<usize>,
+    /// Whether there is more than can be read so.
     more: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Review {
+    /// Its number.
+    id: u64,
+    /// Who wrote it.
+    author: String,
+    /// Where it stands: `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED` or `DISMISSED`.
+    state: String,
+    /// The commit that was looked at, unless it is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    commit: Option<String>,
+    /// What it says, cut where it is long.
+    body: String,
+    /// Where people find it.
+    url: String,
+}
+
+impl Review {
+    /// Says whether it is more than what holds its comments together, and is sent already.
+    fn says_something(&self) -> bool {
+        match self.state.as_str() {
+            "PENDING" => false,
+            "COMMENTED" => !self.body.trim().is_empty(),
+            _ => true,
+        }
+    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -72,7 +113,8 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
     let desk = Arc::clone(desk);
     Tool::new(
         "github_get_pr_comments",
-        "Reads the comments on a pull request: those on lines and files, and those below it.",
+        "Reads what is said on a pull request: reviews, comments on lines and files, and comments \
+         below it. Much of it comes in parts: call it again with the offset that it gives.",
         Effect::Reads,
         move |input| get(&desk, &input),
     )
@@ -82,9 +124,18 @@ fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     let repository = desk.repository(input.repo.as_deref())?;
     let failed = |error| refused(&error, "github_get_pr_comments");
     let number = input.pr_number;
+    let reviews = desk.github.reviews(&repository, number, MOST).map_err(failed)?;
     let on_lines = desk.github.review_comments(&repository, number, MOST).map_err(failed)?;
     let below = desk.github.comments(&repository, number, MOST).map_err(failed)?;
-    let more = on_lines.1 || below.1;
+    let more = reviews.1 || on_lines.1 || below.1;
+    let reviews = reviews.0.into_iter().map(|review| Review {
+        id: review.id,
+        author: review.author,
+        state: review.state,
+        commit: review.commit.map(|commit| commit.to_string()),
+        body: cut(&review.body),
+        url: review.url,
+    });
     let on_lines = on_lines.0.into_iter().map(|comment| OnLine {
         id: comment.id,
         author: comment.author,
@@ -100,5 +151,40 @@ fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
         body: cut(&comment.body),
         url: comment.url,
     });
-    Ok(Output { on_lines: on_lines.collect(), below: below.collect(), more })
+    let mut part = Part { offset: input.offset, ..Part::default() };
+    let reviews = reviews.filter(Review::says_something);
+    let reviews = reviews.filter(|review| part.takes(review)).collect();
+    let on_lines = on_lines.filter(|comment| part.takes(comment)).collect();
+    let below = below.filter(|comment| part.takes(comment)).collect();
+    Ok(Output { reviews, on_lines, below, next_offset: part.next, more })
+}
+
+/// Which of all that is said is given at a time, one kind after the other.
+#[derive(Default)]
+struct Part {
+    offset: usize,
+    /// How many were looked at.
+    seen: usize,
+    /// How many bytes are taken.
+    bytes: usize,
+    /// The first after it that does not fit.
+    next: Option<usize>,
+}
+
+impl Part {
+    /// Takes what is said if it is its turn and there is room; the first always fits.
+    fn takes(&mut self, said: &impl Serialize) -> bool {
+        let at = self.seen;
+        self.seen += 1;
+        if at < self.offset || self.next.is_some() {
+            return false;
+        }
+        let bytes = serde_json::to_vec(said).map_or(GIVEN, |bytes| bytes.len());
+        let fits = self.bytes == 0 || self.bytes + bytes <= GIVEN;
+        match fits {
+            true => self.bytes += bytes,
+            false => self.next = Some(at),
+        }
+        fits
+    }
 }

@@ -12,6 +12,9 @@ use crate::mcp::{Effect, Refusal, Tool};
 /// How many bytes of a diff are given at a time.
 const GIVEN: usize = 100_000;
 
+/// How many files without a diff are named.
+const NAMED: usize = 100;
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
@@ -62,6 +65,11 @@ fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
         Err(TooLarge) => {
             let (files, more) = desk.github.files(&repository, number).map_err(failed)?;
             let (diff, mut without) = put_together(&files);
+            let unnamed = without.len().saturating_sub(NAMED);
+            without.truncate(NAMED);
+            if unnamed > 0 {
+                without.push(format!("and {unnamed} more"));
+            }
             if more {
                 without.push(format!("and all files after the first {}", files.len()));
             }
@@ -76,9 +84,15 @@ fn put_together(files: &[ChangedFile]) -> (String, Vec<String>) {
     for file in files {
         let new = &file.filename;
         let old = file.previous_filename.as_ref().unwrap_or(new);
+        let nowhere = "/dev/null".to_owned();
+        let (from, to) = match file.status.as_str() {
+            "added" => (nowhere, format!("b/{new}")),
+            "removed" => (format!("a/{old}"), nowhere),
+            _ => (format!("a/{old}"), format!("b/{new}")),
+        };
         match &file.patch {
             Some(patch) => diff.push_str(&format!(
-                "diff --git a/{old} b/{new}\n--- a/{old}\n+++ b/{new}\n{}\n",
+                "diff --git a/{old} b/{new}\n--- {from}\n+++ {to}\n{}\n",
                 patch.trim_end_matches('\n')
             )),
             None => without.push(new.clone()),

@@ -51,13 +51,13 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
 
 fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     desk.check(Deed::WriteOnGithub)?;
+    if desk.tickets.is_some() {
+        desk.check(Deed::WriteInJira)?;
+    }
     let key: TicketKey = input.jira_key.parse().map_err(|error| Refusal::of(&error))?;
     let repository = desk.repository(input.repo.as_deref())?;
     let failed = |error| refused(&error, "github_get_pr");
     let pull = desk.github.pull(&repository, input.pr_number).map_err(failed)?;
-    if desk.tickets.is_some() {
-        desk.check(Deed::WriteInJira)?;
-    }
     let place = desk.tickets.as_ref().map(|tickets| tickets.url(&key));
     let line = match place {
         Some(place) => format!("JIRA: [{key}]({place})"),

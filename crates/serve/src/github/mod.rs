@@ -74,13 +74,15 @@ impl Desk {
             };
         };
         let named: RepositoryName = named.parse().map_err(|error| Refusal::of(&error))?;
-        match self.repositories.is_empty() || self.repositories.iter().any(|own| own.is(&named)) {
-            true => Ok(named),
-            false => Err(Refusal::new(format!(
+        if self.repositories.is_empty() {
+            return Ok(named);
+        }
+        self.repositories.iter().find(|own| own.is(&named)).cloned().ok_or_else(|| {
+            Refusal::new(format!(
                 "`{named}` is not among `github.repositories` of the configuration: {}",
                 known()
-            ))),
-        }
+            ))
+        })
     }
 
     fn check(&self, deed: Deed) -> Result<(), Refusal> {

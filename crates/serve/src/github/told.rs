@@ -1,4 +1,4 @@
-//! How a pull request is told to a model: [`ToldPull`], and texts that are [`cut`].
+//! How a pull request is told to a model: [`ToldPull`], and texts that are [`cut`] or [`named`].
 
 use assay_services::github::{PullRequest, PullState};
 use schemars::JsonSchema;
@@ -7,9 +7,24 @@ use serde::Serialize;
 /// How many characters of a text are told.
 const SHOWN: usize = 8_000;
 
+/// How many characters of a name are told.
+const NAME: usize = 300;
+
+/// How many labels are told.
+const LABELS: usize = 100;
+
 /// Cuts a text of somebody else's to what is told, and says so in it.
 pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+    cut_to(text, SHOWN)
+}
+
+/// Cuts what somebody else called something to what is told, and says so in it.
+pub(super) fn named(name: &str) -> String {
+    cut_to(name, NAME)
+}
+
+fn cut_to(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}… ({} more bytes)", &text[..end], text.len() - end),
         None => text.to_owned(),
     }
@@ -53,7 +68,7 @@ impl From<PullRequest> for ToldPull {
         };
         ToldPull {
             number: pull.number,
-            title: cut(&pull.title),
+            title: named(&pull.title),
             body: cut(&pull.body),
             state: state.to_owned(),
             draft: pull.draft,
@@ -62,7 +77,7 @@ impl From<PullRequest> for ToldPull {
             branch: pull.head.branch,
             head_commit: pull.head.commit.to_string(),
             base: pull.base.branch,
-            labels: pull.labels,
+            labels: pull.labels.iter().take(LABELS).map(|label| named(label)).collect(),
             url: pull.url,
         }
     }

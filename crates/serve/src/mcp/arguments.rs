@@ -65,7 +65,11 @@ impl Checked {
             ValidationErrorKind::MaxLength { limit } => {
                 format!("{at} is too long: {limit} characters at the most")
             }
-            ValidationErrorKind::MinLength { .. } => format!("{at} is empty"),
+            ValidationErrorKind::MinLength { limit: 1 } => format!("{at} is empty"),
+            ValidationErrorKind::MinLength { limit } => {
+                format!("{at} is too short: {limit} characters at the least")
+            }
+            ValidationErrorKind::Minimum { limit } => format!("{at} has to be at least {limit}"),
             ValidationErrorKind::MaxItems { limit } => {
                 format!("{at} has too many items: {limit} at the most")
             }
