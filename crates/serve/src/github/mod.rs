@@ -15,6 +15,8 @@ mod get_pr_comments;
 mod get_pr_diff;
 mod link_pr_to_jira;
 mod submit_review;
+#[cfg(test)]
+mod tests;
 mod told;
 mod update_pr;
 

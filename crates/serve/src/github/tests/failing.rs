@@ -1,0 +1,151 @@
+//! What is said where something is wrong.
+
+use super::*;
+
+#[test]
+fn wrong_input_is_refused_by_what_is_wrong_with_it_and_nothing_is_sent() {
+    let stage = Stage::new();
+    let mut refusals = String::new();
+    let long = "x".repeat(60_001);
+    let comment = json!({ "path": "src/1.rs", "line": 0, "body": "b" });
+    let many = json!(vec![json!({ "path": "src/1.rs", "line": 1, "body": "b" }); 51]);
+    for (tool, arguments) in [
+        ("github_get_pr", json!({})),
+        ("github_get_pr", json!({ "pr_number": "1" })),
+        ("github_get_pr", json!({ "pr_number": 0 })),
+        ("github_get_pr", json!({ "pr_number": 1, "branch": "x" })),
+        ("github_get_pr", json!({ "pr_number": 1, "repo": "x/" })),
+        ("github_get_pr_by_branch", json!({ "branch": "" })),
+        ("github_get_pr_diff", json!({ "pr_number": 1, "offset": -1 })),
+        ("github_get_pr_comments", json!({ "pr_number": 1.5 })),
+        ("github_get_check_runs", json!({ "ref": 1 })),
+        ("github_add_pr_comment", json!({ "pr_number": 1, "body": "" })),
+        ("github_add_pr_comment", json!({ "pr_number": 1, "body": long })),
+        ("github_submit_review", json!({ "pr_number": 1, "event": "APPROVED" })),
+        ("github_submit_review", json!({ "pr_number": 1, "event": "COMMENT", "body": " " })),
+        ("github_submit_review", review(json!([comment]))),
+        ("github_submit_review", review(many)),
+        ("github_create_branch", json!({ "from": "main" })),
+        ("github_create_pr", json!({ "head": "other" })),
+        ("github_create_pr", json!({ "head": "other", "title": "t", "draft": "no" })),
+        ("github_update_pr", json!({ "pr_number": 1, "state": "merged" })),
+        ("github_link_pr_to_jira", json!({ "pr_number": 1, "jira_key": "proj-1" })),
+    ] {
+        refusals.push_str(&format!("{tool}: {}\n", stage.refusal(tool, arguments)));
+    }
+    assert_eq!(stage.asked(|_| true), [""; 0]);
+    expect![[r#"
+        github_get_pr: `pr_number` is missing. Nothing was done; correct it and call `github_get_pr` again.
+        github_get_pr: `pr_number` has to be of type integer. Nothing was done; correct it and call `github_get_pr` again.
+        github_get_pr: `pr_number` has to be at least 1. Nothing was done; correct it and call `github_get_pr` again.
+        github_get_pr: there is no "branch"; known are repo, pr_number. Nothing was done; correct it and call `github_get_pr` again.
+        github_get_pr: `repo` is too short: 3 characters at the least. Nothing was done; correct it and call `github_get_pr` again.
+        github_get_pr_by_branch: `branch` is empty. Nothing was done; correct it and call `github_get_pr_by_branch` again.
+        github_get_pr_diff: `offset` has to be at least 0. Nothing was done; correct it and call `github_get_pr_diff` again.
+        github_get_pr_comments: `pr_number` has to be of type integer. Nothing was done; correct it and call `github_get_pr_comments` again.
+        github_get_check_runs: `ref` has to be of type string. Nothing was done; correct it and call `github_get_check_runs` again.
+        github_add_pr_comment: `body` is empty. Nothing was done; correct it and call `github_add_pr_comment` again.
+        github_add_pr_comment: `body` is too long: 60000 characters at the most. Nothing was done; correct it and call `github_add_pr_comment` again.
+        github_submit_review: `event` has to be one of APPROVE, REQUEST_CHANGES, COMMENT. Nothing was done; correct it and call `github_submit_review` again.
+        github_submit_review: `body` is empty, which only an approval can be
+        github_submit_review: `comments.0.line` has to be at least 1. Nothing was done; correct it and call `github_submit_review` again.
+        github_submit_review: `comments` has too many items: 50 at the most. Nothing was done; correct it and call `github_submit_review` again.
+        github_create_branch: `branch` is missing. Nothing was done; correct it and call `github_create_branch` again.
+        github_create_pr: `title` is missing. Nothing was done; correct it and call `github_create_pr` again.
+        github_create_pr: `draft` has to be of type boolean. Nothing was done; correct it and call `github_create_pr` again.
+        github_update_pr: `state` has to be one of open, closed. Nothing was done; correct it and call `github_update_pr` again.
+        github_link_pr_to_jira: "proj-1" is no ticket: write it as `PROJ-123`
+    "#]].assert_eq(&refusals);
+}
+
+#[test]
+fn a_pull_request_that_is_not_there_is_said_to_be_missing() {
+    let stage = Stage::new();
+    for (tool, mut arguments) in good() {
+        if arguments.get("pr_number").is_none() {
+            continue;
+        }
+        arguments["pr_number"] = json!(9);
+        let refusal = stage.refusal(tool, arguments);
+        assert!(refusal.contains("/9"), "{tool}: {refusal}");
+        assert!(refusal.contains("with status 404: Not Found"), "{tool}: {refusal}");
+    }
+}
+
+#[test]
+fn without_a_token_or_with_a_wrong_one_every_tool_says_so() {
+    let stage = Stage::new();
+    let none = stage.server(&stage.served.url(), None);
+    let wrong = stage.server(&stage.served.url(), Some("t-wrong-secret"));
+    for (tool, arguments) in good() {
+        let refusal = call(&none, tool, arguments.clone()).unwrap_err();
+        assert!(refusal.starts_with("GitHub cannot be used: "), "{tool}: {refusal}");
+        assert!(refusal.contains("`GITHUB_TOKEN`"), "{tool}: {refusal}");
+        let refusal = call(&wrong, tool, arguments).unwrap_err();
+        assert!(refusal.contains("with status 401: Bad credentials"), "{tool}: {refusal}");
+        assert!(!refusal.contains("t-wrong-secret"), "{tool}: {refusal}");
+    }
+}
+
+#[test]
+fn where_nothing_listens_every_tool_says_so_and_nothing_is_unclear() {
+    let stage = Stage::new();
+    let gone = Stage::new().served.url();
+    let server = stage.server(&gone, Some(TOKEN));
+    for (tool, arguments) in good() {
+        let refusal = call(&server, tool, arguments).unwrap_err();
+        let expected = format!("GitHub at `{gone}/` did not answer");
+        assert!(refusal.starts_with(&expected), "{tool}: {refusal}");
+        assert!(!refusal.contains("nevertheless"), "{tool}: {refusal}");
+    }
+}
+
+#[test]
+fn a_write_of_which_nobody_knows_says_how_to_look() {
+    let mut refusals = String::new();
+    for (tool, arguments) in writers() {
+        for when in [When::BeforeEffect, When::AfterEffect] {
+            let stage = Stage::new();
+            stage.github.add_branch(REPO, "other", &sha("other"));
+            let verb =
+                if tool.contains("update") || tool.contains("link") { "PATCH" } else { "POST" };
+            stage.github.fail_next(verb, Fault::BadGateway(when));
+            let refusal = stage.call(tool, arguments.clone()).unwrap_err();
+            // It is sent once, whatever becomes of it.
+            let writes = stage.asked(|logged| logged.method != "GET");
+            assert_eq!(writes.len(), 1, "{tool}: {writes:?}");
+            let done = stage.written().len();
+            assert_eq!(done, usize::from(when == When::AfterEffect), "{tool}");
+            if when == When::AfterEffect {
+                refusals.push_str(&format!("{refusal}\n"));
+            }
+        }
+    }
+    expect![[r#"
+        GitHub refused `POST /repos/octo/demo/issues/1/comments` with status 502: <!DOCTYPE html> <html><body><h1>Unicorn!</h1></body></html>. It may have been done nevertheless: look with github_get_pr_comments before you try again.
+        GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 502: <!DOCTYPE html> <html><body><h1>Unicorn!</h1></body></html>. It may have been done nevertheless: look with github_get_pr_comments before you try again.
+        GitHub refused `POST /repos/octo/demo/git/refs` with status 502: <!DOCTYPE html> <html><body><h1>Unicorn!</h1></body></html>. It may have been done nevertheless: call github_create_branch again, which makes no branch twice.
+        GitHub refused `POST /repos/octo/demo/pulls` with status 502: <!DOCTYPE html> <html><body><h1>Unicorn!</h1></body></html>. It may have been done nevertheless: look with github_get_pr_by_branch before you try again.
+        GitHub refused `PATCH /repos/octo/demo/pulls/1` with status 502: <!DOCTYPE html> <html><body><h1>Unicorn!</h1></body></html>. It may have been done nevertheless: look with github_get_pr before you try again.
+        GitHub refused `PATCH /repos/octo/demo/pulls/1` with status 502: <!DOCTYPE html> <html><body><h1>Unicorn!</h1></body></html>. It may have been done nevertheless: look with github_get_pr before you try again.
+    "#]].assert_eq(&refusals);
+}
+
+#[test]
+fn a_read_is_tried_again_and_a_write_that_is_repeated_is_done_once() {
+    let stage = Stage::new();
+    stage.github.fail_next("GET pulls/1", Fault::Unavailable);
+    stage.github.fail_next("GET pulls/1", Fault::Cut(When::BeforeEffect));
+    assert_eq!(stage.call("github_get_pr", json!({ "pr_number": 1 })).unwrap()["number"], 1);
+
+    for tool in ["github_create_branch", "github_create_pr"] {
+        let (_, arguments) = writers().into_iter().find(|(name, _)| *name == tool).unwrap();
+        let stage = Stage::new();
+        stage.github.add_branch(REPO, "other", &sha("other"));
+        stage.github.fail_next("POST", Fault::Cut(When::AfterEffect));
+        let refusal = stage.call(tool, arguments.clone()).unwrap_err();
+        assert!(refusal.contains("It may have been done nevertheless"), "{refusal}");
+        stage.call(tool, arguments).unwrap();
+        assert_eq!(stage.written().len(), 1, "{tool}");
+    }
+}

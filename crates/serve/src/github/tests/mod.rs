@@ -1,0 +1,183 @@
+//! The tools, before a GitHub that is stricter than the real one.
+
+mod failing;
+mod permitting;
+mod reading;
+mod writing;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use assay_fakes::github::{self as fake, Access, Fault, NewPull, When, sha};
+use assay_sandbox::{Key, KeySource, Keys};
+use assay_services::github::Pace;
+use assay_services::http::{Clock, NotWaited};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+
+const REPO: &str = "octo/demo";
+const TOKEN: &str = "t-assay-secret";
+
+/// A GitHub with a pull request, and the server for it.
+struct Stage {
+    github: Arc<fake::GitHub>,
+    clock: Arc<Stopped>,
+    served: fake::Server,
+    kept: TempDir,
+    number: u64,
+    repositories: Vec<&'static str>,
+    permit: Permit,
+    /// What tickets were told, where there are any.
+    tickets: Option<Arc<Mutex<Vec<String>>>>,
+}
+
+/// The clock of the fake, which goes on when somebody waits.
+struct Stopped(Arc<fake::Clock>);
+
+impl Clock for Stopped {
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn wait(&self, time: Duration, _: &str) -> Result<(), NotWaited> {
+        self.0.advance(time);
+        Ok(())
+    }
+}
+
+/// Tickets that remember what they are told.
+struct Told(Arc<Mutex<Vec<String>>>);
+
+impl Tickets for Told {
+    fn url(&self, key: &TicketKey) -> String {
+        format!("https://jira.example/browse/{key}")
+    }
+
+    fn link(&self, key: &TicketKey, pull_url: &str) -> Result<(), ServiceError> {
+        let told = format!("{key}: {}", pull_url.rsplit_once("/octo").unwrap().1);
+        self.0.lock().unwrap().push(told);
+        Ok(())
+    }
+}
+
+/// A diff that adds so many lines to each of so many files.
+fn diff(files: usize, lines: usize) -> String {
+    let added: String = (1..=lines).map(|line| format!("+line {line}\n")).collect();
+    let file = |file| {
+        format!(
+            "diff --git a/src/{file}.rs b/src/{file}.rs\nnew file mode 100644\n--- /dev/null\n\
+             +++ b/src/{file}.rs\n@@ -0,0 +1,{lines} @@\n{added}"
+        )
+    };
+    (1..=files).map(file).collect()
+}
+
+impl Stage {
+    fn new() -> Stage {
+        Stage::with(|pull| pull)
+    }
+
+    fn with(change: impl FnOnce(NewPull) -> NewPull) -> Stage {
+        let clock = Arc::new(fake::Clock::stopped());
+        let github = Arc::new(fake::GitHub::new(Arc::clone(&clock)));
+        github.add_repository(REPO);
+        github.add_token("assay-bot", TOKEN, Access::User);
+        github.add_token("ann", "t-ann", Access::User);
+        github.add_token("ci", "t-ci", Access::App);
+        let pull = NewPull::new("ann", "feature", &sha("head 1"), &diff(2, 10));
+        let number = github.open_pull(REPO, change(pull));
+        Stage {
+            served: Arc::clone(&github).serve(),
+            github,
+            clock: Arc::new(Stopped(clock)),
+            kept: tempfile::tempdir().unwrap(),
+            number,
+            repositories: vec![REPO],
+            permit: Permit::Person,
+            tickets: None,
+        }
+    }
+
+    fn server(&self, url: &str, token: Option<&str>) -> Server {
+        let source =
+            KeySource::Variable { name: "GITHUB_TOKEN".to_owned(), value: token.map(Key::new) };
+        let pace = Pace::kept_in(self.kept.path().to_owned());
+        let clock = Arc::clone(&self.clock);
+        let desk = Desk {
+            github: GitHub::new(&url.parse().unwrap(), Keys::new(source), pace, clock),
+            repositories: self.repositories.iter().map(|name| name.parse().unwrap()).collect(),
+            permit: self.permit.clone(),
+            tickets: self.tickets.clone().map(|told| Box::new(Told(told)) as Box<dyn Tickets>),
+        };
+        server(desk, "1.0.0")
+    }
+
+    /// Calls a tool; what it gives has to fit the schema that is published.
+    fn call(&self, tool: &str, arguments: Value) -> Result<Value, String> {
+        call(&self.server(&self.served.url(), Some(TOKEN)), tool, arguments)
+    }
+
+    /// Calls a tool that refuses, and changes nothing.
+    fn refusal(&self, tool: &str, arguments: Value) -> String {
+        let refusal = self.call(tool, arguments).unwrap_err();
+        let effects: Vec<String> = self.asked(|logged| logged.took_effect);
+        assert_eq!(effects, [""; 0], "{refusal}");
+        refusal
+    }
+
+    /// Gives the requests that came.
+    fn asked(&self, which: impl Fn(&fake::Logged) -> bool) -> Vec<String> {
+        let log = self.github.log();
+        let log = log.iter().filter(|logged| which(logged));
+        log.map(|logged| format!("{} {}", logged.method, logged.path)).collect()
+    }
+
+    /// Gives the bodies of all that was written.
+    fn written(&self) -> Vec<Value> {
+        let log = self.github.log().into_iter();
+        log.filter(|logged| logged.took_effect).map(|logged| logged.body).collect()
+    }
+}
+
+fn call(server: &Server, tool: &str, arguments: Value) -> Result<Value, String> {
+    let tool = server.tool(tool).unwrap();
+    let answer = tool.call(arguments).map_err(|refusal| refusal.to_string())?.value;
+    let published = Value::Object(tool.output().clone());
+    if let Err(error) = jsonschema::validate(&published, &answer) {
+        panic!("{error}: {answer:#}");
+    }
+    Ok(answer)
+}
+
+fn check(answer: &Value, expected: &Expect) {
+    expected.assert_eq(&format!("{answer:#}"));
+}
+
+fn review(comments: Value) -> Value {
+    json!({ "pr_number": 1, "event": "REQUEST_CHANGES", "body": "Not yet.", "comments": comments })
+}
+
+/// A call of every tool that can be answered.
+fn good() -> Vec<(&'static str, Value)> {
+    vec![
+        ("github_get_pr", json!({ "pr_number": 1 })),
+        ("github_get_pr_by_branch", json!({ "branch": "feature" })),
+        ("github_get_pr_diff", json!({ "pr_number": 1 })),
+        ("github_get_pr_comments", json!({ "pr_number": 1 })),
+        ("github_get_check_runs", json!({ "pr_number": 1 })),
+        ("github_add_pr_comment", json!({ "pr_number": 1, "body": "Thanks." })),
+        ("github_submit_review", review(json!([]))),
+        ("github_create_branch", json!({ "branch": "fix" })),
+        ("github_create_pr", json!({ "title": "Fix", "head": "other" })),
+        ("github_update_pr", json!({ "pr_number": 1, "title": "Better" })),
+        ("github_link_pr_to_jira", json!({ "pr_number": 1, "jira_key": "PROJ-1" })),
+    ]
+}
+
+/// The tools that write.
+fn writers() -> Vec<(&'static str, Value)> {
+    good().split_off(5)
+}

@@ -1,0 +1,192 @@
+//! What is written, once, and where it belongs.
+
+use super::*;
+
+#[test]
+fn a_review_is_sent_in_one_call_with_its_comments_where_they_belong() {
+    let stage = Stage::new();
+    let comments = json!([
+        { "path": "src/1.rs", "line": 3, "body": "Wrong." },
+        { "path": "src/2.rs", "start_line": 2, "line": 4, "body": "Long." },
+        { "path": "src/2.rs", "start_line": 5, "line": 5, "body": "One line is one line." },
+    ]);
+    let told = stage.call("github_submit_review", review(comments)).unwrap();
+    assert_eq!(told["state"], "CHANGES_REQUESTED");
+    expect![[r#"
+        src/1.rs:3
+          assay-bot: Wrong.
+        src/2.rs:2-4
+          assay-bot: Long.
+        src/2.rs:5
+          assay-bot: One line is one line.
+        review, changes requested at 0bd3c85
+          assay-bot: Not yet.
+    "#]]
+    .assert_eq(&stage.github.visible(REPO, 1));
+    assert_eq!(stage.written().len(), 1);
+}
+
+#[test]
+fn a_review_with_one_line_off_the_diff_is_not_sent_and_says_what_to_do() {
+    let stage = Stage::new();
+    let comments = json!([
+        { "path": "src/1.rs", "line": 3, "body": "Wrong." },
+        { "path": "src/1.rs", "line": 30, "body": "Elsewhere." },
+    ]);
+    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 422: Unprocessable Entity; Line could not be resolved. Nothing was sent. Each line has to be in the diff, which github_get_pr_diff gives; say of other lines what there is to say in `body`."].assert_eq(&stage.refusal("github_submit_review", review(comments)));
+    assert_eq!(stage.github.visible(REPO, 1), "");
+}
+
+#[test]
+fn an_approval_may_say_nothing_and_nobody_approves_what_is_their_own() {
+    let stage = Stage::new();
+    let approval = json!({ "pr_number": 1, "event": "APPROVE" });
+    assert_eq!(stage.call("github_submit_review", approval.clone()).unwrap()["state"], "APPROVED");
+    let own = Stage::with(|pull| NewPull { author: "assay-bot".to_owned(), ..pull });
+    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 422: Unprocessable Entity; Can not approve your own pull request"].assert_eq(&own.refusal("github_submit_review", approval));
+}
+
+#[test]
+fn comments_go_below_a_pull_request_on_a_file_and_on_lines() {
+    let stage = Stage::new();
+    let comment = |more: Value| {
+        let mut arguments = json!({ "pr_number": 1, "body": "Hm." });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        stage.call("github_add_pr_comment", arguments)
+    };
+    comment(json!({})).unwrap();
+    comment(json!({ "path": "src/1.rs" })).unwrap();
+    comment(json!({ "path": "src/1.rs", "line": 2 })).unwrap();
+    comment(json!({ "path": "src/1.rs", "start_line": 2, "line": 4 })).unwrap();
+    expect![[r#"
+        src/1.rs, file
+          assay-bot: Hm.
+        src/1.rs:2
+          assay-bot: Hm.
+        src/1.rs:2-4
+          assay-bot: Hm.
+        comment
+          assay-bot: Hm.
+    "#]]
+    .assert_eq(&stage.github.visible(REPO, 1));
+    let refusals = [
+        json!({ "line": 2 }),
+        json!({ "start_line": 2 }),
+        json!({ "path": "src/1.rs", "start_line": 2 }),
+        json!({ "path": "src/1.rs", "start_line": 4, "line": 2 }),
+        json!({ "path": "src/1.rs", "line": 11 }),
+        json!({ "path": "src/9.rs" }),
+    ];
+    let before = stage.written().len();
+    let refusals: Vec<String> = refusals.map(|more| comment(more).unwrap_err()).into();
+    assert_eq!(stage.written().len(), before);
+    expect![[r#"
+        `line` and `start_line` need the `path` of their file
+        `line` and `start_line` need the `path` of their file
+        `start_line` needs a `line` after it
+        `start_line` comes before `line`
+        GitHub refused `POST /repos/octo/demo/pulls/1/comments` with status 422: Validation Failed; Line could not be resolved
+        GitHub refused `POST /repos/octo/demo/pulls/1/comments` with status 422: Validation Failed; path is not part of the diff"#]].assert_eq(&refusals.join("\n"));
+}
+
+#[test]
+fn secrets_stay_out_of_what_is_written() {
+    let stage = Stage::new();
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let body = format!("The key is {secret}.");
+    stage.github.add_branch(REPO, "other", &sha("other"));
+    for (tool, arguments) in [
+        ("github_add_pr_comment", json!({ "pr_number": 1, "body": body })),
+        ("github_add_pr_comment", json!({ "pr_number": 1, "path": "src/1.rs", "body": body })),
+        (
+            "github_submit_review",
+            json!({ "pr_number": 1, "event": "COMMENT", "body": body,
+                "comments": [{ "path": "src/1.rs", "line": 1, "body": body }] }),
+        ),
+        ("github_create_pr", json!({ "title": body, "body": body, "head": "other" })),
+        ("github_update_pr", json!({ "pr_number": 1, "title": body, "body": body })),
+    ] {
+        stage.call(tool, arguments).unwrap();
+    }
+    let written = format!("{:?}", stage.written());
+    assert!(!written.contains(&secret), "{written}");
+    assert_eq!(written.matches("The key is ").count(), 8, "{written}");
+}
+
+#[test]
+fn a_branch_is_made_once_and_never_moved() {
+    let stage = Stage::new();
+    let made = stage.call("github_create_branch", json!({ "branch": "fix/a" })).unwrap();
+    assert_eq!(made, json!({ "branch": "fix/a", "commit": sha("main") }));
+    assert_eq!(stage.call("github_create_branch", json!({ "branch": "fix/a" })), Ok(made));
+    assert_eq!(stage.written().len(), 1);
+    let from = json!({ "branch": "fix/b", "from": "feature" });
+    let made = stage.call("github_create_branch", from).unwrap();
+    assert_eq!(made["commit"], sha("head 1"));
+    let refused = |arguments| stage.call("github_create_branch", arguments).unwrap_err();
+    let refusals = [
+        refused(json!({ "branch": "fix/b" })),
+        refused(json!({ "branch": "fix/c", "from": "nowhere" })),
+        refused(json!({ "branch": "a..b" })),
+    ];
+    assert_eq!(stage.written().len(), 2);
+    expect![[r#"
+        there is a branch `fix/b` already, at 0bd3c853b83a9fd6d07e228e276e99e199580b07: take it, or another name
+        `octo/demo` has no branch `nowhere`
+        GitHub refused `POST /repos/octo/demo/git/refs` with status 422: refs/heads/a..b is not a valid ref name."#]].assert_eq(&refusals.join("\n"));
+}
+
+#[test]
+fn a_pull_request_is_opened_once() {
+    let stage = Stage::new();
+    stage.github.add_branch(REPO, "other", &sha("other"));
+    let arguments = json!({ "title": "Other", "body": "It is.", "head": "other", "draft": true });
+    let opened = stage.call("github_create_pr", arguments.clone()).unwrap();
+    let said = (&opened["number"], &opened["base"], &opened["draft"]);
+    assert_eq!(said, (&json!(2), &json!("main"), &json!(true)));
+    assert_eq!(stage.call("github_create_pr", arguments), Ok(opened));
+    assert_eq!(stage.written().len(), 1);
+    let refused = |head: &str| {
+        let arguments = json!({ "title": "Other", "head": head });
+        stage.call("github_create_pr", arguments).unwrap_err()
+    };
+    expect![[r#"
+        GitHub refused `POST /repos/octo/demo/pulls` with status 422: Validation Failed;
+        GitHub refused `POST /repos/octo/demo/pulls` with status 422: Validation Failed; No commits between main and main"#]].assert_eq(&[refused("nowhere"), refused("main")].join("\n"));
+}
+
+#[test]
+fn a_pull_request_changes_where_it_is_told_to() {
+    let stage = Stage::with(|pull| NewPull { body: Some("Old.".to_owned()), ..pull });
+    stage.github.add_branch(REPO, "next", &sha("next"));
+    let change = |arguments: Value| stage.call("github_update_pr", arguments).unwrap();
+    let told = change(json!({ "pr_number": 1, "title": "New" }));
+    assert_eq!((&told["title"], &told["body"]), (&json!("New"), &json!("Old.")));
+    let told = change(json!({ "pr_number": 1, "body": "", "base": "next", "state": "closed" }));
+    let said = (&told["title"], &told["body"], &told["base"], &told["state"]);
+    assert_eq!(said, (&json!("New"), &json!(""), &json!("next"), &json!("closed")));
+    assert_eq!(change(json!({ "pr_number": 1, "state": "open" }))["state"], "open");
+    let refusal = stage.call("github_update_pr", json!({ "pr_number": 1 })).unwrap_err();
+    assert_eq!(refusal, "there is nothing to change: give `title`, `body`, `base` or `state`");
+}
+
+#[test]
+fn a_pull_request_and_its_ticket_are_linked_once() {
+    let mut stage = Stage::with(|pull| NewPull { body: Some("Adds a.\r\n".to_owned()), ..pull });
+    let link = json!({ "pr_number": 1, "jira_key": "PROJ-1" });
+    let told = stage.call("github_link_pr_to_jira", link.clone()).unwrap();
+    let said = (&told["pull_request_changed"], &told["ticket_told"]);
+    assert_eq!(said, (&json!(true), &json!(false)));
+    assert_eq!(stage.github.pull(REPO, 1)["body"], "Adds a.\n\nJIRA: PROJ-1");
+    let told = stage.call("github_link_pr_to_jira", link.clone()).unwrap();
+    assert_eq!(told["pull_request_changed"], false);
+    assert_eq!(stage.written().len(), 1);
+
+    let tickets = Arc::new(Mutex::new(Vec::new()));
+    stage.tickets = Some(Arc::clone(&tickets));
+    let told = stage.call("github_link_pr_to_jira", link).unwrap();
+    assert_eq!(told["ticket_told"], true);
+    assert_eq!(*tickets.lock().unwrap(), ["PROJ-1: /demo/pull/1"]);
+    let body = stage.github.pull(REPO, 1)["body"].clone();
+    assert!(body.as_str().unwrap().ends_with("[PROJ-1](https://jira.example/browse/PROJ-1)"));
+}
