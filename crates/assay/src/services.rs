@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use assay_sandbox::Keys;
+use assay_sandbox::{KeySource, Keys};
 use assay_serve::polling::TicketStatus;
 use assay_serve::task_queue::Pulls;
 use assay_services::github::{GitHub, Pace, PullRequest};
@@ -14,6 +14,7 @@ use assay_services::jira::Jira;
 use assay_store::pulls::{RepositoryName, TicketKey};
 
 use crate::environment::state_folder;
+use crate::settings::PATH;
 use crate::settings::github::StoredGithub;
 use crate::settings::jira::StoredJira;
 
@@ -26,8 +27,7 @@ pub(crate) fn github(
     most: Duration,
     told: impl Fn(&str) + Send + Sync + 'static,
 ) -> anyhow::Result<GitHub> {
-    let keys = Keys::new(settings.key()?);
-    client(settings, keys, Arc::new(Patience::new(most, told)))
+    client(settings, keys(settings)?, Arc::new(Patience::new(most, told)))
 }
 
 /// Gives GitHub as it is configured, by a clock, once its token is there.
@@ -35,9 +35,20 @@ pub(crate) fn github_with_token(
     settings: &StoredGithub,
     clock: Arc<dyn Clock>,
 ) -> anyhow::Result<GitHub> {
-    let keys = Keys::new(settings.key()?);
+    let keys = keys(settings)?;
     keys.get(A_MOMENT).context("GitHub cannot be used")?;
     client(settings, keys, clock)
+}
+
+fn keys(settings: &StoredGithub) -> anyhow::Result<Keys> {
+    match settings.key()? {
+        KeySource::None => bail!(
+            "there is no token for `{}`: name it by `github.token_env` or `github.token_command` \
+             in `{PATH}`",
+            settings.url()?
+        ),
+        key @ (KeySource::Variable { .. } | KeySource::Command(_)) => Ok(Keys::new(key)),
+    }
 }
 
 fn client(settings: &StoredGithub, keys: Keys, clock: Arc<dyn Clock>) -> anyhow::Result<GitHub> {

@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use assay_findings::write::plain;
-use assay_serve::polling::{
-    Filter, InStatus, LookError, Looked, PassedOver, Polling, TicketStatus,
-};
+use assay_serve::polling::{Filter, InStatus, LookError, Looked, PassedOver, Polling};
 use assay_services::http::{Clock as _, Patience};
 use assay_store::clock;
 use assay_store::pulls::{Pull, RepositoryName};

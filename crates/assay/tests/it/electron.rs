@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::mcp::{answers, call, modern};
+use super::mcp::{Talk, answers, call, modern};
 use super::{Ran, assay_with};
 
 /// Says lines to the server for a port.
@@ -149,7 +149,7 @@ mod on_chromium {
         let pages = Pages::serve(vec![("/", Answer::Page(200, APP.to_owned()))]);
         let chromium = PrivateChromium::start(&pages.url("/"));
         let fill = json!({ "placeholder": "What do you want?", "value": "tea" });
-        let mut server = Server::start(folder.path(), chromium.port());
+        let mut server = start(folder.path(), chromium.port());
         let mut say = |line: Value| server.say(&line)["result"].take();
         let told = say(command(1, "fill_input", &fill));
         assert_eq!(told["structuredContent"]["result"]["as_asked"], true, "{told}");
@@ -189,7 +189,7 @@ mod on_chromium {
         let pages = Pages::serve(vec![("/", Answer::Page(200, page))]);
         let chromium = PrivateChromium::start(&pages.url("/"));
         let eval = |id, code: &str| command(id, "eval", &json!({ "code": code }));
-        let mut server = Server::start(folder.path(), chromium.port());
+        let mut server = start(folder.path(), chromium.port());
         // The page may not be there yet; a click waits for it.
         server.say(&command(0, "click_by_text", &json!({ "text": "Go" })));
         let told = server.say(&eval(1, "window.left = 'here'; console.log('said')"));
@@ -211,38 +211,8 @@ mod on_chromium {
         assert_eq!(told["result"]["structuredContent"]["result"]["value"], "onesecond");
     }
 
-    /// A server that is talked to in turns, as agents do: what is slow has its time.
-    struct Server {
-        child: std::process::Child,
-        answers: std::io::Lines<std::io::BufReader<std::process::ChildStdout>>,
-    }
-
-    impl Server {
-        fn start(folder: &Path, port: u16) -> Server {
-            use std::io::BufRead as _;
-            use std::process::{Command, Stdio};
-            let mut child = Command::new(env!("CARGO_BIN_EXE_assay"))
-                .args(["mcp", "electron", "--allow-eval", "--port", &port.to_string()])
-                .current_dir(folder)
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .spawn()
-                .unwrap();
-            let answers = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
-            Server { child, answers }
-        }
-
-        fn say(&mut self, line: &Value) -> Value {
-            use std::io::Write as _;
-            writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
-            serde_json::from_str(&self.answers.next().unwrap().unwrap()).unwrap()
-        }
-    }
-
-    impl Drop for Server {
-        fn drop(&mut self) {
-            drop(self.child.stdin.take());
-            assert!(self.child.wait().unwrap().success());
-        }
+    fn start(folder: &Path, port: u16) -> Talk {
+        let port = port.to_string();
+        Talk::start(folder, &["electron", "--allow-eval", "--port", &port], &[])
     }
 }

@@ -11,6 +11,7 @@ mod electron;
 mod faults;
 mod gate;
 mod gates;
+mod github;
 mod house;
 mod injection;
 mod jira;

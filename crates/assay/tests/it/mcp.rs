@@ -1,10 +1,10 @@
 //! `assay mcp`, talked to in raw lines and raw requests.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Lines, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -68,6 +68,40 @@ pub(super) fn tool_with(
     match result["isError"] == true {
         true => Err(result["content"][0]["text"].as_str().unwrap().to_owned()),
         false => Ok(result["structuredContent"].clone()),
+    }
+}
+
+/// A server that is talked to in turns, as agents do: what is slow has its time.
+pub(super) struct Talk {
+    pub(super) child: Child,
+    answers: Lines<BufReader<ChildStdout>>,
+}
+
+impl Talk {
+    pub(super) fn start(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Talk {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_assay"))
+            .arg("mcp")
+            .args(args)
+            .current_dir(folder)
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap()).lines();
+        Talk { child, answers }
+    }
+
+    pub(super) fn say(&mut self, line: &Value) -> Value {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+        serde_json::from_str(&self.answers.next().unwrap().unwrap()).unwrap()
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        assert!(self.child.wait().unwrap().success());
     }
 }
 

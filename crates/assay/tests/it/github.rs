@@ -1,0 +1,261 @@
+//! `assay mcp github`, before a GitHub that is none.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use assay_fakes::github::{self as fake, Access, NewPull, sha};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::mcp::{Talk, answers, call, modern};
+use super::{Ran, assay_with};
+
+const REPO: &str = "octo/demo";
+const TOKEN: &str = "t-never-to-be-seen";
+
+const DIFF: &str = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n\
+                    @@ -0,0 +1 @@\n+a\n";
+
+/// A repository that is configured for a GitHub, and that GitHub with a pull request.
+struct Stage {
+    folder: TempDir,
+    github: Arc<fake::GitHub>,
+    served: Option<fake::Server>,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::real())));
+        github.add_repository(REPO);
+        github.add_token("assay-bot", TOKEN, Access::User);
+        github.open_pull(REPO, NewPull::new("ann", "feature", &sha("head 1"), DIFF));
+        let served = Arc::clone(&github).serve();
+        let folder = tempfile::tempdir().unwrap();
+        let stage = Stage { folder, github, served: Some(served) };
+        stage.configure("token_env: DEMO_TOKEN");
+        stage
+    }
+
+    /// Writes the configuration, with a line that says where the token is.
+    fn configure(&self, token: &str) {
+        let url = self.github.root();
+        let text = format!("github:\n  url: {url}\n  {token}\n  repositories: [{REPO}]\n");
+        fs::create_dir_all(self.folder.path().join("config")).unwrap();
+        fs::write(self.folder.path().join("config/agent-framework.yaml"), text).unwrap();
+    }
+
+    fn run(&self, args: &[&str], variables: &[(&str, &str)], lines: &[Value]) -> Ran {
+        let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let kept = self.folder.path().join("state");
+        let kept = [("XDG_STATE_HOME", kept.to_str().unwrap())];
+        let args = [&["mcp", "github"], args].concat();
+        assay_with(self.folder.path(), &args, said.as_bytes(), &[&kept, variables].concat())
+    }
+
+    /// Calls tools with the token, and gives the results in their order.
+    fn results(&self, args: &[&str], variables: &[(&str, &str)], lines: &[Value]) -> Vec<Value> {
+        let variables = [variables, &[("DEMO_TOKEN", TOKEN)]].concat();
+        let ran = self.run(args, &variables, lines);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+        assert!(!ran.stdout.contains(TOKEN), "{}", ran.stdout);
+        answers(&ran).into_iter().map(|mut answer| answer["result"].take()).collect()
+    }
+
+    fn asked(&self) -> Vec<String> {
+        let log = self.github.log().into_iter();
+        log.map(|logged| format!("{} {}", logged.method, logged.path)).collect()
+    }
+}
+
+/// What a tool refuses with.
+fn refusal(result: &Value) -> &str {
+    assert_eq!(result["isError"], true, "{result}");
+    result["content"][0]["text"].as_str().unwrap()
+}
+
+fn get() -> Value {
+    call(1, "github_get_pr", &json!({ "pr_number": 1 }))
+}
+
+fn comment() -> Value {
+    call(2, "github_add_pr_comment", &json!({ "pr_number": 1, "body": "Thanks." }))
+}
+
+fn push() -> Value {
+    call(3, "github_create_branch", &json!({ "branch": "fix" }))
+}
+
+#[test]
+fn its_tools_are_listed() {
+    let told = Stage::new().results(&[], &[], &[modern(1, "tools/list", json!({}))]);
+    let tools = told[0]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "github_get_pr", "github_get_pr_by_branch", "github_get_pr_diff",
+            "github_get_pr_comments", "github_get_check_runs", "github_add_pr_comment",
+            "github_submit_review", "github_create_branch", "github_create_pr", "github_update_pr",
+            "github_link_pr_to_jira",
+        ]
+    );
+}
+
+#[test]
+fn an_agent_does_what_it_is_permitted_however_it_is_named() {
+    let by_variable: &[(&str, &str)] = &[("ASSAY_AGENT", "qa-2")];
+    for (args, variables) in [(&["--agent", "qa"] as &[&str], &[] as &[_]), (&[], by_variable)] {
+        let stage = Stage::new();
+        let told = stage.results(args, variables, &[get(), comment(), push()]);
+        assert_eq!(told[0]["structuredContent"]["title"], "Merge feature", "{}", told[0]);
+        assert_eq!(told[1]["isError"], false, "{}", told[1]);
+        assert_eq!(
+            refusal(&told[2]),
+            "agent `qa` may not push to GitHub: it needs the permission `push`, see \
+             `config/agents.yaml`"
+        );
+        assert_eq!(stage.github.visible(REPO, 1), "comment\n  assay-bot: Thanks.\n");
+        assert_eq!(stage.asked().len(), 2, "{:?}", stage.asked());
+    }
+}
+
+#[test]
+fn what_is_typed_counts_for_more_than_the_variable_and_a_person_may_do_all() {
+    let stage = Stage::new();
+    let engineer = [("ASSAY_AGENT", "engineer")];
+    let told = stage.results(&["--agent", "qa"], &engineer, &[push()]);
+    assert!(refusal(&told[0]).starts_with("agent `qa` may not push"), "{}", told[0]);
+    assert_eq!(stage.results(&[], &engineer, &[push()])[0]["isError"], false);
+    assert_eq!(stage.github.branch(REPO, "fix"), Some(sha("main")));
+    // A new GitHub, as writes to one are a second apart.
+    let stage = Stage::new();
+    assert_eq!(stage.results(&[], &[], &[push()])[0]["isError"], false);
+}
+
+#[test]
+fn permissions_are_those_of_the_repository_that_the_agent_works_for() {
+    let stage = Stage::new();
+    let agents = stage.folder.path().join("config/agents.yaml");
+    fs::write(agents, "- id: qa\n  permissions: [read]\n").unwrap();
+    // Whatever the work tree that the program of an agent runs in says.
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir(tree.path().join("config")).unwrap();
+    let text = "- id: qa\n  permissions: [read, github, push]\n";
+    fs::write(tree.path().join("config/agents.yaml"), text).unwrap();
+    let root = stage.folder.path().to_str().unwrap();
+    let variables = [("ASSAY_ROOT", root), ("DEMO_TOKEN", TOKEN), ("ASSAY_AGENT", "qa")];
+    let said = format!("{}\n", comment());
+    let ran = assay_with(tree.path(), &["mcp", "github"], said.as_bytes(), &variables);
+    let told = &answers(&ran)[0]["result"];
+    assert!(refusal(told).starts_with("agent `qa` may not write on GitHub"), "{told}");
+    assert_eq!(stage.asked(), [""; 0]);
+}
+
+#[test]
+fn a_server_that_cannot_be_is_told_of() {
+    let stage = Stage::new();
+    let check = |args: &[&str], variables: &[(&str, &str)], expected: &str| {
+        let ran = stage.run(args, variables, &[get()]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+        assert!(!ran.stderr.contains(TOKEN), "{args:?}: {}", ran.stderr);
+    };
+    let nobody = "there is no agent `nobody` in `config/agents.yaml`";
+    check(&["--agent", "nobody"], &[], nobody);
+    check(&[], &[("ASSAY_AGENT", "nobody")], nobody);
+    check(&[], &[("XDG_STATE_HOME", ""), ("HOME", "")], "set `HOME` or `XDG_STATE_HOME`");
+    // A token for GitHub itself does not go to another address.
+    stage.configure("");
+    check(&[], &[("GITHUB_TOKEN", TOKEN)], "name it by `github.token_env`");
+    stage.configure("token_env: A\n  token_command: [cat, token]");
+    check(&[], &[], "there are both `token_env` and `token_command`");
+    stage.configure("token: t-never-to-be-seen");
+    check(&[], &[], "unknown field `token`");
+    stage.configure("token_env: DEMO_TOKEN\n  repositories: [demo]");
+    check(&[], &[], "`config/agent-framework.yaml`, line 4");
+    assert_eq!(stage.asked(), [""; 0]);
+}
+
+#[test]
+fn without_a_token_or_with_a_wrong_one_the_tools_say_so() {
+    let stage = Stage::new();
+    let told = |variables: &[(&str, &str)]| {
+        let ran = stage.run(&[], variables, &[get(), comment()]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+        let told = answers(&ran);
+        told.iter().map(|answer| refusal(&answer["result"]).to_owned()).collect::<Vec<_>>()
+    };
+    for refusal in told(&[("GITHUB_TOKEN", TOKEN)]) {
+        assert_eq!(
+            refusal,
+            "GitHub cannot be used: there is no key: set the variable `DEMO_TOKEN`"
+        );
+    }
+    assert_eq!(stage.asked(), [""; 0]);
+    for refusal in told(&[("DEMO_TOKEN", "t-wrong-and-secret")]) {
+        assert!(refusal.ends_with("with status 401: Bad credentials"), "{refusal}");
+        assert!(!refusal.contains("t-wrong-and-secret"), "{refusal}");
+    }
+}
+
+#[test]
+fn a_repository_that_is_not_configured_is_not_asked_about() {
+    let stage = Stage::new();
+    stage.github.add_repository("octo/secret");
+    let other = call(1, "github_get_pr", &json!({ "pr_number": 1, "repo": "octo/secret" }));
+    let told = stage.results(&[], &[], &[other]);
+    assert_eq!(
+        refusal(&told[0]),
+        "`octo/secret` is not among `github.repositories` of the configuration: octo/demo"
+    );
+    assert_eq!(stage.asked(), [""; 0]);
+}
+
+#[test]
+fn a_github_that_is_gone_is_said_to_be() {
+    let mut stage = Stage::new();
+    let url = stage.github.root();
+    drop(stage.served.take());
+    let told = stage.results(&[], &[], &[comment()]);
+    let expected =
+        format!("GitHub at `{url}/` did not answer `POST /repos/octo/demo/issues/1/comments`");
+    assert!(refusal(&told[0]).starts_with(&expected), "{}", told[0]);
+    assert!(!refusal(&told[0]).contains("nevertheless"), "{}", told[0]);
+}
+
+#[test]
+fn the_token_is_in_no_answer_no_file_and_no_list_of_processes() {
+    let stage = Stage::new();
+    let folder = stage.folder.path();
+    fs::write(folder.join("token"), format!("{TOKEN}\n")).unwrap();
+    stage.configure("token_command: [cat, token]");
+    let kept = folder.join("state");
+    let kept = [("XDG_STATE_HOME", kept.to_str().unwrap())];
+    let mut talk = Talk::start(folder, &["github"], &kept);
+    let told = [talk.say(&get()), talk.say(&comment())];
+    for answer in &told {
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        assert!(!answer.to_string().contains(TOKEN), "{answer}");
+    }
+    #[cfg(target_os = "linux")]
+    for process in fs::read_dir("/proc").unwrap().flatten() {
+        let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
+        assert!(!String::from_utf8_lossy(&line).contains(TOKEN), "{:?}", process.path());
+    }
+    drop(talk);
+    fs::remove_file(folder.join("token")).unwrap();
+    check_files(folder);
+}
+
+fn check_files(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        match entry.path() {
+            path if path.is_dir() => check_files(&path),
+            path => {
+                let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+                assert!(!text.contains(TOKEN), "{}", path.display());
+            }
+        }
+    }
+}
