@@ -35,9 +35,8 @@ impl GitHub {
         repository: &RepositoryName,
         branch: &str,
     ) -> Result<Option<CommitId>, ServiceError> {
-        // Its slashes part folders there as well.
-        let parts: Vec<String> = branch.split('/').map(path_segment).collect();
-        let path = format!("/git/ref/heads/{}", parts.join("/"));
+        // Slashes are part of the name, and GitHub's own clients send them so.
+        let path = format!("/git/ref/{}", path_segment(&format!("heads/{branch}")));
         match self.api.json::<Told>(&Call::get(self.in_repository(repository, &path))) {
             Ok(told) => Ok(Some(told.object.sha)),
             Err(error) if error.status() == Some(404) => Ok(None),

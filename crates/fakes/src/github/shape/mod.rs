@@ -20,11 +20,13 @@ const WEB: &str = "https://github.com";
 /// Writes a user as others see it.
 pub(super) fn user(state: &State, login: &str) -> Value {
     let id = state.users.get(login).copied().unwrap_or_default();
-    let url = format!("{}/users/{login}", state.root);
+    // An App is called `name[bot]`, which no address may be.
+    let name = login.replace('[', "%5B").replace(']', "%5D");
+    let url = format!("{}/users/{name}", state.root);
     json!({
         "login": login, "id": id, "node_id": format!("U_{id}"),
         "avatar_url": format!("https://avatars.githubusercontent.com/u/{id}"),
-        "gravatar_id": "", "url": url, "html_url": format!("{WEB}/{login}"),
+        "gravatar_id": "", "url": url, "html_url": format!("{WEB}/{name}"),
         "followers_url": format!("{url}/followers"),
         "following_url": format!("{url}/following{{/other_user}}"),
         "gists_url": format!("{url}/gists{{/gist_id}}"),
