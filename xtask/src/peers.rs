@@ -54,6 +54,9 @@ pub(crate) const ADF_SCHEMA: &str = "57.7.22";
 const GRAPHQL: &str = "16.11.0";
 const GRAPHQL_MOCK: &str = "9.1.14";
 
+/// The version of the npm package `@octokit/graphql-schema`, which brings `graphql` along.
+const GITHUB_GRAPHQL: &str = "15.26.1";
+
 /// The version of the npm package `graphile-worker`.
 pub(crate) const GRAPHILE_WORKER: &str = "0.18.0";
 
@@ -147,7 +150,7 @@ pub(crate) fn mcp_inspector() -> anyhow::Result<PathBuf> {
     npm_program("mcp-inspector", package, MCP_INSPECTOR, "mcp-inspector")
 }
 
-/// Installs Prism and gives its program.
+/// Installs Prism, which holds requests and answers against a description, and gives its program.
 pub(crate) fn prism() -> anyhow::Result<PathBuf> {
     npm_program("prism", "@stoplight/prism-cli", PRISM, "prism")
 }
@@ -156,6 +159,11 @@ pub(crate) fn prism() -> anyhow::Result<PathBuf> {
 pub(crate) fn graphql() -> anyhow::Result<PathBuf> {
     npm("graphql", "graphql", GRAPHQL)?;
     npm("graphql", "@graphql-tools/mock", GRAPHQL_MOCK)
+}
+
+/// Installs GitHub's schema for GraphQL and gives the folder whose `node_modules` holds it.
+pub(crate) fn github_graphql() -> anyhow::Result<PathBuf> {
+    npm("github-graphql", "@octokit/graphql-schema", GITHUB_GRAPHQL)
 }
 
 /// Installs the Python SDK for MCP and gives the Python that has it.

@@ -46,7 +46,7 @@ impl Outcome {
 /// A check by its name.
 type Check = (String, Outcome);
 
-/// A suite by its name.
+/// A suite by its name; it is told where descriptions of services are, if anybody said so.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
 const SUITES: [Suite; 6] = [

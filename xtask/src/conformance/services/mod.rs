@@ -2,6 +2,7 @@
 //!
 //! The descriptions are not part of the project: they lie in a folder of whoever runs this.
 
+mod github;
 mod jira;
 mod linear;
 mod prism;
@@ -18,7 +19,8 @@ pub(super) fn run(descriptions: Option<&Path>) -> anyhow::Result<Vec<Check>> {
     let from_environment = || std::env::var_os(FOLDER).map(PathBuf::from);
     let folder = descriptions.map(Path::to_owned).or_else(from_environment);
     let folder = folder.as_deref();
-    let mut checks = jira::run(folder);
+    let mut checks = github::run(folder);
+    checks.extend(jira::run(folder));
     checks.extend(linear::run(folder));
     Ok(checks)
 }
