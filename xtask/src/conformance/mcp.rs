@@ -4,6 +4,7 @@
 
 mod claude;
 mod delegated;
+mod github;
 mod hostile;
 mod inspector;
 mod official;
@@ -19,6 +20,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     checks.extend(official::run());
     checks.extend(inspector::run());
     checks.extend(python::run());
+    checks.extend(github::run());
     checks.extend(claude::run());
     checks.extend(delegated::run());
     Ok(checks)

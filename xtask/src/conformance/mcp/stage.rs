@@ -36,6 +36,10 @@ impl Stage {
         self.repository.folder()
     }
 
+    pub(super) fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// Prepares a program to be run in the repository, with nothing of the environment that this
     /// runs in.
     pub(super) fn command(&self, program: &Path) -> anyhow::Result<Command> {
