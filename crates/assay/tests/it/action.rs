@@ -28,7 +28,7 @@ fn step(id: &str) -> Value {
 
 /// Runs a step as the runner does, with a value for each of its variables; gives both streams and the
 /// code.
-fn run(id: &str, folder: &Path, variables: &[(&str, &str)]) -> (String, i32) {
+pub(super) fn run(id: &str, folder: &Path, variables: &[(&str, &str)]) -> (String, i32) {
     let step = step(id);
     let named = step["env"].as_object().unwrap();
     let script = folder.join(".git/step.sh");
@@ -118,7 +118,7 @@ fn a_review_is_queued_once_the_server_has_room() {
     let (said, code) = queue(repository.path(), &server.url, &[]);
     expect![[r#"
         the server cannot take it now (status 503); tried again in 0 s
-        queued: {"task":"review-octo.demo-7"} 
+        the server took it: {"task":"review-octo.demo-7"} 
     "#]]
     .assert_eq(&said);
     assert_eq!(code, 0);

@@ -1,12 +1,13 @@
 //! `assay watch-prs` and `assay queue push --pr`, on a GitHub that is none.
 
 use std::io::{BufRead as _, BufReader, Lines};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use assay_fakes::Repository;
 use assay_fakes::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
 use assay_fakes::jira::{self, FakeJira};
+use assay_fakes::{Repository, storm};
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -138,6 +139,38 @@ fn every_way_to_ask_for_a_review_leads_to_the_same_task() {
     // Without a token nobody can look, and it is queued as it was said.
     let answer = queue(&[]);
     assert!(answer["task_id"].as_str().unwrap().starts_with("review-qa-"), "{answer}");
+}
+
+#[test]
+fn the_action_asks_a_server_for_the_same_task() {
+    let stage = Stage::new("");
+    stage.open("topic", "Log in", &[]);
+    let variables = stage.variables();
+    let variables: Vec<(&str, &str)> =
+        variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let (program, folder) = (Path::new(env!("CARGO_BIN_EXE_assay")), stage.repository.path());
+    let server = storm::Server::start(program, folder, &["--listen", "127.0.0.1:0"], &variables);
+    let server = server.unwrap();
+    let token = std::fs::read_to_string(folder.join(".assay/serve/token")).unwrap();
+    let url = format!("http://{}", server.address());
+    let head = sha("topic");
+    let values = [
+        ("QUEUE_URL", url.as_str()),
+        ("QUEUE_TOKEN", token.trim()),
+        ("AGENT", "qa"),
+        ("NUMBER", "1"),
+        ("REPOSITORY", REPO),
+        ("HEAD_COMMIT", &head),
+    ];
+    for state in ["queued", "already_there"] {
+        let (said, code) = crate::action::run("queue", folder, &values);
+        assert_eq!(code, 0, "{said}");
+        assert!(said.starts_with("the server took it: ") && said.contains(state), "{said}");
+        assert!(!said.contains(token.trim()), "{said}");
+    }
+    assert_eq!(said(&stage.once(&[])), "1 pull request was queued before\n[exit 0]\n");
+    assert_eq!(stage.waiting(), [format!("review-octo.demo-1-{head}")]);
+    assert_eq!(server.stop().0, Some(0));
 }
 
 #[test]
