@@ -1,12 +1,14 @@
 //! What happened to a change, for those who are to hear of it: [`News`] and [`Announce`].
 
+use std::sync::Arc;
+
 use assay_findings::post::Draft;
 use assay_store::pulls::Pull;
 use assay_store::task::Task;
 
 use crate::config::roster::AgentConfig;
 use crate::log::{Log, TaskLog};
-use crate::work::Failed;
+use crate::work::{Failed, Outcome};
 
 /// What happened to a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,9 @@ pub struct ReviewWords {
     pub ticket: String,
 }
 
+/// Those who tell.
+pub type Announcers = Arc<[Box<dyn Announce>]>;
+
 /// What is to be told of a task.
 #[derive(Debug, Clone, Copy)]
 pub struct Word<'a> {
@@ -57,15 +62,25 @@ pub struct Word<'a> {
     pub review: Option<&'a ReviewWords>,
 }
 
+impl<'a> Word<'a> {
+    /// Takes it from what came of a task, if something is to be told.
+    pub(crate) fn of(task: &'a Task, agent: &'a AgentConfig, outcome: &'a Outcome) -> Option<Self> {
+        let review = outcome.review.as_ref();
+        outcome.news.as_ref().map(|news| Word { task, agent, news, review })
+    }
+}
+
 /// Tells somebody of what happened to a change.
 ///
 /// A task may be done again after a crash, and what was kept be told by another process: who hears
 /// of it must take the same word twice.
 pub trait Announce: Send + Sync {
-    /// Keeps what is to be told, before the task is settled: once it is, nobody would know of it.
-    fn keep(&self, word: &Word<'_>) -> Result<(), Failed>;
+    /// Keeps what is to be told, and tells it if that can be done now. The task is not settled yet:
+    /// once it is, nobody would know of it, and others work on what follows. What cannot be told holds
+    /// nothing up; what cannot be kept has the task done again.
+    fn keep(&self, word: &Word<'_>, log: &TaskLog<'_>) -> Result<(), Failed>;
 
-    /// Tells it, after the task is settled. What goes wrong is told in the log and holds nothing up.
+    /// Tells that the task is settled.
     fn announce(&self, word: &Word<'_>, log: &TaskLog<'_>);
 
     /// Tells what was kept and nobody could tell yet.
@@ -76,7 +91,7 @@ pub trait Announce: Send + Sync {
 pub struct InTheLog;
 
 impl Announce for InTheLog {
-    fn keep(&self, _: &Word<'_>) -> Result<(), Failed> {
+    fn keep(&self, _: &Word<'_>, _: &TaskLog<'_>) -> Result<(), Failed> {
         Ok(())
     }
 

@@ -21,7 +21,7 @@ use assay_store::task::{AgentId, Moment, Task, TaskId};
 use crate::config::roster::AgentConfig;
 use crate::light;
 use crate::log::{Level, Log, TaskLog};
-use crate::news::{Announce, Word};
+use crate::news::{Announcers, Word};
 use crate::patience::{FIRST_WAIT, LONGEST_WAIT, patiently};
 use crate::stop::Stop;
 use crate::work::{Failed, Job, Outcome, Works, chain};
@@ -39,7 +39,7 @@ pub struct Worker {
     /// What it tells.
     pub log: Arc<Log>,
     /// Who hears of what happens.
-    pub announce: Vec<Box<dyn Announce>>,
+    pub announce: Announcers,
     /// Whether it is to end.
     pub stop: Stop,
     /// How long it holds a task without a sign of life.
@@ -249,12 +249,19 @@ impl Worker {
     fn start(&self, lease: &Lease, task: &Task, events: Sender<Event>) {
         let lease = lease.clone();
         let (task, agent, name) = (task.clone(), self.agent.clone(), self.name.clone());
-        let (works, log) = (self.works.clone(), self.log.clone());
+        let (works, log, announce) =
+            (self.works.clone(), self.log.clone(), Arc::clone(&self.announce));
         thread::spawn(move || {
             let log = log.about(&task);
             let (agent, worker) = (agent.as_ref(), &name);
             let job = Job { task: &task, queue: &agent.queue, agent, worker, log: &log };
-            let work = || works.find(&task.kind, agent)?.work(&job);
+            let work = || {
+                let outcome = works.find(&task.kind, agent)?.work(&job)?;
+                if let Some(word) = Word::of(&task, agent, &outcome) {
+                    announce.iter().try_for_each(|announce| announce.keep(&word, &log))?;
+                }
+                Ok(outcome)
+            };
             let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
                 Err(Failed::lasting("assay has a bug, which the log tells of; please report it"))
             });
@@ -279,22 +286,7 @@ impl Worker {
                 return self.fail(lease, &failed, log);
             }
         };
-        let Outcome { summary, context, follow_ups, news, review } = outcome;
-        let word = news.as_ref().map(|news| Word {
-            task,
-            agent: &self.agent,
-            news,
-            review: review.as_ref(),
-        });
-        let kept = word
-            .iter()
-            .flat_map(|word| self.announce.iter().map(move |announce| announce.keep(word)));
-        if let Err(failed) = kept.collect::<Result<(), Failed>>() {
-            log.error(&format!(
-                "{kind} is done again, as what came of it cannot be kept: {failed}"
-            ));
-            return self.fail(lease, &failed, log);
-        }
+        let Outcome { summary, context, follow_ups, .. } = outcome.clone();
         let names: Vec<String> =
             follow_ups.iter().map(|next| format!("{} for {}", next.task.id, next.queue)).collect();
         let settled =
@@ -307,8 +299,8 @@ impl Worker {
         for name in names {
             log.info(&format!("Queued {name}"));
         }
-        if let Some(word) = &word {
-            self.announce.iter().for_each(|announce| announce.announce(word, log));
+        if let Some(word) = Word::of(task, &self.agent, &outcome) {
+            self.announce.iter().for_each(|announce| announce.announce(&word, log));
         }
         Ok(())
     }

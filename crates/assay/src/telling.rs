@@ -58,6 +58,9 @@ impl ByMail {
         let (what, text, to) = match word.news {
             News::ReadyForReview { branch, pull } => {
                 let text = match pull {
+                    Some(pull) if pull_of(word.task).is_some() => {
+                        format!("More was pushed to the pull request: {}", pull.url)
+                    }
                     Some(pull) => format!("Pull request created: {}", pull.url),
                     None => format!("`{branch}` is ready to be reviewed"),
                 };
@@ -99,20 +102,22 @@ impl ByMail {
 }
 
 impl Announce for ByMail {
-    fn keep(&self, word: &Word<'_>) -> Result<(), Failed> {
+    fn keep(&self, word: &Word<'_>, log: &TaskLog<'_>) -> Result<(), Failed> {
         for letter in self.letters(word) {
-            self.mail.put(&letter).map_err(|error| Failed::passing(chain(&error)))?;
+            self.mail.put(&letter).map_err(|error| {
+                let why = chain(&error);
+                Failed::passing(format!("what came of it cannot be kept to be told: {why}"))
+            })?;
         }
-        Ok(())
-    }
-
-    fn announce(&self, _: &Word<'_>, log: &TaskLog<'_>) {
         self.deliver(&|level, text| match level {
             Level::Info => log.info(text),
             Level::Warning => log.warning(text),
             Level::Error => log.error(text),
         });
+        Ok(())
     }
+
+    fn announce(&self, _: &Word<'_>, _: &TaskLog<'_>) {}
 
     fn catch_up(&self, log: &Log) {
         self.deliver(&|level, text| log.tell(level, text));

@@ -175,7 +175,7 @@ fn worker(
         name: "qa".parse().unwrap(),
         works: Arc::new(Works::default().with("review", work)),
         log: Arc::new(Log::open(&folder.path().join("logs"), "qa", Form::Plain).unwrap()),
-        announce: Vec::new(),
+        announce: Arc::new([]),
         stop,
         lease: Duration::from_millis(1),
         grace: Duration::from_secs(60),

@@ -121,10 +121,10 @@ fn an_agent_does_what_it_is_permitted_however_it_is_named() {
 }
 
 #[test]
-fn what_is_typed_counts_for_more_than_the_variable_and_a_person_may_do_all() {
+fn an_agent_is_nobody_else_and_a_person_may_do_all() {
     let stage = Stage::new();
     let engineer = [("ASSAY_AGENT", "engineer")];
-    let told = stage.results(&["--agent", "qa"], &engineer, &[push()]);
+    let told = stage.results(&["--agent", "qa"], &[], &[push()]);
     assert!(refusal(&told[0]).starts_with("agent `qa` may not push"), "{}", told[0]);
     assert_eq!(stage.results(&[], &engineer, &[push()])[0]["isError"], false);
     assert_eq!(stage.github.branch(REPO, "fix"), Some(sha("main")));
@@ -161,9 +161,10 @@ fn a_server_that_cannot_be_is_told_of() {
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
         assert!(!ran.stderr.contains(TOKEN), "{args:?}: {}", ran.stderr);
     };
-    let nobody = "there is no agent `nobody` in `config/agents.yaml`";
+    let nobody = "there is no agent `nobody`; see `config/agents.yaml`";
     check(&["--agent", "nobody"], &[], nobody);
     check(&[], &[("ASSAY_AGENT", "nobody")], nobody);
+    check(&["--agent", "engineer"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT` is `qa`");
     check(&[], &[("XDG_STATE_HOME", ""), ("HOME", "")], "set `HOME` or `XDG_STATE_HOME`");
     // A token for GitHub itself does not go to another address.
     stage.configure("");

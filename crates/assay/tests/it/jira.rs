@@ -94,7 +94,11 @@ fn what_cannot_be_served_is_refused_at_once() {
         .write(CONFIG, "jira: { url: 'https://j.example', token_env: A, token_command: [b] }\n");
     check(&[], &[], "there are both `token_env` and `token_command`");
     let ran = assay_with(repository.path(), &["mcp", "review", "--agent", "qa"], b"", &[]);
-    assert!(ran.stderr.contains("`--agent` is for the servers `github` and `jira` only"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("`--agent` is for the servers `github` and `jira` only"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

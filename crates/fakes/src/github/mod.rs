@@ -11,6 +11,7 @@ mod call;
 mod clock;
 mod diff;
 mod fault;
+mod follow;
 mod graphql;
 mod gzip;
 mod limits;

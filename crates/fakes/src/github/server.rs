@@ -30,12 +30,14 @@ impl GitHub {
     fn converse(&self, open: &Open, stream: &TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         while let Some(request) = Request::read(stream)? {
+            self.catch_up();
             let (delay, answer) = self.answer_later(&Asked {
                 method: request.method.clone(),
                 target: request.target.clone(),
                 headers: request.headers.clone(),
                 body: request.body.clone(),
             });
+            self.catch_up();
             if !open.pause(delay) {
                 break;
             }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::diff::{Diff, Side};
 use super::fault::Faults;
+use super::follow::Followed;
 use super::limits::Limits;
 use super::log::Logged;
 use super::random::Random;
@@ -23,6 +24,8 @@ pub(super) struct State {
     pub(super) faults: Faults,
     pub(super) log: Vec<Logged>,
     pub(super) random: Random,
+    /// Those that are real ones as well.
+    pub(super) followed: Vec<Followed>,
     last_id: u64,
 }
 
@@ -220,6 +223,7 @@ impl State {
             faults: Faults::default(),
             log: Vec::new(),
             random: Random::new(seed),
+            followed: Vec::new(),
             last_id: 1000,
         }
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
 use assay_agents::log::{self, Form, Level, Log};
-use assay_agents::news::{Announce, InTheLog};
+use assay_agents::news::{Announce, Announcers, InTheLog};
 use assay_agents::patience::patiently;
 use assay_agents::seat::{Seat, Supervising, Working};
 use assay_agents::stop::Stop;
@@ -235,14 +235,14 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
 
 /// Opens the queue as soon as it can be reached, or nothing if nobody wants that any more.
 /// Puts together who hears of what agents do.
-fn announcers(root: &Path, settings: &AgentSettings) -> anyhow::Result<Vec<Box<dyn Announce>>> {
+fn announcers(root: &Path, settings: &AgentSettings) -> anyhow::Result<Announcers> {
     let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
     let mail = posting::mail(root, &settings.configuration, services::A_MOMENT, |_| {})?;
     if mail.github.is_some() || mail.jira.is_some() {
         let jira = settings.configuration.jira.clone();
         all.push(Box::new(ByMail { mail, jira }));
     }
-    Ok(all)
+    Ok(all.into())
 }
 
 fn open_queue(

@@ -2,6 +2,7 @@
 
 mod away;
 mod cycle;
+mod github;
 mod keeping;
 mod trust;
 mod validation;

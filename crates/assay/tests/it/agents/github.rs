@@ -1,0 +1,253 @@
+//! From a task to a pull request to an approval, on a GitHub and a JIRA that are none.
+
+use std::sync::Arc;
+
+use assay_fakes::github::{self as fake, Access, Clock, NewPull, Server};
+use assay_fakes::jira::{self, FakeJira};
+use assay_fakes::storm;
+use assay_fakes::web::Served;
+use assay_fakes::webhook::{self, Connection, pull_request};
+use expect_test::{Expect, expect};
+
+use super::*;
+
+const REPO: &str = "octo/demo";
+const TOKEN: &str = "t-github-very-secret";
+const SECRET: &str = "It's a Secret to Everybody";
+
+/// Implements with a flaw, and mends it.
+const ENGINEER: &str = r#"
+- id: engineer
+  command:
+    - sh
+    - -c
+    - |
+      if grep -q breakpoint shop.py; then sed -i /breakpoint/d shop.py; echo mended it
+      else printf 'def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n' > shop.py
+      echo wrote it; fi
+"#;
+
+/// A clone of a repository that is on GitHub, and a ticket.
+struct Stage {
+    repository: Repository,
+    github: Arc<fake::GitHub>,
+    _github_server: Server,
+    jira: FakeJira,
+    _jira_server: Served,
+    ticket: String,
+    bare: PathBuf,
+    _host: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let host = tempfile::tempdir().unwrap();
+        let bare = host.path().join("octo/demo.git");
+        let repository = Repository::new();
+        repository.write("shop.py", "def total(prices):\n    return sum(prices)\n");
+        let github = Arc::new(fake::GitHub::new(Arc::new(Clock::real())));
+        github.add_repository(REPO);
+        github.add_token("assay-bot", TOKEN, Access::User);
+        let github_server = Arc::clone(&github).serve();
+        let jira = FakeJira::cloud();
+        let jira_server = jira.serve();
+        let ticket = jira.add("Task", "Add up prices");
+        repository.write(
+            "config/agent-framework.yaml",
+            format!(
+                "{QUICK}github:\n  url: {}\n  token_env: GH_SECRET\n  repositories: [{REPO}]\n\
+                 jira:\n  url: {}\n  user: {}\n  token_env: JIRA_SECRET\n",
+                github_server.url(),
+                jira_server.url(),
+                jira::USER,
+            ),
+        );
+        repository.write("config/agents.yaml", ENGINEER);
+        repository.commit("a shop");
+        repository.git(&["clone", "--quiet", "--bare", ".", bare.to_str().unwrap()]);
+        repository.git(&["remote", "add", "origin", bare.to_str().unwrap()]);
+        github.follow(REPO, &bare);
+        Stage {
+            repository,
+            github,
+            _github_server: github_server,
+            jira,
+            _jira_server: jira_server,
+            ticket,
+            bare,
+            _host: host,
+        }
+    }
+
+    fn variables(&self) -> Vec<(&'static str, String)> {
+        let state = self.repository.path().join(".git/state");
+        vec![
+            ("GH_SECRET", TOKEN.to_owned()),
+            ("JIRA_SECRET", jira::TOKEN.to_owned()),
+            ("GITHUB_WEBHOOK_SECRET", SECRET.to_owned()),
+            ("XDG_STATE_HOME", state.display().to_string()),
+        ]
+    }
+
+    fn with_variables<T>(&self, work: impl FnOnce(&[(&str, &str)]) -> T) -> T {
+        let variables = self.variables();
+        let variables: Vec<(&str, &str)> =
+            variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        work(&variables)
+    }
+
+    fn agents(&self, args: &[&str]) -> Agents<'_> {
+        self.with_variables(|variables| Agents::start_with(&self.repository, args, variables))
+    }
+
+    fn assay(&self, args: &[&str]) -> Ran {
+        self.with_variables(|variables| assay_with(self.repository.path(), args, b"", variables))
+    }
+
+    fn serve(&self) -> storm::Server {
+        let args = ["--listen", "127.0.0.1:0"];
+        let program = std::path::Path::new(env!("CARGO_BIN_EXE_assay"));
+        self.with_variables(|variables| {
+            storm::Server::start(program, self.repository.path(), &args, variables).unwrap()
+        })
+    }
+
+    fn head(&self) -> String {
+        let pull = self.github.pull(REPO, 1);
+        pull["head"]["sha"].as_str().unwrap().to_owned()
+    }
+
+    /// Has everybody who can ask for a review of the pull request do so; gives what each heard.
+    fn ask_for_reviews(&self, action: &str) -> Vec<String> {
+        let server = self.serve();
+        let mut pull = pull_request(action, REPO, 1, &self.head());
+        pull["pull_request"]["head"]["ref"] = self.github.pull(REPO, 1)["head"]["ref"].clone();
+        let mut connection = Connection::open(server.address()).unwrap();
+        let delivery = webhook::deliver(
+            &mut connection,
+            SECRET,
+            &format!("{action}-{}", self.head()),
+            "pull_request",
+            pull.to_string().as_bytes(),
+        );
+        let delivery = delivery.unwrap();
+        let token = fs::read_to_string(self.repository.path().join(".assay/serve/token")).unwrap();
+        let bearer = format!("Bearer {}", token.trim());
+        let headers = [("authorization", bearer.as_str())];
+        let body = br#"{"agent_id":"qa","pr":"1"}"#;
+        let built = webhook::send(server.address(), "POST", "/queue", &headers, body).unwrap();
+        server.stop();
+        let polled = self.assay(&["watch-prs", "--once"]);
+        let by_hand = self.assay(&["queue", "push", "--pr", &format!("{REPO}#1")]);
+        let state = |answer: &webhook::Answer| answer.json()["state"].as_str().unwrap().to_owned();
+        vec![
+            state(&delivery),
+            state(&built),
+            format!("{} {}", polled.code, polled.stdout.lines().count()),
+            format!("{} {}", by_hand.code, by_hand.stdout.contains("already")),
+        ]
+    }
+
+    /// Shows what stands on the pull request, without marks and with names for commits.
+    fn check_shown(&self, commits: &[&str], expected: &Expect) {
+        let mut shown = self.github.visible(REPO, 1);
+        for (number, commit) in commits.iter().enumerate() {
+            shown = shown.replace(&commit[..7], &format!("COMMIT {}", number + 1));
+        }
+        let lines = shown.lines().filter(|line| !line.contains("<!--") && !line.trim().is_empty());
+        expected.assert_eq(&(lines.collect::<Vec<_>>().join("\n") + "\n"));
+    }
+
+    /// Says what the ticket was told, without what tells it again.
+    fn told(&self) -> String {
+        let comments = self.jira.comments(&self.ticket);
+        let texts = comments.iter().map(assay_services::jira::document::read);
+        texts.collect::<Vec<_>>().join("\n--\n")
+    }
+}
+
+#[test]
+fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
+    let stage = Stage::new();
+    let task = json!({
+        "id": "t", "type": "implementation", "status": "pending", "priority": 50,
+        "created_by": "test", "assigned_to": "engineer", "created_at": "2026-02-03T10:00:00.000Z",
+        "title": "Add up prices", "description": "Prices are added up.",
+        "context": { "jira_key": stage.ticket, "github_repo": REPO },
+    });
+    drop_in(&stage.repository, "engineer", &task);
+    let mut engineer = stage.agents(&["engineer"]);
+    engineer.heard("moved from To Do to Code Review");
+    assert_eq!(engineer.stop(), 0);
+    let first = stage.head();
+    let review = format!("review-octo.demo-1-{first}");
+    assert_eq!(names(&stage.repository, "queues/qa"), [format!("{review}.json")]);
+    assert_eq!(
+        stage.ask_for_reviews("opened"),
+        ["already_there", "already_there", "0 0", "0 true"]
+    );
+    assert_eq!(names(&stage.repository, "queues/qa"), [format!("{review}.json")]);
+
+    let mut agents = stage.agents(&[]);
+    agents.heard("moved from Code Review to Changes Requested");
+    agents.heard("moved from Changes Requested to Code Review");
+    agents.heard("moved from Code Review to Approved");
+    let second = stage.head();
+    assert_eq!(stage.ask_for_reviews("synchronize")[0], "already_there");
+    assert_eq!(agents.stop(), 0);
+    assert_eq!(names(&stage.repository, "completed/qa").len(), 2);
+    stage.check_shown(&[&first, &second], &expect![[r#""#]]);
+    expect![[r#"
+        Pull request created: https://github.com/octo/demo/pull/1
+        assay:t-code-review
+        --
+        Review: Not ready: 1 finding must be fixed.
+        1 finding: 1 HIGH.
+        1. HIGH: Breakpoint left in the code (shop.py:2)
+        https://github.com/octo/demo/pull/1
+        assay:17cd7f88636351b2a201d2047c7f1349
+        --
+        Pull request created: https://github.com/octo/demo/pull/1
+        assay:review-fix-t-c1-code-review
+        --
+        Review: Ready: no open finding, and every reviewer answered.
+        No findings.
+        https://github.com/octo/demo/pull/1
+        assay:2b2fadc703709704f543233ff794a006"#]]
+    .assert_eq(&stage.told().replace(&stage.ticket, "TICKET"));
+    assert_eq!(stage.jira.status(&stage.ticket), "Approved");
+    let logs = fs::read_to_string(stage.repository.path().join("logs/agent.log")).unwrap();
+    assert!(!logs.contains(TOKEN) && !logs.contains(jira::TOKEN));
+    let pushed = assay_fakes::git(&stage.bare, &["log", "-1", "--format=%B", &second]);
+    assert!(pushed.contains("Review-Cycle: 1"), "{pushed}");
+}
+
+#[test]
+fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first() {
+    let stage = Stage::new();
+    let author = Repository::empty(&[]);
+    author.git(&["remote", "add", "origin", stage.bare.to_str().unwrap()]);
+    author.git(&["fetch", "--quiet", "origin"]);
+    let branch = format!("feature/{}-prices", stage.ticket);
+    author.git(&["checkout", "--quiet", "-b", &branch, "origin/main"]);
+    author.write("shop.py", "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n");
+    author.commit("prices are added up");
+    author.git(&["push", "--quiet", "origin", &branch]);
+    let first = author.git(&["rev-parse", "HEAD"]);
+    let diff = author.git(&["diff", "origin/main...HEAD"]) + "\n";
+    stage.github.open_pull(REPO, NewPull::new("ann", &branch, &first, &diff));
+    stage.jira.set(&stage.ticket, "status", json!("Code Review"));
+    assert_eq!(stage.ask_for_reviews("opened"), ["queued", "already_there", "0 0", "0 true"]);
+    assert_eq!(names(&stage.repository, "queues/qa"), [format!("review-octo.demo-1-{first}.json")]);
+
+    let mut agents = stage.agents(&[]);
+    agents.heard("moved from Code Review to Changes Requested");
+    agents.heard("moved from Code Review to Approved");
+    let second = stage.head();
+    assert_ne!(first, second);
+    assert_eq!(stage.ask_for_reviews("synchronize")[0], "already_there");
+    assert_eq!(agents.stop(), 0);
+    assert_eq!(names(&stage.repository, "completed/qa").len(), 2);
+    stage.check_shown(&[&first, &second], &expect![[r#""#]]);
+    assert_eq!(stage.jira.status(&stage.ticket), "Approved");
+}

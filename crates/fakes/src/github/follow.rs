@@ -1,0 +1,64 @@
+//! A repository on GitHub that is a real one as well: [`GitHub::follow`].
+
+use std::path::{Path, PathBuf};
+
+use super::GitHub;
+use super::state::Standing;
+use crate::repository::git;
+
+/// A repository and where git keeps it.
+#[derive(Debug, Clone)]
+pub(super) struct Followed {
+    name: String,
+    folder: PathBuf,
+}
+
+impl GitHub {
+    /// Takes the branches of a repository from a bare one, with every request over TCP, and keeps its
+    /// pull requests there as the real one does.
+    pub fn follow(&self, name: &str, folder: &Path) {
+        let followed = Followed { name: name.to_owned(), folder: folder.to_owned() };
+        self.state().followed.push(followed);
+        self.catch_up();
+    }
+
+    /// Looks what was pushed.
+    pub(super) fn catch_up(&self) {
+        let followed = self.state().followed.clone();
+        for Followed { name, folder } in followed {
+            let listed = git(
+                &folder,
+                &["for-each-ref", "--format=%(objectname) %(refname:short)", "refs/heads"],
+            );
+            for (sha, branch) in listed.lines().filter_map(|line| line.split_once(' ')) {
+                if self.branch(&name, branch).as_deref() != Some(sha) {
+                    let diff = git(&folder, &["diff", "--no-color", &format!("main...{sha}")]);
+                    let diff = if diff.is_empty() { diff } else { diff + "\n" };
+                    self.add_commit(&name, sha, &diff);
+                    self.add_branch(&name, branch, sha);
+                    for number in self.open_pulls_of(&name, branch) {
+                        self.move_head(&name, number, sha, &diff);
+                    }
+                }
+            }
+            for (number, sha) in self.heads(&name) {
+                git(&folder, &["update-ref", &format!("refs/pull/{number}/head"), &sha]);
+            }
+        }
+    }
+
+    fn open_pulls_of(&self, repo: &str, branch: &str) -> Vec<u64> {
+        let state = self.state();
+        let pulls = state.repo(repo).unwrap().pulls.values();
+        pulls
+            .filter(|pull| pull.standing == Standing::Open && pull.head.branch == branch)
+            .map(|it| it.number)
+            .collect()
+    }
+
+    fn heads(&self, repo: &str) -> Vec<(u64, String)> {
+        let state = self.state();
+        let pulls = state.repo(repo).unwrap().pulls.values();
+        pulls.map(|pull| (pull.number, pull.head.sha.clone())).collect()
+    }
+}
