@@ -104,19 +104,16 @@ impl Reviews for ByCommand {
         }
         let configuration = Configuration::on_disk(root).map_err(|error| failed(&error))?;
         let when_ready = configuration.unwrap_or_default().github.when_ready;
-        let draft = match scope {
-            Scope::Pull { number, .. } => {
-                let head = posting::head(root, *number).map_err(|error| failed(&error))?;
-                let draft =
-                    posting::draft(&prepared.change, &reviewed.synthesis, &head, when_ready);
-                Some(Box::new(draft))
-            }
-            Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => None,
-        };
+        let head = prepared.change.pull_head().map(str::to_owned);
+        let draft = head.as_ref().map(|head| {
+            let draft = posting::draft(&prepared.change, &reviewed.synthesis, head, when_ready);
+            Box::new(draft)
+        });
         Ok(workflow::Reviewed {
             may_answer_later: reviewed.may_be_answered_later(),
             run: Some(kept.id),
             draft,
+            head,
             messages: prepared.change.messages(),
             synthesis: reviewed.synthesis,
         })

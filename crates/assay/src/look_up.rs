@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use assay_agents::work::chain;
 use assay_serve::hooks::{LookUpError, Pulls, Tickets};
+use assay_serve::mcp::Refusal;
 use assay_services::github::{GitHub, OpenPulls, PullState};
 use assay_services::http::ServiceError;
 use assay_services::jira::{Jira, JiraError, Marker};
@@ -42,7 +43,7 @@ impl Pulls for OnGithub {
             found.extend(pulls.filter(|pull| {
                 [&pull.branch, &pull.title]
                     .iter()
-                    .any(|text| TicketKey::in_text(text).as_ref() == Some(key))
+                    .any(|text| TicketKey::all_in(text).any(|found| found == *key))
             }));
         }
         Ok(found)
@@ -56,6 +57,18 @@ impl Tickets for InJira {
     fn comment_once(&self, key: &TicketKey, mark: &str, text: &str) -> Result<(), LookUpError> {
         let told = self.0.comment_once(key, &Marker::of(mark), text);
         told.map(|_| ()).map_err(|error| jira_failed(&error))
+    }
+}
+
+impl assay_serve::github::Tickets for InJira {
+    fn url(&self, key: &TicketKey) -> String {
+        self.0.url_of(key)
+    }
+
+    fn link(&self, key: &TicketKey, pull_url: &str) -> Result<(), Refusal> {
+        let marker = Marker::of(&format!("link {pull_url}"));
+        let told = self.0.comment_once(key, &marker, &format!("Pull request: {pull_url}"));
+        told.map(|_| ()).map_err(|error| Refusal::of(&error))
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_agents::work::chain;
-use assay_change::{Change, commit_of};
+use assay_change::Change;
 use assay_findings::post::{Draft, Surroundings, WhenReady, check_run, compose};
 use assay_findings::synthesis::Synthesis;
 use assay_findings::write::{self, Document, Form};
@@ -53,9 +53,9 @@ impl Posting<'_> {
             bail!("there is no token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
         }
         let mail = mail(root, &configuration, AN_HOUR, note)?;
-        let head = head(root, self.number)?;
+        let head = self.change.pull_head().context("the change is no pull request")?;
         match form {
-            PostAs::Review => self.by_mail(&mail, &head, configuration.github.when_ready),
+            PostAs::Review => self.by_mail(&mail, head, configuration.github.when_ready),
             PostAs::CheckRun => {
                 let run = check_run(self.synthesis, None);
                 let told = github(&mail)?.tell_check_run(
@@ -108,12 +108,6 @@ impl Posting<'_> {
 
 fn github(mail: &Mail) -> anyhow::Result<&GitHub> {
     mail.github.as_ref().context("GitHub is not configured")
-}
-
-/// Gives the last commit of a pull request as it was fetched for a review.
-pub(crate) fn head(root: &Path, number: u64) -> anyhow::Result<String> {
-    let name = format!("refs/assay/pull/{number}/head");
-    commit_of(root, &name).with_context(|| format!("`{name}` was not fetched"))
 }
 
 /// Composes the review of a pull request, as it is to stand there.

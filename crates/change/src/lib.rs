@@ -61,6 +61,12 @@ pub enum Scope {
         repository: String,
         /// Its number.
         number: u64,
+        /// The commit that is meant, by its whole name; its last one if nothing is said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<String>,
+        /// The branch that it is for, which not every pull request tells by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<String>,
     },
 }
 
@@ -76,7 +82,7 @@ impl Scope {
         let (owner, name) = repository.split_once('/')?;
         let is_named = !owner.is_empty() && !name.is_empty() && !name.contains('/');
         let number = number.parse().ok().filter(|_| is_named)?;
-        Some(Scope::Pull { repository: repository.to_owned(), number })
+        Some(Scope::Pull { repository: repository.to_owned(), number, head: None, base: None })
     }
 }
 
@@ -96,6 +102,8 @@ pub struct Change {
     messages: Messages,
     /// The pull request that it is, `OWNER/REPO#N`.
     pull: Option<String>,
+    /// Its last commit, where it is a pull request.
+    head: Option<String>,
     base: TreeKind,
     tree: TreeKind,
 }
@@ -123,8 +131,9 @@ impl Change {
         let root = git.root.clone();
         let base = TreeKind::Git(Box::new(GitTree::revision(git, base)));
         let messages = Messages::None;
-        let (untracked, is_limited, pull) = (Vec::new(), false, None);
-        Change { root, title, files, untracked, is_limited, messages, pull, base, tree }
+        let (untracked, is_limited) = (Vec::new(), false);
+        let (pull, head) = (None, None);
+        Change { root, title, files, untracked, is_limited, messages, pull, head, base, tree }
     }
 
     /// Gives the tree before the change: that of the commit it is held against.
@@ -138,6 +147,11 @@ impl Change {
             TreeKind::Git(tree) => tree.revision.as_deref(),
             TreeKind::Dir(_) | TreeKind::Recorded(_) => None,
         }
+    }
+
+    /// Names the last commit of a pull request, which is what was looked at whatever became of it.
+    pub fn pull_head(&self) -> Option<&str> {
+        self.head.as_deref()
     }
 
     /// Gives the tree after the change.
@@ -259,12 +273,13 @@ fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, 
             Ok(Change::new(git, "staged changes".to_owned(), from, files, tree))
         }
         Scope::Commits(range) => open_commits(git, range, &selection.paths),
-        Scope::Pull { repository, number } => {
-            let pull = git.pull(repository, *number)?;
+        Scope::Pull { repository, number, head, base } => {
+            let pull = git.pull(repository, *number, head.as_deref(), base.as_deref())?;
             let name = format!("{repository}#{number}");
             let title = format!("pull request {name}");
+            let head = pull.head.clone();
             let change = between(git, pull.base, pull.head, title, &selection.paths)?;
-            Ok(Change { pull: Some(name), ..change })
+            Ok(Change { pull: Some(name), head: Some(head), ..change })
         }
     }
 }

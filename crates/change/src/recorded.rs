@@ -107,6 +107,7 @@ impl RecordedChange {
             untracked: Vec::new(),
             is_limited: false,
             messages: Messages::Known(self.messages),
+            head: None,
             pull: None,
             base: TreeKind::Recorded(self.before),
             tree: TreeKind::Recorded(self.after),

@@ -34,7 +34,21 @@ pub fn ask<T: DeserializeOwned>(
     let errors = answer["errors"].as_array().cloned().unwrap_or_default();
     if !errors.is_empty() {
         let said = errors.iter().filter_map(|error| error["message"].as_str());
-        return Err(api.refusal(&call, 200, &said.collect::<Vec<_>>().join("; ")));
+        let said = said.collect::<Vec<_>>().join("; ");
+        return Err(api.refusal(&call, status(&errors), &said));
     }
     api.fits(&call, answer["data"].take())
+}
+
+/// Gives the status that a refusal would have elsewhere. What has no name is a breakdown, after which
+/// nobody knows whether something was done.
+fn status(errors: &[Value]) -> u16 {
+    let kind = |error: &Value| match error["type"].as_str() {
+        Some("NOT_FOUND") => 404,
+        Some("FORBIDDEN" | "INSUFFICIENT_SCOPES") => 403,
+        Some("UNPROCESSABLE") => 422,
+        _ if error["extensions"]["type"] == "graphql_validation_failed" => 400,
+        _ => 502,
+    };
+    errors.iter().map(kind).min().unwrap_or(502)
 }

@@ -16,6 +16,12 @@ use crate::task::{Kind, Moment, QueueName, Task, TaskId};
 /// The most characters of a title that go into that of a task.
 const TITLE: usize = 160;
 
+/// What looks like the key of a project in front of a number, and is the name of something else.
+const NO_PROJECTS: [&str; 14] = [
+    "AES", "CVE", "CWE", "ES", "HTTP", "IEEE", "IPV", "ISO", "MD", "PEP", "RFC", "RSA", "SHA",
+    "UTF",
+];
+
 /// Why a text names nothing on GitHub or in JIRA.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PullError {
@@ -129,15 +135,17 @@ impl TicketKey {
         self.0.rsplit_once('-').map_or("", |(project, _)| project)
     }
 
-    /// Finds the first key in a branch or a title, such as in `feature/PROJ-123-login`. Branches are
-    /// often in lower case; words such as `utf-8` are no tickets, so there it has to begin a part.
+    /// Finds the keys in a branch or a title, such as in `feature/PROJ-123-login`. What only looks
+    /// like one, such as `UTF-8`, is none.
+    pub fn all_in(text: &str) -> impl Iterator<Item = TicketKey> {
+        let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+        let found = text.split(move |c| !is_inside(c)).filter_map(in_word);
+        found.filter(|key| !NO_PROJECTS.contains(&key.project()))
+    }
+
+    /// Finds the first key in a branch or a title.
     pub fn in_text(text: &str) -> Option<TicketKey> {
-        let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        let upper = text.split(|c| !is_inside(c)).find_map(in_word);
-        upper.or_else(|| {
-            let parts = text.contains('/').then(|| text.split('/'));
-            parts?.find_map(|part| in_word(&part.to_ascii_uppercase()))
-        })
+        TicketKey::all_in(text).next()
     }
 }
 
@@ -145,7 +153,8 @@ impl TicketKey {
 fn in_word(word: &str) -> Option<TicketKey> {
     let (project, rest) = word.split_once('-')?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let ends = rest[digits..].bytes().next().is_none_or(|next| !next.is_ascii_alphanumeric());
+    let after = rest[digits..].trim_end_matches('.');
+    let ends = after.is_empty() || after.starts_with('-');
     format!("{project}-{}", &rest[..digits]).parse().ok().filter(|_| ends)
 }
 
@@ -325,7 +334,10 @@ mod tests {
             pull("o/r", branch, title).ticket().map(|key| key.to_string())
         };
         assert_eq!(found("feature/PROJ-123-login", ""), Some("PROJ-123".into()));
-        assert_eq!(found("feature/proj-123-login", ""), Some("PROJ-123".into()));
+        assert_eq!(
+            found("dependabot/npm/LODASH-4.17.21", "Use SHA-256 (PROJ-12)."),
+            Some("PROJ-12".into())
+        );
         assert_eq!(found("login", "[PROJ-9] Log in"), Some("PROJ-9".into()));
         assert_eq!(found("login", "PROJ-9: log in, see ABC-2"), Some("PROJ-9".into()));
         assert_eq!(found("read-utf-8", "Read utf-8 in sha-256"), None);

@@ -85,6 +85,7 @@ impl CommandWork {
                 let reviewed = Reviewed {
                     synthesis,
                     draft: None,
+                    head: None,
                     messages: Vec::new(),
                     may_answer_later: false,
                     run: None,

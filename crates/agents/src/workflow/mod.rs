@@ -91,6 +91,8 @@ pub struct Reviewed {
     pub synthesis: Synthesis,
     /// The review as it is to stand on the pull request, if the change is one.
     pub draft: Option<Box<Draft>>,
+    /// The last commit of the pull request that was looked at, if it is one.
+    pub head: Option<String>,
     /// What the messages of the change's commits say.
     pub messages: Vec<String>,
     /// Where the review is kept.

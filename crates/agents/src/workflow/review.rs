@@ -34,7 +34,7 @@ impl<R: Reviews> Work for ReviewWork<R> {
         let before = tip(root, &scope);
         let reviewed = self.reviews.review(&scope, job)?;
         tell(job, &reviewed);
-        let head = tip(root, &scope);
+        let head = reviewed.head.clone().or_else(|| tip(root, &scope));
         // A pull request is fetched with the review, and may well be another than before.
         if matches!(scope, Scope::Commits(_)) && before != head {
             return Err(Failed::passing(
@@ -74,11 +74,8 @@ fn in_its_cycle<'a>(task: &'a Task, scope: &Scope, messages: &[String]) -> Cow<'
 /// Gives the last commit of a change, if it is made of commits.
 fn tip(root: &Path, scope: &Scope) -> Option<String> {
     match scope {
-        Scope::Pull { number, .. } => {
-            commit_of(root, &format!("refs/assay/pull/{number}/head")).ok()
-        }
         Scope::Commits(range) => commit_of(root, subject::last(range)).ok(),
-        Scope::Automatic | Scope::Against(_) | Scope::Staged => None,
+        Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Pull { .. } => None,
     }
 }
 

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use assay_change::{GitError, Scope, commit_of, main_branch};
 
+use assay_store::pulls::CommitId;
+
 use super::follow_up::OWN_BRANCH;
 use crate::work::{Failed, Job, chain};
 
@@ -77,7 +79,9 @@ pub(super) fn scope(root: &Path, job: &Job<'_>) -> Result<Scope, Failed> {
         return Ok(Scope::Commits(commit.to_owned()));
     }
     if let Some((repository, number)) = pull(job).filter(|_| !is_own(job)) {
-        return Ok(Scope::Pull { repository, number });
+        let head = job.context("head_commit").filter(|head| head.parse::<CommitId>().is_ok());
+        let (head, base) = (head.map(str::to_owned), job.context("base_branch").map(str::to_owned));
+        return Ok(Scope::Pull { repository, number, head, base });
     }
     let named = branch(job);
     let here = named.and_then(|name| local(root, name).ok());

@@ -72,6 +72,7 @@ fn reviewed(findings: &str) -> Reviewed {
     Reviewed {
         synthesis,
         draft: None,
+        head: None,
         messages: Vec::new(),
         run: Some("run-1".to_owned()),
         may_answer_later: false,

@@ -99,7 +99,11 @@ fn a_branch_of_the_same_name_is_not_the_pull_request() {
     let repository = Repository::new();
     repository.git(&["branch", "topic"]);
     let pull = json!({ "branch_name": "topic", "github_repo": "o/r", "pr_number": 7 });
-    check_scope(&repository, &pull, &expect![[r#"Pull { repository: "o/r", number: 7 }"#]]);
+    check_scope(
+        &repository,
+        &pull,
+        &expect![[r#"Pull { repository: "o/r", number: 7, head: None, base: None }"#]],
+    );
     let mut mended = pull.clone();
     mended["_own_branch"] = json!("topic");
     check_scope(&repository, &mended, &expect![[r#"Commits("main...topic")"#]]);
@@ -203,6 +207,7 @@ impl Reviews for Approves<'_> {
         Ok(Reviewed {
             synthesis,
             draft: None,
+            head: None,
             messages: Vec::new(),
             run: None,
             may_answer_later: false,

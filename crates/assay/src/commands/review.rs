@@ -227,7 +227,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 /// Posts a review, and says whether that went well.
 fn post(form: PostAs, scope: &Scope, prepared: &Prepared, synthesis: &Synthesis) -> bool {
     let posted = match scope {
-        Scope::Pull { repository, number } => {
+        Scope::Pull { repository, number, .. } => {
             repository.parse().map_err(Into::into).and_then(|repository| {
                 let (number, change) = (*number, &prepared.change);
                 Posting { repository, number, change, synthesis }.post(form)

@@ -9,7 +9,7 @@ use assay_services::http::ServerUrl;
 use assay_store::pulls::RepositoryName;
 use serde::Deserialize;
 
-use super::service::secret;
+use super::service::{check_private, secret};
 use super::{PATH, key};
 use crate::environment::variable;
 
@@ -43,7 +43,7 @@ pub(crate) struct StoredGithub {
 impl StoredGithub {
     /// Refuses what cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        self.url()?;
+        check_private(&self.url()?, "github.url")?;
         self.key()?;
         Ok(())
     }

@@ -11,7 +11,7 @@ use assay_services::http::ServerUrl;
 use assay_services::jira::{Flavour, Jira};
 use serde::Deserialize;
 
-use super::service::{Reached, reach, secret};
+use super::service::{Reached, check_private, reach, secret};
 use super::{PATH, key};
 use crate::environment::variable;
 
@@ -81,7 +81,9 @@ impl StoredJira {
                  `token_command`"
             );
         }
-        self.address()?;
+        if let Some(url) = self.address()? {
+            check_private(&url, "jira.url")?;
+        }
         self.key()?;
         Ok(())
     }

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use assay_sandbox::{KeySource, Keys};
 use assay_serve::hooks::Secret;
 use assay_services::http::{Patience, ServerUrl, Transport, Wire};
 
+use super::PATH;
 use crate::environment::variable;
 
 /// How long one answer of a service may take.
@@ -40,4 +41,12 @@ pub(super) fn reach(
 pub(super) fn secret(name: &str) -> anyhow::Result<Option<Secret>> {
     let secret = variable(name).map(|text| Secret::new(&text, format!("`{name}`")));
     secret.transpose().context("webhooks cannot be told from anybody else's")
+}
+
+/// Refuses an address on the way to which anybody could read a key.
+pub(super) fn check_private(url: &ServerUrl, name: &str) -> anyhow::Result<()> {
+    match url.keeps_secrets() {
+        true => Ok(()),
+        false => bail!("`{name}` in `{PATH}` would send a key in the clear: write `https://…`"),
+    }
 }

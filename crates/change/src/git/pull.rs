@@ -44,8 +44,15 @@ pub(crate) struct Pull {
 }
 
 impl Git {
-    /// Fetches a pull request into `refs/assay/pull/`.
-    pub(crate) fn pull(&self, repository: &str, number: u64) -> Result<Pull, GitError> {
+    /// Fetches a pull request into `refs/assay/pull/`: its last commit, or the one that is wanted,
+    /// and the branch that it is for. Others fetch as well: what is given is what was fetched here.
+    pub(crate) fn pull(
+        &self,
+        repository: &str,
+        number: u64,
+        wanted: Option<&str>,
+        base: Option<&str>,
+    ) -> Result<Pull, GitError> {
         let remote = self.remote_of(repository)?;
         let pull = format!("refs/pull/{number}");
         let (head, merge) = (format!("{pull}/head"), format!("{pull}/merge"));
@@ -56,19 +63,42 @@ impl Git {
         if !is_there(&head) {
             return Err(GitError::UnknownPull { repository: repository.to_owned(), number });
         }
-        // A pull request that cannot be merged is held against the default branch.
-        let against = if is_there(&merge) { merge.as_str() } else { "HEAD" };
-        let kept = format!("refs/assay/pull/{number}");
+        // One that cannot be merged is held against the branch that it is for, or else the default.
+        let base = base.map(|base| self.branch_name(base)).transpose()?;
+        let against = match (is_there(&merge), base) {
+            (true, _) => merge.clone(),
+            (false, Some(base)) => base,
+            (false, None) => "HEAD".to_owned(),
+        };
+        // Repositories that are remotes of one clone have pull requests of the same number.
+        let kept = format!("refs/assay/pull/{}/{number}", short_hash(repository));
         self.fetch(
             &remote,
             &[&format!("+{head}:{kept}/head"), &format!("+{against}:{kept}/against")],
         )?;
-        let head = self.resolve(&format!("{kept}/head"))?;
-        let against = match against {
-            "HEAD" => self.resolve(&format!("{kept}/against"))?,
-            _ => self.parent_or_empty(&format!("{kept}/against"))?,
+        let mut head = self.resolve(&format!("{kept}/head"))?;
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != head) {
+            // What was pushed a moment ago may not stand there yet, and something else may by now.
+            if !is_commit(wanted) {
+                return Err(GitError::UnknownRevision { name: wanted.to_owned() });
+            }
+            self.fetch(&remote, &[&format!("+{wanted}:{kept}/head")])?;
+            head = self.resolve(wanted)?;
+        }
+        let tip = self.resolve(&format!("{kept}/against"))?;
+        let against = match against == merge {
+            true => self.parent_or_empty(&tip)?,
+            false => tip,
         };
         Ok(Pull { base: self.merge_base(&against, &head)?, head })
+    }
+
+    /// Gives the whole name of a branch, if it can be one.
+    fn branch_name(&self, branch: &str) -> Result<String, GitError> {
+        match self.line(&["check-ref-format", "--branch", branch]) {
+            Ok(_) => Ok(format!("refs/heads/{branch}")),
+            Err(_) => Err(GitError::BadBranch { name: branch.to_owned() }),
+        }
     }
 
     fn fetch(&self, remote: &str, refs: &[&str]) -> Result<(), GitError> {
@@ -127,6 +157,16 @@ impl Git {
             }),
         }
     }
+}
+
+/// Says whether a text is a whole name of a commit.
+fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Gives a few digits that stand for a repository, whose name is the same in either case.
+fn short_hash(repository: &str) -> String {
+    blake3::hash(repository.to_ascii_lowercase().as_bytes()).to_hex()[..12].to_owned()
 }
 
 /// Reads settings as git lists them: key, line break, value, NUL.

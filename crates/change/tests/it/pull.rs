@@ -42,7 +42,7 @@ fn pulled(is_merged: bool) -> Pulled {
 }
 
 fn check(pulled: &Pulled, repository: &str, number: u64, expected: Expect) {
-    let scope = Scope::Pull { repository: repository.to_owned(), number };
+    let scope = Scope::Pull { repository: repository.to_owned(), number, head: None, base: None };
     let shown = match assay_change::open(pulled.clone.path(), &scope, &Selection::default()) {
         Ok(change) => {
             assert_eq!(change.tree().read(&path("pulled")).as_deref(), Some("1\n2\n"));
@@ -70,7 +70,8 @@ fn a_pull_request_is_held_against_where_it_left_its_base() {
         let refs = pulled.clone.git(&[
             "for-each-ref", "--format=%(refname)", "refs/assay", "refs/tags", "refs/remotes",
         ]);
-        assert_eq!(refs, "refs/assay/pull/7/against\nrefs/assay/pull/7/head");
+        let names: Vec<&str> = refs.lines().map(|name| name.split_at(29).1).collect();
+        assert_eq!(names, ["7/against", "7/head"], "{refs}");
         assert!(!pulled.clone.path().join(".git/FETCH_HEAD").exists());
     }
 }
@@ -78,7 +79,7 @@ fn a_pull_request_is_held_against_where_it_left_its_base() {
 #[test]
 fn a_pull_request_that_moved_on_is_fetched_again() {
     let pulled = pulled(true);
-    let scope = Scope::Pull { repository: "Owner/repo".to_owned(), number: 7 };
+    let scope = Scope::pull_request("Owner/repo#7").unwrap();
     open(pulled.clone.path(), scope.clone());
     let bare = pulled.bare();
     git(&bare, &["update-ref", "refs/pull/7/head", "main"]);
@@ -123,4 +124,35 @@ fn a_branch_of_the_remote_moves_on_and_never_back() {
     assert_eq!(git(&place, &["rev-parse", "fix/it"]), first);
     let odd = assay_change::push(clone.path(), "owner/repo", "HEAD", "a..b").unwrap_err();
     assert!(odd.to_string().contains("a..b"), "{odd}");
+}
+
+#[test]
+fn a_commit_that_is_wanted_is_looked_at_whatever_the_pull_request_is_by_now() {
+    let pulled = pulled(false);
+    let bare = pulled.bare();
+    let topic = git(&bare, &["rev-parse", "refs/pull/7/head"]);
+    // Somebody pushed since, and the name of the pull request lags behind.
+    let author = Repository::empty(&[]);
+    author.git(&["fetch", "--quiet", bare.to_str().unwrap(), "refs/pull/7/head"]);
+    author.git(&["checkout", "--quiet", "-b", "topic", "FETCH_HEAD"]);
+    author.write("more", "1\n");
+    author.commit("more");
+    author.git(&["push", "--quiet", bare.to_str().unwrap(), "HEAD:refs/heads/topic"]);
+    let pushed = author.git(&["rev-parse", "HEAD"]);
+    let open = |head: Option<&str>| {
+        let scope = Scope::Pull {
+            repository: "owner/repo".to_owned(),
+            number: 7,
+            head: head.map(str::to_owned),
+            base: Some("main".to_owned()),
+        };
+        assay_change::open(pulled.clone.path(), &scope, &Selection::default())
+    };
+    assert_eq!(open(None).unwrap().pull_head(), Some(topic.as_str()));
+    assert_eq!(open(Some(&topic)).unwrap().pull_head(), Some(topic.as_str()));
+    let change = open(Some(&pushed)).unwrap();
+    assert_eq!(change.pull_head(), Some(pushed.as_str()));
+    assert!(change.tree().exists(&path("more")));
+    assert!(open(Some("HEAD")).is_err());
+    assert!(open(Some(&"0".repeat(40))).is_err());
 }

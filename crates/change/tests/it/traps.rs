@@ -68,7 +68,7 @@ impl Trap {
 
     /// Opens every scope, reads all that is in it, and checks that nothing was run.
     fn is_avoided(&self) {
-        let pull = Scope::Pull { repository: "owner/repo".to_owned(), number: 1 };
+        let pull = Scope::pull_request("owner/repo#1").unwrap();
         let scopes = [
             Scope::Automatic,
             against("main"),
@@ -96,7 +96,7 @@ impl Trap {
 fn a_trap_without_bait_is_opened_in_every_scope() {
     let trap = Trap::new();
     let mut shown = String::new();
-    let pull = Scope::Pull { repository: "owner/repo".to_owned(), number: 1 };
+    let pull = Scope::pull_request("owner/repo#1").unwrap();
     for scope in [against("main"), Scope::Staged, commits("HEAD"), pull] {
         shown += &show(&open(trap.repository.path(), scope));
     }

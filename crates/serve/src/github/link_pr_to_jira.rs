@@ -71,7 +71,7 @@ fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
         desk.github.update_pull(&repository, input.pr_number, &update).map_err(failed)?;
     }
     if let Some(tickets) = &desk.tickets {
-        tickets.link(&key, &pull.url).map_err(|error| refused(&error, "jira_get_issue"))?;
+        tickets.link(&key, &pull.url)?;
     }
     let ticket_told = desk.tickets.is_some();
     Ok(Output { jira_key: key.to_string(), url: pull.url, pull_request_changed, ticket_told })

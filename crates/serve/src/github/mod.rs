@@ -45,7 +45,7 @@ pub trait Tickets: Send + Sync {
     fn url(&self, key: &TicketKey) -> String;
 
     /// Tells a ticket of its pull request, once.
-    fn link(&self, key: &TicketKey, pull_url: &str) -> Result<(), ServiceError>;
+    fn link(&self, key: &TicketKey, pull_url: &str) -> Result<(), Refusal>;
 }
 
 /// What the tools work on.

@@ -27,6 +27,11 @@ struct Input {
     #[serde(default)]
     #[schemars(length(max = 60_000))]
     body: String,
+    /// The commit that you looked at, as github_get_pr gave it; an approval needs it, and is refused
+    /// where the pull request has another by now.
+    #[serde(default)]
+    #[schemars(with = "String", length(min = 40, max = 64))]
+    head_commit: Option<String>,
     /// What to say of lines.
     #[serde(default)]
     #[schemars(length(max = 50))]
@@ -98,6 +103,19 @@ fn submit(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     let comments = comments.collect::<Result<_, _>>()?;
     let failed = |error| refused(&error, "github_get_pr_comments");
     let commit = desk.github.pull(&repository, input.pr_number).map_err(failed)?.head.commit;
+    match &input.head_commit {
+        Some(seen) if *seen != commit.as_str() => {
+            return Err(Refusal::new(format!(
+                "the pull request is at {commit} by now; nothing was sent. Look at it again."
+            )));
+        }
+        None if event == Event::Approve => {
+            return Err(Refusal::new(
+                "`head_commit` is missing: an approval says which commit was looked at",
+            ));
+        }
+        Some(_) | None => {}
+    }
     let review = NewReview { commit, event, body: cleared(&input.body), comments };
     let posted = desk.github.submit_review(&repository, input.pr_number, &review);
     let posted = posted.map_err(|error| match error.status() {

@@ -9,6 +9,10 @@ use serde_json::{Map, Value};
 use super::Desk;
 use crate::mcp::Refusal;
 
+/// What would have something else reviewed than the pull request.
+const ELSEWHERE: [&str; 6] =
+    ["commit", "base", "worktree_branch", "implementation_branch", "_own_branch", "spec"];
+
 /// Where pull requests are looked up.
 pub trait Pulls: Send + Sync {
     /// Finds a pull request; none where pull requests of that repository are not looked up here.
@@ -39,6 +43,12 @@ pub(super) fn complete(desk: &Desk, task: &mut Task) -> Result<(), Refusal> {
         return Err(Refusal::new(message));
     }
     let pull = found.pull(&repository);
+    // The one review of this head must be of this head, and must not wait for what never comes.
+    task.context.retain(|key, _| !ELSEWHERE.contains(&key.as_str()));
+    if !task.depends_on.is_empty() {
+        let message = "nothing was queued: the review of a pull request depends on nothing";
+        return Err(Refusal::new(message));
+    }
     add(&mut task.context, &pull);
     task.id = pull.task_id();
     Ok(())

@@ -27,6 +27,11 @@ impl ServerUrl {
         &self.0
     }
 
+    /// Says whether a key can be sent there: nobody on the way reads it.
+    pub fn keeps_secrets(&self) -> bool {
+        self.0.scheme_str() == Some("https") || self.is_here()
+    }
+
     /// Says whether it is on this machine, which no proxy reaches.
     pub(crate) fn is_here(&self) -> bool {
         let host = self.0.host().unwrap_or_default();

@@ -163,6 +163,11 @@ impl Api {
         self.service
     }
 
+    /// Says where it is.
+    pub fn place(&self) -> String {
+        self.transport.place()
+    }
+
     /// Its clock.
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
@@ -209,13 +214,15 @@ impl Api {
         let (mut limits, mut retries) = (0, 0);
         loop {
             let (error, wait) = match self.transport.send(&request) {
-                Ok(response) if matches!(response.status, 200..=299 | 304) => return Ok(response),
                 Ok(response) => {
                     let now = self.clock.now();
                     if let Some(wait) = limit::asked(&response, now, limits) {
                         limits += 1;
                         self.wait_for_limit(call, wait, limits)?;
                         continue;
+                    }
+                    if matches!(response.status, 200..=299 | 304) {
+                        return Ok(response);
                     }
                     (self.refusal(call, response.status, &said(&response)), response.status >= 500)
                 }

@@ -24,6 +24,7 @@ pub(super) fn asked(response: &Response, now: Duration, waits_so_far: u32) -> Op
         403 => response.header("retry-after").is_some() || is_used_up || says_so(response),
         // These come with other words as well, which mean something else.
         400 | 422 => says_so(response),
+        200 => says_so_in_an_answer(response),
         _ => false,
     };
     if !is_limit {
@@ -40,6 +41,18 @@ pub(super) fn asked(response: &Response, now: Duration, waits_so_far: u32) -> Op
     // A second more, as moments are cut to seconds.
     let reset = reset.map(|reset| reset.saturating_sub(now) + Duration::from_secs(1));
     Some(reset.unwrap_or_else(|| FIRST_WAIT * 2_u32.saturating_pow(waits_so_far.min(6))))
+}
+
+/// Says whether an answer that looks like a good one is a limit, as GraphQL tells it.
+fn says_so_in_an_answer(response: &Response) -> bool {
+    // Most answers are long, and few are this.
+    const WORD: &[u8] = b"RATE_LIMITED";
+    if !response.body.windows(WORD.len()).any(|bytes| bytes == WORD) {
+        return false;
+    }
+    let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+    let errors = body["errors"].as_array();
+    errors.is_some_and(|errors| errors.iter().any(|error| error["type"] == "RATE_LIMITED"))
 }
 
 /// Says whether a refusal is for asking too much: in its message, or in the codes of its errors.
@@ -91,6 +104,7 @@ mod tests {
             Some(120),
         );
         check(400, &[], r#"{"errors":[{"extensions":{"code":"RATELIMITED"}}]}"#, Some(120));
+        check(200, &[], r#"{"data":null,"errors":[{"type":"RATE_LIMITED"}]}"#, Some(120));
         check(429, &[("retry-after", "soon")], "", Some(120));
         let date = ("date", "Thu, 01 Jan 1970 01:00:00 GMT");
         check(429, &[date, ("retry-after", "Thu, 01 Jan 1970 01:00:09 GMT")], "", Some(9));
@@ -102,5 +116,6 @@ mod tests {
         check(422, &[], r#"{"message":"Validation Failed","errors":["line is missing"]}"#, None);
         check(404, &[("x-ratelimit-remaining", "0")], "", None);
         check(500, &[("retry-after", "7")], "", None);
+        check(200, &[], r#"{"body":"it is RATE_LIMITED"}"#, None);
     }
 }

@@ -19,6 +19,7 @@ mod wiki;
 use std::sync::Arc;
 
 use assay_sandbox::Keys;
+use assay_store::pulls::TicketKey;
 use serde_json::Value;
 
 pub use self::comment::{Marker, MarkerError};
@@ -61,6 +62,11 @@ impl Jira {
         };
         let api = Api::new("JIRA", transport, keys, authorization, clock);
         Jira { api: api.with_header("accept", "application/json"), flavour }
+    }
+
+    /// Gives where people find a ticket.
+    pub fn url_of(&self, key: &TicketKey) -> String {
+        format!("{}/browse/{key}", self.api.place().trim_end_matches('/'))
     }
 
     /// Gives a path below the version of the interface that is spoken.

@@ -162,7 +162,9 @@ impl Stage {
     fn told(&self) -> String {
         let comments = self.jira.comments(&self.ticket);
         let texts = comments.iter().map(assay_services::jira::document::read);
-        texts.collect::<Vec<_>>().join("\n--\n")
+        let told = texts.collect::<Vec<_>>().join("\n--\n");
+        let lines = told.lines().filter(|line| !line.starts_with("assay:"));
+        lines.collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -196,24 +198,42 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
     assert_eq!(stage.ask_for_reviews("synchronize")[0], "already_there");
     assert_eq!(agents.stop(), 0);
     assert_eq!(names(&stage.repository, "completed/qa").len(), 2);
-    stage.check_shown(&[&first, &second], &expect![[r#""#]]);
+    stage.check_shown(
+        &[&first, &second],
+        &expect![[r#"
+        shop.py, outdated, resolved by assay-bot
+          assay-bot: **🟠 HIGH: Breakpoint left in the code**
+            The program stops there and waits for somebody to type a command.
+            **Fix**: Take the breakpoint out.
+            ```suggestion
+            ```
+            <sub>best\_practices · `python/debugger` · found by rules · confidence 100</sub>
+        comment
+          assay-bot: ## Ready (rules only)
+            - no open finding, and every reviewer answered
+            - 1 hunk: 1 by rules
+            No findings.
+        review, commented at COMMIT 1
+          assay-bot: **Not ready**: 1 finding must be fixed.
+        review, commented at COMMIT 1
+          assay-bot: More comments of the same review.
+        review, commented at COMMIT 2
+          assay-bot: **Ready**: no open finding, and every reviewer answered.
+    "#]],
+    );
     expect![[r#"
         Pull request created: https://github.com/octo/demo/pull/1
-        assay:t-code-review
         --
         Review: Not ready: 1 finding must be fixed.
         1 finding: 1 HIGH.
         1. HIGH: Breakpoint left in the code (shop.py:2)
         https://github.com/octo/demo/pull/1
-        assay:17cd7f88636351b2a201d2047c7f1349
         --
-        Pull request created: https://github.com/octo/demo/pull/1
-        assay:review-fix-t-c1-code-review
+        More was pushed to the pull request: https://github.com/octo/demo/pull/1
         --
         Review: Ready: no open finding, and every reviewer answered.
         No findings.
-        https://github.com/octo/demo/pull/1
-        assay:2b2fadc703709704f543233ff794a006"#]]
+        https://github.com/octo/demo/pull/1"#]]
     .assert_eq(&stage.told().replace(&stage.ticket, "TICKET"));
     assert_eq!(stage.jira.status(&stage.ticket), "Approved");
     let logs = fs::read_to_string(stage.repository.path().join("logs/agent.log")).unwrap();
@@ -248,6 +268,26 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
     assert_eq!(stage.ask_for_reviews("synchronize")[0], "already_there");
     assert_eq!(agents.stop(), 0);
     assert_eq!(names(&stage.repository, "completed/qa").len(), 2);
-    stage.check_shown(&[&first, &second], &expect![[r#""#]]);
+    stage.check_shown(
+        &[&first, &second],
+        &expect![[r#"
+        shop.py, outdated, resolved by assay-bot
+          assay-bot: **🟠 HIGH: Breakpoint left in the code**
+            The program stops there and waits for somebody to type a command.
+            **Fix**: Take the breakpoint out.
+            ```suggestion
+            ```
+            <sub>best\_practices · `python/debugger` · found by rules · confidence 100</sub>
+        comment
+          assay-bot: ## Ready (rules only)
+            - no open finding, and every reviewer answered
+            - 1 hunk: 1 by rules
+            No findings.
+        review, changes requested at COMMIT 1
+          assay-bot: **Not ready**: 1 finding must be fixed.
+        review, approved at COMMIT 2
+          assay-bot: **Ready**: no open finding, and every reviewer answered.
+    "#]],
+    );
     assert_eq!(stage.jira.status(&stage.ticket), "Approved");
 }

@@ -56,7 +56,7 @@ impl Tickets for Told {
         format!("https://jira.example/browse/{key}")
     }
 
-    fn link(&self, key: &TicketKey, pull_url: &str) -> Result<(), ServiceError> {
+    fn link(&self, key: &TicketKey, pull_url: &str) -> Result<(), Refusal> {
         let told = format!("{key}: {}", pull_url.rsplit_once("/octo").unwrap().1);
         self.0.lock().unwrap().push(told);
         Ok(())

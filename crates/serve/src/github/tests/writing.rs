@@ -40,7 +40,18 @@ fn a_review_with_one_line_off_the_diff_is_not_sent_and_says_what_to_do() {
 #[test]
 fn an_approval_may_say_nothing_and_nobody_approves_what_is_their_own() {
     let stage = Stage::new();
-    let approval = json!({ "pr_number": 1, "event": "APPROVE" });
+    let blind = json!({ "pr_number": 1, "event": "APPROVE" });
+    expect!["`head_commit` is missing: an approval says which commit was looked at"]
+        .assert_eq(&stage.refusal("github_submit_review", blind.clone()));
+    let at = |head: &str| {
+        let mut approval = blind.clone();
+        approval["head_commit"] = json!(head);
+        approval
+    };
+    let stale = stage.refusal("github_submit_review", at(&sha("another")));
+    assert!(stale.contains("by now; nothing was sent"), "{stale}");
+    let head = stage.github.pull(REPO, 1)["head"]["sha"].as_str().unwrap().to_owned();
+    let approval = at(&head);
     assert_eq!(stage.call("github_submit_review", approval.clone()).unwrap()["state"], "APPROVED");
     let own = Stage::with(|pull| NewPull { author: "assay-bot".to_owned(), ..pull });
     expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 422: Unprocessable Entity; Can not approve your own pull request"].assert_eq(&own.refusal("github_submit_review", approval));
