@@ -74,8 +74,10 @@ fn read_head(mut stream: &TcpStream) -> io::Result<Option<Vec<u8>>> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") && head.len() < LONGEST_HEAD {
-        if stream.read(&mut byte)? == 0 {
-            return Ok(None);
+        match stream.read_exact(&mut byte) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) => return Err(error),
         }
         head.push(byte[0]);
     }

@@ -132,10 +132,8 @@ impl Connection {
         let mut head = Vec::new();
         let mut byte = [0];
         while !head.ends_with(b"\r\n\r\n") {
-            match self.stream.read(&mut byte)? {
-                0 => return Err(broken()),
-                _ => head.push(byte[0]),
-            }
+            self.stream.read_exact(&mut byte)?;
+            head.push(byte[0]);
         }
         let head = String::from_utf8_lossy(&head).into_owned();
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
