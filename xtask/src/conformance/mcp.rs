@@ -7,6 +7,7 @@ mod delegated;
 mod github;
 mod hostile;
 mod inspector;
+mod jira;
 mod official;
 mod python;
 mod stage;
@@ -21,6 +22,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     checks.extend(inspector::run());
     checks.extend(python::run());
     checks.extend(github::run());
+    checks.extend(jira::run());
     checks.extend(claude::run());
     checks.extend(delegated::run());
     Ok(checks)
