@@ -36,8 +36,10 @@ impl Pace {
 
     /// Takes the next place, and keeps it from others until it is dropped.
     fn take(&self, clock: &dyn Clock) -> Result<Lock, Lost> {
-        let unkept =
-            |error: DiskError| not_sent(format!("nobody can keep count of writes: {error}"));
+        let unkept = |error: DiskError| Lost::OnTheWay {
+            why: format!("nobody can keep count of writes: {error}: {}", error.source),
+            may_have_arrived: false,
+        };
         disk::make_folder(&self.folder).map_err(unkept)?;
         loop {
             let lock = disk::lock(&self.folder.join("writes.lock")).map_err(unkept)?;
@@ -52,12 +54,7 @@ impl Pace {
             // Whoever waits for the lock would not be told why.
             drop(lock);
             let why = format!("so as not to write too fast, waiting for {} s", seconds(wait));
-            clock.wait(wait, &why).map_err(|_| {
-                let seconds = seconds(wait);
-                not_sent(format!(
-                    "so much was written that the next write would wait for {seconds} s"
-                ))
-            })?;
+            clock.wait(wait, &why).map_err(|_| Lost::NotItsTurn { wait })?;
         }
     }
 
@@ -97,10 +94,6 @@ fn seconds(time: Duration) -> u64 {
     time.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX)
 }
 
-fn not_sent(why: String) -> Lost {
-    Lost { why, may_have_arrived: false }
-}
-
 /// A transport that writes at a pace.
 pub(super) struct Paced {
     pub(super) inner: Arc<dyn Transport>,
@@ -124,7 +117,54 @@ impl Transport for Paced {
 
 #[cfg(test)]
 mod tests {
+    use assay_sandbox::{KeySource, Keys};
+    use serde_json::json;
+
     use super::*;
+    use crate::http::{Api, Authorization, Call, NotWaited};
+
+    /// Waits for nothing.
+    struct Hurried;
+
+    impl Clock for Hurried {
+        fn now(&self) -> Duration {
+            HOUR
+        }
+
+        fn wait(&self, _: Duration, _: &str) -> Result<(), NotWaited> {
+            Err(NotWaited)
+        }
+    }
+
+    /// Takes everything.
+    struct Taken;
+
+    impl Transport for Taken {
+        fn send(&self, _: &Request) -> Result<Response, Lost> {
+            Ok(Response { status: 200, headers: Vec::new(), body: Vec::new() })
+        }
+
+        fn place(&self) -> String {
+            "here".to_owned()
+        }
+    }
+
+    #[test]
+    fn a_write_that_nobody_waits_for_ends_at_a_limit_and_not_as_silence() {
+        let folder = tempfile::tempdir().unwrap();
+        let pace = Pace::kept_in(folder.path().to_owned());
+        let paced = Paced { inner: Arc::new(Taken), pace, clock: Arc::new(Hurried) };
+        let (keys, clock) = (Arc::new(Keys::new(KeySource::None)), Arc::new(Hurried));
+        let api = Api::new("GitHub", Arc::new(paced), keys, Authorization::Bearer, clock);
+        let say = Call::post("/say", json!({}));
+        assert_eq!(api.send(&say).unwrap().status, 200);
+        let error = api.send(&say).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "GitHub sets a limit: `POST /say` would have to wait for 1 s; try it again later"
+        );
+        assert!(!error.is_unclear());
+    }
 
     fn at(seconds: impl IntoIterator<Item = u64>) -> Vec<Duration> {
         seconds.into_iter().map(Duration::from_secs).collect()

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::short;
-use super::{Clock, Effect, Method, Request, Response, ServiceError, Transport, limit};
+use super::{Clock, Effect, Lost, Method, Request, Response, ServiceError, Transport, limit};
 
 /// How long it may take to get a key.
 const KEY_TIME: Duration = Duration::from_secs(60);
@@ -226,10 +226,13 @@ impl Api {
                     }
                     (self.refusal(call, response.status, &said(&response)), response.status >= 500)
                 }
-                Err(lost) => {
-                    let unclear = call.effect == Effect::Writes && lost.may_have_arrived;
+                Err(Lost::NotItsTurn { wait }) => {
+                    return Err(self.limited(call, wait));
+                }
+                Err(Lost::OnTheWay { why, may_have_arrived }) => {
+                    let unclear = call.effect == Effect::Writes && may_have_arrived;
                     let (place, what) = (self.transport.place(), call.what());
-                    let why = short(&lost.why);
+                    let why = short(&why);
                     (ServiceError::Lost { service: self.service, place, what, why, unclear }, true)
                 }
             };
@@ -246,12 +249,15 @@ impl Api {
     }
 
     fn wait_for_limit(&self, call: &Call, wait: Duration, count: u32) -> Result<(), ServiceError> {
-        let limited = || ServiceError::Limited { service: self.service, what: call.what(), wait };
         if count > LIMITS {
-            return Err(limited());
+            return Err(self.limited(call, wait));
         }
         let why = format!("{} sets a limit: waiting for {} s", self.service, wait.as_secs());
-        self.clock.wait(wait, &why).map_err(|_| limited())
+        self.clock.wait(wait, &why).map_err(|_| self.limited(call, wait))
+    }
+
+    fn limited(&self, call: &Call, wait: Duration) -> ServiceError {
+        ServiceError::Limited { service: self.service, what: call.what(), wait }
     }
 
     fn request(&self, call: &Call, key: Option<&Key>) -> Request {

@@ -91,11 +91,19 @@ impl Response {
 
 /// No answer came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    /// Why.
-    pub why: String,
-    /// Whether the service may have got the request nevertheless.
-    pub may_have_arrived: bool,
+pub enum Lost {
+    /// It got lost on the way.
+    OnTheWay {
+        /// Why.
+        why: String,
+        /// Whether the service may have got the request nevertheless.
+        may_have_arrived: bool,
+    },
+    /// It was not sent: it is not its turn, and nobody waits that long.
+    NotItsTurn {
+        /// How long it would have to be waited for.
+        wait: Duration,
+    },
 }
 
 /// Carries a request to a service.
@@ -173,7 +181,7 @@ impl Transport for Wire {
 }
 
 fn unsent(why: String) -> Lost {
-    Lost { why, may_have_arrived: false }
+    Lost::OnTheWay { why, may_have_arrived: false }
 }
 
 fn lost(error: ureq::Error) -> Lost {
@@ -187,5 +195,5 @@ fn lost(error: ureq::Error) -> Lost {
         ureq::Error::HostNotFound => "nobody knows its host".to_owned(),
         other => other.to_string(),
     };
-    Lost { why, may_have_arrived: may_have_arrived && !refused }
+    Lost::OnTheWay { why, may_have_arrived: may_have_arrived && !refused }
 }

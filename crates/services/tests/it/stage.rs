@@ -21,7 +21,10 @@ impl Transport for Direct {
         };
         match self.0.answer(&asked) {
             Some(Answer { status, headers, body }) => Ok(Response { status, headers, body }),
-            None => Err(Lost { why: "the connection was cut".to_owned(), may_have_arrived: true }),
+            None => Err(Lost::OnTheWay {
+                why: "the connection was cut".to_owned(),
+                may_have_arrived: true,
+            }),
         }
     }
 

@@ -151,7 +151,10 @@ impl Transport for InProcess {
         }
         match answer {
             Some(fake::Answer { status, headers, body }) => Ok(Response { status, headers, body }),
-            None => Err(Lost { why: "the connection was cut".to_owned(), may_have_arrived: true }),
+            None => Err(Lost::OnTheWay {
+                why: "the connection was cut".to_owned(),
+                may_have_arrived: true,
+            }),
         }
     }
 
