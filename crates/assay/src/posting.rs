@@ -1,6 +1,5 @@
 //! Reviews where their change is discussed: what is to stand on a pull request, and how it gets there.
 
-use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,18 +11,22 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::write::{self, Document, Form};
 use assay_rules::Grammars;
 use assay_services::github::GitHub;
-use assay_services::mail::{Delivery, Letter, Mail};
+use assay_services::mail::{Delivery, Mail, Review};
+use assay_store::clock;
 use assay_store::outbox::Outbox;
 use assay_store::pulls::RepositoryName;
 use clap::ValueEnum;
 
-use crate::commands::note;
+use crate::commands::{note, warn};
 use crate::doors::own_folder;
 use crate::services;
 use crate::settings::Configuration;
 
 /// How long a person waits for a service at a time, and sees why.
 const AN_HOUR: Duration = Duration::from_secs(60 * 60 + 60);
+
+/// How long a person waits at a time for what others left behind.
+const BRIEFLY: Duration = Duration::from_secs(5);
 
 /// As what a review is posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -55,7 +58,11 @@ impl Posting<'_> {
         let mail = mail(root, &configuration, AN_HOUR, note)?;
         let head = self.change.pull_head().context("the change is no pull request")?;
         match form {
-            PostAs::Review => self.by_mail(&mail, head, configuration.github.when_ready),
+            PostAs::Review => {
+                let posted = self.by_mail(&mail, head, configuration.github.when_ready);
+                deliver_the_rest(root, &configuration);
+                posted
+            }
             PostAs::CheckRun => {
                 let run = check_run(self.synthesis, None);
                 let told = github(&mail)?.tell_check_run(
@@ -83,26 +90,36 @@ impl Posting<'_> {
         }
     }
 
-    /// Puts it in the outbox and delivers it from there, with whatever waited before.
+    /// Puts it in the outbox and delivers it from there.
     fn by_mail(&self, mail: &Mail, head: &str, when_ready: WhenReady) -> anyhow::Result<String> {
         let draft = Box::new(draft(self.change, self.synthesis, head, when_ready));
         let (repository, number) = (self.repository.clone(), self.number);
-        mail.put(&Letter::Review { repository, number, draft })?;
-        let (done, failed) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
-        mail.deliver(&|delivery| match delivery {
-            Delivery::Arrived(what) => done.borrow_mut().push(what.clone()),
-            Delivery::Waits(why) => failed.borrow_mut().push(format!(
-                "{}; it waits, and is delivered when something is posted next",
-                chain(why)
-            )),
-            Delivery::GivenUp(why, place) => {
-                failed.borrow_mut().push(format!("{}; it is kept in `{place}`", chain(why)));
+        let review = Review { repository, number, draft, then: None };
+        match mail.deliver_review(review, clock::now())? {
+            Delivery::Arrived(done) => Ok(done),
+            Delivery::Superseded(why) => bail!("{why}"),
+            Delivery::Waits(why) => {
+                bail!("{}; it waits, and is delivered when something is posted later", chain(&why))
             }
-        })?;
-        match failed.into_inner() {
-            failed if failed.is_empty() => Ok(done.into_inner().join("\n")),
-            failed => bail!("{}", failed.join("\n")),
+            Delivery::GivenUp(why, place) => bail!("{}; it is kept in `{place}`", chain(&why)),
         }
+    }
+}
+
+/// Tries to deliver what waits from before. Whatever comes of it says nothing about what was just
+/// posted.
+fn deliver_the_rest(root: &Path, configuration: &Configuration) {
+    let told = |delivery: &Delivery| match delivery {
+        Delivery::Arrived(_) | Delivery::Superseded(_) | Delivery::Waits(_) => {}
+        Delivery::GivenUp(why, place) => warn(&format!(
+            "what was to be told before could not be: {}; it is kept in `{place}`",
+            chain(why)
+        )),
+    };
+    let delivered = mail(root, configuration, BRIEFLY, |_| {})
+        .and_then(|mail| Ok(mail.deliver(clock::now(), &told)?));
+    if let Err(error) = delivered {
+        warn(&format!("what was to be told before still waits: {error:#}"));
     }
 }
 

@@ -10,8 +10,9 @@ use assay_agents::workflow::{Publishes, git_failed};
 use assay_rules::redact;
 use assay_services::github::{GitHub, NewPull, PullRequest, PullState};
 use assay_services::http::ServiceError;
-use assay_services::mail::{Delivery, Letter, Mail};
+use assay_services::mail::{Delivery, Letter, Mail, Review, TicketWord};
 use assay_services::permit::Deed;
+use assay_store::clock;
 use assay_store::pulls::{CommitId, Pull, RepositoryName, TicketKey};
 use assay_store::task::Task;
 use serde_json::Value;
@@ -31,23 +32,27 @@ pub(crate) struct ByMail {
 }
 
 impl ByMail {
-    fn letters(&self, word: &Word<'_>) -> Vec<Letter> {
-        let review = self.review(word);
+    /// Gives what is to be told. Where a review is to stand on a pull request, the ticket hears of it
+    /// then: one of other commits than it ends with says nothing about them.
+    fn letter(&self, word: &Word<'_>) -> Option<Letter> {
         let ticket = self.mail.jira.as_ref().and_then(|_| self.ticket(word));
-        review.into_iter().chain(ticket).collect()
+        match self.review(word) {
+            Some(review) => Some(Letter::Review(Review { then: ticket, ..review })),
+            None => ticket.map(Letter::Ticket),
+        }
     }
 
     /// The review, to stand on the pull request.
-    fn review(&self, word: &Word<'_>) -> Option<Letter> {
+    fn review(&self, word: &Word<'_>) -> Option<Review> {
         self.mail.github.as_ref()?;
         word.agent.permit().check(Deed::WriteOnGithub).ok()?;
         let draft = word.review?.draft.clone()?;
         let (repository, number) = pull_of(word.task)?;
-        Some(Letter::Review { repository, number, draft })
+        Some(Review { repository, number, draft, then: None })
     }
 
     /// What a ticket is told, and where it goes.
-    fn ticket(&self, word: &Word<'_>) -> Option<Letter> {
+    fn ticket(&self, word: &Word<'_>) -> Option<TicketWord> {
         let key: TicketKey = text(word.task, "jira_key")?.parse().ok()?;
         let permit = word.agent.permit();
         permit.check(Deed::WriteInJira).ok()?;
@@ -74,7 +79,7 @@ impl ByMail {
                 ("escalated", format!("A person has to decide: {reason}"), None)
             }
         };
-        Some(Letter::Ticket {
+        Some(TicketWord {
             key,
             marker: format!("{}-{what}", word.task.id),
             text: redact(&text).into_owned(),
@@ -85,6 +90,7 @@ impl ByMail {
     fn deliver(&self, tell: &dyn Fn(Level, &str)) {
         let told = |delivery: &Delivery| match delivery {
             Delivery::Arrived(done) => tell(Level::Info, &capitalised(done)),
+            Delivery::Superseded(why) => tell(Level::Info, &format!("Not posted: {why}")),
             Delivery::Waits(why) => {
                 tell(
                     Level::Warning,
@@ -95,7 +101,7 @@ impl ByMail {
                 tell(Level::Error, &format!("Not told: {}; it is kept in {place}", chain(why)));
             }
         };
-        if let Err(error) = self.mail.deliver(&told) {
+        if let Err(error) = self.mail.deliver(clock::now(), &told) {
             tell(Level::Error, &chain(&error));
         }
     }
@@ -103,7 +109,7 @@ impl ByMail {
 
 impl Announce for ByMail {
     fn keep(&self, word: &Word<'_>, log: &TaskLog<'_>) -> Result<(), Failed> {
-        for letter in self.letters(word) {
+        if let Some(letter) = self.letter(word) {
             self.mail.put(&letter).map_err(|error| {
                 let why = chain(&error);
                 Failed::passing(format!("what came of it cannot be kept to be told: {why}"))

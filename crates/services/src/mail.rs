@@ -2,8 +2,11 @@
 //!
 //! A [`Letter`] is put into the outbox before anything depends on it and delivered from there, now or
 //! by whoever comes next. To deliver one again does no harm: a review is made to stand, a comment
-//! carries a marker, and a ticket that is where it should be stays. What cannot be delivered is put
-//! aside for people, with the reason.
+//! carries a marker, and a ticket that is where it should be stays. What does not arrive now rests
+//! longer each time; what cannot arrive, or did not for a week, is put aside for people, with the
+//! reason.
+
+mod error;
 
 use std::collections::BTreeSet;
 
@@ -11,54 +14,81 @@ use assay_findings::post::{Draft, Fingerprint};
 use assay_store::disk::DiskError;
 use assay_store::outbox::{self, Held, Outbox};
 use assay_store::pulls::{RepositoryName, TicketKey};
-use assay_store::task::TaskId;
+use assay_store::task::{Moment, TaskId};
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+pub use self::error::MailError;
 use crate::github::GitHub;
 use crate::github::post::{Posted, Standing, post};
-use crate::http::ServiceError;
-use crate::jira::{Jira, JiraError, Marker};
+use crate::jira::{Jira, Marker};
 use crate::outcome::{Moved, Told};
 
-/// How often it is tried to deliver a letter.
-const TRIES: u32 = 50;
+/// How long it is tried to deliver a letter.
+const LONGEST: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+const GITHUB: &str = "GitHub";
+const JIRA: &str = "JIRA";
 
 /// Something to be told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Letter {
-    /// A review, to stand on a pull request. The next one takes its place.
-    Review {
-        /// The repository.
-        repository: RepositoryName,
-        /// The number of the pull request.
-        number: u64,
-        /// The review.
-        draft: Box<Draft>,
-    },
+    /// A review, to stand on a pull request.
+    Review(Review),
     /// A word on a ticket, and where it goes.
-    Ticket {
-        /// The ticket.
-        key: TicketKey,
-        /// What the word is told again by: a word of the same name is told once.
-        marker: String,
-        /// The word.
-        text: String,
-        /// The transition that the ticket is to make, if any.
-        transition: Option<String>,
-    },
+    Ticket(TicketWord),
+}
+
+/// A review that is to stand on a pull request. Another one of the same commit takes its place.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Review {
+    /// The repository.
+    pub repository: RepositoryName,
+    /// The number of the pull request.
+    pub number: u64,
+    /// The review.
+    pub draft: Box<Draft>,
+    /// What a ticket is told once it stands, and not before.
+    #[serde(default)]
+    pub then: Option<TicketWord>,
+}
+
+/// A word on a ticket, and where it goes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TicketWord {
+    /// The ticket.
+    pub key: TicketKey,
+    /// What the word is told again by: a word of the same name is told once.
+    pub marker: String,
+    /// The word.
+    pub text: String,
+    /// The transition that the ticket is to make, if any.
+    pub transition: Option<String>,
 }
 
 impl Letter {
     /// Names whom it is for, and the letter itself.
     fn names(&self) -> (TaskId, TaskId) {
         match self {
-            Letter::Review { repository, number, .. } => {
+            Letter::Review(Review { repository, number, draft, .. }) => {
                 let to = format!("pull-{}.{}-{number}", repository.owner(), repository.name());
-                (name(&to.to_ascii_lowercase()), name("review"))
+                // A review that took longer must not take the place of one of a later commit.
+                let own = format!("review-{}", draft.head());
+                (name(&to.to_ascii_lowercase()), name(&own))
             }
-            Letter::Ticket { key, marker, .. } => (name(&format!("ticket-{key}")), name(marker)),
+            Letter::Ticket(TicketWord { key, marker, .. }) => {
+                (name(&format!("ticket-{key}")), name(marker))
+            }
+        }
+    }
+
+    /// Names the service that it goes to.
+    fn service(&self) -> &'static str {
+        match self {
+            Letter::Review(_) => GITHUB,
+            Letter::Ticket(_) => JIRA,
         }
     }
 }
@@ -71,45 +101,13 @@ fn name(text: &str) -> TaskId {
     })
 }
 
-/// Why a letter did not arrive.
-#[derive(Debug, thiserror::Error)]
-pub enum MailError {
-    /// GitHub did not take it.
-    #[error(transparent)]
-    GitHub(#[from] ServiceError),
-    /// JIRA did not take it.
-    #[error(transparent)]
-    Jira(#[from] JiraError),
-    /// Nobody knows the way.
-    #[error("{0} is not configured, so nothing can be told there")]
-    NotConfigured(&'static str),
-    /// It is no letter that this version knows.
-    #[error("it is no letter that this version knows: {0}")]
-    Unreadable(String),
-    /// It cannot be kept track of it.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
-}
-
-impl MailError {
-    /// Says whether trying again later may help.
-    pub fn is_passing(&self) -> bool {
-        match self {
-            MailError::GitHub(error) => error.is_passing() || error.is_unclear(),
-            MailError::Jira(JiraError::Service(error)) => error.is_passing() || error.is_unclear(),
-            MailError::Disk(_) => true,
-            // Somebody may configure it.
-            MailError::NotConfigured(_) => true,
-            MailError::Jira(_) | MailError::Unreadable(_) => false,
-        }
-    }
-}
-
 /// What came of a letter.
 #[derive(Debug)]
 pub enum Delivery {
     /// It arrived: what was done, in words.
     Arrived(String),
+    /// It is out of date, so nothing was told: why.
+    Superseded(String),
     /// It waits for another try: why.
     Waits(MailError),
     /// It was put aside: why, and where.
@@ -129,38 +127,88 @@ pub struct Mail {
 impl Mail {
     /// Puts a letter in. Once this returns, it is not lost.
     pub fn put(&self, letter: &Letter) -> Result<(), DiskError> {
+        self.keep(letter).map(drop)
+    }
+
+    fn keep(&self, letter: &Letter) -> Result<outbox::Letter, DiskError> {
         let (to, name) = letter.names();
         self.outbox.put(&to, &name, json!(letter))
     }
 
-    /// Delivers all that waits, and tells of each letter what came of it. One that has to wait holds
-    /// up only those to the same addressee.
-    pub fn deliver(&self, told: &dyn Fn(&Delivery)) -> Result<(), DiskError> {
-        for to in self.outbox.addressees()? {
-            let held = self.outbox.hold(&to)?;
-            while let Some(letter) = held.next()? {
-                let delivery = self.deliver_one(&held, letter)?;
-                told(&delivery);
-                if matches!(delivery, Delivery::Waits(_)) {
-                    break;
+    /// Delivers all that waits and does not rest, and tells of each letter what came of it. One that
+    /// has to wait holds up only those to the same addressee, unless its service is out: that one is
+    /// not asked again this time. Whoever delivers to somebody just now takes what we have as well.
+    pub fn deliver(&self, now: Moment, told: &dyn Fn(&Delivery)) -> Result<(), DiskError> {
+        let (mut seen, mut out) = (BTreeSet::new(), BTreeSet::new());
+        loop {
+            // What stands may have others told, who were not there before.
+            let mut new = self.outbox.addressees()?;
+            new.retain(|to| seen.insert(to.clone()));
+            if new.is_empty() {
+                return Ok(());
+            }
+            for to in new {
+                if let Some(held) = self.outbox.try_hold(&to)? {
+                    self.deliver_to(&held, now, &mut out, told)?;
                 }
+            }
+        }
+    }
+
+    /// Puts a review in and delivers it at once, before what else waits for its pull request, of
+    /// which at most one is about the last commit. Waits for whoever delivers there.
+    pub fn deliver_review(&self, review: Review, now: Moment) -> Result<Delivery, DiskError> {
+        let letter = Letter::Review(review);
+        let (to, _) = letter.names();
+        self.put(&letter)?;
+        let held = self.outbox.hold(&to)?;
+        // Whoever delivered there meanwhile knows what came of it; to tell it again does no harm.
+        let kept = self.keep(&letter)?;
+        self.deliver_one(&held, kept, now)
+    }
+
+    /// Delivers to somebody until nothing is left that can be; `out` are services that are out.
+    fn deliver_to(
+        &self,
+        held: &Held<'_>,
+        now: Moment,
+        out: &mut BTreeSet<&'static str>,
+        told: &dyn Fn(&Delivery),
+    ) -> Result<(), DiskError> {
+        while let Some(letter) = next(held, now)? {
+            let service = read(&letter).ok().map(|letter| letter.service());
+            if service.is_some_and(|service| out.contains(service)) {
+                break;
+            }
+            let delivery = self.deliver_one(held, letter, now)?;
+            told(&delivery);
+            if matches!(&delivery, Delivery::Waits(why) if why.is_about_the_service()) {
+                out.extend(service);
             }
         }
         Ok(())
     }
 
-    fn deliver_one(&self, held: &Held<'_>, letter: outbox::Letter) -> Result<Delivery, DiskError> {
+    fn deliver_one(
+        &self,
+        held: &Held<'_>,
+        letter: outbox::Letter,
+        now: Moment,
+    ) -> Result<Delivery, DiskError> {
         let error = match self.hand_over(held, &letter) {
-            Ok(done) => {
+            Ok(delivery) => {
                 held.arrived(&letter)?;
-                return Ok(Delivery::Arrived(done));
+                return Ok(delivery);
             }
             Err(error) => error,
         };
-        let why = error.to_string();
-        match error.is_passing() && letter.tries < TRIES {
+        let why = error.chain();
+        let age = now.0.duration_since(letter.put_at.0);
+        match error.is_passing() && age < LONGEST {
             true => {
-                held.failed(letter, &why)?;
+                let rest = error.rest(letter.tries);
+                let not_before = now.0.checked_add(rest).unwrap_or(Timestamp::MAX);
+                held.failed(letter, &why, Moment(not_before))?;
                 Ok(Delivery::Waits(error))
             }
             false => {
@@ -170,44 +218,71 @@ impl Mail {
         }
     }
 
-    fn hand_over(&self, held: &Held<'_>, letter: &outbox::Letter) -> Result<String, MailError> {
-        let letter: Letter = serde_json::from_value(letter.body.clone())
-            .map_err(|error| MailError::Unreadable(error.to_string()))?;
-        match letter {
-            Letter::Review { repository, number, draft } => {
-                let github = self.github.as_ref().ok_or(MailError::NotConfigured("GitHub"))?;
-                let known = known(held)?;
-                let posted = post(github, &repository, number, &draft, &known)?;
-                let place = format!("{repository}#{number}");
-                Ok(match posted {
-                    Posted::Stands(standing) => {
-                        held.remember(&json!(standing.visible))?;
-                        format!("the review stands on {place}: {}", in_words(&standing))
-                    }
-                    Posted::Superseded { head } => format!(
-                        "the review is not posted: {place} has moved on to {}",
-                        head.short()
-                    ),
-                })
+    fn hand_over(&self, held: &Held<'_>, letter: &outbox::Letter) -> Result<Delivery, MailError> {
+        match read(letter)? {
+            Letter::Review(review) => self.post(held, &review),
+            Letter::Ticket(word) => self.tell(&word).map(Delivery::Arrived),
+        }
+    }
+
+    /// Makes a review stand. What follows from it is in the outbox before the review is taken out.
+    fn post(&self, held: &Held<'_>, review: &Review) -> Result<Delivery, MailError> {
+        let Review { repository, number, draft, then } = review;
+        let github = self.github.as_ref().ok_or(MailError::NotConfigured(GITHUB))?;
+        let mut known = known(held)?;
+        let place = format!("{repository}#{number}");
+        match post(github, repository, *number, draft, &known)? {
+            Posted::Stands(standing) => {
+                let words = in_words(&standing);
+                // One that somebody deleted is not seen any more, and stays deleted.
+                known.extend(standing.visible);
+                held.remember(&json!(known))?;
+                if let Some(word) = then {
+                    self.put(&Letter::Ticket(word.clone()))?;
+                }
+                Ok(Delivery::Arrived(format!("the review stands on {place}: {words}")))
             }
-            Letter::Ticket { key, marker, text, transition } => {
-                let jira = self.jira.as_ref().ok_or(MailError::NotConfigured("JIRA"))?;
-                let marker = Marker::of(&marker);
-                let said = match jira.comment_once(&key, &marker, &text)? {
-                    Told::Now => "was told",
-                    Told::Before => "had been told",
-                };
-                let moved = match transition {
-                    Some(transition) => match jira.transition(&key, &transition)? {
-                        Moved::Now { from, to } => format!(", and moved from {from} to {to}"),
-                        Moved::Before { status } => format!(", and is in {status}"),
-                    },
-                    None => String::new(),
-                };
-                Ok(format!("{key} {said}{moved}"))
+            Posted::Superseded { head } => {
+                Ok(Delivery::Superseded(format!("{place} has moved on to {}", head.short())))
             }
         }
     }
+
+    /// Tells a ticket a word, moves it, and says what was done.
+    fn tell(&self, word: &TicketWord) -> Result<String, MailError> {
+        let TicketWord { key, marker, text, transition } = word;
+        let jira = self.jira.as_ref().ok_or(MailError::NotConfigured(JIRA))?;
+        let said = match jira.comment_once(key, &Marker::of(marker), text)? {
+            Told::Now => "was told",
+            Told::Before => "had been told",
+        };
+        let moved = match transition {
+            Some(transition) => match jira.transition(key, transition)? {
+                Moved::Now { from, to } => format!(", and moved from {from} to {to}"),
+                Moved::Before { status } => format!(", and is in {status}"),
+            },
+            None => String::new(),
+        };
+        Ok(format!("{key} {said}{moved}"))
+    }
+}
+
+fn read(letter: &outbox::Letter) -> Result<Letter, MailError> {
+    serde_json::from_value(letter.body.clone())
+        .map_err(|error| MailError::Unreadable(error.to_string()))
+}
+
+/// Gives the next letter to somebody that does not rest. What a ticket is told goes in order, so one
+/// that rests holds up the others; of reviews, at most one is about the last commit.
+fn next(held: &Held<'_>, now: Moment) -> Result<Option<outbox::Letter>, DiskError> {
+    for letter in held.letters()? {
+        match (letter.rests(now), read(&letter)) {
+            (false, _) => return Ok(Some(letter)),
+            (true, Ok(Letter::Review(_))) => {}
+            (true, Ok(Letter::Ticket(_)) | Err(_)) => return Ok(None),
+        }
+    }
+    Ok(None)
 }
 
 /// Gives the findings that are known to have had a comment.

@@ -8,7 +8,7 @@
 //! What is in a file, and who may write it, is left to others: one path has one writer at a time.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -211,6 +211,18 @@ pub fn lock(path: &Path) -> Result<Lock, DiskError> {
     let file = open_to_lock(path)?;
     file.lock().map_err(at(path))?;
     Ok(Lock { file })
+}
+
+/// Locks a file, unless somebody else has it locked.
+///
+/// Of the file, the same holds as for [`lock`].
+pub fn try_lock(path: &Path) -> Result<Option<Lock>, DiskError> {
+    let file = open_to_lock(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock { file })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(at(path)(error)),
+    }
 }
 
 impl Drop for Lock {

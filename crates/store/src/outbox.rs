@@ -1,9 +1,10 @@
 //! What is to be told to others, kept until it was: [`Outbox`].
 //!
 //! A [`Letter`] is on disk before anything depends on it, and goes only when whoever delivers it says
-//! that it arrived. Letters to one addressee are delivered in the order in which they were put in,
-//! by one process at a time ([`Outbox::hold`]). What a letter says, and how often it may be told, is
-//! for others: after a crash it is delivered again.
+//! that it arrived. Letters to one addressee are kept in the order in which they were put in, and
+//! delivered by one process at a time ([`Held`]); one that did not arrive may rest until the next
+//! try. What a letter says, how often it may be told and when it is given up is for others: after a
+//! crash it is delivered again.
 
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,16 @@ pub struct Letter {
     /// Why that failed the last time.
     #[serde(default)]
     pub last_error: Option<String>,
+    /// Until when it rests after that.
+    #[serde(default)]
+    pub not_before: Option<Moment>,
+}
+
+impl Letter {
+    /// Says whether it rests.
+    pub fn rests(&self, now: Moment) -> bool {
+        self.not_before.is_some_and(|then| now < then)
+    }
 }
 
 /// What is to be told to others.
@@ -48,16 +59,24 @@ impl Outbox {
         Outbox { folder }
     }
 
-    /// Puts a letter in. Once this returns, it is not lost.
-    pub fn put(&self, to: &TaskId, name: &TaskId, body: Value) -> Result<(), DiskError> {
+    /// Puts a letter in, and gives it as it is kept. Once this returns, it is not lost.
+    pub fn put(&self, to: &TaskId, name: &TaskId, body: Value) -> Result<Letter, DiskError> {
         let folder = self.folder.join(to.as_str());
         disk::make_folder(&folder)?;
         let _desk = self.desk()?;
         let last = letters(&folder)?.last().map_or(0, |last| last.number);
         let (number, put_at) = (last + 1, clock::now());
-        let letter =
-            Letter { name: name.clone(), number, body, put_at, tries: 0, last_error: None };
-        write(&folder, &letter)
+        let letter = Letter {
+            name: name.clone(),
+            number,
+            body,
+            put_at,
+            tries: 0,
+            last_error: None,
+            not_before: None,
+        };
+        write(&folder, &letter)?;
+        Ok(letter)
     }
 
     /// Names those to whom something is to be told.
@@ -75,9 +94,20 @@ impl Outbox {
 
     /// Keeps others from delivering to somebody; waits while they do.
     pub fn hold(&self, to: &TaskId) -> Result<Held<'_>, DiskError> {
-        disk::make_folder(&self.folder.join("locks"))?;
-        let lock = disk::lock(&self.folder.join("locks").join(to.as_str()))?;
+        let lock = disk::lock(&self.lock_path(to)?)?;
         Ok(Held { outbox: self, to: to.clone(), _lock: lock })
+    }
+
+    /// Keeps others from delivering to somebody, unless they do.
+    pub fn try_hold(&self, to: &TaskId) -> Result<Option<Held<'_>>, DiskError> {
+        let lock = disk::try_lock(&self.lock_path(to)?)?;
+        Ok(lock.map(|lock| Held { outbox: self, to: to.clone(), _lock: lock }))
+    }
+
+    fn lock_path(&self, to: &TaskId) -> Result<PathBuf, DiskError> {
+        let locks = self.folder.join("locks");
+        disk::make_folder(&locks)?;
+        Ok(locks.join(to.as_str()))
     }
 
     /// Keeps others from changing letters for a moment.
@@ -96,9 +126,9 @@ pub struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// Gives the next letter.
-    pub fn next(&self) -> Result<Option<Letter>, DiskError> {
-        Ok(letters(&self.folder())?.into_iter().next())
+    /// Gives the letters, the first first.
+    pub fn letters(&self) -> Result<Vec<Letter>, DiskError> {
+        letters(&self.folder())
     }
 
     /// Takes a letter out that arrived. One that took its place meanwhile stays.
@@ -110,20 +140,26 @@ impl Held<'_> {
         }
     }
 
-    /// Notes that a letter did not arrive, and stays.
-    pub fn failed(&self, mut letter: Letter, why: &str) -> Result<(), DiskError> {
+    /// Notes that a letter did not arrive, stays, and rests until then.
+    pub fn failed(
+        &self,
+        mut letter: Letter,
+        why: &str,
+        not_before: Moment,
+    ) -> Result<(), DiskError> {
         let _desk = self.outbox.desk()?;
         if !self.is_there(&letter)? {
             return Ok(());
         }
-        letter.tries += 1;
+        letter.tries = letter.tries.saturating_add(1);
         letter.last_error = Some(why.to_owned());
+        letter.not_before = Some(not_before);
         write(&self.folder(), &letter)
     }
 
     /// Puts a letter aside that cannot be delivered, for people to look at. Gives where it is.
     pub fn give_up(&self, mut letter: Letter, why: &str) -> Result<PathBuf, DiskError> {
-        letter.tries += 1;
+        letter.tries = letter.tries.saturating_add(1);
         letter.last_error = Some(why.to_owned());
         let aside = self.outbox.folder.join(UNDELIVERED);
         disk::make_folder(&aside)?;
@@ -202,10 +238,18 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn moment(time: &str) -> Moment {
+        format!("2026-02-03T{time}Z").parse().unwrap()
+    }
+
+    fn first(held: &Held<'_>) -> Letter {
+        held.letters().unwrap().remove(0)
+    }
+
     fn bodies(outbox: &Outbox, to: &str) -> Vec<Value> {
         let mut bodies = Vec::new();
         let held = outbox.hold(&id(to)).unwrap();
-        while let Some(letter) = held.next().unwrap() {
+        for letter in held.letters().unwrap() {
             bodies.push(letter.body.clone());
             held.arrived(&letter).unwrap();
         }
@@ -232,10 +276,10 @@ mod tests {
         let (_folder, outbox) = outbox();
         outbox.put(&id("ann"), &id("news"), json!("old")).unwrap();
         let held = outbox.hold(&id("ann")).unwrap();
-        let old = held.next().unwrap().unwrap();
+        let old = first(&held);
         outbox.put(&id("ann"), &id("news"), json!("new")).unwrap();
         held.arrived(&old).unwrap();
-        assert_eq!(held.next().unwrap().unwrap().body, json!("new"));
+        assert_eq!(first(&held).body, json!("new"));
     }
 
     #[test]
@@ -243,12 +287,25 @@ mod tests {
         let (_folder, outbox) = outbox();
         outbox.put(&id("ann"), &id("news"), json!(1)).unwrap();
         let held = outbox.hold(&id("ann")).unwrap();
-        held.failed(held.next().unwrap().unwrap(), "nobody is there").unwrap();
-        let letter = held.next().unwrap().unwrap();
+        let (before, then) = (moment("09:59:59.999"), moment("10:00:00.000"));
+        assert!(!first(&held).rests(before));
+        held.failed(first(&held), "nobody is there", then).unwrap();
+        let letter = first(&held);
         assert_eq!((letter.tries, letter.last_error.as_deref()), (1, Some("nobody is there")));
+        assert!(letter.rests(before) && !letter.rests(then));
         let place = held.give_up(letter, "nobody lives there").unwrap();
         assert!(std::fs::read_to_string(place).unwrap().contains("nobody lives there"));
-        assert_eq!(held.next().unwrap(), None);
+        assert_eq!(held.letters().unwrap(), []);
+    }
+
+    #[test]
+    fn whoever_does_not_want_to_wait_is_told_that_somebody_else_delivers() {
+        let (_folder, outbox) = outbox();
+        let held = outbox.hold(&id("ann")).unwrap();
+        assert!(outbox.try_hold(&id("ann")).unwrap().is_none());
+        assert!(outbox.try_hold(&id("bob")).unwrap().is_some());
+        drop(held);
+        assert!(outbox.try_hold(&id("ann")).unwrap().is_some());
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn print_safely(text: &str) -> anyhow::Result<()> {
 }
 
 /// Warns on stderr of what does not stop the work.
-fn warn(text: &str) {
+pub(crate) fn warn(text: &str) {
     note(&format!("warning: {text}"));
 }
 

@@ -1,55 +1,61 @@
 //! Letters, delivered to a GitHub and a JIRA that break down.
 
 use std::cell::RefCell;
+use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 
 use assay_fakes::github::{Fault, When, sha};
 use assay_fakes::jira::{self as fake_jira, FakeJira};
+use assay_sandbox::{KeySource, Keys};
 use assay_services::jira::{Flavour, Jira};
-use assay_services::mail::{Delivery, Letter, Mail};
+use assay_services::mail::{Delivery, Letter, Mail, Review, TicketWord};
+use assay_store::clock;
 use assay_store::outbox::Outbox;
+use assay_store::task::{Moment, TaskId};
 use expect_test::{Expect, expect};
+use jiff::SignedDuration;
+use serde_json::json;
 
 use crate::github::{Stage, draft, finding, found};
 use crate::stage::{Direct, Waits, keys};
+
+const A_DAY: i64 = 24 * 60 * 60;
 
 struct Post {
     github: Stage,
     jira: FakeJira,
     ticket: String,
     mail: Mail,
+    began: Moment,
 }
 
 impl Post {
     fn new() -> Post {
         let (github, jira) = (Stage::new(1), FakeJira::cloud());
         let ticket = jira.add("Task", "Log in");
-        let flavour = Flavour::Cloud { user: fake_jira::USER.to_owned() };
-        let client = Jira::new(
-            Arc::new(Direct(Arc::new(jira.clone()))),
-            flavour,
-            keys(fake_jira::TOKEN),
-            Arc::new(Waits::default()),
-        );
         let mail = Mail {
             outbox: Outbox::in_folder(github.kept.path().join("outbox")),
             github: Some(github.client()),
-            jira: Some(client),
+            jira: Some(client(&jira, keys(fake_jira::TOKEN))),
         };
-        Post { github, jira, ticket, mail }
+        // To the millisecond, as it is kept.
+        let began = clock::now().to_string().parse().unwrap();
+        Post { github, jira, ticket, mail, began }
     }
 
-    fn review(&self) -> Letter {
+    fn review_of(&self, commit: &str) -> Review {
         let findings = [finding("An open door", "src/a.rs", 7, "HIGH")];
-        Letter::Review {
+        Review {
             repository: self.github.repository.clone(),
             number: self.github.number,
-            draft: Box::new(draft(&found(&findings), &sha("head 1"))),
+            draft: Box::new(draft(&found(&findings), &sha(commit))),
+            then: None,
         }
     }
 
-    fn word(&self, marker: &str, transition: Option<&str>) -> Letter {
-        Letter::Ticket {
+    fn word(&self, marker: &str, transition: Option<&str>) -> TicketWord {
+        TicketWord {
             key: self.ticket.parse().unwrap(),
             marker: marker.to_owned(),
             text: format!("A word about {marker}"),
@@ -57,27 +63,68 @@ impl Post {
         }
     }
 
+    fn put_review(&self, commit: &str) {
+        self.mail.put(&Letter::Review(self.review_of(commit))).unwrap();
+    }
+
+    fn put_word(&self, marker: &str, transition: Option<&str>) {
+        self.mail.put(&Letter::Ticket(self.word(marker, transition))).unwrap();
+    }
+
     /// Delivers what waits, and checks what came of it.
     fn deliver(&self, expected: Expect) {
+        self.deliver_after(0, &expected);
+    }
+
+    /// Delivers what waits, so many seconds later.
+    fn deliver_after(&self, seconds: i64, expected: &Expect) {
         let told = RefCell::new(String::new());
-        let tell = |delivery: &Delivery| {
-            *told.borrow_mut() += &match delivery {
-                Delivery::Arrived(done) => format!("{done}\n"),
-                Delivery::Waits(why) => format!("waits: {why}\n"),
-                Delivery::GivenUp(why, _) => format!("given up: {why}\n"),
-            };
-        };
-        self.mail.deliver(&tell).unwrap();
+        let tell = |delivery: &Delivery| *told.borrow_mut() += &in_a_line(delivery);
+        let now = Moment(self.began.0 + SignedDuration::from_secs(seconds));
+        self.mail.deliver(now, &tell).unwrap();
         expected.assert_eq(&told.borrow());
+    }
+
+    /// Names the letters that wait, each with when it is tried next, counted from the beginning.
+    fn check_waiting(&self, expected: Expect) {
+        let mut waiting = String::new();
+        for to in self.mail.outbox.addressees().unwrap() {
+            for letter in self.mail.outbox.hold(&to).unwrap().letters().unwrap() {
+                let rest = letter.not_before.map(|then| then.0.duration_since(self.began.0));
+                let rest =
+                    rest.map_or(String::new(), |rest| format!(" rests {} s", rest.as_secs()));
+                let why = letter.last_error.map_or(String::new(), |why| format!(": {why}"));
+                waiting += &format!("{to} {}{rest}{why}\n", letter.name);
+            }
+        }
+        for number in 0..=1 {
+            let commit = sha(&format!("head {number}"));
+            waiting = waiting.replace(&commit, &format!("HEAD-{number}"));
+        }
+        expected.assert_eq(&waiting);
+    }
+}
+
+fn client(jira: &FakeJira, keys: Arc<Keys>) -> Jira {
+    let flavour = Flavour::Cloud { user: fake_jira::USER.to_owned() };
+    Jira::new(Arc::new(Direct(Arc::new(jira.clone()))), flavour, keys, Arc::new(Waits::default()))
+}
+
+fn in_a_line(delivery: &Delivery) -> String {
+    match delivery {
+        Delivery::Arrived(done) => format!("{done}\n"),
+        Delivery::Superseded(why) => format!("superseded: {why}\n"),
+        Delivery::Waits(why) => format!("waits: {why}\n"),
+        Delivery::GivenUp(why, _) => format!("given up: {why}\n"),
     }
 }
 
 #[test]
 fn letters_arrive_and_arrive_once() {
     let post = Post::new();
-    post.mail.put(&post.review()).unwrap();
-    post.mail.put(&post.word("task-1 code_review", Some("Code Review"))).unwrap();
-    post.mail.put(&post.word("task-2", None)).unwrap();
+    post.put_review("head 1");
+    post.put_word("task-1 code_review", Some("Code Review"));
+    post.put_word("task-2", None);
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: 1 new
         PROJ-1 was told, and moved from To Do to Code Review
@@ -85,8 +132,8 @@ fn letters_arrive_and_arrive_once() {
     "#]]);
     post.deliver(expect![""]);
     // Whoever did not live to remember tells it again.
-    post.mail.put(&post.review()).unwrap();
-    post.mail.put(&post.word("task-1 code_review", Some("Code Review"))).unwrap();
+    post.put_review("head 1");
+    post.put_word("task-1 code_review", Some("Code Review"));
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: nothing had to be changed
         PROJ-1 had been told, and is in Code Review
@@ -96,26 +143,253 @@ fn letters_arrive_and_arrive_once() {
 }
 
 #[test]
+fn a_ticket_hears_of_a_review_once_that_stands() {
+    let post = Post::new();
+    let then = Some(post.word("task-1 reviewed", Some("Code Review")));
+    post.mail.put(&Letter::Review(Review { then, ..post.review_of("head 1") })).unwrap();
+    post.github.github.fail_next("ReviewState", Fault::NotFound);
+    post.deliver(expect![[r#"
+        waits: GitHub refused `ReviewState` with status 404: Not Found
+    "#]]);
+    assert_eq!(post.jira.comments(&post.ticket).len(), 0);
+    post.deliver_after(
+        30,
+        &expect![[r#"
+        the review stands on octo/demo#1: 1 new
+        PROJ-1 was told, and moved from To Do to Code Review
+    "#]],
+    );
+    assert_eq!(post.jira.status(&post.ticket), "Code Review");
+}
+
+#[test]
+fn a_review_of_other_commits_is_not_posted_and_moves_no_ticket() {
+    let post = Post::new();
+    let then = Some(post.word("task-1 reviewed", Some("Code Review")));
+    post.mail.put(&Letter::Review(Review { then, ..post.review_of("head 0") })).unwrap();
+    post.deliver(expect![[r#"
+        superseded: octo/demo#1 has moved on to 0bd3c853b83a
+    "#]]);
+    post.check_waiting(expect![""]);
+    assert_eq!(post.github.github.comments("octo/demo", 1).len(), 0);
+    assert_eq!(post.jira.comments(&post.ticket).len(), 0);
+    assert_eq!(post.jira.status(&post.ticket), "To Do");
+}
+
+#[test]
+fn a_review_that_took_longer_does_not_take_the_place_of_one_of_a_later_commit() {
+    let post = Post::new();
+    post.put_review("head 1");
+    post.put_review("head 0");
+    post.deliver(expect![[r#"
+        the review stands on octo/demo#1: 1 new
+        superseded: octo/demo#1 has moved on to 0bd3c853b83a
+    "#]]);
+}
+
+#[test]
+fn a_review_that_rests_does_not_hold_up_one_of_a_later_commit() {
+    let post = Post::new();
+    post.put_review("head 0");
+    post.github.github.fail_next("ReviewState", Fault::NotFound);
+    post.deliver(expect![[r#"
+        waits: GitHub refused `ReviewState` with status 404: Not Found
+    "#]]);
+    post.put_review("head 1");
+    post.deliver(expect![[r#"
+        the review stands on octo/demo#1: 1 new
+    "#]]);
+    post.deliver_after(
+        30,
+        &expect![[r#"
+            superseded: octo/demo#1 has moved on to 0bd3c853b83a
+        "#]],
+    );
+}
+
+#[test]
+fn a_comment_that_somebody_deleted_stays_deleted() {
+    let post = Post::new();
+    let review = post.review_of("head 1");
+    let deleted: Vec<_> = review.draft.posts().iter().map(|post| &post.fingerprint).collect();
+    let to: TaskId = "pull-octo.demo-1".parse().unwrap();
+    post.mail.outbox.hold(&to).unwrap().remember(&json!(deleted)).unwrap();
+    for _ in 0..3 {
+        post.put_review("head 1");
+        post.mail.deliver(post.began, &|_| {}).unwrap();
+        assert_eq!(post.github.github.threads("octo/demo", 1).len(), 0);
+    }
+}
+
+#[test]
 fn a_service_that_is_out_holds_up_only_its_own_letters() {
     let post = Post::new();
-    post.mail.put(&post.review()).unwrap();
-    post.mail.put(&post.word("task-1", None)).unwrap();
+    post.put_review("head 1");
+    post.put_word("task-1", None);
     post.github.github.fail_at_random(1, 1, &[Fault::Cut(When::BeforeEffect)]);
     post.deliver(expect![[r#"
         waits: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
         PROJ-1 was told
     "#]]);
     post.github.github.stop_failing();
+    post.deliver_after(29, &expect![""]);
+    post.deliver_after(
+        30,
+        &expect![[r#"
+        the review stands on octo/demo#1: 1 new
+    "#]],
+    );
+}
+
+#[test]
+fn a_service_that_is_out_is_asked_once_a_turn() {
+    let post = Post::new();
+    for number in 1..=3 {
+        let review = Review { number, ..post.review_of("head 1") };
+        post.mail.put(&Letter::Review(review)).unwrap();
+    }
+    post.github.github.fail_at_random(1, 1, &[Fault::Cut(When::BeforeEffect)]);
+    post.deliver(expect![[r#"
+        waits: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
+    "#]]);
+    post.deliver_after(
+        1,
+        &expect![[r#"
+        waits: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
+    "#]],
+    );
+    post.check_waiting(expect![[r#"
+        pull-octo.demo-1 review-HEAD-1 rests 30 s: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
+        pull-octo.demo-2 review-HEAD-1 rests 31 s: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
+        pull-octo.demo-3 review-HEAD-1
+    "#]]);
+}
+
+#[test]
+fn what_does_not_arrive_rests_longer_each_time_and_is_given_up_after_a_week() {
+    let mut post = Post::new();
+    post.put_review("head 1");
+    post.mail.github = None;
+    let waits = expect![[r#"
+        waits: GitHub is not configured, so nothing can be told there
+    "#]];
+    for after in [0, 30, 90, 210, A_DAY, 6 * A_DAY] {
+        post.deliver_after(after, &waits);
+        post.deliver_after(after + 29, &expect![""]);
+    }
+    post.check_waiting(expect![[r#"
+        pull-octo.demo-1 review-HEAD-1 rests 519360 s: GitHub is not configured, so nothing can be told there
+    "#]]);
+    post.deliver_after(
+        8 * A_DAY,
+        &expect![[r#"
+        given up: GitHub is not configured, so nothing can be told there
+    "#]],
+    );
+    post.check_waiting(expect![""]);
+    assert_eq!(
+        fs::read_dir(post.github.kept.path().join("outbox/undelivered")).unwrap().count(),
+        1
+    );
+}
+
+#[test]
+fn a_limit_is_waited_for_as_long_as_the_service_says() {
+    let mut post = Post::new();
+    post.mail.github = Some(post.github.client_that_waits(Duration::from_secs(600)));
+    post.put_review("head 1");
+    post.github.github.fail_next("ReviewState", Fault::TooManyRequests { retry_after: Some(900) });
+    post.deliver(expect![[r#"
+        waits: GitHub sets a limit: `ReviewState` would have to wait for 900 s; try it again later
+    "#]]);
+    post.check_waiting(expect![[r#"
+        pull-octo.demo-1 review-HEAD-1 rests 900 s: GitHub sets a limit: `ReviewState` would have to wait for 900 s; try it again later
+    "#]]);
+    post.deliver_after(899, &expect![""]);
+    post.deliver_after(
+        900,
+        &expect![[r#"
+        the review stands on octo/demo#1: 1 new
+    "#]],
+    );
+}
+
+#[test]
+fn a_token_that_is_refused_or_missing_may_be_renewed() {
+    let mut post = Post::new();
+    post.put_review("head 1");
+    post.put_word("task-1", None);
+    post.github.github.fail_next("ReviewState", Fault::Unauthorized);
+    let none = KeySource::Variable { name: "JIRA_TOKEN".to_owned(), value: None };
+    post.mail.jira = Some(client(&post.jira, Arc::new(Keys::new(none))));
+    post.deliver(expect![[r#"
+        waits: GitHub refused `ReviewState` with status 401: Bad credentials
+        waits: JIRA cannot be used
+    "#]]);
+    post.check_waiting(expect![[r#"
+        pull-octo.demo-1 review-HEAD-1 rests 30 s: GitHub refused `ReviewState` with status 401: Bad credentials
+        ticket-PROJ-1 task-1 rests 30 s: JIRA cannot be used: there is no key: set the variable `JIRA_TOKEN`
+    "#]]);
+    post.mail.jira = Some(client(&post.jira, keys(fake_jira::TOKEN)));
+    post.deliver_after(
+        30,
+        &expect![[r#"
+        the review stands on octo/demo#1: 1 new
+        PROJ-1 was told
+    "#]],
+    );
+}
+
+#[test]
+fn whoever_delivers_to_somebody_is_not_waited_for() {
+    let post = Post::new();
+    post.put_review("head 1");
+    post.put_word("task-1", None);
+    let to: TaskId = "pull-octo.demo-1".parse().unwrap();
+    let held = post.mail.outbox.hold(&to).unwrap();
+    post.deliver(expect![[r#"
+        PROJ-1 was told
+    "#]]);
+    drop(held);
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: 1 new
     "#]]);
 }
 
 #[test]
+fn a_review_that_somebody_waits_for_goes_first_though_it_rests() {
+    let post = Post::new();
+    post.put_review("head 0");
+    post.put_review("head 1");
+    post.put_word("task-1", None);
+    post.github.github.fail_at_random(1, 1, &[Fault::NotFound]);
+    post.deliver(expect![[r#"
+        waits: GitHub refused `ReviewState` with status 404: Not Found
+        waits: GitHub refused `ReviewState` with status 404: Not Found
+        PROJ-1 was told
+    "#]]);
+    post.github.github.stop_failing();
+    let delivery = post.mail.deliver_review(post.review_of("head 1"), post.began).unwrap();
+    expect![[r#"
+        the review stands on octo/demo#1: 1 new
+    "#]]
+    .assert_eq(&in_a_line(&delivery));
+    post.check_waiting(expect![[r#"
+        pull-octo.demo-1 review-HEAD-0 rests 30 s: GitHub refused `ReviewState` with status 404: Not Found
+    "#]]);
+    let delivery = post.mail.deliver_review(post.review_of("head 0"), post.began).unwrap();
+    expect![[r#"
+        superseded: octo/demo#1 has moved on to 0bd3c853b83a
+    "#]]
+    .assert_eq(&in_a_line(&delivery));
+    post.check_waiting(expect![""]);
+}
+
+#[test]
 fn what_cannot_arrive_is_put_aside_and_the_next_goes_on() {
     let post = Post::new();
-    post.mail.put(&post.word("task-1", Some("No Such Place"))).unwrap();
-    post.mail.put(&post.word("task-2", None)).unwrap();
+    post.put_word("task-1", Some("No Such Place"));
+    post.put_word("task-2", None);
     post.deliver(expect![[r#"
         given up: `PROJ-1` cannot be moved to `No Such Place`: it is in `To Do`, and offered are `Start → In Progress`, `Ask for review → Code Review`
         PROJ-1 was told
@@ -123,11 +397,13 @@ fn what_cannot_arrive_is_put_aside_and_the_next_goes_on() {
 }
 
 #[test]
-fn a_service_that_is_not_configured_is_waited_for() {
-    let mut post = Post::new();
-    post.mail.github = None;
-    post.mail.put(&post.review()).unwrap();
+fn letters_of_earlier_versions_arrive() {
+    let post = Post::new();
+    let mut review = json!(Letter::Review(post.review_of("head 1")));
+    review.as_object_mut().unwrap().remove("then");
+    let [to, name] = ["pull-octo.demo-1", "review"].map(|name| name.parse::<TaskId>().unwrap());
+    post.mail.outbox.put(&to, &name, review).unwrap();
     post.deliver(expect![[r#"
-        waits: GitHub is not configured, so nothing can be told there
+        the review stands on octo/demo#1: 1 new
     "#]]);
 }

@@ -83,8 +83,13 @@ impl Stage {
 
     /// A client as a new process would make it.
     pub(crate) fn client(&self) -> GitHub {
-        let clock =
-            Arc::new(Virtual { clock: Arc::clone(&self.clock), waits: Arc::clone(&self.waits) });
+        self.client_that_waits(Duration::MAX)
+    }
+
+    /// A client that waits so long at the most at a time.
+    pub(crate) fn client_that_waits(&self, most: Duration) -> GitHub {
+        let (clock, waits) = (Arc::clone(&self.clock), Arc::clone(&self.waits));
+        let clock = Arc::new(Virtual { clock, waits, most });
         let wire = InProcess {
             github: Arc::clone(&self.github),
             dies_after: Arc::clone(&self.dies_after),
@@ -104,6 +109,7 @@ impl Stage {
 struct Virtual {
     clock: Arc<fake::Clock>,
     waits: Arc<Mutex<Vec<String>>>,
+    most: Duration,
 }
 
 impl Clock for Virtual {
@@ -112,6 +118,9 @@ impl Clock for Virtual {
     }
 
     fn wait(&self, time: Duration, why: &str) -> Result<(), NotWaited> {
+        if time > self.most {
+            return Err(NotWaited);
+        }
         self.waits.lock().unwrap().push(why.to_owned());
         self.clock.advance(time);
         Ok(())
