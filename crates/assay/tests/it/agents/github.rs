@@ -291,3 +291,38 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
     );
     assert_eq!(stage.jira.status(&stage.ticket), "Approved");
 }
+
+#[test]
+fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before() {
+    let stage = Stage::new();
+    let author = Repository::empty(&[]);
+    author.git(&["remote", "add", "origin", stage.bare.to_str().unwrap()]);
+    author.git(&["fetch", "--quiet", "origin"]);
+    author.git(&["checkout", "--quiet", "-b", "prices", "origin/main"]);
+    author.write("shop.py", "def total(prices):\n    return sum(prices, 0)\n");
+    author.commit("prices are added up");
+    author.git(&["push", "--quiet", "origin", "HEAD:refs/pull/1/head"]);
+    author.write("shop.py", "def total(prices):\n    return sum(prices, 0.0)\n");
+    author.commit("prices are no whole numbers");
+    author.git(&["push", "--quiet", "origin", "HEAD:refs/heads/later"]);
+    let last = author.git(&["rev-parse", "HEAD"]);
+    let diff = author.git(&["diff", "origin/main...HEAD"]) + "\n";
+    stage.github.open_pull(REPO, NewPull::new("ann", "elsewhere", &last, &diff));
+
+    // What is fetched first is not the last commit any more when it is to be posted.
+    let review = ["review", "--pr", &format!("{REPO}#1"), "--post"];
+    let ran = stage.assay(&review);
+    let moved_on = format!("the review is not posted: {REPO}#1 has moved on to {}", &last[..12]);
+    assert!(ran.stderr.contains(&moved_on), "{}", ran.stderr);
+    assert_eq!((ran.code, stage.github.reviews(REPO, 1).len()), (3, 0));
+
+    let odd = json!({
+        "name": "odd", "number": 1, "body": { "kind": "odd" }, "put_at": "2026-02-03T10:00:00.000Z",
+    });
+    stage.repository.write(".assay/outbox/somebody/odd.json", odd.to_string());
+    let ran = stage.assay(&review);
+    assert!(ran.stderr.contains(&format!("the review stands on {REPO}#1")), "{}", ran.stderr);
+    let before = "warning: what was to be told before could not be: it is no letter";
+    assert!(ran.stderr.contains(before), "{}", ran.stderr);
+    assert_eq!((ran.code, stage.github.reviews(REPO, 1).len()), (0, 1), "{}", ran.stderr);
+}
