@@ -125,6 +125,10 @@ fn refuse(state: &mut State, fault: Fault, sight: &Sight<'_>, now: Duration) -> 
             Refusal::abuse()
         }
         Fault::Unauthorized => Refusal::new(401, "Bad credentials"),
+        Fault::Forbidden if sight.is_graphql() => {
+            return Some(dress(state, sight, now, Ok(graphql::forbidden())));
+        }
+        Fault::Forbidden => Refusal::inaccessible(),
         Fault::NotFound => Refusal::not_found(),
     };
     Some(dress(state, sight, now, Err(refusal)))
@@ -148,6 +152,7 @@ fn spoil(fault: Fault, mut answer: Answer) -> Option<Answer> {
         | Fault::Abuse
         | Fault::TooManyRequests { .. }
         | Fault::Unauthorized
+        | Fault::Forbidden
         | Fault::NotFound => Some(answer),
     }
 }

@@ -32,6 +32,8 @@ pub enum Fault {
     Cut(When),
     /// 401.
     Unauthorized,
+    /// No, for lack of rights: 403, and in GraphQL an error with status 200.
+    Forbidden,
     /// 404.
     NotFound,
     /// The answer takes its time: in process the clock moves, over TCP it is waited for.
@@ -80,6 +82,7 @@ impl Fault {
             | Fault::Abuse
             | Fault::TooManyRequests { .. }
             | Fault::Unauthorized
+            | Fault::Forbidden
             | Fault::NotFound => false,
         }
     }

@@ -158,6 +158,7 @@ pub(super) enum ReviewState {
     Approved,
     ChangesRequested,
     Commented,
+    Dismissed,
     Pending,
 }
 
@@ -207,6 +208,7 @@ impl ReviewState {
             ReviewState::Approved => "APPROVED",
             ReviewState::ChangesRequested => "CHANGES_REQUESTED",
             ReviewState::Commented => "COMMENTED",
+            ReviewState::Dismissed => "DISMISSED",
             ReviewState::Pending => "PENDING",
         }
     }

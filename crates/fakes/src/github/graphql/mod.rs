@@ -75,6 +75,11 @@ pub(super) fn limited() -> Reply {
     refuse(None, Some("RATE_LIMITED"), "API rate limit exceeded")
 }
 
+/// Says no because it is not permitted.
+pub(super) fn forbidden() -> Reply {
+    refuse(None, Some("FORBIDDEN"), "Resource not accessible by integration")
+}
+
 fn not_found(what: &str, by: &str) -> Refused {
     let message = format!("Could not resolve to a {what} with the {by}.");
     Refused { kind: Some("NOT_FOUND"), message }

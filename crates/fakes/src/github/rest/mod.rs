@@ -42,6 +42,9 @@ fn below(call: &mut Call<'_>, method: &str, repo: &str, path: &[&str]) -> Outcom
         }
         ("GET", ["pulls", number, "reviews"]) => reviews::list(call, repo, parse(number)?),
         ("POST", ["pulls", number, "reviews"]) => reviews::create(call, repo, parse(number)?),
+        ("PUT", ["pulls", number, "reviews", id, "dismissals"]) => {
+            reviews::dismiss(call, repo, parse(number)?, parse(id)?)
+        }
         ("GET", ["issues", number, "comments"]) => comments::in_all(call, repo, parse(number)?),
         ("POST", ["issues", number, "comments"]) => comments::on_all(call, repo, parse(number)?),
         ("PATCH", ["issues", "comments", id]) => comments::edit(call, repo, parse(id)?),

@@ -57,6 +57,34 @@ pub(super) fn create(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
         .collect();
     let id = review.id;
     add(call.state.pull_mut(name, number)?, review, threads, call.now);
+    told(call, name, number, id)
+}
+
+/// Takes back a review that is a verdict; what was only said, or taken back before, stays.
+pub(super) fn dismiss(call: &mut Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
+    let fields = Fields::read(call.body, &["message", "event"])?;
+    fields.needed("message")?;
+    fields.word("event", &["DISMISS"])?;
+    let now = call.now;
+    let pull = call.state.pull_mut(name, number)?;
+    let review = pull.reviews.iter_mut().find(|review| review.id == id);
+    let review = review.ok_or_else(Refusal::not_found)?;
+    match review.state {
+        ReviewState::Approved | ReviewState::ChangesRequested => {
+            review.state = ReviewState::Dismissed;
+        }
+        ReviewState::Commented | ReviewState::Dismissed | ReviewState::Pending => {
+            let state = review.state.word().to_lowercase();
+            let message = format!("Can not dismiss a {state} pull request review");
+            return Err(Refusal::unprocessable(&message));
+        }
+    }
+    pull.updated = now;
+    told(call, name, number, id)
+}
+
+/// Answers with a review that was just changed.
+fn told(call: &Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
     let (repo, pull) = (call.state.repo(name)?, call.state.pull(name, number)?);
     let review = pull.reviews.iter().find(|review| review.id == id);
     let review = review.ok_or_else(Refusal::not_found)?;
@@ -102,7 +130,10 @@ pub(super) fn add(
     }
     match review.state {
         ReviewState::Pending => review.pending = threads,
-        ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Commented => {
+        ReviewState::Approved
+        | ReviewState::ChangesRequested
+        | ReviewState::Commented
+        | ReviewState::Dismissed => {
             pull.threads.append(&mut threads);
         }
     }
@@ -134,6 +165,7 @@ fn check_review(pull: &Pull, login: &str, state: ReviewState, body: &str) -> Res
         ReviewState::Approved
         | ReviewState::ChangesRequested
         | ReviewState::Commented
+        | ReviewState::Dismissed
         | ReviewState::Pending => Ok(()),
     }
 }
