@@ -120,6 +120,9 @@ impl Event {
 pub struct Draft {
     head: String,
     event: Event,
+    /// Whether the change is ready, whatever the review does about it.
+    #[serde(default)]
+    is_ready: bool,
     /// Who looked, where all who had to did: what they do not find any more is gone.
     looked: Finders,
     /// The verdict in a sentence or two.
@@ -157,7 +160,7 @@ pub struct Standing {
     pub visible: BTreeSet<Fingerprint>,
     /// The findings whose comment was refused, and why.
     pub refused: BTreeMap<Fingerprint, String>,
-    /// The reviews that were posted.
+    /// The reviews that stand, and whose verdict no later one took the place of.
     pub reviews: BTreeSet<ReviewKey>,
 }
 
@@ -238,12 +241,20 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
     Draft {
         head: around.head.to_owned(),
         event,
+        is_ready: is_ready(synthesis.verdict.state),
         looked: looked(synthesis),
         key: ReviewKey::over(said.into_iter().chain(findings)),
         settled: gone.iter().map(|gone| Fingerprint::of_resolved(gone)).chain(dismissed).collect(),
         page: Page::new(synthesis, &gone, around.run),
         verdict,
         posts,
+    }
+}
+
+fn is_ready(state: State) -> bool {
+    match state {
+        State::Ready | State::ReadyWithFixes => true,
+        State::NotReady | State::Incomplete => false,
     }
 }
 
@@ -337,6 +348,16 @@ impl Draft {
     /// Gives the commit that was reviewed.
     pub fn head(&self) -> &str {
         &self.head
+    }
+
+    /// Gives what its review does to the pull request.
+    pub fn event(&self) -> Event {
+        self.event
+    }
+
+    /// Says whether the change is ready, whatever the review does about it.
+    pub fn is_ready(&self) -> bool {
+        self.is_ready
     }
 
     /// Gives the key of the review that carries the verdict.

@@ -29,7 +29,9 @@ pub use self::pulls::{
     ChangedFile, Head, NewPull, OpenPulls, PullRequest, PullState, PullUpdate, TooLarge,
 };
 pub use self::reviews::{Event, GivenReview, LineComment, NewReview, PostedReview, Side};
-pub use self::threads::{OWN_OPERATIONS, ReviewState, StandingComment, StandingReview, Thread};
+pub use self::threads::{
+    OWN_OPERATIONS, ReviewState, StandingComment, StandingReview, StandsAs, Thread, ThreadComment,
+};
 use crate::http::{
     Api, Authorization, Call, Clock, ServerUrl, ServiceError, Transport, Wire, path_segment,
 };

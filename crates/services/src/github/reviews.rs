@@ -139,4 +139,17 @@ impl GitHub {
         let path = self.in_repository(repository, &format!("/pulls/{number}/reviews"));
         self.api.json(&Call::post(path, body))
     }
+
+    /// Takes back a review that approves or asks for changes, and says why. Not everybody may.
+    pub fn dismiss_review(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+        review: u64,
+        message: &str,
+    ) -> Result<PostedReview, ServiceError> {
+        let body = json!({ "message": message, "event": "DISMISS" });
+        let path = format!("/pulls/{number}/reviews/{review}/dismissals");
+        self.api.json(&Call::put(self.in_repository(repository, &path), body))
+    }
 }

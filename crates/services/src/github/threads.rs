@@ -21,7 +21,7 @@ const REVIEW_STATE: Operation = Operation {
            repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid \
            reviewThreads(first: 50, after: $threads) { pageInfo { hasNextPage endCursor } \
            nodes { id isResolved isOutdated resolvedBy { login } path line \
-           comments(first: 50) { nodes { databaseId body viewerDidAuthor author { login } } } } } \
+           comments(first: 50) { nodes { body viewerDidAuthor author { login } } } } } \
            comments(first: 100, after: $comments) { pageInfo { hasNextPage endCursor } \
            nodes { databaseId body viewerDidAuthor } } \
            reviews(first: 100, after: $reviews) { pageInfo { hasNextPage endCursor } \
@@ -54,7 +54,7 @@ pub struct ReviewState {
     pub threads: Vec<Thread>,
     /// The comments below it.
     pub comments: Vec<StandingComment>,
-    /// The reviews.
+    /// The reviews, the oldest first.
     pub reviews: Vec<StandingReview>,
 }
 
@@ -72,27 +72,54 @@ pub struct Thread {
     /// The file.
     pub path: String,
     /// What is said in it, the first first.
-    pub comments: Vec<StandingComment>,
+    pub comments: Vec<ThreadComment>,
 }
 
-/// A comment.
+/// A comment in a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandingComment {
-    /// Its number.
-    pub id: u64,
+pub struct ThreadComment {
     /// What it says.
     pub body: String,
     /// Whether it is ours.
     pub is_ours: bool,
 }
 
+/// A comment below a pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingComment {
+    /// Its number, by which it is changed. GitHub does not give those that it has no room for.
+    pub id: Option<u64>,
+    /// What it says.
+    pub body: String,
+    /// Whether it is ours.
+    pub is_ours: bool,
+}
+
+/// As what a review stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum StandsAs {
+    /// It lets the change through.
+    Approved,
+    /// It holds the change up.
+    ChangesRequested,
+    /// It says something.
+    Commented,
+    /// It did one of these, and was taken back.
+    Dismissed,
+    /// It is not submitted, and nobody else sees it.
+    Pending,
+}
+
 /// A review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingReview {
+    /// Its number, by which it is dismissed. GitHub does not give those that it has no room for.
+    pub id: Option<u64>,
     /// What it says.
     pub body: String,
-    /// Where it stands, such as `APPROVED`.
-    pub state: String,
+    /// As what it stands.
+    pub state: StandsAs,
     /// Whether it is ours.
     pub is_ours: bool,
     /// The commit that was looked at, unless it is gone.
@@ -149,7 +176,7 @@ struct ToldThread {
     is_outdated: bool,
     resolved_by: Option<Login>,
     path: String,
-    comments: Nodes<ToldComment>,
+    comments: Nodes<ToldRemark>,
 }
 
 #[derive(Deserialize)]
@@ -157,9 +184,25 @@ struct Nodes<T> {
     nodes: Vec<Option<T>>,
 }
 
-#[derive(Deserialize, PartialEq)]
+#[derive(Deserialize)]
 struct Login {
     login: String,
+}
+
+impl Login {
+    /// Says whether two are one: a bot is told with its mark in some places and without in others.
+    fn is(&self, other: &Login) -> bool {
+        let plain = |login: &str| login.strip_suffix("[bot]").unwrap_or(login).to_lowercase();
+        plain(&self.login) == plain(&other.login)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldRemark {
+    body: String,
+    viewer_did_author: bool,
+    author: Option<Login>,
 }
 
 #[derive(Deserialize)]
@@ -168,14 +211,14 @@ struct ToldComment {
     database_id: Option<u64>,
     body: String,
     viewer_did_author: bool,
-    author: Option<Login>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ToldReview {
+    database_id: Option<u64>,
     body: String,
-    state: String,
+    state: StandsAs,
     viewer_did_author: bool,
     commit: Option<Oid>,
 }
@@ -187,11 +230,13 @@ struct Oid {
 
 impl From<ToldComment> for StandingComment {
     fn from(told: ToldComment) -> StandingComment {
-        StandingComment {
-            id: told.database_id.unwrap_or_default(),
-            body: told.body,
-            is_ours: told.viewer_did_author,
-        }
+        StandingComment { id: told.database_id, body: told.body, is_ours: told.viewer_did_author }
+    }
+}
+
+impl From<ToldRemark> for ThreadComment {
+    fn from(told: ToldRemark) -> ThreadComment {
+        ThreadComment { body: told.body, is_ours: told.viewer_did_author }
     }
 }
 
@@ -199,14 +244,14 @@ impl From<ToldThread> for Thread {
     fn from(told: ToldThread) -> Thread {
         let mut comments = told.comments.nodes.into_iter().flatten().peekable();
         let author = comments.peek().and_then(|first| first.author.as_ref());
-        let by_its_author = author.is_some() && author == told.resolved_by.as_ref();
+        let by_its_author = author.zip(told.resolved_by.as_ref()).is_some_and(|(a, b)| a.is(b));
         Thread {
             id: told.id,
             is_resolved: told.is_resolved,
             is_outdated: told.is_outdated,
             is_resolved_by_its_author: told.is_resolved && by_its_author,
             path: told.path,
-            comments: comments.map(StandingComment::from).collect(),
+            comments: comments.map(ThreadComment::from).collect(),
         }
     }
 }
@@ -214,6 +259,7 @@ impl From<ToldThread> for Thread {
 impl From<ToldReview> for StandingReview {
     fn from(told: ToldReview) -> StandingReview {
         StandingReview {
+            id: told.database_id,
             body: told.body,
             state: told.state,
             is_ours: told.viewer_did_author,
@@ -315,5 +361,34 @@ impl GitHub {
     fn mutate(&self, operation: &Operation, thread: &str) -> Result<(), ServiceError> {
         let variables = json!({ "id": thread });
         graphql::ask::<Value>(&self.api, "/graphql", operation, &variables).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(author: Value, resolved_by: Value) -> Thread {
+        let comment = json!({ "body": "b", "viewerDidAuthor": true, "author": author });
+        let told = json!({ "id": "t", "isResolved": true, "resolvedBy": resolved_by, "path": "a",
+            "comments": { "nodes": [comment, null] } });
+        Thread::from(serde_json::from_value::<ToldThread>(told).unwrap())
+    }
+
+    #[test]
+    fn a_bot_is_the_same_with_its_mark_and_without() {
+        let login = |login: &str| json!({ "login": login });
+        let by = |author: Value, by: Value| thread(author, by).is_resolved_by_its_author;
+        assert!(by(login("assay"), login("assay[bot]")));
+        assert!(by(login("assay[bot]"), login("assay")));
+        assert!(!by(login("assay"), login("ann")));
+        assert!(!by(Value::Null, Value::Null), "whoever is gone is nobody");
+    }
+
+    #[test]
+    fn a_number_that_is_not_given_is_none() {
+        let told = json!({ "databaseId": null, "body": "b", "viewerDidAuthor": true });
+        let told: ToldComment = serde_json::from_value(told).unwrap();
+        assert_eq!(StandingComment::from(told).id, None);
     }
 }

@@ -6,6 +6,7 @@
 //! Comments are told again by their markers, and only those that we wrote ourselves count.
 
 mod seen;
+mod verdicts;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,22 +14,23 @@ use std::time::Duration;
 use assay_findings::post::{self as draft, Draft, Fingerprint};
 use assay_store::pulls::{CommitId, RepositoryName};
 
-use self::seen::{OwnThread, Seen, Step};
-use super::{Event, GitHub, LineComment, NewReview, Side};
+use self::seen::{Own, OwnThread, Seen, Step};
+use super::{Event, GitHub, LineComment, NewReview, ReviewState, Side, StandsAs};
 use crate::http::ServiceError;
 
 /// How often in a row something may go wrong before it is left for later.
-const PATIENCE: u32 = 6;
+const PATIENCE: u32 = 4;
 
-/// How long it is waited, at first, before it is looked whether a write took effect.
-const FIRST_WAIT: Duration = Duration::from_secs(5);
+/// How long it is waited, at first, before it is looked whether a write took effect: a review whose
+/// answer was lost may still be worked on.
+const FIRST_WAIT: Duration = Duration::from_secs(30);
 
 /// What came of posting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Posted {
     /// The draft stands on the pull request.
     Stands(Standing),
-    /// The pull request has other commits by now, which somebody reviews anew: nothing was posted.
+    /// The pull request has other commits by now, which somebody reviews anew: no more is posted.
     Superseded {
         /// Its last commit.
         head: CommitId,
@@ -48,6 +50,8 @@ pub struct Standing {
     pub reopened: usize,
     /// How many findings GitHub takes no comment on; they are in the summary.
     pub refused: usize,
+    /// How many threads and reviews of ours we may not resolve, open again or take back.
+    pub not_permitted: usize,
 }
 
 /// Makes a draft stand on a pull request. `posted` are the findings that are known to have had a
@@ -60,29 +64,11 @@ pub fn post(
     posted: &BTreeSet<Fingerprint>,
 ) -> Result<Posted, ServiceError> {
     let mut run = Run { github, repository, number, posted, done: Standing::default() };
-    let mut seen = match run.look(draft, Seen::default())? {
-        Looked::Seen(seen) => seen,
-        Looked::Moved(head) => return Ok(Posted::Superseded { head }),
-    };
-    let mut failures = 0;
-    while let Some(step) = seen.next(draft) {
-        let Err(error) = run.take(step, &mut seen) else {
-            failures = 0;
-            continue;
-        };
-        failures += 1;
-        if failures > PATIENCE || !is_worth_another_try(&error) {
-            return Err(error);
-        }
-        run.wait(failures, &error)?;
-        seen = match run.look(draft, seen)? {
-            Looked::Seen(seen) => seen,
-            Looked::Moved(head) => return Ok(Posted::Superseded { head }),
-        };
+    match run.stand(draft) {
+        Ok(()) => Ok(Posted::Stands(run.done)),
+        Err(Stop::Moved(head)) => Ok(Posted::Superseded { head }),
+        Err(Stop::Failed(error)) => Err(error),
     }
-    run.done.refused = seen.refused.len();
-    run.done.visible = seen.threads.into_keys().collect();
-    Ok(Posted::Stands(run.done))
 }
 
 /// Says whether looking again, and trying once more, may help. What is not permitted, or not there,
@@ -91,10 +77,23 @@ fn is_worth_another_try(error: &ServiceError) -> bool {
     error.is_passing() || error.is_unclear() || error.status() == Some(422)
 }
 
-/// What was looked at.
-enum Looked {
-    Seen(Seen),
+/// Says whether we are told that something is not for us to change, now or later.
+fn is_not_permitted(error: &ServiceError) -> bool {
+    // GraphQL refuses with the status of success.
+    matches!(error.status(), Some(200 | 403 | 404 | 422))
+}
+
+/// Why it is not gone on.
+enum Stop {
+    /// The pull request has another last commit.
     Moved(CommitId),
+    Failed(ServiceError),
+}
+
+impl From<ServiceError> for Stop {
+    fn from(error: ServiceError) -> Stop {
+        Stop::Failed(error)
+    }
 }
 
 struct Run<'a> {
@@ -106,15 +105,66 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn look(&self, draft: &Draft, before: Seen) -> Result<Looked, ServiceError> {
+    /// Takes one step after the other until nothing is left to do.
+    fn stand(&mut self, draft: &Draft) -> Result<(), Stop> {
+        let mut seen = self.look(draft, Seen::default())?;
+        let mut failures = 0;
+        while let Some(step) = seen.next(draft) {
+            let error = match self.take(step, &mut seen) {
+                Ok(()) => {
+                    failures = 0;
+                    continue;
+                }
+                Err(Stop::Failed(error)) => error,
+                Err(moved) => return Err(moved),
+            };
+            failures += 1;
+            if failures > PATIENCE || !is_worth_another_try(&error) {
+                return Err(Stop::Failed(error));
+            }
+            self.wait(failures, &error)?;
+            seen = self.look(draft, seen)?;
+        }
+        self.done.refused = seen.refused.len();
+        self.done.not_permitted = seen.left.len();
+        self.done.visible = seen.threads.into_keys().collect();
+        Ok(())
+    }
+
+    fn look(&self, draft: &Draft, before: Seen) -> Result<Seen, Stop> {
         let state = self.github.review_state(self.repository, self.number)?;
         // What was said of other commits would be taken to be about these.
         if let Some(head) = state.head.clone().filter(|head| head.as_str() != draft.head()) {
-            return Ok(Looked::Moved(head));
+            return Err(Stop::Moved(head));
         }
+        self.check_pending(&state)?;
         let mut seen = Seen::of(&state, before);
         seen.leave_deleted(self.posted);
-        Ok(Looked::Seen(seen))
+        Ok(seen)
+    }
+
+    /// Refuses to write beside a review that is not submitted: GitHub would, and does not say why.
+    fn check_pending(&self, state: &ReviewState) -> Result<(), ServiceError> {
+        let mut own = state.reviews.iter().filter(|review| review.is_ours);
+        if !own.any(|review| review.state == StandsAs::Pending) {
+            return Ok(());
+        }
+        let place = format!("{}#{}", self.repository, self.number);
+        Err(ServiceError::Refused {
+            service: super::SERVICE,
+            what: format!("another review on {place}"),
+            status: 422,
+            said: format!(
+                "there is a review of yours that is not submitted yet on {place}; submit or delete it"
+            ),
+            unclear: false,
+        })
+    }
+
+    /// Looks whether the commits are still the last, as it is cheap and a verdict on others is not.
+    fn check_head(&self, reviewed: &str) -> Result<(), Stop> {
+        let head = self.github.pull(self.repository, self.number)?.head.commit;
+        if head.as_str() == reviewed { Ok(()) } else { Err(Stop::Moved(head)) }
     }
 
     fn wait(&self, failures: u32, error: &ServiceError) -> Result<(), ServiceError> {
@@ -129,21 +179,11 @@ impl Run<'_> {
     }
 
     /// Takes a step, and notes what stands there from now on.
-    fn take(&mut self, step: Step, seen: &mut Seen) -> Result<(), ServiceError> {
+    fn take(&mut self, step: Step, seen: &mut Seen) -> Result<(), Stop> {
         let (github, repository, number) = (self.github, self.repository, self.number);
         match step {
             Step::Review(call) => self.review(call, seen)?,
             Step::CommentOnFile(comment) => self.comment_on_file(&comment, seen)?,
-            Step::Reopen(id) => {
-                github.unresolve(&id)?;
-                self.done.reopened += 1;
-                mark(seen, &id, false);
-            }
-            Step::Resolve(id) => {
-                github.resolve(&id)?;
-                self.done.resolved += 1;
-                mark(seen, &id, true);
-            }
             Step::NewPart(part, body) => {
                 let comment = github.comment(repository, number, &body)?;
                 seen.summary.insert(part, (comment.id, body));
@@ -152,23 +192,49 @@ impl Run<'_> {
                 github.update_comment(repository, id, &body)?;
                 seen.summary.insert(part, (id, body));
             }
+            Step::Reopen(id) => {
+                if permitted(github.unresolve(&id), Own::Thread(id.clone()), seen)? {
+                    self.done.reopened += 1;
+                    mark(seen, &id, false);
+                }
+            }
+            Step::Resolve(id) => {
+                if permitted(github.resolve(&id), Own::Thread(id.clone()), seen)? {
+                    self.done.resolved += 1;
+                    mark(seen, &id, true);
+                }
+            }
+            Step::Dismiss(id, head, why) => {
+                self.check_head(&head)?;
+                let dismissed = github.dismiss_review(repository, number, id, why);
+                if permitted(dismissed, Own::Review(id), seen)? {
+                    seen.reviews.dismissed(id);
+                }
+            }
         }
         Ok(())
     }
 
     /// Sends a review. Where it is refused, it is sent in parts until it is known what is wrong.
-    fn review(&mut self, call: draft::ReviewCall, seen: &mut Seen) -> Result<(), ServiceError> {
+    fn review(&mut self, call: draft::ReviewCall, seen: &mut Seen) -> Result<(), Stop> {
+        if call.event != draft::Event::Comment {
+            self.check_head(&call.commit)?;
+        }
         let sent = self.github.submit_review(self.repository, self.number, &as_review(&call));
         match sent {
-            Ok(_) => {
+            Ok(posted) => {
                 self.done.added += call.comments.len();
-                seen.reviews.insert(call.key);
+                seen.reviews.sent(posted.id, &call);
                 let prints = call.comments.into_iter().map(|comment| comment.fingerprint);
                 prints.for_each(|print| note_thread(seen, print));
                 Ok(())
             }
-            Err(error) if error.status() == Some(422) => self.refused(call, seen, error),
-            Err(error) => Err(error),
+            Err(error) if error.status() == Some(422) => {
+                // Nothing is taken on commits that were pushed away, and nothing is wrong with it.
+                self.check_head(&call.commit)?;
+                self.refused(call, seen, error)
+            }
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -177,7 +243,7 @@ impl Run<'_> {
         mut call: draft::ReviewCall,
         seen: &mut Seen,
         error: ServiceError,
-    ) -> Result<(), ServiceError> {
+    ) -> Result<(), Stop> {
         if let Some([first, second]) = call.clone().parted() {
             // What it does goes without its comments, so it would be found to be missing next anyway.
             seen.parts.push(second);
@@ -200,7 +266,7 @@ impl Run<'_> {
                 call.event = draft::Event::Comment;
                 self.review(call, seen)
             }
-            draft::Event::Comment => Err(error),
+            draft::Event::Comment => Err(error.into()),
         }
     }
 
@@ -208,7 +274,7 @@ impl Run<'_> {
         &mut self,
         comment: &draft::FileComment,
         seen: &mut Seen,
-    ) -> Result<(), ServiceError> {
+    ) -> Result<(), Stop> {
         let commit = commit(&comment.commit);
         let (path, body) = (comment.path.as_str(), &comment.body);
         let sent = self.github.comment_on_file(self.repository, self.number, &commit, path, body);
@@ -219,12 +285,30 @@ impl Run<'_> {
                 Ok(())
             }
             Err(error) if error.status() == Some(422) => {
+                self.check_head(&comment.commit)?;
                 let said = error.said().unwrap_or_default().to_owned();
                 seen.refused.insert(comment.fingerprint.clone(), said);
                 Ok(())
             }
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// Says whether something of ours could be changed. What we may not change is left as it is: it is
+/// better to have too much stand there than to tell nothing.
+fn permitted<T>(
+    changed: Result<T, ServiceError>,
+    what: Own,
+    seen: &mut Seen,
+) -> Result<bool, ServiceError> {
+    match changed {
+        Ok(_) => Ok(true),
+        Err(error) if is_not_permitted(&error) => {
+            seen.left.insert(what);
+            Ok(false)
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_findings::post::marker::{self, Marker};
 use assay_findings::post::{
-    Draft, FileComment, Finders, Fingerprint, ReviewCall, ReviewKey, Standing, spare_part,
+    Draft, FileComment, Finders, Fingerprint, ReviewCall, Standing, spare_part,
 };
 
+use super::verdicts::Verdicts;
 use crate::github::ReviewState;
 
 /// Why a finding is told in the summary whose comment is gone.
@@ -29,13 +30,22 @@ pub(super) struct Seen {
     pub(super) threads: BTreeMap<Fingerprint, Vec<OwnThread>>,
     /// Who found what has a thread.
     found_by: BTreeMap<Fingerprint, Finders>,
-    pub(super) reviews: BTreeSet<ReviewKey>,
+    pub(super) reviews: Verdicts,
     /// The parts of the summary: where each is, and what it says.
     pub(super) summary: BTreeMap<u32, (u64, String)>,
     /// The findings whose comments were refused.
     pub(super) refused: BTreeMap<Fingerprint, String>,
     /// What is left of calls that were refused as a whole, the next last.
     pub(super) parts: Vec<ReviewCall>,
+    /// What we may not change, and leave as it is.
+    pub(super) left: BTreeSet<Own>,
+}
+
+/// Something of ours that is changed as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Own {
+    Thread(String),
+    Review(u64),
 }
 
 /// The next thing to do.
@@ -43,16 +53,19 @@ pub(super) struct Seen {
 pub(super) enum Step {
     Review(ReviewCall),
     CommentOnFile(FileComment),
-    Reopen(String),
-    Resolve(String),
     NewPart(u32, String),
     ChangePart(u32, u64, String),
+    Reopen(String),
+    Resolve(String),
+    /// Takes back a review, as of the commit that was reviewed now, for a reason.
+    Dismiss(u64, String, &'static str),
 }
 
 impl Seen {
     /// Reads what stands there, on top of what was refused before.
     pub(super) fn of(state: &ReviewState, before: Seen) -> Seen {
-        let mut seen = Seen { refused: before.refused, parts: before.parts, ..Seen::default() };
+        let Seen { refused, parts, left, .. } = before;
+        let mut seen = Seen { refused, parts, left, ..Seen::default() };
         for thread in &state.threads {
             let first = thread.comments.first().filter(|comment| comment.is_ours);
             let marker = first.and_then(|comment| marker::read(&comment.body));
@@ -66,14 +79,18 @@ impl Seen {
             }
         }
         for review in state.reviews.iter().filter(|review| review.is_ours) {
-            if let Some(Marker::Review(key)) = marker::read(&review.body) {
-                seen.reviews.insert(key);
-            }
+            let key = match marker::read(&review.body) {
+                Some(Marker::Review(key)) => Some(key),
+                Some(Marker::Finding(..) | Marker::Summary(_)) | None => None,
+            };
+            seen.reviews.add(review, key);
         }
         for comment in state.comments.iter().filter(|comment| comment.is_ours) {
-            if let Some(Marker::Summary(number)) = marker::read(&comment.body) {
+            // One without a number cannot be changed, so another takes its place.
+            let part = marker::read(&comment.body).zip(comment.id);
+            if let Some((Marker::Summary(number), id)) = part {
                 // The first one stays the summary, should there be two.
-                seen.summary.entry(number).or_insert((comment.id, comment.body.clone()));
+                seen.summary.entry(number).or_insert((id, comment.body.clone()));
             }
         }
         seen
@@ -88,23 +105,25 @@ impl Seen {
         }
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self, draft: &Draft) -> Standing {
         Standing {
             visible: self.threads.keys().cloned().collect(),
             refused: self.refused.clone(),
-            reviews: self.reviews.clone(),
+            reviews: self.reviews.standing(draft),
         }
     }
 
-    /// Finds the next thing to do for a draft to stand there.
+    /// Finds the next thing to do for a draft to stand there. What is found is told before anything
+    /// is put away, so that what goes wrong there hides nothing.
     pub(super) fn next(&mut self, draft: &Draft) -> Option<Step> {
-        let standing = self.standing();
+        let standing = self.standing(draft);
         let part = self.next_part(&standing);
         part.map(Step::Review)
             .or_else(|| draft.calls(&standing).into_iter().next().map(Step::Review))
             .or_else(|| draft.file_comments(&standing).into_iter().next().map(Step::CommentOnFile))
-            .or_else(|| self.next_thread(draft))
             .or_else(|| self.next_summary(&draft.summary(&standing)))
+            .or_else(|| self.next_thread(draft))
+            .or_else(|| self.next_dismissal(draft))
     }
 
     /// Takes what is left of a refused call, without what stands by now.
@@ -126,16 +145,24 @@ impl Seen {
         let found: BTreeSet<&Fingerprint> =
             draft.posts().iter().map(|post| &post.fingerprint).collect();
         let settled = draft.settled(&self.found_by);
+        let may_change = |id: &str| !self.left.contains(&Own::Thread(id.to_owned()));
         self.threads.iter().find_map(|(fingerprint, threads)| {
+            let threads = || threads.iter().filter(|thread| may_change(&thread.id));
             // A person who resolved one has decided.
-            let back = || threads.iter().find(|thread| thread.is_resolved_by_us);
-            let open = || threads.iter().find(|thread| !thread.is_resolved);
+            let back = || threads().find(|thread| thread.is_resolved_by_us);
+            let open = || threads().find(|thread| !thread.is_resolved);
             match (found.contains(fingerprint), settled.contains(fingerprint)) {
                 (true, _) => back().map(|thread| Step::Reopen(thread.id.clone())),
                 (false, true) => open().map(|thread| Step::Resolve(thread.id.clone())),
                 (false, false) => None,
             }
         })
+    }
+
+    fn next_dismissal(&self, draft: &Draft) -> Option<Step> {
+        let is_left = |id| self.left.contains(&Own::Review(id));
+        let stale = self.reviews.next_stale(draft, is_left);
+        stale.map(|(id, why)| Step::Dismiss(id, draft.head().to_owned(), why))
     }
 
     fn next_summary(&self, wanted: &[String]) -> Option<Step> {

@@ -3,6 +3,7 @@
 mod calls;
 mod posting;
 mod schedules;
+mod verdicts;
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,6 +57,8 @@ pub(crate) struct Stage {
     dies_after: Arc<AtomicUsize>,
     /// Why it was waited.
     waits: Arc<Mutex<Vec<String>>>,
+    /// Somebody pushes this commit just before a request arrives that is told so.
+    push: Arc<Mutex<Option<(&'static str, String)>>>,
 }
 
 /// What a process dies of.
@@ -78,6 +81,7 @@ impl Stage {
             number,
             dies_after: Arc::default(),
             waits: Arc::default(),
+            push: Arc::default(),
         }
     }
 
@@ -93,6 +97,8 @@ impl Stage {
         let wire = InProcess {
             github: Arc::clone(&self.github),
             dies_after: Arc::clone(&self.dies_after),
+            push: Arc::clone(&self.push),
+            number: self.number,
         };
         let value = Some(Key::new(TOKEN));
         let keys = Keys::new(KeySource::Variable { name: "TOKEN".to_owned(), value });
@@ -131,6 +137,8 @@ impl Clock for Virtual {
 struct InProcess {
     github: Arc<fake::GitHub>,
     dies_after: Arc<AtomicUsize>,
+    push: Arc<Mutex<Option<(&'static str, String)>>>,
+    number: u64,
 }
 
 impl Transport for InProcess {
@@ -142,6 +150,10 @@ impl Transport for InProcess {
         if dies_first {
             self.dies_after.store(0, Ordering::Relaxed);
             resume_unwind(Box::new(Died));
+        }
+        let told = format!("{} {}", request.method.as_str(), request.target);
+        if let Some((_, head)) = self.push.lock().unwrap().take_if(|(on, _)| told.ends_with(*on)) {
+            self.github.move_head(REPO, self.number, &head, &diff_text());
         }
         let mut headers: Vec<(String, String)> = request
             .headers
@@ -185,6 +197,10 @@ pub(crate) fn found(findings: &[Value]) -> Synthesis {
 }
 
 pub(crate) fn draft(synthesis: &Synthesis, head: &str) -> Draft {
+    draft_where(synthesis, head, WhenReady::Approve)
+}
+
+fn draft_where(synthesis: &Synthesis, head: &str, when_ready: WhenReady) -> Draft {
     compose(
         synthesis,
         &Surroundings {
@@ -192,7 +208,7 @@ pub(crate) fn draft(synthesis: &Synthesis, head: &str) -> Draft {
             tree: None,
             parses: None,
             head,
-            when_ready: WhenReady::Approve,
+            when_ready,
             resolved: &[],
             run: None,
         },

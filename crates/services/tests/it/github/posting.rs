@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{REPO, Stage, TOKEN, diff_text, draft, finding, found};
 
-fn stand(stage: &Stage, draft: &Draft) -> Standing {
+pub(super) fn stand(stage: &Stage, draft: &Draft) -> Standing {
     stand_after(stage, draft, &BTreeSet::new())
 }
 
@@ -22,7 +22,7 @@ fn stand_after(stage: &Stage, draft: &Draft, posted: &BTreeSet<Fingerprint>) -> 
     }
 }
 
-fn review(stage: &Stage, round: u32, findings: &[Value]) -> Draft {
+pub(super) fn review(stage: &Stage, round: u32, findings: &[Value]) -> Draft {
     let head = sha(&format!("head {round}"));
     if round > 1 {
         stage.github.move_head(REPO, stage.number, &head, &diff_text());
@@ -39,7 +39,7 @@ fn check(stage: &Stage, expected: Expect) {
     expected.assert_eq(&(lines.join("\n") + "\n"));
 }
 
-fn threads(stage: &Stage) -> Vec<String> {
+pub(super) fn threads(stage: &Stage) -> Vec<String> {
     let threads = stage.github.threads(REPO, stage.number);
     let told = threads.iter().map(|thread| {
         let title = thread.comments[0].body.lines().next().unwrap_or_default().to_owned();

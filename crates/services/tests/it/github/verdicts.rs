@@ -1,0 +1,195 @@
+//! What our reviews say of the whole: the newest, and nothing that is not so any more.
+
+use std::collections::BTreeSet;
+
+use assay_fakes::github::{Access, Fault, When, sha};
+use assay_findings::post::{Draft, WhenReady};
+use assay_findings::synthesis::synthesize;
+use assay_services::github::post::{Posted, post};
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use super::posting::{review, stand, threads};
+use super::{REPO, Stage, TOKEN, diff_text, draft_where, finding, found};
+
+/// Gives our reviews that are no mere comments, the oldest first: `APPROVED head 1`.
+fn verdicts(stage: &Stage) -> Vec<String> {
+    let name = |commit: &str| (1..9).find(|round| sha(&format!("head {round}")) == commit);
+    let reviews = stage.github.reviews(REPO, stage.number);
+    let verdicts = reviews.iter().filter(|review| review.state != "COMMENTED");
+    verdicts.map(|it| format!("{} head {}", it.state, name(&it.commit).unwrap())).collect()
+}
+
+fn defect() -> Value {
+    finding("An open door", "src/a.rs", 7, "HIGH")
+}
+
+/// A draft of a change that is ready, and is only commented on.
+fn comment(stage: &Stage, round: u32) -> Draft {
+    let head = sha(&format!("head {round}"));
+    stage.github.move_head(REPO, stage.number, &head, &diff_text());
+    draft_where(&found(&[]), &head, WhenReady::Comment)
+}
+
+fn send(stage: &Stage, draft: &Draft) -> Posted {
+    post(&stage.client(), &stage.repository, stage.number, draft, &BTreeSet::new()).unwrap()
+}
+
+#[test]
+fn a_verdict_that_another_followed_is_given_again() {
+    let stage = Stage::new(30);
+    let first = review(&stage, 1, &[defect()]);
+    stand(&stage, &first);
+    stand(&stage, &review(&stage, 2, &[]));
+    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1", "APPROVED head 2"]);
+    stage.github.move_head(REPO, stage.number, &sha("head 1"), &diff_text());
+    stand(&stage, &first);
+    let after = ["CHANGES_REQUESTED head 1", "DISMISSED head 2", "CHANGES_REQUESTED head 1"];
+    assert_eq!(verdicts(&stage), after);
+    stand(&stage, &first);
+    assert_eq!(verdicts(&stage), after, "once is enough");
+}
+
+#[test]
+fn a_comment_in_place_of_a_verdict_stands_for_it() {
+    let stage = Stage::new(31);
+    stage.github.add_token("ann", TOKEN, Access::User);
+    let draft = review(&stage, 1, &[]);
+    stand(&stage, &draft);
+    stand(&stage, &draft);
+    assert_eq!(stage.github.reviews(REPO, stage.number).len(), 1);
+}
+
+#[test]
+fn an_approval_of_other_commits_is_taken_back_unless_these_are_approved() {
+    let stage = Stage::new(32);
+    stand(&stage, &review(&stage, 1, &[]));
+    stand(&stage, &review(&stage, 2, &[]));
+    assert_eq!(verdicts(&stage), ["APPROVED head 1", "APPROVED head 2"]);
+    let head = sha("head 3");
+    stage.github.move_head(REPO, stage.number, &head, &diff_text());
+    let nobody = synthesize(&[], &Default::default());
+    stand(&stage, &draft_where(&nobody, &head, WhenReady::Approve));
+    assert_eq!(verdicts(&stage), ["DISMISSED head 1", "DISMISSED head 2"]);
+}
+
+#[test]
+fn a_request_for_changes_is_taken_back_once_the_change_is_ready() {
+    let stage = Stage::new(33);
+    stand(&stage, &review(&stage, 1, &[defect()]));
+    stand(&stage, &comment(&stage, 2));
+    assert_eq!(verdicts(&stage), ["DISMISSED head 1"]);
+}
+
+#[test]
+fn a_request_for_changes_stays_where_nobody_looked() {
+    let stage = Stage::new(34);
+    stand(&stage, &review(&stage, 1, &[defect()]));
+    let head = sha("head 2");
+    stage.github.move_head(REPO, stage.number, &head, &diff_text());
+    let nobody = synthesize(&[], &Default::default());
+    stand(&stage, &draft_where(&nobody, &head, WhenReady::Approve));
+    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
+}
+
+#[test]
+fn a_review_that_a_person_wrote_from_our_account_is_not_taken_back() {
+    let stage = Stage::new(35);
+    let reviews = format!("/repos/{REPO}/pulls/{}/reviews", stage.number);
+    let body = json!({"event": "REQUEST_CHANGES", "body": "Not so.", "commit_id": sha("head 1")});
+    assert_eq!(stage.github.ask(TOKEN, "POST", &reviews, &body).0, 200);
+    stand(&stage, &comment(&stage, 2));
+    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
+}
+
+#[test]
+fn a_dismissal_whose_answer_is_lost_is_looked_up() {
+    let stage = Stage::new(36);
+    stand(&stage, &review(&stage, 1, &[defect()]));
+    stage.github.fail_next("PUT /dismissals", Fault::Cut(When::AfterEffect));
+    let standing = stand(&stage, &comment(&stage, 2));
+    assert_eq!(
+        (verdicts(&stage), standing.not_permitted),
+        (vec!["DISMISSED head 1".to_owned()], 0)
+    );
+    let waits = stage.waits.lock().unwrap().clone();
+    assert!(waits.iter().any(|why| why.ends_with("it is looked again in 30 s")), "{waits:?}");
+}
+
+#[test]
+fn what_we_may_not_put_away_is_left_and_all_is_told() {
+    let stage = Stage::new(37);
+    stand(&stage, &review(&stage, 1, &[defect()]));
+    stage.github.fail_next("POST ResolveThread", Fault::Forbidden);
+    stage.github.fail_next("PUT /dismissals", Fault::Forbidden);
+    let standing = stand(&stage, &comment(&stage, 2));
+    assert_eq!((standing.resolved, standing.not_permitted), (0, 2));
+    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
+    let below = stage.github.comments(REPO, stage.number);
+    assert!(below[0].body.starts_with("## Ready"), "{below:?}");
+    let log = stage.github.log();
+    let at = |words: &[&str]| {
+        let told = |path: &str, operation: &str| {
+            words.iter().all(|word| path.contains(word) || operation.contains(word))
+        };
+        log.iter().rposition(|it| told(&it.path, it.operation.as_deref().unwrap_or(""))).unwrap()
+    };
+    assert!(at(&["/issues/comments"]) < at(&["ResolveThread"]), "the summary comes first");
+
+    let standing = stand(&stage, &comment(&stage, 2));
+    assert_eq!((standing.resolved, standing.not_permitted), (1, 0), "it is tried the next time");
+    assert_eq!(threads(&stage), ["**🟠 HIGH: An open door**, resolved by assay-bot"]);
+}
+
+#[test]
+fn only_a_verdict_is_taken_back_and_only_once() {
+    let stage = Stage::new(38);
+    stand(&stage, &review(&stage, 1, &[]));
+    let id = stage.github.reviews(REPO, stage.number)[0].id;
+    let (github, repo) = (stage.client(), &stage.repository);
+    let dismiss = |id: u64| github.dismiss_review(repo, stage.number, id, "It was too soon.");
+    assert_eq!(dismiss(id).unwrap().state, "DISMISSED");
+    expect!["GitHub refused `PUT /repos/octo/demo/pulls/1/reviews/1006/dismissals` with status 422: Unprocessable Entity; Can not dismiss a dismissed pull request review"]
+        .assert_eq(&dismiss(id).unwrap_err().to_string());
+    assert_eq!(dismiss(1).unwrap_err().status(), Some(404));
+}
+
+#[test]
+fn no_verdict_is_given_on_commits_that_were_pushed_meanwhile() {
+    // When it is looked again, and when it is too late for that.
+    for on in ["GET /repos/octo/demo/pulls/1", "POST /repos/octo/demo/pulls/1/reviews"] {
+        let stage = Stage::new(39);
+        let draft = review(&stage, 1, &[defect()]);
+        *stage.push.lock().unwrap() = Some((on, sha("head 2")));
+        let head = sha("head 2").parse().unwrap();
+        assert_eq!(send(&stage, &draft), Posted::Superseded { head }, "{on}");
+        assert_eq!(stage.visible(), "");
+    }
+}
+
+#[test]
+fn a_request_for_changes_is_not_taken_back_for_commits_that_nobody_reviewed() {
+    let stage = Stage::new(40);
+    stand(&stage, &review(&stage, 1, &[defect()]));
+    let draft = comment(&stage, 2);
+    *stage.push.lock().unwrap() = Some(("GET /repos/octo/demo/pulls/1", sha("head 3")));
+    let head = sha("head 3").parse().unwrap();
+    assert_eq!(send(&stage, &draft), Posted::Superseded { head });
+    assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
+}
+
+#[test]
+fn a_review_of_ours_that_is_not_submitted_is_said_before_anything_is_sent() {
+    let stage = Stage::new(41);
+    let draft = review(&stage, 1, &[defect()]);
+    let reviews = format!("/repos/{REPO}/pulls/{}/reviews", stage.number);
+    stage.github.ask("t-ann", "POST", &reviews, &json!({"body": "Theirs."}));
+    stand(&stage, &draft);
+    stage.github.ask(TOKEN, "POST", &reviews, &json!({"body": "Later."}));
+    let before = stage.github.log().len();
+    let draft = review(&stage, 2, &[]);
+    let error = post(&stage.client(), &stage.repository, stage.number, &draft, &BTreeSet::new());
+    expect!["GitHub refused `another review on octo/demo#1` with status 422: there is a review of yours that is not submitted yet on octo/demo#1; submit or delete it"]
+        .assert_eq(&error.unwrap_err().to_string());
+    assert!(stage.github.log()[before..].iter().all(|asked| !asked.took_effect));
+}
