@@ -1,5 +1,6 @@
 //! What one reviewer returns: [`Report`].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::Grade;
@@ -9,7 +10,7 @@ use crate::spent::Spent;
 use crate::vote::Vote;
 
 /// What kind of reviewer casts votes; it decides what an unstated confidence counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewerKind {
     /// The built-in rules.

@@ -149,6 +149,9 @@ pub struct Counts {
 pub struct ReportSummary {
     /// Who.
     pub reviewer: String,
+    /// Of what kind it is, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ReviewerKind>,
     /// How many votes.
     pub votes: usize,
     /// Why it says nothing, where it does.
@@ -292,6 +295,7 @@ fn summaries(reports: &[Report]) -> Vec<ReportSummary> {
         .iter()
         .map(|report| ReportSummary {
             reviewer: report.reviewer.name.clone(),
+            kind: Some(report.reviewer.kind),
             votes: report.votes.len(),
             unusable: report.unusable.clone(),
             notes: report.remarks.notes.clone(),

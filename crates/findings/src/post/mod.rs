@@ -31,7 +31,8 @@ use crate::gate::Route;
 use crate::ground::Tree;
 use crate::identity::Resolved;
 use crate::path::RepoPath;
-use crate::synthesis::Synthesis;
+use crate::report::ReviewerKind;
+use crate::synthesis::{ReportSummary, Synthesis};
 use crate::verdict::{Rule, State, Verdict};
 use crate::write::plain;
 
@@ -123,8 +124,12 @@ pub struct Draft {
     /// Whether the change is ready, whatever the review does about it.
     #[serde(default)]
     is_ready: bool,
-    /// Who looked, where all who had to did: what they do not find any more is gone.
+    /// Who looks alike each time and has, where all who had to did: what they do not find any more
+    /// is gone.
     looked: Finders,
+    /// What is there, or may be, and is not told.
+    #[serde(default)]
+    untold: BTreeSet<Fingerprint>,
     /// The verdict in a sentence or two.
     verdict: String,
     key: ReviewKey,
@@ -233,7 +238,9 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
     let posts = posts(synthesis, around);
     let said = [around.head, event.as_str(), &verdict];
     let findings = posts.iter().map(|post| post.fingerprint.as_str());
-    let open: BTreeSet<&Fingerprint> = posts.iter().map(|post| &post.fingerprint).collect();
+    let untold = untold(synthesis);
+    let open: BTreeSet<&Fingerprint> =
+        posts.iter().map(|post| &post.fingerprint).chain(&untold).collect();
     let is_gone = |resolved: &&Resolved| !open.contains(&Fingerprint::of_resolved(resolved));
     let gone: Vec<&Resolved> = around.resolved.iter().filter(is_gone).collect();
     let dismissed = synthesis.dismissed.iter().map(Fingerprint::of);
@@ -246,6 +253,7 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
         key: ReviewKey::over(said.into_iter().chain(findings)),
         settled: gone.iter().map(|gone| Fingerprint::of_resolved(gone)).chain(dismissed).collect(),
         page: Page::new(synthesis, &gone, around.run),
+        untold,
         verdict,
         posts,
     }
@@ -263,10 +271,30 @@ fn looked(synthesis: &Synthesis) -> Finders {
     match synthesis.verdict.state {
         State::Incomplete => Finders::default(),
         State::Ready | State::ReadyWithFixes | State::NotReady => {
-            let usable = synthesis.reports.iter().filter(|report| report.unusable.is_none());
-            Finders::of(usable.map(|report| report.reviewer.as_str()))
+            let sure = synthesis.reports.iter().filter(|report| proves_absence(report));
+            Finders::of(sure.map(|report| report.reviewer.as_str()))
         }
     }
+}
+
+/// Says whether what a reviewer does not report is not there. A model that says nothing of a defect
+/// today may have overlooked it.
+fn proves_absence(report: &ReportSummary) -> bool {
+    let is_whole = report.unusable.is_none() && report.rejected.is_empty();
+    match report.kind {
+        // What rules leave out by plan is left out each time, and what they could not read counts in
+        // the coverage.
+        Some(ReviewerKind::Rules) => is_whole,
+        Some(ReviewerKind::Command) => is_whole && report.not_covered.is_empty(),
+        Some(ReviewerKind::Persona) | None => false,
+    }
+}
+
+/// Gives what is not told and yet not gone: what nobody is sure enough of, and what nobody could
+/// look for.
+fn untold(synthesis: &Synthesis) -> BTreeSet<Fingerprint> {
+    let held_back = synthesis.held_back.iter().map(Fingerprint::of);
+    held_back.chain(synthesis.unseen.iter().map(Fingerprint::of_resolved)).collect()
 }
 
 /// Says where a change stands and why, in a sentence or two that name no finding.
@@ -400,10 +428,10 @@ impl Draft {
     }
 
     /// Gives the findings that can be resolved, of those that have a comment: what is known to be
-    /// gone or was dismissed, and what all who found it looked for and did not find again.
+    /// gone or was dismissed, and what all who found it looked for, surely, and did not find again.
     pub fn settled(&self, comments: &BTreeMap<Fingerprint, Finders>) -> BTreeSet<Fingerprint> {
         let open: BTreeSet<&Fingerprint> =
-            self.posts.iter().map(|post| &post.fingerprint).collect();
+            self.posts.iter().map(|post| &post.fingerprint).chain(&self.untold).collect();
         let is_settled = |(print, by): &(&Fingerprint, &Finders)| {
             let is_gone = self.settled.contains(print) || by.are_among(&self.looked);
             is_gone && !open.contains(print)

@@ -341,6 +341,54 @@ fn a_comment_is_settled_once_its_finding_is_gone_or_whoever_found_it_looked_agai
     assert!(gone.summary(&Standing::default())[0].contains("Resolved since the last review"));
 }
 
+/// Says whether the comment on a finding is settled once those who found it report nothing.
+fn is_settled(kind: ReviewerKind, change: impl Fn(&mut Report)) -> bool {
+    let diff = diff("a.rs > a.rs\n1 1 ++");
+    let review = |findings: &[Value]| {
+        let text = json!({"reviewer": "them", "findings": findings}).to_string();
+        Report::from_text(&text, "them", None).of_kind(kind)
+    };
+    let before = [review(&[finding("here", "a.rs", 1)])];
+    let before = synthesize(&before, &Circumstances::default());
+    let print = Fingerprint::of(before.findings.iter().chain(&before.held_back).next().unwrap());
+    let mut after = review(&[]);
+    change(&mut after);
+    let after = synthesize(&[after], &Circumstances::default());
+    let by = BTreeMap::from([(print, Finders::of(["them"]))]);
+    !compose(&after, &around(&diff, None)).settled(&by).is_empty()
+}
+
+#[test]
+fn only_those_who_look_alike_each_time_prove_that_something_is_gone() {
+    assert!(is_settled(ReviewerKind::Rules, |_| {}));
+    assert!(is_settled(ReviewerKind::Command, |_| {}));
+    assert!(!is_settled(ReviewerKind::Persona, |_| {}));
+    let left_out = |report: &mut Report| report.remarks.not_covered.push("it broke".to_owned());
+    assert!(is_settled(ReviewerKind::Rules, left_out));
+    assert!(!is_settled(ReviewerKind::Command, left_out));
+    let broken = |report: &mut Report| report.unusable = Some("it broke".to_owned());
+    assert!(!is_settled(ReviewerKind::Rules, broken));
+}
+
+#[test]
+fn what_is_held_back_or_could_not_be_looked_for_is_not_settled() {
+    let mut synthesis = found(&[finding("here", "a.rs", 1), finding("there", "a.rs", 2)]);
+    let diff = diff("a.rs > a.rs\n1 1 ++");
+    let prints: Vec<Fingerprint> = synthesis.findings.iter().map(Fingerprint::of).collect();
+    let by = Finders::of(["rules"]);
+    let comments: BTreeMap<Fingerprint, Finders> =
+        prints.into_iter().map(|print| (print, by.clone())).collect();
+    let all: Vec<Resolved> = synthesis.findings.iter().map(Resolved::from).collect();
+    let [held_back, unseen] = std::mem::take(&mut synthesis.findings).try_into().unwrap();
+    let around = Surroundings { resolved: &all, ..around(&diff, None) };
+    assert_eq!(compose(&synthesis, &around).settled(&comments).len(), 2);
+    synthesis.unseen.push(Resolved::from(&unseen));
+    synthesis.held_back.push(held_back);
+    let draft = compose(&synthesis, &around);
+    assert_eq!(draft.settled(&comments).len(), 0);
+    assert!(!draft.summary(&Standing::default())[0].contains("Resolved since"));
+}
+
 fn many(count: usize) -> (Synthesis, Diff) {
     let file = |at: usize| format!("src/{at}.rs");
     let findings: Vec<Value> = (0..count)
