@@ -178,3 +178,24 @@ impl Seen {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::github::StandingComment;
+
+    #[test]
+    fn a_part_of_the_summary_that_cannot_be_changed_is_written_anew() {
+        let body = Marker::Summary(1).to_string();
+        let seen = |ids: &[Option<u64>]| {
+            let comment = |&id| StandingComment { id, body: body.clone(), is_ours: true };
+            let comments = ids.iter().map(comment).collect();
+            Seen::of(&ReviewState { comments, ..ReviewState::default() }, Seen::default())
+        };
+        let wanted = ["new".to_owned()];
+        let new = Step::NewPart(1, "new".to_owned());
+        assert_eq!(seen(&[None]).next_summary(&wanted), Some(new));
+        let changed = Step::ChangePart(1, 7, "new".to_owned());
+        assert_eq!(seen(&[None, Some(7)]).next_summary(&wanted), Some(changed));
+    }
+}

@@ -29,7 +29,7 @@ struct OwnReview {
 pub(super) struct Verdicts(Vec<OwnReview>);
 
 impl Verdicts {
-    /// Takes those of our reviews, with the keys that they carry.
+    /// Takes a review of ours that is newer than those before, with the key that it carries.
     pub(super) fn add(&mut self, review: &StandingReview, key: Option<ReviewKey>) {
         let commit = review.commit.as_ref().map(|commit| commit.as_str().to_owned());
         self.0.push(OwnReview { id: review.id, key, state: review.state, commit });
