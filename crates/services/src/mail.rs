@@ -293,12 +293,13 @@ fn known(held: &Held<'_>) -> Result<BTreeSet<Fingerprint>, DiskError> {
 
 /// Says what was done about a review.
 fn in_words(standing: &Standing) -> String {
-    let Standing { added, resolved, reopened, refused, .. } = standing;
+    let Standing { added, resolved, reopened, refused, not_permitted, .. } = standing;
     let counted = [
         (*added, "new"),
         (*resolved, "resolved"),
         (*reopened, "opened again"),
         (*refused, "in the summary, as no comment was taken"),
+        (*not_permitted, "left as they are, as it is not permitted to change them"),
     ];
     let words: Vec<String> = counted
         .iter()

@@ -74,13 +74,14 @@ pub fn post(
 /// Says whether looking again, and trying once more, may help. What is not permitted, or not there,
 /// stays so.
 fn is_worth_another_try(error: &ServiceError) -> bool {
-    error.is_passing() || error.is_unclear() || error.status() == Some(422)
+    // A limit that nobody waits for now is for whoever tries later.
+    let is_limit = matches!(error, ServiceError::Limited { .. });
+    !is_limit && (error.is_passing() || error.is_unclear() || error.status() == Some(422))
 }
 
 /// Says whether we are told that something is not for us to change, now or later.
 fn is_not_permitted(error: &ServiceError) -> bool {
-    // GraphQL refuses with the status of success.
-    matches!(error.status(), Some(200 | 403 | 404 | 422))
+    matches!(error.status(), Some(403 | 404 | 422))
 }
 
 /// Why it is not gone on.

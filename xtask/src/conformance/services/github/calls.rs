@@ -24,7 +24,7 @@ const SARIF: &str =
 /// One call, by what it is for.
 type Call = (&'static str, fn(&Stage) -> anyhow::Result<()>);
 
-const CALLS: [Call; 26] = [
+const CALLS: [Call; 27] = [
     ("a pull request", |it| {
         let pull = it.client.pull(&it.repository, it.number)?;
         ensure!(pull.head.commit.as_str() == sha("head"), "another head came");
@@ -100,6 +100,13 @@ const CALLS: [Call; 26] = [
     }),
     ("a review that comments", |it| review(it, Event::Comment, "Almost.", Vec::new())),
     ("a review that approves", |it| review(it, Event::Approve, "", Vec::new())),
+    ("a review taken back", |it| {
+        let (reviews, _) = it.client.reviews(&it.repository, it.number, 100)?;
+        let given = reviews.iter().find(|review| review.state == "APPROVED");
+        let given = given.context("there is no approval")?;
+        it.client.dismiss_review(&it.repository, it.number, given.id, "It moved on.")?;
+        Ok(())
+    }),
     ("reviews", |it| {
         let (reviews, _) = it.client.reviews(&it.repository, it.number, 100)?;
         ensure!(reviews.len() == 3, "there are {}", reviews.len());

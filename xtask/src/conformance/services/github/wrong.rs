@@ -91,7 +91,7 @@ fn send(
         headers,
         body: body.map(|body| body.to_string().into_bytes()),
     });
-    sent.map_err(|lost| anyhow::anyhow!("no answer came: {}", lost.why))
+    sent.map_err(|lost| anyhow::anyhow!("no answer came: {lost:?}"))
 }
 
 /// Checks that the judge refuses a request itself, before the fake hears of it.
