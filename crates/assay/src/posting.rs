@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use assay_agents::work::chain;
 use assay_change::Change;
+use assay_findings::identity::Resolved;
 use assay_findings::post::{Draft, Surroundings, WhenReady, check_run, compose};
 use assay_findings::synthesis::Synthesis;
 use assay_findings::write::{self, Document, Form};
@@ -45,6 +46,8 @@ pub(crate) struct Posting<'a> {
     pub(crate) number: u64,
     pub(crate) change: &'a Change,
     pub(crate) synthesis: &'a Synthesis,
+    /// What is gone since earlier reviews.
+    pub(crate) gone: &'a [Resolved],
 }
 
 impl Posting<'_> {
@@ -92,7 +95,7 @@ impl Posting<'_> {
 
     /// Puts it in the outbox and delivers it from there.
     fn by_mail(&self, mail: &Mail, head: &str, when_ready: WhenReady) -> anyhow::Result<String> {
-        let draft = Box::new(draft(self.change, self.synthesis, head, when_ready));
+        let draft = Box::new(draft(self.change, self.synthesis, self.gone, head, when_ready));
         let (repository, number) = (self.repository.clone(), self.number);
         let review = Review { repository, number, draft, then: None };
         match mail.deliver_review(review, clock::now())? {
@@ -131,6 +134,7 @@ fn github(mail: &Mail) -> anyhow::Result<&GitHub> {
 pub(crate) fn draft(
     change: &Change,
     synthesis: &Synthesis,
+    gone: &[Resolved],
     head: &str,
     when_ready: WhenReady,
 ) -> Draft {
@@ -141,7 +145,7 @@ pub(crate) fn draft(
         parses: Some(&Grammars),
         head,
         when_ready,
-        resolved: &[],
+        resolved: gone,
         run: None,
     };
     compose(synthesis, &around)

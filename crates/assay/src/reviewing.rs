@@ -9,7 +9,7 @@ use assay_findings::coverage::Requirement;
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
-use assay_findings::identity::{Day, Dismissal};
+use assay_findings::identity::{Day, Dismissal, Resolved};
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
@@ -215,6 +215,8 @@ pub(crate) fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
 pub(crate) struct Kept {
     /// The run's id.
     pub(crate) id: String,
+    /// What earlier reviews found, and this one looked for and found to be gone.
+    pub(crate) gone: Vec<Resolved>,
     /// Why it is not in the ledger, or what in there could not be used.
     pub(crate) trouble: Option<String>,
 }
@@ -245,13 +247,18 @@ impl Reviewed {
             replies: replies.as_deref(),
         };
         record.save(&id)?;
-        let trouble = self.enter(prepared, &id, Moment(now));
-        Ok(Kept { id, trouble })
+        let (gone, trouble) = match self.enter(prepared, &id, Moment(now)) {
+            Ok(gone) => (gone, None),
+            Err(trouble) => (Vec::new(), Some(trouble)),
+        };
+        Ok(Kept { id, gone, trouble })
     }
 
-    /// Adds the review to the ledger; says why not, where it cannot be.
-    fn enter(&self, prepared: &Prepared, run: &str, at: Moment) -> Option<String> {
-        let Ok(dismissals) = &prepared.from_ledger else { return prepared.ledger_trouble() };
+    /// Adds the review to the ledger, and gives what is gone; says why not, where it cannot be.
+    fn enter(&self, prepared: &Prepared, run: &str, at: Moment) -> Result<Vec<Resolved>, String> {
+        let Ok(dismissals) = &prepared.from_ledger else {
+            return Err(prepared.ledger_trouble().unwrap_or_default());
+        };
         let kept = ledger::Kept {
             run,
             at,
@@ -260,8 +267,9 @@ impl Reviewed {
             synthesis: &self.synthesis,
             dismissals,
         };
-        let error = anyhow::Error::from(kept.record().err()?);
-        Some(format!("the review is not in the ledger: {error:#}"))
+        kept.record().map_err(|error| {
+            format!("the review is not in the ledger: {:#}", anyhow::Error::from(error))
+        })
     }
 
     /// Records the review into a folder, to be had again anywhere.

@@ -12,14 +12,14 @@ use std::str::FromStr;
 
 use assay_change::{Change, Lineage, Renames};
 use assay_findings::finding::{Finding, VoteRef};
-use assay_findings::identity::{Day, Dismissal};
+use assay_findings::identity::{Day, Dismissal, Resolved};
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_rules::redact;
 use assay_store::ledger::record::{Cost, Left, Run, Said, Sighting};
-use assay_store::ledger::{Ledger, LedgerError, Outcome};
+use assay_store::ledger::{FindingKey, Ledger, LedgerError, Outcome};
 use assay_store::task::Moment;
 use globset::{Glob, GlobMatcher};
 
@@ -165,14 +165,15 @@ pub struct Kept<'a> {
 }
 
 impl Kept<'_> {
-    /// Adds the review to its repository's ledger.
-    pub fn record(&self) -> Result<(), UseError> {
+    /// Adds the review to its repository's ledger. Gives what it looked for and found to be gone.
+    pub fn record(&self) -> Result<Vec<Resolved>, UseError> {
         let mut ledger = open(&self.change.root)?;
         let lineage = self.change.lineage();
         let sightings = self.sightings(&ledger, &lineage)?;
         let absent = gone::absent(self, &ledger, &lineage, &sightings)?;
-        ledger.record(&self.run(&lineage), &sightings, &absent)?;
-        Ok(())
+        let keys: Vec<FindingKey> = absent.iter().map(|seen| seen.key).collect();
+        ledger.record(&self.run(&lineage), &sightings, &keys)?;
+        Ok(absent.iter().filter_map(gone::resolved).collect())
     }
 
     /// Says whether everybody who had to look did.

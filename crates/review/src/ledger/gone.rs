@@ -14,12 +14,13 @@ use assay_change::{Change, Lineage};
 use assay_findings::coverage::Look;
 use assay_findings::finding::Finding;
 use assay_findings::ground::Ground;
+use assay_findings::identity::Resolved;
 use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
 use assay_rules::{Redacted, reads_text_only};
+use assay_store::ledger::Ledger;
 use assay_store::ledger::query::Seen;
 use assay_store::ledger::record::Sighting;
-use assay_store::ledger::{FindingKey, Ledger};
 
 use super::{Before, Kept, UseError};
 
@@ -32,7 +33,7 @@ pub(super) fn absent(
     ledger: &Ledger,
     lineage: &Lineage,
     sightings: &[Sighting],
-) -> Result<Vec<FindingKey>, UseError> {
+) -> Result<Vec<Seen>, UseError> {
     if !kept.is_complete() {
         return Ok(Vec::new());
     }
@@ -44,10 +45,15 @@ pub(super) fn absent(
     let ground = Ground::new(Some(&redacted), None);
     let before = Before { change: kept.change, lineage, known: Default::default() };
     let mut judge = Judge { kept, lineage, files, ground, before };
-    let gone = candidates.iter().filter(|seen| {
+    let gone = candidates.into_iter().filter(|seen| {
         !there.contains(&(seen.fingerprint.as_str(), seen.file.as_str())) && judge.is_gone(seen)
     });
-    Ok(gone.map(|seen| seen.key).collect())
+    Ok(gone.collect())
+}
+
+/// Gives a finding that is gone as others know it.
+pub(super) fn resolved(seen: &Seen) -> Option<Resolved> {
+    serde_json::from_str::<Finding>(&seen.finding).ok().map(|finding| Resolved::from(&finding))
 }
 
 /// Where a finding stands, and where it stood before its file moved.

@@ -201,25 +201,28 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
     stage.check_shown(
         &[&first, &second],
         &expect![[r#"
-        shop.py, outdated, resolved by assay-bot
-          assay-bot: **🟠 HIGH: Breakpoint left in the code**
-            The program stops there and waits for somebody to type a command.
-            **Fix**: Take the breakpoint out.
-            ```suggestion
-            ```
-            <sub>best\_practices · `python/debugger` · found by rules · confidence 100</sub>
-        comment
-          assay-bot: ## Ready (rules only)
-            - no open finding, and every reviewer answered
-            - 1 hunk: 1 by rules
-            No findings.
-        review, commented at COMMIT 1
-          assay-bot: **Not ready**: 1 finding must be fixed.
-        review, commented at COMMIT 1
-          assay-bot: More comments of the same review.
-        review, commented at COMMIT 2
-          assay-bot: **Ready**: no open finding, and every reviewer answered.
-    "#]],
+            shop.py, outdated, resolved by assay-bot
+              assay-bot: **🟠 HIGH: Breakpoint left in the code**
+                The program stops there and waits for somebody to type a command.
+                **Fix**: Take the breakpoint out.
+                ```suggestion
+                ```
+                <sub>best\_practices · `python/debugger` · found by rules · confidence 100</sub>
+            comment
+              assay-bot: ## Ready (rules only)
+                - no open finding, and every reviewer answered
+                - 1 hunk: 1 by rules
+                No findings.
+                <details><summary>Resolved since the last review (1)</summary>
+                - Breakpoint left in the code (`shop.py`)
+                </details>
+            review, commented at COMMIT 1
+              assay-bot: **Not ready**: 1 finding must be fixed.
+            review, commented at COMMIT 1
+              assay-bot: More comments of the same review.
+            review, commented at COMMIT 2
+              assay-bot: **Ready**: no open finding, and every reviewer answered.
+        "#]],
     );
     expect![[r#"
         Pull request created: https://github.com/octo/demo/pull/1
@@ -271,23 +274,26 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
     stage.check_shown(
         &[&first, &second],
         &expect![[r#"
-        shop.py, outdated, resolved by assay-bot
-          assay-bot: **🟠 HIGH: Breakpoint left in the code**
-            The program stops there and waits for somebody to type a command.
-            **Fix**: Take the breakpoint out.
-            ```suggestion
-            ```
-            <sub>best\_practices · `python/debugger` · found by rules · confidence 100</sub>
-        comment
-          assay-bot: ## Ready (rules only)
-            - no open finding, and every reviewer answered
-            - 1 hunk: 1 by rules
-            No findings.
-        review, changes requested at COMMIT 1
-          assay-bot: **Not ready**: 1 finding must be fixed.
-        review, approved at COMMIT 2
-          assay-bot: **Ready**: no open finding, and every reviewer answered.
-    "#]],
+            shop.py, outdated, resolved by assay-bot
+              assay-bot: **🟠 HIGH: Breakpoint left in the code**
+                The program stops there and waits for somebody to type a command.
+                **Fix**: Take the breakpoint out.
+                ```suggestion
+                ```
+                <sub>best\_practices · `python/debugger` · found by rules · confidence 100</sub>
+            comment
+              assay-bot: ## Ready (rules only)
+                - no open finding, and every reviewer answered
+                - 1 hunk: 1 by rules
+                No findings.
+                <details><summary>Resolved since the last review (1)</summary>
+                - Breakpoint left in the code (`shop.py`)
+                </details>
+            review, changes requested at COMMIT 1
+              assay-bot: **Not ready**: 1 finding must be fixed.
+            review, approved at COMMIT 2
+              assay-bot: **Ready**: no open finding, and every reviewer answered.
+        "#]],
     );
     assert_eq!(stage.jira.status(&stage.ticket), "Approved");
 }
