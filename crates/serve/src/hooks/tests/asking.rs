@@ -1,0 +1,74 @@
+//! Builds that ask for a review.
+
+use super::*;
+
+#[test]
+fn a_build_asks_for_a_review_with_the_token() {
+    let served = Served::start();
+    let ask = |body: &str| {
+        // As `curl -d` sends it.
+        let kind = ("content-type", "application/x-www-form-urlencoded");
+        let token = ("authorization", "bearer 0123456789abcdef");
+        served.send("/queue", &[kind, token], body.as_bytes())
+    };
+    let old = format!(r#"{{"pr":7,"head":"{}"}}"#, commit(6));
+    let right = format!(r#"{{"pr":8,"repo":"O/r","head":"{}","agent_id":"critic"}}"#, commit(7));
+    check(
+        &[
+            ("no token", served.send("/queue", &[], b"{}")),
+            ("another token", served.send("/queue", &[("authorization", "Bearer x")], b"{}")),
+            ("as the seed has it", ask(r#"{"agent_id":"qa","pr":"7"}"#)),
+            ("as a number", ask(r#"{"pr":7}"#)),
+            ("an old head", ask(&old)),
+            ("the head, another agent", ask(&right)),
+            ("nobody", ask(r#"{"agent_id":"nobody","pr":"7"}"#)),
+            ("a path", ask(r#"{"agent_id":"../qa","pr":"7"}"#)),
+            ("no number", ask(r#"{"pr":"seven"}"#)),
+            ("zero", ask(r#"{"pr":0}"#)),
+            ("less", ask(r#"{"pr":-7}"#)),
+            ("another repository", ask(r#"{"pr":7,"repo":"o/other"}"#)),
+            ("no repository", ask(r#"{"pr":7,"repo":"o"}"#)),
+            ("a slip", ask(r#"{"pr":7,"repository":"o/r"}"#)),
+            ("not there", ask(r#"{"pr":70}"#)),
+            ("away", ask(r#"{"pr":500}"#)),
+            ("refused", ask(r#"{"pr":403}"#)),
+            ("no JSON", ask("pr=7")),
+        ],
+        expect![[r#"
+            no token -> 401 refused: the header `Authorization: Bearer TOKEN` is missing or wrong
+            another token -> 401 refused: the header `Authorization: Bearer TOKEN` is missing or wrong
+            as the seed has it -> 202 queued
+            as a number -> 200 already_there: task `review-o.r-7-0000000000000000000000000000000000000007` is already there (pending, in `qa`)
+            an old head -> 409 refused: the head of #7 is 0000000000000000000000000000000000000007 by now
+            the head, another agent -> 202 queued
+            nobody -> 422 refused: `agent_id` is none of critic, qa
+            a path -> 422 refused: `agent_id` is none of critic, qa
+            no number -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
+            zero -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
+            less -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
+            another repository -> 422 refused: `repo` is none of o/r
+            no repository -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: "o" is no repository: write it as `owner/name` at line 1 column 19
+            a slip -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: unknown field `repository`, expected one of `agent_id`, `pr`, `repo`, `head` at line 1 column 20
+            not there -> 404 refused: there is no o/r#70
+            away -> 503 come_again: GitHub does not answer
+            refused -> 502 refused: GitHub refuses: 403
+            no JSON -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: expected value at line 1 column 1
+        "#]],
+    );
+    let critics = Filter { queue: Some("second".parse().unwrap()), ..Filter::default() };
+    assert_eq!(served.queue.list(&critics).unwrap().len(), 1);
+}
+
+#[test]
+fn of_several_repositories_one_has_to_be_said() {
+    let served = Served::with(|setup| setup.github.repositories.push("o/second".parse().unwrap()));
+    let token = [("authorization", "Bearer 0123456789abcdef")];
+    let ask = |body: &str| served.send("/queue", &token, body.as_bytes());
+    check(
+        &[("none", ask(r#"{"pr":7}"#)), ("one", ask(r#"{"pr":9,"repo":"o/second"}"#))],
+        expect![[r#"
+            none -> 422 refused: say `repo`, one of o/r, o/second
+            one -> 202 queued
+        "#]],
+    );
+}

@@ -1,0 +1,163 @@
+//! Webhooks of GitHub: who sent them, and what they make.
+
+use super::*;
+
+#[test]
+fn an_opened_pull_request_is_a_task_that_knows_all_of_it() {
+    let served = Served::start();
+    let answer = served.opened(7);
+    assert_eq!(answer.status, 202, "{}", answer.body);
+    let id = format!("review-o.r-7-{}", commit(1));
+    assert_eq!(answer.json(), json!({ "task": id, "state": "queued", "reason": null }));
+    let task = served.queue.get(&id.parse().unwrap()).unwrap().task;
+    assert_eq!(
+        (task.title.as_str(), task.created_by.as_str()),
+        ("Review PR #7 - Add a login", "github webhook")
+    );
+    assert_eq!(task.context["jira_key"], "PROJ-123");
+    assert_eq!(task.context["head_commit"], commit(1));
+    assert_eq!(task.context["pr_url"], "https://github.com/o/r/pull/7");
+    let log = served.log.lock().unwrap().join("\n");
+    assert_eq!(log, format!("github: 202 queued: {id} (delivery d-7)"));
+}
+
+#[test]
+fn what_is_not_signed_by_github_is_refused() {
+    let served = Served::start();
+    let body = pull_request("opened", "o/r", 7, &commit(1)).to_string();
+    let good = signature(SECRET, body.as_bytes());
+    let sha1 = format!("sha1={}", &good[7..47]);
+    let (upper, cut) = (good.replace("sha", "SHA"), &good[..60]);
+    let other = signature("another secret of theirs", body.as_bytes());
+    let send = |headers: &[(&str, &str)]| {
+        let rest = [("content-type", "application/json"), ("x-github-event", "pull_request")];
+        let headers: Vec<_> = headers.iter().chain(&rest).copied().collect();
+        served.send("/webhooks/github", &headers, body.as_bytes())
+    };
+    let new = "x-hub-signature-256";
+    check(
+        &[
+            ("nothing", send(&[])),
+            ("the old one alone", send(&[("x-hub-signature", &sha1)])),
+            ("the old one as the new one", send(&[(new, &sha1)])),
+            ("upper case", send(&[(new, &upper)])),
+            ("cut off", send(&[(new, cut)])),
+            ("twice", send(&[(new, &good), (new, &good)])),
+            ("another secret", send(&[(new, &other)])),
+            ("the token of the server", send(&[("authorization", "Bearer 0123456789abcdef")])),
+        ],
+        expect![[r#"
+            nothing -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is missing
+            the old one alone -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is missing
+            the old one as the new one -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it does not begin with `sha256=`, followed by 64 digits from 0 to f
+            upper case -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it does not begin with `sha256=`, followed by 64 digits from 0 to f
+            cut off -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it does not begin with `sha256=`, followed by 64 digits from 0 to f
+            twice -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is there more than once
+            another secret -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is that of another secret or of another body
+            the token of the server -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is missing
+        "#]],
+    );
+    assert_eq!(served.tasks(), [""; 0]);
+    assert_eq!(send(&[(new, &good)]).status, 202);
+}
+
+#[test]
+fn only_what_has_a_pull_request_reviewed_makes_a_task() {
+    let served = Served::start();
+    let deliver = |event: &str, body: Value| served.deliver("d", event, &body);
+    let with = |action: &str, key: &str, value: Value| {
+        let mut body = pull_request(action, "o/r", 7, &commit(1));
+        body["pull_request"][key] = value;
+        body
+    };
+    let plain = |action: &str| pull_request(action, "o/r", 7, &commit(1));
+    check(
+        &[
+            ("ping", deliver("ping", json!({ "zen": "Keep it logically awesome." }))),
+            ("push", deliver("push", json!({}))),
+            ("closed", deliver("pull_request", plain("closed"))),
+            ("edited", deliver("pull_request", plain("edited"))),
+            ("labeled", deliver("pull_request", plain("labeled"))),
+            ("a draft", deliver("pull_request", with("opened", "draft", json!(true)))),
+            (
+                "closed and pushed to",
+                deliver("pull_request", with("synchronize", "state", json!("closed"))),
+            ),
+            (
+                "elsewhere",
+                deliver("pull_request", pull_request("opened", "o/other", 7, &commit(1))),
+            ),
+        ],
+        expect![[r#"
+            ping -> 200 ignored: pong: the webhook is set up
+            push -> 200 ignored: only `pull_request` events make tasks
+            closed -> 200 ignored: nothing is reviewed when a pull request is `closed`
+            edited -> 200 ignored: nothing is reviewed when a pull request is `edited`
+            labeled -> 200 ignored: nothing is reviewed when a pull request is `labeled`
+            a draft -> 200 ignored: the pull request is a draft
+            closed and pushed to -> 200 ignored: the pull request is closed
+            elsewhere -> 200 ignored: `o/other` is not among `github.repositories`
+        "#]],
+    );
+    assert_eq!(served.tasks(), [""; 0]);
+    let mut heads = 1..;
+    for action in ["opened", "reopened", "synchronize", "ready_for_review"] {
+        // Nobody cares how a repository is spelled.
+        let body = pull_request(action, "O/R", 7, &commit(heads.next().unwrap()));
+        assert_eq!(deliver("pull_request", body).status, 202, "{action}");
+    }
+    assert_eq!(served.tasks().len(), 4);
+}
+
+#[test]
+fn where_a_label_is_asked_for_only_what_has_it_makes_a_task() {
+    let served = Served::with(|setup| setup.github.labels = vec!["Ready".into(), "now".into()]);
+    let deliver = |action: &str, labels: Value, label: Value| {
+        let mut body = pull_request(action, "o/r", 7, &commit(1));
+        body["pull_request"]["labels"] = labels;
+        body["label"] = label;
+        served.deliver("d", "pull_request", &body)
+    };
+    let (ready, bug) = (json!({ "name": "ready" }), json!({ "name": "bug" }));
+    check(
+        &[
+            ("opened without", deliver("opened", json!([bug]), Value::Null)),
+            ("another label", deliver("labeled", json!([bug, ready]), bug.clone())),
+            ("the label", deliver("labeled", json!([bug, ready]), ready.clone())),
+            ("pushed to with it", deliver("synchronize", json!([bug, ready]), Value::Null)),
+        ],
+        expect![[r#"
+            opened without -> 200 ignored: the pull request has no label `Ready`, `now`
+            another label -> 200 ignored: nothing is reviewed when a pull request is `labeled`
+            the label -> 202 queued
+            pushed to with it -> 200 already_there: this delivery was taken in before
+        "#]],
+    );
+}
+
+#[test]
+fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
+    let mut served = Served::start();
+    let first = served.opened(7).json()["task"].as_str().unwrap().to_owned();
+    let again = served.opened(7);
+    let body = pull_request("opened", "o/r", 7, &commit(1));
+    let other_name = served.deliver("other", "pull_request", &body);
+    check(
+        &[("again", again), ("under another name", other_name)],
+        expect![[r#"
+        again -> 200 already_there: this delivery was taken in before
+        under another name -> 200 already_there: task `review-o.r-7-0000000000000000000000000000000000000001` is already there (pending, in `qa`)
+    "#]],
+    );
+    served.stop();
+    // A person took the task away.
+    let file = served.folder.path().join(format!("queue/queues/qa/{first}.json"));
+    std::fs::remove_file(file).unwrap();
+    let folder = std::mem::replace(&mut served.folder, TempDir::new().unwrap());
+    let served = Served::within(folder, |_| {}, |_| {});
+    assert_eq!(line(&served.opened(7)), "200 already_there: this delivery was taken in before");
+    assert_eq!(served.tasks(), [""; 0]);
+    // Its name keeps no other task away: it is not part of what is signed.
+    let body = pull_request("synchronize", "o/r", 7, &commit(2));
+    assert_eq!(served.deliver("d-7", "pull_request", &body).status, 202);
+}

@@ -1,0 +1,83 @@
+//! Webhooks of JIRA.
+
+use super::*;
+
+#[test]
+fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
+    let served = Served::start();
+    let token = [("x-assay-token", WORD)];
+    let send = |body: Value| served.send("/webhooks/jira", &token, body.to_string().as_bytes());
+    let issue = |key: &str, status: &str| {
+        json!({
+            "webhookEvent": "jira:issue_updated", "timestamp": 1,
+            "issue": { "id": "1", "key": key, "fields": { "status": { "name": status, "id": "3" } } },
+        })
+    };
+    check(
+        &[
+            ("another status", send(issue("PROJ-1", "In Progress"))),
+            ("the status", send(issue("PROJ-1", "code review"))),
+            ("a rule's own words", send(json!({ "issue": { "key": "PROJ-1" } }))),
+            ("fewer words", send(json!({ "key": "PROJ-1", "status": "Code Review" }))),
+            ("fewer words, another status", send(json!({ "key": "PROJ-1", "status": "Done" }))),
+            ("none", send(issue("PROJ-9", "Code Review"))),
+            ("none again", send(issue("PROJ-9", "Code Review"))),
+            ("no ticket", send(issue("../x", "Code Review"))),
+            ("nothing", send(json!({}))),
+            ("a list", send(json!([]))),
+        ],
+        expect![[r#"
+            another status -> 200 ignored: the status of `PROJ-1` is not `Code Review`
+            the status -> 202 queued
+            a rule's own words -> 200 already_there: task `review-o.r-7-0000000000000000000000000000000000000007` is already there (pending, in `qa`)
+            fewer words -> 200 already_there: task `review-o.r-7-0000000000000000000000000000000000000007` is already there (pending, in `qa`)
+            fewer words, another status -> 200 ignored: the status of `PROJ-1` is not `Code Review`
+            none -> 200 ignored: No review was queued: no open pull request names PROJ-9 in its branch or its title.
+            none again -> 200 ignored: No review was queued: no open pull request names PROJ-9 in its branch or its title.
+            no ticket -> 400 refused: "../x" is no ticket: write it as `PROJ-123`
+            nothing -> 400 refused: the body has no `issue.key` and no `key`
+            a list -> 400 refused: the body has no `issue.key` and no `key`
+        "#]],
+    );
+    let both = Served::with(|setup| setup.github.repositories.push("o/second".parse().unwrap()));
+    let body = issue("PROJ-2", "Code Review").to_string();
+    let several = both.send("/webhooks/jira", &token, body.as_bytes());
+    check(
+        &[("several", several)],
+        expect![[r#"
+        several -> 200 ignored: No review was queued: 2 open pull requests name PROJ-2 (o/r#8, o/second#9). Queue the one that is meant.
+    "#]],
+    );
+    let comments = |served: &Served| {
+        let comments = served.board.0.lock().unwrap();
+        comments.iter().map(|((key, mark), _)| format!("{key} {mark}")).collect::<Vec<_>>()
+    };
+    assert_eq!(comments(&served), ["PROJ-9 assay-no-pull-request"]);
+    assert_eq!(comments(&both), ["PROJ-2 assay-several-pull-requests o/r#8 o/second#9"]);
+    assert_eq!(served.tasks().len(), 1);
+    assert_eq!(both.tasks().len(), 0);
+}
+
+#[test]
+fn jira_proves_itself_by_a_token_or_a_signature() {
+    let served = Served::start();
+    let body = br#"{"key":"PROJ-1"}"#;
+    let signed = signature(WORD, body);
+    let other = signature(SECRET, body);
+    let bearer = format!("Bearer {WORD}");
+    let send = |path: &str, headers: &[(&str, &str)]| served.send(path, headers, body).status;
+    let jira = "/webhooks/jira";
+    assert_eq!(send(jira, &[]), 401);
+    assert_eq!(send(jira, &[("x-assay-token", "a+word/for=jira-0124")]), 401);
+    assert_eq!(send("/webhooks/jira?token=a%2Bword%2Ffor%3Djira-012", &[]), 401);
+    assert_eq!(send("/webhooks/jira?token=%zz%", &[("x-hub-signature", &signed)]), 401);
+    assert_eq!(send(jira, &[("x-hub-signature", &other)]), 401);
+    assert_eq!(send(jira, &[("authorization", "Bearer 0123456789abcdef")]), 401);
+    assert_eq!(served.tasks(), [""; 0]);
+    assert_eq!(send(jira, &[("x-assay-token", WORD)]), 202);
+    assert_eq!(send(jira, &[("authorization", &bearer)]), 200);
+    assert_eq!(send(jira, &[("x-hub-signature", &signed)]), 200);
+    assert_eq!(send("/webhooks/jira?a=b&token=a%2Bword%2ffor=jira-0123", &[]), 200);
+    let log = served.log.lock().unwrap().join("\n");
+    assert!(!log.contains("jira-012"), "{log}");
+}

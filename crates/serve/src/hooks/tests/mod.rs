@@ -1,0 +1,220 @@
+//! The triggers behind a real address, with a queue on files, and those who know pull requests and
+//! tickets made up.
+
+mod asking;
+mod bodies;
+mod door;
+mod github;
+mod jira;
+mod limits;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use assay_fakes::webhook::{self, Answer, commit, pull_request, signature};
+use assay_store::files::FileQueue;
+use assay_store::pulls::{Pull, RepositoryName, TicketKey};
+use assay_store::queue::{Filter, Policy, Queue};
+use assay_store::task::Status;
+use expect_test::{Expect, expect};
+use proptest::collection::vec;
+use proptest::prelude::{Strategy, any, prop_assert, prop_oneof};
+use proptest::sample::{Index, select};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+
+use super::limits::Limits;
+use super::{Github, Hooks, Jira, LookUpError, Pulls, Secret, Setup, Tickets};
+use crate::door::Door;
+use crate::site::{Listener, Site};
+use crate::stop::Stop;
+use crate::token::Token;
+
+const SECRET: &str = "It's a Secret to Everybody";
+const WORD: &str = "a+word/for=jira-0123";
+const TOKEN: &str = "0123456789abcdef";
+
+/// Pull requests that are made up. Whoever asks for another repository than those that are
+/// configured is wrong.
+struct MadeUp(Vec<Pull>);
+
+impl MadeUp {
+    fn known(repository: &RepositoryName) {
+        assert!(["o/r", "o/second"].contains(&repository.as_str()), "{repository} is nobody's");
+    }
+}
+
+impl Pulls for MadeUp {
+    fn pull(&self, repository: &RepositoryName, number: u64) -> Result<Pull, LookUpError> {
+        MadeUp::known(repository);
+        match number {
+            500 => return Err(LookUpError::Away("GitHub does not answer".into())),
+            403 => return Err(LookUpError::Refused("GitHub refuses: 403".into())),
+            _ => {}
+        }
+        let of = |pull: &&Pull| pull.repository == *repository && pull.number == number;
+        let found = self.0.iter().find(of).cloned();
+        found.ok_or_else(|| LookUpError::NotThere(format!("there is no {repository}#{number}")))
+    }
+
+    fn about_ticket(
+        &self,
+        key: &TicketKey,
+        repositories: &[RepositoryName],
+    ) -> Result<Vec<Pull>, LookUpError> {
+        repositories.iter().for_each(MadeUp::known);
+        let about = |pull: &&Pull| pull.ticket().as_ref() == Some(key);
+        Ok(self.0.iter().filter(about).cloned().collect())
+    }
+}
+
+/// Comments on tickets, which are there once.
+#[derive(Default)]
+struct Board(Mutex<BTreeMap<(String, String), String>>);
+
+impl Tickets for Board {
+    fn comment_once(&self, key: &TicketKey, mark: &str, text: &str) -> Result<(), LookUpError> {
+        let mut comments = self.0.lock().unwrap();
+        comments.entry((key.to_string(), mark.to_owned())).or_insert_with(|| text.to_owned());
+        Ok(())
+    }
+}
+
+fn pull(repository: &str, number: u64, branch: &str) -> Pull {
+    Pull {
+        repository: repository.parse().unwrap(),
+        number,
+        head: commit(7).parse().unwrap(),
+        title: "Add a login".into(),
+        branch: branch.into(),
+        base: "main".into(),
+        url: format!("https://github.example/{repository}/pull/{number}"),
+    }
+}
+
+/// The server, in a folder of its own.
+struct Served {
+    folder: TempDir,
+    queue: Arc<FileQueue>,
+    board: Arc<Board>,
+    log: Arc<Mutex<Vec<String>>>,
+    address: String,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Served {
+    fn start() -> Served {
+        Served::with(|_| {})
+    }
+
+    fn with(change: impl FnOnce(&mut Setup)) -> Served {
+        Served::within(TempDir::new().unwrap(), change, |_| {})
+    }
+
+    fn within(
+        folder: TempDir,
+        change: impl FnOnce(&mut Setup),
+        limit: impl FnOnce(&mut Limits),
+    ) -> Served {
+        let queue = Arc::new(queue_with_room_for(5, &folder));
+        let (board, log) = (Arc::new(Board::default()), Arc::new(Mutex::new(Vec::new())));
+        let lines = Arc::clone(&log);
+        let mut setup = Setup {
+            queue: queue.clone(),
+            reviewer: "qa".parse().unwrap(),
+            agents: [("qa", "qa"), ("critic", "second")]
+                .map(|(agent, queue)| (agent.parse().unwrap(), queue.parse().unwrap()))
+                .into(),
+            github: Github {
+                repositories: vec!["o/r".parse().unwrap()],
+                secret: Some(Secret::new(SECRET, "a test").unwrap()),
+                labels: Vec::new(),
+            },
+            jira: Jira {
+                secret: Some(Secret::new(WORD, "a test").unwrap()),
+                status: "Code Review".into(),
+            },
+            pulls: Some(Arc::new(MadeUp(vec![
+                pull("o/r", 7, "feature/PROJ-1-login"),
+                pull("o/r", 8, "feature/PROJ-2-one"),
+                pull("o/second", 9, "feature/PROJ-2-two"),
+            ]))),
+            tickets: Some(board.clone()),
+            log: Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned())),
+        };
+        change(&mut setup);
+        let token = Token::new(TOKEN, "a test").unwrap();
+        let door = Door { token: Some(token), hosts: vec!["box.example".into()] };
+        let seen = folder.path().join("deliveries");
+        let mut hooks = Hooks::new(setup, door.clone(), &seen).unwrap();
+        limit(&mut hooks.limits);
+        let site = Site { hooks, queue: queue.clone(), reviewer: "qa".parse().unwrap() };
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), door).unwrap();
+        let address = listener.url().replace("http://", "");
+        let stop = Stop::default();
+        let told = stop.clone();
+        let thread = Some(thread::spawn(move || listener.serve(site, &told).unwrap()));
+        Served { folder, queue, board, log, address, stop, thread }
+    }
+
+    fn send(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        webhook::send(&self.address, "POST", path, headers, body).unwrap()
+    }
+
+    /// Sends a signed delivery under a name.
+    fn deliver(&self, id: &str, event: &str, body: &Value) -> Answer {
+        let body = body.to_string();
+        let mut connection = webhook::Connection::open(&self.address).unwrap();
+        webhook::deliver(&mut connection, SECRET, id, event, body.as_bytes()).unwrap()
+    }
+
+    fn opened(&self, number: u64) -> Answer {
+        let body = pull_request("opened", "o/r", number, &commit(1));
+        self.deliver(&format!("d-{number}"), "pull_request", &body)
+    }
+
+    /// The names of all tasks, whatever became of them.
+    fn tasks(&self) -> Vec<String> {
+        let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+        let listed = self.queue.list(&filter).unwrap();
+        listed.iter().map(|listed| listed.task.id.to_string()).collect()
+    }
+
+    fn stop(&mut self) {
+        self.stop.stop();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.stop();
+    }
+}
+
+fn queue_with_room_for(most: usize, folder: &TempDir) -> FileQueue {
+    let policy = Policy { max_queue_size: most, ..Policy::default() };
+    FileQueue::open(&folder.path().join("queue"), policy).unwrap()
+}
+
+/// An answer in a line: the status, and what is said.
+fn line(answer: &Answer) -> String {
+    let json = answer.json();
+    let reason = json["reason"].as_str().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{} {}{reason}", answer.status, json["state"].as_str().unwrap())
+}
+
+/// Compares what is answered to several.
+#[track_caller]
+fn check(answers: &[(&str, Answer)], expected: Expect) {
+    let lines = answers.iter().map(|(what, answer)| format!("{what} -> {}\n", line(answer)));
+    expected.assert_eq(&lines.collect::<String>());
+}
