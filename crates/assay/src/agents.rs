@@ -106,8 +106,13 @@ impl Reviews for ByCommand {
         let when_ready = configuration.unwrap_or_default().github.when_ready;
         let head = prepared.change.pull_head().map(str::to_owned);
         let draft = head.as_ref().map(|head| {
-            let draft =
-                posting::draft(&prepared.change, &reviewed.synthesis, &kept.gone, head, when_ready);
+            let draft = posting::draft(
+                &prepared.change,
+                &reviewed.synthesis,
+                Some(&kept),
+                head,
+                when_ready,
+            );
             Box::new(draft)
         });
         Ok(workflow::Reviewed {

@@ -6,7 +6,6 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use assay_agents::work::chain;
 use assay_change::Change;
-use assay_findings::identity::Resolved;
 use assay_findings::post::{Draft, Surroundings, WhenReady, check_run, compose};
 use assay_findings::synthesis::Synthesis;
 use assay_findings::write::{self, Document, Form};
@@ -20,6 +19,7 @@ use clap::ValueEnum;
 
 use crate::commands::{note, warn};
 use crate::doors::own_folder;
+use crate::reviewing::Kept;
 use crate::services;
 use crate::settings::Configuration;
 
@@ -46,8 +46,8 @@ pub(crate) struct Posting<'a> {
     pub(crate) number: u64,
     pub(crate) change: &'a Change,
     pub(crate) synthesis: &'a Synthesis,
-    /// What is gone since earlier reviews.
-    pub(crate) gone: &'a [Resolved],
+    /// The run that it is kept as, if it is.
+    pub(crate) kept: Option<&'a Kept>,
 }
 
 impl Posting<'_> {
@@ -67,7 +67,7 @@ impl Posting<'_> {
                 posted
             }
             PostAs::CheckRun => {
-                let run = check_run(self.synthesis, None);
+                let run = check_run(self.synthesis, self.kept.map(run_of).as_deref());
                 let told = github(&mail)?.tell_check_run(
                     &self.repository,
                     "assay",
@@ -95,7 +95,7 @@ impl Posting<'_> {
 
     /// Puts it in the outbox and delivers it from there.
     fn by_mail(&self, mail: &Mail, head: &str, when_ready: WhenReady) -> anyhow::Result<String> {
-        let draft = Box::new(draft(self.change, self.synthesis, self.gone, head, when_ready));
+        let draft = Box::new(draft(self.change, self.synthesis, self.kept, head, when_ready));
         let (repository, number) = (self.repository.clone(), self.number);
         let review = Review { repository, number, draft, then: None };
         match mail.deliver_review(review, clock::now())? {
@@ -130,23 +130,29 @@ fn github(mail: &Mail) -> anyhow::Result<&GitHub> {
     mail.github.as_ref().context("GitHub is not configured")
 }
 
+/// Says how all of a review can be read again, where there was no room for it.
+fn run_of(kept: &Kept) -> String {
+    format!("assay replay {}", kept.id)
+}
+
 /// Composes the review of a pull request, as it is to stand there.
 pub(crate) fn draft(
     change: &Change,
     synthesis: &Synthesis,
-    gone: &[Resolved],
+    kept: Option<&Kept>,
     head: &str,
     when_ready: WhenReady,
 ) -> Draft {
     let diff = change.commentable();
+    let run = kept.map(run_of);
     let around = Surroundings {
         diff: &diff,
         tree: Some(change.tree()),
         parses: Some(&Grammars),
         head,
         when_ready,
-        resolved: gone,
-        run: None,
+        resolved: kept.map_or(&[], |kept| &kept.gone),
+        run: run.as_deref(),
     };
     compose(synthesis, &around)
 }

@@ -7,7 +7,6 @@ use assay_change::{Scope, Selection};
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
-use assay_findings::identity::Resolved;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
@@ -20,7 +19,7 @@ use crate::exit::Exit;
 use crate::interactive;
 use crate::models::{Asked, Keeping, ModelArgs, Panel};
 use crate::posting::{PostAs, Posting};
-use crate::reviewing::{Prepared, breaks_something};
+use crate::reviewing::{Kept, Prepared, breaks_something};
 use crate::terminal;
 
 /// What to review.
@@ -190,8 +189,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.record {
         reviewed.record(&prepared, folder)?;
     }
-    let gone = kept.as_ref().ok().and_then(|kept| Some(kept.as_ref()?.gone.as_slice()));
-    let gone = gone.unwrap_or_default();
     let run = kept.as_ref().ok().and_then(|kept| Some(kept.as_ref()?.id.as_str()));
     let trouble = match &kept {
         Ok(Some(kept)) => kept.trouble.clone(),
@@ -214,7 +211,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         warn(&format!("the review could not be kept: {error:#}; `--mode report-only` keeps none"));
     }
     if let Some(form) = args.post
-        && !post(form, &scope, &prepared, &reviewed.synthesis, gone)
+        && !post(
+            form,
+            &scope,
+            &prepared,
+            &reviewed.synthesis,
+            kept.as_ref().ok().and_then(Option::as_ref),
+        )
     {
         return Ok(if exit == Exit::Ready { Exit::Incomplete } else { exit });
     }
@@ -233,13 +236,13 @@ fn post(
     scope: &Scope,
     prepared: &Prepared,
     synthesis: &Synthesis,
-    gone: &[Resolved],
+    kept: Option<&Kept>,
 ) -> bool {
     let posted = match scope {
         Scope::Pull { repository, number, .. } => {
             repository.parse().map_err(Into::into).and_then(|repository| {
                 let (number, change) = (*number, &prepared.change);
-                Posting { repository, number, change, synthesis, gone }.post(form)
+                Posting { repository, number, change, synthesis, kept }.post(form)
             })
         }
         Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => {

@@ -85,11 +85,6 @@ impl Fingerprint {
         Fingerprint(format!("{}-{file}", &hash[..PRINT]))
     }
 
-    /// Gives the part that the finding itself is told again by, in whatever file.
-    pub fn of_finding(&self) -> &str {
-        &self.0[..PRINT]
-    }
-
     /// Gives it as text.
     pub fn as_str(&self) -> &str {
         &self.0

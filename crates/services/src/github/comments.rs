@@ -156,17 +156,4 @@ impl GitHub {
         let to = self.in_repository(repository, &format!("/pulls/{number}/comments"));
         self.api.json::<Told>(&Call::post(to, body)).map(ReviewComment::from)
     }
-
-    /// Answers a comment on a line or a file.
-    pub fn reply(
-        &self,
-        repository: &RepositoryName,
-        number: u64,
-        comment: u64,
-        body: &str,
-    ) -> Result<ReviewComment, ServiceError> {
-        let path = format!("/pulls/{number}/comments/{comment}/replies");
-        let call = Call::post(self.in_repository(repository, &path), json!({ "body": body }));
-        self.api.json::<Told>(&call).map(ReviewComment::from)
-    }
 }

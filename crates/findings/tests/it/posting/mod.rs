@@ -193,7 +193,7 @@ fn one_finding_is_told_once_and_the_same_code_in_two_files_twice() {
     let draft = compose(&synthesis, &around(&diff, None));
     let prints: BTreeSet<&Fingerprint> = draft.posts().iter().map(|p| &p.fingerprint).collect();
     assert_eq!((draft.posts().len(), prints.len()), (2, 2));
-    assert_eq!(draft.posts()[0].fingerprint.of_finding(), synthesis.findings[0].fingerprint);
+    assert_eq!(draft.posts()[0].fingerprint, Fingerprint::of(&synthesis.findings[0]));
 }
 
 /// A change with a bit of everything.

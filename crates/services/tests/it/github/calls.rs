@@ -90,7 +90,7 @@ fn a_diff_is_read_unless_it_is_too_large() {
 }
 
 #[test]
-fn comments_are_written_changed_answered_and_listed() {
+fn comments_are_written_changed_and_listed() {
     let stage = Stage::new(4);
     let (github, repo, number) = (stage.client(), &stage.repository, stage.number);
     let head = github.pull(repo, number).unwrap().head.commit;
@@ -106,7 +106,8 @@ fn comments_are_written_changed_answered_and_listed() {
         body: "Lines".to_owned(),
     };
     let posted = github.comment_on_lines(repo, number, &head, &line).unwrap();
-    github.reply(repo, number, posted.id, "An answer").unwrap();
+    let replies = format!("/repos/{REPO}/pulls/{number}/comments/{}/replies", posted.id);
+    stage.github.ask("t-ann", "POST", &replies, &json!({ "body": "An answer" }));
     let off = LineComment { line: 900, start_line: None, start_side: None, ..line };
     assert_eq!(github.comment_on_lines(repo, number, &head, &off).unwrap_err().status(), Some(422));
     let (on_lines, more) = github.review_comments(repo, number, 10).unwrap();
@@ -119,7 +120,7 @@ fn comments_are_written_changed_answered_and_listed() {
         [
             "b.txt None A file by assay-bot",
             "src/a.rs Some(9) Lines by assay-bot",
-            "src/a.rs Some(9) An answer by assay-bot",
+            "src/a.rs Some(9) An answer by ann",
         ]
     );
     assert!(!more);
