@@ -23,9 +23,9 @@ const REVIEW_STATE: Operation = Operation {
            nodes { id isResolved isOutdated resolvedBy { login } path line \
            comments(first: 50) { nodes { body viewerDidAuthor author { login } } } } } \
            comments(first: 100, after: $comments) { pageInfo { hasNextPage endCursor } \
-           nodes { databaseId body viewerDidAuthor } } \
+           nodes { fullDatabaseId body viewerDidAuthor } } \
            reviews(first: 100, after: $reviews) { pageInfo { hasNextPage endCursor } \
-           nodes { databaseId body state viewerDidAuthor commit { oid } } } } } }",
+           nodes { fullDatabaseId body state viewerDidAuthor commit { oid } } } } } }",
 };
 
 const RESOLVE: Operation = Operation {
@@ -87,7 +87,7 @@ pub struct ThreadComment {
 /// A comment below a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingComment {
-    /// Its number, by which it is changed. GitHub does not give those that it has no room for.
+    /// Its number, by which it is changed, where GitHub gives one.
     pub id: Option<u64>,
     /// What it says.
     pub body: String,
@@ -114,7 +114,7 @@ pub enum StandsAs {
 /// A review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingReview {
-    /// Its number, by which it is dismissed. GitHub does not give those that it has no room for.
+    /// Its number, by which it is dismissed, where GitHub gives one.
     pub id: Option<u64>,
     /// What it says.
     pub body: String,
@@ -205,10 +205,27 @@ struct ToldRemark {
     author: Option<Login>,
 }
 
+/// A number that may be longer than GraphQL's own numbers, and is text for that reason.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Text(String),
+    Plain(u64),
+}
+
+impl Number {
+    fn read(self) -> Option<u64> {
+        match self {
+            Number::Text(text) => text.parse().ok(),
+            Number::Plain(number) => Some(number),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ToldComment {
-    database_id: Option<u64>,
+    full_database_id: Option<Number>,
     body: String,
     viewer_did_author: bool,
 }
@@ -216,7 +233,7 @@ struct ToldComment {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ToldReview {
-    database_id: Option<u64>,
+    full_database_id: Option<Number>,
     body: String,
     state: StandsAs,
     viewer_did_author: bool,
@@ -230,7 +247,11 @@ struct Oid {
 
 impl From<ToldComment> for StandingComment {
     fn from(told: ToldComment) -> StandingComment {
-        StandingComment { id: told.database_id, body: told.body, is_ours: told.viewer_did_author }
+        StandingComment {
+            id: told.full_database_id.and_then(Number::read),
+            body: told.body,
+            is_ours: told.viewer_did_author,
+        }
     }
 }
 
@@ -259,7 +280,7 @@ impl From<ToldThread> for Thread {
 impl From<ToldReview> for StandingReview {
     fn from(told: ToldReview) -> StandingReview {
         StandingReview {
-            id: told.database_id,
+            id: told.full_database_id.and_then(Number::read),
             body: told.body,
             state: told.state,
             is_ours: told.viewer_did_author,
@@ -386,9 +407,13 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_not_given_is_none() {
-        let told = json!({ "databaseId": null, "body": "b", "viewerDidAuthor": true });
-        let told: ToldComment = serde_json::from_value(told).unwrap();
-        assert_eq!(StandingComment::from(told).id, None);
+    fn a_number_may_be_text_or_missing() {
+        let number = |told: Value| {
+            let told = json!({ "fullDatabaseId": told, "body": "b", "viewerDidAuthor": true });
+            StandingComment::from(serde_json::from_value::<ToldComment>(told).unwrap()).id
+        };
+        assert_eq!(number(json!("3456789012")), Some(3_456_789_012));
+        assert_eq!(number(json!(7)), Some(7));
+        assert_eq!(number(Value::Null), None);
     }
 }

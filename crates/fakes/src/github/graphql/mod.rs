@@ -157,7 +157,7 @@ fn pull_request(pull: &Pull, viewer: &str) -> Value {
         pull.threads.iter().chain(pending).map(|thread| thread_value(thread, viewer)).collect();
     let comment = |id: u64, author: &str, body: &str| {
         json!({
-            "databaseId": id, "body": body, "viewerDidAuthor": author == viewer,
+            "fullDatabaseId": id.to_string(), "body": body, "viewerDidAuthor": author == viewer,
             "author": { "login": shown(author) },
         })
     };
@@ -192,7 +192,7 @@ fn thread_value(thread: &Thread, viewer: &str) -> Value {
     };
     let comment = |comment: &ReviewComment| {
         json!({
-            "databaseId": comment.id, "body": comment.body, "path": thread.path,
+            "fullDatabaseId": comment.id.to_string(), "body": comment.body, "path": thread.path,
             "viewerDidAuthor": comment.author == viewer,
             "author": { "login": shown(&comment.author) },
         })

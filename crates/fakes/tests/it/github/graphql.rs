@@ -8,9 +8,9 @@ use super::{REPO, github, review};
 const STATE: &str = "
 query ReviewState($owner: String!, $name: String!, $number: Int!, $threads: String, $comments: String, $reviews: String) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid
-    reviewThreads(first: 50, after: $threads) { pageInfo { hasNextPage endCursor } nodes { id isResolved isOutdated resolvedBy { login } path line comments(first: 50) { nodes { databaseId body viewerDidAuthor author { login } } } } }
-    comments(first: 100, after: $comments) { pageInfo { hasNextPage endCursor } nodes { databaseId body viewerDidAuthor } }
-    reviews(first: 100, after: $reviews) { pageInfo { hasNextPage endCursor } nodes { databaseId body state viewerDidAuthor commit { oid } } } } } }";
+    reviewThreads(first: 50, after: $threads) { pageInfo { hasNextPage endCursor } nodes { id isResolved isOutdated resolvedBy { login } path line comments(first: 50) { nodes { fullDatabaseId body viewerDidAuthor author { login } } } } }
+    comments(first: 100, after: $comments) { pageInfo { hasNextPage endCursor } nodes { fullDatabaseId body viewerDidAuthor } }
+    reviews(first: 100, after: $reviews) { pageInfo { hasNextPage endCursor } nodes { fullDatabaseId body state viewerDidAuthor commit { oid } } } } } }";
 const RESOLVE: &str = "mutation ResolveThread($id: ID!) { resolveReviewThread(input: {threadId: $id}) { thread { id isResolved } } }";
 const UNRESOLVE: &str = "mutation UnresolveThread($id: ID!) { unresolveReviewThread(input: {threadId: $id}) { thread { id isResolved } } }";
 
