@@ -68,6 +68,15 @@ pub struct TicketWord {
     pub transition: Option<String>,
 }
 
+impl TicketWord {
+    /// Makes it one that goes out although its review does not stand anywhere: what it says is not
+    /// lost, but the ticket stays where it is, for people.
+    fn without_review(self, why: &str) -> TicketWord {
+        let text = format!("The review could not be posted on GitHub: {why}\n\n{}", self.text);
+        TicketWord { text, transition: None, ..self }
+    }
+}
+
 impl Letter {
     /// Names whom it is for, and the letter itself.
     fn names(&self) -> (TaskId, TaskId) {
@@ -212,6 +221,9 @@ impl Mail {
                 Ok(Delivery::Waits(error))
             }
             false => {
+                if let Ok(Letter::Review(Review { then: Some(word), .. })) = read(&letter) {
+                    self.put(&Letter::Ticket(word.without_review(&why)))?;
+                }
                 let place = held.give_up(letter, &why)?;
                 Ok(Delivery::GivenUp(error, place.display().to_string()))
             }

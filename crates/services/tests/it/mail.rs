@@ -294,6 +294,27 @@ fn what_does_not_arrive_rests_longer_each_time_and_is_given_up_after_a_week() {
 }
 
 #[test]
+fn what_a_review_says_reaches_its_ticket_even_if_it_is_given_up() {
+    let mut post = Post::new();
+    let then = Some(post.word("task-1", Some("Approved")));
+    post.mail.put(&Letter::Review(Review { then, ..post.review_of("head 1") })).unwrap();
+    let github = post.mail.github.take();
+    post.deliver_after(
+        8 * A_DAY,
+        &expect![[r#"
+        given up: GitHub is not configured, so nothing can be told there
+        PROJ-1 was told
+    "#]],
+    );
+    post.mail.github = github;
+    post.deliver_after(9 * A_DAY, &expect![""]);
+    let told = json!(post.jira.comments(&post.ticket)).to_string();
+    assert!(told.contains("The review could not be posted on GitHub: GitHub is not configured"));
+    assert!(told.contains("A word about task-1"), "{told}");
+    assert_eq!(post.jira.status(&post.ticket), "To Do");
+}
+
+#[test]
 fn a_limit_is_waited_for_as_long_as_the_service_says() {
     let mut post = Post::new();
     post.mail.github = Some(post.github.client_that_waits(Duration::from_secs(600)));
