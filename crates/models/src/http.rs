@@ -127,7 +127,7 @@ impl Model for HttpModel {
 /// One question, with the answers that only lead to asking it otherwise.
 struct Call<'a> {
     model: &'a HttpModel,
-    key: Option<&'a Key>,
+    key: Option<Key>,
     prompt: &'a Prompt,
     nonce: &'a Nonce,
     until: Instant,
@@ -171,7 +171,7 @@ impl Call<'_> {
             return Err(Fault::TimedOut(Box::default()));
         }
         let mut request = agent.post(dialect.address(url));
-        for (name, value) in dialect.headers(self.key) {
+        for (name, value) in dialect.headers(self.key.as_ref()) {
             let mut value = HeaderValue::try_from(value).expect("a key is made of plain letters");
             // Whoever logs requests leaves it out.
             value.set_sensitive(true);
@@ -275,7 +275,7 @@ impl Call<'_> {
     }
 
     fn scrub(&self, text: &str) -> String {
-        self.key.map_or_else(|| text.to_owned(), |key| key.scrub(text))
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text))
     }
 }
 

@@ -3,8 +3,8 @@
 //! What a key opens, and who is told that there is none, is left to others.
 
 use std::fmt;
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::{Command, RunError};
 
@@ -13,6 +13,10 @@ const COMMAND_TIME: Duration = Duration::from_secs(60);
 
 /// How much a key command may print.
 const COMMAND_OUTPUT: usize = 64 << 10;
+
+/// How long it is believed that a source has no key. Whoever asks next meanwhile need not wait for
+/// it, and a person is not asked for a password over and over.
+const FAILURE_HOLDS: Duration = Duration::from_secs(60);
 
 /// What programs that keep secrets need to reach their agents and stores.
 const COMMAND_VARIABLES: [&str; 9] = [
@@ -85,35 +89,67 @@ pub enum KeyError {
     TooLate(String),
 }
 
-/// A source, asked once.
+/// A source, asked when its key is needed and as seldom as possible.
 #[derive(Debug)]
 pub struct Keys {
     source: KeySource,
-    key: OnceLock<Result<Option<Key>, KeyError>>,
     /// Held by whoever asks the source.
-    asking: Mutex<()>,
+    known: Mutex<Known>,
+}
+
+/// What is known of a source.
+#[derive(Debug)]
+enum Known {
+    Nothing,
+    Key(Option<Key>),
+    Failure { error: KeyError, since: Instant },
 }
 
 impl Keys {
     /// Keys of a source that was not asked yet.
     pub fn new(source: KeySource) -> Keys {
-        Keys { source, key: OnceLock::new(), asking: Mutex::default() }
+        Keys { source, known: Mutex::new(Known::Nothing) }
     }
 
     /// Gives the key, if one is needed, within a time. A source that only lacked time is asked
-    /// again.
-    pub fn get(&self, time: Duration) -> Result<Option<&Key>, KeyError> {
-        let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.key.get().is_none() {
-            match self.source.read(time) {
-                Err(error @ KeyError::TooLate(_)) => return Err(error),
-                read => drop(self.key.set(read)),
+    /// again, and one that failed is after a while.
+    pub fn get(&self, time: Duration) -> Result<Option<Key>, KeyError> {
+        self.get_at(time, Instant::now())
+    }
+
+    fn get_at(&self, time: Duration, now: Instant) -> Result<Option<Key>, KeyError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Known::Key(key) => return Ok(key.clone()),
+            Known::Failure { error, since } if now.duration_since(*since) < FAILURE_HOLDS => {
+                return Err(error.clone());
             }
+            Known::Failure { .. } | Known::Nothing => {}
         }
-        drop(asking);
-        match self.key.get().expect("it was set above") {
-            Ok(key) => Ok(key.as_ref()),
-            Err(error) => Err(error.clone()),
+        let read = self.source.read(time);
+        *known = match &read {
+            Ok(key) => Known::Key(key.clone()),
+            Err(KeyError::TooLate(_)) => Known::Nothing,
+            Err(error @ KeyError::Unusable(_)) => {
+                Known::Failure { error: error.clone(), since: now }
+            }
+        };
+        read
+    }
+
+    /// Says whether asking again may give another key than one that was refused. Some commands print
+    /// keys that hold for an hour.
+    pub fn renew(&self, refused: &Key) -> bool {
+        match self.source {
+            KeySource::None | KeySource::Variable { .. } => false,
+            KeySource::Command(_) => {
+                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                // Somebody else may have asked again meanwhile.
+                if matches!(&*known, Known::Key(Some(key)) if key == refused) {
+                    *known = Known::Nothing;
+                }
+                true
+            }
         }
     }
 
@@ -196,7 +232,7 @@ mod tests {
     fn read(source: KeySource) -> Result<String, String> {
         let keys = Keys::new(source);
         let key = keys.get(COMMAND_TIME).map_err(|error| error.to_string())?;
-        Ok(key.map_or("none", Key::reveal).to_owned())
+        Ok(key.as_ref().map_or("none", Key::reveal).to_owned())
     }
 
     fn shell(script: &str) -> KeySource {
@@ -237,15 +273,31 @@ mod tests {
         assert!(missing.starts_with("there is no key: could not start `no-such-program`: "));
     }
 
+    /// Keys of a command that prints how often it was run, and fails each second time.
+    fn counted(folder: &tempfile::TempDir) -> Keys {
+        let file = folder.path().join("runs").display().to_string();
+        Keys::new(shell(&format!(
+            "echo x >> {file}; n=$(wc -l < {file}); test $((n % 2)) = 1 && echo key-$n"
+        )))
+    }
+
     #[test]
-    fn a_command_is_run_once() {
+    fn a_command_is_run_once_until_its_key_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("runs");
-        let keys = Keys::new(shell(&format!("echo x >> {}; echo key", file.display())));
-        for _ in 0..3 {
-            assert_eq!(keys.get(COMMAND_TIME).unwrap().unwrap().reveal(), "key");
-        }
-        assert_eq!(std::fs::read_to_string(file).unwrap(), "x\n");
+        let keys = counted(&folder);
+        let now = Instant::now();
+        let get = |now| keys.get_at(COMMAND_TIME, now).map(Option::unwrap);
+        let first = get(now).unwrap();
+        assert_eq!(get(now).unwrap(), first);
+        assert_eq!(first.reveal(), "key-1");
+        assert!(keys.renew(&first));
+        let failed = get(now).unwrap_err();
+        assert_eq!(get(now + FAILURE_HOLDS / 2).unwrap_err(), failed);
+        assert_eq!(get(now + FAILURE_HOLDS).unwrap().reveal(), "key-3");
+        // It was renewed since.
+        assert!(keys.renew(&first));
+        assert_eq!(get(now).unwrap().reveal(), "key-3");
+        assert!(!Keys::new(variable(Some("sk-1"))).renew(&Key::new("sk-1")));
     }
 
     #[test]

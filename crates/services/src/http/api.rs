@@ -208,10 +208,9 @@ impl Api {
 
     /// Sends a call; what comes is good, or the reason why it is not.
     pub fn send(&self, call: &Call) -> Result<Response, ServiceError> {
-        let key = self.keys.get(KEY_TIME);
-        let key = key.map_err(|source| ServiceError::NoKey { service: self.service, source })?;
-        let request = self.request(call, key);
-        let (mut limits, mut retries) = (0, 0);
+        let mut key = self.key()?;
+        let mut request = self.request(call, key.as_ref());
+        let (mut limits, mut retries, mut renewed) = (0, 0, false);
         loop {
             let (error, wait) = match self.transport.send(&request) {
                 Ok(response) => {
@@ -223,6 +222,14 @@ impl Api {
                     }
                     if matches!(response.status, 200..=299 | 304) {
                         return Ok(response);
+                    }
+                    // Whoever is not known has done nothing, so even a write can be sent again.
+                    let is_old = |key: &Key| self.keys.renew(key);
+                    if response.status == 401 && !renewed && key.as_ref().is_some_and(is_old) {
+                        renewed = true;
+                        key = self.key()?;
+                        request = self.request(call, key.as_ref());
+                        continue;
                     }
                     (self.refusal(call, response.status, &said(&response)), response.status >= 500)
                 }
@@ -246,6 +253,11 @@ impl Api {
                 return Err(error);
             }
         }
+    }
+
+    fn key(&self) -> Result<Option<Key>, ServiceError> {
+        let key = self.keys.get(KEY_TIME);
+        key.map_err(|source| ServiceError::NoKey { service: self.service, source })
     }
 
     fn wait_for_limit(&self, call: &Call, wait: Duration, count: u32) -> Result<(), ServiceError> {

@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use assay_fakes::linear::{FakeLinear, Fault, KEY, TEAM_KEY};
+use assay_sandbox::{KeySource, Keys};
 use assay_services::linear::{Id, Linear, LinearError};
 use assay_services::outcome::{Moved, Told};
 
 use crate::stage::{Direct, Waits, keys};
 
 fn client(fake: &FakeLinear, key: &str) -> (Linear, Arc<Waits>) {
+    client_with(fake, keys(key))
+}
+
+fn client_with(fake: &FakeLinear, keys: Arc<Keys>) -> (Linear, Arc<Waits>) {
     let waits = Arc::new(Waits::default());
     let transport = Arc::new(Direct(Arc::new(fake.clone())));
-    (Linear::new(transport, keys(key), TEAM_KEY, waits.clone()), waits)
+    (Linear::new(transport, keys, TEAM_KEY, waits.clone()), waits)
 }
 
 const ISSUE: Id = Id::of([1; 16]);
@@ -81,4 +86,17 @@ fn an_error_in_a_good_answer_is_one() {
     let (stranger, _) = client(&fake, "lin_api_of_somebody_else");
     let LinearError::Service(error) = stranger.issue("ENG-1").unwrap_err() else { panic!() };
     assert_eq!(error.status(), Some(401));
+}
+
+#[test]
+fn a_key_that_is_too_old_is_asked_for_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("key");
+    std::fs::write(&file, "lin_api_of_an_hour_ago").unwrap();
+    let script = format!("cat {file}; echo {KEY} > {file}", file = file.display());
+    let command = ["sh", "-c", &script].map(str::to_owned).to_vec();
+    let fake = FakeLinear::default();
+    let (linear, _) = client_with(&fake, Arc::new(Keys::new(KeySource::Command(command))));
+    assert!(linear.issue_for(&ISSUE, "001-login", "").is_ok());
+    assert_eq!(fake.issues().len(), 1);
 }
