@@ -113,7 +113,7 @@ impl Reviews for ByCommand {
                 head,
                 when_ready,
             );
-            Box::new(draft)
+            Box::new(draft.against(job.context("base_branch").map(str::to_owned)))
         });
         Ok(workflow::Reviewed {
             may_answer_later: reviewed.may_be_answered_later(),

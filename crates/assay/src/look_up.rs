@@ -40,11 +40,7 @@ impl Pulls for OnGithub {
                 OpenPulls::Unchanged => Vec::new(),
             };
             let pulls = open.iter().map(|pull| pull.pull(repository));
-            found.extend(pulls.filter(|pull| {
-                [&pull.branch, &pull.title]
-                    .iter()
-                    .any(|text| TicketKey::all_in(text).any(|found| found == *key))
-            }));
+            found.extend(pulls.filter(|pull| pull.names(key)));
         }
         Ok(found)
     }

@@ -254,9 +254,7 @@ impl Mail {
                 }
                 Ok(Delivery::Arrived(format!("the review stands on {place}: {words}")))
             }
-            Posted::Superseded { head } => {
-                Ok(Delivery::Superseded(format!("{place} has moved on to {}", head.short())))
-            }
+            Posted::Superseded(moved) => Ok(Delivery::Superseded(format!("{place} {moved}"))),
         }
     }
 

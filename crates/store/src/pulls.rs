@@ -1,8 +1,9 @@
 //! The task that has a pull request reviewed: one for each of its head commits, whoever asks.
 //!
 //! A [`Pull`] is a pull request as a trigger knows it; [`Pull::review`] makes the task. Its name
-//! follows from the repository, the number and the head commit, so that a webhook, a poll, a build
-//! and a person make one task together: a queue refuses a name that it knows.
+//! follows from the repository, the number, the branch that it is for and the head commit, so that a
+//! webhook, a poll, a build and a person make one task together: a queue refuses a name that it
+//! knows. For another branch, the same commits are another change.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,6 +16,10 @@ use crate::task::{Kind, Moment, QueueName, Task, TaskId};
 
 /// The most characters of a title that go into that of a task.
 const TITLE: usize = 160;
+
+/// The most letters of a branch that go into the name of a task; longer ones are told by their hash,
+/// which is longer as well.
+const BASE: usize = 15;
 
 /// What looks like the key of a project in front of a number, and is the name of something else.
 const NO_PROJECTS: [&str; 14] = [
@@ -142,11 +147,6 @@ impl TicketKey {
         let found = text.split(move |c| !is_inside(c)).filter_map(in_word);
         found.filter(|key| !NO_PROJECTS.contains(&key.project()))
     }
-
-    /// Finds the first key in a branch or a title.
-    pub fn in_text(text: &str) -> Option<TicketKey> {
-        TicketKey::all_in(text).next()
-    }
 }
 
 /// Finds a key at the beginning of a word: its project, a dash, a number.
@@ -217,6 +217,9 @@ pub struct Pull {
     pub base: String,
     /// Where people find it.
     pub url: String,
+    /// Whether whoever opened it belongs to those who keep the repository, or can push to it. What
+    /// anybody else writes moves no ticket.
+    pub is_from_inside: bool,
 }
 
 impl Pull {
@@ -225,17 +228,29 @@ impl Pull {
     pub fn task_id(&self) -> TaskId {
         // An owner has no dot, so nothing else is called the same.
         let (owner, name) = (self.repository.owner(), self.repository.name());
-        let (number, head) = (self.number, &self.head);
-        let id = format!("review-{owner}.{name}-{number}-{head}").to_ascii_lowercase();
+        let (owner, name) = (owner.to_ascii_lowercase(), name.to_ascii_lowercase());
+        let (number, base, head) = (self.number, base_in_id(&self.base), &self.head);
+        let id = format!("review-{owner}.{name}-{number}-{base}-{head}");
         id.parse().unwrap_or_else(|_| {
             let hash = blake3::hash(id.as_bytes()).to_hex();
             format!("review-{number}-{hash}").parse().expect("it is short and plain")
         })
     }
 
-    /// Gives the ticket that its branch or its title names.
+    /// Gives the ticket that it is about.
     pub fn ticket(&self) -> Option<TicketKey> {
-        TicketKey::in_text(&self.branch).or_else(|| TicketKey::in_text(&self.title))
+        self.tickets().next()
+    }
+
+    /// Says whether it names a ticket, be it among others.
+    pub fn names(&self, key: &TicketKey) -> bool {
+        self.tickets().any(|named| named == *key)
+    }
+
+    /// Gives the tickets that its branch and its title name.
+    fn tickets(&self) -> impl Iterator<Item = TicketKey> {
+        let texts = [&self.branch, &self.title].into_iter().filter(|_| self.is_from_inside);
+        texts.flat_map(|text| TicketKey::all_in(text))
     }
 
     /// Makes the task that has it reviewed.
@@ -270,6 +285,15 @@ impl Pull {
     }
 }
 
+/// Gives a branch as it stands in the name of a task.
+fn base_in_id(base: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    match (1..=BASE).contains(&base.len()) && base.bytes().all(is_plain) {
+        true => base.to_owned(),
+        false => blake3::hash(base.as_bytes()).to_hex()[..BASE + 1].to_owned(),
+    }
+}
+
 /// Says whether a task is the review of a pull request at one of its heads, of which there is one.
 pub(crate) fn is_of_one_head(id: &TaskId) -> bool {
     let Some(rest) = id.as_str().strip_prefix("review-") else { return false };
@@ -283,6 +307,8 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     const HEAD: &str = "1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d";
@@ -296,18 +322,23 @@ mod tests {
             branch: branch.into(),
             base: "main".into(),
             url: format!("https://github.example/{repository}/pull/7"),
+            is_from_inside: true,
         }
     }
 
     #[test]
-    fn a_task_is_named_by_repository_number_and_head() {
+    fn a_task_is_named_by_repository_number_base_and_head() {
         let id = |repository: &str| pull(repository, "b", "t").task_id().to_string();
-        assert_eq!(id("Owner/Repo"), format!("review-owner.repo-7-{HEAD}"));
+        assert_eq!(id("Owner/Repo"), format!("review-owner.repo-7-main-{HEAD}"));
         assert_ne!(id("a-b/c"), id("a/b-c"));
         assert_ne!(id("a/b.c"), id("a/b-c"));
         let long = id(&format!("{}/{}", "o".repeat(39), "r".repeat(100)));
         assert!(long.starts_with("review-7-") && long.len() < 128, "{long}");
-        for id in [id("a/b"), long] {
+        let onto = |base: &str| Pull { base: base.into(), ..pull("a/b", "b", "t") }.task_id();
+        let branches = ["main", "Main", "release/1.0", "release-1.0", "", &"x".repeat(200)];
+        let names: BTreeSet<String> = branches.map(|base| onto(base).to_string()).into();
+        assert_eq!(names.len(), branches.len(), "{names:?}");
+        for id in names.into_iter().chain([id("a/b"), long]) {
             assert!(is_of_one_head(&id.parse().unwrap()), "{id}");
         }
         for other in ["review-qa-1738588800000-a1b2c3", "fix-it", "review-7"] {
@@ -342,6 +373,15 @@ mod tests {
         assert_eq!(found("login", "PROJ-9: log in, see ABC-2"), Some("PROJ-9".into()));
         assert_eq!(found("read-utf-8", "Read utf-8 in sha-256"), None);
         assert_eq!(found("PROJ-12a", "XPROJ-1b"), None);
+    }
+
+    #[test]
+    fn whoever_is_not_from_inside_names_no_ticket() {
+        let theirs = Pull { is_from_inside: false, ..pull("o/r", "PROJ-1", "PROJ-1: mine") };
+        assert_eq!(theirs.ticket(), None);
+        assert!(!theirs.names(&"PROJ-1".parse().unwrap()));
+        assert!(!theirs.context().contains_key("jira_key"));
+        assert!(pull("o/r", "PROJ-1", "PROJ-2").names(&"PROJ-2".parse().unwrap()));
     }
 
     #[test]

@@ -335,6 +335,7 @@ fn what_was_pushed_is_reviewed_as_a_trigger_would_have_it_reviewed() {
         branch: "feature/OTHER-2".to_owned(),
         base: "main".to_owned(),
         url: "https://github.example/o/r/pull/7".to_owned(),
+        is_from_inside: true,
     };
     let outcome = with_terms("engineer", "", |terms| {
         let task = task("f", &context);

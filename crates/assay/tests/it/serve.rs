@@ -60,14 +60,14 @@ fn a_delivery_is_a_task_once_also_after_a_restart() {
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
     let line = format!(
-        "github: 202 queued: review-o.r-7-{} (delivery 72d3162e-cc78-11e3-81ab-4c9367dc0958)",
+        "github: 202 queued: review-o.r-7-main-{} (delivery 72d3162e-cc78-11e3-81ab-4c9367dc0958)",
         commit(1)
     );
     assert!(said.contains(&line), "{said}");
     let server = start(&repository);
     assert_eq!(opened(&server, "72d3162e-cc78-11e3-81ab-4c9367dc0958", 7).status, 200);
     assert_eq!(opened(&server, "another", 7).status, 200);
-    let task = format!("review-o.r-7-{}.json", commit(1));
+    let task = format!("review-o.r-7-main-{}.json", commit(1));
     assert_eq!(tasks(&repository), [task]);
     let ignored = fs::read_to_string(repository.path().join(".assay/.gitignore")).unwrap();
     assert!(ignored.contains("/serve/"), "{ignored}");
@@ -136,7 +136,7 @@ fn a_full_queue_says_so_and_comes_back() {
     assert_eq!(full.status, 503);
     assert!(full.head.contains("retry-after: 10"), "{}", full.head);
     assert!(full.body.contains("queue `qa` has no room for that"), "{}", full.body);
-    let cancelled = format!("review-o.r-1-{}", commit(1));
+    let cancelled = format!("review-o.r-1-main-{}", commit(1));
     let ran = assay_with(repository.path(), &["queue", "cancel", &cancelled], b"", &[]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(opened(&server, "d", 4).status, 202);
@@ -166,7 +166,7 @@ fn a_database_that_goes_away_is_told_and_nothing_is_lost() {
     assert_eq!(opened(&server, "two", 2).status, 200);
     let listed = run(&["queue", "list", "--json"]);
     for number in [1, 2] {
-        let task = format!("\"review-o.r-{number}-{}\"", commit(1));
+        let task = format!("\"review-o.r-{number}-main-{}\"", commit(1));
         assert!(listed.stdout.contains(&task), "{}{}", listed.stdout, listed.stderr);
     }
     let (code, said) = server.stop();

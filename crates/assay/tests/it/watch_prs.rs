@@ -89,7 +89,7 @@ fn two_looks_make_one_task_and_another_head_makes_another() {
     let stage = Stage::new("");
     let number = stage.open("feature/PROJ-1", "Log in\u{202e}", &[]);
     expect![[r#"
-        octo/demo#1: review-octo.demo-1-c2d816ca40df150ab0987dcbf52331cb09b4de0d waits in `qa`  Log in\u{202e}
+        octo/demo#1: review-octo.demo-1-main-c2d816ca40df150ab0987dcbf52331cb09b4de0d waits in `qa`  Log in\u{202e}
         [exit 0]
     "#]]
     .assert_eq(&said(&stage.once(&[])));
@@ -110,7 +110,7 @@ fn two_looks_make_one_task_and_another_head_makes_another() {
 fn every_way_to_ask_for_a_review_leads_to_the_same_task() {
     let stage = Stage::new("");
     stage.open("feature/PROJ-1", "Log in", &[]);
-    let task = format!("review-octo.demo-1-{}", sha("feature/PROJ-1"));
+    let task = format!("review-octo.demo-1-main-{}", sha("feature/PROJ-1"));
     let by_hand = || stage.assay(&["queue", "push", "--pr", "octo/demo#1", "--for", "qa"]);
     assert_eq!(said(&by_hand()), format!("{task} waits in `qa`\n[exit 0]\n"));
     let there = format!("task `{task}` is already there (pending, in `qa`)\n[exit 0]\n");
@@ -169,7 +169,7 @@ fn the_action_asks_a_server_for_the_same_task() {
         assert!(!said.contains(token.trim()), "{said}");
     }
     assert_eq!(said(&stage.once(&[])), "1 pull request was queued before\n[exit 0]\n");
-    assert_eq!(stage.waiting(), [format!("review-octo.demo-1-{head}")]);
+    assert_eq!(stage.waiting(), [format!("review-octo.demo-1-main-{head}")]);
     assert_eq!(server.stop().0, Some(0));
 }
 
@@ -231,7 +231,7 @@ fn a_ticket_has_to_be_far_enough_where_a_status_is_asked_for() {
     .assert_eq(&said(&stage.once(&status)));
     fake.set("PROJ-1", "status", json!("Code Review"));
     let ran = stage.once(&status);
-    assert!(ran.stdout.starts_with("octo/demo#1: review-octo.demo-1-"), "{}", said(&ran));
+    assert!(ran.stdout.starts_with("octo/demo#1: review-octo.demo-1-main-"), "{}", said(&ran));
     expect![[r#"
         error: no JIRA is configured: set `jira.url` in `config/agent-framework.yaml`
         [exit 2]

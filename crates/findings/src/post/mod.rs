@@ -120,6 +120,9 @@ impl Event {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
     head: String,
+    /// The branch that the commits were held against, where it is known by name.
+    #[serde(default)]
+    base: Option<String>,
     event: Event,
     /// Whether the change is ready, whatever the review does about it.
     #[serde(default)]
@@ -247,6 +250,7 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
     let dismissed = dismissed.filter(|fingerprint| !open.contains(fingerprint));
     Draft {
         head: around.head.to_owned(),
+        base: None,
         event,
         is_ready: is_ready(synthesis.verdict.state),
         looked: looked(synthesis),
@@ -376,6 +380,16 @@ impl Draft {
     /// Gives the commit that was reviewed.
     pub fn head(&self) -> &str {
         &self.head
+    }
+
+    /// Says which branch the commits were held against: for another one, they are another change.
+    pub fn against(self, base: Option<String>) -> Draft {
+        Draft { base, ..self }
+    }
+
+    /// Gives the branch that the commits were held against, where it is known.
+    pub fn base(&self) -> Option<&str> {
+        self.base.as_deref()
     }
 
     /// Gives what its review does to the pull request.

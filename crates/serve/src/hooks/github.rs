@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 
+use assay_services::github::Association;
 use assay_store::pulls::{Pull, RepositoryName};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
 use super::answer::Answer;
@@ -25,6 +27,9 @@ const DELIVERY: &str = "x-github-delivery";
 /// What happens to a pull request that has it reviewed.
 const ACTIONS: [&str; 4] = ["opened", "reopened", "synchronize", "ready_for_review"];
 
+/// What happens to it that has it reviewed where it is for another branch from then on.
+const EDITED: &str = "edited";
+
 /// What happens to it that has it reviewed where a label is asked for.
 const LABELED: &str = "labeled";
 
@@ -36,13 +41,22 @@ struct Delivery {
     repository: Repository,
     #[serde(default)]
     label: Option<Label>,
+    #[serde(default)]
+    changes: Option<Changes>,
+}
+
+/// What was edited: of each thing, what it was before.
+#[derive(Debug, Deserialize)]
+struct Changes {
+    #[serde(default)]
+    base: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Changed {
     number: u64,
-    head: Side,
-    base: Side,
+    head: Head,
+    base: Base,
     #[serde(default)]
     title: Option<String>,
     #[serde(default)]
@@ -52,12 +66,23 @@ struct Changed {
     #[serde(default)]
     draft: Option<bool>,
     #[serde(default)]
+    author_association: Association,
+    #[serde(default)]
     labels: Vec<Label>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Side {
+struct Head {
     sha: String,
+    #[serde(rename = "ref")]
+    branch: String,
+    /// The repository that it is in, unless that is gone.
+    #[serde(default)]
+    repo: Option<Repository>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Base {
     #[serde(rename = "ref")]
     branch: String,
 }
@@ -157,7 +182,9 @@ impl Delivery {
         let is_asked_for =
             |label: &Label| github.labels.iter().any(|own| own.eq_ignore_ascii_case(&label.name));
         let by_label = self.action == LABELED && self.label.as_ref().is_some_and(is_asked_for);
-        if !by_label && !ACTIONS.contains(&self.action.as_str()) {
+        let is_moved = self.action == EDITED
+            && self.changes.as_ref().is_some_and(|changes| changes.base.is_some());
+        if !by_label && !is_moved && !ACTIONS.contains(&self.action.as_str()) {
             return Err(Answer::ignored(format!(
                 "nothing is reviewed when a pull request is `{}`",
                 plain(&self.action)
@@ -183,10 +210,15 @@ impl Delivery {
 
     fn pull(self) -> Result<Pull, Answer> {
         let repository = self.repository()?;
-        let Changed { number, head, base, title, html_url, .. } = self.pull_request;
+        let Changed { number, head, base, title, html_url, author_association, .. } =
+            self.pull_request;
+        let is_own = |head: &Repository| head.full_name.eq_ignore_ascii_case(repository.as_str());
+        let is_from_inside =
+            head.repo.as_ref().is_some_and(is_own) || author_association.is_inside();
         Ok(Pull {
             repository,
             number,
+            is_from_inside,
             head: head.sha.parse().map_err(unfit)?,
             title: title.unwrap_or_default(),
             branch: head.branch,

@@ -113,6 +113,7 @@ fn one_that_another_trigger_queued_is_there() {
         branch: "topic".to_owned(),
         base: "main".to_owned(),
         url: String::new(),
+        is_from_inside: true,
     };
     stage.queue().push(vec![pull.review(&"qa".parse().unwrap(), "webhook", clock::now())]).unwrap();
     check(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use assay_services::github::{Head, PullRequest, PullState};
+use assay_services::github::{Association, Head, PullRequest, PullState};
 use assay_services::http::ServiceError;
 use assay_store::clock;
 use assay_store::files::FileQueue;
@@ -66,6 +66,7 @@ impl Pulls for OnGithub {
             merged: false,
             labels: Vec::new(),
             author: "ann".to_owned(),
+            association: Association::Member,
             head: end("feature/PROJ-1", "a"),
             base: end("main", "b"),
             url: "https://x.test/o/r/pull/7".to_owned(),
@@ -214,7 +215,7 @@ fn of_a_pull(context: Value) -> Value {
     with("context", whole)
 }
 
-const ITS_TASK: &str = "review-o.r-7-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+const ITS_TASK: &str = "review-o.r-7-main-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 #[test]
 fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {

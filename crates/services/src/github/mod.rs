@@ -26,7 +26,8 @@ pub use self::comments::{IssueComment, ReviewComment};
 pub use self::pace::Pace;
 use self::pace::Paced;
 pub use self::pulls::{
-    ChangedFile, Head, NewPull, OpenPulls, PullRequest, PullState, PullUpdate, TooLarge,
+    Association, ChangedFile, Head, NewPull, OpenPulls, PullRequest, PullState, PullUpdate,
+    TooLarge,
 };
 pub use self::reviews::{Event, GivenReview, LineComment, NewReview, PostedReview, Side};
 pub use self::threads::{

@@ -34,6 +34,29 @@ pub struct Head {
     pub repository: Option<RepositoryName>,
 }
 
+/// What somebody is to a repository.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Association {
+    /// It is theirs.
+    Owner,
+    /// They belong to the organization that it is of.
+    Member,
+    /// They were invited to work on it.
+    Collaborator,
+    /// Anybody else, also those of whom something was taken before.
+    #[default]
+    #[serde(other)]
+    Stranger,
+}
+
+impl Association {
+    /// Says whether they belong to those who keep the repository.
+    pub fn is_inside(self) -> bool {
+        self != Association::Stranger
+    }
+}
+
 /// A pull request. All text in it was written by whoever opened it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
@@ -53,6 +76,8 @@ pub struct PullRequest {
     pub labels: Vec<String>,
     /// Who opened it.
     pub author: String,
+    /// What that one is to the repository.
+    pub association: Association,
     /// What is to be merged.
     pub head: Head,
     /// Into what.
@@ -72,6 +97,7 @@ impl PullRequest {
             branch: self.head.branch.clone(),
             base: self.base.branch.clone(),
             url: self.url.clone(),
+            is_from_inside: self.is_from(repository) || self.association.is_inside(),
         }
     }
 
@@ -96,6 +122,8 @@ struct Told {
     #[serde(default)]
     labels: Vec<Label>,
     user: Option<User>,
+    #[serde(default)]
+    author_association: Association,
     head: ToldHead,
     base: ToldHead,
     html_url: String,
@@ -143,6 +171,7 @@ impl From<Told> for PullRequest {
             labels: told.labels.into_iter().map(|label| label.name).collect(),
             // Whoever leaves GitHub is called so there.
             author: told.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+            association: told.author_association,
             head: told.head.into(),
             base: told.base.into(),
             url: told.html_url,

@@ -18,7 +18,7 @@ const REVIEW_STATE: Operation = Operation {
     effect: Effect::Reads,
     text: "query ReviewState($owner: String!, $name: String!, $number: Int!, $threads: String, \
            $comments: String, $reviews: String) { \
-           repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid \
+           repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid baseRefName \
            reviewThreads(first: 50, after: $threads) { pageInfo { hasNextPage endCursor } \
            nodes { id isResolved isOutdated resolvedBy { login } path line \
            comments(first: 50) { nodes { body viewerDidAuthor author { login } } } } } \
@@ -50,6 +50,8 @@ pub const OWN_OPERATIONS: [Operation; 3] = [REVIEW_STATE, RESOLVE, UNRESOLVE];
 pub struct ReviewState {
     /// Its last commit.
     pub head: Option<CommitId>,
+    /// The branch that it is for.
+    pub base: Option<String>,
     /// The threads on its lines and files.
     pub threads: Vec<Thread>,
     /// The comments below it.
@@ -141,6 +143,7 @@ struct Repository {
 #[serde(rename_all = "camelCase")]
 struct ToldPull {
     head_ref_oid: CommitId,
+    base_ref_name: String,
     review_threads: Page<ToldThread>,
     comments: Page<ToldComment>,
     reviews: Page<ToldReview>,
@@ -313,6 +316,7 @@ impl GitHub {
             let pull = self.state_page(repository, number, &at)?;
             let next = (pull.review_threads.next(), pull.comments.next(), pull.reviews.next());
             state.head = Some(pull.head_ref_oid);
+            state.base = Some(pull.base_ref_name);
             // A list that is at its end is asked for with the others, and was taken before.
             if wanted.0 {
                 let threads = pull.review_threads.nodes.into_iter().flatten();

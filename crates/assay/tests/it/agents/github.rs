@@ -182,7 +182,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
     engineer.heard("moved from To Do to Code Review");
     assert_eq!(engineer.stop(), 0);
     let first = stage.head();
-    let review = format!("review-octo.demo-1-{first}");
+    let review = format!("review-octo.demo-1-main-{first}");
     assert_eq!(names(&stage.repository, "queues/qa"), [format!("{review}.json")]);
     assert_eq!(
         stage.ask_for_reviews("opened"),
@@ -261,7 +261,10 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
     stage.github.open_pull(REPO, NewPull::new("ann", &branch, &first, &diff));
     stage.jira.set(&stage.ticket, "status", json!("Code Review"));
     assert_eq!(stage.ask_for_reviews("opened"), ["queued", "already_there", "0 0", "0 true"]);
-    assert_eq!(names(&stage.repository, "queues/qa"), [format!("review-octo.demo-1-{first}.json")]);
+    assert_eq!(
+        names(&stage.repository, "queues/qa"),
+        [format!("review-octo.demo-1-main-{first}.json")]
+    );
 
     let mut agents = stage.agents(&[]);
     agents.heard("moved from Code Review to Changes Requested");

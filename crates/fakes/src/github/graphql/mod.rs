@@ -176,7 +176,8 @@ fn pull_request(pull: &Pull, viewer: &str) -> Value {
         .collect();
     json!({
         "id": format!("PR_{}", pull.id), "number": pull.number, "title": pull.title,
-        "headRefOid": pull.head.sha, "headRefName": pull.head.branch, "isDraft": pull.draft,
+        "headRefOid": pull.head.sha, "headRefName": pull.head.branch,
+        "baseRefName": pull.base.branch, "isDraft": pull.draft,
         "author": { "login": shown(&pull.author) },
         "reviewThreads": threads, "comments": comments, "reviews": reviews,
     })

@@ -7,7 +7,7 @@ use super::{REPO, github, review};
 
 const STATE: &str = "
 query ReviewState($owner: String!, $name: String!, $number: Int!, $threads: String, $comments: String, $reviews: String) {
-  repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid baseRefName
     reviewThreads(first: 50, after: $threads) { pageInfo { hasNextPage endCursor } nodes { id isResolved isOutdated resolvedBy { login } path line comments(first: 50) { nodes { fullDatabaseId body viewerDidAuthor author { login } } } } }
     comments(first: 100, after: $comments) { pageInfo { hasNextPage endCursor } nodes { fullDatabaseId body viewerDidAuthor } }
     reviews(first: 100, after: $reviews) { pageInfo { hasNextPage endCursor } nodes { fullDatabaseId body state viewerDidAuthor commit { oid } } } } } }";
@@ -63,7 +63,7 @@ fn only_what_is_asked_for_is_told() {
     let body = query(&github, "t-rev", STATE, number(1));
     let pull = &body["data"]["repository"]["pullRequest"];
     let fields: Vec<&String> = pull.as_object().unwrap().keys().collect();
-    assert_eq!(fields, ["headRefOid", "reviewThreads", "comments", "reviews"]);
+    assert_eq!(fields, ["headRefOid", "baseRefName", "reviewThreads", "comments", "reviews"]);
     assert_eq!(pull["reviews"]["nodes"][0]["state"], "COMMENTED");
     assert_eq!(pull["reviews"]["nodes"][0]["viewerDidAuthor"], false);
 }

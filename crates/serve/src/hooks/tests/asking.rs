@@ -38,7 +38,7 @@ fn a_build_asks_for_a_review_with_the_token() {
             no token -> 401 refused: the header `Authorization: Bearer TOKEN` is missing or wrong
             another token -> 401 refused: the header `Authorization: Bearer TOKEN` is missing or wrong
             as the seed has it -> 202 queued
-            as a number -> 200 already_there: task `review-o.r-7-0000000000000000000000000000000000000007` is already there (pending, in `qa`)
+            as a number -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` is already there (pending, in `qa`)
             an old head -> 409 refused: the head of #7 is 0000000000000000000000000000000000000007 by now
             the head, another agent -> 202 queued
             nobody -> 422 refused: `agent_id` is none of critic, qa

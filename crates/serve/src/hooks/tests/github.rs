@@ -7,7 +7,7 @@ fn an_opened_pull_request_is_a_task_that_knows_all_of_it() {
     let served = Served::start();
     let answer = served.opened(7);
     assert_eq!(answer.status, 202, "{}", answer.body);
-    let id = format!("review-o.r-7-{}", commit(1));
+    let id = format!("review-o.r-7-main-{}", commit(1));
     assert_eq!(answer.json(), json!({ "task": id, "state": "queued", "reason": null }));
     let task = served.queue.get(&id.parse().unwrap()).unwrap().task;
     assert_eq!(
@@ -110,6 +110,39 @@ fn only_what_has_a_pull_request_reviewed_makes_a_task() {
 }
 
 #[test]
+fn a_pull_request_that_is_for_another_branch_by_now_is_reviewed_anew() {
+    let served = Served::start();
+    assert_eq!(served.opened(7).status, 202);
+    let mut body = pull_request("edited", "o/r", 7, &commit(1));
+    body["changes"] = json!({ "title": { "from": "Add a lock" } });
+    assert_eq!(served.deliver("d-8", "pull_request", &body).json()["state"], "ignored");
+    body["changes"] = json!({ "base": { "ref": { "from": "main" } } });
+    body["pull_request"]["base"]["ref"] = json!("release");
+    let answer = served.deliver("d-9", "pull_request", &body);
+    let id = format!("review-o.r-7-release-{}", commit(1));
+    assert_eq!(answer.json(), json!({ "task": id, "state": "queued", "reason": null }));
+}
+
+#[test]
+fn only_those_from_inside_name_tickets() {
+    let served = Served::start();
+    let ticket = |number: u64, fork: Value, association: &str| {
+        let mut body = pull_request("opened", "o/r", number, &commit(1));
+        body["pull_request"]["head"]["repo"] = fork;
+        body["pull_request"]["author_association"] = json!(association);
+        let answer = served.deliver(&format!("d-{number}"), "pull_request", &body).json();
+        let task = served.queue.get(&answer["task"].as_str().unwrap().parse().unwrap()).unwrap();
+        task.task.context.get("jira_key").cloned()
+    };
+    let fork = json!({ "full_name": "somebody/r" });
+    assert_eq!(ticket(1, json!({ "full_name": "O/R" }), "NONE"), Some(json!("PROJ-123")));
+    assert_eq!(ticket(2, fork.clone(), "MEMBER"), Some(json!("PROJ-123")));
+    assert_eq!(ticket(3, fork.clone(), "CONTRIBUTOR"), None);
+    assert_eq!(ticket(4, fork, "SOMETHING_NEW"), None);
+    assert_eq!(ticket(5, Value::Null, "FIRST_TIMER"), None);
+}
+
+#[test]
 fn where_a_label_is_asked_for_only_what_has_it_makes_a_task() {
     let served = Served::with(|setup| setup.github.labels = vec!["Ready".into(), "now".into()]);
     let deliver = |action: &str, labels: Value, label: Value| {
@@ -146,7 +179,7 @@ fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
         &[("again", again), ("under another name", other_name)],
         expect![[r#"
         again -> 200 already_there: this delivery was taken in before
-        under another name -> 200 already_there: task `review-o.r-7-0000000000000000000000000000000000000001` is already there (pending, in `qa`)
+        under another name -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000001` is already there (pending, in `qa`)
     "#]],
     );
     served.stop();

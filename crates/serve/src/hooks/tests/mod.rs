@@ -94,6 +94,7 @@ fn pull(repository: &str, number: u64, branch: &str) -> Pull {
         branch: branch.into(),
         base: "main".into(),
         url: format!("https://github.example/{repository}/pull/{number}"),
+        is_from_inside: true,
     }
 }
 

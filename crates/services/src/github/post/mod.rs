@@ -9,6 +9,7 @@ mod seen;
 mod verdicts;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use assay_findings::post::{self as draft, Draft, Fingerprint};
@@ -30,11 +31,26 @@ const FIRST_WAIT: Duration = Duration::from_secs(30);
 pub enum Posted {
     /// The draft stands on the pull request.
     Stands(Standing),
-    /// The pull request has other commits by now, which somebody reviews anew: no more is posted.
-    Superseded {
-        /// Its last commit.
-        head: CommitId,
-    },
+    /// The pull request is another change by now, which somebody reviews anew: no more is posted.
+    Superseded(Moved),
+}
+
+/// What became of a pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moved {
+    /// It has another last commit.
+    On(CommitId),
+    /// It is for another branch.
+    Onto(String),
+}
+
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Moved::On(head) => write!(f, "has moved on to {}", head.short()),
+            Moved::Onto(base) => write!(f, "is for `{base}` by now"),
+        }
+    }
 }
 
 /// What stands on a pull request.
@@ -63,10 +79,11 @@ pub fn post(
     draft: &Draft,
     posted: &BTreeSet<Fingerprint>,
 ) -> Result<Posted, ServiceError> {
-    let mut run = Run { github, repository, number, posted, done: Standing::default() };
+    let (base, done) = (draft.base(), Standing::default());
+    let mut run = Run { github, repository, number, base, posted, done };
     match run.stand(draft) {
         Ok(()) => Ok(Posted::Stands(run.done)),
-        Err(Stop::Moved(head)) => Ok(Posted::Superseded { head }),
+        Err(Stop::Moved(moved)) => Ok(Posted::Superseded(moved)),
         Err(Stop::Failed(error)) => Err(error),
     }
 }
@@ -86,8 +103,8 @@ fn is_not_permitted(error: &ServiceError) -> bool {
 
 /// Why it is not gone on.
 enum Stop {
-    /// The pull request has another last commit.
-    Moved(CommitId),
+    /// The pull request is another change by now.
+    Moved(Moved),
     Failed(ServiceError),
 }
 
@@ -101,6 +118,8 @@ struct Run<'a> {
     github: &'a GitHub,
     repository: &'a RepositoryName,
     number: u64,
+    /// The branch that the draft is about, where it is known.
+    base: Option<&'a str>,
     posted: &'a BTreeSet<Fingerprint>,
     done: Standing,
 }
@@ -134,9 +153,8 @@ impl Run<'_> {
 
     fn look(&self, draft: &Draft, before: Seen) -> Result<Seen, Stop> {
         let state = self.github.review_state(self.repository, self.number)?;
-        // What was said of other commits would be taken to be about these.
-        if let Some(head) = state.head.clone().filter(|head| head.as_str() != draft.head()) {
-            return Err(Stop::Moved(head));
+        if let (Some(head), Some(base)) = (&state.head, &state.base) {
+            self.check_moved(draft.head(), head, base)?;
         }
         self.check_pending(&state)?;
         let mut seen = Seen::of(&state, before);
@@ -162,10 +180,21 @@ impl Run<'_> {
         })
     }
 
-    /// Looks whether the commits are still the last, as it is cheap and a verdict on others is not.
-    fn check_head(&self, reviewed: &str) -> Result<(), Stop> {
-        let head = self.github.pull(self.repository, self.number)?.head.commit;
-        if head.as_str() == reviewed { Ok(()) } else { Err(Stop::Moved(head)) }
+    /// Looks whether it is still the same change, as it is cheap and a verdict on another is not.
+    fn look_whether_moved(&self, reviewed: &str) -> Result<(), Stop> {
+        let pull = self.github.pull(self.repository, self.number)?;
+        self.check_moved(reviewed, &pull.head.commit, &pull.base.branch)
+    }
+
+    /// Refuses to go on with another change: what was said of one would be taken to be about it.
+    fn check_moved(&self, reviewed: &str, head: &CommitId, base: &str) -> Result<(), Stop> {
+        if head.as_str() != reviewed {
+            return Err(Stop::Moved(Moved::On(head.clone())));
+        }
+        match self.base.is_none_or(|reviewed| reviewed == base) {
+            true => Ok(()),
+            false => Err(Stop::Moved(Moved::Onto(base.to_owned()))),
+        }
     }
 
     fn wait(&self, failures: u32, error: &ServiceError) -> Result<(), ServiceError> {
@@ -206,7 +235,7 @@ impl Run<'_> {
                 }
             }
             Step::Dismiss(id, head, why) => {
-                self.check_head(&head)?;
+                self.look_whether_moved(&head)?;
                 let dismissed = github.dismiss_review(repository, number, id, why);
                 if permitted(dismissed, Own::Review(id), seen)? {
                     seen.reviews.dismissed(id);
@@ -219,7 +248,7 @@ impl Run<'_> {
     /// Sends a review. Where it is refused, it is sent in parts until it is known what is wrong.
     fn review(&mut self, call: draft::ReviewCall, seen: &mut Seen) -> Result<(), Stop> {
         if call.event != draft::Event::Comment {
-            self.check_head(&call.commit)?;
+            self.look_whether_moved(&call.commit)?;
         }
         let sent = self.github.submit_review(self.repository, self.number, &as_review(&call));
         match sent {
@@ -232,7 +261,7 @@ impl Run<'_> {
             }
             Err(error) if error.status() == Some(422) => {
                 // Nothing is taken on commits that were pushed away, and nothing is wrong with it.
-                self.check_head(&call.commit)?;
+                self.look_whether_moved(&call.commit)?;
                 self.refused(call, seen, error)
             }
             Err(error) => Err(error.into()),
@@ -286,7 +315,7 @@ impl Run<'_> {
                 Ok(())
             }
             Err(error) if error.status() == Some(422) => {
-                self.check_head(&comment.commit)?;
+                self.look_whether_moved(&comment.commit)?;
                 let said = error.said().unwrap_or_default().to_owned();
                 seen.refused.insert(comment.fingerprint.clone(), said);
                 Ok(())

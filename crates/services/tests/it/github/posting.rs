@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_fakes::github::{Access, Fault, sha};
 use assay_findings::post::{Draft, Fingerprint};
-use assay_services::github::post::{Posted, Standing, post};
+use assay_services::github::post::{Moved, Posted, Standing, post};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn stand_after(stage: &Stage, draft: &Draft, posted: &BTreeSet<Fingerprint>) -> 
     let posted = post(&stage.client(), &stage.repository, stage.number, draft, posted).unwrap();
     match posted {
         Posted::Stands(standing) => standing,
-        Posted::Superseded { head } => panic!("it moved to {head}"),
+        Posted::Superseded(moved) => panic!("it {moved}"),
     }
 }
 
@@ -196,7 +196,7 @@ fn a_review_of_commits_that_are_not_the_last_any_more_is_not_posted() {
     stage.github.move_head(REPO, stage.number, &sha("head 2"), &diff_text());
     let posted =
         post(&stage.client(), &stage.repository, stage.number, &draft, &BTreeSet::new()).unwrap();
-    assert_eq!(posted, Posted::Superseded { head: sha("head 2").parse().unwrap() });
+    assert_eq!(posted, Posted::Superseded(Moved::On(sha("head 2").parse().unwrap())));
     assert_eq!(stage.visible(), "");
 }
 

@@ -108,7 +108,7 @@ fn attempt(stage: &Stage, draft: &Draft) -> Option<Result<Standing, String>> {
     let posting = || post(&github, repository, stage.number, draft, &BTreeSet::new());
     match catch_unwind(AssertUnwindSafe(posting)) {
         Ok(Ok(Posted::Stands(standing))) => Some(Ok(standing)),
-        Ok(Ok(Posted::Superseded { .. })) => panic!("nobody else pushes"),
+        Ok(Ok(Posted::Superseded(_))) => panic!("nobody else pushes"),
         Ok(Err(error)) => Some(Err(error.to_string())),
         Err(death) if death.is::<Died>() => None,
         Err(bug) => std::panic::resume_unwind(bug),

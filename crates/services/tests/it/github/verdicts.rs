@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use assay_fakes::github::{Access, Fault, When, sha};
 use assay_findings::post::{Draft, WhenReady};
 use assay_findings::synthesis::synthesize;
-use assay_services::github::post::{Posted, post};
+use assay_services::github::PullUpdate;
+use assay_services::github::post::{Moved, Posted, post};
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -161,10 +162,26 @@ fn no_verdict_is_given_on_commits_that_were_pushed_meanwhile() {
         let stage = Stage::new(39);
         let draft = review(&stage, 1, &[defect()]);
         *stage.push.lock().unwrap() = Some((on, sha("head 2")));
-        let head = sha("head 2").parse().unwrap();
-        assert_eq!(send(&stage, &draft), Posted::Superseded { head }, "{on}");
+        assert_eq!(send(&stage, &draft), moved_on_to("head 2"), "{on}");
         assert_eq!(stage.visible(), "");
     }
+}
+
+#[test]
+fn no_verdict_is_given_on_a_pull_request_that_is_for_another_branch_by_now() {
+    let stage = Stage::new(41);
+    stage.github.add_branch(REPO, "release", &sha("release 1"));
+    let update = PullUpdate { base: Some("release".to_owned()), ..PullUpdate::default() };
+    stage.client().update_pull(&stage.repository, stage.number, &update).unwrap();
+    let against = |base: &str| review(&stage, 1, &[defect()]).against(Some(base.to_owned()));
+    let onto = Posted::Superseded(Moved::Onto("release".to_owned()));
+    assert_eq!(send(&stage, &against("main")), onto);
+    assert_eq!(stage.visible(), "");
+    assert!(matches!(send(&stage, &against("release")), Posted::Stands(_)));
+}
+
+fn moved_on_to(head: &str) -> Posted {
+    Posted::Superseded(Moved::On(sha(head).parse().unwrap()))
 }
 
 #[test]
@@ -173,8 +190,7 @@ fn a_request_for_changes_is_not_taken_back_for_commits_that_nobody_reviewed() {
     stand(&stage, &review(&stage, 1, &[defect()]));
     let draft = comment(&stage, 2);
     *stage.push.lock().unwrap() = Some(("GET /repos/octo/demo/pulls/1", sha("head 3")));
-    let head = sha("head 3").parse().unwrap();
-    assert_eq!(send(&stage, &draft), Posted::Superseded { head });
+    assert_eq!(send(&stage, &draft), moved_on_to("head 3"));
     assert_eq!(verdicts(&stage), ["CHANGES_REQUESTED head 1"]);
 }
 
