@@ -57,6 +57,10 @@ const GRAPHQL_MOCK: &str = "9.1.14";
 /// The version of the npm package `@octokit/graphql-schema`, which brings `graphql` along.
 const GITHUB_GRAPHQL: &str = "15.26.1";
 
+/// The versions of the npm packages `@octokit/webhooks-examples` and `@octokit/webhooks-methods`.
+const GITHUB_WEBHOOKS: &str = "7.6.1";
+const GITHUB_SIGNATURES: &str = "6.0.0";
+
 /// The version of the npm package `graphile-worker`.
 pub(crate) const GRAPHILE_WORKER: &str = "0.18.0";
 
@@ -164,6 +168,13 @@ pub(crate) fn graphql() -> anyhow::Result<PathBuf> {
 /// Installs GitHub's schema for GraphQL and gives the folder whose `node_modules` holds it.
 pub(crate) fn github_graphql() -> anyhow::Result<PathBuf> {
     npm("github-graphql", "@octokit/graphql-schema", GITHUB_GRAPHQL)
+}
+
+/// Installs examples of GitHub's webhooks with what signs them, and gives the folder whose
+/// `node_modules` holds both.
+pub(crate) fn github_webhooks() -> anyhow::Result<PathBuf> {
+    npm("github-webhooks", "@octokit/webhooks-examples", GITHUB_WEBHOOKS)?;
+    npm("github-webhooks", "@octokit/webhooks-methods", GITHUB_SIGNATURES)
 }
 
 /// Installs the Python SDK for MCP and gives the Python that has it.

@@ -7,6 +7,7 @@ mod hooks;
 mod mcp;
 mod sarif;
 mod services;
+mod webhooks;
 
 use std::path::Path;
 
@@ -49,13 +50,14 @@ type Check = (String, Outcome);
 /// A suite by its name; it is told where descriptions of services are, if anybody said so.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 6] = [
+const SUITES: [Suite; 7] = [
     ("sarif", |_| sarif::run()),
     ("commands", |_| commands::run()),
     ("hooks", |_| hooks::run()),
     ("agents", |_| agents::run()),
     ("mcp", |_| mcp::run()),
     ("services", services::run),
+    ("webhooks", |_| webhooks::run()),
 ];
 
 /// Runs one suite or all, with a folder of descriptions for those that need some; says whether
