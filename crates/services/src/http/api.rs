@@ -208,9 +208,20 @@ impl Api {
 
     /// Sends a call; what comes is good, or the reason why it is not.
     pub fn send(&self, call: &Call) -> Result<Response, ServiceError> {
-        let mut key = self.key()?;
-        let mut request = self.request(call, key.as_ref());
-        let (mut limits, mut retries, mut renewed) = (0, 0, false);
+        let key = self.key()?;
+        let sent = self.send_with(call, key.as_ref());
+        match (&sent, key) {
+            // Whoever is not known has done nothing, so even a write can be sent again.
+            (Err(error), Some(key)) if error.status() == Some(401) && self.keys.renew(&key) => {
+                self.send_with(call, self.key()?.as_ref())
+            }
+            _ => sent,
+        }
+    }
+
+    fn send_with(&self, call: &Call, key: Option<&Key>) -> Result<Response, ServiceError> {
+        let request = self.request(call, key);
+        let (mut limits, mut retries) = (0, 0);
         loop {
             let (error, wait) = match self.transport.send(&request) {
                 Ok(response) => {
@@ -222,14 +233,6 @@ impl Api {
                     }
                     if matches!(response.status, 200..=299 | 304) {
                         return Ok(response);
-                    }
-                    // Whoever is not known has done nothing, so even a write can be sent again.
-                    let is_old = |key: &Key| self.keys.renew(key);
-                    if response.status == 401 && !renewed && key.as_ref().is_some_and(is_old) {
-                        renewed = true;
-                        key = self.key()?;
-                        request = self.request(call, key.as_ref());
-                        continue;
                     }
                     (self.refusal(call, response.status, &said(&response)), response.status >= 500)
                 }
