@@ -13,7 +13,7 @@ use assay_services::http::ServiceError;
 use assay_services::mail::{Delivery, Letter, Mail, Review, TicketWord};
 use assay_services::permit::Deed;
 use assay_store::clock;
-use assay_store::pulls::{CommitId, Pull, RepositoryName, TicketKey};
+use assay_store::pulls::{self, CommitId, Pull, RepositoryName, TicketKey};
 use assay_store::task::Task;
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ impl ByMail {
         self.mail.github.as_ref()?;
         word.agent.permit().check(Deed::WriteOnGithub).ok()?;
         let draft = word.review?.draft.clone()?;
-        let (repository, number) = pull_of(word.task)?;
+        let (repository, number) = pulls::named_in(&word.task.context)?;
         Some(Review { repository, number, draft, then: None })
     }
 
@@ -63,7 +63,7 @@ impl ByMail {
         let (what, text, to) = match word.news {
             News::ReadyForReview { branch, pull } => {
                 let text = match pull {
-                    Some(pull) if pull_of(word.task).is_some() => {
+                    Some(pull) if pulls::named_in(&word.task.context).is_some() => {
                         format!("More was pushed to the pull request: {}", pull.url)
                     }
                     Some(pull) => format!("Pull request created: {}", pull.url),
@@ -158,7 +158,7 @@ impl Publishes for OnGithub {
             return Ok(None);
         }
         let head: CommitId = commit.parse().map_err(|_| Failed::lasting("it is no commit"))?;
-        let pull = match pull_of(job.task) {
+        let pull = match pulls::named_in(&job.task.context) {
             Some((_, number)) => self.push_to_pull(&repository, number, commit)?,
             None => {
                 self.push(&repository, commit, branch)?;
@@ -277,13 +277,6 @@ fn new_pull(task: &Task, branch: &str, base: String) -> NewPull {
 fn may_publish(agent: &AgentConfig) -> bool {
     let permit = agent.permit();
     [Deed::Push, Deed::WriteOnGithub].iter().all(|deed| permit.check(*deed).is_ok())
-}
-
-/// Gives the pull request that a task is about.
-fn pull_of(task: &Task) -> Option<(RepositoryName, u64)> {
-    let number = task.context.get("pr_number")?;
-    let number = number.as_u64().or_else(|| number.as_str()?.parse().ok())?;
-    Some((text(task, "github_repo")?.parse().ok()?, number))
 }
 
 fn text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {

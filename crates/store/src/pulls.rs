@@ -285,6 +285,16 @@ impl Pull {
     }
 }
 
+/// Gives the pull request that the context of a task names: its repository and its number there.
+pub fn named_in(context: &Map<String, Value>) -> Option<(RepositoryName, u64)> {
+    let repository = context.get("github_repo")?.as_str()?.parse().ok()?;
+    let number = match context.get("pr_number")? {
+        Value::String(text) => text.trim_start_matches('#').parse().ok()?,
+        number => number.as_u64()?,
+    };
+    Some((repository, number))
+}
+
 /// Gives a branch as it stands in the name of a task.
 fn base_in_id(base: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
@@ -382,6 +392,22 @@ mod tests {
         assert!(!theirs.names(&"PROJ-1".parse().unwrap()));
         assert!(!theirs.context().contains_key("jira_key"));
         assert!(pull("o/r", "PROJ-1", "PROJ-2").names(&"PROJ-2".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_context_names_a_pull_request_by_a_number_or_by_its_text() {
+        let named = |number: Value| {
+            let context = json!({ "github_repo": "o/r", "pr_number": number });
+            named_in(context.as_object().unwrap())
+                .map(|(repository, number)| format!("{repository}#{number}"))
+        };
+        for number in [json!(7), json!("7"), json!("#7")] {
+            assert_eq!(named(number), Some("o/r#7".to_owned()));
+        }
+        for odd in [json!(-7), json!("seven"), json!(null)] {
+            assert_eq!(named(odd), None);
+        }
+        assert_eq!(named_in(&pull("o/r", "b", "t").context()).unwrap().1, 7);
     }
 
     #[test]

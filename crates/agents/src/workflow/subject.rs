@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_change::{GitError, Scope, commit_of, main_branch};
 
-use assay_store::pulls::CommitId;
+use assay_store::pulls::{self, CommitId};
 
 use super::follow_up::OWN_BRANCH;
 use crate::work::{Failed, Job, chain};
@@ -24,7 +24,8 @@ pub(super) fn branch<'a>(job: &'a Job<'_>) -> Option<&'a str> {
 /// give the branch of a pull request a name that means something else here.
 pub(super) fn branch_to_work_on<'a>(root: &Path, job: &'a Job<'_>) -> Option<&'a str> {
     let branch = branch(job)?;
-    let Some(head) = pull(job).and(job.context("head_commit")) else { return Some(branch) };
+    let pull = pulls::named_in(&job.task.context);
+    let Some(head) = pull.and(job.context("head_commit")) else { return Some(branch) };
     let has_it = || {
         let found = local(root, branch).and_then(|name| commit_of(root, &name));
         found.is_ok_and(|commit| commit == head)
@@ -64,24 +65,17 @@ pub(super) fn last(commits: &str) -> &str {
     }
 }
 
-/// Gives the pull request that a task names.
-pub(super) fn pull(job: &Job<'_>) -> Option<(String, u64)> {
-    let repository = job.context("github_repo")?.to_owned();
-    let number = job.task.context.get("pr_number")?;
-    let number = number.as_u64().or_else(|| number.as_str()?.parse().ok())?;
-    Some((repository, number))
-}
-
 /// Gives the change that a task names: a commit, else a pull request, unless it was worked on here
 /// since, else a branch that is here.
 pub(super) fn scope(root: &Path, job: &Job<'_>) -> Result<Scope, Failed> {
     if let Some(commit) = job.context("commit") {
         return Ok(Scope::Commits(commit.to_owned()));
     }
-    if let Some((repository, number)) = pull(job).filter(|_| !is_own(job)) {
+    let pull = pulls::named_in(&job.task.context);
+    if let Some((repository, number)) = pull.filter(|_| !is_own(job)) {
         let head = job.context("head_commit").filter(|head| head.parse::<CommitId>().is_ok());
         let (head, base) = (head.map(str::to_owned), job.context("base_branch").map(str::to_owned));
-        return Ok(Scope::Pull { repository, number, head, base });
+        return Ok(Scope::Pull { repository: repository.to_string(), number, head, base });
     }
     let named = branch(job);
     let here = named.and_then(|name| local(root, name).ok());
