@@ -1,6 +1,7 @@
 //! A service of the web that is none: [`Service`] answers what it is [`Asked`], in the same process or
 //! over TCP ([`Served`]).
 
+use std::fmt;
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -9,22 +10,33 @@ use std::thread;
 use crate::http::{Request, head};
 
 /// A request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Asked {
     /// The method, such as `GET`.
     pub method: String,
     /// The path with its query.
     pub target: String,
-    /// The header fields, names in lower case.
+    /// The header fields.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
 
+impl fmt::Debug for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The header fields have a token in them.
+        f.debug_struct("Asked")
+            .field("method", &self.method)
+            .field("target", &self.target)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Asked {
-    /// Gives a header field.
+    /// Gives a header field, in whatever case its name was sent.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        let is_meant = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
+        self.headers.iter().find(is_meant).map(|(_, value)| value.as_str())
     }
 
     /// Gives the path without its query.
@@ -84,6 +96,11 @@ impl Answer {
     /// An answer that says nothing more.
     pub fn empty(status: u16) -> Answer {
         Answer { status, headers: Vec::new(), body: Vec::new() }
+    }
+
+    /// Gives a header field.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// Adds a header field.

@@ -10,8 +10,9 @@ use super::log::Logged;
 use super::random::hash;
 use super::refusal::Refusal;
 use super::state::{Access, State, Token};
-use super::{Answer, Asked, GitHub, graphql, rest};
+use super::{GitHub, graphql, rest};
 use crate::date;
+use crate::web::{Answer, Asked};
 
 const PAGE: &str = "<!DOCTYPE html>\n<html><body><h1>Unicorn!</h1></body></html>\n";
 

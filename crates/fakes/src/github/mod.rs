@@ -46,30 +46,6 @@ pub struct GitHub {
     state: Mutex<State>,
 }
 
-/// A request.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Asked {
-    /// The method.
-    pub method: String,
-    /// The path with its query, below the root of the API.
-    pub target: String,
-    /// The header fields.
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Vec<u8>,
-}
-
-/// An answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// The status.
-    pub status: u16,
-    /// The header fields, names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Vec<u8>,
-}
-
 impl GitHub {
     /// Makes one with nothing on it.
     pub fn new(clock: Arc<Clock>) -> GitHub {
@@ -92,34 +68,9 @@ impl GitHub {
     }
 }
 
-impl Asked {
-    /// Gives a header field, in whatever case its name was sent.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let is_meant = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
-        self.headers.iter().find(is_meant).map(|(_, value)| value.as_str())
-    }
-}
-
-impl Answer {
-    /// Gives a header field.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-}
-
 impl fmt::Debug for GitHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The state has tokens in it.
         f.debug_struct("GitHub").field("clock", &self.clock).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Asked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The header fields have a token in them.
-        f.debug_struct("Asked")
-            .field("method", &self.method)
-            .field("target", &self.target)
-            .finish_non_exhaustive()
     }
 }

@@ -4,9 +4,10 @@ use std::io::{self, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use super::{Answer, Asked, GitHub};
+use super::GitHub;
 use crate::http::{self, Request};
 use crate::listener::{Listener, Open};
+use crate::web::{Answer, Asked};
 
 /// A GitHub on 127.0.0.1. With it end all its connections and threads.
 #[derive(Debug)]

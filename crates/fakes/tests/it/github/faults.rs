@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use assay_fakes::github::{Answer, Asked, Fault, GitHub, When};
+use assay_fakes::github::{Fault, GitHub, When};
+use assay_fakes::web::{Answer, Asked};
 use expect_test::expect;
 use serde_json::{Value, json};
 

@@ -92,7 +92,7 @@ fn a_mutation_goes_wrong_by_its_name() {
     github.fail_next("ResolveThread", Fault::BadGateway(When::BeforeEffect));
     query(&github, "t-rev", STATE, number(1));
     let body = json!({ "query": RESOLVE, "variables": { "id": id } });
-    let asked = assay_fakes::github::Asked {
+    let asked = assay_fakes::web::Asked {
         method: "POST".to_owned(),
         target: "/graphql".to_owned(),
         headers: Vec::new(),

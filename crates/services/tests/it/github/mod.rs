@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use assay_fakes::github::{self as fake, Access, NewPull, sha};
+use assay_fakes::web::{Answer, Asked};
 use assay_findings::path::RepoPath;
 use assay_findings::post::{
     Diff, Draft, FileHunks, HunkLines, Kind, Surroundings, WhenReady, compose,
@@ -161,7 +162,7 @@ impl Transport for InProcess {
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect();
         headers.push(("user-agent".to_owned(), "assay".to_owned()));
-        let answer = self.github.answer(&fake::Asked {
+        let answer = self.github.answer(&Asked {
             method: request.method.as_str().to_owned(),
             target: request.target.clone(),
             headers,
@@ -171,7 +172,7 @@ impl Transport for InProcess {
             resume_unwind(Box::new(Died));
         }
         match answer {
-            Some(fake::Answer { status, headers, body }) => Ok(Response { status, headers, body }),
+            Some(Answer { status, headers, body }) => Ok(Response { status, headers, body }),
             None => Err(Lost::OnTheWay {
                 why: "the connection was cut".to_owned(),
                 may_have_arrived: true,
