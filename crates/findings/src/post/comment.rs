@@ -1,9 +1,10 @@
 //! The words for one finding: the body of a comment, an entry of the summary, one line.
 
+use super::BODY;
 use super::anchor::{Place, Placed, lines_of};
+use super::compose::Files;
 use super::marker::{Finders, Fingerprint, Marker};
 use super::text::{self, Block};
-use super::{BODY, Files};
 use crate::finding::Finding;
 use crate::grade::SEVEN_LEVELS;
 use crate::ground::squeeze;

@@ -2,8 +2,8 @@
 //!
 //! The block replaces just the lines of its comment, so both are decided here together.
 
-use super::Files;
 use super::anchor::{Fit, Place, Placed, overlap};
+use super::compose::Files;
 use super::diff::Side;
 use crate::finding::Finding;
 use crate::ground::{Mark, squeeze};
