@@ -6,17 +6,14 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_sandbox::{KeySource, Keys};
-use assay_serve::polling::TicketStatus;
 use assay_serve::task_queue::Pulls;
 use assay_services::github::{GitHub, Pace, PullRequest};
 use assay_services::http::{Clock, Patience, ServiceError};
-use assay_services::jira::Jira;
-use assay_store::pulls::{RepositoryName, TicketKey};
+use assay_store::pulls::RepositoryName;
 
 use crate::environment::state_folder;
 use crate::settings::PATH;
 use crate::settings::github::StoredGithub;
-use crate::settings::jira::StoredJira;
 
 /// How long whoever looks on waits for a service that sets a limit.
 pub(crate) const A_MOMENT: Duration = Duration::from_secs(60);
@@ -95,21 +92,4 @@ pub(crate) fn pulls(
     }
     let github = github(settings, A_MOMENT, told)?;
     Ok(Some(Box::new(OwnPulls { github, repositories: settings.repositories.clone() })))
-}
-
-/// Tickets in JIRA, to be asked how far they are.
-struct InJira(Jira);
-
-impl TicketStatus for InJira {
-    fn status(&self, key: &TicketKey) -> Result<Option<String>, ServiceError> {
-        self.0.status_of(key)
-    }
-}
-
-/// Gives where it is asked how far a ticket is.
-pub(crate) fn tickets(settings: &StoredJira) -> anyhow::Result<Box<dyn TicketStatus>> {
-    match settings.open(A_MOMENT, |_| ())? {
-        Some(jira) => Ok(Box::new(InJira(jira))),
-        None => bail!("no JIRA is configured: set `jira.url` in `{}`", crate::settings::PATH),
-    }
 }

@@ -10,6 +10,8 @@
 //! This is the only room that listens and the only one that is async; what a tool does is the
 //! business of other rooms, and blocking. A front end converts and calls; it decides nothing.
 
+#[cfg(test)]
+mod clients;
 mod connections;
 pub mod door;
 pub mod electron;

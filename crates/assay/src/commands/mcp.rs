@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{self, AgentConfig};
@@ -38,9 +37,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The variable with the debugging port of the app that agents try out.
 const DEBUG_PORT: &str = "ELECTRON_DEBUG_PORT";
-
-/// How long a tool waits where a service asks it to, at a time.
-const SERVICE_WAIT: Duration = Duration::from_secs(60);
 
 /// The port that apps have by habit.
 const USUAL_DEBUG_PORT: u16 = 9222;
@@ -200,12 +196,8 @@ fn jira(args: &Args, here: &Path) -> anyhow::Result<Server> {
     let settings = AgentSettings::on_disk(&root)?;
     let agent = agent(args, &settings)?;
     let stored = &settings.configuration.jira;
-    let told = |why: &str| drop(writeln!(io::stderr(), "{why}"));
-    let Some(jira) = stored.open(SERVICE_WAIT, told)? else {
-        bail!("no JIRA is configured: set `jira.url` in `{}`", crate::settings::PATH);
-    };
     let board = Board {
-        jira,
+        jira: stored.required(services::A_MOMENT, tell)?,
         permit: permit(agent),
         project: stored.project.clone(),
         names: stored.names(agent),

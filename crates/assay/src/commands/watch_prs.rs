@@ -110,7 +110,7 @@ impl Watch<'_> {
         };
         let status = match self.args.jira_status.clone() {
             Some(name) => {
-                let tickets = services::tickets(&settings.configuration.jira)?;
+                let tickets = settings.configuration.jira.required(services::A_MOMENT, |_| ())?;
                 Some(InStatus { name, tickets })
             }
             None => None,

@@ -133,6 +133,16 @@ impl StoredJira {
         Ok(Some(Jira::new(transport, self.flavour()?, keys, clock)))
     }
 
+    /// Prepares to ask it as [`StoredJira::open`] does; whoever calls cannot do without it.
+    pub(crate) fn required(
+        &self,
+        wait: Duration,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> anyhow::Result<Jira> {
+        let opened = self.open(wait, told)?;
+        opened.with_context(|| format!("no JIRA is configured: set `jira.url` in `{PATH}`"))
+    }
+
     /// Gives what its webhooks go by.
     pub(crate) fn webhooks(&self) -> anyhow::Result<hooks::Jira> {
         let secret = secret(self.webhook_token_env.as_deref().unwrap_or(WEBHOOK_TOKEN))?;

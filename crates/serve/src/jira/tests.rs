@@ -1,15 +1,11 @@
 //! The tools over a JIRA that is none.
 
-use std::time::Duration;
-
-use assay_fakes::jira::{FakeJira, TOKEN, USER};
-use assay_sandbox::{Key as Secret, KeySource, Keys};
-use assay_services::http::{Patience, Wire};
-use assay_services::jira::Flavour;
+use assay_fakes::jira::FakeJira;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::clients;
 
 /// A JIRA, and the server for it.
 struct Stage {
@@ -20,20 +16,12 @@ struct Stage {
 impl Stage {
     fn of(permit: Permit) -> Stage {
         let fake = FakeJira::cloud();
-        let url = fake.serve().url().parse().unwrap();
-        let value = Some(Secret::new(TOKEN));
-        let keys = Keys::new(KeySource::Variable { name: "JIRA_API_TOKEN".to_owned(), value });
-        let jira = Jira::new(
-            Arc::new(Wire::new(url, Duration::from_secs(30))),
-            Flavour::Cloud { user: USER.to_owned() },
-            Arc::new(keys),
-            Arc::new(Patience::new(Duration::ZERO, |_| ())),
-        );
         let names = StepNames {
             code_review: "Code Review".to_owned(),
             approved: "Approved".to_owned(),
             changes_requested: "Changes Requested".to_owned(),
         };
+        let jira = clients::jira(&fake);
         let board = Board { jira, permit, project: Some("PROJ".to_owned()), names };
         Stage { fake, server: server(board, "1.0.0") }
     }

@@ -4,17 +4,16 @@ use std::fmt;
 
 use assay_services::github::PullRequest;
 use assay_services::http::ServiceError;
+use assay_services::jira::Jira;
 use assay_store::pulls::{Pull, TicketKey};
 use assay_store::task::Status;
-
-use super::TicketStatus;
 
 /// How far a ticket has to be, and where that is asked.
 pub struct InStatus {
     /// The name of the status, in any case.
     pub name: String,
     /// Where tickets are.
-    pub tickets: Box<dyn TicketStatus>,
+    pub tickets: Jira,
 }
 
 /// Which pull requests are to be reviewed: those that are no drafts, as far as nothing else is said.
@@ -102,7 +101,7 @@ impl Filter {
         }
         let Some(wanted) = &self.status else { return Ok(None) };
         let Some(ticket) = pull.ticket() else { return Ok(Some(PassedOver::NoTicket)) };
-        Ok(match wanted.tickets.status(&ticket)? {
+        Ok(match wanted.tickets.status_of(&ticket)? {
             None => Some(PassedOver::UnknownTicket(ticket)),
             Some(status) if alike(&wanted.name, &status) => None,
             Some(status) => Some(PassedOver::OtherStatus { ticket, status }),

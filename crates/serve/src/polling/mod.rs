@@ -14,7 +14,7 @@ use std::time::Duration;
 use assay_services::github::{GitHub, OpenPulls, PullRequest};
 use assay_services::http::ServiceError;
 use assay_store::clock;
-use assay_store::pulls::{Pull, RepositoryName, TicketKey};
+use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::queue::{Queue, QueueError};
 use assay_store::task::{QueueName, TaskId};
 
@@ -25,12 +25,6 @@ const BY: &str = "watch-prs";
 
 /// GitHub is asked no more seldom than this, however long it is away.
 const LONGEST_REST: Duration = Duration::from_secs(3_600);
-
-/// Where it is asked how far a ticket is.
-pub trait TicketStatus: Send + Sync {
-    /// Gives the name of the status of a ticket, if there is such a ticket.
-    fn status(&self, key: &TicketKey) -> Result<Option<String>, ServiceError>;
-}
 
 /// Why not everything could be looked at, or queued.
 #[derive(Debug, thiserror::Error)]

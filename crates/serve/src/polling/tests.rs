@@ -1,18 +1,14 @@
 //! Looking at a strict fake of GitHub, over TCP, into a queue on files.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-
 use assay_fakes::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
-use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::github::Pace;
-use assay_services::http::Patience;
+use assay_fakes::jira::{self, FakeJira};
 use assay_store::files::FileQueue;
 use assay_store::queue::Policy;
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
 use super::*;
+use crate::clients;
 
 const DIFF: &str =
     "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
@@ -47,12 +43,7 @@ impl Stage {
     }
 
     fn polling(&self, filter: Filter) -> Polling {
-        let value = Some(Key::new("t-secret"));
-        let keys = Keys::new(KeySource::Variable { name: "TOKEN".to_owned(), value });
-        let pace = Pace::kept_in(self.folder.path().join("pace"));
-        // Nobody waits here.
-        let clock = Arc::new(Patience::new(Duration::ZERO, |_| ()));
-        let github = GitHub::new(&self.server.url().parse().unwrap(), keys, pace, clock);
+        let github = clients::github(&self.server.url(), "t-secret", self.folder.path());
         let named = ["o/one", "o/two", "O/One"].map(|name| name.parse().unwrap());
         Polling::new(github, named, filter, Arc::new(self.queue()), "qa".parse().unwrap())
     }
@@ -222,49 +213,26 @@ fn a_limit_is_kept_for_all_repositories() {
     assert!(polling.rest(Duration::from_secs(300)) >= Duration::from_secs(7_000));
 }
 
-/// Tickets and where they are; one that is nowhere cannot be asked for.
-#[derive(Clone, Default)]
-struct Tickets(Arc<Mutex<BTreeMap<String, Option<&'static str>>>>);
-
-impl Tickets {
-    fn put(&self, key: &str, status: Option<&'static str>) {
-        self.0.lock().unwrap().insert(key.to_owned(), status);
-    }
-}
-
-impl TicketStatus for Tickets {
-    fn status(&self, key: &TicketKey) -> Result<Option<String>, ServiceError> {
-        let known = self.0.lock().unwrap().get(key.as_str()).copied();
-        let known = known.ok_or_else(|| ServiceError::Refused {
-            service: "JIRA",
-            what: format!("GET {key}"),
-            status: 503,
-            said: "out".to_owned(),
-            unclear: false,
-        })?;
-        Ok(known.map(str::to_owned))
-    }
-}
-
 #[test]
 fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
     let (stage, mut seen) = (Stage::new(), 0);
     stage.open("o/one", "no-ticket", &[]);
     stage.open("o/one", "feature/PROJ-1", &[]);
     stage.open("o/one", "feature/PROJ-2", &[]);
-    let tickets = Tickets::default();
-    tickets.put("PROJ-1", Some("In Progress"));
-    let status = InStatus { name: "Code Review".to_owned(), tickets: Box::new(tickets.clone()) };
+    let jira = FakeJira::cloud();
+    let ticket = jira.add("Task", "Log in");
+    jira.set(&ticket, "status", "In Progress".into());
+    jira.fail("GET /rest/api/3/issue/PROJ-2", jira::Fault::Before(503));
+    let status = InStatus { name: "Code Review".to_owned(), tickets: clients::jira(&jira) };
     let mut polling = stage.polling(Filter { labels: Vec::new(), status: Some(status) });
     check(
         &mut polling,
         expect![[r#"
             passed over o/one#1: neither its branch nor its title names a ticket
             passed over o/one#2: PROJ-1 is in `In Progress`
-            failed o/one: #3 was not queued: JIRA refused `GET PROJ-2` with status 503: out
+            failed o/one: #3 was not queued: JIRA refused `GET /rest/api/3/issue/PROJ-2` with status 503: <html><body><h1>Trouble</h1></body></html>
         "#]],
     );
-    tickets.put("PROJ-2", None);
     check(
         &mut polling,
         expect![[r#"
@@ -273,7 +241,7 @@ fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
             passed over o/one#3: there is no ticket PROJ-2
         "#]],
     );
-    tickets.put("PROJ-1", Some("code review"));
+    jira.set(&ticket, "status", "code review".into());
     stage.statuses(&mut seen);
     check(
         &mut polling,
