@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use assay_agents::work::chain;
 use assay_serve::hooks::{LookUpError, Pulls, Tickets};
-use assay_serve::mcp::Refusal;
 use assay_services::github::{GitHub, OpenPulls, PullState};
 use assay_services::http::ServiceError;
 use assay_services::jira::{Jira, JiraError, Marker};
@@ -53,18 +52,6 @@ impl Tickets for InJira {
     fn comment_once(&self, key: &TicketKey, mark: &str, text: &str) -> Result<(), LookUpError> {
         let told = self.0.comment_once(key, &Marker::of(mark), text);
         told.map(|_| ()).map_err(|error| jira_failed(&error))
-    }
-}
-
-impl assay_serve::github::Tickets for InJira {
-    fn url(&self, key: &TicketKey) -> String {
-        self.0.url_of(key)
-    }
-
-    fn link(&self, key: &TicketKey, pull_url: &str) -> Result<(), Refusal> {
-        let marker = Marker::of(&format!("link {pull_url}"));
-        let told = self.0.comment_once(key, &marker, &format!("Pull request: {pull_url}"));
-        told.map(|_| ()).map_err(|error| Refusal::of(&error))
     }
 }
 

@@ -28,7 +28,6 @@ use crate::delegating::Repository;
 use crate::doors;
 use crate::environment::variable;
 use crate::exit::Exit;
-use crate::look_up::InJira;
 use crate::settings::agents::AgentSettings;
 use crate::signals;
 use crate::{queues, services};
@@ -150,12 +149,12 @@ fn github(args: &Args, here: PathBuf) -> anyhow::Result<Server> {
     let root = variable(ROOT).map_or(here, PathBuf::from);
     let settings = AgentSettings::on_disk(&root)?;
     let configured = &settings.configuration.github;
-    let jira = settings.configuration.jira.open(services::A_MOMENT, tell)?;
+    let tickets = settings.configuration.jira.open(services::A_MOMENT, tell)?;
     let desk = github::Desk {
         github: services::github(configured, services::A_MOMENT, tell)?,
         repositories: configured.repositories.clone(),
         permit: permit(agent(args, &settings)?),
-        tickets: jira.map(|jira| Box::new(InJira(jira)) as Box<dyn github::Tickets>),
+        tickets,
     };
     Ok(github::server(desk, VERSION))
 }

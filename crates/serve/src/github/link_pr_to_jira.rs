@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use assay_services::github::PullUpdate;
+use assay_services::jira::{Jira, Marker};
 use assay_services::permit::Deed;
 use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
@@ -58,7 +59,7 @@ fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     let repository = desk.repository(input.repo.as_deref())?;
     let failed = |error| refused(&error, "github_get_pr");
     let pull = desk.github.pull(&repository, input.pr_number).map_err(failed)?;
-    let place = desk.tickets.as_ref().map(|tickets| tickets.url(&key));
+    let place = desk.tickets.as_ref().map(|tickets| tickets.url_of(&key));
     let line = match place {
         Some(place) => format!("JIRA: [{key}]({place})"),
         None => format!("JIRA: {key}"),
@@ -71,8 +72,15 @@ fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
         desk.github.update_pull(&repository, input.pr_number, &update).map_err(failed)?;
     }
     if let Some(tickets) = &desk.tickets {
-        tickets.link(&key, &pull.url)?;
+        tell(tickets, &key, &pull.url)?;
     }
     let ticket_told = desk.tickets.is_some();
     Ok(Output { jira_key: key.to_string(), url: pull.url, pull_request_changed, ticket_told })
+}
+
+/// Tells a ticket of its pull request, once.
+fn tell(tickets: &Jira, key: &TicketKey, pull_url: &str) -> Result<(), Refusal> {
+    let marker = Marker::of(&format!("link {pull_url}"));
+    let told = tickets.comment_once(key, &marker, &format!("Pull request: {pull_url}"));
+    told.map(|_| ()).map_err(|error| Refusal::of(&error))
 }

@@ -5,10 +5,10 @@ mod permitting;
 mod reading;
 mod writing;
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use assay_fakes::github::{self as fake, Access, Fault, NewPull, When, sha};
+use assay_fakes::jira::FakeJira;
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::Pace;
 use assay_services::http::{Clock, NotWaited};
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::clients;
 
 const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-assay-secret";
@@ -30,8 +31,8 @@ struct Stage {
     number: u64,
     repositories: Vec<&'static str>,
     permit: Permit,
-    /// What tickets were told, where there are any.
-    tickets: Option<Arc<Mutex<Vec<String>>>>,
+    /// Where tickets are, if that is known.
+    tickets: Option<Jira>,
 }
 
 /// The clock of the fake, which goes on when somebody waits.
@@ -44,21 +45,6 @@ impl Clock for Stopped {
 
     fn wait(&self, time: Duration, _: &str) -> Result<(), NotWaited> {
         self.0.advance(time);
-        Ok(())
-    }
-}
-
-/// Tickets that remember what they are told.
-struct Told(Arc<Mutex<Vec<String>>>);
-
-impl Tickets for Told {
-    fn url(&self, key: &TicketKey) -> String {
-        format!("https://jira.example/browse/{key}")
-    }
-
-    fn link(&self, key: &TicketKey, pull_url: &str) -> Result<(), Refusal> {
-        let told = format!("{key}: {}", pull_url.rsplit_once("/octo").unwrap().1);
-        self.0.lock().unwrap().push(told);
         Ok(())
     }
 }
@@ -110,7 +96,7 @@ impl Stage {
             github: GitHub::new(&url.parse().unwrap(), Keys::new(source), pace, clock),
             repositories: self.repositories.iter().map(|name| name.parse().unwrap()).collect(),
             permit: self.permit.clone(),
-            tickets: self.tickets.clone().map(|told| Box::new(Told(told)) as Box<dyn Tickets>),
+            tickets: self.tickets.clone(),
         };
         server(desk, "1.0.0")
     }

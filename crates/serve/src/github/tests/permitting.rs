@@ -42,10 +42,12 @@ fn each_permission_allows_its_own_and_no_more() {
     // A ticket is told only by whoever may write there.
     let mut stage = Stage::new();
     stage.permit = Permit::agent("qa", [Deed::WriteOnGithub], []);
-    stage.tickets = Some(Arc::default());
+    let jira = FakeJira::cloud();
+    stage.tickets = Some(clients::jira(&jira));
     let (tool, arguments) = writers().pop().unwrap();
     let refusal = stage.refusal(tool, arguments);
     assert!(refusal.contains("write in JIRA"), "{refusal}");
+    assert_eq!(jira.asked(), [""; 0]);
     assert_eq!(stage.asked(|_| true), [""; 0]);
 }
 

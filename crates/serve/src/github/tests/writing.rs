@@ -1,5 +1,7 @@
 //! What is written, once, and where it belongs.
 
+use assay_services::jira::document;
+
 use super::*;
 
 #[test]
@@ -193,11 +195,23 @@ fn a_pull_request_and_its_ticket_are_linked_once() {
     assert_eq!(told["pull_request_changed"], false);
     assert_eq!(stage.written().len(), 1);
 
-    let tickets = Arc::new(Mutex::new(Vec::new()));
-    stage.tickets = Some(Arc::clone(&tickets));
-    let told = stage.call("github_link_pr_to_jira", link).unwrap();
-    assert_eq!(told["ticket_told"], true);
-    assert_eq!(*tickets.lock().unwrap(), ["PROJ-1: /demo/pull/1"]);
-    let body = stage.github.pull(REPO, 1)["body"].clone();
-    assert!(body.as_str().unwrap().ends_with("[PROJ-1](https://jira.example/browse/PROJ-1)"));
+    let jira = FakeJira::cloud();
+    stage.tickets = Some(clients::jira(&jira));
+    let refusal = stage.call("github_link_pr_to_jira", link.clone()).unwrap_err();
+    let expected = "JIRA refused `GET /rest/api/3/issue/PROJ-1/comment` with status 404: ";
+    assert!(refusal.starts_with(expected), "{refusal}");
+    jira.add("Task", "Add a");
+    for _ in 0..2 {
+        let told = stage.call("github_link_pr_to_jira", link.clone()).unwrap();
+        assert_eq!(told["ticket_told"], true);
+    }
+    assert_eq!(stage.written().len(), 2);
+    let pull = stage.github.pull(REPO, 1);
+    let comments = jira.comments("PROJ-1");
+    let [comment] = &comments[..] else { panic!("{comments:?}") };
+    let (comment, url) = (document::read(comment), pull["html_url"].as_str().unwrap());
+    assert!(comment.starts_with(&format!("Pull request: {url}\nassay:")), "{comment}");
+    let place = stage.tickets.as_ref().unwrap().url_of(&"PROJ-1".parse().unwrap());
+    let body = pull["body"].as_str().unwrap();
+    assert!(body.ends_with(&format!("\n\nJIRA: [PROJ-1]({place})")), "{body}");
 }
