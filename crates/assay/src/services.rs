@@ -6,10 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_sandbox::{KeySource, Keys};
-use assay_serve::task_queue::Pulls;
-use assay_services::github::{GitHub, Pace, PullRequest};
-use assay_services::http::{Clock, Patience, ServiceError};
-use assay_store::pulls::RepositoryName;
+use assay_services::github::{GitHub, Pace};
+use assay_services::http::{Clock, Patience};
 
 use crate::environment::state_folder;
 use crate::settings::PATH;
@@ -60,36 +58,4 @@ fn client(settings: &StoredGithub, keys: Keys, clock: Arc<dyn Clock>) -> anyhow:
 fn pace() -> Option<Pace> {
     let folder: PathBuf = state_folder()?;
     Some(Pace::kept_in(folder.join("github")))
-}
-
-/// Pull requests of the repositories that are configured, or of any if none is.
-struct OwnPulls {
-    github: GitHub,
-    repositories: Vec<RepositoryName>,
-}
-
-impl Pulls for OwnPulls {
-    fn find(
-        &self,
-        repository: &RepositoryName,
-        number: u64,
-    ) -> Result<Option<PullRequest>, ServiceError> {
-        let is_own = |own: &RepositoryName| own.is(repository);
-        match self.repositories.is_empty() || self.repositories.iter().any(is_own) {
-            true => self.github.pull(repository, number).map(Some),
-            false => Ok(None),
-        }
-    }
-}
-
-/// Gives where pull requests are looked up, if GitHub is configured and there is a token for it.
-pub(crate) fn pulls(
-    settings: &StoredGithub,
-    told: impl Fn(&str) + Send + Sync + 'static,
-) -> anyhow::Result<Option<Box<dyn Pulls>>> {
-    if !settings.is_configured() || !settings.has_key() {
-        return Ok(None);
-    }
-    let github = github(settings, A_MOMENT, told)?;
-    Ok(Some(Box::new(OwnPulls { github, repositories: settings.repositories.clone() })))
 }

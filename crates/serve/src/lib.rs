@@ -20,6 +20,7 @@ pub mod hooks;
 pub mod jira;
 pub mod mcp;
 pub mod polling;
+mod pulls;
 pub mod review;
 mod runtime;
 pub mod site;

@@ -132,14 +132,19 @@ fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
     let parent = variable(OWN_TASK).map(|id| id.parse()).transpose().context(OWN_TASK)?;
     let settings = AgentSettings::on_disk(&root)?;
     let agents = settings.roster.agents();
-    let pulls = services::pulls(&settings.configuration.github, tell)?;
+    let configured = &settings.configuration.github;
+    let github = match configured.is_configured() && configured.has_key() {
+        true => Some(services::github(configured, services::A_MOMENT, tell)?),
+        false => None,
+    };
     let desk = Desk {
         queue: queues::open(&root, &settings)?.into(),
         agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
         parent,
         reports: handed_in::kept(&root)?,
         root: here,
-        pulls,
+        github,
+        repositories: configured.repositories.clone(),
     };
     Ok(task_queue::server(desk, VERSION))
 }

@@ -30,6 +30,7 @@ use assay_services::permit::{Deed, Permit};
 use assay_store::pulls::RepositoryName;
 
 use crate::mcp::{Refusal, Server};
+use crate::pulls;
 
 /// The name of the server.
 pub const NAME: &str = "github";
@@ -68,10 +69,7 @@ impl Desk {
             };
         };
         let named: RepositoryName = named.parse().map_err(|error| Refusal::of(&error))?;
-        if self.repositories.is_empty() {
-            return Ok(named);
-        }
-        self.repositories.iter().find(|own| own.is(&named)).cloned().ok_or_else(|| {
+        pulls::own(&self.repositories, &named).ok_or_else(|| {
             Refusal::new(format!(
                 "`{named}` is not among `github.repositories` of the configuration: {}",
                 known()

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::answer::Answer;
 use super::{ANSWER_WITHIN, Hooks};
+use crate::pulls;
 
 /// What is asked for.
 #[derive(Debug, Deserialize)]
@@ -87,10 +88,8 @@ impl Hooks {
         match (named, repositories) {
             (None, [only]) => Ok(only.clone()),
             (None, _) => Err(Answer::unfit(format!("say `repo`, one of {}", names.join(", ")))),
-            (Some(named), _) => {
-                let own = repositories.iter().find(|own| own.is(&named)).cloned();
-                own.ok_or_else(|| Answer::unfit(format!("`repo` is none of {}", names.join(", "))))
-            }
+            (Some(named), _) => pulls::own(repositories, &named)
+                .ok_or_else(|| Answer::unfit(format!("`repo` is none of {}", names.join(", ")))),
         }
     }
 }

@@ -19,13 +19,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use assay_services::github::GitHub;
+use assay_store::pulls::RepositoryName;
 use assay_store::queue::{Filter, Listed, Queue, QueueError};
 use assay_store::reports::Reports;
 use assay_store::task::{AgentId, QueueName, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::pulls::Pulls;
 use crate::mcp::{Refusal, Server};
 
 /// The name of the server.
@@ -83,7 +84,9 @@ pub struct Desk {
     /// The repository, for findings to be held against.
     pub root: PathBuf,
     /// Where pull requests are looked up, if they can be.
-    pub pulls: Option<Box<dyn Pulls>>,
+    pub github: Option<GitHub>,
+    /// The repositories whose pull requests are looked up; if it is empty, those of any are.
+    pub repositories: Vec<RepositoryName>,
 }
 
 impl Desk {

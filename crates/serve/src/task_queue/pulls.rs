@@ -1,27 +1,16 @@
 //! Reviews of pull requests: a task that names one becomes the one that all triggers make.
 
-use assay_services::github::{PullRequest, PullState};
-use assay_services::http::ServiceError;
 use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::task::{Kind, Task};
 use serde_json::{Map, Value};
 
 use super::Desk;
 use crate::mcp::Refusal;
+use crate::pulls::{self, PullError};
 
 /// What would have something else reviewed than the pull request.
 const ELSEWHERE: [&str; 6] =
     ["commit", "base", "worktree_branch", "implementation_branch", "_own_branch", "spec"];
-
-/// Where pull requests are looked up.
-pub trait Pulls: Send + Sync {
-    /// Finds a pull request; none where pull requests of that repository are not looked up here.
-    fn find(
-        &self,
-        repository: &RepositoryName,
-        number: u64,
-    ) -> Result<Option<PullRequest>, ServiceError>;
-}
 
 /// Makes a task that asks for the review of a pull request the one that there is for its last commit,
 /// and completes what it knows of it. Any other stays as it is, and so does one where nobody can look.
@@ -29,20 +18,18 @@ pub trait Pulls: Send + Sync {
 /// Where GitHub does not say what the last commit is, nothing is to be queued: whoever asks GitHub
 /// later would make a second task for the same review.
 pub(super) fn complete(desk: &Desk, task: &mut Task) -> Result<(), Refusal> {
-    let (Some(pulls), Some((repository, number))) = (&desk.pulls, subject(task)) else {
+    let (Some(github), Some((repository, number))) = (&desk.github, subject(task)) else {
         return Ok(());
     };
-    let found = pulls.find(&repository, number).map_err(|error| {
-        Refusal::new(format!(
-            "nothing was queued: the last commit of {repository}#{number} is not known: {error}"
-        ))
-    })?;
-    let Some(found) = found else { return Ok(()) };
-    if found.state == PullState::Closed {
-        let message = format!("nothing was queued: {repository}#{number} is closed");
-        return Err(Refusal::new(message));
+    if pulls::own(&desk.repositories, &repository).is_none() {
+        return Ok(());
     }
-    let pull = found.pull(&repository);
+    let pull = pulls::find(github, &repository, number).map_err(|error| match error {
+        PullError::Closed { .. } => Refusal::new(format!("nothing was queued: {error}")),
+        PullError::Service(error) => Refusal::new(format!(
+            "nothing was queued: the last commit of {repository}#{number} is not known: {error}"
+        )),
+    })?;
     // The one review of this head must be of this head, and must not wait for what never comes.
     task.context.retain(|key, _| !ELSEWHERE.contains(&key.as_str()));
     if !task.depends_on.is_empty() {

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use assay_services::github::{Association, Head, PullRequest, PullState};
-use assay_services::http::ServiceError;
+use assay_fakes::github::{self as fake, Access, Fault, NewPull, sha};
 use assay_store::clock;
 use assay_store::files::FileQueue;
-use assay_store::pulls::{Pull, RepositoryName};
+use assay_store::pulls::Pull;
 use assay_store::queue::{Addressed, Policy, Settlement, Tenure};
 use assay_store::task::Task;
 use expect_test::{Expect, expect};
@@ -15,6 +14,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::clients;
+
+const TOKEN: &str = "t-secret";
+
+const DIFF: &str =
+    "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
 
 /// A repository with a queue, and the server for it.
 struct Stage {
@@ -24,53 +29,23 @@ struct Stage {
     github: Option<OnGithub>,
 }
 
-/// What GitHub says of pull request 7 of `o/r`.
-#[derive(Clone, Copy)]
-enum OnGithub {
-    Open,
-    Closed,
-    Out,
+/// A GitHub on which `o/r` has a pull request 7.
+struct OnGithub {
+    fake: Arc<fake::GitHub>,
+    served: fake::Server,
 }
 
-impl Pulls for OnGithub {
-    fn find(
-        &self,
-        repository: &RepositoryName,
-        number: u64,
-    ) -> Result<Option<PullRequest>, ServiceError> {
-        if repository.as_str() != "o/r" {
-            return Ok(None);
+impl OnGithub {
+    fn new() -> OnGithub {
+        let fake = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::stopped())));
+        fake.add_repository("o/r");
+        fake.add_token("bot", TOKEN, Access::User);
+        for number in 1..=7 {
+            let head = if number == 7 { "a".repeat(40) } else { sha(&number.to_string()) };
+            let new = NewPull::new("ann", &format!("feature/PROJ-{number}"), &head, DIFF);
+            assert_eq!(fake.open_pull("o/r", NewPull { draft: true, ..new }), number);
         }
-        assert_eq!(number, 7);
-        let state = match self {
-            OnGithub::Open => PullState::Open,
-            OnGithub::Closed => PullState::Closed,
-            OnGithub::Out => {
-                let (place, what) = ("https://x.test".to_owned(), "GET /pulls/7".to_owned());
-                let why = "connection refused".to_owned();
-                let unclear = false;
-                return Err(ServiceError::Lost { service: "GitHub", place, what, why, unclear });
-            }
-        };
-        let end = |branch: &str, digit: &str| Head {
-            branch: branch.to_owned(),
-            commit: digit.repeat(40).parse().unwrap(),
-            repository: Some(repository.clone()),
-        };
-        Ok(Some(PullRequest {
-            number,
-            title: "Log in".to_owned(),
-            body: String::new(),
-            state,
-            draft: true,
-            merged: false,
-            labels: Vec::new(),
-            author: "ann".to_owned(),
-            association: Association::Member,
-            head: end("feature/PROJ-1", "a"),
-            base: end("main", "b"),
-            url: "https://x.test/o/r/pull/7".to_owned(),
-        }))
+        OnGithub { served: Arc::clone(&fake).serve(), fake }
     }
 }
 
@@ -94,7 +69,11 @@ impl Stage {
             parent: self.parent.clone(),
             reports: Reports::new(self.folder.path().join("reports")),
             root: self.folder.path().to_owned(),
-            pulls: self.github.map(|github| Box::new(github) as Box<dyn Pulls>),
+            github: self
+                .github
+                .as_ref()
+                .map(|github| clients::github(&github.served.url(), TOKEN, self.folder.path())),
+            repositories: vec!["O/R".parse().unwrap()],
         };
         server(desk, "1.0.0")
     }
@@ -220,7 +199,7 @@ const ITS_TASK: &str = "review-o.r-7-main-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 #[test]
 fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
     let mut stage = Stage::new();
-    stage.github = Some(OnGithub::Open);
+    stage.github = Some(OnGithub::new());
     let asked = of_a_pull(json!({ "head_commit": "made up", "pr_number": "7" }));
     let answer = stage.call("queue_task_for_agent", asked).unwrap();
     assert_eq!((&answer["task_id"], &answer["already_there"]), (&json!(ITS_TASK), &json!(false)));
@@ -229,8 +208,16 @@ fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
         (task.title.as_str(), task.description.as_str()),
         ("Review PR #456", "Check security.")
     );
-    let pull = OnGithub::Open.find(&"o/r".parse().unwrap(), 7).unwrap().unwrap();
-    let pull: Pull = pull.pull(&"o/r".parse().unwrap());
+    let pull = Pull {
+        repository: "o/r".parse().unwrap(),
+        number: 7,
+        head: "a".repeat(40).parse().unwrap(),
+        title: "Merge feature/PROJ-7".to_owned(),
+        branch: "feature/PROJ-7".to_owned(),
+        base: "main".to_owned(),
+        url: "https://github.com/o/r/pull/7".to_owned(),
+        is_from_inside: true,
+    };
     let made = pull.review(&"qa".parse().unwrap(), "webhook", clock::now()).task;
     assert_eq!((&task.id, &task.context), (&made.id, &made.context));
 }
@@ -238,7 +225,7 @@ fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
 #[test]
 fn a_review_that_is_there_is_told_and_not_queued_again() {
     let mut stage = Stage::new();
-    stage.github = Some(OnGithub::Open);
+    stage.github = Some(OnGithub::new());
     stage.push(json!({ "id": ITS_TASK, "context": { "from": "a webhook" } }));
     stage.queue().cancel(&ITS_TASK.parse().unwrap(), "ann").unwrap();
     let answer = stage.call("queue_task_for_agent", of_a_pull(json!({}))).unwrap();
@@ -252,7 +239,7 @@ fn a_review_that_is_there_is_told_and_not_queued_again() {
 #[test]
 fn a_ticket_that_is_named_is_not_guessed() {
     let mut stage = Stage::new();
-    stage.github = Some(OnGithub::Open);
+    stage.github = Some(OnGithub::new());
     let asked = of_a_pull(json!({ "jira_key": "OTHER-9" }));
     let context = &stage.call("queue_task_for_agent", asked).unwrap()["context"];
     assert_eq!((&context["jira_key"], &context["jira_project"]), (&json!("OTHER-9"), &json!(null)));
@@ -261,13 +248,16 @@ fn a_ticket_that_is_named_is_not_guessed() {
 #[test]
 fn what_is_no_review_of_a_pull_request_that_can_be_looked_up_is_queued_as_it_is() {
     let mut stage = Stage::new();
-    stage.github = Some(OnGithub::Out);
+    let github = OnGithub::new();
+    let asked_of = Arc::clone(&github.fake);
+    stage.github = Some(github);
     let mut fix = of_a_pull(json!({}));
     fix["task_type"] = json!("fix");
     for asked in [fix, of_a_pull(json!({ "github_repo": "else/where" })), review()] {
         let answer = stage.call("queue_task_for_agent", asked.clone()).unwrap();
         assert_eq!(answer["context"], asked["context"]);
     }
+    assert_eq!(asked_of.log().len(), 0);
     stage.github = None;
     stage.call("queue_task_for_agent", of_a_pull(json!({}))).unwrap();
 }
@@ -275,10 +265,13 @@ fn what_is_no_review_of_a_pull_request_that_can_be_looked_up_is_queued_as_it_is(
 #[test]
 fn where_github_does_not_answer_or_the_pull_request_is_closed_nothing_is_queued() {
     let mut stage = Stage::new();
-    stage.github = Some(OnGithub::Out);
+    let github = OnGithub::new();
+    let fake = Arc::clone(&github.fake);
+    stage.github = Some(github);
+    fake.fail_next("GET pulls/7", Fault::Unavailable);
     let refusal = stage.refusal("queue_task_for_agent", of_a_pull(json!({})));
-    expect!["nothing was queued: the last commit of o/r#7 is not known: GitHub at `https://x.test` did not answer `GET /pulls/7`: connection refused"].assert_eq(&refusal);
-    stage.github = Some(OnGithub::Closed);
+    expect!["nothing was queued: the last commit of o/r#7 is not known: GitHub refused `GET /repos/o/r/pulls/7` with status 503: Service unavailable"].assert_eq(&refusal);
+    fake.merge("o/r", 7);
     let refusal = stage.refusal("queue_task_for_agent", of_a_pull(json!({})));
     expect!["nothing was queued: o/r#7 is closed"].assert_eq(&refusal);
 }
