@@ -11,7 +11,6 @@ mod exit;
 mod gating;
 mod interactive;
 mod link;
-mod look_up;
 mod memory;
 mod models;
 mod posting;

@@ -4,19 +4,22 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use assay_findings::write::plain;
 use assay_serve::door::Door;
-use assay_serve::hooks::{Hooks, Pulls, Setup, Tickets};
+use assay_serve::hooks::{Hooks, Setup};
 use assay_serve::site::{Listener, Site};
 use assay_serve::stop::Stop;
 use assay_store::queue::Queue;
 
 use crate::exit::Exit;
-use crate::look_up::{BRIEFLY, InJira, OnGithub};
 use crate::settings::agents::AgentSettings;
 use crate::{doors, queues, services, signals};
+
+/// How long it is waited for a service at a time, while whoever sent a delivery waits for an answer.
+const BRIEFLY: Duration = Duration::from_secs(2);
 
 /// How the server is reached.
 #[derive(clap::Args)]
@@ -63,12 +66,11 @@ fn setup(settings: &AgentSettings, queue: Arc<dyn Queue>) -> anyhow::Result<Setu
     let configuration = &settings.configuration;
     let agents = settings.roster.agents();
     let github = &configuration.github;
-    let pulls: Option<Arc<dyn Pulls>> = match github.has_key() {
-        true => Some(Arc::new(OnGithub(services::github(github, BRIEFLY, say)?))),
+    let pulls = match github.has_key() {
+        true => Some(services::github(github, BRIEFLY, say)?),
         false => None,
     };
-    let jira = configuration.jira.open(BRIEFLY, say)?;
-    let tickets = jira.map(|jira| Arc::new(InJira(jira)) as Arc<dyn Tickets>);
+    let tickets = configuration.jira.open(BRIEFLY, say)?;
     Ok(Setup {
         queue,
         reviewer: configuration.workflow.reviewer.clone(),

@@ -62,8 +62,7 @@ impl Hooks {
         })?;
         let queue = self.queue_of(ask.agent_id.as_deref())?;
         let (number, repository) = (ask.number()?, self.repository(ask.repo)?);
-        let pulls = self.pulls()?;
-        let pull = self.look_up(until, move || pulls.pull(&repository, number)).await?;
+        let pull = self.pull(repository, number, until).await?;
         if ask.head.as_ref().is_some_and(|head| *head != pull.head) {
             let (number, head) = (pull.number, &pull.head);
             return Err(Answer::outdated(format!("the head of #{number} is {head} by now")));

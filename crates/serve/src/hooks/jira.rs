@@ -78,11 +78,7 @@ impl Hooks {
         let (body, _turn) = self.sent_by_jira(request).await?;
         let until = Instant::now() + ANSWER_WITHIN;
         let key = self.ticket(&body)?;
-        let pulls = self.pulls()?;
-        let repositories = self.repositories()?.to_vec();
-        let about = key.clone();
-        let found = move || pulls.about_ticket(&about, &repositories);
-        let mut found = self.look_up(until, found).await?;
+        let mut found = self.about_ticket(&key, until).await?;
         found.sort_by(|a, b| (&a.repository, a.number).cmp(&(&b.repository, b.number)));
         match &found[..] {
             [pull] => Ok(self.review(pull, &self.setup.reviewer, "jira webhook", until).await),
@@ -145,10 +141,7 @@ impl Hooks {
         until: Instant,
     ) -> Result<Answer, Answer> {
         let (mark, text) = told(key, found);
-        if let Some(tickets) = self.setup.tickets.clone() {
-            let (key, text) = (key.clone(), text.clone());
-            self.look_up(until, move || tickets.comment_once(&key, &mark, &text)).await?;
-        }
+        self.comment_once(key, &mark, &text, until).await?;
         Ok(Answer::ignored(text))
     }
 }

@@ -6,8 +6,8 @@
 //! ([`intake`]). What is answered is the truth ([`answer`]): with 2xx a task is on the disk, or it is
 //! said why there is none; whoever is told anything else has to come again.
 //!
-//! What GitHub and JIRA know is looked up through [`Pulls`] and [`Tickets`], which others fill. What
-//! a review is, and who does it, is not known here.
+//! What GitHub and JIRA know is looked up ([`look_up`]) through clients that others open. What a
+//! review is, and who does it, is not known here.
 
 mod answer;
 mod ask;
@@ -16,6 +16,7 @@ mod github;
 mod intake;
 mod jira;
 mod limits;
+mod look_up;
 mod secret;
 #[cfg(test)]
 mod tests;
@@ -26,13 +27,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_store::pulls::{Pull, RepositoryName, TicketKey};
+use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::queue::Queue;
 use assay_store::task::{AgentId, QueueName};
 use axum::Router;
 use axum::routing::post;
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use self::answer::Answer;
 use self::intake::Intake;
@@ -46,44 +47,6 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(8);
 
 /// So many look-ups run at the same time; further ones wait.
 const LOOK_UPS: usize = 8;
-
-/// Why something could not be looked up, or written down.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LookUpError {
-    /// There is no such thing, or it is not to be seen.
-    #[error("{0}")]
-    NotThere(String),
-    /// It may be better in a while.
-    #[error("{0}")]
-    Away(String),
-    /// It will not be better by itself.
-    #[error("{0}")]
-    Refused(String),
-}
-
-/// Knows pull requests. What is called blocks, and may be called from several threads.
-///
-/// It reads and never writes. What its errors say is told to whoever sent the delivery, so no secret
-/// is in them.
-pub trait Pulls: Send + Sync {
-    /// Finds an open pull request.
-    fn pull(&self, repository: &RepositoryName, number: u64) -> Result<Pull, LookUpError>;
-
-    /// Finds the open pull requests whose branch or title names a ticket.
-    fn about_ticket(
-        &self,
-        key: &TicketKey,
-        repositories: &[RepositoryName],
-    ) -> Result<Vec<Pull>, LookUpError>;
-}
-
-/// Writes on tickets. What is called blocks, and may be called from several threads.
-///
-/// What its errors say is told to whoever sent the delivery, so no secret is in them.
-pub trait Tickets: Send + Sync {
-    /// Comments on a ticket, unless a comment with the same mark is there.
-    fn comment_once(&self, key: &TicketKey, mark: &str, text: &str) -> Result<(), LookUpError>;
-}
 
 /// What is known of the webhooks of GitHub.
 #[derive(Debug, Clone)]
@@ -118,10 +81,10 @@ pub struct Setup {
     pub github: Github,
     /// What is known of JIRA.
     pub jira: Jira,
-    /// Who knows pull requests; without it, only GitHub's own deliveries make tasks.
-    pub pulls: Option<Arc<dyn Pulls>>,
-    /// Who writes on tickets; without it, only whoever sent a delivery is told what is wrong.
-    pub tickets: Option<Arc<dyn Tickets>>,
+    /// Where pull requests are looked up; without it, only GitHub's own deliveries make tasks.
+    pub pulls: Option<assay_services::github::GitHub>,
+    /// Where tickets are told; without it, only whoever sent a delivery hears what is wrong.
+    pub tickets: Option<assay_services::jira::Jira>,
     /// Gets a line for each delivery.
     pub log: Log,
 }
@@ -161,35 +124,6 @@ impl Hooks {
     async fn review(&self, pull: &Pull, queue: &QueueName, by: &str, until: Instant) -> Answer {
         let task = pull.review(queue, by, assay_store::clock::now());
         self.intake.take(task, None, until).await
-    }
-
-    /// Asks GitHub or JIRA, on a thread that may wait.
-    async fn look_up<T: Send + 'static>(
-        &self,
-        until: Instant,
-        what: impl FnOnce() -> Result<T, LookUpError> + Send + 'static,
-    ) -> Result<T, Answer> {
-        let late = |_| Answer::later("what has to be looked up takes too long");
-        let turn = timeout_at(until, Arc::clone(&self.look_ups).acquire_owned()).await;
-        let turn = turn.map_err(late)?;
-        let asked = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
-            what()
-        });
-        let answered = timeout_at(until, asked).await.map_err(late)?;
-        match answered {
-            Ok(Ok(found)) => Ok(found),
-            Ok(Err(LookUpError::NotThere(why))) => Err(Answer::not_there(why)),
-            Ok(Err(LookUpError::Away(why))) => Err(Answer::later(why)),
-            Ok(Err(LookUpError::Refused(why))) => Err(Answer::no_luck(why)),
-            Err(_) => Err(Answer::no_luck("the look-up broke down")),
-        }
-    }
-
-    /// Gives who knows pull requests.
-    fn pulls(&self) -> Result<Arc<dyn Pulls>, Answer> {
-        let why = "not configured: pull requests cannot be looked up without access to GitHub";
-        self.setup.pulls.clone().ok_or_else(|| Answer::not_configured(why))
     }
 
     /// The repositories whose pull requests are reviewed.

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Checked;
+use crate::chain::chain;
 
 /// What calling a tool does to the world, as clients are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,13 +34,7 @@ impl Refusal {
 
     /// Takes an error with its causes.
     pub fn of(error: &dyn std::error::Error) -> Refusal {
-        let mut text = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            text.push_str(&format!(": {error}"));
-            cause = error.source();
-        }
-        Refusal(text)
+        Refusal(chain(error))
     }
 }
 

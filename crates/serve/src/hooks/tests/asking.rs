@@ -13,6 +13,8 @@ fn a_build_asks_for_a_review_with_the_token() {
     };
     let old = format!(r#"{{"pr":7,"head":"{}"}}"#, commit(6));
     let right = format!(r#"{{"pr":8,"repo":"O/r","head":"{}","agent_id":"critic"}}"#, commit(7));
+    served.github.fail_next("GET pulls/500", Fault::Unavailable);
+    served.github.fail_next("GET pulls/403", Fault::Forbidden);
     check(
         &[
             ("no token", served.send("/queue", &[], b"{}")),
@@ -29,6 +31,7 @@ fn a_build_asks_for_a_review_with_the_token() {
             ("another repository", ask(r#"{"pr":7,"repo":"o/other"}"#)),
             ("no repository", ask(r#"{"pr":7,"repo":"o"}"#)),
             ("a slip", ask(r#"{"pr":7,"repository":"o/r"}"#)),
+            ("closed", ask(r#"{"pr":6}"#)),
             ("not there", ask(r#"{"pr":70}"#)),
             ("away", ask(r#"{"pr":500}"#)),
             ("refused", ask(r#"{"pr":403}"#)),
@@ -49,12 +52,23 @@ fn a_build_asks_for_a_review_with_the_token() {
             another repository -> 422 refused: `repo` is none of o/r
             no repository -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: "o" is no repository: write it as `owner/name` at line 1 column 19
             a slip -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: unknown field `repository`, expected one of `agent_id`, `pr`, `repo`, `head` at line 1 column 20
-            not there -> 404 refused: there is no o/r#70
-            away -> 503 come_again: GitHub does not answer
-            refused -> 502 refused: GitHub refuses: 403
+            closed -> 404 refused: o/r#6 is closed
+            not there -> 404 refused: GitHub refused `GET /repos/o/r/pulls/70` with status 404: Not Found
+            away -> 503 come_again: GitHub refused `GET /repos/o/r/pulls/500` with status 503: Service unavailable
+            refused -> 502 refused: GitHub refused `GET /repos/o/r/pulls/403` with status 403: Resource not accessible by integration
             no JSON -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: expected value at line 1 column 1
         "#]],
     );
+    // Nobody else's repositories are asked about.
+    let asked = served.asked().into_iter().collect::<Vec<_>>().join("\n");
+    expect![[r#"
+        /repos/o/r/pulls/403
+        /repos/o/r/pulls/500
+        /repos/o/r/pulls/6
+        /repos/o/r/pulls/7
+        /repos/o/r/pulls/70
+        /repos/o/r/pulls/8"#]]
+    .assert_eq(&asked);
     let critics = Filter { queue: Some("second".parse().unwrap()), ..Filter::default() };
     assert_eq!(served.queue.list(&critics).unwrap().len(), 1);
 }

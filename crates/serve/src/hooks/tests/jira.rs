@@ -1,5 +1,7 @@
 //! Webhooks of JIRA.
 
+use assay_services::jira::document;
+
 use super::*;
 
 #[test]
@@ -49,11 +51,19 @@ fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
     "#]],
     );
     let comments = |served: &Served| {
-        let comments = served.board.0.lock().unwrap();
-        comments.iter().map(|((key, mark), _)| format!("{key} {mark}")).collect::<Vec<_>>()
+        let of =
+            |key: String| served.jira.comments(&key).into_iter().map(move |it| (key.clone(), it));
+        let all = served.jira.keys().into_iter().flat_map(of);
+        all.map(|(key, comment)| format!("{key}: {}", document::read(&comment))).collect::<String>()
     };
-    assert_eq!(comments(&served), ["PROJ-9 assay-no-pull-request"]);
-    assert_eq!(comments(&both), ["PROJ-2 assay-several-pull-requests o/r#8 o/second#9"]);
+    expect![[r#"
+        PROJ-9: No review was queued: no open pull request names PROJ-9 in its branch or its title.
+        assay:assay-no-pull-request"#]]
+    .assert_eq(&comments(&served));
+    expect![[r#"
+        PROJ-2: No review was queued: 2 open pull requests name PROJ-2 (o/r#8, o/second#9). Queue the one that is meant.
+        assay:26db39c0668cb8049aa247fd26062d8c"#]].assert_eq(&comments(&both));
+    assert_eq!(served.asked(), BTreeSet::from(["/repos/o/r/pulls".to_owned()]));
     assert_eq!(served.tasks().len(), 1);
     assert_eq!(both.tasks().len(), 0);
 }

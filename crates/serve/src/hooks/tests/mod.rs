@@ -1,5 +1,4 @@
-//! The triggers behind a real address, with a queue on files, and those who know pull requests and
-//! tickets made up.
+//! The triggers behind a real address, with a queue on files, before strict fakes of GitHub and JIRA.
 
 mod asking;
 mod bodies;
@@ -9,14 +8,15 @@ mod jira;
 mod limits;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use assay_fakes::github::{self as fake, Access, Fault, NewPull};
+use assay_fakes::jira::FakeJira;
 use assay_fakes::webhook::{self, Answer, commit, pull_request, signature};
 use assay_store::files::FileQueue;
-use assay_store::pulls::{Pull, RepositoryName, TicketKey};
 use assay_store::queue::{Filter, Policy, Queue};
 use assay_store::task::Status;
 use expect_test::{Expect, expect};
@@ -29,7 +29,8 @@ use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
 use super::limits::Limits;
-use super::{Github, Hooks, Jira, LookUpError, Pulls, Secret, Setup, Tickets};
+use super::{Github, Hooks, Jira, Secret, Setup};
+use crate::clients;
 use crate::door::Door;
 use crate::site::{Listener, Site};
 use crate::stop::Stop;
@@ -39,70 +40,36 @@ const SECRET: &str = "It's a Secret to Everybody";
 const WORD: &str = "a+word/for=jira-0123";
 const TOKEN: &str = "0123456789abcdef";
 
-/// Pull requests that are made up. Whoever asks for another repository than those that are
-/// configured is wrong.
-struct MadeUp(Vec<Pull>);
+const DIFF: &str =
+    "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
 
-impl MadeUp {
-    fn known(repository: &RepositoryName) {
-        assert!(["o/r", "o/second"].contains(&repository.as_str()), "{repository} is nobody's");
+/// A GitHub with pull requests of two repositories. All that came before them are closed.
+fn pulls() -> Arc<fake::GitHub> {
+    let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::stopped())));
+    github.add_token("bot", TOKEN, Access::User);
+    for repository in ["o/r", "o/second"] {
+        github.add_repository(repository);
     }
-}
-
-impl Pulls for MadeUp {
-    fn pull(&self, repository: &RepositoryName, number: u64) -> Result<Pull, LookUpError> {
-        MadeUp::known(repository);
-        match number {
-            500 => return Err(LookUpError::Away("GitHub does not answer".into())),
-            403 => return Err(LookUpError::Refused("GitHub refuses: 403".into())),
-            _ => {}
+    let open = |repository: &str, number: u64, branch: &str| loop {
+        let new = NewPull::new("ann", branch, &commit(7), DIFF);
+        match github.open_pull(repository, new) {
+            opened if opened == number => break,
+            earlier => github.merge(repository, earlier),
         }
-        let of = |pull: &&Pull| pull.repository == *repository && pull.number == number;
-        let found = self.0.iter().find(of).cloned();
-        found.ok_or_else(|| LookUpError::NotThere(format!("there is no {repository}#{number}")))
-    }
-
-    fn about_ticket(
-        &self,
-        key: &TicketKey,
-        repositories: &[RepositoryName],
-    ) -> Result<Vec<Pull>, LookUpError> {
-        repositories.iter().for_each(MadeUp::known);
-        let about = |pull: &&Pull| pull.ticket().as_ref() == Some(key);
-        Ok(self.0.iter().filter(about).cloned().collect())
-    }
-}
-
-/// Comments on tickets, which are there once.
-#[derive(Default)]
-struct Board(Mutex<BTreeMap<(String, String), String>>);
-
-impl Tickets for Board {
-    fn comment_once(&self, key: &TicketKey, mark: &str, text: &str) -> Result<(), LookUpError> {
-        let mut comments = self.0.lock().unwrap();
-        comments.entry((key.to_string(), mark.to_owned())).or_insert_with(|| text.to_owned());
-        Ok(())
-    }
-}
-
-fn pull(repository: &str, number: u64, branch: &str) -> Pull {
-    Pull {
-        repository: repository.parse().unwrap(),
-        number,
-        head: commit(7).parse().unwrap(),
-        title: "Add a login".into(),
-        branch: branch.into(),
-        base: "main".into(),
-        url: format!("https://github.example/{repository}/pull/{number}"),
-        is_from_inside: true,
-    }
+    };
+    open("o/r", 7, "feature/PROJ-1-login");
+    open("o/r", 8, "feature/PROJ-2-one");
+    open("o/second", 9, "feature/PROJ-2-two");
+    github
 }
 
 /// The server, in a folder of its own.
 struct Served {
     folder: TempDir,
     queue: Arc<FileQueue>,
-    board: Arc<Board>,
+    github: Arc<fake::GitHub>,
+    _github: fake::Server,
+    jira: FakeJira,
     log: Arc<Mutex<Vec<String>>>,
     address: String,
     stop: Stop,
@@ -124,7 +91,10 @@ impl Served {
         limit: impl FnOnce(&mut Limits),
     ) -> Served {
         let queue = Arc::new(queue_with_room_for(5, &folder));
-        let (board, log) = (Arc::new(Board::default()), Arc::new(Mutex::new(Vec::new())));
+        let (github, jira) = (pulls(), FakeJira::cloud());
+        let at = Arc::clone(&github).serve();
+        (1..=9).for_each(|number| drop(jira.add("Task", &format!("Task {number}"))));
+        let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
         let mut setup = Setup {
             queue: queue.clone(),
@@ -141,12 +111,8 @@ impl Served {
                 secret: Some(Secret::new(WORD, "a test").unwrap()),
                 status: "Code Review".into(),
             },
-            pulls: Some(Arc::new(MadeUp(vec![
-                pull("o/r", 7, "feature/PROJ-1-login"),
-                pull("o/r", 8, "feature/PROJ-2-one"),
-                pull("o/second", 9, "feature/PROJ-2-two"),
-            ]))),
-            tickets: Some(board.clone()),
+            pulls: Some(clients::github(&at.url(), TOKEN, folder.path())),
+            tickets: Some(clients::jira(&jira)),
             log: Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned())),
         };
         change(&mut setup);
@@ -161,7 +127,7 @@ impl Served {
         let stop = Stop::default();
         let told = stop.clone();
         let thread = Some(thread::spawn(move || listener.serve(site, &told).unwrap()));
-        Served { folder, queue, board, log, address, stop, thread }
+        Served { folder, queue, github, _github: at, jira, log, address, stop, thread }
     }
 
     fn send(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
@@ -185,6 +151,12 @@ impl Served {
         let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
         let listed = self.queue.list(&filter).unwrap();
         listed.iter().map(|listed| listed.task.id.to_string()).collect()
+    }
+
+    /// What GitHub was asked about, each thing once.
+    fn asked(&self) -> BTreeSet<String> {
+        let log = self.github.log().into_iter();
+        log.filter_map(|logged| logged.path.split('?').next().map(str::to_owned)).collect()
     }
 
     fn stop(&mut self) {
