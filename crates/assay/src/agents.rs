@@ -25,13 +25,14 @@ use serde_json::Value;
 use crate::commands::fix::apply_safe;
 use crate::environment::variable;
 use crate::models::{self, Asked, Keeping, Line, ModelArgs};
+use crate::posting;
 use crate::reviewing::{Prepared, breaks_something};
 use crate::settings::Configuration;
 use crate::settings::agents::AgentSettings;
+use crate::settings::service::A_MOMENT;
 use crate::telling::OnGithub;
 use crate::terminal::count;
 use crate::validating::{self, CameTo, Host, Place, Silent};
-use crate::{posting, services};
 
 /// Puts together the kinds of work that agents do in a repository.
 pub(crate) fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
@@ -68,11 +69,11 @@ fn publishes(
     configuration: &Configuration,
 ) -> anyhow::Result<Option<Arc<dyn Publishes>>> {
     let github = &configuration.github;
-    if github.repositories.is_empty() || !github.has_key() {
+    let repositories = github.repositories.clone();
+    if repositories.is_empty() {
         return Ok(None);
     }
-    let repositories = github.repositories.clone();
-    let github = services::github(github, services::A_MOMENT, |_| {})?;
+    let Some(github) = github.open(A_MOMENT, |_| {})? else { return Ok(None) };
     Ok(Some(Arc::new(OnGithub { root: root.to_owned(), github, repositories })))
 }
 

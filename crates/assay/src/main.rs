@@ -17,7 +17,6 @@ mod posting;
 mod progress;
 mod queues;
 mod reviewing;
-mod services;
 mod settings;
 mod signals;
 mod telling;

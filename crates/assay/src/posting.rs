@@ -20,7 +20,6 @@ use clap::ValueEnum;
 use crate::commands::{note, warn};
 use crate::doors::own_folder;
 use crate::reviewing::Kept;
-use crate::services;
 use crate::settings::Configuration;
 
 /// How long a person waits for a service at a time, and sees why.
@@ -166,11 +165,7 @@ pub(crate) fn mail(
 ) -> anyhow::Result<Mail> {
     // Whoever made the repository must not have anything posted.
     let outbox = Outbox::in_folder(own_folder(root)?.join("outbox"));
-    let github = &configuration.github;
-    let github = match github.has_key() {
-        true => Some(services::github(github, wait, told.clone())?),
-        false => None,
-    };
+    let github = configuration.github.open(wait, told.clone())?;
     let jira = configuration.jira.open(wait, told)?;
     Ok(Mail { outbox, github, jira })
 }

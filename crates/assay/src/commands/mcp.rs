@@ -28,9 +28,10 @@ use crate::delegating::Repository;
 use crate::doors;
 use crate::environment::variable;
 use crate::exit::Exit;
+use crate::queues;
 use crate::settings::agents::AgentSettings;
+use crate::settings::service::A_MOMENT;
 use crate::signals;
-use crate::{queues, services};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -133,8 +134,8 @@ fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
     let settings = AgentSettings::on_disk(&root)?;
     let agents = settings.roster.agents();
     let configured = &settings.configuration.github;
-    let github = match configured.is_configured() && configured.has_key() {
-        true => Some(services::github(configured, services::A_MOMENT, tell)?),
+    let github = match configured.is_configured() {
+        true => configured.open(A_MOMENT, tell)?,
         false => None,
     };
     let desk = Desk {
@@ -154,9 +155,9 @@ fn github(args: &Args, here: PathBuf) -> anyhow::Result<Server> {
     let root = variable(ROOT).map_or(here, PathBuf::from);
     let settings = AgentSettings::on_disk(&root)?;
     let configured = &settings.configuration.github;
-    let tickets = settings.configuration.jira.open(services::A_MOMENT, tell)?;
+    let tickets = settings.configuration.jira.open(A_MOMENT, tell)?;
     let desk = github::Desk {
-        github: services::github(configured, services::A_MOMENT, tell)?,
+        github: configured.required(A_MOMENT, tell)?,
         repositories: configured.repositories.clone(),
         permit: permit(agent(args, &settings)?),
         tickets,
@@ -201,7 +202,7 @@ fn jira(args: &Args, here: &Path) -> anyhow::Result<Server> {
     let agent = agent(args, &settings)?;
     let stored = &settings.configuration.jira;
     let board = Board {
-        jira: stored.required(services::A_MOMENT, tell)?,
+        jira: stored.required(A_MOMENT, tell)?,
         permit: permit(agent),
         project: stored.project.clone(),
         names: stored.names(agent),

@@ -16,7 +16,7 @@ use assay_store::queue::Queue;
 
 use crate::exit::Exit;
 use crate::settings::agents::AgentSettings;
-use crate::{doors, queues, services, signals};
+use crate::{doors, queues, signals};
 
 /// How long it is waited for a service at a time, while whoever sent a delivery waits for an answer.
 const BRIEFLY: Duration = Duration::from_secs(2);
@@ -65,11 +65,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 fn setup(settings: &AgentSettings, queue: Arc<dyn Queue>) -> anyhow::Result<Setup> {
     let configuration = &settings.configuration;
     let agents = settings.roster.agents();
-    let github = &configuration.github;
-    let pulls = match github.has_key() {
-        true => Some(services::github(github, BRIEFLY, say)?),
-        false => None,
-    };
+    let pulls = configuration.github.open(BRIEFLY, say)?;
     let tickets = configuration.jira.open(BRIEFLY, say)?;
     Ok(Setup {
         queue,

@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 use super::{print_safely, warn};
 use crate::exit::Exit;
 use crate::settings::agents::AgentSettings;
-use crate::{queues, services, signals};
+use crate::settings::service::A_MOMENT;
+use crate::{queues, signals};
 
 /// No rest is longer, whatever a service asks for.
 const LONGEST_REST: Duration = Duration::from_secs(24 * 3_600);
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::on_disk(&root)?;
     let watch = Watch::new(args, &settings)?;
     // Why GitHub is waited for is told when it was in vain.
-    let patience = Arc::new(Patience::new(services::A_MOMENT, |_| ()));
+    let patience = Arc::new(Patience::new(A_MOMENT, |_| ()));
     let polling = watch.polling(&root, &settings, Arc::clone(&patience))?;
     match args.once {
         true => watch.look_once(polling),
@@ -110,13 +111,13 @@ impl Watch<'_> {
         };
         let status = match self.args.jira_status.clone() {
             Some(name) => {
-                let tickets = settings.configuration.jira.required(services::A_MOMENT, |_| ())?;
+                let tickets = settings.configuration.jira.required(A_MOMENT, |_| ())?;
                 Some(InStatus { name, tickets })
             }
             None => None,
         };
         let filter = Filter { labels, status };
-        let github = services::github_with_token(configured, patience)?;
+        let github = configured.with_token(patience)?;
         let queue = queues::open(root, settings)?.into();
         let repositories = self.repositories.clone();
         Ok(Polling::new(github, repositories, filter, queue, self.reviewers.clone()))

@@ -1,17 +1,20 @@
 //! What is configured for GitHub: `github` in the configuration.
 
-use anyhow::{Context, anyhow};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
 use assay_findings::post::WhenReady;
-use assay_sandbox::KeySource;
+use assay_sandbox::{KeySource, Keys};
 use assay_serve::hooks::Github;
-use assay_services::github::PUBLIC;
-use assay_services::http::ServerUrl;
+use assay_services::github::{GitHub, PUBLIC, Pace};
+use assay_services::http::{Clock, Patience, ServerUrl};
 use assay_store::pulls::RepositoryName;
 use serde::Deserialize;
 
-use super::service::{check_private, secret};
+use super::service::{A_MOMENT, check_private, secret};
 use super::{PATH, key};
-use crate::environment::variable;
+use crate::environment::{state_folder, variable};
 
 /// Where GitHub's own workflows say that it is.
 const URL: &str = "GITHUB_API_URL";
@@ -61,6 +64,55 @@ impl StoredGithub {
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
         key::source(("token_env", env), ("token_command", command), usual)
             .with_context(|| format!("`github` in `{PATH}` cannot be used"))
+    }
+
+    /// Prepares to ask it, if there is a token. Somebody waits so long at a time, and is told why.
+    pub(crate) fn open(
+        &self,
+        wait: Duration,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> anyhow::Result<Option<GitHub>> {
+        match self.has_key() {
+            true => self.required(wait, told).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Prepares to ask it as [`StoredGithub::open`] does; whoever calls cannot do without it, and is
+    /// told of a token that is missing.
+    pub(crate) fn required(
+        &self,
+        wait: Duration,
+        told: impl Fn(&str) + Send + Sync + 'static,
+    ) -> anyhow::Result<GitHub> {
+        self.client(self.keys()?, Arc::new(Patience::new(wait, told)))
+    }
+
+    /// Prepares to ask it by a clock, once its token is there.
+    pub(crate) fn with_token(&self, clock: Arc<dyn Clock>) -> anyhow::Result<GitHub> {
+        let keys = self.keys()?;
+        keys.get(A_MOMENT).context("GitHub cannot be used")?;
+        self.client(keys, clock)
+    }
+
+    fn keys(&self) -> anyhow::Result<Keys> {
+        match self.key()? {
+            KeySource::None => bail!(
+                "there is no token for `{}`: name it by `github.token_env` or \
+                 `github.token_command` in `{PATH}`",
+                self.url()?
+            ),
+            key @ (KeySource::Variable { .. } | KeySource::Command(_)) => Ok(Keys::new(key)),
+        }
+    }
+
+    fn client(&self, keys: Keys, clock: Arc<dyn Clock>) -> anyhow::Result<GitHub> {
+        let url = self.url()?;
+        // GitHub counts what is written for a person, not for a repository.
+        let Some(folder) = state_folder() else {
+            bail!("nobody can keep count of what is written: set `HOME` or `XDG_STATE_HOME`");
+        };
+        Ok(GitHub::new(&url, keys, Pace::kept_in(folder.join("github")), clock))
     }
 
     /// Gives what its webhooks go by.

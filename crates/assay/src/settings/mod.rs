@@ -13,7 +13,7 @@ pub(crate) mod linear;
 mod model;
 pub(crate) mod models;
 pub(crate) mod qa;
-mod service;
+pub(crate) mod service;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -12,6 +12,9 @@ use assay_services::http::{Patience, ServerUrl, Transport, Wire};
 use super::PATH;
 use crate::environment::variable;
 
+/// How long whoever looks on waits for a service that sets a limit.
+pub(crate) const A_MOMENT: Duration = Duration::from_secs(60);
+
 /// How long one answer of a service may take.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
 

@@ -26,8 +26,9 @@ use super::{Place, names, workers};
 use crate::commands::print;
 use crate::exit::Exit;
 use crate::settings::agents::AgentSettings;
+use crate::settings::service;
 use crate::telling::ByMail;
-use crate::{agents, posting, queues, services};
+use crate::{agents, posting, queues};
 
 /// The agent that `--replicas` is for where none is named.
 const USUAL: &str = "qa";
@@ -237,7 +238,7 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
 /// Puts together who hears of what agents do.
 fn announcers(root: &Path, settings: &AgentSettings) -> anyhow::Result<Announcers> {
     let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
-    let mail = posting::mail(root, &settings.configuration, services::A_MOMENT, |_| {})?;
+    let mail = posting::mail(root, &settings.configuration, service::A_MOMENT, |_| {})?;
     if mail.github.is_some() || mail.jira.is_some() {
         let jira = settings.configuration.jira.clone();
         all.push(Box::new(ByMail { mail, jira }));

@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 use super::super::{print, print_json, read_file, read_stdin};
 use super::queue_name;
 use crate::exit::Exit;
+use crate::queues;
 use crate::settings::agents::AgentSettings;
-use crate::{queues, services};
+use crate::settings::service::A_MOMENT;
 
 /// What is to be done, and by whom.
 #[derive(clap::Args)]
@@ -135,7 +136,7 @@ fn for_pull(
 ) -> anyhow::Result<Addressed> {
     let queue = args.queue.map_or_else(|| queues::of_reviewer(settings, None), Ok)?;
     let configured = &settings.configuration.github;
-    let github = services::github(configured, services::A_MOMENT, super::super::warn)?;
+    let github = configured.required(A_MOMENT, super::super::warn)?;
     let found = github.pull(&repository, number)?;
     if found.state == PullState::Closed {
         bail!("{repository}#{number} is closed; there is nothing left to review");
