@@ -1,4 +1,5 @@
-//! Clients of GitHub and JIRA for tests: they ask fakes over TCP, and wait for nobody.
+//! Clients of GitHub and JIRA for tests: they ask fakes over TCP, and wait for nobody. What stands on
+//! the fakes is left to each test.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +13,10 @@ use assay_services::jira::{Flavour, Jira};
 
 /// How long an answer may take.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+/// What a pull request changes where that does not matter.
+pub(crate) const DIFF: &str =
+    "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
 
 /// A client of the GitHub at an address, which keeps its pace in a folder.
 pub(crate) fn github(url: &str, token: &str, kept: &Path) -> GitHub {

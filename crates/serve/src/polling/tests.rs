@@ -8,10 +8,7 @@ use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
 use super::*;
-use crate::clients;
-
-const DIFF: &str =
-    "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
+use crate::clients::{self, DIFF};
 
 /// A GitHub with two repositories, and a queue with room for two tasks.
 struct Stage {

@@ -14,12 +14,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::clients;
+use crate::clients::{self, DIFF};
 
 const TOKEN: &str = "t-secret";
-
-const DIFF: &str =
-    "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
 
 /// A repository with a queue, and the server for it.
 struct Stage {

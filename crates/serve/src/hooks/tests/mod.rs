@@ -30,7 +30,7 @@ use tokio::sync::Semaphore;
 
 use super::limits::Limits;
 use super::{Github, Hooks, Jira, Secret, Setup};
-use crate::clients;
+use crate::clients::{self, DIFF};
 use crate::door::Door;
 use crate::site::{Listener, Site};
 use crate::stop::Stop;
@@ -39,9 +39,6 @@ use crate::token::Token;
 const SECRET: &str = "It's a Secret to Everybody";
 const WORD: &str = "a+word/for=jira-0123";
 const TOKEN: &str = "0123456789abcdef";
-
-const DIFF: &str =
-    "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
 
 /// A GitHub with pull requests of two repositories. All that came before them are closed.
 fn pulls() -> Arc<fake::GitHub> {
