@@ -7,12 +7,12 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_findings::write::plain::chain;
 use assay_sandbox::{Command, Companion};
 use assay_store::queue::Queue;
 
 use crate::log::{Level, Log};
 use crate::stop::Stop;
-use crate::work::chain;
 
 /// How long a worker that died is waited with at first.
 const FIRST_REST: Duration = Duration::from_millis(500);

@@ -93,17 +93,6 @@ impl Failed {
     }
 }
 
-/// Puts an error and its causes into one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text.push_str(&format!(": {next}"));
-        cause = next.source();
-    }
-    text
-}
-
 /// The kinds of work that agents here know.
 #[derive(Default)]
 pub struct Works(BTreeMap<&'static str, Box<dyn Work>>);

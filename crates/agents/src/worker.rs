@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_findings::write::plain::chain;
 use assay_store::clock;
 use assay_store::queue::{
     Again, AgentState, Claimed, Failure, Heartbeat, Lease, Presence, Queue, QueueError, Settled,
@@ -24,7 +25,7 @@ use crate::log::{Level, Log, TaskLog};
 use crate::news::{Announcers, Word};
 use crate::patience::{FIRST_WAIT, LONGEST_WAIT, patiently};
 use crate::stop::Stop;
-use crate::work::{Failed, Job, Outcome, Works, chain};
+use crate::work::{Failed, Job, Outcome, Works};
 
 /// One agent at work.
 pub struct Worker {

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use assay_agents::work::chain;
 use assay_change::Change;
 use assay_findings::post::{Draft, Surroundings, WhenReady, check_run, compose};
 use assay_findings::synthesis::Synthesis;
+use assay_findings::write::plain::chain;
 use assay_findings::write::{self, Document, Form};
 use assay_rules::Grammars;
 use assay_services::github::GitHub;

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use assay_agents::config::roster::AgentConfig;
 use assay_agents::log::{Level, Log, TaskLog};
 use assay_agents::news::{Announce, News, Word};
-use assay_agents::work::{Failed, Job, chain};
+use assay_agents::work::{Failed, Job};
 use assay_agents::workflow::{Publishes, git_failed};
+use assay_findings::write::plain::{capitalised, chain};
 use assay_rules::redact;
 use assay_services::github::{GitHub, NewPull, PullRequest, PullState};
 use assay_services::http::ServiceError;
@@ -286,10 +287,4 @@ fn text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
 fn failed(error: &ServiceError) -> Failed {
     let is_passing = error.is_passing() || error.is_unclear();
     Failed { error: chain(error), is_passing }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }

@@ -10,7 +10,6 @@
 //! This is the only room that listens and the only one that is async; what a tool does is the
 //! business of other rooms, and blocking. A front end converts and calls; it decides nothing.
 
-mod chain;
 #[cfg(test)]
 mod clients;
 mod connections;

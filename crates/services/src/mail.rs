@@ -11,6 +11,7 @@ mod error;
 use std::collections::BTreeSet;
 
 use assay_findings::post::{Draft, Fingerprint};
+use assay_findings::write::plain::chain;
 use assay_store::disk::DiskError;
 use assay_store::outbox::{self, Held, Outbox};
 use assay_store::pulls::{RepositoryName, TicketKey};
@@ -211,7 +212,7 @@ impl Mail {
             }
             Err(error) => error,
         };
-        let why = error.chain();
+        let why = chain(&error);
         let age = now.0.duration_since(letter.put_at.0);
         match error.is_passing() && age < LONGEST {
             true => {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_checks::check::{self, CheckOutcome};
+use assay_findings::write::plain::chain;
 use assay_store::disk::{self, Sure};
 
 use crate::ending::Ending;
@@ -280,17 +281,6 @@ fn put(path: &Path, text: &str) -> Result<(), Breakdown> {
 
 fn fatal(error: disk::DiskError) -> Breakdown {
     Breakdown::Fatal(chain(&error))
-}
-
-/// Gives an error with what it came from.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(&format!(": {error}"));
-        source = error.source();
-    }
-    text
 }
 
 /// Gives the digest of a paper.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use assay_findings::verdict::State;
+use assay_findings::write::plain::chain;
 use assay_review::handed_in;
 
 use super::fix::{commit, lay_out};
@@ -10,7 +11,7 @@ use super::follow_up::after_review;
 use super::runner::in_short;
 use super::{Reviewed, Runner, Shop};
 use crate::config::roster::Permission;
-use crate::work::{Failed, Job, Outcome, Work, chain};
+use crate::work::{Failed, Job, Outcome, Work};
 
 /// What becomes of what a program leaves in the work tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use assay_findings::write::plain::chain;
 use assay_models::AgentKind;
 use assay_rules::redact;
 use assay_sandbox::{Command, Finished, RunError};
@@ -11,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use crate::config::mcp::McpServers;
 use crate::config::roster::AgentCommand;
-use crate::work::{Failed, Job, chain};
+use crate::work::{Failed, Job};
 
 /// What stands for the file with what a program is told.
 const PROMPT_FILE: &str = "{prompt_file}";

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use assay_change::{GitError, Scope, commit_of, main_branch};
 
+use assay_findings::write::plain::chain;
 use assay_store::pulls::{self, CommitId};
 
 use super::follow_up::OWN_BRANCH;
-use crate::work::{Failed, Job, chain};
+use crate::work::{Failed, Job};
 
 /// Where the branch of a change may stand, the surest first.
 const BRANCHES: [&str; 4] = [OWN_BRANCH, "worktree_branch", "implementation_branch", "branch_name"];

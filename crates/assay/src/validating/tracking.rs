@@ -5,11 +5,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::time::Duration;
 
 use assay_change::repository_name;
 use assay_checks::check::CheckOutcome;
+use assay_findings::write::plain::chain;
 use assay_serve::jira::StepNames;
 use assay_services::jira::{Jira, JiraError, Marker};
 use assay_services::linear::{Id, Linear, LinearError, LinearIssue};
@@ -184,16 +184,6 @@ fn named<'a>(plan: &'a ImplementationPlan, key: &str) -> Option<&'a str> {
     let top = plan.whole().get(key);
     let below = || plan.whole().get("metadata").and_then(|metadata| metadata.get(key));
     top.or_else(below).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
-}
-
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
 
 impl Hears for Tracking<'_> {

@@ -161,8 +161,14 @@ pub fn code(text: &str) -> String {
     if text.is_empty() { text } else { format!("`{text}`") }
 }
 
+/// Puts an error and all that it came from into one line.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// Begins a text with a capital letter.
-pub(crate) fn capitalised(text: &str) -> String {
+pub fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     first + chars.as_str()

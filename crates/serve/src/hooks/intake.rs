@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use assay_findings::write::plain::chain;
 use assay_store::queue::{Addressed, Queue, QueueError};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
@@ -140,10 +141,4 @@ fn is_ours(error: &&QueueError) -> bool {
             | QueueError::NotUrgent { .. }
             | QueueError::OwnTask { .. }
     )
-}
-
-/// An error with all that it came from.
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

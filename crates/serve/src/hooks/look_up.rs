@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use assay_findings::write::plain::chain;
 use assay_services::github::{GitHub, OpenPulls};
 use assay_services::http::ServiceError;
 use assay_services::jira::{JiraError, Marker};
@@ -13,7 +14,6 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Hooks;
 use super::answer::Answer;
-use crate::chain::chain;
 use crate::pulls::{self, PullError};
 
 impl Hooks {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use assay_findings::write::plain::chain;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -9,7 +10,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Checked;
-use crate::chain::chain;
 
 /// What calling a tool does to the world, as clients are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

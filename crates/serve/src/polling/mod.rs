@@ -11,6 +11,7 @@ mod filter;
 use std::sync::Arc;
 use std::time::Duration;
 
+use assay_findings::write::plain::chain;
 use assay_services::github::{GitHub, OpenPulls, PullRequest};
 use assay_services::http::ServiceError;
 use assay_store::clock;
@@ -47,19 +48,13 @@ pub enum LookError {
         error: ServiceError,
     },
     /// The queue did not take a task.
-    #[error("#{number} was not queued: {}", whole(error))]
+    #[error("#{number} was not queued: {}", chain(error))]
     NotQueued {
         /// The pull request.
         number: u64,
         /// Why.
         error: QueueError,
     },
-}
-
-/// Says why, with what that came from.
-fn whole(error: &QueueError) -> String {
-    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-    format!("{error}{}", cause.unwrap_or_default())
 }
 
 impl LookError {
@@ -71,7 +66,7 @@ impl LookError {
             }
             LookError::Unknown(error) | LookError::NoStatus { error, .. } => error.to_string(),
             LookError::TooMany(_) => self.to_string(),
-            LookError::NotQueued { error, .. } => whole(error),
+            LookError::NotQueued { error, .. } => chain(error),
         }
     }
 

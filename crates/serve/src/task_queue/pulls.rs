@@ -1,6 +1,6 @@
 //! Reviews of pull requests: a task that names one becomes the one that all triggers make.
 
-use assay_store::pulls::{Pull, RepositoryName};
+use assay_store::pulls::{Pull, RepositoryName, named_in};
 use assay_store::task::{Kind, Task};
 use serde_json::{Map, Value};
 
@@ -44,12 +44,7 @@ pub(super) fn complete(desk: &Desk, task: &mut Task) -> Result<(), Refusal> {
 /// The pull request that a task asks a review of.
 fn subject(task: &Task) -> Option<(RepositoryName, u64)> {
     let review: Kind = "review".parse().expect("it is a name");
-    let repository = task.context.get("github_repo")?.as_str()?.parse().ok()?;
-    let number = match task.context.get("pr_number")? {
-        Value::String(text) => text.trim_start_matches('#').parse().ok()?,
-        number => number.as_u64()?,
-    };
-    (task.kind == review).then_some((repository, number))
+    named_in(&task.context).filter(|_| task.kind == review)
 }
 
 /// Adds what is known of a pull request to a context. The ticket is the one that the context names, if

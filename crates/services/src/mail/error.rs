@@ -1,6 +1,5 @@
 //! Why a letter did not arrive, and what follows from that: [`MailError`].
 
-use std::error::Error;
 use std::time::Duration;
 
 use assay_store::disk::DiskError;
@@ -77,17 +76,6 @@ impl MailError {
             }
             _ => FIRST_REST.saturating_mul(2_u32.saturating_pow(tries)).min(LONGEST_REST),
         }
-    }
-
-    /// Puts it and its causes into one line.
-    pub(super) fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = self.source();
-        while let Some(next) = cause {
-            text.push_str(&format!(": {next}"));
-            cause = next.source();
-        }
-        text
     }
 
     fn service_error(&self) -> Option<&ServiceError> {

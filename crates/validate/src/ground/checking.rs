@@ -11,11 +11,11 @@ use assay_checks::discovery::{Discovery, Folder, discover};
 use assay_checks::required::{Required, Risk, required};
 use assay_checks::results::Outcome;
 use assay_checks::run::Runner;
+use assay_findings::write::plain::chain;
 use assay_rules::redacted_text;
 use assay_store::disk::{self, Sure};
 
 use super::Ground;
-use crate::export::chain;
 use crate::own;
 use crate::paper;
 use crate::plan::{self, ImplementationPlan};
