@@ -259,7 +259,7 @@ fn what_finds_no_room_is_queued_at_a_later_look() {
 fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
     let stage = Stage::new("");
     expect![[r#"
-        warning: octo/gone: its pull requests are not known: GitHub refused `GET /repos/octo/gone/pulls` with status 404: Not Found
+        warning: octo/gone: its pull requests are not known: GitHub refused `GET /repos/octo/gone/pulls` with status 404: Not Found (it is not there, or the token may not see it)
         [exit 3]
     "#]]
     .assert_eq(&said(&stage.once(&["--repo", "octo/gone"])));

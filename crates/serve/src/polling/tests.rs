@@ -171,7 +171,7 @@ fn a_repository_that_cannot_be_seen_does_not_keep_the_others_from_it() {
         &mut polling,
         expect![[r#"
             queued o/two#1
-            failed o/one: its pull requests are not known: GitHub refused `GET /repos/o/one/pulls` with status 404: Not Found
+            failed o/one: its pull requests are not known: GitHub refused `GET /repos/o/one/pulls` with status 404: Not Found (it is not there, or the token may not see it)
         "#]],
     );
     assert_eq!(polling.rest(Duration::from_secs(300)), Duration::from_secs(300));

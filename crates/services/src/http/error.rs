@@ -34,7 +34,7 @@ pub enum ServiceError {
         unclear: bool,
     },
     /// It said no.
-    #[error("{service} refused `{what}` with status {status}: {said}")]
+    #[error("{service} refused `{what}` with status {status}: {said}{}", hint(*status, said))]
     Refused {
         /// The service.
         service: &'static str,
@@ -69,6 +69,20 @@ pub enum ServiceError {
         /// Whether it may have done what it was asked.
         unclear: bool,
     },
+}
+
+/// A service that uses more letters than this says itself what is wrong.
+const CURT: usize = 40;
+
+/// Says what is likely to be wrong, where a status tells and the service hardly does.
+fn hint(status: u16, said: &str) -> &'static str {
+    match status {
+        _ if said.len() > CURT => "",
+        401 => " (the token is wrong, or too old)",
+        403 => " (the token has no right to that)",
+        404 => " (it is not there, or the token may not see it)",
+        _ => "",
+    }
 }
 
 impl ServiceError {

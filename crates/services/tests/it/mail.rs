@@ -149,7 +149,7 @@ fn a_ticket_hears_of_a_review_once_that_stands() {
     post.mail.put(&Letter::Review(Review { then, ..post.review_of("head 1") })).unwrap();
     post.github.github.fail_next("ReviewState", Fault::NotFound);
     post.deliver(expect![[r#"
-        waits: GitHub refused `ReviewState` with status 404: Not Found
+        waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
     "#]]);
     assert_eq!(post.jira.comments(&post.ticket).len(), 0);
     post.deliver_after(
@@ -193,7 +193,7 @@ fn a_review_that_rests_does_not_hold_up_one_of_a_later_commit() {
     post.put_review("head 0");
     post.github.github.fail_next("ReviewState", Fault::NotFound);
     post.deliver(expect![[r#"
-        waits: GitHub refused `ReviewState` with status 404: Not Found
+        waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
     "#]]);
     post.put_review("head 1");
     post.deliver(expect![[r#"
@@ -344,11 +344,11 @@ fn a_token_that_is_refused_or_missing_may_be_renewed() {
     let none = KeySource::Variable { name: "JIRA_TOKEN".to_owned(), value: None };
     post.mail.jira = Some(client(&post.jira, Arc::new(Keys::new(none))));
     post.deliver(expect![[r#"
-        waits: GitHub refused `ReviewState` with status 401: Bad credentials
+        waits: GitHub refused `ReviewState` with status 401: Bad credentials (the token is wrong, or too old)
         waits: JIRA cannot be used
     "#]]);
     post.check_waiting(expect![[r#"
-        pull-octo.demo-1 review-HEAD-1 rests 30 s: GitHub refused `ReviewState` with status 401: Bad credentials
+        pull-octo.demo-1 review-HEAD-1 rests 30 s: GitHub refused `ReviewState` with status 401: Bad credentials (the token is wrong, or too old)
         ticket-PROJ-1 task-1 rests 30 s: JIRA cannot be used: there is no key: set the variable `JIRA_TOKEN`
     "#]]);
     post.mail.jira = Some(client(&post.jira, keys(fake_jira::TOKEN)));
@@ -385,8 +385,8 @@ fn a_review_that_somebody_waits_for_goes_first_though_it_rests() {
     post.put_word("task-1", None);
     post.github.github.fail_at_random(1, 1, &[Fault::NotFound]);
     post.deliver(expect![[r#"
-        waits: GitHub refused `ReviewState` with status 404: Not Found
-        waits: GitHub refused `ReviewState` with status 404: Not Found
+        waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
+        waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
         PROJ-1 was told
     "#]]);
     post.github.github.stop_failing();
@@ -396,7 +396,7 @@ fn a_review_that_somebody_waits_for_goes_first_though_it_rests() {
     "#]]
     .assert_eq(&in_a_line(&delivery));
     post.check_waiting(expect![[r#"
-        pull-octo.demo-1 review-HEAD-0 rests 30 s: GitHub refused `ReviewState` with status 404: Not Found
+        pull-octo.demo-1 review-HEAD-0 rests 30 s: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
     "#]]);
     let delivery = post.mail.deliver_review(post.review_of("head 0"), post.began).unwrap();
     expect![[r#"

@@ -173,7 +173,7 @@ fn a_wrong_token_is_refused_and_shown_to_nobody() {
     let stage = Stage::new(8);
     stage.github.revoke(TOKEN);
     let error = stage.client().pull(&stage.repository, stage.number).unwrap_err();
-    expect!["GitHub refused `GET /repos/octo/demo/pulls/1` with status 401: Bad credentials"]
+    expect!["GitHub refused `GET /repos/octo/demo/pulls/1` with status 401: Bad credentials (the token is wrong, or too old)"]
         .assert_eq(&error.to_string());
     assert!(!error.is_passing());
 }

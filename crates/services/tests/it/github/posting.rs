@@ -249,7 +249,7 @@ fn whoever_may_not_write_is_told_so_without_the_token() {
     let error = post(&stage.client(), &stage.repository, stage.number, &draft, &BTreeSet::new());
     let error = error.unwrap_err();
     assert!(!error.is_passing());
-    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 403: Resource not accessible by integration"]
+    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 403: Resource not accessible by integration (the token has no right to that)"]
         .assert_eq(&error.to_string());
     assert!(!format!("{error:?}").contains(TOKEN));
 }
