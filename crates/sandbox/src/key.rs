@@ -3,7 +3,7 @@
 //! What a key opens, and who is told that there is none, is left to others.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::{Command, RunError};
@@ -14,9 +14,12 @@ const COMMAND_TIME: Duration = Duration::from_secs(60);
 /// How much a key command may print.
 const COMMAND_OUTPUT: usize = 64 << 10;
 
-/// How long it is believed that a source has no key. Whoever asks next meanwhile need not wait for
-/// it, and a person is not asked for a password over and over.
-const FAILURE_HOLDS: Duration = Duration::from_secs(60);
+/// How long it is believed that a source has no key, or no better one. Whoever asks next meanwhile
+/// need not wait for it, and a person is not asked for a password over and over.
+const HOLDS: Duration = Duration::from_secs(60);
+
+/// So many keys are remembered that were given: answers of services may name one that is old by now.
+const GIVEN: usize = 8;
 
 /// What programs that keep secrets need to reach their agents and stores.
 const COMMAND_VARIABLES: [&str; 9] = [
@@ -95,6 +98,8 @@ pub struct Keys {
     source: KeySource,
     /// Held by whoever asks the source.
     known: Mutex<Known>,
+    /// The keys that were given, the newest last. Nobody holds this for long.
+    given: Mutex<Vec<Key>>,
 }
 
 /// What is known of a source.
@@ -102,61 +107,114 @@ pub struct Keys {
 enum Known {
     Nothing,
     Key(Option<Key>),
-    Failure { error: KeyError, since: Instant },
+    /// A key that was refused, and the source had no other.
+    Refused {
+        key: Key,
+        since: Instant,
+    },
+    Failure {
+        error: KeyError,
+        since: Instant,
+    },
 }
 
 impl Keys {
     /// Keys of a source that was not asked yet.
     pub fn new(source: KeySource) -> Keys {
-        Keys { source, known: Mutex::new(Known::Nothing) }
+        Keys { source, known: Mutex::new(Known::Nothing), given: Mutex::default() }
     }
 
     /// Gives the key, if one is needed, within a time. A source that only lacked time is asked
     /// again, and one that failed is after a while.
     pub fn get(&self, time: Duration) -> Result<Option<Key>, KeyError> {
-        self.get_at(time, Instant::now())
+        self.get_at(time, &Instant::now)
     }
 
-    fn get_at(&self, time: Duration, now: Instant) -> Result<Option<Key>, KeyError> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+    fn get_at(&self, time: Duration, now: &dyn Fn() -> Instant) -> Result<Option<Key>, KeyError> {
+        let mut known = lock(&self.known);
         match &*known {
             Known::Key(key) => return Ok(key.clone()),
-            Known::Failure { error, since } if now.duration_since(*since) < FAILURE_HOLDS => {
-                return Err(error.clone());
-            }
+            Known::Refused { key, .. } => return Ok(Some(key.clone())),
+            Known::Failure { error, since } if holds(*since, now()) => return Err(error.clone()),
             Known::Failure { .. } | Known::Nothing => {}
         }
+        self.ask(&mut known, time, now)
+    }
+
+    /// Gives another key than one that was refused, if there is one: some commands print keys that
+    /// hold for an hour.
+    pub fn other_than(&self, refused: &Key, time: Duration) -> Option<Key> {
+        self.other_than_at(refused, time, &Instant::now)
+    }
+
+    fn other_than_at(
+        &self,
+        refused: &Key,
+        time: Duration,
+        now: &dyn Fn() -> Instant,
+    ) -> Option<Key> {
+        match self.source {
+            KeySource::None | KeySource::Variable { .. } => return None,
+            KeySource::Command(_) => {}
+        }
+        let mut known = lock(&self.known);
+        match &*known {
+            // Somebody else asked meanwhile.
+            Known::Key(Some(key)) if key != refused => return Some(key.clone()),
+            Known::Refused { since, .. } | Known::Failure { since, .. } if holds(*since, now()) => {
+                return None;
+            }
+            Known::Key(_) | Known::Refused { .. } | Known::Failure { .. } | Known::Nothing => {}
+        }
+        let key = self.ask(&mut known, time, now).ok().flatten()?;
+        if key == *refused {
+            *known = Known::Refused { key, since: now() };
+            return None;
+        }
+        Some(key)
+    }
+
+    fn ask(
+        &self,
+        known: &mut Known,
+        time: Duration,
+        now: &dyn Fn() -> Instant,
+    ) -> Result<Option<Key>, KeyError> {
         let read = self.source.read(time);
         *known = match &read {
             Ok(key) => Known::Key(key.clone()),
             Err(KeyError::TooLate(_)) => Known::Nothing,
             Err(error @ KeyError::Unusable(_)) => {
-                Known::Failure { error: error.clone(), since: now }
+                Known::Failure { error: error.clone(), since: now() }
             }
         };
+        if let Ok(Some(key)) = &read {
+            let mut given = lock(&self.given);
+            given.retain(|known| known != key);
+            given.push(key.clone());
+            let too_many = given.len().saturating_sub(GIVEN);
+            given.drain(..too_many);
+        }
         read
     }
 
-    /// Says whether asking again may give another key than one that was refused. Some commands print
-    /// keys that hold for an hour.
-    pub fn renew(&self, refused: &Key) -> bool {
-        match self.source {
-            KeySource::None | KeySource::Variable { .. } => false,
-            KeySource::Command(_) => {
-                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-                // Somebody else may have asked again meanwhile.
-                if matches!(&*known, Known::Key(Some(key)) if key == refused) {
-                    *known = Known::Nothing;
-                }
-                true
-            }
-        }
+    /// Takes the keys that were given out of a text that somebody else wrote. No source is asked.
+    pub fn scrub(&self, text: &str) -> String {
+        lock(&self.given).iter().fold(text.to_owned(), |text, key| key.scrub(&text))
     }
 
     /// Gives the source.
     pub fn source(&self) -> &KeySource {
         &self.source
     }
+}
+
+fn holds(since: Instant, now: Instant) -> bool {
+    now.duration_since(since) < HOLDS
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Display for KeySource {
@@ -273,31 +331,84 @@ mod tests {
         assert!(missing.starts_with("there is no key: could not start `no-such-program`: "));
     }
 
-    /// Keys of a command that prints how often it was run, and fails each second time.
-    fn counted(folder: &tempfile::TempDir) -> Keys {
-        let file = folder.path().join("runs").display().to_string();
-        Keys::new(shell(&format!(
-            "echo x >> {file}; n=$(wc -l < {file}); test $((n % 2)) = 1 && echo key-$n"
-        )))
+    /// A command that notes each run, and prints what a file says, if it says anything.
+    struct Counted {
+        folder: tempfile::TempDir,
+        keys: Keys,
+        began: Instant,
+        passed: std::cell::Cell<Duration>,
+    }
+
+    impl Counted {
+        fn new() -> Counted {
+            let folder = tempfile::tempdir().unwrap();
+            let at = folder.path().display();
+            let keys = Keys::new(shell(&format!("echo x >> {at}/runs; cat {at}/key")));
+            Counted { folder, keys, began: Instant::now(), passed: Default::default() }
+        }
+
+        fn prints(&self, key: &str) {
+            std::fs::write(self.folder.path().join("key"), key).unwrap();
+        }
+
+        fn after(&self, time: Duration) -> &Counted {
+            self.passed.set(self.passed.get() + time);
+            self
+        }
+
+        /// A key, or `none`, and how often the command was run by now.
+        fn told(&self, key: Option<Key>) -> (String, usize) {
+            let runs = std::fs::read_to_string(self.folder.path().join("runs")).unwrap();
+            (key.map_or("none".to_owned(), |key| key.0), runs.lines().count())
+        }
+
+        fn get(&self) -> (String, usize) {
+            let now = || self.began + self.passed.get();
+            self.told(self.keys.get_at(COMMAND_TIME, &now).unwrap_or_default())
+        }
+
+        fn other_than(&self, refused: &str) -> (String, usize) {
+            let now = || self.began + self.passed.get();
+            self.told(self.keys.other_than_at(&Key::new(refused), COMMAND_TIME, &now))
+        }
     }
 
     #[test]
     fn a_command_is_run_once_until_its_key_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let keys = counted(&folder);
-        let now = Instant::now();
-        let get = |now| keys.get_at(COMMAND_TIME, now).map(Option::unwrap);
-        let first = get(now).unwrap();
-        assert_eq!(get(now).unwrap(), first);
-        assert_eq!(first.reveal(), "key-1");
-        assert!(keys.renew(&first));
-        let failed = get(now).unwrap_err();
-        assert_eq!(get(now + FAILURE_HOLDS / 2).unwrap_err(), failed);
-        assert_eq!(get(now + FAILURE_HOLDS).unwrap().reveal(), "key-3");
-        // It was renewed since.
-        assert!(keys.renew(&first));
-        assert_eq!(get(now).unwrap().reveal(), "key-3");
-        assert!(!Keys::new(variable(Some("sk-1"))).renew(&Key::new("sk-1")));
+        let command = Counted::new();
+        command.prints("token-1");
+        assert_eq!(command.get(), ("token-1".into(), 1));
+        assert_eq!(command.get(), ("token-1".into(), 1));
+        command.prints("token-2");
+        assert_eq!(command.other_than("token-1"), ("token-2".into(), 2));
+        // Somebody else had the old one as well.
+        assert_eq!(command.other_than("token-1"), ("token-2".into(), 2));
+        assert_eq!(command.get(), ("token-2".into(), 2));
+        let said = command.keys.scrub("neither token-1 nor token-2");
+        assert_eq!(said, "neither … nor …");
+        let variable = Keys::new(variable(Some("sk-1234")));
+        assert_eq!(variable.other_than(&Key::new("sk-1234"), COMMAND_TIME), None);
+    }
+
+    #[test]
+    fn a_command_that_has_no_better_key_is_left_alone_for_a_while() {
+        let command = Counted::new();
+        command.prints("token-1");
+        command.get();
+        assert_eq!(command.other_than("token-1"), ("none".into(), 2));
+        assert_eq!(command.other_than("token-1"), ("none".into(), 2));
+        assert_eq!(command.get(), ("token-1".into(), 2));
+        command.prints("token-2");
+        assert_eq!(command.after(HOLDS).other_than("token-1"), ("token-2".into(), 3));
+    }
+
+    #[test]
+    fn a_command_that_fails_is_left_alone_for_a_while() {
+        let command = Counted::new();
+        assert_eq!(command.get(), ("none".into(), 1));
+        assert_eq!(command.after(HOLDS / 2).get(), ("none".into(), 1));
+        command.prints("token-1");
+        assert_eq!(command.after(HOLDS / 2).get(), ("token-1".into(), 2));
     }
 
     #[test]

@@ -195,7 +195,10 @@ fn without_a_token_or_with_a_wrong_one_the_tools_say_so() {
     }
     assert_eq!(stage.asked(), [""; 0]);
     for refusal in told(&[("DEMO_TOKEN", "t-wrong-and-secret")]) {
-        assert!(refusal.ends_with("with status 401: Bad credentials (the token is wrong, or too old)"), "{refusal}");
+        assert!(
+            refusal.ends_with("with status 401: Bad credentials (the token is wrong, or too old)"),
+            "{refusal}"
+        );
         assert!(!refusal.contains("t-wrong-and-secret"), "{refusal}");
     }
 }

@@ -208,14 +208,15 @@ impl Api {
 
     /// Sends a call; what comes is good, or the reason why it is not.
     pub fn send(&self, call: &Call) -> Result<Response, ServiceError> {
-        let key = self.key()?;
+        let key = self.keys.get(KEY_TIME);
+        let key = key.map_err(|source| ServiceError::NoKey { service: self.service, source })?;
         let sent = self.send_with(call, key.as_ref());
-        match (&sent, key) {
+        let refused = sent.as_ref().is_err_and(|error| error.status() == Some(401));
+        let other = key.filter(|_| refused).and_then(|key| self.keys.other_than(&key, KEY_TIME));
+        match other {
             // Whoever is not known has done nothing, so even a write can be sent again.
-            (Err(error), Some(key)) if error.status() == Some(401) && self.keys.renew(&key) => {
-                self.send_with(call, self.key()?.as_ref())
-            }
-            _ => sent,
+            Some(key) => self.send_with(call, Some(&key)),
+            None => sent,
         }
     }
 
@@ -258,11 +259,6 @@ impl Api {
         }
     }
 
-    fn key(&self) -> Result<Option<Key>, ServiceError> {
-        let key = self.keys.get(KEY_TIME);
-        key.map_err(|source| ServiceError::NoKey { service: self.service, source })
-    }
-
     fn wait_for_limit(&self, call: &Call, wait: Duration, count: u32) -> Result<(), ServiceError> {
         if count > LIMITS {
             return Err(self.limited(call, wait));
@@ -299,24 +295,18 @@ impl Api {
 
     /// Says that the service refused a call, in its words but for the key.
     pub(crate) fn refusal(&self, call: &Call, status: u16, said: &str) -> ServiceError {
-        // It was there to send the call.
-        let key = self.keys.get(KEY_TIME).ok().flatten();
-        let said = key.map_or_else(|| said.to_owned(), |key| key.scrub(said));
         ServiceError::Refused {
             service: self.service,
             what: call.what(),
             status,
-            said: short(&said),
+            said: self.told(said),
             unclear: call.effect == Effect::Writes && status >= 500,
         }
     }
 
     /// Gives what the service says as it can be told: without the key, in a line of bounded length.
     pub fn told(&self, said: &str) -> String {
-        match self.keys.get(KEY_TIME) {
-            Ok(Some(key)) => short(&key.scrub(said)),
-            Ok(None) | Err(_) => short(said),
-        }
+        short(&self.keys.scrub(said))
     }
 }
 
