@@ -74,7 +74,9 @@ impl TicketWord {
     /// lost, but the ticket stays where it is, for people.
     fn without_review(self, why: &str) -> TicketWord {
         let text = format!("The review could not be posted on GitHub: {why}\n\n{}", self.text);
-        TicketWord { text, transition: None, ..self }
+        // If it is posted one day after all, the ticket hears of that as well.
+        let marker = format!("{}-unposted", self.marker);
+        TicketWord { text, marker, transition: None, ..self }
     }
 }
 
@@ -84,8 +86,10 @@ impl Letter {
         match self {
             Letter::Review(Review { repository, number, draft, .. }) => {
                 let to = format!("pull-{}.{}-{number}", repository.owner(), repository.name());
-                // A review that took longer must not take the place of one of a later commit.
-                let own = format!("review-{}", draft.head());
+                // A review that took longer must not take the place of one of a later commit, nor
+                // of one that held the same commits against another branch.
+                let against = draft.base().map(|base| format!("-{}", short_hash(base)));
+                let own = format!("review-{}{}", draft.head(), against.unwrap_or_default());
                 (name(&to.to_ascii_lowercase()), name(&own))
             }
             Letter::Ticket(TicketWord { key, marker, .. }) => {
@@ -106,9 +110,12 @@ impl Letter {
 /// Makes a name of a text, whatever it is.
 fn name(text: &str) -> TaskId {
     text.parse().unwrap_or_else(|_| {
-        let hash = blake3::hash(text.as_bytes()).to_hex();
-        format!("n-{}", &hash[..32]).parse().expect("it is short and plain")
+        format!("n-{}", short_hash(text)).parse().expect("it is short and plain")
     })
+}
+
+fn short_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
 
 /// What came of a letter.

@@ -19,6 +19,8 @@ const PRINT: usize = 32;
 const FILE: usize = 12;
 /// How many digits tell who found it.
 const FINDER: usize = 8;
+/// How many digits tell what a review held commits against.
+const BASE: usize = 8;
 
 /// What a posted finding is told again by: its fingerprint and, as the same code may stand in
 /// several files, its file, as `<32 digits>-<12 digits>`.
@@ -26,7 +28,8 @@ const FINDER: usize = 8;
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(String);
 
-/// Tells a review again: a hash of the commit and what is said of it.
+/// Tells a review again: a hash of the commit and what is said of it and, where it is known, of the
+/// branch that it was held against, as `<32 digits>` or `<32 digits>-<8 digits>`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ReviewKey(String);
@@ -102,6 +105,18 @@ impl ReviewKey {
         ReviewKey(hasher.finalize().to_hex()[..PRINT].to_owned())
     }
 
+    /// Gives that of the same review, held against a branch.
+    pub(super) fn against(&self, base: &str) -> ReviewKey {
+        let hash = blake3::hash(base.as_bytes()).to_hex();
+        ReviewKey(format!("{}-{}", &self.0[..PRINT], &hash[..BASE]))
+    }
+
+    /// Says whether two reviews are known to have held commits against different branches.
+    pub fn is_against_another_than(&self, other: &ReviewKey) -> bool {
+        let base = |key: &ReviewKey| key.0.split_once('-').map(|(_, base)| base.to_owned());
+        base(self).zip(base(other)).is_some_and(|(own, other)| own != other)
+    }
+
     /// Gives it as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -125,10 +140,11 @@ impl FromStr for ReviewKey {
     type Err = KeyError;
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        if is_hex(text, PRINT) {
-            return Ok(ReviewKey(text.to_owned()));
+        let (print, base) = text.split_once('-').map_or((text, None), |(p, b)| (p, Some(b)));
+        match is_hex(print, PRINT) && base.is_none_or(|base| is_hex(base, BASE)) {
+            true => Ok(ReviewKey(text.to_owned())),
+            false => Err(KeyError(text.chars().take(80).collect())),
         }
-        Err(KeyError(text.chars().take(80).collect()))
     }
 }
 

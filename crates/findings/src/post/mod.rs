@@ -154,7 +154,8 @@ impl Draft {
 
     /// Says which branch the commits were held against: for another one, they are another change.
     pub fn against(self, base: Option<String>) -> Draft {
-        Draft { base, ..self }
+        let key = base.as_deref().map_or_else(|| self.key.clone(), |base| self.key.against(base));
+        Draft { base, key, ..self }
     }
 
     /// Gives the branch that the commits were held against, where it is known.

@@ -294,6 +294,20 @@ fn what_does_not_arrive_rests_longer_each_time_and_is_given_up_after_a_week() {
 }
 
 #[test]
+fn a_review_for_one_branch_does_not_take_the_place_of_one_for_another() {
+    let post = Post::new();
+    for base in ["main", "release"] {
+        let review = post.review_of("head 1");
+        let draft = Box::new(review.draft.against(Some(base.to_owned())));
+        post.mail.put(&Letter::Review(Review { draft, ..review })).unwrap();
+    }
+    post.deliver(expect![[r#"
+        the review stands on octo/demo#1: 1 new
+        superseded: octo/demo#1 is for `main` by now
+    "#]]);
+}
+
+#[test]
 fn what_a_review_says_reaches_its_ticket_even_if_it_is_given_up() {
     let mut post = Post::new();
     let then = Some(post.word("task-1", Some("Approved")));

@@ -11,6 +11,8 @@ use crate::github::{StandingReview, StandsAs};
 
 /// Says why an approval is taken back.
 const OTHER_COMMITS: &str = "It was about other commits.";
+/// Says why an approval of the same commits is.
+const OTHER_BRANCH: &str = "It was about these commits for another branch.";
 /// Says why it is no more asked for changes.
 const READY: &str = "The change is ready by now.";
 
@@ -22,6 +24,17 @@ struct OwnReview {
     key: Option<ReviewKey>,
     state: StandsAs,
     commit: Option<String>,
+}
+
+impl OwnReview {
+    /// Says why it is about something else than a draft.
+    fn is_of_another_change(&self, draft: &Draft) -> Option<&'static str> {
+        if self.commit.as_deref() != Some(draft.head()) {
+            return Some(OTHER_COMMITS);
+        }
+        let key = self.key.as_ref()?;
+        key.is_against_another_than(draft.key()).then_some(OTHER_BRANCH)
+    }
 }
 
 /// Our reviews on a pull request, the oldest first.
@@ -79,8 +92,8 @@ impl Verdicts {
         self.0.iter().rev().find(says_something).filter(|review| is_drafts(review))
     }
 
-    /// Gives the next review of ours that is to be taken back, and why: an approval of other commits
-    /// where these are not approved, and a request for changes where the change is ready and no
+    /// Gives the next review of ours that is to be taken back, and why: an approval of another change
+    /// where this one is not approved, and a request for changes where the change is ready and no
     /// approval takes its place.
     pub(super) fn next_stale(
         &self,
@@ -91,8 +104,7 @@ impl Verdicts {
         self.0.iter().filter(|review| review.key.is_some()).find_map(|review| {
             let why = match review.state {
                 StandsAs::Approved => {
-                    let is_of_others = review.commit.as_deref() != Some(draft.head());
-                    (is_of_others && draft.event() != Event::Approve).then_some(OTHER_COMMITS)
+                    review.is_of_another_change(draft).filter(|_| draft.event() != Event::Approve)
                 }
                 StandsAs::ChangesRequested => (draft.is_ready() && !is_approved).then_some(READY),
                 StandsAs::Commented | StandsAs::Dismissed | StandsAs::Pending => None,

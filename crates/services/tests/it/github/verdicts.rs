@@ -180,6 +180,26 @@ fn no_verdict_is_given_on_a_pull_request_that_is_for_another_branch_by_now() {
     assert!(matches!(send(&stage, &against("release")), Posted::Stands(_)));
 }
 
+#[test]
+fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
+    let stage = Stage::new(42);
+    stage.github.add_branch(REPO, "release", &sha("release 1"));
+    let move_onto = |base: &str| {
+        let update = PullUpdate { base: Some(base.to_owned()), ..PullUpdate::default() };
+        stage.client().update_pull(&stage.repository, stage.number, &update).unwrap();
+    };
+    let onto = |draft: Draft, base: &str| draft.against(Some(base.to_owned()));
+    let nobody = synthesize(&[], &Default::default());
+    let unread = || draft_where(&nobody, &sha("head 1"), WhenReady::Approve);
+    move_onto("release");
+    stand(&stage, &onto(review(&stage, 1, &[]), "release"));
+    stand(&stage, &onto(unread(), "release"));
+    assert_eq!(verdicts(&stage), ["APPROVED head 1"], "it was read once");
+    move_onto("main");
+    stand(&stage, &onto(unread(), "main"));
+    assert_eq!(verdicts(&stage), ["DISMISSED head 1"]);
+}
+
 fn moved_on_to(head: &str) -> Posted {
     Posted::Superseded(Moved::On(sha(head).parse().unwrap()))
 }
