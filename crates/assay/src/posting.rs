@@ -66,7 +66,7 @@ impl Posting<'_> {
                 posted
             }
             PostAs::CheckRun => {
-                let run = check_run(self.synthesis, self.kept.map(run_of).as_deref());
+                let run = check_run(self.synthesis, self.kept.and_then(run_of).as_deref());
                 let told = github(&mail)?.tell_check_run(
                     &self.repository,
                     "assay",
@@ -129,9 +129,9 @@ fn github(mail: &Mail) -> anyhow::Result<&GitHub> {
     mail.github.as_ref().context("GitHub is not configured")
 }
 
-/// Says how all of a review can be read again, where there was no room for it.
-fn run_of(kept: &Kept) -> String {
-    format!("assay replay {}", kept.id)
+/// Says how all of a review can be read again, where there was no room for it and it can be.
+fn run_of(kept: &Kept) -> Option<String> {
+    kept.is_recorded.then(|| format!("assay replay {}", kept.id))
 }
 
 /// Composes the review of a pull request, as it is to stand there.
@@ -143,7 +143,7 @@ pub(crate) fn draft(
     when_ready: WhenReady,
 ) -> Draft {
     let diff = change.commentable();
-    let run = kept.map(run_of);
+    let run = kept.and_then(run_of);
     let around = Surroundings {
         diff: &diff,
         tree: Some(change.tree()),

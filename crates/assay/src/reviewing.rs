@@ -215,6 +215,8 @@ pub(crate) fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
 pub(crate) struct Kept {
     /// The run's id.
     pub(crate) id: String,
+    /// Whether it can be had again.
+    pub(crate) is_recorded: bool,
     /// What earlier reviews found, and this one looked for and found to be gone.
     pub(crate) gone: Vec<Resolved>,
     /// Why it is not in the ledger, or what in there could not be used.
@@ -251,7 +253,7 @@ impl Reviewed {
             Ok(gone) => (gone, None),
             Err(trouble) => (Vec::new(), Some(trouble)),
         };
-        Ok(Kept { id, gone, trouble })
+        Ok(Kept { id, is_recorded: recording.is_some(), gone, trouble })
     }
 
     /// Adds the review to the ledger, and gives what is gone; says why not, where it cannot be.

@@ -217,19 +217,35 @@ pub struct Pull {
     pub base: String,
     /// Where people find it.
     pub url: String,
-    /// Whether whoever opened it belongs to those who keep the repository, or can push to it. What
-    /// anybody else writes moves no ticket.
-    pub is_from_inside: bool,
+    /// Where it is from.
+    pub origin: Origin,
+}
+
+/// Where a pull request is from, which says how far it can name tickets: anybody can open one on a
+/// public repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It was opened by somebody who belongs to those who keep the repository.
+    Inside,
+    /// Its branch is in the repository, and whoever opened it is not known to belong there.
+    OwnBranch,
+    /// It is somebody else's.
+    Outside,
 }
 
 impl Pull {
     /// Names the task that has it reviewed. The head stands there whole: whoever pushes it could
     /// make another commit whose name begins the same.
     pub fn task_id(&self) -> TaskId {
+        self.id_against(&base_in_id(&self.base))
+    }
+
+    /// Names the task that has it reviewed against something.
+    fn id_against(&self, base: &str) -> TaskId {
         // An owner has no dot, so nothing else is called the same.
         let (owner, name) = (self.repository.owner(), self.repository.name());
         let (owner, name) = (owner.to_ascii_lowercase(), name.to_ascii_lowercase());
-        let (number, base, head) = (self.number, base_in_id(&self.base), &self.head);
+        let (number, head) = (self.number, &self.head);
         let id = format!("review-{owner}.{name}-{number}-{base}-{head}");
         id.parse().unwrap_or_else(|_| {
             let hash = blake3::hash(id.as_bytes()).to_hex();
@@ -249,8 +265,14 @@ impl Pull {
 
     /// Gives the tickets that its branch and its title name.
     fn tickets(&self) -> impl Iterator<Item = TicketKey> {
-        let texts = [&self.branch, &self.title].into_iter().filter(|_| self.is_from_inside);
-        texts.flat_map(|text| TicketKey::all_in(text))
+        let (branch_counts, title_counts) = match self.origin {
+            Origin::Inside => (true, true),
+            Origin::OwnBranch => (true, false),
+            Origin::Outside => (false, false),
+        };
+        let branch = branch_counts.then_some(&self.branch);
+        let title = title_counts.then_some(&self.title);
+        branch.into_iter().chain(title).flat_map(|text| TicketKey::all_in(text))
     }
 
     /// Makes the task that has it reviewed.
@@ -265,6 +287,15 @@ impl Pull {
             format!("Review {}#{} at {}.", self.repository, self.number, self.head.short());
         task.context = self.context();
         Addressed { queue: queue.clone(), task }
+    }
+
+    /// Makes a task that has it reviewed once more, as it is for a branch again that it was for
+    /// before; `when` tells one such time from another.
+    pub fn review_again(&self, when: &str, queue: &QueueName, by: &str, now: Moment) -> Addressed {
+        let mut again = self.review(queue, by, now);
+        let when = blake3::hash(when.as_bytes()).to_hex();
+        again.task.id = self.id_against(&format!("{}.{}", base_in_id(&self.base), &when[..8]));
+        again
     }
 
     /// What a task about it knows of it.
@@ -332,7 +363,7 @@ mod tests {
             branch: branch.into(),
             base: "main".into(),
             url: format!("https://github.example/{repository}/pull/7"),
-            is_from_inside: true,
+            origin: Origin::Inside,
         }
     }
 
@@ -346,8 +377,13 @@ mod tests {
         assert!(long.starts_with("review-7-") && long.len() < 128, "{long}");
         let onto = |base: &str| Pull { base: base.into(), ..pull("a/b", "b", "t") }.task_id();
         let branches = ["main", "Main", "release/1.0", "release-1.0", "", &"x".repeat(200)];
-        let names: BTreeSet<String> = branches.map(|base| onto(base).to_string()).into();
-        assert_eq!(names.len(), branches.len(), "{names:?}");
+        let mut names: BTreeSet<String> = branches.map(|base| onto(base).to_string()).into();
+        let now = Moment(jiff::Timestamp::UNIX_EPOCH);
+        for when in ["2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z"] {
+            let again = pull("a/b", "b", "t").review_again(when, &"qa".parse().unwrap(), "by", now);
+            names.insert(again.task.id.to_string());
+        }
+        assert_eq!(names.len(), branches.len() + 2, "{names:?}");
         for id in names.into_iter().chain([id("a/b"), long]) {
             assert!(is_of_one_head(&id.parse().unwrap()), "{id}");
         }
@@ -387,10 +423,13 @@ mod tests {
 
     #[test]
     fn whoever_is_not_from_inside_names_no_ticket() {
-        let theirs = Pull { is_from_inside: false, ..pull("o/r", "PROJ-1", "PROJ-1: mine") };
+        let theirs = Pull { origin: Origin::Outside, ..pull("o/r", "PROJ-1", "PROJ-1: mine") };
         assert_eq!(theirs.ticket(), None);
         assert!(!theirs.names(&"PROJ-1".parse().unwrap()));
         assert!(!theirs.context().contains_key("jira_key"));
+        let own = Pull { origin: Origin::OwnBranch, ..pull("o/r", "PROJ-1", "PROJ-2: mine") };
+        assert_eq!(own.ticket(), Some("PROJ-1".parse().unwrap()));
+        assert!(!own.names(&"PROJ-2".parse().unwrap()), "anybody can write a title");
         assert!(pull("o/r", "PROJ-1", "PROJ-2").names(&"PROJ-2".parse().unwrap()));
     }
 

@@ -7,7 +7,7 @@ use assay_agents::workflow::Reviewed;
 use assay_agents::workflow::follow_up::{Terms, after_commit, after_nothing, after_review};
 use assay_findings::report::Report;
 use assay_findings::synthesis::{Circumstances, synthesize};
-use assay_store::pulls::Pull;
+use assay_store::pulls::{Origin, Pull};
 use assay_store::task::{Moment, QueueName, Task};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -335,7 +335,7 @@ fn what_was_pushed_is_reviewed_as_a_trigger_would_have_it_reviewed() {
         branch: "feature/OTHER-2".to_owned(),
         base: "main".to_owned(),
         url: "https://github.example/o/r/pull/7".to_owned(),
-        is_from_inside: true,
+        origin: Origin::Inside,
     };
     let outcome = with_terms("engineer", "", |terms| {
         let task = task("f", &context);

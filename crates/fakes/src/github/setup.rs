@@ -62,6 +62,11 @@ impl GitHub {
         state.tokens.insert(token.to_owned(), Token { login, access });
     }
 
+    /// Makes somebody a stranger: everybody else works on all repositories.
+    pub fn add_stranger(&self, login: &str) {
+        self.state().strangers.insert(login.to_owned());
+    }
+
     /// Takes a token away; whoever uses it is not known any more.
     pub fn revoke(&self, token: &str) {
         self.state().tokens.remove(token);

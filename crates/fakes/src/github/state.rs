@@ -18,6 +18,8 @@ pub(super) struct State {
     /// Where its addresses begin.
     pub(super) root: String,
     pub(super) users: BTreeMap<String, u64>,
+    /// Those who belong to no repository.
+    pub(super) strangers: BTreeSet<String>,
     pub(super) tokens: BTreeMap<String, Token>,
     pub(super) repositories: BTreeMap<String, Repo>,
     pub(super) limits: Limits,
@@ -219,6 +221,7 @@ impl State {
         State {
             root: "https://api.github.com".to_owned(),
             users: BTreeMap::new(),
+            strangers: BTreeSet::new(),
             tokens: BTreeMap::new(),
             repositories: BTreeMap::new(),
             limits: Limits::new(),

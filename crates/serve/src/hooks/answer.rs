@@ -3,7 +3,7 @@
 use std::fmt;
 
 use assay_store::queue::QueueError;
-use assay_store::task::TaskId;
+use assay_store::task::{Status, TaskId};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -19,6 +19,8 @@ pub(super) struct Answer {
     state: State,
     task: Option<TaskId>,
     reason: Option<String>,
+    /// Whether the task is done.
+    is_over: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -56,13 +58,15 @@ impl Answer {
             state: State::Queued,
             task: Some(task),
             reason: None,
+            is_over: false,
         }
     }
 
     /// The task was there before.
     pub(super) fn already_there(task: TaskId, reason: impl Into<String>) -> Answer {
         let (task, reason) = (Some(task), Some(reason.into()));
-        Answer { status: StatusCode::OK, state: State::AlreadyThere, task, reason }
+        let (status, state) = (StatusCode::OK, State::AlreadyThere);
+        Answer { status, state, task, reason, is_over: false }
     }
 
     /// There is nothing to do.
@@ -129,7 +133,10 @@ impl Answer {
     pub(super) fn of(task: TaskId, done: &Result<(), QueueError>) -> Answer {
         let Err(error) = done else { return Answer::queued(task) };
         match error {
-            QueueError::AlreadyThere { .. } => Answer::already_there(task, error.to_string()),
+            QueueError::AlreadyThere { status, .. } => {
+                let is_over = *status == Status::Completed;
+                Answer { is_over, ..Answer::already_there(task, error.to_string()) }
+            }
             QueueError::Full { .. } | QueueError::Unreachable { .. } => {
                 Answer::later(error.to_string())
             }
@@ -151,7 +158,12 @@ impl Answer {
     }
 
     fn without(status: StatusCode, state: State, reason: impl Into<String>) -> Answer {
-        Answer { status, state, task: None, reason: Some(reason.into()) }
+        Answer { status, state, task: None, reason: Some(reason.into()), is_over: false }
+    }
+
+    /// Says whether the task was there before and is done.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
     }
 }
 
@@ -171,7 +183,7 @@ impl fmt::Display for Answer {
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
-        let Answer { status, state, task, reason } = self;
+        let Answer { status, state, task, reason, .. } = self;
         let body = json!({ "task": task, "state": state, "reason": reason });
         let kind = [(header::CONTENT_TYPE, "application/json")];
         let mut response = (status, kind, format!("{body}\n")).into_response();

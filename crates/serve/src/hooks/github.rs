@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use assay_services::github::Association;
+use assay_services::github::{Association, origin};
 use assay_store::pulls::{Pull, RepositoryName};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
@@ -19,6 +19,9 @@ use super::{ANSWER_WITHIN, Github, Hooks};
 
 /// The one signature that is believed. GitHub sends the old one, `X-Hub-Signature`, as well.
 const SIGNATURE: &str = "x-hub-signature-256";
+
+/// Who makes the tasks.
+const BY: &str = "github webhook";
 
 const EVENT: &str = "x-github-event";
 
@@ -68,6 +71,10 @@ struct Changed {
     #[serde(default)]
     author_association: Association,
     #[serde(default)]
+    user: Option<User>,
+    #[serde(default)]
+    updated_at: Option<String>,
+    #[serde(default)]
     labels: Vec<Label>,
 }
 
@@ -85,6 +92,12 @@ struct Head {
 struct Base {
     #[serde(rename = "ref")]
     branch: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct User {
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -118,13 +131,18 @@ impl Hooks {
             Err(answer) => return answer,
         };
         let until = Instant::now() + ANSWER_WITHIN;
-        match read(headers, &body, &self.setup.github) {
-            Ok(pull) => {
-                let now = assay_store::clock::now();
-                let task = pull.review(&self.setup.reviewer, "github webhook", now);
-                self.intake.take(task, delivery, until).await
+        let Wanted { pull, moved } = match read(headers, &body, &self.setup.github) {
+            Ok(wanted) => wanted,
+            Err(answer) => return answer,
+        };
+        let (queue, now) = (&self.setup.reviewer, assay_store::clock::now());
+        let answer = self.intake.take(pull.review(queue, BY, now), delivery.clone(), until).await;
+        match moved {
+            // What was said since is about another branch.
+            Some(when) if answer.is_over() => {
+                self.intake.take(pull.review_again(&when, queue, BY, now), delivery, until).await
             }
-            Err(answer) => answer,
+            Some(_) | None => answer,
         }
     }
 
@@ -148,8 +166,15 @@ impl Hooks {
     }
 }
 
+/// A pull request that is to be reviewed.
+struct Wanted {
+    pull: Pull,
+    /// When it was made to be for another branch, if that is what happened.
+    moved: Option<String>,
+}
+
 /// Gives the pull request that is to be reviewed, or says why there is none.
-fn read(headers: &HeaderMap, body: &[u8], github: &Github) -> Result<Pull, Answer> {
+fn read(headers: &HeaderMap, body: &[u8], github: &Github) -> Result<Wanted, Answer> {
     let kind = text(headers, header::CONTENT_TYPE.as_str()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
@@ -167,7 +192,9 @@ fn read(headers: &HeaderMap, body: &[u8], github: &Github) -> Result<Pull, Answe
         Answer::unreadable(format!("the body is no `pull_request` event: {error}"))
     })?;
     delivery.wanted(github)?;
-    delivery.pull()
+    let when = delivery.pull_request.updated_at.clone().unwrap_or_default();
+    let moved = delivery.is_moved().then_some(when);
+    Ok(Wanted { pull: delivery.pull()?, moved })
 }
 
 impl Delivery {
@@ -182,9 +209,7 @@ impl Delivery {
         let is_asked_for =
             |label: &Label| github.labels.iter().any(|own| own.eq_ignore_ascii_case(&label.name));
         let by_label = self.action == LABELED && self.label.as_ref().is_some_and(is_asked_for);
-        let is_moved = self.action == EDITED
-            && self.changes.as_ref().is_some_and(|changes| changes.base.is_some());
-        if !by_label && !is_moved && !ACTIONS.contains(&self.action.as_str()) {
+        if !by_label && !self.is_moved() && !ACTIONS.contains(&self.action.as_str()) {
             return Err(Answer::ignored(format!(
                 "nothing is reviewed when a pull request is `{}`",
                 plain(&self.action)
@@ -204,21 +229,27 @@ impl Delivery {
         Ok(())
     }
 
+    /// Says whether it was made to be for another branch.
+    fn is_moved(&self) -> bool {
+        let has_base = |changes: &Changes| changes.base.is_some();
+        self.action == EDITED && self.changes.as_ref().is_some_and(has_base)
+    }
+
     fn repository(&self) -> Result<RepositoryName, Answer> {
         self.repository.full_name.parse().map_err(unfit)
     }
 
     fn pull(self) -> Result<Pull, Answer> {
         let repository = self.repository()?;
-        let Changed { number, head, base, title, html_url, author_association, .. } =
+        let Changed { number, head, base, title, html_url, author_association, user, .. } =
             self.pull_request;
         let is_own = |head: &Repository| head.full_name.eq_ignore_ascii_case(repository.as_str());
-        let is_from_inside =
-            head.repo.as_ref().is_some_and(is_own) || author_association.is_inside();
+        let is_own = head.repo.as_ref().is_some_and(is_own);
+        let is_by_bot = user.is_some_and(|user| user.kind.as_deref() == Some("Bot"));
         Ok(Pull {
             repository,
             number,
-            is_from_inside,
+            origin: origin(is_own, is_by_bot, author_association),
             head: head.sha.parse().map_err(unfit)?,
             title: title.unwrap_or_default(),
             branch: head.branch,

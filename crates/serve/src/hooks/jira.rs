@@ -156,7 +156,8 @@ fn told(key: &TicketKey, found: &[Pull]) -> (String, String) {
     match names.is_empty() {
         true => {
             let text = format!(
-                "No review was queued: no open pull request names {key} in its branch or its title."
+                "No review was queued: no open pull request from inside names {key} in its branch or \
+                 its title."
             );
             ("assay-no-pull-request".to_owned(), text)
         }

@@ -43,10 +43,7 @@ impl Hooks {
     ) -> Result<Vec<Pull>, Answer> {
         let github = self.pulls()?;
         let (key, repositories) = (key.clone(), self.repositories()?.to_vec());
-        let find = move || {
-            let found = naming(&github, &key, &repositories);
-            found.map_err(|error| service_failed(&error))
-        };
+        let find = move || naming(&github, &key, &repositories);
         self.look_up(until, find).await
     }
 
@@ -96,10 +93,18 @@ fn naming(
     github: &GitHub,
     key: &TicketKey,
     repositories: &[RepositoryName],
-) -> Result<Vec<Pull>, ServiceError> {
+) -> Result<Vec<Pull>, Answer> {
     let mut found = Vec::new();
     for repository in repositories {
-        let open = match github.open_pulls(repository, None)? {
+        let open = github.open_pulls(repository, None).map_err(|error| service_failed(&error))?;
+        let open = match open {
+            // Nobody knows which of the others are about it.
+            OpenPulls::Now { more: true, .. } => {
+                return Err(Answer::no_luck(format!(
+                    "`{repository}` has more open pull requests than are listed; queue the one \
+                     that is meant"
+                )));
+            }
             OpenPulls::Now { pulls, .. } => pulls,
             OpenPulls::Unchanged => Vec::new(),
         };

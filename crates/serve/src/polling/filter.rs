@@ -5,7 +5,7 @@ use std::fmt;
 use assay_services::github::PullRequest;
 use assay_services::http::ServiceError;
 use assay_services::jira::Jira;
-use assay_store::pulls::{Pull, TicketKey};
+use assay_store::pulls::{Origin, Pull, TicketKey};
 use assay_store::task::Status;
 
 /// How far a ticket has to be, and where that is asked.
@@ -34,6 +34,8 @@ pub enum PassedOver {
     NoLabel,
     /// It names no ticket.
     NoTicket,
+    /// Whatever it names does not count.
+    FromOutside,
     /// There is no such ticket.
     UnknownTicket(TicketKey),
     /// Its ticket is elsewhere.
@@ -54,6 +56,7 @@ impl PassedOver {
             PassedOver::Draft => "draft",
             PassedOver::NoLabel => "no_label",
             PassedOver::NoTicket => "no_ticket",
+            PassedOver::FromOutside => "from_outside",
             PassedOver::UnknownTicket(_) => "unknown_ticket",
             PassedOver::OtherStatus { .. } => "other_status",
             PassedOver::AlreadyThere(_) => "already_there",
@@ -67,6 +70,7 @@ impl PassedOver {
             PassedOver::Draft
             | PassedOver::NoLabel
             | PassedOver::NoTicket
+            | PassedOver::FromOutside
             | PassedOver::AlreadyThere(_) => false,
         }
     }
@@ -78,6 +82,9 @@ impl fmt::Display for PassedOver {
             PassedOver::Draft => f.write_str("it is a draft"),
             PassedOver::NoLabel => f.write_str("it has none of the labels"),
             PassedOver::NoTicket => f.write_str("neither its branch nor its title names a ticket"),
+            PassedOver::FromOutside => {
+                f.write_str("it is not from inside, so no ticket that it may name counts")
+            }
             PassedOver::UnknownTicket(ticket) => write!(f, "there is no ticket {ticket}"),
             PassedOver::OtherStatus { ticket, status } => write!(f, "{ticket} is in `{status}`"),
             PassedOver::AlreadyThere(status) => write!(f, "its task is there ({status})"),
@@ -100,7 +107,12 @@ impl Filter {
             return Ok(Some(PassedOver::NoLabel));
         }
         let Some(wanted) = &self.status else { return Ok(None) };
-        let Some(ticket) = pull.ticket() else { return Ok(Some(PassedOver::NoTicket)) };
+        let Some(ticket) = pull.ticket() else {
+            return Ok(Some(match pull.origin {
+                Origin::Inside => PassedOver::NoTicket,
+                Origin::OwnBranch | Origin::Outside => PassedOver::FromOutside,
+            }));
+        };
         Ok(match wanted.tickets.status_of(&ticket)? {
             None => Some(PassedOver::UnknownTicket(ticket)),
             Some(status) if alike(&wanted.name, &status) => None,

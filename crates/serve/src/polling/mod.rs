@@ -31,7 +31,7 @@ const LONGEST_REST: Duration = Duration::from_secs(3_600);
 #[derive(Debug, thiserror::Error)]
 pub enum LookError {
     /// GitHub did not say which pull requests there are.
-    #[error("its pull requests are not known: {0}")]
+    #[error("its pull requests are not known: {}", chain(.0))]
     Unknown(ServiceError),
     /// GitHub was not asked.
     #[error("it was not looked at: GitHub sets a limit")]
@@ -40,7 +40,7 @@ pub enum LookError {
     #[error("it has more open pull requests than the {0} that changed last, which were looked at")]
     TooMany(usize),
     /// It is not known how far a ticket is.
-    #[error("#{number} was not queued: {error}")]
+    #[error("#{number} was not queued: {}", chain(error))]
     NoStatus {
         /// The pull request.
         number: u64,
@@ -64,7 +64,7 @@ impl LookError {
             LookError::Unknown(ServiceError::Limited { .. }) | LookError::NotAsked => {
                 "GitHub sets a limit".to_owned()
             }
-            LookError::Unknown(error) | LookError::NoStatus { error, .. } => error.to_string(),
+            LookError::Unknown(error) | LookError::NoStatus { error, .. } => chain(error),
             LookError::TooMany(_) => self.to_string(),
             LookError::NotQueued { error, .. } => chain(error),
         }

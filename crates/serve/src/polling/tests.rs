@@ -3,6 +3,7 @@
 use assay_fakes::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
 use assay_fakes::jira::{self, FakeJira};
 use assay_store::files::FileQueue;
+use assay_store::pulls::Origin;
 use assay_store::queue::Policy;
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
@@ -101,7 +102,7 @@ fn one_that_another_trigger_queued_is_there() {
         branch: "topic".to_owned(),
         base: "main".to_owned(),
         url: String::new(),
-        is_from_inside: true,
+        origin: Origin::Inside,
     };
     stage.queue().push(vec![pull.review(&"qa".parse().unwrap(), "webhook", clock::now())]).unwrap();
     check(
@@ -216,6 +217,10 @@ fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
     stage.open("o/one", "no-ticket", &[]);
     stage.open("o/one", "feature/PROJ-1", &[]);
     stage.open("o/one", "feature/PROJ-2", &[]);
+    stage.github.add_stranger("mallory");
+    let head_repo = Some("mallory/one".to_owned());
+    let theirs = NewPull::new("mallory", "feature/PROJ-1", &sha("theirs"), DIFF);
+    stage.github.open_pull("o/one", NewPull { head_repo, ..theirs });
     let jira = FakeJira::cloud();
     let ticket = jira.add("Task", "Log in");
     jira.set(&ticket, "status", "In Progress".into());
@@ -227,6 +232,7 @@ fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
         expect![[r#"
             passed over o/one#1: neither its branch nor its title names a ticket
             passed over o/one#2: PROJ-1 is in `In Progress`
+            passed over o/one#4: it is not from inside, so no ticket that it may name counts
             failed o/one: #3 was not queued: JIRA refused `GET /rest/api/3/issue/PROJ-2` with status 503: <html><body><h1>Trouble</h1></body></html>
         "#]],
     );
@@ -236,6 +242,7 @@ fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
             passed over o/one#1: neither its branch nor its title names a ticket
             passed over o/one#2: PROJ-1 is in `In Progress`
             passed over o/one#3: there is no ticket PROJ-2
+            passed over o/one#4: it is not from inside, so no ticket that it may name counts
         "#]],
     );
     jira.set(&ticket, "status", "code review".into());

@@ -1,5 +1,6 @@
 //! Reviews of pull requests: a task that names one becomes the one that all triggers make.
 
+use assay_findings::write::plain::chain;
 use assay_store::pulls::{Pull, RepositoryName, named_in};
 use assay_store::task::{Kind, Task};
 use serde_json::{Map, Value};
@@ -27,7 +28,8 @@ pub(super) fn complete(desk: &Desk, task: &mut Task) -> Result<(), Refusal> {
     let pull = pulls::find(github, &repository, number).map_err(|error| match error {
         PullError::Closed { .. } => Refusal::new(format!("nothing was queued: {error}")),
         PullError::Service(error) => Refusal::new(format!(
-            "nothing was queued: the last commit of {repository}#{number} is not known: {error}"
+            "nothing was queued: the last commit of {repository}#{number} is not known: {}",
+            chain(&error)
         )),
     })?;
     // The one review of this head must be of this head, and must not wait for what never comes.

@@ -144,8 +144,12 @@ impl Output {
     }
 }
 
-/// Takes over what is not for the caller to say.
+/// Takes over what is not for the caller to say. What the review of a pull request was not trusted
+/// to say, as a stranger opened that, no task that follows from it is.
 fn inherit(context: &mut Map<String, Value>, parent: &Map<String, Value>) {
+    if parent.contains_key("pr_number") {
+        context.retain(|key, _| !TRUSTED.contains(&key.as_str()));
+    }
     let is_taken_over = |key: &str| TRUSTED.contains(&key) || key.starts_with(OF_THE_WORKFLOW);
     for (key, value) in parent.iter().filter(|(key, _)| is_taken_over(key)) {
         context.insert(key.clone(), value.clone());

@@ -6,7 +6,7 @@ use std::path::Path;
 use assay_fakes::github::{self as fake, Access, Fault, NewPull, sha};
 use assay_store::clock;
 use assay_store::files::FileQueue;
-use assay_store::pulls::Pull;
+use assay_store::pulls::{Origin, Pull};
 use assay_store::queue::{Addressed, Policy, Settlement, Tenure};
 use assay_store::task::Task;
 use expect_test::{Expect, expect};
@@ -184,6 +184,21 @@ fn what_is_trusted_comes_from_the_task_that_is_worked_on() {
     assert_eq!(task.created_by, "qa-1");
 }
 
+#[test]
+fn what_a_strangers_pull_request_may_not_name_no_task_that_follows_from_it_names() {
+    let mut stage = Stage::new();
+    let context = json!({ "github_repo": "o/r", "pr_number": 7 });
+    let parent = stage.push(json!({ "context": context }));
+    let agent = "qa-1".parse().unwrap();
+    let time = Tenure::ByTime(std::time::Duration::from_secs(60));
+    stage.queue().claim(&"qa".parse().unwrap(), &agent, time, 1).unwrap();
+    stage.parent = Some(parent);
+    let mut asked = with("context", json!({ "jira_key": "PROJ-1", "pr_number": 7 }));
+    asked["agent_id"] = json!("engineer");
+    let answer = stage.call("queue_task_for_agent", asked).unwrap();
+    assert_eq!(answer["context"], context);
+}
+
 /// A review of a pull request on GitHub.
 fn of_a_pull(context: Value) -> Value {
     let mut whole = json!({ "github_repo": "o/r", "pr_number": 7 });
@@ -213,7 +228,7 @@ fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
         branch: "feature/PROJ-7".to_owned(),
         base: "main".to_owned(),
         url: "https://github.com/o/r/pull/7".to_owned(),
-        is_from_inside: true,
+        origin: Origin::Inside,
     };
     let made = pull.review(&"qa".parse().unwrap(), "webhook", clock::now()).task;
     assert_eq!((&task.id, &task.context), (&made.id, &made.context));

@@ -27,7 +27,7 @@ pub use self::pace::Pace;
 use self::pace::Paced;
 pub use self::pulls::{
     Association, ChangedFile, Head, NewPull, OpenPulls, PullRequest, PullState, PullUpdate,
-    TooLarge,
+    TooLarge, origin,
 };
 pub use self::reviews::{Event, GivenReview, LineComment, NewReview, PostedReview, Side};
 pub use self::threads::{

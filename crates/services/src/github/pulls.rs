@@ -1,6 +1,6 @@
 //! Pull requests: reading, finding, opening and changing them.
 
-use assay_store::pulls::{CommitId, Pull, RepositoryName};
+use assay_store::pulls::{CommitId, Origin, Pull, RepositoryName};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -50,10 +50,13 @@ pub enum Association {
     Stranger,
 }
 
-impl Association {
-    /// Says whether they belong to those who keep the repository.
-    pub fn is_inside(self) -> bool {
-        self != Association::Stranger
+/// Says where a pull request is from. A program that pushes to the repository was installed there.
+pub fn origin(is_own_branch: bool, is_by_bot: bool, association: Association) -> Origin {
+    match (is_own_branch, association) {
+        (_, Association::Owner | Association::Member | Association::Collaborator) => Origin::Inside,
+        (true, Association::Stranger) if is_by_bot => Origin::Inside,
+        (true, Association::Stranger) => Origin::OwnBranch,
+        (false, Association::Stranger) => Origin::Outside,
     }
 }
 
@@ -76,6 +79,8 @@ pub struct PullRequest {
     pub labels: Vec<String>,
     /// Who opened it.
     pub author: String,
+    /// Whether that one is a program.
+    pub is_by_bot: bool,
     /// What that one is to the repository.
     pub association: Association,
     /// What is to be merged.
@@ -97,7 +102,7 @@ impl PullRequest {
             branch: self.head.branch.clone(),
             base: self.base.branch.clone(),
             url: self.url.clone(),
-            is_from_inside: self.is_from(repository) || self.association.is_inside(),
+            origin: origin(self.is_from(repository), self.is_by_bot, self.association),
         }
     }
 
@@ -137,6 +142,14 @@ struct Label {
 #[derive(Deserialize)]
 pub(super) struct User {
     pub(super) login: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+impl User {
+    fn is_bot(&self) -> bool {
+        self.kind.as_deref() == Some("Bot")
+    }
 }
 
 #[derive(Deserialize)]
@@ -170,6 +183,7 @@ impl From<Told> for PullRequest {
             merged: told.merged || told.merged_at.is_some(),
             labels: told.labels.into_iter().map(|label| label.name).collect(),
             // Whoever leaves GitHub is called so there.
+            is_by_bot: told.user.as_ref().is_some_and(User::is_bot),
             author: told.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
             association: told.author_association,
             head: told.head.into(),

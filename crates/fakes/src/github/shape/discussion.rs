@@ -16,7 +16,7 @@ pub(in crate::github) fn review(state: &State, repo: &Repo, pull: &Pull, review:
         "id": review.id, "node_id": format!("PRR_{}", review.id),
         "user": user(state, &review.author), "body": review.body, "state": review.state.word(),
         "html_url": html, "pull_request_url": this, "commit_id": review.commit,
-        "author_association": association(repo, &review.author),
+        "author_association": association(state, repo, &review.author),
         "_links": { "html": { "href": html }, "pull_request": { "href": this } },
     });
     if review.state != ReviewState::Pending {
@@ -41,7 +41,7 @@ pub(in crate::github) fn review_comment(
         "commit_id": if thread.is_outdated { &comment.commit } else { &pull.head.sha },
         "original_commit_id": comment.commit, "user": user(state, &comment.author),
         "body": comment.body, "created_at": iso(comment.at), "updated_at": iso(comment.at),
-        "author_association": association(repo, &comment.author),
+        "author_association": association(state, repo, &comment.author),
         "_links": {
             "self": { "href": url }, "html": { "href": html }, "pull_request": { "href": this },
         },
@@ -86,7 +86,7 @@ pub(in crate::github) fn issue_comment(
         "issue_url": format!("{url}/{number}"), "body": comment.body,
         "user": user(state, &comment.author), "created_at": iso(comment.at),
         "updated_at": iso(comment.updated),
-        "author_association": association(repo, &comment.author),
+        "author_association": association(state, repo, &comment.author),
     })
 }
 

@@ -55,6 +55,10 @@ pub(super) fn oneself(state: &State, login: &str) -> Value {
 }
 
 /// Says what somebody is to a repository.
-fn association(repo: &Repo, login: &str) -> &'static str {
-    if repo.owner() == login { "OWNER" } else { "COLLABORATOR" }
+fn association(state: &State, repo: &Repo, login: &str) -> &'static str {
+    match login {
+        _ if repo.owner() == login => "OWNER",
+        _ if state.strangers.contains(login) => "NONE",
+        _ => "COLLABORATOR",
+    }
 }

@@ -32,7 +32,7 @@ pub(in crate::github) fn pull_in_list(state: &State, repo: &Repo, pull: &Pull) -
         "requested_teams": [], "auto_merge": null, "active_lock_reason": null,
         "created_at": iso(pull.created), "updated_at": iso(pull.updated),
         "closed_at": closed, "merged_at": merged, "merge_commit_sha": null,
-        "author_association": association(repo, &pull.author),
+        "author_association": association(state, repo, &pull.author),
         "head": end(state, &pull.head_repo, &pull.head),
         "base": end(state, &repo.full_name, &pull.base),
     });

@@ -124,6 +124,28 @@ fn a_pull_request_that_is_for_another_branch_by_now_is_reviewed_anew() {
 }
 
 #[test]
+fn a_pull_request_that_is_for_its_first_branch_again_is_reviewed_once_more() {
+    let served = Served::start();
+    let first = served.opened(7).json()["task"].as_str().unwrap().to_owned();
+    let mut body = pull_request("edited", "o/r", 7, &commit(1));
+    body["changes"] = json!({ "base": { "ref": { "from": "release" } } });
+    body["pull_request"]["updated_at"] = json!("2026-02-03T10:00:00Z");
+    let waits = served.deliver("d-8", "pull_request", &body).json();
+    assert_eq!((&waits["task"], &waits["state"]), (&json!(first), &json!("already_there")));
+    served.complete(&first);
+    let again = served.deliver("d-9", "pull_request", &body).json();
+    assert_eq!(again["state"], "queued");
+    assert_ne!(again["task"], json!(first));
+    let redelivered = served.deliver("d-9", "pull_request", &body).json();
+    assert_eq!(redelivered["state"], "already_there");
+    body["pull_request"]["updated_at"] = json!("2026-02-03T11:00:00Z");
+    assert_eq!(served.deliver("d-10", "pull_request", &body).json()["state"], "queued");
+    // Whoever opens it again, or pushes the same commit, tells of nothing new.
+    body["action"] = json!("synchronize");
+    assert_eq!(served.deliver("d-11", "pull_request", &body).json()["state"], "already_there");
+}
+
+#[test]
 fn only_those_from_inside_name_tickets() {
     let served = Served::start();
     let ticket = |number: u64, fork: Value, association: &str| {
@@ -135,7 +157,8 @@ fn only_those_from_inside_name_tickets() {
         task.task.context.get("jira_key").cloned()
     };
     let fork = json!({ "full_name": "somebody/r" });
-    assert_eq!(ticket(1, json!({ "full_name": "O/R" }), "NONE"), Some(json!("PROJ-123")));
+    let own = json!({ "full_name": "O/R" });
+    assert_eq!(ticket(1, own, "NONE"), Some(json!("PROJ-123")), "its branch names it");
     assert_eq!(ticket(2, fork.clone(), "MEMBER"), Some(json!("PROJ-123")));
     assert_eq!(ticket(3, fork.clone(), "CONTRIBUTOR"), None);
     assert_eq!(ticket(4, fork, "SOMETHING_NEW"), None);

@@ -17,14 +17,14 @@ use assay_fakes::github::{self as fake, Access, Fault, NewPull};
 use assay_fakes::jira::FakeJira;
 use assay_fakes::webhook::{self, Answer, commit, pull_request, signature};
 use assay_store::files::FileQueue;
-use assay_store::queue::{Filter, Policy, Queue};
+use assay_store::queue::{Filter, Policy, Queue, Settlement, Tenure};
 use assay_store::task::Status;
 use expect_test::{Expect, expect};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_assert, prop_oneof};
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
@@ -57,6 +57,10 @@ fn pulls() -> Arc<fake::GitHub> {
     open("o/r", 7, "feature/PROJ-1-login");
     open("o/r", 8, "feature/PROJ-2-one");
     open("o/second", 9, "feature/PROJ-2-two");
+    github.add_stranger("mallory");
+    let head_repo = Some("mallory/r".to_owned());
+    let theirs = NewPull::new("mallory", "feature/PROJ-1-mine", &commit(8), DIFF);
+    github.open_pull("o/r", NewPull { head_repo, ..theirs });
     github
 }
 
@@ -148,6 +152,20 @@ impl Served {
         let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
         let listed = self.queue.list(&filter).unwrap();
         listed.iter().map(|listed| listed.task.id.to_string()).collect()
+    }
+
+    /// Does a task.
+    fn complete(&self, task: &str) {
+        let (queue, agent) = ("qa".parse().unwrap(), "qa".parse().unwrap());
+        let tenure = Tenure::ByTime(Duration::from_secs(60));
+        let claimed = self.queue.claim(&queue, &agent, tenure, 1).unwrap().remove(0);
+        assert_eq!(claimed.task.id.as_str(), task);
+        let done = Settlement::Completed {
+            summary: String::new(),
+            context: Map::new(),
+            follow_ups: Vec::new(),
+        };
+        self.queue.settle(&claimed.lease, done).unwrap();
     }
 
     /// What GitHub was asked about, each thing once.
