@@ -261,6 +261,7 @@ fn unsure(finding: &Finding) -> String {
         Mark::FileNotFound => Some("there is no such file"),
         Mark::QuoteNotFound => Some("what it quotes does not stand there"),
         Mark::NoQuote => Some("it quotes too little to be checked"),
+        Mark::NoPlace => Some("it names no file and line"),
         Mark::FileMoved
         | Mark::LineMoved
         | Mark::LineBeyondEnd

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::alike::{self, Subject};
 use crate::grade::{Grade, Native};
+use crate::incomplete::IncompleteReason;
 use crate::merge::NO_CATEGORY;
-use crate::outcome::{self, Audit, Outcome};
+use crate::outcome::{self, Audit, Judgement, Outcome};
 use crate::read::{self, Fallback, Rejected, Repair};
 use crate::recurring::{Issue, Recurrence, Round, recurring};
 use crate::sequence;
@@ -30,6 +31,10 @@ pub struct Parsed {
     pub repairs: Vec<Repair>,
     /// What could not be taken.
     pub rejected: Vec<Rejected>,
+    /// Why the text may have left out a finding; empty where its list of findings is whole and
+    /// its words agree with the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<IncompleteReason>,
     /// How the outcome came about.
     pub audit: Audit,
     /// Who wrote it, where it says so.
@@ -150,7 +155,7 @@ pub fn parse(bytes: &[u8], format: Format, root: Option<&str>) -> (Parsed, bool)
     reading.repairs.splice(0..0, encoding);
     let usable = reading.usable;
     let judged = if usable { text.as_str() } else { "" };
-    let (outcome, audit) = outcome::judge(judged, &reading);
+    let Judgement { outcome, audit, incomplete } = outcome::judge(judged, &reading);
     let parsed = Parsed {
         findings: reading
             .votes
@@ -161,6 +166,7 @@ pub fn parse(bytes: &[u8], format: Format, root: Option<&str>) -> (Parsed, bool)
         fallback: reading.fallback,
         repairs: reading.repairs,
         rejected: reading.rejected,
+        incomplete,
         audit,
         reviewer: reading.envelope.reviewer,
         residual_risks: reading.envelope.remarks.residual_risks,

@@ -110,10 +110,10 @@ fn passes(finding: &Finding) -> bool {
     is_sure || finding.vouched_for || finding.settled_conflict.is_some()
 }
 
-/// Says whether a confidence is enough for a grade. What may be critical is reported at half the
-/// certainty.
+/// Returns true if a confidence is enough for a grade. A finding that may be critical is reported
+/// at half the certainty.
 pub(crate) fn is_sure(grade: &Grade, confidence: Anchor) -> bool {
-    let critical = grade.impact().level() == 0;
+    let critical = grade.impact().level() == 0 || grade.is_unmapped();
     confidence >= if critical { Anchor::MODERATE } else { Anchor::HIGH }
 }
 

@@ -185,14 +185,37 @@ const WORDS: &[Word] = {
     ]
 };
 
-/// What reviewers write where they were told the P levels in prose.
+/// Words for the P levels that reviewers write where they were told the levels in prose.
 const PROSE: &[(&str, &str)] = &[
     ("must-fix", "P0"),
-    ("important", "P1"),
     ("should-fix", "P1"),
     ("worth-noting", "P2"),
     ("could-fix", "P2"),
     ("low-signal", "P3"),
+];
+
+/// Words of no vocabulary whose level is clear, with the nearest of the seven levels.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("blocker", "CRITICAL"),
+    ("blocking", "CRITICAL"),
+    ("fatal", "CRITICAL"),
+    ("severe", "CRITICAL"),
+    ("urgent", "CRITICAL"),
+    ("show-stopper", "CRITICAL"),
+    ("showstopper", "CRITICAL"),
+    ("error", "HIGH"),
+    ("important", "HIGH"),
+    ("serious", "HIGH"),
+    ("warning", "MEDIUM"),
+    ("moderate", "MEDIUM"),
+    ("info", "MINOR"),
+    ("informational", "MINOR"),
+    ("note", "MINOR"),
+    ("nit", "MINOR"),
+    ("nitpick", "MINOR"),
+    ("trivial", "MINOR"),
+    ("style", "MINOR"),
+    ("cosmetic", "MINOR"),
 ];
 
 /// The seven levels, worst first; the index is the impact.
@@ -200,23 +223,34 @@ pub const SEVEN_LEVELS: [&str; 7] =
     ["CRITICAL", "HIGH", "MAJOR", "MEDIUM", "LOW", "MINOR", "SUGGESTION"];
 
 impl Grade {
-    /// Reads a severity word of any vocabulary, in any case. An unknown word is kept as written
-    /// and obliges `should`.
+    /// Reads a severity word of any vocabulary, in any case. A synonym becomes the word of the
+    /// nearest of the seven levels; an unknown word is kept as written, and blocks.
     pub fn from_word(text: &str) -> Grade {
         let text = text.trim();
+        let listed = |list: &[(&'static str, &'static str)], part: &str| {
+            list.iter().find(|(word, _)| word.eq_ignore_ascii_case(part)).map(|(_, level)| *level)
+        };
+        let bare = text.trim_matches(|c: char| !c.is_alphanumeric());
+        if let Some(level) = listed(SYNONYMS, bare) {
+            return Grade::in_scheme(Scheme::Qa7, level).expect("a synonym names a level");
+        }
         if let Some(known) = WORDS.iter().find(|w| w.word.eq_ignore_ascii_case(text)) {
             return known.grade();
         }
-        let prose = text.rsplit('/').map(str::trim).find_map(|part| {
-            PROSE.iter().find(|(word, _)| word.eq_ignore_ascii_case(part)).map(|(_, p)| *p)
-        });
-        match prose.and_then(|p| Grade::in_scheme(Scheme::P, p)) {
-            Some(grade) => grade,
-            None => Grade::dressed_up(text).unwrap_or_else(|| Grade::unknown(text)),
-        }
+        let prose = text.rsplit('/').map(str::trim).find_map(|part| listed(PROSE, part));
+        prose
+            .and_then(|level| Grade::in_scheme(Scheme::P, level))
+            .or_else(|| Grade::dressed_up(text))
+            .unwrap_or_else(|| Grade::unknown(text))
+    }
+
+    /// Returns true if a text is a synonym, which is read as one of the seven levels.
+    pub fn is_synonym(text: &str) -> bool {
+        SYNONYMS.iter().any(|(word, _)| word.eq_ignore_ascii_case(text.trim()))
     }
 
     /// Reads a known word that stands between others or marks, as in `**HIGH**` or `P1 - High`.
+    /// Of several known words, the worst counts.
     fn dressed_up(text: &str) -> Option<Grade> {
         let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let is_denied =
@@ -224,8 +258,12 @@ impl Grade {
         if is_denied || words().count() > 4 {
             return None;
         }
-        let known = |word: &str| WORDS.iter().find(|known| known.word.eq_ignore_ascii_case(word));
-        words().find_map(known).map(Word::grade)
+        let known = |word: &str| {
+            let known = WORDS.iter().find(|known| known.word.eq_ignore_ascii_case(word));
+            let synonym = || SYNONYMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(word));
+            known.map(Word::grade).or_else(|| Grade::in_scheme(Scheme::Qa7, synonym()?.1))
+        };
+        words().filter_map(known).min_by_key(Grade::impact)
     }
 
     /// Says whether a text is a severity word and nothing else.
@@ -331,10 +369,13 @@ impl Grade {
         }
     }
 
-    /// Says whether an open finding of this grade keeps a change from being ready: it obliges
-    /// *must*, or it is MAJOR or P1 or worse.
+    /// Returns true if an open finding of this grade keeps a change from being ready: the finding
+    /// obliges *must*, is MAJOR or P1 or worse, or has a severity that no vocabulary knows, which
+    /// may be any of these.
     pub fn blocks(&self) -> bool {
-        self.obligation() == Obligation::Must || self.impact() <= Impact::MAJOR
+        self.is_unmapped()
+            || self.obligation() == Obligation::Must
+            || self.impact() <= Impact::MAJOR
     }
 
     /// Orders grades, the worst first.
@@ -342,9 +383,10 @@ impl Grade {
         self.impact().cmp(&other.impact()).then(self.obligation().cmp(&other.obligation()))
     }
 
-    /// Says whether this is at least as bad as the other.
+    /// Returns true if this grade is at least as bad as the other one. A severity that no
+    /// vocabulary knows may be as bad as any.
     pub fn at_least(&self, other: &Grade) -> bool {
-        self.worst_first(other) != Ordering::Greater
+        self.is_unmapped() || self.worst_first(other) != Ordering::Greater
     }
 }
 
@@ -414,7 +456,7 @@ mod tests {
     fn every_word_maps_as_the_table_says() {
         let words = [
             "CRITICAL", "HIGH", "MAJOR", "MEDIUM", "LOW", "MINOR", "SUGGESTION", "P0", "P1", "P2",
-            "P3", "MUST", "SHOULD", "MAY", "COULD", "trivial", "blocker",
+            "P3", "MUST", "SHOULD", "MAY", "COULD", "trivial", "blocker", "blockr",
         ];
         let table: Vec<String> = words.iter().map(|word| row(word)).collect();
         expect_test::expect![[r#"
@@ -433,9 +475,36 @@ mod tests {
             SHOULD: - should MEDIUM P2 medium SHOULD warning
             MAY: - may MINOR P3 low MAY note
             COULD: - may MINOR P3 low COULD note
-            trivial: 6 - SUGGESTION P3 trivial MAY note
-            blocker: - should MEDIUM P2 medium SHOULD warning"#]]
+            trivial: 5 may MINOR P3 low MAY note
+            blocker: 0 must CRITICAL P0 high MUST error
+            blockr: - should MEDIUM P2 medium SHOULD warning"#]]
         .assert_eq(&table.join("\n"));
+    }
+
+    #[test]
+    fn a_synonym_is_read_as_the_nearest_level() {
+        let level = |word: &str| Grade::from_word(word).in_words_of(Scheme::Qa7).to_owned();
+        for (words, expected) in [
+            ("blocker Fatal SEVERE urgent show-stopper showstopper", "CRITICAL"),
+            ("error important", "HIGH"),
+            ("warning moderate", "MEDIUM"),
+            ("info note nit trivial style cosmetic", "MINOR"),
+        ] {
+            for word in words.split(' ') {
+                assert_eq!(level(word), expected, "{word}");
+                assert_eq!(level(&format!("**{word}**")), expected, "{word}");
+            }
+        }
+        assert_eq!(level("minor / blocker"), "CRITICAL");
+    }
+
+    #[test]
+    fn a_word_that_nothing_knows_blocks_at_every_line() {
+        for word in ["UNKNOWN", "blockr", "sev-1", "hihg", "not critical"] {
+            let grade = Grade::from_word(word);
+            assert!(grade.is_unmapped() && grade.blocks(), "{word}");
+            assert!(SEVEN_LEVELS.iter().all(|level| grade.at_least(&Grade::from_word(level))));
+        }
     }
 
     #[test]

@@ -19,6 +19,9 @@ use crate::vote::{Anchor, Lines, Vote};
 /// A quote needs this many characters to prove anything.
 const MIN_QUOTE: usize = 8;
 
+/// The prefixes that git writes before the paths of a diff.
+const DIFF_PREFIXES: [&str; 6] = ["a/", "b/", "i/", "w/", "c/", "o/"];
+
 /// The tree after the change.
 ///
 /// An implementation answers for files inside the tree only: it never follows a link out of it.
@@ -93,6 +96,8 @@ pub enum Mark {
     OutsideTheHunks,
     /// Its reviewer may not give so bad a grade.
     GradeCapped,
+    /// No file and line are named, so that nothing could be checked.
+    NoPlace,
 }
 
 /// A vote and what the tree says of it.
@@ -120,6 +125,9 @@ pub struct Grounded<'a> {
     pub quote: Option<String>,
     /// All lines of that quote.
     pub quoted: Option<String>,
+    /// Whether the vote quotes code, which stands in the tree where there is one, or comes from a
+    /// compact report.
+    pub is_backed: bool,
     /// Where the quotes stand; `None` where one of them was not found, or there is none.
     pub(crate) quoted_lines: Option<Vec<Lines>>,
     /// The lines around it without their blanks.
@@ -179,23 +187,34 @@ impl FileView {
         hashes.get((line as usize).checked_sub(1)?).cloned()
     }
 
-    /// Finds where a quote stands, nearest to a line.
-    fn find(&self, quote: &[String], near: u32) -> Option<u32> {
-        let first = quote.first()?;
-        let whole = self.places.get(first).map(Vec::as_slice).unwrap_or_default();
-        let nearest = |places: &mut dyn Iterator<Item = u32>| {
-            places.filter(|at| self.follows(quote, *at)).min_by_key(|at| at.abs_diff(near))
-        };
-        nearest(&mut whole.iter().copied()).or_else(|| {
-            let within = self.squeezed.iter().zip(1u32..).filter(|(line, _)| line.contains(first));
-            nearest(&mut within.map(|(_, number)| number))
+    /// Finds the place that a quote proves, nearest to a line. A lone name proves nothing inside of
+    /// a line: it stands in many.
+    fn find(&self, quote: &Quote, near: u32) -> Option<u32> {
+        let whole = self.places.get(quote.first()).map(Vec::as_slice).unwrap_or_default();
+        let nearest = whole.iter().copied().filter(|at| self.follows(quote, *at));
+        nearest.min_by_key(|at| at.abs_diff(near)).or_else(|| match quote.is_name {
+            true => None,
+            false => self.find_within(quote, near),
         })
     }
 
-    /// Gives the line on which a quote that starts at a line ends.
-    fn last_line(&self, quote: &[String], at: u32) -> u32 {
+    /// Finds where a quote stands inside of a line, nearest to a line.
+    fn find_within(&self, quote: &Quote, near: u32) -> Option<u32> {
+        let within = self.squeezed.iter().zip(1u32..);
+        let within = within.filter(|(line, _)| line.contains(quote.first()));
+        let numbers = within.map(|(_, number)| number).filter(|at| self.follows(quote, *at));
+        numbers.min_by_key(|at| at.abs_diff(near))
+    }
+
+    /// Returns true if a quote stands anywhere in the file, be it only a name.
+    fn contains(&self, quote: &Quote) -> bool {
+        self.find_within(quote, 1).is_some()
+    }
+
+    /// Returns the line on which a quote that starts at a line ends.
+    fn last_line(&self, quote: &Quote, at: u32) -> u32 {
         let after = self.squeezed.iter().zip(1u32..).skip(at as usize);
-        let more = after.filter(|(line, _)| !line.is_empty()).take(quote.len() - 1);
+        let more = after.filter(|(line, _)| !line.is_empty()).take(quote.lines.len() - 1);
         more.last().map_or(at, |(_, number)| number)
     }
 
@@ -204,10 +223,10 @@ impl FileView {
     }
 
     /// Says whether the further lines of a quote stand after its first, blank lines apart.
-    fn follows(&self, quote: &[String], at: u32) -> bool {
+    fn follows(&self, quote: &Quote, at: u32) -> bool {
         let after = self.squeezed.get(at as usize..).unwrap_or_default();
         let mut lines = after.iter().filter(|line| !line.is_empty());
-        quote[1..].iter().all(|wanted| lines.next().is_some_and(|line| line.contains(wanted)))
+        quote.lines[1..].iter().all(|wanted| lines.next().is_some_and(|line| line.contains(wanted)))
     }
 }
 
@@ -240,8 +259,9 @@ impl<'t> Ground<'t> {
             confidence: stated_confidence(vote, reviewer),
             pre_existing: vote.pre_existing,
             marks: Vec::new(),
-            quote: quotes.first().and_then(|quote| quote.first()).cloned(),
-            quoted: quotes.first().map(|quote| quote.join("\n")),
+            quote: quotes.first().map(|quote| quote.first().to_owned()),
+            quoted: quotes.first().map(|quote| quote.lines.join("\n")),
+            is_backed: !quotes.is_empty() || vote.is_compact,
             quoted_lines: None,
             surroundings: None,
             symbol: None,
@@ -251,6 +271,13 @@ impl<'t> Ground<'t> {
         if let Some(tree) = self.tree {
             self.check_tree(tree, &quotes, &mut grounded);
         }
+        let is_placed = grounded.file.is_some() && grounded.lines.is_some();
+        if vote.confidence.is_none() && reviewer.kind == ReviewerKind::Persona && !is_placed {
+            grounded.marks.push(Mark::NoPlace);
+        }
+        let is_unfounded =
+            |mark: &Mark| matches!(mark, Mark::FileNotFound | Mark::QuoteNotFound | Mark::NoQuote);
+        grounded.is_backed &= !grounded.marks.iter().any(is_unfounded);
         if let Some(changed) = self.changed {
             self.check_change(changed, &mut grounded);
         }
@@ -269,13 +296,15 @@ impl<'t> Ground<'t> {
     pub fn lacks(&self, path: &RepoPath, evidence: &[String]) -> bool {
         let quotes = quotes(evidence);
         let view = self.tree.and_then(|tree| self.view(tree, path));
-        let lacks = |view: Rc<FileView>| quotes.iter().all(|quote| view.find(quote, 1).is_none());
+        let lacks = |view: Rc<FileView>| quotes.iter().all(|quote| !view.contains(quote));
         !quotes.is_empty() && view.is_some_and(lacks)
     }
 
-    fn check_tree(&self, tree: &dyn Tree, quotes: &[Vec<String>], grounded: &mut Grounded<'_>) {
+    fn check_tree(&self, tree: &dyn Tree, quotes: &[Quote], grounded: &mut Grounded<'_>) {
         let personal = grounded.reviewer.kind == ReviewerKind::Persona;
-        if quotes.is_empty() && personal && grounded.vote.confidence.is_some() {
+        let Vote { confidence, is_compact, .. } = grounded.vote;
+        // A compact report has no room for evidence, so it is not missed there.
+        if quotes.is_empty() && personal && confidence.is_some() && !is_compact {
             if grounded.confidence > Anchor::MODERATE {
                 grounded.marks.push(Mark::NoQuote);
             }
@@ -294,7 +323,8 @@ impl<'t> Ground<'t> {
             grounded.marks.push(Mark::LineBeyondEnd);
             grounded.lines = None;
         }
-        if grounded.lines.is_none() && grounded.vote.confidence.is_none() && personal {
+        let may_lack_quotes = confidence.is_none() || *is_compact;
+        if grounded.lines.is_none() && may_lack_quotes && personal {
             grounded.confidence = grounded.confidence.min(Anchor::MODERATE);
         }
         if let Some(lines) = grounded.lines {
@@ -304,11 +334,18 @@ impl<'t> Ground<'t> {
         }
     }
 
-    /// Finds the vote's file, by the end of its path if need be.
+    /// Finds the vote's file: as it is named, without the prefix that diffs write, or by the end of
+    /// its path.
     fn locate(&self, tree: &dyn Tree, grounded: &mut Grounded<'_>) -> Option<RepoPath> {
         let path = grounded.file.clone()?;
         if tree.exists(&path) {
             return Some(path);
+        }
+        let plain = DIFF_PREFIXES.iter().find_map(|prefix| path.as_str().strip_prefix(prefix));
+        let plain = plain.and_then(|plain| RepoPath::exact(plain).ok());
+        if let Some(plain) = plain.filter(|plain| tree.exists(plain)) {
+            grounded.file = Some(plain.clone());
+            return Some(plain);
         }
         let ending = format!("/{path}");
         let paths = self.paths.get_or_init(|| tree.paths());
@@ -339,13 +376,13 @@ impl<'t> Ground<'t> {
         view
     }
 
-    fn check_quotes(&self, quotes: &[Vec<String>], view: &FileView, grounded: &mut Grounded<'_>) {
+    fn check_quotes(&self, quotes: &[Quote], view: &FileView, grounded: &mut Grounded<'_>) {
         if quotes.is_empty() {
             return;
         }
         let stated = grounded.lines;
         let near = stated.map_or(1, Lines::start);
-        let places: Vec<Option<(u32, &Vec<String>)>> =
+        let places: Vec<Option<(u32, &Quote)>> =
             quotes.iter().map(|quote| Some((view.find(quote, near)?, quote))).collect();
         grounded.quoted_lines = places
             .iter()
@@ -430,9 +467,23 @@ fn stated_confidence(vote: &Vote, reviewer: &Reviewer) -> Anchor {
     })
 }
 
+/// Code that a vote quotes.
+struct Quote {
+    /// The lines without their blanks; at least one.
+    lines: Vec<String>,
+    /// Whether the quote is one name and nothing else, such as `handle_request` or `user.save`.
+    is_name: bool,
+}
+
+impl Quote {
+    fn first(&self) -> &str {
+        self.lines.first().expect("a quote has a line")
+    }
+}
+
 /// Takes the quotes out of a vote's evidence: each entry's fenced or back-ticked parts, else the
-/// entry itself, as lines without blanks.
-fn quotes(evidence: &[String]) -> Vec<Vec<String>> {
+/// entry itself.
+fn quotes(evidence: &[String]) -> Vec<Quote> {
     let mut found = Vec::new();
     for entry in evidence {
         let before = found.len();
@@ -453,10 +504,13 @@ fn quotes(evidence: &[String]) -> Vec<Vec<String>> {
     found
 }
 
-fn as_quote(text: &str) -> Option<Vec<String>> {
+fn as_quote(text: &str) -> Option<Quote> {
     let lines: Vec<String> = text.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
     let size: usize = lines.iter().map(|line| line.chars().count()).sum();
-    (size >= MIN_QUOTE).then_some(lines)
+    let is_of_name =
+        |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '-' | '$' | '@');
+    let is_name = text.trim().chars().all(is_of_name);
+    (size >= MIN_QUOTE).then_some(Quote { lines, is_name })
 }
 
 /// Takes `src/a.rs:12 -- ` off the front of an entry.

@@ -16,6 +16,7 @@ pub mod gate;
 pub mod grade;
 pub mod ground;
 pub mod identity;
+pub mod incomplete;
 pub mod merge;
 pub mod outcome;
 pub mod path;

@@ -366,25 +366,29 @@ fn vouches(vote: &Grounded<'_>) -> bool {
     vote.reviewer.kind != ReviewerKind::Persona && gate::is_sure(&vote.grade, vote.confidence)
 }
 
-/// Orders votes by grade, confidence and reviewer, the one that speaks for the finding first.
+/// Orders votes by grade, confidence and reviewer, the one that speaks for the finding first. A
+/// severity that a vocabulary knows goes before one that none does: it grades the finding.
 fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
     let native = |grade: &Grade| grade.native().map(|n| (n.scheme, n.word.clone()));
-    a.grade
-        .worst_first(&b.grade)
+    (a.grade.is_unmapped().cmp(&b.grade.is_unmapped()))
+        .then_with(|| a.grade.worst_first(&b.grade))
         .then_with(|| b.confidence.cmp(&a.confidence))
         .then_with(|| a.reviewer.name.cmp(&b.reviewer.name))
         .then_with(|| native(&a.grade).cmp(&native(&b.grade)))
         .then_with(|| a.source.1.cmp(&b.source.1))
 }
 
-/// Takes the best confidence at the finding's grade, lifted once where independent reviewers
-/// agree. Votes at another grade say nothing about this one.
+/// Returns the best confidence at the finding's grade, lifted once where independent reviewers
+/// agree. Votes at another grade say nothing about this one, and doubtful votes that quote no code
+/// do not make each other sure.
 fn confidence(at_grade: &[&Grounded<'_>]) -> Anchor {
     let best = at_grade.iter().map(|vote| vote.confidence).max().unwrap_or(Anchor::NONE);
-    let agree = at_grade
+    let counts = |vote: &&&Grounded<'_>| best > Anchor::MODERATE || vote.is_backed;
+    let counting: Vec<&Grounded<'_>> = at_grade.iter().filter(counts).copied().collect();
+    let agree = counting
         .iter()
         .enumerate()
-        .any(|(at, a)| at_grade[..at].iter().any(|b| a.reviewer.is_independent_of(b.reviewer)));
+        .any(|(at, a)| counting[..at].iter().any(|b| a.reviewer.is_independent_of(b.reviewer)));
     if agree { best.lifted() } else { best }
 }
 

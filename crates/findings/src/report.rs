@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::Grade;
+use crate::incomplete::IncompleteReason;
 use crate::outcome;
 use crate::read::{self, Envelope, Rejected, Remarks, Repair};
 use crate::spent::Spent;
@@ -83,8 +84,10 @@ pub struct Report {
     pub rejected: Vec<Rejected>,
     /// How many findings of it could not be read.
     pub lost: usize,
-    /// Whether its own verdict asks for changes.
-    pub refuses: bool,
+    /// Why the report may have left out a finding: its findings count, and its silence about the
+    /// rest of the change does not.
+    #[serde(default)]
+    pub incomplete: Vec<IncompleteReason>,
     /// Why it says nothing, where it does: such a report covered nothing.
     pub unusable: Option<String>,
     /// Whether the change cannot be ready without it.
@@ -103,7 +106,7 @@ impl Report {
             remarks: Remarks::default(),
             rejected: Vec::new(),
             lost: 0,
-            refuses: false,
+            incomplete: Vec::new(),
             unusable: None,
             required: true,
             spent: None,
@@ -127,7 +130,9 @@ impl Report {
             return report;
         }
         let reading = read::read(text, root);
+        let incomplete = outcome::judge(text, &reading).incomplete;
         let mut report = Report::from_envelope(reading.envelope, name);
+        report.incomplete = incomplete;
         report.rejected = reading.rejected;
         report.lost = reading.lost;
         report.remarks.notes.extend(reading.repairs.iter().map(note));
@@ -146,9 +151,15 @@ impl Report {
         report
     }
 
-    /// Says whether all of it could be read.
+    /// Returns true if all of the report could be read, and its silence counts.
     pub fn is_whole(&self) -> bool {
-        self.unusable.is_none() && self.lost == 0
+        self.unusable.is_none() && self.lost == 0 && self.incomplete.is_empty()
+    }
+
+    /// Adds the votes of an earlier answer of the same reviewer that this report does not have.
+    pub fn include_votes_of(&mut self, earlier: Report) {
+        let missing = read::unlisted(earlier.votes, &self.votes);
+        self.votes.extend(missing);
     }
 
     /// Takes the report for one of another kind of reviewer.
@@ -179,11 +190,7 @@ impl Report {
         let mut reviewer = Reviewer::new(name, ReviewerKind::Persona);
         reviewer.family = envelope.family;
         reviewer.attested = envelope.independence_verified;
-        Report {
-            remarks: envelope.remarks,
-            refuses: envelope.verdict.as_deref().is_some_and(outcome::refuses),
-            ..Report::new(reviewer)
-        }
+        Report { remarks: envelope.remarks, ..Report::new(reviewer) }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::gate::{self, Mode, Route};
 use crate::grade::{Grade, Scheme};
 use crate::ground::{ChangedLines, Ground, Tree};
 use crate::identity::{Day, Dismissal, Memory, Past, Resolved, Suppression};
+use crate::incomplete::IncompleteReason;
 use crate::merge::{self, Merge};
 use crate::read::Rejected;
 use crate::report::{Report, Reviewer, ReviewerKind};
@@ -157,6 +158,9 @@ pub struct ReportSummary {
     /// Why it says nothing, where it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unusable: Option<String>,
+    /// Why the report may have left out a finding.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<IncompleteReason>,
     /// What was mended or missing in its form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -298,6 +302,7 @@ fn summaries(reports: &[Report]) -> Vec<ReportSummary> {
             kind: Some(report.reviewer.kind),
             votes: report.votes.len(),
             unusable: report.unusable.clone(),
+            incomplete: report.incomplete.clone(),
             notes: report.remarks.notes.clone(),
             faults: faults(report),
             rejected: report.rejected.clone(),

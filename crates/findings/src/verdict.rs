@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::grade::{Grade, Obligation};
+use crate::ground::Mark;
 use crate::report::{Report, ReviewerKind};
 
 /// Where a change stands.
@@ -54,7 +55,10 @@ pub enum Rule {
     NothingReviewed,
     /// Somebody had to look at a part of the change and could not.
     NotCovered,
-    /// A part of a report could not be read.
+    /// A finding that may block names no file and line, so that it could not be checked.
+    NoPlace,
+    /// A report may have left out a finding: a part of it could not be read, or its words
+    /// contradict its list.
     Unreadable,
     /// An open finding that should be fixed.
     Should,
@@ -114,6 +118,9 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
     let mut because = blocking;
     because.extend(missing);
     because.extend(fixes);
+    let held_back = evidence.held_back.iter().filter(|finding| !may_block(evidence, finding));
+    let doubtful: Vec<&Finding> =
+        held_back.filter(|finding| finding.grade.obligation() != Obligation::May).collect();
     if because.is_empty() {
         because.push(Reason {
             rule: Rule::Clear,
@@ -121,7 +128,16 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
             findings: Vec::new(),
         });
     }
+    because.extend(reason(Rule::HeldBack, "held back as unsure", &doubtful));
     Verdict { state, because, incomplete }
+}
+
+/// Returns true if a finding would block if it were sure.
+fn may_block(evidence: &Evidence<'_>, finding: &Finding) -> bool {
+    match evidence.fail_on {
+        Some(line) => finding.grade.at_least(line),
+        None => finding.grade.blocks(),
+    }
 }
 
 fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
@@ -154,53 +170,55 @@ fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
 }
 
 fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let reason = |rule, text| Reason { rule, text, findings: Vec::new() };
+    let because = |rule, text| Reason { rule, text, findings: Vec::new() };
     if evidence.reports.is_empty() {
-        return vec![reason(Rule::NothingReviewed, "there is no report at all".to_owned())];
+        return vec![because(Rule::NothingReviewed, "there is no report at all".to_owned())];
     }
     let mut reasons = Vec::new();
+    let is_unplaced = |f: &&Finding| may_block(evidence, f) && f.marks.contains(&Mark::NoPlace);
+    let unplaced: Vec<&Finding> = evidence.held_back.iter().filter(is_unplaced).collect();
+    let what = "may block, and no place is named to check";
+    reasons.extend(reason(Rule::NoPlace, what, &unplaced));
     if let Some(coverage) = evidence.coverage {
         if coverage.hunks() == 0 {
-            reasons.push(reason(Rule::NothingReviewed, "the change is empty".to_owned()));
+            reasons.push(because(Rule::NothingReviewed, "the change is empty".to_owned()));
         } else if coverage.is_empty() && coverage.failed.is_empty() {
             let text = format!("nobody looked at any of it: {coverage}");
-            reasons.push(reason(Rule::NothingReviewed, text));
+            reasons.push(because(Rule::NothingReviewed, text));
         } else if !coverage.failed.is_empty() {
             let text = format!("not all of it could be looked at: {coverage}");
-            reasons.push(reason(Rule::NotCovered, text));
+            reasons.push(because(Rule::NotCovered, text));
         } else if coverage.short_of_requirement() > 0 {
             let asked = coverage.require.as_str();
             let text = format!("coverage.require is {asked}, and there is less: {coverage}");
-            reasons.push(reason(Rule::NotCovered, text));
+            reasons.push(because(Rule::NotCovered, text));
         }
     }
-    for report in evidence.reports.iter().filter(|report| report.required) {
+    for report in evidence.reports {
         let name = &report.reviewer.name;
-        if let Some(why) = &report.unusable {
-            reasons.push(reason(Rule::NoReport, format!("`{name}` gave nothing usable: {why}")));
-        } else if report.lost > 0 {
+        if let Some(why) = report.unusable.as_ref().filter(|_| report.required) {
+            reasons.push(because(Rule::NoReport, format!("`{name}` gave nothing usable: {why}")));
+        }
+        // A reviewer that need not answer may fail; what it did answer may not be lost.
+        if report.unusable.is_none() {
+            let texts = report.incomplete.iter().map(|why| format!("`{name}`: {}", why.text));
+            reasons.extend(texts.map(|text| because(Rule::Unreadable, text)));
+        }
+        if report.lost > 0 && report.incomplete.is_empty() {
             let text = format!("{} of what `{name}` found could not be read", report.lost);
-            reasons.push(reason(Rule::Unreadable, text));
-        } else if report.refuses && report.votes.is_empty() {
-            let text = format!("`{name}` asks for changes and names none");
-            reasons.push(reason(Rule::Unreadable, text));
+            reasons.push(because(Rule::Unreadable, text));
         }
     }
     reasons
 }
 
 fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
-    let blocks = |f: &&Finding| match evidence.fail_on {
-        Some(line) => f.grade.at_least(line),
-        None => f.grade.blocks(),
-    };
+    let blocks = |f: &&Finding| may_block(evidence, f);
     let rest: Vec<&Finding> = evidence.open.iter().filter(|f| !blocks(f)).collect();
     let (should, rest): (Vec<&Finding>, Vec<&Finding>) =
         rest.into_iter().partition(|f| f.grade.obligation() != Obligation::May);
     let actionable: Vec<&Finding> = rest.into_iter().filter(|f| f.is_actionable()).collect();
-    // What came without a severity that anybody knows may be anything.
-    let may_block = |f: &&Finding| f.grade.is_unmapped() || blocks(f);
-    let held: Vec<&Finding> = evidence.held_back.iter().filter(may_block).collect();
+    let held: Vec<&Finding> = evidence.held_back.iter().filter(blocks).collect();
     let mut reasons = Vec::new();
     // A change is not simply ready where somebody who meant to read it could not.
     let unheard = evidence

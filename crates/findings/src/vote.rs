@@ -269,6 +269,9 @@ pub struct Vote {
     pub confidence: Option<Anchor>,
     /// What it is based on, mostly quotes.
     pub evidence: Vec<String>,
+    /// Whether the vote comes from a compact persona report, whose form has no evidence.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_compact: bool,
     /// What should happen to it.
     pub autofix_class: Option<AutofixClass>,
     /// Who acts next.
@@ -304,6 +307,7 @@ impl Vote {
             replacement: None,
             confidence: None,
             evidence: Vec::new(),
+            is_compact: false,
             autofix_class: None,
             owner: None,
             requires_verification: false,

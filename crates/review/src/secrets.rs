@@ -24,7 +24,8 @@ pub(crate) fn keep_secrets(report: &mut Report) {
     let said = said.chain(&mut remarks.not_covered).chain(&mut remarks.notes);
     let rejected = report.rejected.iter_mut();
     let rejected = rejected.flat_map(|rejected| [&mut rejected.reason, &mut rejected.raw]);
-    for text in votes.chain(said).chain(rejected).chain(&mut report.unusable) {
+    let incomplete = report.incomplete.iter_mut().map(|reason| &mut reason.text);
+    for text in votes.chain(said).chain(rejected).chain(incomplete).chain(&mut report.unusable) {
         let redacted = redacted_text(text);
         if *text != redacted {
             *text = redacted;

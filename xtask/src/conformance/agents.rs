@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use assay_fakes::model::{
-    Answer, Asked, Cut, FakeModel, Fault, Pause, Received, Script, SmallReview,
+    Answer, Asked, Cut, DAMAGED_REPORTS, DamagedReport, FakeModel, Fault, Pause, Received, Script,
+    SmallReview,
 };
 use serde_json::{Value, json};
 
@@ -91,6 +92,10 @@ fn check(program: &Program) -> Vec<Check> {
     for trouble in troubles().into_iter().filter(is_tried) {
         let outcome = Outcome::of(bad_review(program, &path, &trouble));
         checks.push((name(trouble.name), outcome));
+    }
+    for report in DAMAGED_REPORTS.iter().filter(|_| program.is_known) {
+        let outcome = Outcome::of(damaged_review(program, &path, *report));
+        checks.push((name(report.name), outcome));
     }
     checks
 }
@@ -218,6 +223,20 @@ fn bad_review(program: &Program, path: &str, trouble: &Trouble) -> anyhow::Resul
     ensure!(ran.time < most, "it took {:?}, for all that it has {most:?}", ran.time);
     ensure!(!server.requests().is_empty(), "nothing was asked");
     stage.only_run()?;
+    stage.is_left_clean()
+}
+
+/// Lets every answer be one that lost, hides or contradicts a finding.
+fn damaged_review(program: &Program, path: &str, report: DamagedReport) -> anyhow::Result<()> {
+    let server = FakeModel::start(move |_: &Asked| Answer::text(report.text));
+    let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
+    let ran = stage.review(&["--persona", "correctness"])?;
+    println!("  {}: {}", report.name, ran.line());
+    let state = ran.json()?["verdict"]["state"].clone();
+    let is_stopped =
+        state == "incomplete" && ran.code == 3 || state == "not_ready" && ran.code == 1;
+    ensure!(is_stopped, "it is {state}, {}: {}", ran.code, ran.said());
+    ensure!(!server.requests().is_empty(), "nothing was asked");
     stage.is_left_clean()
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
             "qa" => qa::run(seed)?,
             "queue" => queue::run(seed)?,
             "webhooks" => webhooks::run(seed)?,
-            properties => properties::run(properties)?,
+            properties => properties::run(properties, seed)?,
         };
         outcomes.extend(parts.into_iter().map(|(part, passed)| (suite, part, passed)));
     }

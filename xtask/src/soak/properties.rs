@@ -17,10 +17,14 @@ struct Part {
     cases: u32,
 }
 
-const SUITES: [Suite; 3] = [
+const SUITES: [Suite; 4] = [
     Suite {
         name: "reading",
         parts: &[Part { package: "assay-findings", filter: "properties", cases: 20_000 }],
+    },
+    Suite {
+        name: "damage",
+        parts: &[Part { package: "assay-findings", filter: "damage", cases: 1_000_000 }],
     },
     Suite {
         name: "posting",
@@ -45,23 +49,28 @@ pub(super) fn names() -> Vec<&'static str> {
 }
 
 /// Runs a suite; says for each of its parts whether it passed.
-pub(super) fn run(name: &str) -> anyhow::Result<Vec<(String, bool)>> {
+pub(super) fn run(name: &str, damage_seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
     let mut outcomes = Vec::new();
     for suite in SUITES.iter().filter(|suite| name == suite.name) {
         for part in suite.parts {
-            outcomes.push((part.package.to_owned(), soak(suite.name, part)?));
+            outcomes.push((part.package.to_owned(), soak(suite.name, part, damage_seed)?));
         }
     }
     Ok(outcomes)
 }
 
-fn soak(suite: &str, part: &Part) -> anyhow::Result<bool> {
+fn soak(suite: &str, part: &Part, damage_seed: u64) -> anyhow::Result<bool> {
     let seed = std::env::var(SEED).unwrap_or_else(|_| "random".to_owned());
     let Part { package, filter, cases } = part;
-    println!("=== {suite}, {package}: {cases} cases for each property, {SEED}: {seed}");
+    println!(
+        "=== {suite}, {package}: {cases} cases for each property, {SEED}: {seed}, seed of damage: \
+         {damage_seed}"
+    );
     let status = command("cargo", &["test", "--release", "--package", package])
         .args(["--test", "it", "--", "--nocapture", filter])
         .env("PROPTEST_CASES", cases.to_string())
+        .env("ASSAY_DAMAGE_MUTATIONS", cases.to_string())
+        .env("ASSAY_DAMAGE_SEED", damage_seed.to_string())
         .status()?;
     Ok(status.success())
 }

@@ -81,6 +81,9 @@ impl CommandWork {
             Some(_) => {}
         }
         let synthesis = handed_in::held_against(&reports, folder);
+        for reason in reports.iter().flat_map(|report| &report.incomplete) {
+            job.log.warning(&format!("What its program found is not complete: {}", reason.text));
+        }
         match synthesis.verdict.state {
             State::NotReady => {
                 let reviewed = Reviewed {

@@ -88,6 +88,9 @@ fn tell(job: &Job<'_>, reviewed: &Reviewed) {
         if let Some(why) = &report.unusable {
             job.log.warning(&format!("Failed to parse code fence JSON findings of {name}: {why}"));
         }
+        for why in report.incomplete.iter().map(|reason| &reason.text) {
+            job.log.warning(&format!("The report of {name} is not complete: {why}"));
+        }
         for rejected in &report.rejected {
             let why = &rejected.reason;
             job.log.warning(&format!("Failed to parse code fence JSON findings of {name}: {why}"));

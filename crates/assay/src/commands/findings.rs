@@ -15,6 +15,7 @@ use assay_findings::read::{self, MAX_TEXT};
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::validate::Tier;
+use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
 use assay_rules::WithSymbols;
 use clap::{Subcommand, ValueEnum};
@@ -237,7 +238,8 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
     );
     print_json(&synthesis)?;
     let all_usable = reports.iter().all(|report| report.unusable.is_none());
-    Ok(if all_usable && !reports.is_empty() { Exit::Ready } else { Exit::Incomplete })
+    let is_complete = all_usable && synthesis.verdict.state != State::Incomplete;
+    Ok(if is_complete { Exit::Ready } else { Exit::Incomplete })
 }
 
 fn open_tree(folder: &Path) -> anyhow::Result<DirTree> {

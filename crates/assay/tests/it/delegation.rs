@@ -185,6 +185,31 @@ fn a_list_of_findings_is_a_report_and_an_empty_one_is_of_nothing() {
 }
 
 #[test]
+fn a_damaged_report_that_is_handed_in_is_never_a_pass() {
+    let names = ["half list", "nested finding", "contradiction in words", "unknown severity"];
+    let damaged = assay_fakes::model::DAMAGED_REPORTS.iter();
+    for damaged in damaged.filter(|report| names.contains(&report.name)) {
+        let case = Case::new("");
+        let folder = case.repository.path();
+        let (review, started) = start(folder);
+        for task in started["tasks"].as_array().unwrap() {
+            let is_damaged = task["persona"] == "correctness";
+            let text = if is_damaged { damaged.text } else { "[]" };
+            let report = json!({
+                "review": review, "persona": task["persona"], "part": task["part"], "report": text,
+            });
+            let taken = done(folder, "report_findings", &report);
+            if taken["state"] != "taken" {
+                done(folder, "report_findings", &report);
+            }
+        }
+        let verdict = finish(folder, &review)["verdict"].clone();
+        let is_stopped = matches!(verdict.as_str(), Some("incomplete" | "not_ready" | "not ready"));
+        assert!(is_stopped, "{}: {verdict}", damaged.name);
+    }
+}
+
+#[test]
 fn files_that_change_while_the_review_is_open_leave_it_incomplete() {
     let case = Case::new("");
     let folder = case.repository.path();

@@ -118,6 +118,64 @@ fn validate_tells_where_and_what_was_expected() {
 }
 
 #[test]
+fn a_damaged_report_is_never_ready_and_never_approved() {
+    for report in assay_fakes::model::DAMAGED_REPORTS {
+        let parsed = assay(&["findings", "parse"], report.text);
+        assert_eq!(parsed.json()["outcome"]["approved"], false, "{}", report.name);
+        check_schema("parse", &parsed);
+        let ran = assay(&["findings", "synthesize", "-"], report.text);
+        let verdict = &ran.json()["verdict"];
+        let state = verdict["state"].as_str().unwrap();
+        assert!(matches!(state, "incomplete" | "not_ready"), "{}: {verdict}", report.name);
+        assert_eq!(ran.code, if state == "incomplete" { 3 } else { 0 }, "{}", report.name);
+        check_schema("synthesize", &ran);
+    }
+}
+
+#[test]
+fn a_list_that_never_closes_is_incomplete_and_says_where() {
+    let ran = assay(&["findings", "synthesize", "-"], r#"{"reviewer":"s","findings":["#);
+    assert_eq!(ran.code, 3);
+    let reason = &ran.json()["verdict"]["because"][0];
+    assert_eq!(reason["rule"], "unreadable");
+    assert_eq!(reason["text"], "`s`: the JSON is not closed: it breaks off at byte 28");
+}
+
+#[test]
+fn a_compact_report_blocks_with_a_tree_as_it_does_without() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("src/a.py"), "import db\nrows = db.run(sql)\n").unwrap();
+    let mut compact = persona("security", json!([finding("t", "P1", 2)]));
+    compact["findings"][0]["confidence"] = json!(100);
+    let fields = compact["findings"][0].as_object_mut().unwrap();
+    fields.remove("evidence");
+    fields.remove("why_it_matters");
+    let text = compact.to_string();
+    for tree in [&["--tree", "."][..], &[]] {
+        let args = [&["findings", "synthesize"], tree, &["-"]].concat();
+        let ran = assay_in(folder.path(), &args, text.as_bytes());
+        assert_eq!(ran.json()["verdict"]["state"], "not_ready", "{tree:?}: {}", ran.stdout);
+        assert_eq!(ran.json()["findings"][0]["confidence"], 100, "{tree:?}");
+    }
+}
+
+#[test]
+fn a_path_as_a_diff_writes_it_is_found_in_the_tree() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("src/a.py"), "import db\nrows = db.run(sql)\n").unwrap();
+    for prefix in ["a/", "b/", "./"] {
+        let mut report = persona("security", json!([finding("t", "P1", 2)]));
+        report["findings"][0]["file"] = json!(format!("{prefix}src/a.py"));
+        let args = ["findings", "synthesize", "--tree", ".", "-"];
+        let ran = assay_in(folder.path(), &args, report.to_string().as_bytes());
+        assert_eq!(ran.json()["verdict"]["state"], "not_ready", "{prefix}: {}", ran.stdout);
+        assert_eq!(ran.json()["findings"][0]["file"], "src/a.py", "{prefix}");
+    }
+}
+
+#[test]
 fn validate_knows_the_compact_tier() {
     let mut compact = persona("security", json!([finding("t", "P1", 2)]));
     let fields = compact["findings"][0].as_object_mut().unwrap();
@@ -384,7 +442,7 @@ fn what_cannot_be_read_counts_against_a_pass() {
     assert_eq!(answer["verdict"]["state"], "incomplete", "{answer:#}");
     let bare = json!([{"reviewer": "x", "findings": ["SQL injection in login"]}]);
     let answer = assay(&["findings", "synthesize", "-"], &bare.to_string()).json();
-    assert_eq!(answer["verdict"]["state"], "ready_with_fixes", "{answer:#}");
+    assert_eq!(answer["verdict"]["state"], "not_ready", "{answer:#}");
     let named = r#"{"findings": [], "comments": [{"severity": "HIGH", "description": "leak"}]}"#;
     let texts = r#"{"findings": ["SQL injection in login at a.py:3"]}"#;
     for text in [named, texts] {

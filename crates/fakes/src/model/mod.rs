@@ -7,6 +7,7 @@
 mod answer;
 mod asked;
 mod connection;
+mod damaged;
 mod dialect;
 mod fault;
 mod obedient;
@@ -18,6 +19,7 @@ mod small_review;
 
 pub use answer::{Answer, Usage};
 pub use asked::{Asked, Dialect};
+pub use damaged::{DAMAGED_REPORTS, DamagedReport};
 pub use fault::{Cut, Fault, Pause, RetryAfter};
 pub use obedient::Obedient;
 pub use rules::{Rule, Rules};

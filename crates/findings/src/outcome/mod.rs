@@ -4,10 +4,15 @@
 //! its conclusion and never from code, quotes or the diff; and where nothing was said, nothing was
 //! approved. The [`Audit`] says which words were seen and which rule decided.
 //!
+//! The reviewer's words count against its report and never for it: where they reject the change and
+//! no listed finding blocks it, or say that the change was not reviewed, the report is incomplete.
+//!
 //! [`speech`] finds the lines in which the reviewer speaks for itself, [`clauses`] takes them
-//! apart, and [`words`] knows what they say.
+//! apart, [`words`] knows which severities, failed tests and verdicts they name, and [`objections`]
+//! which objections they make.
 
 mod clauses;
+mod objections;
 mod speech;
 mod words;
 
@@ -15,7 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::Impact;
-use crate::read::{Reading, severity_tag};
+use crate::incomplete::{IncompleteKind, IncompleteReason};
+use crate::read::{OwnLines, Reading, severity_tag};
 use speech::Line;
 use words::Seen;
 
@@ -30,7 +36,8 @@ pub struct Outcome {
     pub has_test_failures: bool,
     /// Changes were asked for.
     pub has_change_requests: bool,
-    /// Something of high or major weight was found.
+    /// A HIGH or MAJOR finding. A CRITICAL one is told by `has_critical_issues` alone, so that the
+    /// two flags name different findings.
     pub has_major_issues: bool,
     /// The change has to be fixed first.
     pub needs_fix: bool,
@@ -82,6 +89,12 @@ pub enum Meaning {
     Major,
     /// A failed test.
     TestFailure,
+    /// An objection: something must be fixed, or must not be merged.
+    Objection,
+    /// A defect that is told in words.
+    Concern,
+    /// The reviewer says that the change was not reviewed.
+    NotReviewed,
     /// Nothing: it is negated, conditional, told of the past, or one of two choices.
     Ignored,
 }
@@ -113,23 +126,46 @@ pub struct Audit {
 /// The most matches that are told.
 const MAX_MATCHES: usize = 100;
 
-/// Judges a review text by what was read from it.
-pub fn judge(text: &str, reading: &Reading) -> (Outcome, Audit) {
+/// The most characters of a sentence that are quoted.
+const QUOTED_CHARS: usize = 120;
+
+/// What a review text comes to, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// How the outcome came about.
+    pub audit: Audit,
+    /// Why the text may have left out a finding, by its form and by its words.
+    pub incomplete: Vec<IncompleteReason>,
+}
+
+/// Judges a review text by the findings that were read from it and by its words.
+pub fn judge(text: &str, reading: &Reading) -> Judgement {
     let votes = reading.votes.as_deref().unwrap_or_default();
-    let worst = votes.iter().map(|vote| vote.grade.impact()).min();
     let prose = Prose::of(text, reading);
     let word = prose.word();
-    let default_deny = word.is_none() && prose.bare_tag;
+    let default_deny = word.is_none() && prose.bare_tag.is_some();
     let found_critical = votes.iter().any(|vote| vote.grade.impact().level() == 0);
-    let found_major = votes.iter().any(|vote| matches!(vote.grade.impact().level(), 1 | 2));
-    let named = prose.critical || prose.major;
-    let decided_by = if worst.is_some_and(|worst| worst <= Impact::MAJOR) {
+    let found_major = votes
+        .iter()
+        .any(|vote| vote.grade.is_unmapped() || matches!(vote.grade.impact().level(), 1 | 2));
+    let mut incomplete = reading.incomplete.clone();
+    let listed_blocks = votes.iter().any(|vote| vote.grade.blocks());
+    incomplete.extend(prose.shortcomings(listed_blocks, reading));
+    // An approval behind the last finding shows where the findings of a text without JSON end.
+    let is_ended = reading.json_spans.is_empty() && prose.approves_last();
+    let is_complete =
+        incomplete.iter().all(|reason| is_ended && reason.kind == IncompleteKind::OpenList);
+    let decided_by = if found_critical || found_major {
         DecidedBy::Findings
-    } else if named {
+    } else if prose.critical || prose.major {
         DecidedBy::NamedSeverity
     } else if prose.test_failure {
         DecidedBy::TestFailures
-    } else if reading.lost > 0 && word != Some(Word::RequestChanges) {
+    } else if word == Some(Word::RequestChanges) || prose.has_objection() {
+        DecidedBy::Conclusion
+    } else if !is_complete {
         DecidedBy::Unreadable
     } else if word.is_some() {
         DecidedBy::Conclusion
@@ -138,31 +174,29 @@ pub fn judge(text: &str, reading: &Reading) -> (Outcome, Audit) {
     } else {
         DecidedBy::Nothing
     };
+    let approved = decided_by == DecidedBy::Conclusion
+        && word == Some(Word::Approve)
+        && !prose.has_objection();
     let needs_fix = match decided_by {
         DecidedBy::Findings
         | DecidedBy::NamedSeverity
         | DecidedBy::TestFailures
         | DecidedBy::DefaultDeny => true,
-        DecidedBy::Conclusion => word == Some(Word::RequestChanges),
+        DecidedBy::Conclusion => !approved,
         DecidedBy::Unreadable | DecidedBy::Nothing => false,
     };
-    let approved = decided_by == DecidedBy::Conclusion && word == Some(Word::Approve);
     let outcome = Outcome {
         approved,
         has_critical_issues: found_critical || prose.critical,
         has_test_failures: prose.test_failure,
-        has_change_requests: word == Some(Word::RequestChanges),
+        has_change_requests: word == Some(Word::RequestChanges) || prose.has_objection(),
         has_major_issues: found_major || prose.major || default_deny,
         needs_fix,
         ambiguous: !approved && !needs_fix,
     };
     let overruled = word == Some(Word::Approve) && !approved;
-    (outcome, Audit { word, decided_by, overruled, matches: prose.matches })
-}
-
-/// Says whether the word of a verdict field asks for changes.
-pub(crate) fn refuses(word: &str) -> bool {
-    words::structured_verdict(word) == Some(Meaning::RequestChanges)
+    let audit = Audit { word, decided_by, overruled, matches: prose.matches };
+    Judgement { outcome, audit, incomplete }
 }
 
 /// What the prose of a review says.
@@ -171,20 +205,35 @@ struct Prose {
     critical: bool,
     major: bool,
     test_failure: bool,
-    bare_tag: bool,
+    /// A line that begins with a heavy severity and was not taken as a finding.
+    bare_tag: Option<String>,
     /// The last word that stands where a conclusion does.
     concluded: Option<Word>,
     /// Whether a word stands anywhere else.
     approved: bool,
     refused: bool,
+    /// The number of the last line that begins with a severity.
+    last_finding: usize,
+    /// The number of the last line that approves.
+    last_approval: usize,
+    /// The first sentence of each meaning that speaks against the change or the report.
+    sentences: Vec<(Meaning, String)>,
     matches: Vec<Match>,
+}
+
+/// Returns the beginning of a sentence, to be quoted.
+fn quoted(sentence: &str) -> String {
+    sentence.trim().chars().take(QUOTED_CHARS).collect()
 }
 
 impl Prose {
     fn of(text: &str, reading: &Reading) -> Prose {
         let mut prose = Prose::default();
-        for line in speech::lines(text, &reading.json_spans) {
+        for line in speech::lines(&OwnLines::of(text, &reading.json_spans)) {
             prose.line(&line);
+        }
+        if let Some(summary) = &reading.envelope.summary {
+            prose.summary(summary);
         }
         if let Some(word) = &reading.envelope.verdict {
             prose.structured_word(word);
@@ -203,32 +252,63 @@ impl Prose {
         self.concluded.or(elsewhere)
     }
 
-    fn line(&mut self, line: &Line<'_>) {
-        if let Some(tag) = severity_tag(line.raw) {
-            let heavy = tag.grade.impact() <= Impact::MAJOR;
-            self.bare_tag |= heavy && !tag.set_off && tag.at_margin;
-        }
-        for severity in words::severities(line) {
-            self.critical |= severity.meaning == Meaning::Critical;
-            self.major |= severity.meaning == Meaning::Major;
-            self.note(line, severity);
-        }
-        for test in words::test_failures(line) {
-            self.test_failure |= test.meaning == Meaning::TestFailure;
-            self.note(line, test);
-        }
-        for verdict in words::verdicts(line) {
-            self.verdict(verdict.meaning, line.is_conclusion);
-            self.note(line, verdict);
+    /// Reads the summary of a report. An approval in the summary counts for nothing.
+    fn summary(&mut self, summary: &str) {
+        let lines = OwnLines::of(summary, &[]);
+        for line in speech::lines(&lines) {
+            for severity in words::severities(&line) {
+                self.take(&line, severity);
+            }
+            for objection in objections::objections(&line) {
+                self.take(&line, objection);
+            }
         }
     }
 
-    fn verdict(&mut self, meaning: Meaning, is_conclusion: bool) {
-        let word = match meaning {
-            Meaning::Approve => Word::Approve,
-            Meaning::RequestChanges => Word::RequestChanges,
-            _ => return,
-        };
+    fn line(&mut self, line: &Line<'_>) {
+        if let Some(tag) = severity_tag(line.raw) {
+            self.last_finding = line.number;
+            let heavy = tag.grade.impact() <= Impact::MAJOR;
+            let is_cut = tag.rest.is_empty() && !line.is_heading() && !line.is_followed_by_none;
+            if heavy && (is_cut || !tag.set_off && tag.at_margin) {
+                self.bare_tag.get_or_insert_with(|| quoted(line.raw));
+            }
+        }
+        let seen = words::severities(line)
+            .into_iter()
+            .chain(words::test_failures(line))
+            .chain(objections::objections(line))
+            .chain(words::verdicts(line));
+        for seen in seen {
+            self.take(line, seen);
+        }
+    }
+
+    /// Takes one deciding word.
+    fn take(&mut self, line: &Line<'_>, seen: Seen<'_>) {
+        match seen.meaning {
+            Meaning::Critical => self.critical = true,
+            Meaning::Major => self.major = true,
+            Meaning::TestFailure => self.test_failure = true,
+            Meaning::Approve if line.is_fenced => {}
+            Meaning::Approve => {
+                self.last_approval = line.number;
+                self.verdict(Word::Approve, line.is_conclusion);
+            }
+            Meaning::RequestChanges => self.verdict(Word::RequestChanges, line.is_conclusion),
+            Meaning::Objection | Meaning::Concern | Meaning::NotReviewed | Meaning::Ignored => {}
+        }
+        let rejects = !matches!(seen.meaning, Meaning::Approve | Meaning::Ignored);
+        if rejects && !self.sentences.iter().any(|(meaning, _)| *meaning == seen.meaning) {
+            self.sentences.push((seen.meaning, quoted(seen.clause)));
+        }
+        if self.matches.len() < MAX_MATCHES {
+            let text = quoted(seen.clause);
+            self.matches.push(Match { text, line: line.number, meaning: seen.meaning });
+        }
+    }
+
+    fn verdict(&mut self, word: Word, is_conclusion: bool) {
         if is_conclusion {
             self.concluded = Some(word);
         }
@@ -236,20 +316,62 @@ impl Prose {
         self.refused |= word == Word::RequestChanges;
     }
 
-    fn note(&mut self, line: &Line<'_>, seen: Seen<'_>) {
-        if self.matches.len() < MAX_MATCHES {
-            let text = seen.clause.trim().chars().take(120).collect();
-            self.matches.push(Match { text, line: line.number, meaning: seen.meaning });
+    fn approves_last(&self) -> bool {
+        self.last_approval > self.last_finding
+    }
+
+    fn has_objection(&self) -> bool {
+        self.sentence(Meaning::Objection).is_some()
+    }
+
+    /// Returns the first sentence of a meaning.
+    fn sentence(&self, meaning: Meaning) -> Option<&str> {
+        self.sentences.iter().find(|(seen, _)| *seen == meaning).map(|(_, text)| text.as_str())
+    }
+
+    /// Returns why the words of a report contradict its list of findings.
+    fn shortcomings(&self, listed_blocks: bool, reading: &Reading) -> Vec<IncompleteReason> {
+        let mut reasons = Vec::new();
+        if let Some(sentence) = self.sentence(Meaning::NotReviewed) {
+            let text = format!("the reviewer says that the change was not reviewed: `{sentence}`");
+            reasons.push(IncompleteReason::new(IncompleteKind::NotReviewed, text));
         }
+        let Some(votes) = &reading.votes else { return reasons };
+        if listed_blocks {
+            return reasons;
+        }
+        let rejecting = [
+            Meaning::Critical,
+            Meaning::Major,
+            Meaning::TestFailure,
+            Meaning::Objection,
+            Meaning::RequestChanges,
+        ];
+        let rejected = rejecting.iter().find_map(|meaning| match meaning {
+            // A conclusion that approves takes back what was said before it.
+            Meaning::RequestChanges if self.word() != Some(Word::RequestChanges) => None,
+            meaning => self.sentence(*meaning),
+        });
+        let concern = self.sentence(Meaning::Concern).filter(|_| votes.is_empty());
+        if let Some(sentence) = rejected.or(self.bare_tag.as_deref()).or(concern) {
+            let text = format!("its words reject the change, and its list does not: `{sentence}`");
+            reasons.push(IncompleteReason::new(IncompleteKind::Contradiction, text));
+        }
+        reasons
     }
 
     /// Reads the verdict that stood in the JSON. It cannot soften what the prose concludes.
-    fn structured_word(&mut self, word: &str) {
-        let Some(meaning) = words::structured_verdict(word) else { return };
-        if meaning == Meaning::RequestChanges {
-            self.concluded = Some(Word::RequestChanges);
-        }
-        self.verdict(meaning, false);
-        self.matches.push(Match { text: word.chars().take(120).collect(), line: 0, meaning });
+    fn structured_word(&mut self, text: &str) {
+        let Some(word) = words::structured_verdict(text) else { return };
+        let meaning = match word {
+            Word::Approve => Meaning::Approve,
+            Word::RequestChanges => {
+                self.concluded = Some(Word::RequestChanges);
+                self.sentences.push((Meaning::RequestChanges, quoted(text)));
+                Meaning::RequestChanges
+            }
+        };
+        self.verdict(word, false);
+        self.matches.push(Match { text: quoted(text), line: 0, meaning });
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What stands in fences, quotes, comments, diffs or JSON is somebody else's text and is left out.
 
-use crate::read;
+use crate::read::OwnLines;
 
 /// The most bytes of a line that are taken together.
 const LONGEST_LINE: usize = 8 << 10;
@@ -19,10 +19,12 @@ pub(super) struct Line<'t> {
     pub(super) is_conclusion: bool,
     /// Whether it is an empty box, and so a choice that was not made.
     pub(super) is_unchecked: bool,
+    /// Whether a fence holds the line, so that an approval in the line counts for nothing.
+    pub(super) is_fenced: bool,
     /// The end of the sentence that the line before left open.
     pub(super) before: String,
-    /// Whether it is a heading that the next line says nothing stands under.
-    pub(super) is_empty_heading: bool,
+    /// Whether the next line says that there is nothing: `None.`
+    pub(super) is_followed_by_none: bool,
 }
 
 impl Line<'_> {
@@ -32,17 +34,14 @@ impl Line<'_> {
     }
 }
 
-/// Gives the reviewer's own lines, one at a time.
-pub(super) fn lines<'t>(
-    text: &'t str,
-    json_spans: &[(usize, usize)],
-) -> impl Iterator<Item = Line<'t>> {
-    let mut spoken = spoken(text, json_spans).into_iter().peekable();
+/// Returns the lines in which the reviewer speaks for itself, one at a time.
+pub(super) fn lines<'t>(own: &'t OwnLines<'_>) -> impl Iterator<Item = Line<'t>> {
+    let mut spoken = spoken(own).into_iter().peekable();
     let mut concludes = false;
     let mut open = String::new();
     std::iter::from_fn(move || {
-        let (number, raw) = spoken.next()?;
-        let next = spoken.peek().map_or("", |(_, next)| *next);
+        let Spoken { number, raw, is_fenced } = spoken.next()?;
+        let next = spoken.peek().map_or("", |next| next.raw);
         let label = Label::of(raw);
         let checkbox = checkbox(raw);
         let is_conclusion = label.is_some() || concludes || checkbox == Some(true);
@@ -53,8 +52,9 @@ pub(super) fn lines<'t>(
             said: without_quotes(body, label.is_some() || concludes),
             is_conclusion,
             is_unchecked: checkbox == Some(false),
+            is_fenced,
             before: std::mem::take(&mut open),
-            is_empty_heading: is_heading(raw) && says_nothing(next),
+            is_followed_by_none: says_nothing(next),
         };
         // A label with nothing behind it is that of the next line.
         concludes = label.is_some_and(|label| label.rest.trim_matches(['*', '_', ' ']).is_empty());
@@ -63,34 +63,31 @@ pub(super) fn lines<'t>(
     })
 }
 
-/// Gives the lines that are not somebody else's, with their numbers.
-fn spoken<'t>(text: &'t str, json_spans: &[(usize, usize)]) -> Vec<(usize, &'t str)> {
-    let base = text.as_ptr() as usize;
-    let mut found: Vec<(usize, &str)> = Vec::new();
-    let mut spans = json_spans.iter().peekable();
-    let (mut number, mut last) = (1, 0);
+/// A line that is neither quoted, nor code, nor part of a diff.
+struct Spoken<'t> {
+    number: usize,
+    raw: &'t str,
+    is_fenced: bool,
+}
+
+/// Returns the lines that are the reviewer's own words.
+fn spoken<'t>(own: &'t OwnLines<'_>) -> Vec<Spoken<'t>> {
+    let mut found: Vec<Spoken<'t>> = Vec::new();
     let (mut in_comment, mut in_diff, mut after_blank) = (false, false, true);
-    for line in read::unfenced(text) {
-        let start = line.as_ptr() as usize - base;
-        number += text[last..start].matches('\n').count();
-        last = start;
-        while spans.next_if(|(_, end)| *end <= start).is_some() {}
-        let line = match spans.peek() {
-            Some((from, _)) if *from <= start => "",
-            Some((from, _)) if *from < start + line.len() => &line[..from - start],
-            _ => line,
-        };
+    for own_line in &own.lines {
+        let line: &str = &own_line.text;
         let opens = line.find("<!--");
         let hidden = in_comment || opens.is_some();
         in_comment = (in_comment || opens.is_some()) && !line.contains("-->");
         let starts_diff = line.starts_with("diff --git ") || line.starts_with("@@ ");
         in_diff = starts_diff || (in_diff && line.starts_with([' ', '+', '-', '\\', '@', 'i']));
-        let in_list = found.last().is_some_and(|(_, line)| is_list_item(line));
+        let in_list = found.last().is_some_and(|spoken| is_list_item(spoken.raw));
         let is_code =
             after_blank && !in_list && (line.starts_with("    ") || line.starts_with('\t'));
         after_blank = line.trim().is_empty();
         if !hidden && !in_diff && !is_code && !is_quoted(line) && !line.trim().is_empty() {
-            found.extend(pieces(line).map(|piece| (number, piece)));
+            let (number, is_fenced) = (own_line.number, own_line.is_fenced);
+            found.extend(pieces(line).map(|raw| Spoken { number, raw, is_fenced }));
         }
     }
     found

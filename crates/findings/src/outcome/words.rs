@@ -2,9 +2,9 @@
 //!
 //! Each is looked for clause by clause, so that a negation reaches no further than its thought.
 
-use super::Meaning;
 use super::clauses::{Clause, clauses};
 use super::speech::{Line, says_nothing};
+use super::{Meaning, Word};
 use crate::grade::Grade;
 
 /// Something that decides, and the clause it was seen in.
@@ -44,7 +44,7 @@ pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
             }
             let denied = words.is_denied(at)
                 || says_nothing(words.after_issues(at))
-                || (named && line.is_empty_heading);
+                || (named && line.is_heading() && line.is_followed_by_none);
             let meaning = if denied { Meaning::Ignored } else { meaning };
             seen.push(Seen { clause: clause.text, meaning });
         }
@@ -58,6 +58,10 @@ pub(super) fn test_failures<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
     for sentence in line.said.split_inclusive(['.', ';', '!', '?']) {
         let words = Words::of(sentence);
         let Some(at) = words.failed_tests() else { continue };
+        if words.is_counted_as_none(at) {
+            seen.push(Seen { clause: sentence, meaning: Meaning::Ignored });
+            continue;
+        }
         let counted =
             words.count(at.wrapping_sub(2)).is_some() || words.count(at.wrapping_sub(1)).is_some();
         let supposed = words.any(&["if", "would", "unless", "whenever"])
@@ -81,6 +85,7 @@ pub(super) fn verdicts<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
             _ if Words::of(clause.sentence).is_past() => Meaning::Ignored,
             // "APPROVE or REQUEST_CHANGES" names the choice and makes none.
             (Some(at), Some(_)) if words.any(&["or"]) || at == 0 => Meaning::Ignored,
+            (_, Some(_)) if says_none(clause.after) => Meaning::Ignored,
             (_, Some(at)) => changes_meaning(&words, at),
             (Some(at), None) => approval_meaning(line, &clause, &words, at),
         };
@@ -118,6 +123,15 @@ fn is_taken_back(after: &str) -> bool {
         || ["false", "denied", "not "].iter().any(|word| answer.to_lowercase().starts_with(word))
 }
 
+/// Returns true if a text begins with a colon, or a table's border, and says that there is none:
+/// `Changes requested: none`.
+fn says_none(after: &str) -> bool {
+    let after = after.trim_start();
+    let Some(answer) = after.strip_prefix([':', '|', '=']) else { return false };
+    let answer: String = answer.trim_start().chars().take(40).collect();
+    says_nothing(&answer)
+}
+
 /// Says whether what comes behind an approval makes it wait for something.
 fn asks_for_fixes(after: &str) -> bool {
     let after: String = after.chars().take(400).collect::<String>().to_lowercase();
@@ -132,16 +146,16 @@ fn changes_meaning(words: &Words<'_>, at: usize) -> Meaning {
 }
 
 /// Reads the word of a verdict field.
-pub(super) fn structured_verdict(word: &str) -> Option<Meaning> {
+pub(super) fn structured_verdict(word: &str) -> Option<Word> {
     let words = Words::of(word);
     let refused = words.changes(true).is_some()
         || words.any(&["fail", "failed", "block", "blocked", "reject", "rejected", "no"])
         || words.any(&NEGATIONS);
     if refused {
-        return Some(Meaning::RequestChanges);
+        return Some(Word::RequestChanges);
     }
     let at = words.approval().or_else(|| words.position(&["pass", "passed"]))?;
-    (!words.is_conditional(at)).then_some(Meaning::Approve)
+    (!words.is_conditional(at)).then_some(Word::Approve)
 }
 
 const NEGATIONS: [&str; 11] =
@@ -169,14 +183,15 @@ impl Place<'_> {
 }
 
 /// The words of one clause.
-struct Words<'c> {
+pub(super) struct Words<'c> {
     clause: &'c str,
     all: Vec<Place<'c>>,
-    lower: Vec<String>,
+    /// The words in small letters.
+    pub(super) lower: Vec<String>,
 }
 
 impl<'c> Words<'c> {
-    fn of(clause: &'c str) -> Words<'c> {
+    pub(super) fn of(clause: &'c str) -> Words<'c> {
         let between = |c: char| {
             c.is_whitespace() || matches!(c, ':' | '*' | '(' | ')' | '[' | ']' | '/' | '|')
         };
@@ -191,12 +206,21 @@ impl<'c> Words<'c> {
         Words { clause, all, lower }
     }
 
-    /// Gives a word in small letters, or nothing where there is none.
-    fn lower(&self, at: usize) -> &str {
+    pub(super) fn len(&self) -> usize {
+        self.lower.len()
+    }
+
+    /// Returns true if one of the `count` words behind a word passes a test.
+    pub(super) fn within(&self, at: usize, count: usize, test: impl Fn(&str) -> bool) -> bool {
+        self.lower.iter().skip(at + 1).take(count).any(|word| test(word))
+    }
+
+    /// Returns a word in small letters, or an empty text where there is none.
+    pub(super) fn lower(&self, at: usize) -> &str {
         self.lower.get(at).map_or("", String::as_str)
     }
 
-    fn any(&self, of: &[&str]) -> bool {
+    pub(super) fn any(&self, of: &[&str]) -> bool {
         self.lower.iter().any(|word| of.contains(&word.as_str()))
     }
 
@@ -279,7 +303,7 @@ impl<'c> Words<'c> {
         before && self.clause[word.at + word.text.len()..].starts_with([')', ']'])
     }
 
-    fn is_issue(word: &str) -> bool {
+    pub(super) fn is_issue(word: &str) -> bool {
         ["issue", "finding", "bug", "problem", "defect", "vulnerabilit"]
             .iter()
             .any(|noun| word.starts_with(noun))
@@ -336,6 +360,25 @@ impl<'c> Words<'c> {
             })
             // The denial of a pass is the failure itself, so it is not denied again.
             .map(|at| if self.lower(at) == "pass" { 0 } else { at })
+    }
+
+    /// Returns true if failures are named only to say that there are none: `Test failures: 0`,
+    /// `Failing tests: none`, `| failed | 0 |`.
+    fn is_counted_as_none(&self, at: usize) -> bool {
+        let behind = (at + 1..self.len().min(at + 4)).find(|next| {
+            !matches!(
+                self.lower(*next),
+                "tests" | "test" | "cases" | "checks" | "were" | "was" | "found"
+            )
+        });
+        let Some(behind) = behind else { return false };
+        let (before, word) = (&self.all[behind - 1], &self.all[behind]);
+        let gap = &self.clause[before.at + before.text.len()..word.at];
+        gap.contains([':', '|', '=', '(', '-', '–', '—'])
+            && matches!(
+                word.text.to_lowercase().as_str(),
+                "0" | "none" | "zero" | "no" | "nil" | "n/a" | "nothing"
+            )
     }
 
     /// Says whether it is tests that the word at `at` is about.

@@ -105,7 +105,8 @@ fn looked(synthesis: &Synthesis) -> Finders {
 /// Says whether what a reviewer does not report is not there. A model that says nothing of a defect
 /// today may have overlooked it.
 fn proves_absence(report: &ReportSummary) -> bool {
-    let is_whole = report.unusable.is_none() && report.rejected.is_empty();
+    let is_whole =
+        report.unusable.is_none() && report.rejected.is_empty() && report.incomplete.is_empty();
     match report.kind {
         // What rules leave out by plan is left out each time, and what they could not read counts in
         // the coverage.

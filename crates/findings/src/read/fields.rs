@@ -1,5 +1,7 @@
 //! From a JSON object to a vote: [`vote`] knows the field names of all forms.
 
+use std::borrow::Cow;
+
 use super::json::Json;
 use super::{Envelope, prose};
 use crate::grade::{Grade, Native, Scheme};
@@ -70,6 +72,29 @@ fn severity_word<'j>(item: &'j Json<'_>) -> Option<&'j str> {
     })
 }
 
+/// Splits an object in which a finding's key stands twice: two findings that lost the brackets
+/// between them. Returns `None` where no such key repeats.
+pub(super) fn split_repeated<'a>(entries: &[(Cow<'a, str>, Json<'a>)]) -> Option<Vec<Json<'a>>> {
+    /// Keys that a finding has once.
+    const ONCE: [&str; 8] = [
+        "title", "severity", "description", "why_it_matters", "file", "line_number", "line",
+        "confidence",
+    ];
+    let mut seen = [false; ONCE.len()];
+    let mut parts: Vec<Vec<(Cow<'a, str>, Json<'a>)>> = vec![Vec::new()];
+    for (key, value) in entries {
+        if let Some(at) = ONCE.iter().position(|name| name.eq_ignore_ascii_case(key)) {
+            if seen[at] {
+                seen = [false; ONCE.len()];
+                parts.push(Vec::new());
+            }
+            seen[at] = true;
+        }
+        parts.last_mut()?.push((key.clone(), value.clone()));
+    }
+    (parts.len() > 1).then(|| parts.into_iter().map(Json::Object).collect())
+}
+
 /// Makes a vote of an item. `group` is the name of the list it stood in.
 pub(super) fn vote(item: &Json<'_>, group: Option<&str>, root: Option<&str>) -> Taken {
     let mut reader = Reader { item, root, faults: Vec::new(), refused: Vec::new() };
@@ -131,6 +156,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
             .and_then(|replacement| serde_json::from_value(replacement.to_value()).ok());
         vote.confidence = self.confidence();
         vote.evidence = self.evidence();
+        vote.is_compact = self.is_compact();
         vote.autofix_class = self.word_of("autofix_class", AutofixClass::from_word);
         vote.owner = self.word_of("owner", Owner::from_word);
         vote.requires_verification = self.flag("requires_verification");
@@ -161,8 +187,14 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
             self.faults.push("no severity".to_owned());
             Grade::from_word("UNKNOWN")
         });
-        if grade.is_unmapped() && severity_word(self.item).is_some() {
-            self.faults.push(format!("unknown severity `{}`", grade.word()));
+        match severity_word(self.item) {
+            Some(_) if grade.is_unmapped() => {
+                self.faults.push(format!("unknown severity `{}`", grade.word()));
+            }
+            Some(word) if Grade::is_synonym(word) => {
+                self.faults.push(format!("severity `{}` read as {}", word.trim(), grade.word()));
+            }
+            _ => {}
         }
         self.native_grade(&grade).unwrap_or(grade)
     }
@@ -289,6 +321,8 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
                 .filter_map(|item| match item {
                     Json::Text(text) => Some(text.to_string()),
                     Json::Null => None,
+                    // A finding that a lost bracket left here is a vote of its own.
+                    Json::Object(_) if has_text(item) && has_severity(item) => None,
                     other => Some(raw(other)),
                 })
                 .collect(),
@@ -302,6 +336,13 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
                 .map(|text| vec![text.to_owned()])
                 .unwrap_or_default(),
         }
+    }
+
+    /// Returns true if the item has the fields of a compact persona report, and none of those that
+    /// only the full report has.
+    fn is_compact(&self) -> bool {
+        let has = |key: &str| self.item.get(key).is_some();
+        has("confidence") && has("autofix_class") && !has("evidence") && !has("why_it_matters")
     }
 
     fn word_of<T>(&mut self, key: &str, from_word: impl Fn(&str) -> Option<T>) -> Option<T> {

@@ -4,20 +4,24 @@ use std::borrow::Cow;
 
 use super::fields::{self, Taken};
 use super::json::{self, Allowance, Json};
-use super::{Envelope, MAX_FINDINGS, Rejected, Repair, scan};
+use super::{Envelope, MAX_FINDINGS, Rejected, Repair, RepairKind, placeholder, scan, spelling};
+use crate::grade::Grade;
+use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::vote::Vote;
 
 /// The keys that hold a list of findings, by rank.
 const LIST_KEYS: [&str; 3] = ["findings", "issues", "issues_found"];
 
-/// Lists of a review that hold something else, or what was set apart on purpose.
-const OTHER_LISTS: [&str; 12] = [
-    "evidence", "residual_risks", "testing_gaps", "pre_existing", "held_back", "dismissed",
-    "resolved", "unseen", "merges", "reports", "verdict", "repairs",
+/// Lists of a synthesis that hold no open finding. In a reviewer's own report a finding counts
+/// under every name.
+const CLOSED_LISTS: [&str; 9] = [
+    "pre_existing", "held_back", "dismissed", "resolved", "unseen", "merges", "reports", "verdict",
+    "repairs",
 ];
 
-/// How deep a list may be wrapped.
-const MAX_WRAPPING: usize = 16;
+/// Words by which JSON that was not understood may be a finding.
+const FINDING_SIGNS: [&str; 9] =
+    ["severity", "findings", "issues", "P0", "P1", "CRITICAL", "HIGH", "MAJOR", "BLOCKER"];
 
 /// What a text held.
 #[derive(Debug, Default)]
@@ -28,6 +32,7 @@ pub(super) struct Found {
     pub(super) rejected: Vec<Rejected>,
     /// Items that may be findings and could not be taken.
     pub(super) lost: usize,
+    pub(super) incomplete: Vec<IncompleteReason>,
     pub(super) json_spans: Vec<(usize, usize)>,
 }
 
@@ -35,7 +40,8 @@ pub(super) struct Found {
 pub(super) fn find(text: &str, root: Option<&str>) -> Found {
     let bytes = text.as_bytes();
     let mut allowance = Allowance::for_text(text);
-    let mut gatherer = Gatherer { root, found: Found::default(), surplus: 0 };
+    let mut gatherer = Gatherer::new(root);
+    let mut suspects = Suspects::default();
     let mut pos = 0;
     while let Some(at) = bytes.get(pos..).and_then(|rest| memchr::memchr2(b'{', b'[', rest)) {
         let start = pos + at;
@@ -43,20 +49,80 @@ pub(super) fn find(text: &str, root: Option<&str>) -> Found {
             pos = start + 1;
             continue;
         }
-        let parsed = json::parse_at(text, start, &mut allowance);
+        let mut parsed = json::parse_at(text, start, &mut allowance);
         let end = parsed.end.max(start + 1);
-        if gatherer.gather(&parsed.value) {
+        if spelling::correct(&mut parsed.value) {
+            parsed.repairs.push(Repair { kind: RepairKind::MisspeltKey, at: start });
+        }
+        if gatherer.gather(&parsed.value, start, &mut parsed.repairs) {
+            if goes_on(bytes, end) {
+                parsed.repairs.push(Repair { kind: RepairKind::Bracket, at: end });
+            }
+            gatherer.note_damage(&parsed.repairs);
             gatherer.found.repairs.extend(parsed.repairs);
             gatherer.found.json_spans.push((start, end));
             pos = end;
-        } else if parsed.repairs.is_empty() || !allowance.rescan(end - start) {
-            pos = end;
-        } else {
-            // It only looked like JSON, and the real thing may stand inside.
-            pos = start + 1;
+            continue;
+        }
+        suspects.add(start, end, &parsed);
+        let is_sound = parsed.repairs.iter().all(|repair| repair.kind == RepairKind::MisspeltKey);
+        // JSON may stand inside of what only looked like JSON.
+        let look_inside = !is_sound && allowance.rescan(end - start);
+        pos = if look_inside { start + 1 } else { end };
+    }
+    gatherer.finish(text, &suspects)
+}
+
+/// Returns true if JSON goes on behind the end of a value, which has a bracket too many inside.
+fn goes_on(bytes: &[u8], end: usize) -> bool {
+    matches!(bytes.get(scan::skip_space(bytes, end)), Some(b',' | b']' | b'}' | b':'))
+}
+
+/// Pieces of a text that look like JSON with a finding, and gave none.
+#[derive(Default)]
+struct Suspects {
+    /// Byte ranges in order; none lies inside of another.
+    ranges: Vec<(usize, usize)>,
+}
+
+impl Suspects {
+    fn add(&mut self, start: usize, end: usize, parsed: &json::Parsed<'_>) {
+        let is_inside = self.ranges.last().is_some_and(|(_, last)| start < *last);
+        if !is_inside && (!parsed.repairs.is_empty() || has_severity_value(&parsed.value)) {
+            self.ranges.push((start, end));
         }
     }
-    gatherer.finish(text)
+
+    /// Returns the pieces that no review covers and that have the words of a finding.
+    fn uncovered<'t>(&self, text: &'t str, covered: &[(usize, usize)]) -> Vec<&'t str> {
+        let mut found = Vec::new();
+        let mut covered = covered.iter().peekable();
+        for (start, end) in &self.ranges {
+            let mut from = *start;
+            while covered.next_if(|(_, last)| *last <= *start).is_some() {}
+            while let Some((first, last)) = covered.next_if(|(first, _)| first < end) {
+                found.push(&text[from..(*first).max(from)]);
+                from = (*last).max(from);
+            }
+            found.push(&text[from.min(*end)..*end]);
+        }
+        found.retain(|piece| FINDING_SIGNS.iter().any(|sign| piece.contains(sign)));
+        found
+    }
+}
+
+/// Returns true if a severity word stands anywhere in a value.
+fn has_severity_value(value: &Json<'_>) -> bool {
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Json::Text(text) if Grade::is_word(text) => return true,
+            Json::Array(items) => waiting.extend(items),
+            Json::Object(entries) => waiting.extend(entries.iter().map(|(_, inner)| inner)),
+            Json::Text(_) | Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+    false
 }
 
 /// Says whether a bracket may open JSON rather than prose, a link or code.
@@ -79,16 +145,33 @@ fn may_be_json(bytes: &[u8], start: usize) -> bool {
             && matches!(bytes.get(scan::skip_space(bytes, word)), Some(b':' | b'"' | b'=')))
 }
 
+/// Why a group of findings by severity is rejected.
+const GROUP_OF_TEXT: &str = "a group of findings is no list";
+
 struct Gatherer<'r> {
     root: Option<&'r str>,
     found: Found,
     /// Findings beyond the most that one text may hold.
     surplus: usize,
+    /// Whether an object of the value at hand has a key twice.
+    has_repeated_keys: bool,
+    /// Whether a finding stands in no list, so that nothing shows where the findings end.
+    is_open: bool,
 }
 
-impl Gatherer<'_> {
-    /// Takes all findings of a value; says whether it held a review.
-    fn gather(&mut self, value: &Json<'_>) -> bool {
+impl<'r> Gatherer<'r> {
+    fn new(root: Option<&'r str>) -> Gatherer<'r> {
+        Gatherer {
+            root,
+            found: Found::default(),
+            surplus: 0,
+            has_repeated_keys: false,
+            is_open: false,
+        }
+    }
+
+    /// Takes all findings of a value; returns true if the value held a review.
+    fn gather(&mut self, value: &Json<'_>, at: usize, repairs: &mut Vec<Repair>) -> bool {
         let mut held = false;
         let mut waiting = vec![(value, 0)];
         while let Some((value, depth)) = waiting.pop() {
@@ -97,12 +180,20 @@ impl Gatherer<'_> {
                     if LIST_KEYS.iter().any(|key| value.get(key).is_some()) {
                         self.envelope_of(value);
                         held |= self.review(entries);
-                        // What a review lists under names of its own counts as well.
-                        let others = entries.iter().rev().filter(|(key, _)| !is_known_list(key));
+                        // A bracket that closes the list too early leaves a finding here.
+                        if fields::has_text(value) && fields::has_severity(value) {
+                            held |= self.one_item(value, None);
+                        }
+                        let is_synthesis = is_synthesis(value);
+                        let others = entries.iter().rev().filter(|(key, _)| {
+                            let is_closed = is_synthesis && is_one_of(&CLOSED_LISTS, key);
+                            !is_closed && !is_one_of(&LIST_KEYS, key)
+                        });
                         waiting.extend(others.map(|(_, inner)| (inner, depth + 1)));
                     } else if is_bare_finding(value) {
+                        self.is_open |= depth == 0;
                         held |= self.item(value, None);
-                    } else if depth < MAX_WRAPPING {
+                    } else {
                         let inner = entries.iter().rev().map(|(_, inner)| (inner, depth + 1));
                         waiting.extend(inner);
                         if self.found.votes.is_some() || depth == 0 {
@@ -117,14 +208,34 @@ impl Gatherer<'_> {
                     };
                     if is_list {
                         held |= self.items(items, None);
-                    } else if depth < MAX_WRAPPING {
+                    } else {
                         waiting.extend(items.iter().rev().map(|inner| (inner, depth + 1)));
                     }
                 }
                 Json::Null | Json::Bool(_) | Json::Number(_) | Json::Text(_) => {}
             }
         }
+        if std::mem::take(&mut self.has_repeated_keys) {
+            repairs.push(Repair { kind: RepairKind::RepeatedKey, at });
+        }
         held
+    }
+
+    /// Notes where findings may have been lost in repairing JSON.
+    fn note_damage(&mut self, repairs: &[Repair]) {
+        let Some(worst) = repairs.iter().find(|repair| repair.kind.may_lose()) else { return };
+        let cut = repairs.iter().find(|repair| repair.kind == RepairKind::Truncated);
+        let reason = match cut {
+            Some(Repair { at, .. }) => IncompleteReason::new(
+                IncompleteKind::OpenList,
+                format!("the JSON is not closed: it breaks off at byte {at}"),
+            ),
+            None => IncompleteReason::new(
+                IncompleteKind::Damaged,
+                format!("the JSON is damaged at byte {}: {}", worst.at, worst.kind.in_words()),
+            ),
+        };
+        self.found.incomplete.push(reason);
     }
 
     /// Takes every list of findings that a review has.
@@ -151,24 +262,41 @@ impl Gatherer<'_> {
                     match group {
                         Json::Array(items) => held |= self.items(items, Some(name)),
                         Json::Object(_) => held |= self.item(group, Some(name)),
-                        _ => {}
+                        Json::Text(text) if !text.trim().is_empty() => {
+                            self.lose(GROUP_OF_TEXT, text)
+                        }
+                        Json::Number(count) if *count != "0" => self.lose(GROUP_OF_TEXT, count),
+                        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Text(_) => {}
                     }
                 }
                 held
             }
             Json::Text(text) if text.trim().is_empty() => false,
             Json::Text(text) => {
-                self.reject("the list of findings is a text", text);
-                self.found.lost += 1;
+                self.lose("the list of findings is a text", text);
                 false
             }
-            Json::Null | Json::Bool(_) | Json::Number(_) => false,
+            Json::Number(count) => {
+                self.lose("the list of findings is a number", count);
+                false
+            }
+            Json::Null | Json::Bool(_) => false,
         }
+    }
+
+    /// Rejects a piece that may be a finding.
+    fn lose(&mut self, reason: &str, raw: &str) {
+        self.reject(reason, raw);
+        self.found.lost += 1;
     }
 
     /// Takes an item of a list that is named one of findings: there even a bare text is one.
     fn listed_item(&mut self, item: &Json<'_>) -> bool {
         match item {
+            Json::Text(text) if placeholder::is_placeholder(text) => {
+                self.lose("a placeholder stands in the list of findings", text);
+                false
+            }
             Json::Text(text) if fields::vote(item, None, self.root).vote.is_none() => {
                 let Some(vote) = fields::bare_text(text) else { return false };
                 self.found.votes.get_or_insert_default().push(vote);
@@ -196,8 +324,40 @@ impl Gatherer<'_> {
         items.iter().filter(|item| self.item(item, group)).count() > 0
     }
 
-    /// Takes one item; `group` is the name of the list it stands in, which may be a severity.
+    /// Takes one item, and the findings inside of it; `group` is the name of the list that the item
+    /// stands in, which may be a severity.
     fn item(&mut self, item: &Json<'_>, group: Option<&str>) -> bool {
+        let Json::Object(entries) = item else { return self.one_item(item, group) };
+        let Some(parts) = fields::split_repeated(entries) else {
+            let held = self.one_item(item, group);
+            return self.nested_items(entries) || held;
+        };
+        self.has_repeated_keys = true;
+        // Every part is taken, whether or not one before it was.
+        parts.iter().filter(|part| self.item(part, group)).count() > 0
+    }
+
+    /// Takes the findings that stand inside of another finding's members, where a lost bracket
+    /// leaves them.
+    fn nested_items(&mut self, entries: &[(Cow<'_, str>, Json<'_>)]) -> bool {
+        let mut held = false;
+        let mut waiting: Vec<&Json<'_>> = entries.iter().rev().map(|(_, inner)| inner).collect();
+        while let Some(value) = waiting.pop() {
+            match value {
+                Json::Object(_) if fields::has_text(value) && fields::has_severity(value) => {
+                    held |= self.item(value, None);
+                }
+                Json::Object(entries) => {
+                    waiting.extend(entries.iter().rev().map(|(_, inner)| inner));
+                }
+                Json::Array(items) => waiting.extend(items.iter().rev()),
+                Json::Null | Json::Bool(_) | Json::Number(_) | Json::Text(_) => {}
+            }
+        }
+        held
+    }
+
+    fn one_item(&mut self, item: &Json<'_>, group: Option<&str>) -> bool {
         let Taken { vote, refused } = fields::vote(item, group, self.root);
         for (reason, raw) in refused {
             self.reject(reason, &raw);
@@ -232,9 +392,15 @@ impl Gatherer<'_> {
         }
     }
 
-    fn finish(mut self, text: &str) -> Found {
+    fn finish(mut self, text: &str, suspects: &Suspects) -> Found {
         if self.found.votes.is_none() && is_empty_list(text) {
             self.found.votes = Some(Vec::new());
+        }
+        if self.is_open {
+            self.found.incomplete.push(super::no_list());
+        }
+        for piece in suspects.uncovered(text, &self.found.json_spans) {
+            self.lose("JSON that may hold a finding could not be understood", piece);
         }
         if self.surplus > 0 {
             let reason = format!("{} findings beyond the {MAX_FINDINGS} of one text", self.surplus);
@@ -244,8 +410,10 @@ impl Gatherer<'_> {
     }
 }
 
-fn is_known_list(key: &str) -> bool {
-    is_one_of(&LIST_KEYS, key) || is_one_of(&OTHER_LISTS, key)
+/// Returns true if a review is a synthesis that assay itself wrote.
+fn is_synthesis(review: &Json<'_>) -> bool {
+    matches!(review.get("version"), Some(Json::Number(_)))
+        && ["verdict", "counts"].iter().all(|key| matches!(review.get(key), Some(Json::Object(_))))
 }
 
 fn is_one_of(names: &[&str], key: &str) -> bool {

@@ -1,14 +1,18 @@
 //! Reading what a reviewer wrote: [`read`] turns any text into a [`Reading`].
 //!
-//! [`find`] looks for JSON wherever it stands, [`json`] parses it with a forgiving eye, [`fields`]
-//! makes votes of it, and [`prose`] takes over where there is none. Whether the review approves is
-//! decided in [`crate::outcome`].
+//! [`find`] looks for JSON in the text, [`json`] parses and repairs it, [`spelling`] corrects
+//! misspelt keys, [`fields`] makes votes of it, and [`prose`] reads lines that begin with a
+//! severity. Whether the review approves is decided in [`crate::outcome`].
 
 mod fields;
 mod find;
 mod json;
+mod own_lines;
+mod placeholder;
 mod prose;
 mod scan;
+mod spelling;
+mod unlisted;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -16,10 +20,12 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::vote::Vote;
 
-pub(crate) use prose::unfenced_lines as unfenced;
+pub(crate) use own_lines::OwnLines;
 pub use prose::{Tag, severity_tag};
+pub(crate) use unlisted::unlisted;
 
 /// The longest text that is read.
 pub const MAX_TEXT: usize = 16 << 20;
@@ -32,6 +38,9 @@ const SUMMARY_CHARS: usize = 500;
 
 /// How much of a refused piece is kept.
 const RAW_CHARS: usize = 2_000;
+
+/// How much of a refused piece is quoted in a reason.
+const QUOTED_CHARS: usize = 120;
 
 /// What kind of repair was needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -77,6 +86,68 @@ pub enum RepairKind {
     TooMany,
     /// The same finding stood there twice.
     Duplicate,
+    /// A key was misspelt.
+    MisspeltKey,
+    /// An object has a key twice: two findings that lost the brackets between them.
+    RepeatedKey,
+}
+
+impl RepairKind {
+    /// Returns the repair in words.
+    fn in_words(self) -> &'static str {
+        match self {
+            RepairKind::Encoding => "bytes are not UTF-8",
+            RepairKind::EscapedJson => "the JSON is escaped twice",
+            RepairKind::Comment => "a comment",
+            RepairKind::ExtraComma => "a comma too many",
+            RepairKind::MissingComma => "a comma is missing",
+            RepairKind::MissingColon => "a colon is missing",
+            RepairKind::MissingValue => "a value is missing",
+            RepairKind::Bracket => "a bracket is missing or too many",
+            RepairKind::Quote => "a quotation mark is not escaped",
+            RepairKind::MissingQuote => "a quotation mark is missing",
+            RepairKind::UnquotedKey => "a key without quotation marks",
+            RepairKind::UnquotedValue => "a value without quotation marks",
+            RepairKind::Literal => "a literal of another language",
+            RepairKind::Escape => "an unknown escape",
+            RepairKind::Concatenated => "a string in several pieces",
+            RepairKind::Skipped => "something without a meaning in JSON",
+            RepairKind::Truncated => "the text ends in the middle",
+            RepairKind::TooDeep => "the JSON is nested too deeply",
+            RepairKind::TooMany => "there are too many values",
+            RepairKind::Duplicate => "a finding stands there twice",
+            RepairKind::MisspeltKey => "a misspelt key",
+            RepairKind::RepeatedKey => "an object has a key twice",
+        }
+    }
+
+    /// Returns true if a finding, or a part of one, may be lost or changed by such a repair.
+    fn may_lose(self) -> bool {
+        match self {
+            RepairKind::Bracket
+            | RepairKind::MissingValue
+            | RepairKind::MissingQuote
+            | RepairKind::Concatenated
+            | RepairKind::Skipped
+            | RepairKind::Truncated
+            | RepairKind::TooDeep
+            | RepairKind::TooMany
+            | RepairKind::RepeatedKey => true,
+            RepairKind::Encoding
+            | RepairKind::EscapedJson
+            | RepairKind::Comment
+            | RepairKind::ExtraComma
+            | RepairKind::MissingComma
+            | RepairKind::MissingColon
+            | RepairKind::Quote
+            | RepairKind::UnquotedKey
+            | RepairKind::UnquotedValue
+            | RepairKind::Literal
+            | RepairKind::Escape
+            | RepairKind::Duplicate
+            | RepairKind::MisspeltKey => false,
+        }
+    }
 }
 
 /// One repair, and where in the text it was needed.
@@ -107,9 +178,9 @@ impl Rejected {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Fallback {
-    /// From JSON: nothing had to be fallen back on.
+    /// From JSON alone.
     None,
-    /// From lines that begin with a severity.
+    /// From lines that begin with a severity, beside JSON or without any.
     Lines,
     /// From nothing; only the text is there.
     Text,
@@ -167,6 +238,8 @@ pub struct Reading {
     pub rejected: Vec<Rejected>,
     /// How many items that may be findings could not be taken.
     pub lost: usize,
+    /// Why the text may have left out a finding; empty where the list of findings is whole.
+    pub incomplete: Vec<IncompleteReason>,
     /// The parts of the text that were read as JSON, as byte ranges in order.
     pub json_spans: Vec<(usize, usize)>,
     /// Whether there was anything to read.
@@ -203,10 +276,14 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
     {
         found.repairs.push(Repair { kind: RepairKind::Duplicate, at: 0 });
     }
-    match found.votes.take() {
-        Some(votes) => from_json(text, votes, found),
-        None => from_prose(text, root, found),
-    }
+    let own = OwnLines::of(text, &found.json_spans);
+    let mut reading = match found.votes.take() {
+        Some(votes) => from_json(text, &own, root, votes, found),
+        None => from_prose(text, &own, root, found),
+    };
+    reject_quoted_findings(&own, root, &mut reading);
+    reading.note_rejected();
+    reading
 }
 
 /// Reads a text that is one JSON array or object, mending it where need be. Valid JSON gives
@@ -278,16 +355,35 @@ fn by_content(a: &Vote, b: &Vote) -> Ordering {
         .then_with(|| a.rule.cmp(&b.rule))
 }
 
-fn from_json(text: &str, votes: Vec<Vote>, found: find::Found) -> Reading {
+/// Takes the findings of JSON, and of lines beside it that the JSON does not list.
+fn from_json(
+    text: &str,
+    own: &OwnLines<'_>,
+    root: Option<&str>,
+    mut votes: Vec<Vote>,
+    mut found: find::Found,
+) -> Reading {
     let summary = match &found.envelope.summary {
         Some(summary) => summary.clone(),
         None => prose::opening(&prose::without(text, &found.json_spans), SUMMARY_CHARS),
     };
-    Reading { votes: Some(votes), fallback: Fallback::None, summary, ..Reading::of(found) }
+    // A report is compact as a whole: one finding without evidence in a full report lacks it.
+    let is_compact = votes.iter().all(|vote| vote.is_compact);
+    votes.iter_mut().for_each(|vote| vote.is_compact = is_compact);
+    let lines = prose::tagged_lines(own, root, &mut found.rejected).votes;
+    let lines = unlisted(lines, &votes);
+    let fallback = if lines.is_empty() { Fallback::None } else { Fallback::Lines };
+    votes.extend(lines);
+    Reading { votes: Some(votes), fallback, summary, ..Reading::of(found) }
 }
 
-fn from_prose(text: &str, root: Option<&str>, mut found: find::Found) -> Reading {
-    let mut lines = prose::tagged_lines(text, root, &mut found.rejected);
+fn from_prose(
+    text: &str,
+    own: &OwnLines<'_>,
+    root: Option<&str>,
+    mut found: find::Found,
+) -> Reading {
+    let mut lines = prose::tagged_lines(own, root, &mut found.rejected);
     if drop_repeated(&mut lines.votes) {
         found.repairs.push(Repair { kind: RepairKind::Duplicate, at: 0 });
     }
@@ -295,8 +391,30 @@ fn from_prose(text: &str, root: Option<&str>, mut found: find::Found) -> Reading
         let summary = prose::opening(text, SUMMARY_CHARS);
         return Reading { summary, ..Reading::of(found) };
     }
+    found.incomplete.push(no_list());
     let votes = Some(lines.votes);
     Reading { votes, fallback: Fallback::Lines, summary: lines.text, ..Reading::of(found) }
+}
+
+/// The reason why findings outside of a list are not complete: a cut between two of them, or behind
+/// the last one, leaves no trace.
+fn no_list() -> IncompleteReason {
+    let text = "the findings stand in no list, so that nothing shows where they end";
+    IncompleteReason::new(IncompleteKind::OpenList, text)
+}
+
+/// Rejects lines inside of fences that look like findings which block and that no vote has. Such a
+/// line is a quotation, or the reviewer's own behind a fence that was lost or doubled.
+fn reject_quoted_findings(own: &OwnLines<'_>, root: Option<&str>, reading: &mut Reading) {
+    let finding = |line: &str| {
+        let vote = prose::line_vote(line, root, &mut Vec::new())?;
+        (vote.file.is_some() && vote.grade.blocks()).then_some(vote)
+    };
+    let quoted = own.quoted.iter().filter_map(|(_, line)| finding(line)).collect();
+    for vote in unlisted(quoted, reading.votes.as_deref().unwrap_or_default()) {
+        let reason = "a finding inside of a code fence, which may be quoted";
+        reading.rejected.push(Rejected::new(reason, &vote.description));
+    }
 }
 
 impl Reading {
@@ -310,8 +428,21 @@ impl Reading {
             repairs: found.repairs,
             rejected: found.rejected,
             lost: found.lost,
+            incomplete: found.incomplete,
             json_spans: found.json_spans,
             usable: true,
         }
+    }
+
+    /// Notes that something was rejected: it may be a finding.
+    fn note_rejected(&mut self) {
+        let Some(first) = self.rejected.first() else { return };
+        let raw: String = first.raw.chars().take(QUOTED_CHARS).collect();
+        let more = match self.rejected.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let text = format!("could not be read: {} (`{raw}`){more}", first.reason);
+        self.incomplete.push(IncompleteReason::new(IncompleteKind::Rejected, text));
     }
 }

@@ -1,5 +1,6 @@
 //! Findings in plain words: lines that begin with a severity, and the places they name.
 
+use super::own_lines::OwnLines;
 use super::{Rejected, scan};
 use crate::grade::{Grade, Scheme};
 use crate::path::RepoPath;
@@ -23,9 +24,12 @@ pub struct Tag<'t> {
 pub fn severity_tag(line: &str) -> Option<Tag<'_>> {
     let body = strip_decoration(line)?;
     let end = body.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(body.len());
+    let end = word_with_hyphen(body, end);
     let grade = Grade::from_word(&body[..end]);
     let scheme = grade.native().map(|native| native.scheme)?;
-    if matches!(scheme, Scheme::Unknown | Scheme::Hml) {
+    // `Note:` and `Error:` begin ordinary sentences; a synonym for CRITICAL does not.
+    let is_ordinary = Grade::is_synonym(&body[..end]) && grade.impact().level() > 0;
+    if matches!(scheme, Scheme::Unknown | Scheme::Hml) || is_ordinary {
         return None;
     }
     let after = &body[end..];
@@ -49,11 +53,53 @@ pub fn severity_tag(line: &str) -> Option<Tag<'_>> {
     Some(Tag { grade, rest, set_off, at_margin: opened == 0 })
 }
 
-/// Says whether a severity is only followed by how often it was found: `CRITICAL: 0`, `Low: none`.
+/// Returns the end of a severity word that may have a hyphen in it, such as `show-stopper`.
+fn word_with_hyphen(body: &str, end: usize) -> usize {
+    let Some(rest) = body[end..].strip_prefix('-') else { return end };
+    let more = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    let whole = end + 1 + more;
+    if Grade::is_synonym(&body[..whole]) { whole } else { end }
+}
+
+/// Returns true if a severity is only followed by how often it was found: `CRITICAL: 0`,
+/// `Low: none`, `HIGH: 2 issues`, `Critical: no findings`.
 fn is_count(rest: &str) -> bool {
-    let rest = rest.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
-    !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
-        || matches!(rest.as_str(), "none" | "n/a" | "nil" | "zero" | "nothing" | "no")
+    /// Words that tell a count from a finding such as `no input validation`.
+    const MAX_WORDS: usize = 6;
+    let lower = rest.to_ascii_lowercase();
+    let mut words = lower
+        .split(|c: char| !c.is_alphanumeric() && c != '/')
+        .filter(|word| !word.is_empty() && *word != "/");
+    let Some(first) = words.next() else { return false };
+    let is_number = first.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number && !matches!(first, "none" | "n/a" | "nil" | "zero" | "nothing" | "no") {
+        return false;
+    }
+    let about_issues = |word: &str| {
+        ["issue", "finding", "problem", "defect", "bug", "concern"]
+            .iter()
+            .any(|noun| word.starts_with(noun))
+            || matches!(
+                word,
+                "found"
+                    | "identified"
+                    | "detected"
+                    | "reported"
+                    | "none"
+                    | "new"
+                    | "were"
+                    | "was"
+                    | "open"
+                    | "critical"
+                    | "high"
+                    | "major"
+                    | "severity"
+                    | "in"
+                    | "this"
+                    | "change"
+            )
+    };
+    words.clone().count() < MAX_WORDS && words.all(about_issues)
 }
 
 /// Takes `(security)` off the front of `(security): …`.
@@ -106,16 +152,15 @@ pub(super) struct TaggedLines {
     pub(super) text: String,
 }
 
-/// Takes each line that begins with a severity as a finding. What stands in a fence is quoted
-/// code, unless the fence holds the whole text.
+/// Takes each line that begins with a severity as a finding.
 pub(super) fn tagged_lines(
-    text: &str,
+    own: &OwnLines<'_>,
     root: Option<&str>,
     rejected: &mut Vec<Rejected>,
 ) -> TaggedLines {
     let mut found = TaggedLines { votes: Vec::new(), text: String::new() };
     let mut refused = Vec::new();
-    for line in unfenced_lines(unwrapped(text)) {
+    for line in own.lines.iter().map(|line| &*line.text) {
         if let Some(vote) = line_vote(line, root, &mut refused) {
             if !found.text.is_empty() {
                 found.text.push('\n');
@@ -144,43 +189,6 @@ fn take_continuation(line: &str, vote: &mut Vote) {
         }
         "fix" | "suggested fix" => vote.suggested_fix = Some(value.to_owned()),
         _ => {}
-    }
-}
-
-/// Gives the lines that no code fence holds.
-pub(crate) fn unfenced_lines(text: &str) -> impl Iterator<Item = &str> {
-    let mut fence: Option<(u8, usize)> = None;
-    text.lines().filter(move |line| {
-        let mark = scan::fence_at(line.trim_start().as_bytes(), 0);
-        match (fence, mark) {
-            (None, Some(opened)) => {
-                fence = Some(opened);
-                false
-            }
-            (Some((mark, len)), Some((closing, closing_len)))
-                if mark == closing && closing_len >= len =>
-            {
-                fence = None;
-                false
-            }
-            (Some(_), _) => false,
-            (None, None) => true,
-        }
-    })
-}
-
-/// Takes the fence off a text that stands in one as a whole.
-fn unwrapped(text: &str) -> &str {
-    let is_fence = |line: &str| scan::fence_at(line.trim_start().as_bytes(), 0).is_some();
-    let trimmed = text.trim();
-    let fences = trimmed.lines().filter(|line| is_fence(line)).take(3).count();
-    let first = trimmed.lines().next().is_some_and(is_fence);
-    let last = trimmed.lines().last().is_some_and(is_fence);
-    match trimmed.split_once('\n') {
-        Some((_, body)) if first && last && fences == 2 => {
-            body.rsplit_once('\n').map_or("", |(body, _)| body)
-        }
-        _ => text,
     }
 }
 
@@ -346,7 +354,7 @@ pub(super) fn opening(text: &str, chars: usize) -> String {
     text.trim().chars().take(chars).collect()
 }
 
-/// Gives a text without the parts that were read as JSON, and without the fences around them.
+/// Returns a text without the parts that were read as JSON, and without fence lines.
 pub(super) fn without(text: &str, spans: &[(usize, usize)]) -> String {
     let mut out = String::new();
     let mut from = 0;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Document, checklist, plain, qa, tasklist};
+use crate::finding::Finding;
 use crate::grade::{SEVEN_LEVELS, Scheme};
 
 const INSTRUCTIONS: &str = "## Instructions
@@ -94,7 +95,7 @@ fn description(document: &Document<'_>, list: List) -> String {
         List::Boxes => format!("## Review Findings\n\n{}", tasklist::write(document)),
     };
     let summary = plain::indented(&plain::without_links(document.summary.unwrap_or("")), "    ");
-    match document.findings {
+    match structured(document) {
         None => format!(
             "QA review found issues that need fixing.\n\n## Findings\n{summary}\n\n{INSTRUCTIONS}"
         ),
@@ -104,6 +105,11 @@ fn description(document: &Document<'_>, list: List) -> String {
             if summary.is_empty() { counted(document) } else { summary },
         ),
     }
+}
+
+/// Returns the findings of a review that has any: a task without one is told by the review's words.
+fn structured<'d>(document: &Document<'d>) -> Option<&'d [Finding]> {
+    document.findings.filter(|findings| !findings.is_empty())
 }
 
 fn counted(document: &Document<'_>) -> String {
@@ -132,7 +138,7 @@ fn context(document: &Document<'_>) -> Map<String, Value> {
         context.insert("worktree_branch".to_owned(), branch);
     }
     context.insert("_review_cycle_count".to_owned(), json!(cycle(document)));
-    match document.findings {
+    match structured(document) {
         Some(findings) => {
             context.insert(
                 "structured_findings".to_owned(),

@@ -97,7 +97,7 @@ fn a_persona_that_quotes_nothing_is_not_certain() {
 #[test]
 fn a_confidence_that_was_never_stated_is_not_capped_for_lacking_a_quote() {
     check("persona", r#""file": "src/orders.rs", "line": 7"#, expect!["src/orders.rs:7 at 75 []"]);
-    check("persona", r#""file": "src/orders.rs""#, expect!["src/orders.rs:- at 50 []"]);
+    check("persona", r#""file": "src/orders.rs""#, expect!["src/orders.rs:- at 50 [NoPlace]"]);
     check("rules", r#""file": "src/orders.rs", "line": 7"#, expect!["src/orders.rs:7 at 100 []"]);
     check("command", r#""file": "src/orders.rs", "line": 7"#, expect!["src/orders.rs:7 at 100 []"]);
 }
@@ -197,4 +197,58 @@ fn without_a_tree_nothing_is_capped() {
     let reviewer = Reviewer::new("x", ReviewerKind::Persona);
     let grounded = Ground::new(None, None).check(&vote, &reviewer, (0, 0));
     assert_eq!(shown(&grounded), "-:- at 100 []");
+}
+
+#[test]
+fn a_path_as_diffs_write_it_is_resolved() {
+    for path in ["a/src/orders.rs", "b/src/orders.rs", "./src/orders.rs", "./b/src/orders.rs"] {
+        check(
+            "persona",
+            &format!(
+                r#""file": "{path}", "line": 7, "confidence": 100, "evidence": ["`store.put(order);`"]"#
+            ),
+            expect!["src/orders.rs:7 at 100 []"],
+        );
+    }
+}
+
+#[test]
+fn a_lone_name_is_no_quote() {
+    for evidence in ["`store.put` is called", "calls `find` with `load.order`", "`orders_table`"] {
+        check(
+            "persona",
+            &format!(
+                r#""file": "src/orders.rs", "line": 7, "confidence": 75, "evidence": ["{evidence}"]"#
+            ),
+            expect!["src/orders.rs:7 at 50 [QuoteNotFound]"],
+        );
+    }
+}
+
+/// The fields of a compact report's finding, which has neither evidence nor reasons.
+const COMPACT: &str = r#""confidence": 100, "autofix_class": "manual", "owner": "human""#;
+
+#[test]
+fn a_compact_report_is_not_capped_for_having_no_evidence() {
+    let fields = |place: &str| format!("{place}, {COMPACT}");
+    check(
+        "persona",
+        &fields(r#""file": "src/orders.rs", "line": 7"#),
+        expect!["src/orders.rs:7 at 100 []"],
+    );
+    check(
+        "persona",
+        &fields(r#""file": "gone.rs", "line": 7"#),
+        expect!["gone.rs:7 at 25 [FileNotFound, OutsideTheHunks]"],
+    );
+    check(
+        "persona",
+        &fields(r#""file": "src/orders.rs", "line": 900"#),
+        expect!["src/orders.rs:- at 50 [LineBeyondEnd]"],
+    );
+    check(
+        "persona",
+        &(fields(r#""file": "src/orders.rs", "line": 7"#) + r#", "evidence": []"#),
+        expect!["src/orders.rs:7 at 50 [NoQuote]"],
+    );
 }

@@ -1,6 +1,7 @@
 //! The core's tests, through its public interface.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod damage;
 mod forms;
 mod grounding;
 mod memory_tree;
@@ -11,3 +12,4 @@ mod reading;
 mod second_look;
 mod seeds;
 mod vectors;
+mod words;

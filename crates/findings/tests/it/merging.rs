@@ -150,11 +150,27 @@ fn agreement_lifts_only_at_the_grade_that_is_kept() {
     check(
         "security a.rs:1 P0@50 t
          correctness a.rs:1 P3@100 t
-         security b.rs:1 P0@50 t
-         correctness b.rs:1 P0@50 t",
+         security b.rs:1 P0@50 t | let a = load(b);
+         correctness b.rs:1 P0@50 t | let a = load(b);",
         expect![[r#"
             b.rs:1 P0@75 t ["correctness", "security"]
             a.rs:1 P0@50 t ["correctness", "security"]
+            merged: SameTitle
+            merged: SameTitle
+        "#]],
+    );
+}
+
+#[test]
+fn doubtful_votes_that_quote_nothing_do_not_lift_each_other() {
+    check(
+        "security b.rs:1 P1@50 t
+         correctness b.rs:1 P1@50 t
+         security c.rs:1 P1@50 t | let a = load(b);
+         correctness c.rs:1 P1@50 t",
+        expect![[r#"
+            held back: b.rs:1 P1@50 t ["correctness", "security"]
+            held back: c.rs:1 P1@50 t ["correctness", "security"]
             merged: SameTitle
             merged: SameTitle
         "#]],

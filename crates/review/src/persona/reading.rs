@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_change::Change;
 use assay_findings::coverage::Look;
+use assay_findings::incomplete::IncompleteKind;
 use assay_findings::report::Report;
 use assay_models::{Answered, Class, Failure, Prompt, Spent};
 use assay_rules::redact;
@@ -44,6 +45,32 @@ pub(crate) struct Reading<'a> {
     left_over: BTreeSet<usize>,
     /// How many parts there are.
     parts: usize,
+}
+
+/// An answer, and the report that was read from it.
+struct Read {
+    report: Report,
+    text: String,
+}
+
+/// Returns why a model is asked again: its report is unusable or incomplete, and names nothing that
+/// blocks anyway. The model's own words are not repeated to it.
+fn why_ask_again(report: &Report) -> Option<&'static str> {
+    if report.unusable.is_some() {
+        return Some("no findings could be read from it");
+    }
+    let reason = report.incomplete.iter().min_by_key(|reason| reason.kind)?;
+    let blocks = report.votes.iter().any(|vote| vote.grade.blocks());
+    (!blocks).then_some(match reason.kind {
+        IncompleteKind::OpenList => "its list of findings is not closed",
+        IncompleteKind::Damaged => "its JSON is damaged",
+        IncompleteKind::Rejected => "it has parts that are no findings",
+        IncompleteKind::Contradiction => {
+            "its words reject the change, and its list holds no finding that blocks; every finding \
+             belongs into the list"
+        }
+        IncompleteKind::NotReviewed => "it says that the change was not reviewed",
+    })
 }
 
 /// A part that gave nothing.
@@ -134,28 +161,38 @@ impl<'a> Reading<'a> {
         (part.text().len() > WORTH_CUTTING).then(|| part.halves()).flatten()
     }
 
-    /// Asks, and once more where the answer cannot be read.
+    /// Asks, and once more where the answer is no whole report. The findings of both answers count.
     fn asked(&mut self, prompt: &Prompt, place: (usize, usize)) -> Result<Report, Failure> {
         let first = self.ask_once(prompt);
-        let report = first.inspect_err(|failure| self.note_open(failure, prompt, place, None))?;
-        let Some(why) = &report.unusable else { return Ok(report) };
-        // What it said is kept, for whoever wants to read it.
-        let said = report.rejected.first().map(|rejected| rejected.raw.clone());
+        let Read { report, text } =
+            first.inspect_err(|failure| self.note_open(failure, prompt, place, None))?;
+        let Some(why) = why_ask_again(&report) else { return Ok(report) };
         let again = prompt::again(prompt.clone(), why);
         let second = self.ask_once(&again);
         match second.inspect_err(|failure| self.note_open(failure, &again, place, Some(why))) {
-            Ok(second) if second.unusable.is_none() => Ok(second),
+            Ok(Read { report: mut second, .. }) if second.unusable.is_none() => {
+                second.include_votes_of(report);
+                Ok(second)
+            }
+            Ok(_) if report.unusable.is_none() => Ok(report),
             Ok(_) => {
                 let model = self.by.desk.model(&self.by.persona).id();
                 let message = format!(
                     "`{model}`: its answer is no report, even when asked again ({why}); try again \
                      later, or choose another model"
                 );
-                Err(Failure { partial: said, ..Failure::new(Class::Garbage, message) })
+                Err(Failure { partial: Some(text), ..Failure::new(Class::Garbage, message) })
             }
             Err(failure) => Err(Failure {
-                message: format!("its answer is no report ({why}); asked again: {failure}"),
-                partial: failure.partial.or(said),
+                message: match report.unusable {
+                    Some(_) => format!("its answer is no report ({why}); asked again: {failure}"),
+                    None => format!("its answer is not whole ({why}); asked again: {failure}"),
+                },
+                // What the first answer holds is kept: it was paid for, and may name a finding.
+                partial: Some(match failure.partial {
+                    Some(partial) => format!("{text}\n{partial}"),
+                    None => text,
+                }),
                 ..failure
             }),
         }
@@ -204,9 +241,9 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn ask_once(&mut self, prompt: &Prompt) -> Result<Report, Failure> {
+    fn ask_once(&mut self, prompt: &Prompt) -> Result<Read, Failure> {
         let Reading { by, tell, .. } = *self;
-        let can_be_read = |text: &str| Report::from_text(text, "", None).unusable.is_none();
+        let can_be_read = |text: &str| Report::from_text(text, "", None).is_whole();
         let Answered { outcome, source, attempts, spent, not_kept } =
             by.desk.ask(&by.persona, prompt, can_be_read, &|chars| tell(chars));
         self.spent = self.spent.plus(spent);
@@ -227,19 +264,22 @@ impl<'a> Reading<'a> {
                            nothing; a model that is less easily led may do better";
             return Err(Failure::new(Class::Garbage, message));
         }
-        Ok(self.report_from(&reply.text))
+        Ok(Read { report: self.report_from(&reply.text), text: reply.text })
     }
 
     /// Reads an answer. What is cut later on is free of secrets by then: half of one is still told.
+    /// The question asks for evidence, so that an answer in the compact form lacks it.
     fn report_from(&self, text: &str) -> Report {
-        Report::from_text(&redact(text), &self.by.persona.name, None)
+        let mut report = Report::from_text(&redact(text), &self.by.persona.name, None);
+        report.votes.iter_mut().for_each(|vote| vote.is_compact = false);
+        report
     }
 
     fn take(&mut self, report: Report) {
         self.report.votes.extend(report.votes);
         self.report.rejected.extend(report.rejected);
         self.report.lost += report.lost;
-        self.report.refuses |= report.refuses;
+        self.report.incomplete.extend(report.incomplete);
         let (all, more) = (&mut self.report.remarks, report.remarks);
         all.residual_risks.extend(more.residual_risks);
         all.testing_gaps.extend(more.testing_gaps);

@@ -510,3 +510,19 @@ fn a_secret_in_a_report_is_not_kept() {
     assert!(!answer.to_string().contains(&secret), "{answer:#}");
     assert!(!files(stage.folder.path()).concat().contains(&secret));
 }
+
+#[test]
+fn a_damaged_report_is_never_answered_with_ready() {
+    let stage = Stage::new();
+    stage.push(json!({}));
+    let code = "def total(prices):\n    return sum(prices)\n";
+    fs::write(stage.folder.path().join("shop.py"), code).unwrap();
+    for report in assay_fakes::model::DAMAGED_REPORTS {
+        let asked = json!({ "task_id": "one", "report": report.text });
+        // A report that nothing can be read from is refused, which is no pass either.
+        if let Ok(answer) = stage.call("report_findings", asked) {
+            let verdict = answer["verdict"].as_str().unwrap();
+            assert!(matches!(verdict, "incomplete" | "not_ready"), "{}: {answer}", report.name);
+        }
+    }
+}

@@ -74,6 +74,7 @@ fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Ve
         Rule::NoReport
         | Rule::NothingReviewed
         | Rule::NotCovered
+        | Rule::NoPlace
         | Rule::Unreadable
         | Rule::Should
         | Rule::Actionable

@@ -143,6 +143,28 @@ fn with_a_model_a_change_is_refused_mended_in_a_work_tree_and_approved() {
 }
 
 #[test]
+fn a_damaged_report_of_a_model_is_never_an_approval() {
+    for report in assay_fakes::model::DAMAGED_REPORTS
+        .iter()
+        .filter(|report| ["half list", "contradiction in words"].contains(&report.name))
+    {
+        let model = FakeModel::start(|_: &Asked| Answer::text(report.text));
+        let configuration = format!(
+            "task:\n  backoff: {{ initial: 0, max: 0 }}\n  max_retries: 1\nmodels:\n  use:\n    \
+             fake:\n      api: anthropic\n      model: fake-1\n      url: {}\n      \
+             key_env: FAKE_KEY\n",
+            model.url()
+        );
+        let after = "def total(prices):\n    return sum(prices, 0)\n";
+        let repository = with_change(&configuration, "shop.py", after);
+        let mut agents = Agents::start_with(&repository, &[], &KEY);
+        drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
+        agents.heard("the review is incomplete");
+        assert!(!agents.seen.iter().any(|line| line.contains("Approved")), "{:?}", agents.seen);
+    }
+}
+
+#[test]
 fn what_never_gets_better_is_sent_back_three_times_and_then_told_to_a_person_once() {
     let (repository, _model) = with_model(false);
     let mut agents = Agents::start_with(&repository, &[], &KEY);

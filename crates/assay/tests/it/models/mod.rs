@@ -2,6 +2,7 @@
 
 mod again;
 mod budget;
+mod damaged;
 mod failures;
 mod gaps;
 mod keys;

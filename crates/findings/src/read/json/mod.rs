@@ -211,7 +211,10 @@ impl<'a> Parser<'a, '_> {
             self.pos = scan::skip_space(self.bytes, self.pos);
             match scan::comment_end(self.bytes, self.pos) {
                 Some(end) => {
-                    self.repair(RepairKind::Comment);
+                    // A comment with brackets may have swallowed what a lost quote let loose.
+                    let holds_json = self.bytes[self.pos..end].contains(&b'{')
+                        || self.bytes[self.pos..end].contains(&b'}');
+                    self.repair(if holds_json { RepairKind::Skipped } else { RepairKind::Comment });
                     self.pos = end;
                 }
                 None => return,
@@ -331,8 +334,20 @@ impl<'a> Parser<'a, '_> {
         if *self.separator() == Separator::Comma {
             self.repair(RepairKind::ExtraComma);
         }
+        if self.is_emptied_list() {
+            self.repair(RepairKind::Skipped);
+        }
         self.pos += 1;
         self.close()
+    }
+
+    /// Returns true if the list that closes here has no item, and something else stands in it: a
+    /// comment may say where the items went.
+    fn is_emptied_list(&self) -> bool {
+        let is_empty =
+            matches!(self.stack.last(), Some(Frame::Array { items, .. }) if items.is_empty());
+        let before = self.bytes[..self.pos].iter().rev().find(|byte| !byte.is_ascii_whitespace());
+        is_empty && before != Some(&b'[')
     }
 
     fn note_missing_comma(&mut self) {

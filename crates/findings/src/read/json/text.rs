@@ -98,11 +98,23 @@ impl<'a> Parser<'a, '_> {
     fn close_text(&mut self, start: usize, end: usize, first: Option<usize>) -> Cow<'a, str> {
         self.pos = end + scan::char_len(self.bytes, end);
         if first.is_some() {
-            self.repair_at(RepairKind::Quote, start);
+            // Quoted code has no raw line break and no key of a report; a lost quote lets both in.
+            let lost_its_end =
+                self.bytes[start..end].contains(&b'\n') || self.holds_key(start, end);
+            let kind = if lost_its_end { RepairKind::MissingQuote } else { RepairKind::Quote };
+            self.repair_at(kind, start);
         }
         // A closing quote that stands there twice closes once.
         let end = first.filter(|first| first + 1 == end).unwrap_or(end);
         self.unescaped(start, end)
+    }
+
+    /// Returns true if a key of a finding or a report stands in a string, with its colon.
+    fn holds_key(&self, start: usize, end: usize) -> bool {
+        memchr::memchr_iter(b'"', &self.bytes[start..end]).map(|at| start + at).any(|quote| {
+            let name = &self.source[quote + 1..scan::word_end(self.bytes, quote + 1)];
+            (is_entry_key(name) || name == "reviewer") && self.plain_key_at(quote)
+        })
     }
 
     /// Looks whether the quote at `at` opens a well-known key after a separator, inside a string

@@ -1,0 +1,250 @@
+//! Objections that a reviewer makes in words: [`objections`].
+//!
+//! Three kinds are told apart. A demand ("must be fixed", "do not merge") rejects the change
+//! whatever the list of findings holds. A defect that is told in words contradicts an empty list. A
+//! sentence that the change was not reviewed takes the report's silence away. All of them speak
+//! against a report, so a sentence that is hard to read is taken for one.
+
+use super::Meaning;
+use super::clauses::clauses;
+use super::speech::Line;
+use super::words::{Seen, Words};
+
+/// Finds the objections of a line, at most one for each clause.
+pub(super) fn objections<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
+    if line.is_unchecked {
+        return Vec::new();
+    }
+    let found = clauses(&line.said, &[]).into_iter().filter(|clause| !clause.is_question);
+    found
+        .filter_map(|clause| {
+            let meaning = meaning_of(&Words::of(clause.text))?;
+            Some(Seen { clause: clause.text, meaning })
+        })
+        .collect()
+}
+
+/// Returns the kind of objection that a clause makes, if it makes any.
+fn meaning_of(words: &Words<'_>) -> Option<Meaning> {
+    if words.any(&["if", "unless", "whether"]) {
+        return None;
+    }
+    if says_not_reviewed(words) {
+        return Some(Meaning::NotReviewed);
+    }
+    if demands_a_fix(words) {
+        return Some(Meaning::Objection);
+    }
+    tells_a_defect(words).then_some(Meaning::Concern)
+}
+
+/// Words for what a review looks at.
+const SUBJECTS: [&str; 14] = [
+    "change", "changes", "diff", "code", "file", "files", "patch", "it", "this", "that", "request",
+    "content", "contents", "attachment",
+];
+
+/// Words that deny an ability.
+const INABILITIES: [&str; 11] = [
+    "cannot", "can't", "couldn't", "unable", "won't", "refuse", "decline", "didn't", "haven't",
+    "wasn't", "cant",
+];
+
+/// Returns true if a clause says that the change was not reviewed: "I cannot review this change".
+fn says_not_reviewed(words: &Words<'_>) -> bool {
+    const ACTS: [&str; 17] = [
+        "review", "reviewed", "assess", "evaluate", "analyze", "analyse", "inspect", "examine",
+        "read", "access", "open", "view", "load", "process", "complete", "perform", "see",
+    ];
+    const SERVICES: [&str; 4] = ["help", "assist", "comply", "fulfill"];
+    const SPEAKERS: [&str; 7] = ["i", "we", "i'm", "i've", "reviewer", "sorry", "am"];
+    let denies = |at: usize| {
+        INABILITIES.contains(&words.lower(at))
+            || words.lower(at) == "not" && at > 0 && words.lower(at + 1) != "only"
+    };
+    let speaks = |at: usize| {
+        words.lower[..at].iter().any(|word| SPEAKERS.contains(&word.as_str()))
+            || INABILITIES.contains(&words.lower(0))
+            || words.lower(0) == "could" && words.lower(1) == "not"
+    };
+    let refuses = (0..words.len()).any(|at| {
+        let word = words.lower(at);
+        let serves = SERVICES.contains(&word);
+        if !serves && !ACTS.contains(&word) {
+            return false;
+        }
+        let denied = (at.saturating_sub(5)..at).any(denies) && speaks(at);
+        // "I did not see any issue" is a review.
+        let is_about_issues = words.within(at, 6, Words::is_issue);
+        denied
+            && (serves || words.within(at, 6, |word| SUBJECTS.contains(&word)))
+            && !is_about_issues
+    });
+    refuses || says_review_failed(words) || says_nothing_was_shown(words)
+}
+
+/// Returns true if a clause says that there was no review: "the review was skipped".
+fn says_review_failed(words: &Words<'_>) -> bool {
+    const FAILURES: [&str; 6] =
+        ["skipped", "aborted", "impossible", "incomplete", "interrupted", "unreviewed"];
+    let about_review = words.any(&["review", "reviewed", "unreviewed"]);
+    let not_done = (1..words.len()).any(|at| {
+        matches!(words.lower(at), "reviewed" | "performed" | "completed" | "possible")
+            && matches!(words.lower(at - 1), "not" | "never" | "wasn't")
+    });
+    about_review && (words.any(&FAILURES) || not_done)
+}
+
+/// Returns true if a clause says that the change was not there to be read.
+fn says_nothing_was_shown(words: &Words<'_>) -> bool {
+    const SHOWN: [&str; 8] =
+        ["provided", "given", "supplied", "attached", "included", "available", "shown", "visible"];
+    const DAMAGED: [&str; 6] = ["missing", "truncated", "empty", "cut", "incomplete", "unreadable"];
+    let things = ["diff", "change", "changes", "code", "patch", "files", "content"];
+    (0..words.len()).any(|at| {
+        if !things.contains(&words.lower(at)) {
+            return false;
+        }
+        let denied = (at.saturating_sub(3)..at).any(|before| words.lower(before) == "no");
+        let is_damaged = matches!(words.lower(at + 1), "is" | "was" | "appears" | "seems")
+            && words.within(at + 1, 3, |word| DAMAGED.contains(&word))
+            && matches!(words.lower(at), "diff" | "patch");
+        denied && words.within(at, 4, |word| SHOWN.contains(&word)) || is_damaged
+    })
+}
+
+/// Returns true if a clause demands a fix, or that the change is not merged.
+fn demands_a_fix(words: &Words<'_>) -> bool {
+    const FIXED: [&str; 11] = [
+        "fixed", "addressed", "changed", "corrected", "resolved", "reverted", "removed",
+        "replaced", "rewritten", "repaired", "closed",
+    ];
+    const MERGED: [&str; 9] =
+        ["merge", "merged", "merging", "ship", "shipped", "land", "deploy", "deployed", "release"];
+    const NOT: [&str; 8] =
+        ["not", "don't", "never", "cannot", "can't", "shouldn't", "mustn't", "unsafe"];
+    let is_denied = |at: usize| {
+        let denies = ["no", "none", "nothing", "neither", "zero"];
+        words.lower[..at].iter().any(|word| denies.contains(&word.as_str()))
+            || matches!(words.lower(at.wrapping_sub(1)), "not" | "doesn't" | "don't" | "didn't")
+    };
+    let demand = (0..words.len()).any(|at| {
+        if !matches!(words.lower(at), "must" | "needs" | "need" | "has" | "have") || is_denied(at) {
+            return false;
+        }
+        let be = (at + 1..at + 4).find(|next| words.lower(*next) == "be");
+        let passive = be.is_some_and(|be| {
+            !(at..be).any(|between| words.lower(between) == "not")
+                && words.within(be, 2, |word| FIXED.contains(&word))
+        });
+        passive || words.lower(at) == "must" && words.lower(at + 1) == "fix"
+    });
+    let stop = (0..words.len()).any(|at| {
+        let denied = || (at.saturating_sub(5)..at).any(|before| NOT.contains(&words.lower(before)));
+        MERGED.contains(&words.lower(at)) && denied() && !words.any(&["reason", "no", "nothing"])
+    });
+    demand || stop
+}
+
+/// Nouns for a defect.
+const DEFECTS: [&str; 25] = [
+    "bug", "bugs", "vulnerability", "vulnerabilities", "injection", "injections", "leak", "leaks",
+    "flaw", "flaws", "defect", "defects", "hole", "regression", "regressions", "race", "overflow",
+    "exploit", "backdoor", "deadlock", "crash", "xss", "csrf", "traversal", "corruption",
+];
+
+/// Nouns for a defect that also stand in harmless sentences.
+const TROUBLES: [&str; 13] = [
+    "issue", "issues", "problem", "problems", "concern", "concerns", "finding", "findings",
+    "error", "errors", "mistake", "risk", "risks",
+];
+
+/// Returns true if a clause tells of a defect in the change: "there is a serious SQL injection".
+fn tells_a_defect(words: &Words<'_>) -> bool {
+    const DENIALS: [&str; 12] = [
+        "no", "not", "none", "never", "without", "zero", "0", "cannot", "neither", "nor",
+        "nothing", "free",
+    ];
+    const REPAIRS: [&str; 13] = [
+        "fix", "resolv", "address", "prevent", "avoid", "remov", "mitigat", "guard", "eliminat",
+        "correct", "handl", "clos", "test",
+    ];
+    let is_harmless = |at: usize| {
+        words.lower[..at].iter().any(|word| {
+            DENIALS.contains(&word.as_str())
+                || word.ends_with("n't")
+                || REPAIRS.iter().any(|stem| word.starts_with(stem))
+        })
+    };
+    (0..words.len()).any(|at| {
+        let word = words.lower(at);
+        let defect = DEFECTS.contains(&word);
+        let told = defect
+            && (is_weighed(words, at) || is_asserted(words, at) || is_found(words, at))
+            || TROUBLES.contains(&word)
+                && (is_weighed(words, at) || is_stated(words, at) || is_found(words, at))
+            || is_called_wrong(words, at)
+            || asks_for_work(words, at);
+        told && !is_harmless(at)
+    })
+}
+
+/// Returns true if the noun at `at` is called grave: "a serious SQL injection".
+fn is_weighed(words: &Words<'_>, at: usize) -> bool {
+    const GRAVE: [&str; 10] = [
+        "serious", "severe", "critical", "dangerous", "major", "significant", "blocking",
+        "exploitable", "glaring", "grave",
+    ];
+    (at.saturating_sub(3)..at).any(|before| GRAVE.contains(&words.lower(before)))
+}
+
+/// Returns true if the noun at `at` is said to be there: "there is a race".
+fn is_stated(words: &Words<'_>, at: usize) -> bool {
+    (at.saturating_sub(7)..at).any(|before| {
+        words.lower(before) == "there's"
+            || words.lower(before) == "there"
+                && matches!(words.lower(before + 1), "is" | "are" | "remains" | "remain")
+    })
+}
+
+/// Returns true if the noun at `at` is said to be there, or to come from something.
+fn is_asserted(words: &Words<'_>, at: usize) -> bool {
+    const CAUSES: [&str; 14] = [
+        "introduces", "introduced", "introduce", "contains", "contain", "causes", "cause",
+        "creates", "create", "leads", "allows", "exposes", "has", "enables",
+    ];
+    is_stated(words, at)
+        || (at.saturating_sub(6)..at).any(|before| CAUSES.contains(&words.lower(before)))
+}
+
+/// Returns true if the noun at `at` is said to be found: "I found two problems".
+fn is_found(words: &Words<'_>, at: usize) -> bool {
+    const FINDS: [&str; 8] = [
+        "found", "find", "identified", "spotted", "noticed", "discovered", "detected", "following",
+    ];
+    (at.saturating_sub(5)..at).any(|before| FINDS.contains(&words.lower(before)))
+}
+
+/// Returns true if the word at `at` calls something wrong: "the check is broken".
+fn is_called_wrong(words: &Words<'_>, at: usize) -> bool {
+    const WRONG: [&str; 9] = [
+        "vulnerable", "broken", "incorrect", "wrong", "unsafe", "insecure", "exploitable", "buggy",
+        "flawed",
+    ];
+    let links = ["is", "are", "looks", "seems", "remains", "still"];
+    WRONG.contains(&words.lower(at))
+        && (at.saturating_sub(3)..at).any(|before| links.contains(&words.lower(before)))
+}
+
+/// Returns true if the words at `at` ask for work: "please fix", "needs work", "see below".
+fn asks_for_work(words: &Words<'_>, at: usize) -> bool {
+    match words.lower(at) {
+        "please" => matches!(words.lower(at + 1), "fix" | "address" | "correct" | "change"),
+        "needs" => matches!(words.lower(at + 1), "work" | "fixing" | "attention"),
+        "should" => {
+            words.lower(at + 1) == "be" && matches!(words.lower(at + 2), "fixed" | "addressed")
+        }
+        "see" | "listed" | "described" => matches!(words.lower(at + 1), "below" | "above"),
+        _ => false,
+    }
+}

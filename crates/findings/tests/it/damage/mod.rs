@@ -1,0 +1,101 @@
+//! Damage never improves a verdict: every report that blocks, damaged in every way, still blocks or
+//! is `incomplete`. `ASSAY_DAMAGE_MUTATIONS` sets how many damaged copies are judged,
+//! `ASSAY_DAMAGE_SEED` where the choice of damage starts from.
+
+mod corpus;
+mod mutation;
+
+use std::collections::BTreeMap;
+
+use assay_findings::answer::{self, Format};
+use assay_findings::report::Report;
+use assay_findings::synthesis::{Circumstances, synthesize};
+use assay_findings::validate::{self, Tier};
+use assay_findings::verdict::State;
+use mutation::{CLASSES, Random};
+
+/// The number of damaged copies in a normal test run.
+const DEFAULT_MUTATIONS: u64 = 20_000;
+
+fn state(text: &str) -> State {
+    let reports = [Report::from_text(text, "reviewer", None)];
+    synthesize(&reports, &Circumstances::default()).verdict.state
+}
+
+fn is_approved(text: &str) -> bool {
+    answer::parse(text.as_bytes(), Format::Auto, None).0.outcome.approved
+}
+
+/// Returns true if a text is a report as its form's schema wants it: then it means what it says,
+/// whatever it came from.
+fn is_valid_report(text: &str) -> bool {
+    let Ok(document) = serde_json::from_str(text) else { return false };
+    let qa = answer::schema("qa").unwrap();
+    [Tier::Full, Tier::Compact]
+        .into_iter()
+        .any(|tier| validate::validate(&document, tier).is_empty())
+        || jsonschema::draft7::new(&qa).unwrap().is_valid(&document)
+}
+
+#[allow(clippy::disallowed_methods, reason = "a soak run says how many copies to judge")]
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().map_or(default, |value| value.parse().unwrap())
+}
+
+#[test]
+fn there_are_forty_reports_that_block() {
+    let samples = corpus::samples();
+    assert!(samples.len() >= 40);
+    for sample in samples {
+        assert_eq!(state(&sample.text), State::NotReady, "{}\n{}", sample.name, sample.text);
+        assert!(!is_approved(&sample.text));
+    }
+}
+
+#[test]
+fn damage_never_improves_a_verdict() {
+    let seed = setting("ASSAY_DAMAGE_SEED", 1);
+    let mutations = setting("ASSAY_DAMAGE_MUTATIONS", DEFAULT_MUTATIONS);
+    let samples = corpus::samples();
+    let mut random = Random::new(seed);
+    let mut counts: BTreeMap<_, [u64; 4]> = BTreeMap::new();
+    let mut better: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    let mut number = 0;
+    while number < mutations {
+        let sample = &samples[random.below(samples.len())];
+        let class = CLASSES[random.below(CLASSES.len())];
+        let Some(damaged) = class.damage(&sample.text, &mut random) else { continue };
+        number += 1;
+        let state = state(&damaged);
+        let improved =
+            !matches!(state, State::NotReady | State::Incomplete) || is_approved(&damaged);
+        let row = counts.entry(class).or_default();
+        row[0] += 1;
+        match state {
+            State::NotReady => row[1] += 1,
+            State::Incomplete => row[2] += 1,
+            _ => {}
+        }
+        if improved && is_valid_report(&damaged) {
+            row[3] += 1;
+        } else if improved {
+            let told = format!("{class:?}, {}: {}\n{damaged}", sample.name, state.in_words());
+            better.entry(class).or_default().push(told);
+        }
+    }
+    println!("{mutations} damaged copies of {} reports, seed {seed}", samples.len());
+    for (class, [all, blocked, incomplete, valid]) in &counts {
+        println!(
+            "  {:20}{all:9} copies: {blocked} not ready, {incomplete} incomplete, {valid} valid reports",
+            format!("{class:?}")
+        );
+    }
+    let examples: Vec<&str> =
+        better.values().flat_map(|told| told.iter().take(2)).map(String::as_str).collect();
+    assert!(
+        better.is_empty(),
+        "{} of {mutations} copies got a better verdict, such as\n{}",
+        better.values().map(Vec::len).sum::<usize>(),
+        examples.join("\n----\n")
+    );
+}
