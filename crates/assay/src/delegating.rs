@@ -73,7 +73,7 @@ impl Repository {
         let from_ledger = ledger::dismissals(&change.root);
         let notes = settings.notes.iter().cloned().chain(trouble(&from_ledger));
         let notes = notes.chain(forgotten).collect();
-        let terms = terms(&settings, &from_ledger, &change);
+        let terms = terms(&settings, &from_ledger, &change)?;
         let review = delegation::start(Start {
             id: time_id(jiff::Timestamp::now()).parse()?,
             host: &what.model,
@@ -115,6 +115,7 @@ impl Repository {
         let from_ledger = ledger::dismissals(&self.root);
         let now = change.as_ref().zip(settings);
         let now = now.map(|(change, settings)| present(&review, change, settings, &from_ledger));
+        let now = now.transpose()?;
         match review.close(now)? {
             Closing::SecondLooks(briefs) => Ok(Finish::SecondLooks(briefs)),
             Closing::Done(closed) => {
@@ -182,15 +183,19 @@ fn trouble(from_ledger: &FromLedger) -> Option<String> {
 }
 
 /// Gives what decides today besides those who read a change.
-fn terms(settings: &Settings, from_ledger: &FromLedger, change: &Change) -> RecordedTerms {
+fn terms(
+    settings: &Settings,
+    from_ledger: &FromLedger,
+    change: &Change,
+) -> anyhow::Result<RecordedTerms> {
     let dismissed = from_ledger.iter().flatten().cloned();
     let dismissals = settings.baseline.dismissals().into_iter().chain(dismissed).collect();
-    RecordedTerms {
+    Ok(RecordedTerms {
         fail_on: settings.fail_on.clone(),
         require: settings.require,
-        dismissals: followed(dismissals, change),
+        dismissals: followed(dismissals, change)?,
         today: today(),
-    }
+    })
 }
 
 /// Gives what decides on the change of a review as it is now.
@@ -199,10 +204,10 @@ fn present<'a>(
     change: &'a Change,
     settings: Settings,
     from_ledger: &FromLedger,
-) -> Present<'a> {
-    Present {
+) -> anyhow::Result<Present<'a>> {
+    Ok(Present {
         change,
-        terms: terms(&settings, from_ledger, change),
+        terms: terms(&settings, from_ledger, change)?,
         models: RecordedModels {
             personas: settings.personas.clone(),
             named: Vec::new(),
@@ -211,7 +216,7 @@ fn present<'a>(
         },
         at_a_time: settings.at_a_time,
         reviewers: local(settings),
-    }
+    })
 }
 
 /// Keeps a review as a run, and in the ledger; says why not there, where it cannot be.
@@ -225,7 +230,7 @@ fn keep(
     let record = closed.record(now, env!("CARGO_PKG_VERSION"));
     record.save(&id)?;
     let Ok(dismissals) = from_ledger else { return Ok((id, trouble(from_ledger))) };
-    let dismissals = &followed(dismissals.clone(), record.change);
+    let dismissals = &followed(dismissals.clone(), record.change)?;
     let kept = ledger::Kept {
         run: &id,
         at: Moment(at),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, bail};
 use assay_change::tree::DirTree;
-use assay_change::{Change, LeaveOut, Scope, Selection};
+use assay_change::{Change, GitError, LeaveOut, Scope, Selection};
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_gates::bar::Bar;
@@ -300,7 +300,7 @@ fn from_root(root: &Path, path: &Path) -> anyhow::Result<String> {
 }
 
 fn read_plan(tree: &DirTree, path: &str) -> anyhow::Result<Plan> {
-    let text = RepoPath::exact(path).ok().and_then(|path| tree.read(&path));
+    let text = RepoPath::exact(path).map_or(Ok(None), |path| tree.read(&path))?;
     let text = text.with_context(|| {
         format!("could not read `{path}`: it is no file in the repository, or no text")
     })?;
@@ -312,15 +312,34 @@ fn read_plan(tree: &DirTree, path: &str) -> anyhow::Result<Plan> {
 fn read_settings(root: &Path, scope: &Scope, phase: Phase) -> anyhow::Result<Settings> {
     let scope = match (phase.is_of_a_plan(), scope) {
         (true, Scope::Automatic) => {
-            let main = assay_change::main_branch(root);
-            let head = || assay_change::commit_of(root, "HEAD").ok();
-            main.or_else(head).map(Scope::Against)
+            let base = match main_branch_or_none(root)? {
+                Some(main) => Some(main),
+                None => head_or_none(root)?,
+            };
+            base.map(Scope::Against)
         }
         (true | false, scope) => Some(scope.clone()),
     };
     // A plan may lie where there is no repository yet, or nothing in it.
     let Some(scope) = scope else { return Settings::on_disk(root) };
     Settings::of(&assay_change::open(root, &scope, &Selection::default())?)
+}
+
+/// Returns the branch that changes are made against, or `None` where there is no repository or no
+/// such branch.
+fn main_branch_or_none(root: &Path) -> Result<Option<String>, GitError> {
+    match assay_change::main_branch(root) {
+        Err(GitError::NotARepository { .. }) => Ok(None),
+        main => main,
+    }
+}
+
+/// Returns the last commit, or `None` where there is no repository or no commit.
+fn head_or_none(root: &Path) -> Result<Option<String>, GitError> {
+    match assay_change::commit_of(root, "HEAD") {
+        Err(GitError::NotARepository { .. } | GitError::UnknownRevision { .. }) => Ok(None),
+        head => head.map(Some),
+    }
 }
 
 /// Opens what was written, with new files that git does not know yet. The gate's own files are no

@@ -26,6 +26,8 @@ mod validating;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use assay_change::GitError;
+use assay_findings::ground::TreeError;
 use assay_findings::write::plain;
 use assay_review::ledger::UseError;
 use assay_services::http::ServiceError;
@@ -150,8 +152,15 @@ fn fail(error: &anyhow::Error) -> Exit {
     let is_unknown = from_ledger
         || error.is::<LedgerError>()
         || commands::gate::is_unknown(error)
-        || error.downcast_ref().is_some_and(ServiceError::is_passing);
+        || error.downcast_ref().is_some_and(ServiceError::is_passing)
+        || error.chain().any(is_unread_repository);
     if is_unknown { Exit::Incomplete } else { Exit::Usage }
+}
+
+/// Returns true if git or the file system could not give what a verdict needs, which says nothing
+/// of the change.
+fn is_unread_repository(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<TreeError>() || cause.downcast_ref().is_some_and(GitError::is_unanswered)
 }
 
 /// Says whether somebody who read our output has left.

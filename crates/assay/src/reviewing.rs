@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use assay_change::{Change, Scope, Selection};
+use assay_change::{Change, GitError, Scope, Selection};
 use assay_findings::coverage::Requirement;
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
@@ -50,14 +50,18 @@ pub(crate) struct Prepared {
     handed_in: Vec<Report>,
 }
 
-/// Has what was dismissed follow the files that a change renames.
-pub(crate) fn followed(dismissals: Vec<Dismissal>, change: &Change) -> Vec<Dismissal> {
+/// Has what was dismissed follow the files that a change renames. A file that cannot be asked for
+/// is not known to be gone, so what was dismissed there stays there.
+pub(crate) fn followed(
+    dismissals: Vec<Dismissal>,
+    change: &Change,
+) -> Result<Vec<Dismissal>, GitError> {
     if dismissals.is_empty() {
-        return dismissals;
+        return Ok(dismissals);
     }
-    let renames = change.renames();
-    let exists = |file: &RepoPath| change.tree().exists(file);
-    dismissals.into_iter().map(|dismissal| dismissal.following(&renames, exists)).collect()
+    let renames = change.renames()?;
+    let exists = |file: &RepoPath| change.tree().exists(file).unwrap_or(true);
+    Ok(dismissals.into_iter().map(|dismissal| dismissal.following(&renames, exists)).collect())
 }
 
 impl Prepared {
@@ -79,8 +83,11 @@ impl Prepared {
             format!("`{folder}` came with the repository, so nothing that was kept is used")
         });
         let from_ledger = ledger::dismissals(&change.root).map_err(anyhow::Error::from);
-        let from_ledger = from_ledger.map(|dismissed| followed(dismissed, &change));
-        let mut dismissals = followed(settings.baseline.dismissals(), &change);
+        let from_ledger = match from_ledger {
+            Ok(dismissed) => Ok(followed(dismissed, &change)?),
+            Err(error) => Err(error),
+        };
+        let mut dismissals = followed(settings.baseline.dismissals(), &change)?;
         dismissals.extend(from_ledger.iter().flatten().cloned());
         let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
         let commands = settings.commands.into_iter();

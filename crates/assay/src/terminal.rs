@@ -259,6 +259,7 @@ fn write_asides(
 fn unsure(finding: &Finding) -> String {
     let why = finding.marks.iter().find_map(|mark| match mark {
         Mark::FileNotFound => Some("there is no such file"),
+        Mark::FileUnreadable => Some("its file could not be read"),
         Mark::QuoteNotFound => Some("what it quotes does not stand there"),
         Mark::NoQuote => Some("it quotes too little to be checked"),
         Mark::NoPlace => Some("it names no file and line"),

@@ -87,6 +87,8 @@ pub enum Unread {
     Broken,
     /// The diff has too many places to remember.
     TooMany,
+    /// The file itself could not be read.
+    Unreadable,
 }
 
 /// One place where a file changed. It knows where its lines stand and not what they say: that is

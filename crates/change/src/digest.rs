@@ -33,7 +33,7 @@ impl Change {
 
     /// Adds what is in a file after the change.
     fn content(&self, digest: &mut blake3::Hasher, path: &str) {
-        match &self.tree {
+        match &self.tree.kind {
             TreeKind::Dir(_) => {
                 let file = self.root.join(argument(&raw(path)));
                 // What cannot be read is told apart from whatever can.
@@ -43,16 +43,23 @@ impl Change {
             TreeKind::Git(tree) => match &tree.revision {
                 // A commit never changes.
                 Some(revision) => part(digest, revision.as_bytes()),
-                None => text(digest, &**tree, path),
+                None => text(digest, &self.tree, path),
             },
-            TreeKind::Recorded(tree) => text(digest, tree, path),
+            TreeKind::Recorded(_) => text(digest, &self.tree, path),
         }
     }
 }
 
 fn text(digest: &mut blake3::Hasher, tree: &dyn Tree, path: &str) {
-    let read = RepoPath::exact(path).ok().and_then(|path| tree.read(&path));
-    part(digest, read.unwrap_or_default().as_bytes());
+    // A path that cannot be asked for names no text.
+    let read = RepoPath::exact(path).map_or(Ok(None), |path| tree.read(&path));
+    match read {
+        Ok(text) => part(digest, text.unwrap_or_default().as_bytes()),
+        // What cannot be read is told apart from whatever can; the change notes the error.
+        Err(_) => {
+            digest.update(blake3::hash(b"unreadable").as_bytes());
+        }
+    }
 }
 
 /// Takes the digest of a file of any size, or of where a link leads.

@@ -21,6 +21,7 @@ use assay_sandbox::Command;
 use crate::diff::{FileDiff, Parser};
 use crate::name::shown;
 pub use error::GitError;
+pub(crate) use error::unless_no;
 
 /// Settings that keep the repository's own from running programs or hiding files.
 const SETTINGS: [(&str, &str); 8] = [
@@ -79,7 +80,7 @@ impl Git {
         };
         git.root = git.find_root()?;
         git.empty_tree = git.line(&["hash-object", "-t", "tree", "/dev/null"])?;
-        let filters = git.filters();
+        let filters = git.filters()?;
         git.settings.extend(filters.iter().flat_map(|name| quieted(name)));
         Ok(git)
     }
@@ -97,7 +98,7 @@ impl Git {
         let mut root = match self.run(&["rev-parse", "--show-toplevel"]) {
             Ok(root) => root,
             Err(GitError::Failed { message, .. }) if message.contains("dubious ownership") => {
-                return Err(GitError::NotYours { folder: folder() });
+                return Err(GitError::NotYours { root: self.unsafe_root(&message) });
             }
             Err(GitError::Failed { message, .. }) if message.contains("work tree") => {
                 return Err(GitError::NoWorkTree { folder: folder() });
@@ -116,14 +117,24 @@ impl Git {
         }
     }
 
-    /// Gives the names of the filters that are set up, wherever that may be, as `filter.name`.
-    fn filters(&self) -> BTreeSet<Vec<u8>> {
+    /// Returns the absolute path of a repository that belongs to another user, as git names it, or
+    /// else the folder that was asked for.
+    fn unsafe_root(&self, message: &str) -> PathBuf {
+        let named = message.split_once("repository at '").and_then(|(_, rest)| {
+            let root = Path::new(rest.rsplit_once('\'')?.0);
+            root.is_absolute().then(|| root.to_owned())
+        });
+        let folder = || std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
+        named.unwrap_or_else(|| self.folder.canonicalize().unwrap_or_else(|_| folder()))
+    }
+
+    /// Returns the names of the filters that are set up, wherever that may be, as `filter.name`.
+    fn filters(&self) -> Result<BTreeSet<Vec<u8>>, GitError> {
         let args = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];
-        // No filter at all is a failure to git.
-        let listed = self.run(&args).unwrap_or_default();
+        let listed = unless_no(self.run(&args))?.unwrap_or_default();
         let keys = listed.split(|byte| *byte == 0);
         let dot = |key: &[u8]| key.iter().rposition(|byte| *byte == b'.');
-        keys.filter_map(|key| Some(key[..dot(key)?].to_vec())).collect()
+        Ok(keys.filter_map(|key| Some(key[..dot(key)?].to_vec())).collect())
     }
 
     /// Prepares git.
@@ -175,14 +186,18 @@ impl Git {
         Ok(text(&self.run(args)?).trim().to_owned())
     }
 
-    /// Gives the messages of the commits after one and up to another, the newest first.
-    pub(crate) fn messages(&self, from: &str, to: &str) -> Vec<String> {
-        // Everything is new where nothing was committed before.
-        let range = if from == self.empty_tree { to.to_owned() } else { format!("{from}..{to}") };
+    /// Returns the messages of the commits after one and up to another, the newest first.
+    pub(crate) fn messages(&self, from: &str, to: &str) -> Result<Vec<String>, GitError> {
+        // Everything is new where nothing was committed before, and there may be no commit at all.
+        let range = match from == self.empty_tree {
+            true if self.head_or_empty()? == self.empty_tree => return Ok(Vec::new()),
+            true => to.to_owned(),
+            false => format!("{from}..{to}"),
+        };
         let args = ["log", "-z", "--format=%B", "--no-show-signature", MAX_MESSAGES, &range, "--"];
-        let printed = self.run(&args).unwrap_or_default();
+        let printed = self.run(&args)?;
         let messages = printed.split(|byte| *byte == 0).map(|message| text(message.trim_ascii()));
-        messages.filter(|message| !message.is_empty()).collect()
+        Ok(messages.filter(|message| !message.is_empty()).collect())
     }
 
     /// Gives the name under which commits are made.
@@ -204,7 +219,7 @@ impl Git {
     /// Gives the folder in which git looks for hooks when it is not kept from running them.
     pub(crate) fn hooks_folder(&self) -> Result<PathBuf, GitError> {
         let listed = self.line(&["config", "--show-scope", "--get-all", "core.hooksPath"]);
-        let listed = listed.unwrap_or_default();
+        let listed = unless_no(listed)?.unwrap_or_default();
         let mut set = listed.lines().filter_map(|line| line.split_once('\t'));
         // Our own setting comes from the command line.
         match set.rfind(|(scope, _)| *scope != "command") {
@@ -226,8 +241,21 @@ impl Git {
         let peeled = format!("{name}^{{commit}}");
         match self.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
             Ok(id) if !id.is_empty() => Ok(id),
-            Ok(_) | Err(GitError::Failed { .. }) => Err(unknown()),
+            Ok(_) => Err(unknown()),
+            Err(error) if error.is_no() => Err(unknown()),
+            // Git dies of a name that it cannot take apart, such as a day before the reflog begins.
+            Err(GitError::Failed { code: Some(128), message, .. }) if is_bad_name(&message) => {
+                Err(unknown())
+            }
             Err(other) => Err(other),
+        }
+    }
+
+    /// Returns the commit that a name stands for, or `None` if there is no such commit.
+    pub(crate) fn resolve_if_known(&self, name: &str) -> Result<Option<String>, GitError> {
+        match self.resolve(name) {
+            Err(GitError::UnknownRevision { .. }) => Ok(None),
+            resolved => resolved.map(Some),
         }
     }
 
@@ -242,11 +270,11 @@ impl Git {
     /// Checks that each path leads to something, now or in the last commit.
     pub(crate) fn check_paths(&self, paths: &[String]) -> Result<(), GitError> {
         for path in paths {
-            let tracked = || {
-                let listed = self.run(&["ls-tree", "--name-only", "HEAD", "--", path]);
-                listed.is_ok_and(|names| !names.is_empty())
-            };
-            if !self.folder.join(path).exists() && !tracked() {
+            if self.folder.join(path).exists() {
+                continue;
+            }
+            let head = self.head_or_empty()?;
+            if self.run(&["ls-tree", "--name-only", &head, "--", path])?.is_empty() {
                 return Err(GitError::UnknownPath { path: path.clone() });
             }
         }
@@ -263,43 +291,57 @@ impl Git {
         let start = self.resolve(base)?;
         match self.line(&["merge-base", &start, tip]) {
             Ok(fork) if !fork.is_empty() => Ok(fork),
-            Ok(_) | Err(GitError::Failed { .. }) if self.is_shallow() => {
+            Err(other) if !other.is_no() => Err(other),
+            Ok(_) | Err(_) if self.is_shallow()? => {
                 Err(GitError::EndsTooEarly { base: base.to_owned(), tip: tip.to_owned() })
             }
             // Histories that never met are compared as they are.
-            Ok(_) | Err(GitError::Failed { .. }) => Ok(start),
-            Err(other) => Err(other),
+            Ok(_) | Err(_) => Ok(start),
         }
     }
 
     /// Gives the branch that changes are made against, if HEAD is not on it.
-    pub(crate) fn default_branch(&self) -> Option<String> {
-        let branch = self.main_branch()?;
-        let current = self.current_branch();
-        (current.as_deref() != Some(branch.as_str())).then_some(branch)
+    pub(crate) fn default_branch(&self) -> Result<Option<String>, GitError> {
+        let Some(branch) = self.main_branch()? else { return Ok(None) };
+        let current = self.current_branch()?;
+        Ok((current.as_deref() != Some(branch.as_str())).then_some(branch))
     }
 
-    /// Gives the branch that changes are made against.
-    pub(crate) fn main_branch(&self) -> Option<String> {
-        let remote = self.line(&["symbolic-ref", "--short", "--quiet", "refs/remotes/origin/HEAD"]);
+    /// Returns the branch that changes are made against.
+    pub(crate) fn main_branch(&self) -> Result<Option<String>, GitError> {
+        let remote = self.symbolic_ref("refs/remotes/origin/HEAD")?;
         let known = ["origin/main", "origin/master", "main", "master"].map(str::to_owned);
-        let mut candidates = remote.into_iter().filter(|name| !name.is_empty()).chain(known);
-        candidates.find(|name| self.resolve(name).is_ok())
+        for name in remote.into_iter().chain(known) {
+            if self.resolve_if_known(&name)?.is_some() {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
     }
 
-    /// Gives the branch that HEAD is on.
-    pub(crate) fn current_branch(&self) -> Option<String> {
-        let current = self.line(&["symbolic-ref", "--short", "--quiet", "HEAD"]);
-        current.ok().filter(|name| !name.is_empty())
+    /// Returns the branch that HEAD is on.
+    pub(crate) fn current_branch(&self) -> Result<Option<String>, GitError> {
+        self.symbolic_ref("HEAD")
     }
 
-    /// Says whether a commit is another one, or came before it; not where either is unknown.
-    pub(crate) fn is_ancestor(&self, commit: &str, of: &str) -> bool {
-        self.run(&["merge-base", "--is-ancestor", "--end-of-options", commit, of]).is_ok()
+    fn symbolic_ref(&self, name: &str) -> Result<Option<String>, GitError> {
+        let target = unless_no(self.line(&["symbolic-ref", "--short", "--quiet", name]))?;
+        Ok(target.filter(|target| !target.is_empty()))
     }
 
-    fn is_shallow(&self) -> bool {
-        self.line(&["rev-parse", "--is-shallow-repository"]).is_ok_and(|answer| answer == "true")
+    /// Returns true if a commit is another one, or came before it; false where either is unknown.
+    pub(crate) fn is_ancestor(&self, commit: &str, of: &str) -> Result<bool, GitError> {
+        for name in [commit, of] {
+            if self.resolve_if_known(name)?.is_none() {
+                return Ok(false);
+            }
+        }
+        let args = ["merge-base", "--is-ancestor", "--end-of-options", commit, of];
+        Ok(unless_no(self.run(&args))?.is_some())
+    }
+
+    fn is_shallow(&self) -> Result<bool, GitError> {
+        Ok(self.line(&["rev-parse", "--is-shallow-repository"])? == "true")
     }
 
     /// Gives a commit's first parent, or the empty tree for the first commit of all.
@@ -307,7 +349,7 @@ impl Git {
         let commit = self.resolve(commit)?;
         match self.resolve(&format!("{commit}^")) {
             Ok(parent) => Ok(parent),
-            Err(GitError::UnknownRevision { .. }) if self.is_shallow() => {
+            Err(GitError::UnknownRevision { .. }) if self.is_shallow()? => {
                 Err(GitError::CutOff { commit })
             }
             Err(GitError::UnknownRevision { .. }) => Ok(self.empty_tree.clone()),
@@ -352,7 +394,6 @@ impl Git {
     }
 }
 
-/// Makes an argument of bytes.
 /// Gives the last part of an address or a path.
 fn last_name(address: &str) -> Option<&str> {
     let address = address.trim_end_matches('/');
@@ -360,6 +401,14 @@ fn last_name(address: &str) -> Option<&str> {
     address.rsplit(['/', ':']).next().filter(|name| !name.is_empty())
 }
 
+/// Returns true if git complains about the name that it was given, and not about itself.
+fn is_bad_name(message: &str) -> bool {
+    ["ambiguous argument", "bad revision", "Log for", "log for", "invalid", "Needed a single"]
+        .iter()
+        .any(|start| message.contains(start))
+}
+
+/// Makes an argument of bytes.
 pub(crate) fn argument(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }
@@ -371,8 +420,17 @@ pub(crate) fn check(args: &[&str], status: ExitStatus, stderr: &[u8]) -> Result<
     }
     Err(GitError::Failed {
         command: args.first().copied().unwrap_or_default().to_owned(),
-        message: text(stderr).lines().next().unwrap_or("no reason given").to_owned(),
+        message: failure(status, &text(stderr)),
+        code: status.code(),
     })
+}
+
+/// Says why git failed: the first line of its words, or else how it ended.
+fn failure(status: ExitStatus, stderr: &str) -> String {
+    match stderr.lines().next() {
+        Some(line) => line.to_owned(),
+        None => status.to_string(),
+    }
 }
 
 /// Hands settings over by the environment, where nobody else can read them.

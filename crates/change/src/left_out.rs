@@ -87,7 +87,8 @@ impl Change {
         for at in 0..self.files.len() {
             let path = self.files[at].new_path.as_deref();
             let path = path.and_then(|path| RepoPath::exact(path).ok());
-            let bytes = path.as_ref().and_then(|path| self.tree.size(path));
+            // A file that cannot be read is not left out, and the change notes the error.
+            let bytes = path.as_ref().and_then(|path| self.tree.size(path).ok().flatten());
             let is_minified = path.is_some_and(|path| self.is_minified(&path));
             self.files[at].left_out = rules.rule(&self.files[at], bytes, is_minified);
         }
@@ -97,9 +98,8 @@ impl Change {
     fn is_minified(&self, path: &RepoPath) -> bool {
         let named = path.as_str().ends_with(".min.js") || path.as_str().ends_with(".min.css");
         named
-            && self
-                .tree()
-                .read(path)
-                .is_some_and(|text| text.len() > MINIFIED_LINE * text.lines().count().max(1))
+            && self.tree().read(path).is_ok_and(|text| {
+                text.is_some_and(|text| text.len() > MINIFIED_LINE * text.lines().count().max(1))
+            })
     }
 }

@@ -24,7 +24,7 @@ mod worktree;
 
 use std::path::{Path, PathBuf};
 
-use assay_findings::ground::{ChangedLines, Tree};
+use assay_findings::ground::{ChangedLines, Tree, TreeError};
 use assay_findings::post;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub use crate::patch::Patch;
 pub use crate::recorded::RecordedChange;
 pub use crate::renames::Renames;
 pub use crate::snapshot::fingerprint;
-use crate::tree::{DirTree, GitTree, TreeKind};
+use crate::tree::{DirTree, GitTree, NotedTree, TreeErrors, TreeKind};
 pub use crate::worktree::Worktree;
 
 /// Which change is meant.
@@ -99,24 +99,16 @@ pub struct Change {
     pub untracked: Vec<String>,
     /// Whether there may be more to it than was asked for.
     pub is_limited: bool,
-    messages: Messages,
+    /// The messages of its commits, the newest first.
+    messages: Vec<String>,
     /// The pull request that it is, `OWNER/REPO#N`.
     pull: Option<String>,
     /// Its last commit, where it is a pull request.
     head: Option<String>,
-    base: TreeKind,
-    tree: TreeKind,
-}
-
-/// Where what was said of a change stands.
-#[derive(Debug)]
-enum Messages {
-    /// In no commit.
-    None,
-    /// In the commits after one and up to another.
-    Between(Git, String, String),
-    /// Here.
-    Known(Vec<String>),
+    base: NotedTree,
+    tree: NotedTree,
+    /// The errors of both trees.
+    errors: TreeErrors,
 }
 
 impl Change {
@@ -126,24 +118,40 @@ impl Change {
         base: String,
         mut files: Vec<FileDiff>,
         tree: TreeKind,
-    ) -> Change {
-        git.mark_generated(&mut files, &base);
+    ) -> Result<Change, GitError> {
+        git.mark_generated(&mut files, &base)?;
+        let errors = TreeErrors::default();
         let root = git.root.clone();
         let base = TreeKind::Git(Box::new(GitTree::revision(git, base)));
-        let messages = Messages::None;
-        let (untracked, is_limited) = (Vec::new(), false);
-        let (pull, head) = (None, None);
-        Change { root, title, files, untracked, is_limited, messages, pull, head, base, tree }
+        Ok(Change {
+            root,
+            title,
+            files,
+            untracked: Vec::new(),
+            is_limited: false,
+            messages: Vec::new(),
+            pull: None,
+            head: None,
+            base: NotedTree::new(base, &errors),
+            tree: NotedTree::new(tree, &errors),
+            errors,
+        })
     }
 
     /// Gives the tree before the change: that of the commit it is held against.
     pub fn base(&self) -> &(dyn Tree + Sync) {
-        self.base.as_tree()
+        &self.base
+    }
+
+    /// Returns what of the trees before and after the change could not be read so far. A review of a
+    /// change with such errors is incomplete, whichever reviewer asked for the file.
+    pub fn tree_errors(&self) -> Vec<TreeError> {
+        self.errors.all()
     }
 
     /// Names the commit that it is held against, where it is of a repository.
     pub fn base_revision(&self) -> Option<&str> {
-        match &self.base {
+        match &self.base.kind {
             TreeKind::Git(tree) => tree.revision.as_deref(),
             TreeKind::Dir(_) | TreeKind::Recorded(_) => None,
         }
@@ -156,21 +164,17 @@ impl Change {
 
     /// Gives the tree after the change.
     pub fn tree(&self) -> &(dyn Tree + Sync) {
-        self.tree.as_tree()
+        &self.tree
     }
 
-    /// Gives what the messages of its commits say, the newest first.
+    /// Returns the messages of its commits, the newest first.
     pub fn messages(&self) -> Vec<String> {
-        match &self.messages {
-            Messages::None => Vec::new(),
-            Messages::Known(messages) => messages.clone(),
-            Messages::Between(git, from, to) => git.messages(from, to),
-        }
+        self.messages.clone()
     }
 
     /// Says whether the tree after it is the work tree.
     pub fn is_in_work_tree(&self) -> bool {
-        matches!(self.tree, TreeKind::Dir(_))
+        matches!(self.tree.kind, TreeKind::Dir(_))
     }
 
     /// Counts its hunks. A file that was only renamed, emptied or is no text counts as one.
@@ -225,9 +229,9 @@ pub fn commit_of(folder: &Path, name: &str) -> Result<String, GitError> {
     Git::find(folder)?.resolve(name)
 }
 
-/// Gives the branch of the repository around a folder that changes are made against.
-pub fn main_branch(folder: &Path) -> Option<String> {
-    Git::find(folder).ok()?.main_branch()
+/// Returns the branch of the repository around a folder that changes are made against.
+pub fn main_branch(folder: &Path) -> Result<Option<String>, GitError> {
+    Git::find(folder)?.main_branch()
 }
 
 /// Moves a branch of a repository's remote, `OWNER/REPO`, on to a commit that is here.
@@ -240,9 +244,13 @@ pub fn hooks_folder(folder: &Path) -> Result<PathBuf, GitError> {
     Git::find(folder)?.hooks_folder()
 }
 
-/// Says whether files in a folder of a repository, named from its root, came with the repository.
+/// Returns true if files in a folder of a repository, named from its root, came with the repository,
+/// or if git has no answer; false where there is no repository.
 pub fn is_tracked(root: &Path, folder: &str) -> bool {
-    Git::find(root).is_ok_and(|git| git.tracks(folder))
+    match Git::find(root) {
+        Ok(git) => git.tracks(folder),
+        Err(error) => !error.is_no_work_tree(),
+    }
 }
 
 /// Says whether a link, a file or another repository stands where a folder of one's own should.
@@ -270,7 +278,7 @@ fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, 
             let from = git.head_or_empty()?;
             let files = git.diff(&["--cached"], &selection.paths)?;
             let tree = TreeKind::Git(Box::new(GitTree::index(git.clone())));
-            Ok(Change::new(git, "staged changes".to_owned(), from, files, tree))
+            Change::new(git, "staged changes".to_owned(), from, files, tree)
         }
         Scope::Commits(range) => open_commits(git, range, &selection.paths),
         Scope::Pull { repository, number, head, base } => {
@@ -285,7 +293,7 @@ fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, 
 }
 
 fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
-    if let Some(branch) = git.default_branch() {
+    if let Some(branch) = git.default_branch()? {
         let from = git.fork_point(&branch)?;
         let title = format!("working tree against {branch}");
         let change = against_worktree(git.clone(), &from, title, selection)?;
@@ -326,8 +334,8 @@ fn against_worktree(
         files.extend(untracked.drain(..).map(|path| untracked::new_file(&git.root, path)));
     }
     let tree = TreeKind::Dir(DirTree::new(git.root.clone()));
-    let messages = Messages::Between(git.clone(), from.to_owned(), "HEAD".to_owned());
-    let change = Change::new(git, title, from.to_owned(), files, tree);
+    let messages = git.messages(from, "HEAD")?;
+    let change = Change::new(git, title, from.to_owned(), files, tree)?;
     Ok(Change { untracked, messages, ..change })
 }
 
@@ -352,7 +360,7 @@ fn between(
     paths: &[String],
 ) -> Result<Change, GitError> {
     let files = git.diff(&[&from, &to], paths)?;
-    let messages = Messages::Between(git.clone(), from.clone(), to.clone());
+    let messages = git.messages(&from, &to)?;
     let tree = TreeKind::Git(Box::new(GitTree::revision(git.clone(), to)));
-    Ok(Change { messages, ..Change::new(git, title, from, files, tree) })
+    Ok(Change { messages, ..Change::new(git, title, from, files, tree)? })
 }

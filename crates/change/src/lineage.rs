@@ -1,8 +1,8 @@
 //! Where a change stands in the history: [`Lineage`].
 
-use crate::Change;
 use crate::git::Git;
 use crate::tree::TreeKind;
+use crate::{Change, GitError};
 
 /// Where a change stands in the history, for telling whether another one follows it.
 #[derive(Debug, Clone, Default)]
@@ -17,25 +17,25 @@ pub struct Lineage {
 }
 
 impl Change {
-    /// Says where it stands in the history; a recorded change stands nowhere.
-    pub fn lineage(&self) -> Lineage {
-        let TreeKind::Git(base) = &self.base else { return Lineage::default() };
+    /// Returns where the change stands in the history; a recorded change stands nowhere.
+    pub fn lineage(&self) -> Result<Lineage, GitError> {
+        let TreeKind::Git(base) = &self.base.kind else { return Ok(Lineage::default()) };
         let (git, from) = base.stands_on();
-        let head = || git.resolve("HEAD").ok();
-        let (head, branch) = match &self.tree {
-            TreeKind::Dir(_) => (head(), git.current_branch()),
+        let head = || git.resolve_if_known("HEAD");
+        let (head, branch) = match &self.tree.kind {
+            TreeKind::Dir(_) => (head()?, git.current_branch()?),
             TreeKind::Git(tree) => match tree.stands_on().1 {
-                None => (head(), git.current_branch()),
+                None => (head()?, git.current_branch()?),
                 Some(commit) => (Some(commit.to_owned()), None),
             },
             TreeKind::Recorded(_) => (None, None),
         };
-        Lineage {
+        Ok(Lineage {
             base: from.map(str::to_owned),
             head,
             branch: self.pull.clone().or(branch),
             git: Some(git.clone()),
-        }
+        })
     }
 }
 
@@ -46,7 +46,8 @@ impl Lineage {
         let same_branch = branch.is_some() && self.branch.as_deref() == branch;
         let contains = || {
             let (git, earlier, later) = (self.git.as_ref()?, head?, self.head.as_deref()?);
-            Some(git.is_ancestor(earlier, later))
+            // Where git has no answer nothing follows, so that no finding is taken for gone.
+            Some(git.is_ancestor(earlier, later).unwrap_or(false))
         };
         same_branch || contains().unwrap_or(false)
     }

@@ -31,7 +31,7 @@ impl Change {
     /// Gives a folder with the tree after the change: the work tree where the change is in it, or
     /// else a copy. No hook and no filter is run for it.
     pub fn on_disk(&self) -> Result<OnDisk, GitError> {
-        let tree = match &self.tree {
+        let tree = match &self.tree.kind {
             TreeKind::Git(tree) => tree,
             TreeKind::Dir(_) => return Ok(OnDisk::WorkTree(self.root.clone())),
             TreeKind::Recorded(_) => return Err(GitError::OnRecordOnly),

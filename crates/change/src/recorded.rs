@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use serde::{Deserialize, Serialize};
 
+use crate::Change;
 use crate::diff::FileDiff;
-use crate::tree::TreeKind;
-use crate::{Change, Messages};
+use crate::tree::{NotedTree, TreeErrors, TreeKind};
 
 /// A change with the files that a review of it reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct RecordedChange {
     files: Vec<FileDiff>,
     before: RecordedTree,
     after: RecordedTree,
+    /// What could not be read when the change was recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tree_errors: Vec<TreeError>,
 }
 
 /// Files by their paths; there are no others.
@@ -33,7 +36,9 @@ impl RecordedTree {
         paths: impl Iterator<Item = RepoPath>,
         clean: &dyn Fn(&str) -> String,
     ) -> RecordedTree {
-        let read = |path: RepoPath| tree.read(&path).map(|text| (path, clean(&text)));
+        // A file that cannot be read is in the change's own list of errors, which is recorded too.
+        let text = |path: &RepoPath| tree.read(path).ok().flatten();
+        let read = |path: RepoPath| text(&path).map(|text| (path, clean(&text)));
         RecordedTree(paths.filter_map(read).collect())
     }
 
@@ -43,20 +48,20 @@ impl RecordedTree {
 }
 
 impl Tree for RecordedTree {
-    fn read(&self, path: &RepoPath) -> Option<String> {
-        self.0.get(path).cloned()
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        Ok(self.0.get(path).cloned())
     }
 
-    fn exists(&self, path: &RepoPath) -> bool {
-        self.0.contains_key(path)
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        Ok(self.0.contains_key(path))
     }
 
-    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Option<Symbol> {
-        None
+    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Result<Option<Symbol>, TreeError> {
+        Ok(None)
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
-        self.0.keys().cloned().collect()
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        Ok(self.0.keys().cloned().collect())
     }
 }
 
@@ -73,12 +78,15 @@ impl RecordedChange {
             let own = own.filter_map(which).filter_map(|path| RepoPath::exact(path).ok());
             own.chain(others.iter().cloned()).collect::<BTreeSet<RepoPath>>().into_iter()
         };
+        let before = RecordedTree::take(change.base(), paths(|f| f.old_path.as_ref()), clean);
+        let after = RecordedTree::take(change.tree(), paths(|f| f.new_path.as_ref()), clean);
         RecordedChange {
             title: clean(&change.title),
             messages: change.messages().iter().map(|message| clean(message)).collect(),
             files: change.files.clone(),
-            before: RecordedTree::take(change.base(), paths(|f| f.old_path.as_ref()), clean),
-            after: RecordedTree::take(change.tree(), paths(|f| f.new_path.as_ref()), clean),
+            before,
+            after,
+            tree_errors: change.tree_errors(),
         }
     }
 
@@ -90,7 +98,8 @@ impl RecordedChange {
         after: BTreeMap<RepoPath, String>,
     ) -> RecordedChange {
         let [before, after] = [before, after].map(RecordedTree);
-        RecordedChange { title, messages: Vec::new(), files, before, after }
+        let (messages, tree_errors) = (Vec::new(), Vec::new());
+        RecordedChange { title, messages, files, before, after, tree_errors }
     }
 
     /// Gives how many bytes of files it holds.
@@ -100,17 +109,19 @@ impl RecordedChange {
 
     /// Gives the change as it was, seen from a folder that need not have anything to do with it.
     pub fn open(self, root: PathBuf) -> Change {
+        let errors = TreeErrors::new(self.tree_errors);
         Change {
             root,
             title: self.title,
             files: self.files,
             untracked: Vec::new(),
             is_limited: false,
-            messages: Messages::Known(self.messages),
+            messages: self.messages,
             head: None,
             pull: None,
-            base: TreeKind::Recorded(self.before),
-            tree: TreeKind::Recorded(self.after),
+            base: NotedTree::new(TreeKind::Recorded(self.before), &errors),
+            tree: NotedTree::new(TreeKind::Recorded(self.after), &errors),
+            errors,
         }
     }
 }

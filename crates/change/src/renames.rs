@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use assay_findings::path::RepoPath;
 
-use crate::Change;
 use crate::diff;
 use crate::git::Git;
 use crate::name::shown;
 use crate::tree::TreeKind;
+use crate::{Change, GitError};
 
 /// How git is asked for nothing but names.
 const NAMES: [&str; 10] = [
@@ -22,43 +22,50 @@ pub type Renames = BTreeMap<RepoPath, RepoPath>;
 impl Change {
     /// Gives the files that it renames, whichever of them are under review: all in all, in one of
     /// its commits, or since the last of them.
-    pub fn renames(&self) -> Renames {
+    pub fn renames(&self) -> Result<Renames, GitError> {
         let mut renames = diff::renames(&self.files);
-        let TreeKind::Git(base) = &self.base else { return renames };
-        let (git, Some(from)) = base.stands_on() else { return renames };
-        let (to, uncommitted): (&str, &[&str]) = match &self.tree {
+        let TreeKind::Git(base) = &self.base.kind else { return Ok(renames) };
+        let (git, Some(from)) = base.stands_on() else { return Ok(renames) };
+        if git.head_or_empty()? == git.empty_tree {
+            return Ok(renames);
+        }
+        let (to, uncommitted): (&str, &[&str]) = match &self.tree.kind {
             TreeKind::Dir(_) => ("HEAD", &["HEAD"]),
             TreeKind::Git(tree) => match tree.stands_on().1 {
                 None => ("HEAD", &["--cached", "HEAD"]),
                 Some(commit) => (commit, &[]),
             },
-            TreeKind::Recorded(_) => return renames,
+            TreeKind::Recorded(_) => return Ok(renames),
         };
         let commits = match from == git.empty_tree {
             true => to.to_owned(),
             false => format!("{from}..{to}"),
         };
         let log = ["log", "--reverse", "--format=", "--no-show-signature"];
-        let mut steps = named(git, &log, &[&commits]);
+        let mut steps = named(git, &log, &[&commits])?;
         if !uncommitted.is_empty() {
-            steps.extend(named(git, &["diff"], uncommitted));
+            steps.extend(named(git, &["diff"], uncommitted)?);
         }
         for (old, new) in steps {
             renames.values_mut().filter(|name| **name == old).for_each(|name| *name = new.clone());
             renames.insert(old, new);
         }
-        renames
+        Ok(renames)
     }
 }
 
-/// Asks git for renames, the oldest first. Where it has no answer, nothing was renamed.
-fn named(git: &Git, command: &[&str], what: &[&str]) -> Vec<(RepoPath, RepoPath)> {
-    let listed = git.run(&[command, &NAMES, what, &["--"]].concat()).unwrap_or_default();
+/// Asks git for renames, the oldest first.
+fn named(
+    git: &Git,
+    command: &[&str],
+    what: &[&str],
+) -> Result<Vec<(RepoPath, RepoPath)>, GitError> {
+    let listed = git.run(&[command, &NAMES, what, &["--"]].concat())?;
     let mut words = listed.split(|byte| *byte == 0).filter(|word| !word.is_empty());
     let mut renames = Vec::new();
     while let (Some(_), Some(old), Some(new)) = (words.next(), words.next(), words.next()) {
         let path = |name| RepoPath::exact(&shown(name)).ok();
         renames.extend(path(old).zip(path(new)));
     }
-    renames
+    Ok(renames)
 }

@@ -1,20 +1,23 @@
 //! The files before and after a change: [`DirTree`] on disk, `GitTree` in a commit or the index.
 
+mod noted;
 mod objects;
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 use crate::GitError;
 use crate::git::{Git, argument, text};
 use crate::name::{raw, shown};
 use crate::recorded::RecordedTree;
-use crate::tree::objects::Objects;
+pub(crate) use crate::tree::noted::{NotedTree, TreeErrors};
+use crate::tree::objects::{Answer, FileObject, Objects};
 
 /// Larger files are not read.
 const MAX_FILE: u64 = 16 << 20;
@@ -33,12 +36,16 @@ pub(crate) enum TreeKind {
 }
 
 impl TreeKind {
-    /// Gives a file's size, where there is such a file.
-    pub(crate) fn size(&self, path: &RepoPath) -> Option<u64> {
+    /// Returns a file's size in bytes, or `None` if there is no such file.
+    fn size(&self, path: &RepoPath) -> Result<Option<u64>, TreeError> {
         match self {
-            TreeKind::Dir(tree) => Some(fs::metadata(tree.inside(path)?).ok()?.len()),
-            TreeKind::Git(tree) => Some(tree.kinds.ask(&tree.object(path))?.size),
-            TreeKind::Recorded(tree) => tree.size(path),
+            TreeKind::Dir(tree) => {
+                let Some(file) = tree.inside(path)? else { return Ok(None) };
+                let size = fs::metadata(file).map(|about| Some(about.len()));
+                size.map_err(|error| TreeError::read(path, error))
+            }
+            TreeKind::Git(tree) => Ok(tree.ask(&tree.kinds, path)?.map(|answer| answer.size)),
+            TreeKind::Recorded(tree) => Ok(tree.size(path)),
         }
     }
 
@@ -66,51 +73,83 @@ impl DirTree {
         DirTree { root, real_root }
     }
 
-    /// Gives the file's real path, if it is a file inside the tree.
-    fn inside(&self, path: &RepoPath) -> Option<PathBuf> {
+    /// Returns the file's real path, or `None` if there is no such file inside the tree.
+    fn inside(&self, path: &RepoPath) -> Result<Option<PathBuf>, TreeError> {
         let name = raw(path.as_str());
-        let path = Path::new(argument(&name));
-        if !path.components().all(|part| matches!(part, Component::Normal(_))) {
-            return None;
+        if !stays_inside(&name) {
+            return Ok(None);
         }
-        let real = self.root.join(path).canonicalize().ok()?;
-        (real.starts_with(&self.real_root) && real.is_file()).then_some(real)
+        let relative = Path::new(argument(&name));
+        let failed = |error: io::Error| TreeError::read(path, error);
+        let real = match self.root.join(relative).canonicalize() {
+            Err(error) if is_absence(&error) => return Ok(None),
+            real => real.map_err(failed)?,
+        };
+        if !real.starts_with(&self.real_root) {
+            return Ok(None);
+        }
+        let is_file = fs::metadata(&real).map_err(failed)?.is_file();
+        Ok(is_file.then_some(real))
     }
 }
 
+/// Returns true if a name leads to no place outside of its tree.
+fn stays_inside(name: &[u8]) -> bool {
+    Path::new(argument(name)).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Returns true if an error says that there is no such file, and not that the file system failed.
+fn is_absence(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
+    // A link that leads to itself leads to no file.
+    const ELOOP: i32 = 40;
+    matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | InvalidInput)
+        || error.raw_os_error() == Some(ELOOP)
+}
+
 impl Tree for DirTree {
-    fn read(&self, path: &RepoPath) -> Option<String> {
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        let Some(real) = self.inside(path)? else { return Ok(None) };
         let mut bytes = Vec::new();
-        let file = File::open(self.inside(path)?).ok()?;
-        file.take(MAX_FILE + 1).read_to_end(&mut bytes).ok()?;
-        as_text(bytes)
+        let read =
+            File::open(real).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+        read.map_err(|error| TreeError::read(path, error))?;
+        Ok(as_text(bytes))
     }
 
-    fn exists(&self, path: &RepoPath) -> bool {
-        self.inside(path).is_some()
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        Ok(self.inside(path)?.is_some())
     }
 
-    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Option<Symbol> {
-        None
+    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Result<Option<Symbol>, TreeError> {
+        Ok(None)
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
-        self.listed().unwrap_or_else(|| self.walked())
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        match self.listed().map_err(TreeError::list)? {
+            Some(listed) => Ok(listed),
+            None => self.walked().map_err(TreeError::list),
+        }
     }
 }
 
 impl DirTree {
-    /// Lists the files that git knows or would take in; nothing where the folder is no work tree.
-    fn listed(&self) -> Option<Vec<RepoPath>> {
+    /// Lists the files that git knows or would take in; `None` where the folder is no work tree.
+    fn listed(&self) -> Result<Option<Vec<RepoPath>>, GitError> {
         if !self.root.join(".git").exists() {
-            return None;
+            return Ok(None);
         }
-        let git = Git::find(&self.root).ok()?;
-        if git.root.canonicalize().ok()? != self.real_root {
-            return None;
+        let git = match Git::find(&self.root) {
+            Ok(git) => git,
+            Err(GitError::NotYours { .. }) => return Ok(None),
+            Err(error) if error.is_no_work_tree() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if git.root.canonicalize().ok().as_ref() != Some(&self.real_root) {
+            return Ok(None);
         }
         let args = ["ls-files", "--cached", "--others", "--exclude-standard", "--full-name", "-z"];
-        let listed = git.run(&args).ok()?;
+        let listed = git.run(&args)?;
         let is_file = |name: &&[u8]| {
             let file = self.root.join(argument(name));
             file.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
@@ -120,17 +159,21 @@ impl DirTree {
             names.filter_map(|name| RepoPath::exact(&shown(name)).ok()).collect();
         found.sort();
         found.dedup();
-        Some(found)
+        Ok(Some(found))
     }
 
-    /// Lists all files.
-    fn walked(&self) -> Vec<RepoPath> {
+    /// Lists all files. A folder that is removed meanwhile has none.
+    fn walked(&self) -> io::Result<Vec<RepoPath>> {
         let mut found = Vec::new();
         let mut waiting = vec![self.root.clone()];
         while let Some(folder) = waiting.pop() {
-            let Ok(entries) = fs::read_dir(&folder) else { continue };
-            for entry in entries.flatten() {
-                let Ok(kind) = entry.file_type() else { continue };
+            let entries = match fs::read_dir(&folder) {
+                Err(error) if is_absence(&error) => continue,
+                entries => entries?,
+            };
+            for entry in entries {
+                let entry = entry?;
+                let kind = entry.file_type()?;
                 if kind.is_dir() && entry.file_name() != ".git" {
                     waiting.push(entry.path());
                 } else if kind.is_file() {
@@ -139,7 +182,7 @@ impl DirTree {
             }
         }
         found.sort();
-        found
+        Ok(found)
     }
 }
 
@@ -161,6 +204,8 @@ pub(crate) struct GitTree {
     pub(crate) revision: Option<String>,
     contents: Objects,
     kinds: Objects,
+    /// The files of a commit, which never change.
+    listing: OnceLock<Vec<RepoPath>>,
 }
 
 impl GitTree {
@@ -175,7 +220,7 @@ impl GitTree {
     fn new(git: Git, revision: Option<String>) -> GitTree {
         let objects = |what| Objects::new(&git, what);
         let (contents, kinds) = (objects(objects::CONTENT), objects(objects::KIND));
-        GitTree { git, revision, contents, kinds }
+        GitTree { git, revision, contents, kinds, listing: OnceLock::new() }
     }
 
     /// Gives the repository, and the commit or tree; `None` for the index.
@@ -209,26 +254,75 @@ impl GitTree {
     }
 }
 
-impl Tree for GitTree {
-    fn read(&self, path: &RepoPath) -> Option<String> {
-        as_text(self.contents.ask(&self.object(path))?.content)
+impl GitTree {
+    /// Asks git about a file; `None` if the tree has no such file, or has something else by that
+    /// name.
+    ///
+    /// Git says `missing` of an absent path and of a listed file whose object the repository lacks,
+    /// as in a partial or damaged clone, so the listing decides.
+    fn ask(&self, objects: &Objects, path: &RepoPath) -> Result<Option<FileObject>, TreeError> {
+        // Git dies of a name that leads out of the repository.
+        if !stays_inside(&raw(path.as_str())) {
+            return Ok(None);
+        }
+        match objects.ask(&self.object(path)) {
+            Ok(Answer::Missing) if self.lists(path)? => {
+                Err(TreeError::read(path, "the repository lacks the file's object"))
+            }
+            Ok(Answer::Missing | Answer::OtherKind) => Ok(None),
+            Ok(Answer::File(file)) => Ok(Some(file)),
+            Err(error) => Err(TreeError::read(path, error)),
+        }
     }
 
-    fn exists(&self, path: &RepoPath) -> bool {
-        self.kinds.ask(&self.object(path)).is_some()
+    fn lists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        match &self.revision {
+            Some(_) => Ok(self.committed()?.binary_search(path).is_ok()),
+            None => Ok(self.listed()?.contains(path)),
+        }
     }
 
-    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Option<Symbol> {
-        None
+    /// Returns the files of the commit, sorted and listed once.
+    fn committed(&self) -> Result<&[RepoPath], TreeError> {
+        if self.listing.get().is_none() {
+            let listed = self.listed()?;
+            return Ok(self.listing.get_or_init(|| listed));
+        }
+        Ok(self.listing.get().map(Vec::as_slice).unwrap_or_default())
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
+    fn listed(&self) -> Result<Vec<RepoPath>, TreeError> {
         let listed = match &self.revision {
             None => self.git.run(&["ls-files", "--full-name", "--stage", "-z"]),
             Some(revision) => self.git.run(&["ls-tree", "-r", "--full-tree", "-z", revision]),
         };
-        let listed = listed.unwrap_or_default();
-        listed.split(|byte| *byte == 0).filter_map(listed_file).collect()
+        let listed = listed.map_err(TreeError::list)?;
+        let mut paths: Vec<RepoPath> =
+            listed.split(|byte| *byte == 0).filter_map(listed_file).collect();
+        paths.sort_unstable();
+        Ok(paths)
+    }
+}
+
+impl Tree for GitTree {
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        let file = self.ask(&self.contents, path)?;
+        Ok(file.and_then(|file| as_text(file.content)))
+    }
+
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        Ok(self.ask(&self.kinds, path)?.is_some())
+    }
+
+    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Result<Option<Symbol>, TreeError> {
+        Ok(None)
+    }
+
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        match self.revision {
+            Some(_) => Ok(self.committed()?.to_vec()),
+            None => self.listed(),
+        }
     }
 }
 

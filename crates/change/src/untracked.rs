@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::diff::{Content, FileDiff, Mode};
+use crate::diff::{Content, FileDiff, Mode, Unread};
 use crate::git::argument;
 use crate::name::raw;
 use crate::tree::PEEK;
@@ -21,16 +21,20 @@ pub(crate) fn new_file(root: &Path, path: String) -> FileDiff {
         Ok(metadata) if metadata.is_symlink() => FileDiff::all_new(path, Mode::Link, 1),
         Ok(metadata) if metadata.is_file() => match lines(&file) {
             Ok(Some(count)) => FileDiff::all_new(path, mode(&metadata), count),
-            Ok(None) | Err(_) => {
+            Ok(None) => {
                 let binary = FileDiff::all_new(path, mode(&metadata), 0);
                 FileDiff { content: Content::Binary, ..binary }
             }
+            Err(_) => unreadable(path),
         },
-        Ok(_) | Err(_) => {
-            let gone = FileDiff::all_new(path, Mode::File, 0);
-            FileDiff { content: Content::Binary, ..gone }
-        }
+        Ok(_) | Err(_) => unreadable(path),
     }
+}
+
+/// Shows a file that could not be read as such, and not as a file without text.
+fn unreadable(path: String) -> FileDiff {
+    let file = FileDiff::all_new(path, Mode::File, 0);
+    FileDiff { content: Content::Unread(Unread::Unreadable), ..file }
 }
 
 fn mode(metadata: &Metadata) -> Mode {

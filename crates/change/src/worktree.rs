@@ -36,7 +36,7 @@ impl Worktree {
         if git.line(&["check-ref-format", "--branch", branch]).is_err() {
             return Err(GitError::BadBranch { name: branch.to_owned() });
         }
-        let was = git.resolve(&format!("refs/heads/{branch}")).ok();
+        let was = git.resolve_if_known(&format!("refs/heads/{branch}"))?;
         let start = match &was {
             Some(commit) => commit.clone(),
             None => git.branch_start(branch, from)?,
@@ -127,10 +127,10 @@ impl Git {
 
     /// Gives the commit where a branch that is not there is to begin.
     fn branch_start(&self, branch: &str, from: Option<&str>) -> Result<String, GitError> {
-        match (self.resolve(&format!("refs/remotes/origin/{branch}")), from) {
-            (Ok(remote), _) => Ok(remote),
-            (Err(_), Some(from)) => self.resolve(from),
-            (Err(_), None) => Err(GitError::UnknownRevision { name: branch.to_owned() }),
+        match (self.resolve_if_known(&format!("refs/remotes/origin/{branch}"))?, from) {
+            (Some(remote), _) => Ok(remote),
+            (None, Some(from)) => self.resolve(from),
+            (None, None) => Err(GitError::UnknownRevision { name: branch.to_owned() }),
         }
     }
 

@@ -4,7 +4,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use schemars::JsonSchema;
@@ -24,19 +24,53 @@ const DIFF_PREFIXES: [&str; 6] = ["a/", "b/", "i/", "w/", "c/", "o/"];
 
 /// The tree after the change.
 ///
-/// An implementation answers for files inside the tree only: it never follows a link out of it.
+/// An implementation answers for files inside the tree only: it never follows a link out of it. An
+/// absent file is an answer; a file that could not be read is a [`TreeError`], never `None`.
 pub trait Tree {
-    /// Gives a file's text, `None` if there is no such file or it is no text.
-    fn read(&self, path: &RepoPath) -> Option<String>;
+    /// Returns a file's text, or `None` if there is no such file or the file is no text.
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError>;
 
-    /// Says whether there is such a file.
-    fn exists(&self, path: &RepoPath) -> bool;
+    /// Returns true if there is such a file.
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError>;
 
-    /// Gives the innermost named thing around a line, where the tree knows the language.
-    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol>;
+    /// Returns the innermost named thing around a line, where the tree knows the language.
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError>;
 
-    /// Gives all files, for finding one by the end of its path.
-    fn paths(&self) -> Vec<RepoPath>;
+    /// Returns the paths of all files, for finding a file by the end of its path.
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError>;
+}
+
+/// A tree gave no answer, so nothing is known of a file or of the list of files.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, thiserror::Error,
+)]
+pub enum TreeError {
+    /// A file could not be read.
+    #[error("could not read `{path}`: {reason}")]
+    Read {
+        /// The path of the file.
+        path: String,
+        /// The error of the file system or of git.
+        reason: String,
+    },
+    /// The files could not be listed.
+    #[error("could not list the files: {reason}")]
+    List {
+        /// The error of the file system or of git.
+        reason: String,
+    },
+}
+
+impl TreeError {
+    /// Returns the error for a file that could not be read.
+    pub fn read(path: &RepoPath, reason: impl ToString) -> TreeError {
+        TreeError::Read { path: path.to_string(), reason: reason.to_string() }
+    }
+
+    /// Returns the error for files that could not be listed.
+    pub fn list(reason: impl ToString) -> TreeError {
+        TreeError::List { reason: reason.to_string() }
+    }
 }
 
 /// A named thing in a file: a function, a type, a section.
@@ -82,6 +116,8 @@ impl ChangedLines {
 pub enum Mark {
     /// No such file.
     FileNotFound,
+    /// The file could not be read, so nothing was checked.
+    FileUnreadable,
     /// The file was found elsewhere.
     FileMoved,
     /// The quote stands on another line.
@@ -144,6 +180,7 @@ pub struct Ground<'t> {
     changed: Option<&'t ChangedLines>,
     files: RefCell<HashMap<RepoPath, Option<Rc<FileView>>>>,
     paths: OnceCell<Vec<RepoPath>>,
+    errors: RefCell<BTreeSet<TreeError>>,
 }
 
 /// A file's lines, prepared for looking quotes up.
@@ -238,7 +275,18 @@ pub fn squeeze(line: &str) -> String {
 impl<'t> Ground<'t> {
     /// Prepares checking against a tree and a diff, either of which may not be at hand.
     pub fn new(tree: Option<&'t dyn Tree>, changed: Option<&'t ChangedLines>) -> Ground<'t> {
-        Ground { tree, changed, files: RefCell::default(), paths: OnceCell::new() }
+        let (files, errors) = (RefCell::default(), RefCell::default());
+        Ground { tree, changed, files, paths: OnceCell::new(), errors }
+    }
+
+    /// Returns what of the tree could not be read so far.
+    pub fn errors(&self) -> Vec<TreeError> {
+        self.errors.borrow().iter().cloned().collect()
+    }
+
+    /// Returns an answer of the tree, or `None` and keeps the error.
+    fn noted<T>(&self, answer: Result<T, TreeError>) -> Option<T> {
+        answer.map_err(|error| self.errors.borrow_mut().insert(error)).ok()
     }
 
     /// Checks one vote.
@@ -330,7 +378,8 @@ impl<'t> Ground<'t> {
         if let Some(lines) = grounded.lines {
             grounded.surroundings = Some(view.surroundings(lines.start()));
             grounded.line_hash = view.hash(lines.start());
-            grounded.symbol = tree.symbol_at(&path, lines.start()).map(|symbol| symbol.name);
+            let symbol = self.noted(tree.symbol_at(&path, lines.start())).flatten();
+            grounded.symbol = symbol.map(|symbol| symbol.name);
         }
     }
 
@@ -338,17 +387,25 @@ impl<'t> Ground<'t> {
     /// its path.
     fn locate(&self, tree: &dyn Tree, grounded: &mut Grounded<'_>) -> Option<RepoPath> {
         let path = grounded.file.clone()?;
-        if tree.exists(&path) {
+        let Some(exists) = self.noted(tree.exists(&path)) else {
+            grounded.marks.push(Mark::FileUnreadable);
+            return None;
+        };
+        if exists {
             return Some(path);
         }
         let plain = DIFF_PREFIXES.iter().find_map(|prefix| path.as_str().strip_prefix(prefix));
         let plain = plain.and_then(|plain| RepoPath::exact(plain).ok());
-        if let Some(plain) = plain.filter(|plain| tree.exists(plain)) {
+        let is_there = |plain: &RepoPath| self.noted(tree.exists(plain)).unwrap_or(false);
+        if let Some(plain) = plain.filter(is_there) {
             grounded.file = Some(plain.clone());
             return Some(plain);
         }
         let ending = format!("/{path}");
-        let paths = self.paths.get_or_init(|| tree.paths());
+        let Some(paths) = self.paths(tree) else {
+            grounded.marks.push(Mark::FileUnreadable);
+            return None;
+        };
         let mut matches = paths.iter().filter(|other| other.as_str().ends_with(&ending));
         match (matches.next(), matches.next()) {
             (Some(only), None) => {
@@ -367,11 +424,21 @@ impl<'t> Ground<'t> {
         }
     }
 
+    /// Returns the files of the tree, listed once.
+    fn paths(&self, tree: &dyn Tree) -> Option<&[RepoPath]> {
+        if self.paths.get().is_none() {
+            let paths = self.noted(tree.paths())?;
+            return Some(self.paths.get_or_init(|| paths));
+        }
+        self.paths.get().map(Vec::as_slice)
+    }
+
     fn view(&self, tree: &dyn Tree, path: &RepoPath) -> Option<Rc<FileView>> {
         if let Some(known) = self.files.borrow().get(path) {
             return known.clone();
         }
-        let view = tree.read(path).map(|text| Rc::new(FileView::new(text)));
+        let text = self.noted(tree.read(path)).flatten();
+        let view = text.map(|text| Rc::new(FileView::new(text)));
         self.files.borrow_mut().insert(path.clone(), view.clone());
         view
     }
@@ -444,7 +511,7 @@ impl<'t> Ground<'t> {
         let quotes_are_old = grounded.quoted_lines.as_ref().is_some_and(|quoted| {
             !quoted.is_empty() && !quoted.iter().any(|lines| changed.touches(path, *lines))
         });
-        let symbol = tree.symbol_at(path, lines.start());
+        let Some(symbol) = self.noted(tree.symbol_at(path, lines.start())) else { return false };
         quotes_are_old && symbol.is_none_or(|symbol| !changed.touches(path, symbol.lines))
     }
 }

@@ -9,7 +9,7 @@ use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::gate::{self, Mode, Route};
 use crate::grade::{Grade, Scheme};
-use crate::ground::{ChangedLines, Ground, Tree};
+use crate::ground::{ChangedLines, Ground, Tree, TreeError};
 use crate::identity::{Day, Dismissal, Memory, Past, Resolved, Suppression};
 use crate::incomplete::IncompleteReason;
 use crate::merge::{self, Merge};
@@ -28,6 +28,8 @@ pub const VERSION: u32 = 1;
 pub struct Circumstances<'a> {
     /// The tree after the change.
     pub tree: Option<&'a dyn Tree>,
+    /// What of the trees could not be read before the synthesis.
+    pub tree_errors: Vec<TreeError>,
     /// The lines that the change touched.
     pub changed: Option<&'a ChangedLines>,
     /// How the review is run.
@@ -209,12 +211,17 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
         None => Past::default(),
     };
     let gated = gate::gate(findings, around.mode, |finding| around.why_dismissed(finding));
+    let mut tree_errors = around.tree_errors.clone();
+    tree_errors.extend(ground.errors());
+    tree_errors.sort_unstable();
+    tree_errors.dedup();
     let verdict = verdict::decide(&Evidence {
         open: &gated.open,
         held_back: &gated.held_back,
         reports,
         fail_on: around.fail_on.as_ref(),
         coverage: around.coverage.as_ref(),
+        tree_errors: &tree_errors,
     });
     let collect = |lists: fn(&Report) -> &Vec<String>, more: &[String]| {
         let mut all: Vec<String> = reports.iter().flat_map(lists).chain(more).cloned().collect();

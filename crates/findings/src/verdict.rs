@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::grade::{Grade, Obligation};
-use crate::ground::Mark;
+use crate::ground::{Mark, TreeError};
 use crate::report::{Report, ReviewerKind};
 
 /// Where a change stands.
@@ -60,6 +60,8 @@ pub enum Rule {
     /// A report may have left out a finding: a part of it could not be read, or its words
     /// contradict its list.
     Unreadable,
+    /// A file before or after the change could not be read.
+    UnreadableFile,
     /// An open finding that should be fixed.
     Should,
     /// An open finding that can be acted on.
@@ -101,6 +103,8 @@ pub(crate) struct Evidence<'a> {
     /// The line from which findings block, where another than the usual one was asked for.
     pub(crate) fail_on: Option<&'a Grade>,
     pub(crate) coverage: Option<&'a Coverage>,
+    /// What of the trees before and after the change could not be read.
+    pub(crate) tree_errors: &'a [TreeError],
 }
 
 /// Decides. `not ready` wins over `incomplete`, and `incomplete` over both ready states.
@@ -174,7 +178,11 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
     if evidence.reports.is_empty() {
         return vec![because(Rule::NothingReviewed, "there is no report at all".to_owned())];
     }
-    let mut reasons = Vec::new();
+    let mut reasons: Vec<Reason> = evidence
+        .tree_errors
+        .iter()
+        .map(|error| because(Rule::UnreadableFile, error.to_string()))
+        .collect();
     let is_unplaced = |f: &&Finding| may_block(evidence, f) && f.marks.contains(&Mark::NoPlace);
     let unplaced: Vec<&Finding> = evidence.held_back.iter().filter(is_unplaced).collect();
     let what = "may block, and no place is named to check";

@@ -133,7 +133,14 @@ impl Gate<'_> {
     /// Has a built-in check look at an item.
     pub(crate) fn look(&self, key: &str, item: &Item) -> Seen {
         match checks::named(key) {
-            Some(check) => (check.look)(self.subject, &item.scope),
+            Some(check) => match (check.look)(self.subject, &item.scope) {
+                // A check that holds may not have seen a file that could not be read.
+                Seen::Holds => match self.subject.tree_error() {
+                    Some(error) => Seen::Unseen(error.to_string()),
+                    None => Seen::Holds,
+                },
+                seen @ (Seen::Fails(_) | Seen::Unseen(_)) => seen,
+            },
             None => Seen::Unseen(format!("this version has no check `{key}`")),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use assay_change::Change;
 use assay_change::diff::FileDiff;
-use assay_findings::ground::Tree;
+use assay_findings::ground::{Tree, TreeError};
 use assay_rules::Rulebook;
 
 use crate::checks::decisions::Log;
@@ -129,6 +129,12 @@ impl<'a> Subject<'a> {
     /// Lists the files as they are now.
     pub(crate) fn index(&self) -> &TreeIndex {
         self.learned.index.get_or_init(|| TreeIndex::of(self.tree))
+    }
+
+    /// Returns why a file could not be read, where one could not.
+    pub(crate) fn tree_error(&self) -> Option<TreeError> {
+        let listing = self.learned.index.get().and_then(|index| index.error.clone());
+        listing.or_else(|| self.change?.tree_errors().into_iter().next())
     }
 
     /// Gives what became of the plan: as far as code can tell, and beyond that as far as a judge can

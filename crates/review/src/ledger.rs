@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use assay_change::{Change, Lineage, Renames};
+use assay_change::{Change, GitError, Lineage, Renames};
 use assay_findings::finding::{Finding, VoteRef};
 use assay_findings::identity::{Day, Dismissal, Resolved};
 use assay_findings::path::RepoPath;
@@ -56,6 +56,9 @@ pub enum UseError {
     /// The ledger itself refuses.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// Git could not tell where the change stands in the history.
+    #[error(transparent)]
+    Git(#[from] GitError),
 }
 
 /// Opens the ledger of a repository for writing; where there is none, a new one.
@@ -168,7 +171,7 @@ impl Kept<'_> {
     /// Adds the review to its repository's ledger. Gives what it looked for and found to be gone.
     pub fn record(&self) -> Result<Vec<Resolved>, UseError> {
         let mut ledger = open(&self.change.root)?;
-        let lineage = self.change.lineage();
+        let lineage = self.change.lineage()?;
         let sightings = self.sightings(&ledger, &lineage)?;
         let absent = gone::absent(self, &ledger, &lineage, &sightings)?;
         let keys: Vec<FindingKey> = absent.iter().map(|seen| seen.key).collect();
@@ -213,7 +216,7 @@ impl Kept<'_> {
         let old = pre_existing.iter().map(|finding| (finding, Outcome::PreExisting));
         let mut before = Before { change: self.change, lineage, known: HashMap::new() };
         let all = raised.chain(left).chain(held).chain(old);
-        let renames = self.change.renames();
+        let renames = self.change.renames()?;
         all.map(|(finding, outcome)| {
             let moved_from = self.moved_from(ledger, &renames, finding)?;
             let before = before.of(finding.file.as_ref());
@@ -239,7 +242,8 @@ impl Kept<'_> {
         let is_renamed = |file: &&String| {
             let path = RepoPath::exact(file).ok();
             path.is_some_and(|path| {
-                renames.get(&path) == Some(here) && !self.change.tree().exists(&path)
+                let is_gone = || self.change.tree().exists(&path).is_ok_and(|exists| !exists);
+                renames.get(&path) == Some(here) && is_gone()
             })
         };
         Ok(files.iter().find(is_renamed).cloned())
@@ -315,11 +319,11 @@ impl Before<'_> {
             None => Some(file.clone()),
         };
         let base = self.change.base();
-        match old {
-            Some(old) if base.exists(&old) => {
-                base.read(&old).map(|text| short_hash(text.as_bytes()))
-            }
-            _ => Some("nothing".to_owned()),
+        let Some(old) = old else { return Some("nothing".to_owned()) };
+        // What cannot be read was not compared with anything known.
+        match base.exists(&old).ok()? {
+            true => base.read(&old).ok()?.map(|text| short_hash(text.as_bytes())),
+            false => Some("nothing".to_owned()),
         }
     }
 }

@@ -179,7 +179,8 @@ impl RecordedModels {
 
 /// Leaves out the files that git does not know, whoever named them: they are nobody else's business.
 fn known(change: &Change, others: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
-    others.iter().filter(|path| change.base().exists(path)).cloned().collect()
+    let is_known = |path: &&RepoPath| change.base().exists(path).unwrap_or(false);
+    others.iter().filter(is_known).cloned().collect()
 }
 
 /// Checks that a review can be recorded into a folder: it is new, empty, or a recording, which is

@@ -223,6 +223,7 @@ impl Review {
             &self.reports,
             &Circumstances {
                 tree: Some(&tree),
+                tree_errors: change.tree_errors(),
                 changed: Some(&changed),
                 mode: terms.mode,
                 fail_on: terms.fail_on.clone(),

@@ -232,7 +232,7 @@ pub fn fixes_of(change: &Change, synthesis: &Synthesis) -> Vec<StoredFix> {
 
 fn fix_of(change: &Change, finding: &Finding) -> Option<StoredFix> {
     let (file, replacement) = (finding.file.clone()?, finding.replacement.clone()?);
-    let content = content_hash(change.tree().read(&file)?.as_bytes());
+    let content = content_hash(change.tree().read(&file).ok()??.as_bytes());
     Some(StoredFix {
         finding: finding.id.clone(),
         title: finding.title.clone(),
@@ -277,7 +277,9 @@ pub fn change_hash(change: &Change) -> String {
     for file in &change.files {
         let after = file.new_path.as_deref().and_then(|path| RepoPath::exact(path).ok());
         let after = after.filter(|_| file.left_out.is_none());
-        let text = after.and_then(|path| change.tree().read(&path)).unwrap_or_default();
+        let text = after.map_or(Ok(None), |path| change.tree().read(&path));
+        // A file that could not be read is told apart from an empty one.
+        let text = text.map_or_else(|error| error.to_string(), Option::unwrap_or_default);
         hasher.update(format!("{file:?} {}\n", text.len()).as_bytes());
         hasher.update(text.as_bytes());
     }

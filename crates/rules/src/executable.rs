@@ -8,11 +8,12 @@ use assay_findings::vote::Lines;
 
 use crate::syntax::{Syntax, Touched};
 
-/// Counts the lines that a change adds and that do something, by file.
+/// Counts the lines that a change adds and that do something, by file. A file that cannot be read
+/// counts nothing here, and the change notes the error.
 pub fn executable_lines(change: &Change) -> Vec<(String, usize)> {
     let counted = change.files.iter().filter(|file| file.left_out.is_none()).filter_map(|file| {
         let path = file.new_path.as_deref()?;
-        let text = change.tree().read(&RepoPath::exact(path).ok()?)?;
+        let text = change.tree().read(&RepoPath::exact(path).ok()?).ok()??;
         let touched = Touched::new(file.added());
         let comments = Syntax::of(path, &text).map(|syntax| syntax.comments(&touched));
         Some((path.to_owned(), count(&text, comments.as_deref(), &touched)))

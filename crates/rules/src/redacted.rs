@@ -1,6 +1,6 @@
 //! A tree without credentials: [`Redacted`].
 
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 use crate::text::password;
@@ -11,19 +11,19 @@ use crate::text::secret::{self, redacted_lines};
 pub struct Redacted<'t>(pub &'t (dyn Tree + Sync));
 
 impl Tree for Redacted<'_> {
-    fn read(&self, path: &RepoPath) -> Option<String> {
-        self.0.read(path).map(|text| redacted_text(&text))
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        Ok(self.0.read(path)?.map(|text| redacted_text(&text)))
     }
 
-    fn exists(&self, path: &RepoPath) -> bool {
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
         self.0.exists(path)
     }
 
-    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol> {
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
         self.0.symbol_at(path, line)
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
         self.0.paths()
     }
 }

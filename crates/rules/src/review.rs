@@ -119,15 +119,22 @@ impl Rulebook {
         let Some(path) = &file.new_path else {
             // What is deleted has no lines left to look at, but tests may have gone with it.
             let known = language::by_name(file.path()).is_some();
-            let facts = Some(Facts::of(&View::new(change, file, None, None)));
-            let look = if known { Look::Reviewed } else { Look::TextOnly };
+            let view = View::new(change, file, None, None);
+            let facts = Some(Facts::of(&view));
+            let look = match view.before_error() {
+                Some(error) => Look::Failed(error.to_string()),
+                None if known => Look::Reviewed,
+                None => Look::TextOnly,
+            };
             return FileReviewed { facts, ..same(look) };
         };
-        let text =
-            RepoPath::exact(path).ok().and_then(|path| Some((change.tree().read(&path)?, path)));
-        match text {
-            Some((text, path)) => self.review_text(change, file, &path, &text),
-            None => same(Look::Failed("could not be read".to_owned())),
+        let Ok(path) = RepoPath::exact(path) else {
+            return same(Look::Failed("could not be read".to_owned()));
+        };
+        match change.tree().read(&path) {
+            Ok(Some(text)) => self.review_text(change, file, &path, &text),
+            Ok(None) => same(Look::Failed("could not be read".to_owned())),
+            Err(error) => same(Look::Failed(error.to_string())),
         }
     }
 
@@ -172,6 +179,10 @@ impl Rulebook {
         let unclear = asked.unclear.into_iter().filter(|hit| touched.meets(hit.lines));
         votes.extend(unclear.map(|hit| hit.vote(&about, path)));
         let facts = Some(Facts::of(&view));
+        let looks = match view.before_error() {
+            Some(error) => vec![Look::Failed(error.to_string()); looks.len()],
+            None => looks,
+        };
         FileReviewed { votes, looks, suppressions: asked.suppressions, facts }
     }
 }
@@ -216,5 +227,6 @@ fn not_looked_at(file: &FileDiff) -> Option<Look> {
         Content::Unread(Unread::Merge) => failed("compared with several files"),
         Content::Unread(Unread::Broken) => failed("its diff could not be read"),
         Content::Unread(Unread::TooMany) => failed("changed in too many places"),
+        Content::Unread(Unread::Unreadable) => failed("could not be read"),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 use crate::syntax::Syntax;
@@ -20,37 +20,36 @@ impl<'t> WithSymbols<'t> {
         WithSymbols { tree, outlines: Mutex::default() }
     }
 
-    fn outline(&self, path: &RepoPath) -> Arc<Vec<Symbol>> {
+    fn outline(&self, path: &RepoPath) -> Result<Arc<Vec<Symbol>>, TreeError> {
         let mut outlines = self.outlines.lock().unwrap_or_else(|broken| broken.into_inner());
-        outlines
-            .entry(path.clone())
-            .or_insert_with(|| {
-                let text = self.tree.read(path);
-                let syntax = text.and_then(|text| Syntax::of(path.as_str(), &text));
-                let outline = syntax.map(|syntax| syntax.outline());
-                Arc::new(outline.unwrap_or_default())
-            })
-            .clone()
+        if let Some(known) = outlines.get(path) {
+            return Ok(known.clone());
+        }
+        let text = self.tree.read(path)?;
+        let syntax = text.and_then(|text| Syntax::of(path.as_str(), &text));
+        let outline = Arc::new(syntax.map(|syntax| syntax.outline()).unwrap_or_default());
+        outlines.insert(path.clone(), outline.clone());
+        Ok(outline)
     }
 }
 
 impl Tree for WithSymbols<'_> {
-    fn read(&self, path: &RepoPath) -> Option<String> {
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
         self.tree.read(path)
     }
 
-    fn exists(&self, path: &RepoPath) -> bool {
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
         self.tree.exists(path)
     }
 
-    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol> {
-        let outline = self.outline(path);
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
+        let outline = self.outline(path)?;
         // Inner things come after those they are in.
         let around = |symbol: &&Symbol| symbol.lines.start() <= line && line <= symbol.lines.end();
-        outline.iter().rfind(around).cloned()
+        Ok(outline.iter().rfind(around).cloned())
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
         self.tree.paths()
     }
 }

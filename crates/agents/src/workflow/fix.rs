@@ -38,7 +38,7 @@ impl<F: Fixes> Work for FixWork<F> {
         let summary = match &job.agent.command {
             Some(command) => in_short(&self.runner.run(command, worktree.path(), job)?),
             None => {
-                let base = subject::base(&self.shop.root, job);
+                let base = subject::base(&self.shop.root, job)?;
                 self.fixes.fix(worktree.path(), base.as_deref(), job)?
             }
         };
@@ -51,7 +51,10 @@ pub(super) fn lay_out(shop: &Shop, job: &Job<'_>) -> Result<(String, Worktree), 
     let id = &job.task.id;
     let named = subject::branch_to_work_on(&shop.root, job).map(str::to_owned);
     let from = job.context("head_commit").or_else(|| job.context("commit").map(subject::last));
-    let from = from.map(str::to_owned).or_else(|| subject::base(&shop.root, job));
+    let from = match from {
+        Some(from) => Some(from.to_owned()),
+        None => subject::base(&shop.root, job)?,
+    };
     let branch = named.unwrap_or_else(|| {
         let root = job.context("_root_task_id").unwrap_or(id.as_str());
         format!("assay/{root}")
@@ -129,7 +132,7 @@ fn head(worktree: &Worktree) -> Result<String, Failed> {
 /// Puts a commit where people see it, if there is a place for it.
 fn publish(shop: &Shop, job: &Job<'_>, commit: &str, branch: &str) -> Result<Option<Pull>, Failed> {
     let Some(publishes) = &shop.publishes else { return Ok(None) };
-    let base = subject::base(&shop.root, job);
+    let base = subject::base(&shop.root, job)?;
     publishes.publish(commit, branch, base.as_deref(), job)
 }
 

@@ -40,13 +40,18 @@ fn is_own(job: &Job<'_>) -> bool {
 }
 
 /// Gives the branch that the task's change was made on top of.
-pub(super) fn base(root: &Path, job: &Job<'_>) -> Option<String> {
-    let named = BASES.iter().find_map(|key| job.context(key)).map(str::to_owned);
-    let before = || {
-        let before = before(job.context("commit")?);
-        commit_of(root, &before).is_ok().then_some(before)
-    };
-    named.or_else(before).or_else(|| main_branch(root))
+pub(super) fn base(root: &Path, job: &Job<'_>) -> Result<Option<String>, Failed> {
+    if let Some(named) = BASES.iter().find_map(|key| job.context(key)) {
+        return Ok(Some(named.to_owned()));
+    }
+    if let Some(before) = job.context("commit").map(before) {
+        match commit_of(root, &before) {
+            Ok(_) => return Ok(Some(before)),
+            Err(GitError::UnknownRevision { .. }) => {}
+            Err(error) => return Err(failed(&error)),
+        }
+    }
+    main_branch(root).map_err(|error| failed(&error))
 }
 
 /// Names what a commit, or a range of them, was made on top of.
@@ -79,9 +84,12 @@ pub(super) fn scope(root: &Path, job: &Job<'_>) -> Result<Scope, Failed> {
         return Ok(Scope::Pull { repository: repository.to_string(), number, head, base });
     }
     let named = branch(job);
-    let here = named.and_then(|name| local(root, name).ok());
+    let here = match named.map(|name| local(root, name)) {
+        Some(Err(error)) if error.is_unanswered() => return Err(failed(&error)),
+        here => here.and_then(Result::ok),
+    };
     if let Some(branch) = here {
-        let Some(base) = base(root, job) else {
+        let Some(base) = base(root, job)? else {
             return Err(Failed::lasting(format!(
                 "nobody knows what `{branch}` was made on top of; name it as `base` in the \
                  task's context"
@@ -102,7 +110,8 @@ fn local(root: &Path, branch: &str) -> Result<String, GitError> {
     let remote = format!("origin/{branch}");
     match commit_of(root, &format!("refs/heads/{branch}")) {
         Ok(_) => Ok(branch.to_owned()),
-        Err(_) => commit_of(root, &remote).map(|_| remote),
+        Err(GitError::UnknownRevision { .. }) => commit_of(root, &remote).map(|_| remote),
+        Err(error) => Err(error),
     }
 }
 

@@ -36,7 +36,7 @@ impl<V: Validates> Work for ValidationWork<V> {
         let root = &self.shop.root;
         check_is_here(root, job)?;
         let (branch, worktree) = lay_out(&self.shop, job)?;
-        let base = subject::base(root, job);
+        let base = subject::base(root, job)?;
         let validated = self.validates.validate(worktree.path(), base.as_deref(), &spec, job)?;
         let terms = self.shop.terms(job);
         match validated {

@@ -219,7 +219,10 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
     let dismissals: Vec<Dismissal> =
         args.dismissals.as_deref().map(json_file).transpose()?.unwrap_or_default();
     let renames = diff.as_deref().map(diff::renames).unwrap_or_default();
-    let exists = |file: &RepoPath| folder.as_ref().is_some_and(|folder| folder.exists(file));
+    let exists = |file: &RepoPath| match &folder {
+        Some(folder) => folder.exists(file).unwrap_or(true),
+        None => false,
+    };
     let dismissals: Vec<Dismissal> =
         dismissals.into_iter().map(|dismissal| dismissal.following(&renames, exists)).collect();
     let reports = read_reports(args)?;

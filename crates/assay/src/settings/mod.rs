@@ -17,6 +17,7 @@ pub(crate) mod service;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ use assay_change::tree::DirTree;
 use assay_change::{Change, LeaveOut};
 use assay_findings::coverage::Requirement;
 use assay_findings::grade::Grade;
-use assay_findings::ground::Tree;
+use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_review::baseline::{self, Baseline};
 use assay_review::command::form::Form;
@@ -379,7 +380,7 @@ fn decisive(
     what: &str,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Option<String>> {
-    let before = change.base().read(&RepoPath::exact(path)?);
+    let before = read_before(change, path)?;
     if touches(change, path) {
         notes.push(format!("the change touches {what}; the version before it is used"));
         return Ok(before);
@@ -393,6 +394,18 @@ fn decisive(
         notes.push(format!("{what} is not committed as it is used here"));
     }
     Ok(now)
+}
+
+/// Reads a file as it was before a change, if there was one. A file that git cannot give, or that is
+/// no text, is an error: what it says is not known, so nothing else may take its place.
+fn read_before(change: &Change, path: &str) -> anyhow::Result<Option<String>> {
+    let before = RepoPath::exact(path)?;
+    match change.base().read(&before)? {
+        None if change.base().exists(&before)? => {
+            bail!("`{path}` before the change is no text, or is too large")
+        }
+        text => Ok(text),
+    }
 }
 
 fn is_below_or_named(path: &str, start: &str) -> bool {
@@ -410,10 +423,14 @@ fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String
 
 /// Reads a file of a work tree, if there is one: no link out of it, no device, nothing endless.
 pub(crate) fn read_optional(root: &Path, path: &str) -> anyhow::Result<Option<String>> {
-    if fs::symlink_metadata(root.join(path)).is_err() {
-        return Ok(None);
+    match fs::symlink_metadata(root.join(path)) {
+        Ok(_) => {}
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
+        Err(error) => {
+            return Err(TreeError::read(&RepoPath::exact(path)?, error).into());
+        }
     }
-    match DirTree::new(root.to_owned()).read(&RepoPath::exact(path)?) {
+    match DirTree::new(root.to_owned()).read(&RepoPath::exact(path)?)? {
         Some(text) => Ok(Some(text)),
         None => bail!("`{path}` is no text file of this repository, or is too large"),
     }
@@ -446,36 +463,46 @@ fn own_files(
     let what = files.what;
     if touches(change, files.folder) {
         notes.push(format!("the change touches the repository's {what}; those before it are used"));
-        return Ok(files.before(change));
+        return files.before(change);
     }
-    let now = files.on_disk(&change.root)?;
-    if now != files.before(change) && may_belong(change, files.folder) {
+    let (now, before) = (files.on_disk(&change.root)?, files.before(change)?);
+    if now != before && may_belong(change, files.folder) {
         notes.push(format!(
             "the repository's {what} may belong to the change; those before it are used"
         ));
-        return Ok(files.before(change));
+        return Ok(before);
     }
-    if !now.is_empty() && now != files.before(change) {
+    if !now.is_empty() && now != before {
         notes.push(format!("the repository's {what} are not committed as they are used here"));
     }
     Ok(now)
 }
 
 impl OwnFiles {
-    fn before(&self, change: &Change) -> Vec<(String, String)> {
-        let paths = change.base().paths();
+    fn before(&self, change: &Change) -> anyhow::Result<Vec<(String, String)>> {
+        let paths = change.base().paths()?;
         let files = paths.iter().filter(|path| path.as_str().starts_with(self.folder));
         let files = files.filter(|path| (self.is_one)(path.as_str()));
-        files.filter_map(|path| Some((path.to_string(), change.base().read(path)?))).collect()
+        files
+            .map(|path| {
+                let text = read_before(change, path.as_str())?;
+                Ok((path.to_string(), text.unwrap_or_default()))
+            })
+            .collect()
     }
 
     /// Reads them in a work tree, by their paths.
     fn on_disk(&self, root: &Path) -> anyhow::Result<Vec<(String, String)>> {
         let parent = root.join(self.folder);
-        if !fs::symlink_metadata(&parent).is_ok_and(|metadata| metadata.is_dir()) {
-            return Ok(Vec::new());
+        match fs::symlink_metadata(&parent) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => return Ok(Vec::new()),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
+                return Ok(Vec::new());
+            }
+            Err(error) => return Err(TreeError::list(error).into()),
         }
-        let paths = DirTree::new(parent).paths();
+        let paths = DirTree::new(parent).paths()?;
         let files = paths.into_iter().filter(|path| (self.is_one)(path.as_str()));
         let files = files.map(|path| {
             let path = format!("{}/{path}", self.folder);

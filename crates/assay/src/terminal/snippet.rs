@@ -25,9 +25,10 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Reads a file of a change; an empty one where there is none.
+    /// Reads a file of a change; an empty one where there is none, or none that can be shown.
     pub(crate) fn open(change: &Change, file: Option<&RepoPath>) -> Source {
-        let text = file.and_then(|file| change.tree().read(file)).unwrap_or_default();
+        let text = file.and_then(|file| change.tree().read(file).ok().flatten());
+        let text = text.unwrap_or_default();
         Source { shown: assay_rules::redacted_lines(&text), text }
     }
 

@@ -166,7 +166,7 @@ impl Work<'_> {
         let Work { place, asked, warn, .. } = *self;
         let change = place.change(base.as_deref())?;
         check_implemented(&change, base.as_deref())?;
-        let (risk, lowered) = place.bar(&change);
+        let (risk, lowered) = place.bar(&change)?;
         lowered.iter().for_each(|what| warn(&format!("{what}, so a person has to vouch for it")));
         let mut settings = Settings::of(&change)?;
         let prompts = Prompts::of(&change, &mut settings.notes)?;

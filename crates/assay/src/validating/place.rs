@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use assay_change::{Change, Scope, Selection};
+use assay_change::{Change, GitError, Scope, Selection};
 use assay_checks::required::Risk;
+use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
 use assay_review::runs::{self, short_hash};
 use assay_validate::event::TreeHash;
@@ -128,13 +129,17 @@ impl Place {
         standing: &Standing,
         asked: Option<&str>,
     ) -> anyhow::Result<Option<String>> {
-        let commit = |name: &str| assay_change::commit_of(&self.root, name).ok();
-        let is_on_main = || {
-            let main = assay_change::main_branch(&self.root).and_then(|main| commit(&main));
-            main.is_some() && main == commit("HEAD")
+        let commit = |name: &str| match assay_change::commit_of(&self.root, name) {
+            Err(GitError::UnknownRevision { .. }) => Ok(None),
+            commit => commit.map(Some),
+        };
+        let is_on_main = || -> Result<bool, GitError> {
+            let Some(main) = assay_change::main_branch(&self.root)? else { return Ok(false) };
+            let main = commit(&main)?;
+            Ok(main.is_some() && main == commit("HEAD")?)
         };
         match &standing.base {
-            Some(base) if asked.is_none() && commit(base).is_some() && is_on_main() => {
+            Some(base) if asked.is_none() && commit(base)?.is_some() && is_on_main()? => {
                 Ok(Some(base.clone()))
             }
             Some(_) | None => self.base(asked),
@@ -143,15 +148,16 @@ impl Place {
 
     /// Gives how much depends on it, which an implementation cannot lower, and how it lowers what was
     /// required before it.
-    pub(super) fn bar(&self, change: &Change) -> (Option<Risk>, Vec<String>) {
-        let read = |name: &str| {
-            let path = RepoPath::exact(self.spec.folder.join(name).to_str()?).ok()?;
-            change.base().read(&path)
+    pub(super) fn bar(&self, change: &Change) -> Result<(Option<Risk>, Vec<String>), TreeError> {
+        let read = |name: &str| -> Result<Option<String>, TreeError> {
+            let path = self.spec.folder.join(name);
+            let path = path.to_str().and_then(|path| RepoPath::exact(path).ok());
+            path.map_or(Ok(None), |path| change.base().read(&path))
         };
-        let plan = read(plan::NAME).and_then(|text| ImplementationPlan::parse(text).ok());
-        let Some(plan) = plan else { return (self.risk, Vec::new()) };
+        let plan = read(plan::NAME)?.and_then(|text| ImplementationPlan::parse(text).ok());
+        let Some(plan) = plan else { return Ok((self.risk, Vec::new())) };
         let risk = plan.risk_level().ok().flatten();
-        let text = read(spec::NAME).unwrap_or_default();
+        let text = read(spec::NAME)?.unwrap_or_default();
         let before = Spec::parse(&self.spec.folder, &text, &plan).ok();
         let criteria = before.iter().flat_map(|spec| &spec.criteria);
         let is_gone = |criterion: &&Criterion| {
@@ -167,7 +173,7 @@ impl Place {
         if minimum > self.spec.verification.minimum_coverage {
             lowered.push("less has to be covered than before".to_owned());
         }
-        (risk.max(self.risk), lowered)
+        Ok((risk.max(self.risk), lowered))
     }
 
     /// Opens what was implemented, on top of a commit or of what is found to be one.

@@ -29,12 +29,13 @@ pub enum GitError {
     },
     /// The repository belongs to another user, whose settings git would follow.
     #[error(
-        "`{folder}` belongs to another user; `git config --global --add safe.directory {folder}` \
-         trusts it"
+        "`{root}` belongs to another user; `git config --global --add safe.directory {quoted}` \
+         trusts that repository and no other",
+        quoted = shell_word(root)
     )]
     NotYours {
-        /// The folder.
-        folder: PathBuf,
+        /// The absolute path of the repository.
+        root: PathBuf,
     },
     /// There is no such commit or branch.
     #[error("`{name}` is no commit or branch of this repository")]
@@ -121,6 +122,8 @@ pub enum GitError {
         command: String,
         /// What git said.
         message: String,
+        /// The exit code; `None` where a signal ended git.
+        code: Option<i32>,
     },
     /// A folder for the tree could not be made.
     #[error("could not make a folder for the files of the change")]
@@ -131,4 +134,45 @@ pub enum GitError {
     /// The change is on record only.
     #[error("the change is on record only, without the folder that it was made in")]
     OnRecordOnly,
+}
+
+impl GitError {
+    /// Returns true if git answered the question with no, which its exit code 1 says. Any other
+    /// failure leaves the question open.
+    pub(crate) fn is_no(&self) -> bool {
+        matches!(self, GitError::Failed { code: Some(1), .. })
+    }
+
+    /// Returns true if git could not be run or failed, so that the question is still open.
+    pub fn is_unanswered(&self) -> bool {
+        matches!(self, GitError::Run(_) | GitError::Failed { .. })
+    }
+
+    /// Returns true if the folder is known to be no work tree that git would read.
+    pub(crate) fn is_no_work_tree(&self) -> bool {
+        matches!(
+            self,
+            GitError::NotARepository { .. }
+                | GitError::NoWorkTree { .. }
+                | GitError::StrayWorkTree { .. }
+        )
+    }
+}
+
+/// Returns an answer of git, or `None` if git answered with no.
+pub(crate) fn unless_no<T>(answer: Result<T, GitError>) -> Result<Option<T>, GitError> {
+    match answer {
+        Err(error) if error.is_no() => Ok(None),
+        answer => answer.map(Some),
+    }
+}
+
+/// Quotes a path for a shell where the path needs it.
+fn shell_word(path: &std::path::Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c);
+    match text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
 }

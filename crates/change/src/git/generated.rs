@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Write};
 
 use assay_sandbox::Conversation;
 
-use super::Git;
+use super::{Git, GitError};
 use crate::diff::FileDiff;
 use crate::name::raw;
 
@@ -14,14 +14,40 @@ const ATTRIBUTE: &str = "linguist-generated";
 impl Git {
     /// Marks the files that the attributes in a commit call generated. Where git is too old to read
     /// attributes from a commit, none is.
-    pub(crate) fn mark_generated(&self, files: &mut [FileDiff], commit: &str) {
+    pub(crate) fn mark_generated(
+        &self,
+        files: &mut [FileDiff],
+        commit: &str,
+    ) -> Result<(), GitError> {
         if files.is_empty() {
-            return;
+            return Ok(());
         }
-        if let Ok(marks) = self.generated(files, commit) {
-            for (file, mark) in files.iter_mut().zip(marks) {
-                file.generated = mark;
+        match self.generated(files, commit) {
+            Ok(marks) => {
+                for (file, mark) in files.iter_mut().zip(marks) {
+                    file.generated = mark;
+                }
             }
+            Err(error) if self.reads_attributes(commit)? => {
+                return Err(GitError::Failed {
+                    command: "check-attr".to_owned(),
+                    message: error.to_string(),
+                    code: None,
+                });
+            }
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Returns true if this git can read attributes from a commit; git before 2.40 cannot.
+    fn reads_attributes(&self, commit: &str) -> Result<bool, GitError> {
+        const UNKNOWN_OPTION: i32 = 129;
+        let source = format!("--source={commit}");
+        match self.run(&["check-attr", &source, ATTRIBUTE, "--", "x"]) {
+            Ok(_) => Ok(true),
+            Err(GitError::Failed { code: Some(UNKNOWN_OPTION), .. }) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 

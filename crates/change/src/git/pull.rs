@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Git, GitError, Setting, check, text, with_settings};
+use super::{Git, GitError, Setting, check, text, unless_no, with_settings};
 
 /// How long a remote may take.
 const REMOTE_TIME: Duration = Duration::from_secs(600);
@@ -142,7 +142,7 @@ impl Git {
         let listed = self.run(&["config", "--null", "--get-regexp", r"^remote\..*\.url$"]);
         // A remote is fetched from its first address.
         let mut remotes = BTreeMap::new();
-        for (key, address) in pairs(&listed.unwrap_or_default()) {
+        for (key, address) in pairs(&unless_no(listed)?.unwrap_or_default()) {
             let name = key.strip_prefix("remote.").and_then(|key| key.strip_suffix(".url"));
             remotes.entry(name.unwrap_or_default().to_owned()).or_insert(address);
         }

@@ -36,11 +36,23 @@ pub(super) struct Objects {
     running: Mutex<Option<Conversation>>,
 }
 
-/// What git says about a file.
+/// What git says about a name.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) enum Answer {
+    /// A file.
+    File(FileObject),
+    /// A folder, a submodule, or a file whose content was asked for and is too large.
+    OtherKind,
+    /// There is no such name, or no such object.
+    Missing,
+}
+
+/// A file as git keeps it.
+#[derive(Debug)]
+pub(super) struct FileObject {
+    /// The size in bytes.
     pub(super) size: u64,
-    /// What it says, where that was asked for.
+    /// The content, where the content was asked for.
     pub(super) content: Vec<u8>,
 }
 
@@ -49,10 +61,11 @@ impl Objects {
         Objects { git: git.clone(), question, running: Mutex::default() }
     }
 
-    /// Gives the answer about a file; `None` if there is no such file or it is too large.
-    pub(super) fn ask(&self, name: &[u8]) -> Option<Answer> {
+    /// Returns the answer about a name. Fails if git could not be started, or died, or answered with
+    /// neither an object nor its absence.
+    pub(super) fn ask(&self, name: &[u8]) -> io::Result<Answer> {
         if name.contains(&0) {
-            return None;
+            return Ok(Answer::Missing);
         }
         // These would end the question early.
         if name.contains(&b'\n') || name.contains(&b'\r') {
@@ -64,29 +77,39 @@ impl Objects {
             let is_new = known.is_none();
             let mut git = match known.take() {
                 Some(git) => git,
-                None => self.command(&["cat-file", self.question.again]).converse().ok()?,
+                None => {
+                    let command = self.command(&["cat-file", self.question.again]);
+                    command.converse().map_err(io::Error::other)?
+                }
             };
             // One that failed to answer is not asked again: what it still has to say would be
             // taken for another answer.
             match self.exchange(&mut git, name) {
                 Ok(answer) => {
                     *running = Some(git);
-                    return answer;
+                    return Ok(answer);
                 }
-                Err(_) if is_new => return None,
+                Err(error) if is_new => {
+                    return Err(io::Error::new(error.kind(), format!("git cat-file: {error}")));
+                }
                 Err(_) => {}
             }
         }
     }
 
-    fn exchange(&self, git: &mut Conversation, name: &[u8]) -> io::Result<Option<Answer>> {
+    fn exchange(&self, git: &mut Conversation, name: &[u8]) -> io::Result<Answer> {
         git.write_all(&[name, b"\n"].concat())?;
         let mut header = Vec::new();
         git.read_until(b'\n', &mut header)?;
         if header.pop() != Some(b'\n') {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let Some((kind, size)) = object(&text(&header)) else { return Ok(None) };
+        let (kind, size) = match read_header(&header, name) {
+            Header::Object { kind, size } => (kind, size),
+            Header::Missing => return Ok(Answer::Missing),
+            Header::Submodule => return Ok(Answer::OtherKind),
+            Header::NotUnderstood => return Err(io::Error::other(text(&header))),
+        };
         let is_wanted = kind == "blob" && (size <= MAX_FILE || !self.question.has_content);
         let mut content = Vec::new();
         if self.question.has_content {
@@ -98,16 +121,28 @@ impl Objects {
             // A line break ends the answer.
             git.read_exact(&mut [0])?;
         }
-        Ok(is_wanted.then_some(Answer { size, content }))
+        Ok(match is_wanted {
+            true => Answer::File(FileObject { size, content }),
+            false => Answer::OtherKind,
+        })
     }
 
-    fn ask_once(&self, name: &[u8]) -> Option<Answer> {
+    /// Asks in a process of its own, which says no more than that there is no such file of that
+    /// name where its exit code is that of an error.
+    fn ask_once(&self, name: &[u8]) -> io::Result<Answer> {
+        const NO_SUCH_NAME: i32 = 128;
         let args = [b"cat-file", self.question.once.as_bytes(), name].map(argument);
-        let finished = self.command(&args).output(MAX_FILE as usize).run().ok()?;
-        let is_file = finished.status.success()
-            && (self.question.has_content || finished.stdout == b"blob\n");
-        let size = finished.stdout.len() as u64;
-        is_file.then_some(Answer { size, content: finished.stdout })
+        let run = self.command(&args).output(MAX_FILE as usize).run();
+        let finished = run.map_err(io::Error::other)?;
+        match finished.status.code() {
+            Some(0) if self.question.has_content || finished.stdout == b"blob\n" => {
+                let size = finished.stdout.len() as u64;
+                Ok(Answer::File(FileObject { size, content: finished.stdout }))
+            }
+            Some(0) => Ok(Answer::OtherKind),
+            Some(NO_SUCH_NAME) => Ok(Answer::Missing),
+            _ => Err(io::Error::other(format!("git cat-file: {}", finished.status))),
+        }
     }
 
     fn command<A: AsRef<std::ffi::OsStr>>(&self, args: &[A]) -> Command {
@@ -115,13 +150,33 @@ impl Objects {
     }
 }
 
-/// Reads an object's kind and size; `None` if the answer is that there is none.
-fn object(header: &str) -> Option<(String, u64)> {
-    let mut fields = header.split(' ');
-    let (id, kind, size) = (fields.next()?, fields.next()?, fields.next()?);
-    // A name that is not known is repeated, whatever it looks like.
-    let is_id = id.bytes().all(|byte| byte.is_ascii_hexdigit()) && fields.next().is_none();
-    is_id.then_some((kind.to_owned(), size.parse().ok()?))
+/// The first line of an answer.
+#[derive(Debug, PartialEq, Eq)]
+enum Header {
+    Object { kind: String, size: u64 },
+    Missing,
+    Submodule,
+    NotUnderstood,
+}
+
+/// Reads the first line of an answer about a name.
+fn read_header(header: &[u8], name: &[u8]) -> Header {
+    // A name that is not known is repeated, whatever the name looks like.
+    if header.strip_prefix(name).is_some_and(|rest| rest == b" missing") {
+        return Header::Missing;
+    }
+    let line = text(header);
+    let fields: Vec<&str> = line.split(' ').collect();
+    let is_id = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match fields[..] {
+        [id, "missing"] if is_id(id) => Header::Missing,
+        [id, "submodule"] if is_id(id) => Header::Submodule,
+        [id, kind, size] if is_id(id) => match size.parse() {
+            Ok(size) => Header::Object { kind: kind.to_owned(), size },
+            Err(_) => Header::NotUnderstood,
+        },
+        _ => Header::NotUnderstood,
+    }
 }
 
 #[cfg(test)]
@@ -138,7 +193,21 @@ mod tests {
         git.run(&["add", "a"]).unwrap();
         let objects = Objects::new(&git, CONTENT);
         *objects.running.lock().unwrap() = Some(Command::new("true").converse().unwrap());
-        assert_eq!(objects.ask(b":0:a").unwrap().content, b"1\n");
-        assert!(objects.ask(b":0:b").is_none());
+        let Answer::File(file) = objects.ask(b":0:a").unwrap() else { panic!("`a` is a file") };
+        assert_eq!(file.content, b"1\n");
+        assert!(matches!(objects.ask(b":0:b").unwrap(), Answer::Missing));
+    }
+
+    #[test]
+    fn an_answer_that_says_neither_object_nor_absence_is_an_error() {
+        let header = |line: &str, name: &str| read_header(line.as_bytes(), name.as_bytes());
+        let id = "78981922613b2afb6025042ff6bd878ac1994e85";
+        let blob = Header::Object { kind: "blob".to_owned(), size: 2 };
+        assert_eq!(header(&format!("{id} blob 2"), ":0:a"), blob);
+        assert_eq!(header(":0:a b missing", ":0:a b"), Header::Missing);
+        assert_eq!(header(&format!("{id} submodule"), ":0:a"), Header::Submodule);
+        for line in ["", "fatal: out of memory", ":0:a ambiguous", ":0:b missing"] {
+            assert_eq!(header(line, ":0:a"), Header::NotUnderstood, "{line:?}");
+        }
     }
 }

@@ -46,9 +46,9 @@ fn a_branch_is_held_against_where_it_left() {
     "#]],
     );
     let change = open(repository.path(), against("main"));
-    assert_eq!(change.base().read(&path("README")).as_deref(), Some("nothing to see\n"));
-    assert_eq!(change.tree().read(&path("README")).as_deref(), Some("uncommitted\n"));
-    assert!(!change.base().exists(&path("b")));
+    assert_eq!(change.base().read(&path("README")).unwrap().as_deref(), Some("nothing to see\n"));
+    assert_eq!(change.tree().read(&path("README")).unwrap().as_deref(), Some("uncommitted\n"));
+    assert!(!change.base().exists(&path("b")).unwrap());
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn what_is_staged_is_held_against_the_last_commit() {
     "#]],
     );
     let change = open(repository.path(), Scope::Staged);
-    assert_eq!(change.base().read(&path("README")).as_deref(), Some("nothing to see\n"));
-    assert_eq!(change.tree().read(&path("README")).as_deref(), Some("staged\n"));
+    assert_eq!(change.base().read(&path("README")).unwrap().as_deref(), Some("nothing to see\n"));
+    assert_eq!(change.tree().read(&path("README")).unwrap().as_deref(), Some("staged\n"));
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn a_repository_without_commits_is_all_new() {
     ] {
         let change = open(repository.path(), scope);
         assert_eq!(show(&change), title(name));
-        assert!(change.base().paths().is_empty());
-        assert_eq!(change.tree().read(&path("a")).as_deref(), Some("1\n"));
+        assert!(change.base().paths().unwrap().is_empty());
+        assert_eq!(change.tree().read(&path("a")).unwrap().as_deref(), Some("1\n"));
     }
 }
 
@@ -126,8 +126,8 @@ fn a_worktree_is_a_repository_of_its_own() {
     let change = open(&worktree, Scope::Automatic);
     assert_eq!(show(&change), "working tree against main\n\"README\" +1 -1\n");
     assert_eq!(change.root, worktree.canonicalize().unwrap());
-    assert_eq!(change.tree().read(&path("README")).as_deref(), Some("edited\n"));
-    assert_eq!(change.base().read(&path("README")).as_deref(), Some("nothing to see\n"));
+    assert_eq!(change.tree().read(&path("README")).unwrap().as_deref(), Some("edited\n"));
+    assert_eq!(change.base().read(&path("README")).unwrap().as_deref(), Some("nothing to see\n"));
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn a_sub_folder_stands_for_the_whole_repository() {
     "#]]
     .assert_eq(&show(&change));
     for tree in [change.base(), change.tree()] {
-        assert!(tree.exists(&path("sub/a")));
-        assert!(tree.paths().contains(&path("README")));
+        assert!(tree.exists(&path("sub/a")).unwrap());
+        assert!(tree.paths().unwrap().contains(&path("README")));
     }
     let selection = Selection { paths: vec!["a".to_owned()], ..Selection::default() };
     let folder = repository.path().join("sub");
@@ -195,7 +195,7 @@ fn a_repository_with_longer_names_for_its_objects_is_read() {
     repository.write("a", "2\n");
     let change = open(repository.path(), Scope::Automatic);
     assert_eq!(show(&change), "uncommitted changes\n\"a\" +1 -1 generated\n");
-    assert_eq!(change.base().read(&path("a")).as_deref(), Some("1\n"));
+    assert_eq!(change.base().read(&path("a")).unwrap().as_deref(), Some("1\n"));
 }
 
 #[test]
@@ -253,6 +253,6 @@ fn a_repository_of_another_user_is_not_opened() {
     assert_eq!(
         error(repository.path()),
         "`FOLDER` belongs to another user; `git config --global --add safe.directory FOLDER` \
-         trusts it"
+         trusts that repository and no other"
     );
 }

@@ -4,7 +4,7 @@ use assay_change::{Lineage, Scope, Selection, open};
 use assay_fakes::Repository;
 
 fn lineage(repository: &Repository, scope: &Scope) -> Lineage {
-    open(repository.path(), scope, &Selection::default()).unwrap().lineage()
+    open(repository.path(), scope, &Selection::default()).unwrap().lineage().unwrap()
 }
 
 fn follows(later: &Lineage, earlier: &Lineage) -> bool {

@@ -45,8 +45,8 @@ fn check(pulled: &Pulled, repository: &str, number: u64, expected: Expect) {
     let scope = Scope::Pull { repository: repository.to_owned(), number, head: None, base: None };
     let shown = match assay_change::open(pulled.clone.path(), &scope, &Selection::default()) {
         Ok(change) => {
-            assert_eq!(change.tree().read(&path("pulled")).as_deref(), Some("1\n2\n"));
-            assert!(!change.base().exists(&path("pulled")));
+            assert_eq!(change.tree().read(&path("pulled")).unwrap().as_deref(), Some("1\n2\n"));
+            assert!(!change.base().exists(&path("pulled")).unwrap());
             show(&change)
         }
         Err(error) => error.to_string(),
@@ -152,7 +152,7 @@ fn a_commit_that_is_wanted_is_looked_at_whatever_the_pull_request_is_by_now() {
     assert_eq!(open(Some(&topic)).unwrap().pull_head(), Some(topic.as_str()));
     let change = open(Some(&pushed)).unwrap();
     assert_eq!(change.pull_head(), Some(pushed.as_str()));
-    assert!(change.tree().exists(&path("more")));
+    assert!(change.tree().exists(&path("more")).unwrap());
     assert!(open(Some("HEAD")).is_err());
     assert!(open(Some(&"0".repeat(40))).is_err());
 }

@@ -8,7 +8,7 @@ const TEXT: &str = "one\ntwo\nthree\nfour\nfive\n";
 fn check(repository: &Repository, scope: &Scope, paths: &[&str], expected: &[&str]) {
     let paths = paths.iter().map(ToString::to_string).collect();
     let selection = Selection { paths, ..Selection::default() };
-    let renames = open(repository.path(), scope, &selection).unwrap().renames();
+    let renames = open(repository.path(), scope, &selection).unwrap().renames().unwrap();
     let told: Vec<String> = renames.iter().map(|(old, new)| format!("{old} > {new}")).collect();
     assert_eq!(told, expected, "{scope:?}");
 }

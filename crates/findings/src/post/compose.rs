@@ -48,7 +48,8 @@ impl Files<'_> {
     pub(super) fn read(&self, path: &RepoPath) -> Option<Rc<str>> {
         let mut known = self.known.borrow_mut();
         if !known.contains_key(path) {
-            let text = self.tree.and_then(|tree| tree.read(path)).map(Rc::from);
+            // Without the text nothing is suggested, and the finding stands all the same.
+            let text = self.tree.and_then(|tree| tree.read(path).ok().flatten()).map(Rc::from);
             known.insert(path.clone(), text);
         }
         known.get(path).cloned().flatten()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 
@@ -30,20 +30,21 @@ fn path_of(path: &str) -> RepoPath {
 }
 
 impl Tree for MemoryTree {
-    fn read(&self, path: &RepoPath) -> Option<String> {
-        self.files.get(path).cloned()
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        Ok(self.files.get(path).cloned())
     }
 
-    fn exists(&self, path: &RepoPath) -> bool {
-        self.files.contains_key(path)
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        Ok(self.files.contains_key(path))
     }
 
-    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol> {
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
         let inside = |lines: Lines| lines.start() <= line && line <= lines.end();
-        self.symbols.iter().find(|(p, s)| p == path && inside(s.lines)).map(|(_, s)| s.clone())
+        let symbol = self.symbols.iter().find(|(p, s)| p == path && inside(s.lines));
+        Ok(symbol.map(|(_, symbol)| symbol.clone()))
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
-        self.files.keys().cloned().collect()
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        Ok(self.files.keys().cloned().collect())
     }
 }

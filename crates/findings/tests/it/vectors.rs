@@ -7,7 +7,7 @@ use assay_findings::answer::{self, Format, Measure, Pair, RecurringQuestion};
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::{Grade, Scheme};
-use assay_findings::ground::{Ground, Symbol, Tree};
+use assay_findings::ground::{Ground, Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
@@ -216,20 +216,20 @@ fn what_a_schema_refuses_is_salvaged_vote_by_vote() {
 struct OneLine;
 
 impl Tree for OneLine {
-    fn read(&self, _: &RepoPath) -> Option<String> {
-        Some("let o = find(id)?;".to_owned())
+    fn read(&self, _: &RepoPath) -> Result<Option<String>, TreeError> {
+        Ok(Some("let o = find(id)?;".to_owned()))
     }
 
-    fn exists(&self, _: &RepoPath) -> bool {
-        true
+    fn exists(&self, _: &RepoPath) -> Result<bool, TreeError> {
+        Ok(true)
     }
 
-    fn symbol_at(&self, _: &RepoPath, _: u32) -> Option<Symbol> {
-        None
+    fn symbol_at(&self, _: &RepoPath, _: u32) -> Result<Option<Symbol>, TreeError> {
+        Ok(None)
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
-        Vec::new()
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        Ok(Vec::new())
     }
 }
 

@@ -232,7 +232,10 @@ fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
     }
     let path = RepoPath::parse(named::plain(file), None);
     let Ok(path) = path else { return Some("that is no path in the repository".to_owned()) };
-    let text = subject.tree.read(&path);
+    let text = match subject.tree.read(&path) {
+        Ok(text) => text,
+        Err(error) => return Some(error.to_string()),
+    };
     let parts = subject.planned().map(|planned| planned.of_path(path.as_str())).unwrap_or_default();
     let Some(text) = text else {
         let is_deleted = parts.last().is_some_and(|(_, part)| part.new.is_none());

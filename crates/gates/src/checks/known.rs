@@ -44,7 +44,7 @@ impl<'s> Known<'s> {
     /// there, since nobody can look.
     pub(super) fn has(&self, path: &str) -> bool {
         let Ok(path) = RepoPath::parse(path, None) else { return true };
-        self.tree.exists(&path)
+        self.tree.exists(&path).unwrap_or(false)
             || self.new.contains(&path)
             || self.there.first_in(path.as_str()).is_some()
             || self.new_by_name.first_in(path.as_str()).is_some()
@@ -61,6 +61,6 @@ impl<'s> Known<'s> {
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let is_planned = self.planned.is_some_and(|planned| planned.touches(path));
         let path = RepoPath::exact(path).ok().filter(|_| !is_planned)?;
-        self.tree.read(&path)
+        self.tree.read(&path).ok().flatten()
     }
 }

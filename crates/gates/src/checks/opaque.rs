@@ -41,7 +41,7 @@ fn target(change: &Change, path: &str) -> Option<String> {
         let target = fs::read_link(change.root.join(path)).ok()?;
         return target.to_str().map(str::to_owned);
     }
-    change.tree().read(&RepoPath::exact(path).ok()?)
+    change.tree().read(&RepoPath::exact(path).ok()?).ok().flatten()
 }
 
 /// Says whether a link surely leads to a place in the repository, which its records are not. Behind

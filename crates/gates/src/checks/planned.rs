@@ -102,6 +102,7 @@ impl<'p> Planned<'p> {
 fn some_test(tree: &(dyn Tree + Sync)) -> BTreeMap<RepoPath, String> {
     let is_code = |path: &RepoPath| kinds::is_code(path.as_str());
     let is_test = |path: &RepoPath| assay_rules::is_test(path.as_str()) && is_code(path);
-    let tests = tree.paths().into_iter().filter(is_test);
-    tests.filter_map(|path| Some((path.clone(), tree.read(&path)?))).take(1).collect()
+    let tests = tree.paths().unwrap_or_default().into_iter().filter(is_test);
+    let text = |path: &RepoPath| tree.read(path).ok().flatten();
+    tests.filter_map(|path| Some((path.clone(), text(&path)?))).take(1).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use assay_findings::ground::Tree;
+use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 /// The files of a tree, by their names, and its folders.
@@ -12,12 +12,17 @@ pub(crate) struct TreeIndex {
     by_name: HashMap<String, Vec<usize>>,
     /// The folders, each with the first file in it.
     folders: HashMap<String, usize>,
+    /// Why the files could not be listed, where they could not.
+    pub(crate) error: Option<TreeError>,
 }
 
 impl TreeIndex {
     /// Lists a tree.
     pub(crate) fn of(tree: &dyn Tree) -> TreeIndex {
-        TreeIndex::new(tree.paths())
+        match tree.paths() {
+            Ok(paths) => TreeIndex::new(paths),
+            Err(error) => TreeIndex { error: Some(error), ..TreeIndex::new(Vec::new()) },
+        }
     }
 
     /// Lists some files.
@@ -36,7 +41,7 @@ impl TreeIndex {
                 folder = outer;
             }
         }
-        TreeIndex { paths, by_name, folders }
+        TreeIndex { paths, by_name, folders, error: None }
     }
 
     /// Gives the first file in a folder, if there is such a folder.

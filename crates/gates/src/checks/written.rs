@@ -54,10 +54,10 @@ pub(super) fn look(
     if let Content::Unread(_) = file.content {
         return Seen::Unseen("its diff could not be read".to_owned());
     }
-    let text = RepoPath::exact(path).ok().and_then(|path| change.tree().read(&path));
-    match text {
-        Some(text) => see(&Written { path, file, text }),
-        None => Seen::Unseen("it could not be read".to_owned()),
+    match RepoPath::exact(path).map_or(Ok(None), |path| change.tree().read(&path)) {
+        Ok(Some(text)) => see(&Written { path, file, text }),
+        Ok(None) => Seen::Unseen("it could not be read".to_owned()),
+        Err(error) => Seen::Unseen(error.to_string()),
     }
 }
 

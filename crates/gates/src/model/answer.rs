@@ -145,7 +145,7 @@ fn known(scope: Scope, subject: &Subject<'_>) -> Scope {
         Scope::Decision(id) => plan.is_some_and(|p| p.decisions.iter().any(|d| d.id == *id)),
         Scope::File { path, .. } => {
             let path = assay_findings::path::RepoPath::exact(path);
-            path.is_ok_and(|path| subject.tree.exists(&path))
+            path.is_ok_and(|path| subject.tree.exists(&path).unwrap_or(false))
         }
         Scope::Other(_) => false,
     };

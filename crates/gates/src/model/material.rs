@@ -65,8 +65,8 @@ impl Material {
         paths: &[String],
     ) -> Result<Material, String> {
         for path in paths {
-            let now = RepoPath::exact(path).ok().and_then(|path| subject.tree.read(&path));
-            let Some(now) = now else {
+            let now = RepoPath::exact(path).map_or(Ok(None), |path| subject.tree.read(&path));
+            let Some(now) = now.map_err(|error| error.to_string())? else {
                 let _ = writeln!(text, "### FILE {path} is not there, or is no text");
                 continue;
             };

@@ -92,7 +92,8 @@ fn grounded(
     if path.as_str() == plan {
         return Err("what is quoted stands in the plan, which proves nothing".to_owned());
     }
-    let text = tree.read(&path).ok_or_else(|| format!("there is no file {}", quoted(file)))?;
+    let text = tree.read(&path).map_err(|error| error.to_string())?;
+    let text = text.ok_or_else(|| format!("there is no file {}", quoted(file)))?;
     let wanted: Vec<String> =
         quote.lines().map(squeeze).filter(|line| !line.is_empty()).take(MAX_LINES).collect();
     if wanted.iter().map(String::len).sum::<usize>() < MIN_QUOTE {

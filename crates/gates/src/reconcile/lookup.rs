@@ -56,6 +56,10 @@ impl<'l> Lookup<'l> {
 
     /// Answers a criterion, with what was found of the things that it names.
     pub(super) fn answer(&self, reading: &Reading) -> (Answer, Vec<Evidence>) {
+        // What could not be listed or searched is not known to be absent.
+        if let Some(error) = self.index.error.as_ref().or(self.search.error.as_ref()) {
+            return (Answer::CannotTell { why: error.to_string() }, Vec::new());
+        }
         let Some(claim) = &reading.claim else { return self.undecided(reading) };
         let mut evidence = Vec::new();
         for hit in self.hits(claim) {
@@ -161,7 +165,7 @@ impl<'l> Lookup<'l> {
     fn path(&self, path: &str, is_by_name: bool) -> Result<RepoPath, Hit> {
         let missing = || Hit::Missing(format!("there is no file {}", quoted(path)));
         let exact = RepoPath::parse(path, None).map_err(|_| missing())?;
-        if self.tree.exists(&exact) {
+        if self.has_file(&exact)? {
             return Ok(exact);
         }
         match self.index.ending(exact.as_str())[..] {
@@ -176,14 +180,20 @@ impl<'l> Lookup<'l> {
 
     /// Finds the first of the files whose path ends so, where there is none at the path itself.
     fn first_ending(&self, path: &str) -> Option<RepoPath> {
-        let path = RepoPath::parse(path, None).ok().filter(|path| !self.tree.exists(path))?;
+        let is_absent = |path: &RepoPath| self.tree.exists(path).is_ok_and(|exists| !exists);
+        let path = RepoPath::parse(path, None).ok().filter(is_absent)?;
         self.index.ending(path.as_str()).first().map(|found| (*found).clone())
+    }
+
+    fn has_file(&self, path: &RepoPath) -> Result<bool, Hit> {
+        self.tree.exists(path).map_err(|error| Hit::Unclear(error.to_string()))
     }
 
     /// Gives what a file says, as long as not too much was read.
     fn text(&self, path: &RepoPath) -> Result<Rc<str>, Hit> {
         let mut texts = self.texts.borrow_mut();
-        let known = texts.entry(path.clone()).or_insert_with(|| self.tree.read(path).map(Rc::from));
+        let read = || self.tree.read(path).ok().flatten().map(Rc::from);
+        let known = texts.entry(path.clone()).or_insert_with(read);
         let unread = || Hit::Unclear(format!("{} cannot be read", quoted(path.as_str())));
         let text = known.clone().ok_or_else(unread)?;
         let read = self.read.get().saturating_add(text.len());
@@ -291,7 +301,7 @@ impl<'l> Lookup<'l> {
         }
         let symbol = RepoPath::exact(file)
             .ok()
-            .and_then(|path| self.symbols.symbol_at(&path, definition.at.line));
+            .and_then(|path| self.symbols.symbol_at(&path, definition.at.line).ok().flatten());
         symbol.is_some_and(|symbol| symbol.name.split('.').any(|part| part == outer))
     }
 
@@ -361,8 +371,10 @@ impl<'l> Lookup<'l> {
         match what {
             Reference::File { path, .. } => {
                 let exact = RepoPath::parse(path, None).ok();
-                let is_left = exact.is_some_and(|path| self.tree.exists(&path));
-                is_left.then(|| still(&Place { file: path.clone(), line: 1 }))
+                match exact.map_or(Ok(false), |path| self.has_file(&path)) {
+                    Ok(is_left) => is_left.then(|| still(&Place { file: path.clone(), line: 1 })),
+                    Err(unclear) => Some(unclear),
+                }
             }
             Reference::Folder(path) => match self.folder(path) {
                 Hit::There(found) => Some(still(&found.at)),

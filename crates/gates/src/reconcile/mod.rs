@@ -279,11 +279,12 @@ fn diff(file: &FilePatch<'_>, tree: &(dyn Tree + Sync)) -> DiffResult {
         there,
         missing,
     };
-    let text = file.new.as_ref().and_then(|new| tree.read(new));
+    // A file that cannot be read holds nothing that was planned.
+    let text = file.new.as_ref().and_then(|new| tree.read(new).ok().flatten());
     let (Some(text), false) = (text, file.hunks.is_empty()) else {
         let is_there = match (&file.new, &file.old) {
-            (Some(new), _) => file.hunks.is_empty() && tree.exists(new),
-            (None, Some(old)) => !tree.exists(old),
+            (Some(new), _) => file.hunks.is_empty() && tree.exists(new).unwrap_or(false),
+            (None, Some(old)) => tree.exists(old).is_ok_and(|exists| !exists),
             (None, None) => false,
         };
         let hunks = if file.new.is_none() { 1 } else { file.hunks.len().max(1) };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use aho_corasick::AhoCorasick;
-use assay_findings::ground::Tree;
+use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 use super::Place;
@@ -35,6 +35,8 @@ const NOT_READ: [&str; 26] = [
 #[derive(Debug, Default)]
 pub(super) struct Search {
     found: HashMap<String, Found>,
+    /// Why a file could not be searched, where one could not.
+    pub(super) error: Option<TreeError>,
 }
 
 /// Where a name stands.
@@ -63,7 +65,13 @@ impl Search {
         };
         search.found = names.iter().map(|name| (name.clone(), Found::default())).collect();
         for path in index.paths.iter().filter(|path| is_read(path) && path.as_str() != plan) {
-            let text = tree.read(path).filter(|text| text.len() <= MAX_BYTES);
+            let text = match tree.read(path) {
+                Ok(text) => text.filter(|text| text.len() <= MAX_BYTES),
+                Err(error) => {
+                    search.error.get_or_insert(error);
+                    continue;
+                }
+            };
             let Some(text) = text.filter(|text| words.is_match(text)) else { continue };
             for (name, definition) in found_in(path, &text, &words, &names) {
                 search.note(path, name, definition);

@@ -31,17 +31,17 @@ impl<'a> Checkout<'a> {
         Checkout { roots, tree, known: RefCell::default() }
     }
 
-    /// Gives a file's text, where the tree has it.
+    /// Returns a file's text, where the tree has the file and can read it.
     pub(crate) fn read(&self, path: &RepoPath) -> Option<String> {
-        self.tree.read(path)
+        self.tree.read(path).ok().flatten()
     }
 
-    /// Says whether the tree has a file.
+    /// Returns true unless the tree is known to have no such file.
     pub(crate) fn has(&self, path: &RepoPath) -> bool {
         if let Some(known) = self.known.borrow().get(path) {
             return *known;
         }
-        let has = self.tree.exists(path);
+        let has = self.tree.exists(path).unwrap_or(true);
         self.known.borrow_mut().insert(path.clone(), has);
         has
     }

@@ -81,9 +81,10 @@ impl CommandReviewer {
         }
     }
 
-    /// Gives the files that it takes, of those that are there.
+    /// Returns the files that it takes, of those that are not known to be absent.
     pub fn takes<'f>(&self, files: &'f [RepoPath], tree: &dyn Tree) -> Vec<&'f RepoPath> {
-        files.iter().filter(|file| self.files.matches(file) && tree.exists(file)).collect()
+        let exists = |file: &RepoPath| tree.exists(file).unwrap_or(true);
+        files.iter().filter(|file| self.files.matches(file) && exists(file)).collect()
     }
 
     /// Runs it on the files of a change in the folder that holds them: `root` has to hold what

@@ -245,8 +245,10 @@ impl<'a> Since<'a> {
                 "the change was looked at again by {names}, and it is found no more"
             ));
         };
-        if !self.change.tree().exists(file) {
-            return fixed(format!("`{file}` is gone"));
+        match self.change.tree().exists(file) {
+            Ok(true) => {}
+            Ok(false) => return fixed(format!("`{file}` is gone")),
+            Err(error) => return not_verified(error.to_string()),
         }
         let Some(hunks) = hunks_of(self.change, file) else { return self.told_by_the_base(file) };
         match self.not_looked_at(judges, hunks, finding.rule.as_deref()) {
@@ -259,10 +261,13 @@ impl<'a> Since<'a> {
 
     /// Says what became of a finding in a file that is not part of the change any more.
     fn told_by_the_base(&self, file: &RepoPath) -> Verified {
-        match self.change.tree().read(file) == self.change.base().read(file) {
-            true => fixed(format!("`{file}` is again as it was before the change")),
-            false => not_verified(format!(
-                "`{file}` is not part of the change any more, so nobody looked at it again"
+        match (self.change.tree().read(file), self.change.base().read(file)) {
+            (Err(error), _) | (_, Err(error)) => not_verified(error.to_string()),
+            (Ok(after), Ok(before)) if after == before => {
+                fixed(format!("`{file}` is again as it was before the change"))
+            }
+            (Ok(_), Ok(_)) => not_verified(format!(
+                "`{file}` is not part of the change any more, so no reviewer looked at it again"
             )),
         }
     }
@@ -306,13 +311,21 @@ impl<'a> Since<'a> {
             return not_verified("it is about no place that could be looked up".to_owned());
         };
         let redacted = Redacted(self.change.tree());
-        if !redacted.exists(file) {
-            return not_verified(format!(
-                "`{file}` is gone; a new review judges what is there now"
-            ));
+        match redacted.exists(file) {
+            Ok(true) => {}
+            Ok(false) => {
+                return not_verified(format!(
+                    "`{file}` is gone; a new review judges what is there now"
+                ));
+            }
+            Err(error) => return not_verified(error.to_string()),
         }
         let ground = Ground::new(Some(&redacted), None);
-        match finding.evidence.iter().any(|quote| ground.holds(file, quote)) {
+        let holds = finding.evidence.iter().any(|quote| ground.holds(file, quote));
+        if let Some(error) = ground.errors().first() {
+            return not_verified(error.to_string());
+        }
+        match holds {
             true => still_there(format!("the code that it quotes stands in `{file}` as it did")),
             false => not_verified(format!(
                 "the code that it quotes is no longer in `{file}`; a new review judges what is \

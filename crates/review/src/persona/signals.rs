@@ -66,8 +66,9 @@ fn take_lines(
     spans: impl Iterator<Item = Lines>,
     into: &mut Vec<String>,
 ) {
-    let text = path.and_then(|path| RepoPath::exact(path).ok()).and_then(|path| tree.read(&path));
-    let Some(text) = text else { return };
+    let path = path.and_then(|path| RepoPath::exact(path).ok());
+    // What cannot be read is noted by the change, which makes the review incomplete.
+    let Some(Ok(Some(text))) = path.map(|path| tree.read(&path)) else { return };
     let all: Vec<&str> = text.lines().collect();
     let numbers = spans.flat_map(|lines| lines.start()..=lines.end());
     let lines = numbers.filter_map(|number| all.get(number as usize - 1));

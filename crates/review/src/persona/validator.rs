@@ -141,7 +141,9 @@ impl Look<'_> {
     /// been put into the model's mouth.
     fn is_addressed(self, finding: &Finding) -> bool {
         let Some(file) = &finding.file else { return false };
-        let text = self.change.tree().read(file).unwrap_or_default();
+        // What a file that cannot be read says is not known.
+        let Ok(text) = self.change.tree().read(file) else { return true };
+        let text = text.unwrap_or_default();
         not_to_be_named(file.as_str()).is_some()
             || !injection_in_file(file.as_str(), &text).is_empty()
     }
@@ -167,10 +169,10 @@ impl Look<'_> {
     fn as_it_stands(self, file: &RepoPath, line: u32) -> String {
         // Whoever found it may have been led to a file that is nobody else's business.
         let is_changed = self.change.files.iter().any(|diff| diff.path() == file.as_str());
-        if !is_changed && !self.change.base().exists(file) {
+        if !is_changed && !self.change.base().exists(file).unwrap_or(false) {
             return String::new();
         }
-        let text = Redacted(self.change.tree()).read(file).unwrap_or_default();
+        let text = Redacted(self.change.tree()).read(file).ok().flatten().unwrap_or_default();
         let text = without_injections_in_file(file.as_str(), &text);
         let first = line.saturating_sub(AROUND).max(1);
         let lines = text.lines().zip(1u32..).skip(first as usize - 1);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use assay_change::Change;
 use assay_change::diff::{Content, FileDiff};
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::{
     Redacted, WithSymbols, injection_in_file, injection_in_name, redacted_text, without_injections,
@@ -74,20 +74,20 @@ impl fmt::Display for NotRead {
 struct Safe<'t>(Redacted<'t>);
 
 impl Tree for Safe<'_> {
-    fn read(&self, path: &RepoPath) -> Option<String> {
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
         let text = self.0.read(path)?;
-        Some(without_injections_in_file(path.as_str(), &text).into_owned())
+        Ok(text.map(|text| without_injections_in_file(path.as_str(), &text).into_owned()))
     }
 
-    fn exists(&self, path: &RepoPath) -> bool {
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
         self.0.exists(path)
     }
 
-    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol> {
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
         self.0.symbol_at(path, line)
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
         self.0.paths()
     }
 }
@@ -201,7 +201,11 @@ fn not_for_models(file: &FileDiff) -> Option<NotRead> {
 fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<NotRead>> {
     let path = file.new_path.as_deref().and_then(|path| RepoPath::exact(path).ok());
     let Some(path) = path else { return Vec::new() };
-    let Some(text) = change.tree().read(&path) else { return Vec::new() };
+    let text = match change.tree().read(&path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Vec::new(),
+        Err(_) => return vec![Some(NotRead::NotShown(UNREADABLE)); hunks(file)],
+    };
     let orders = injection_in_file(path.as_str(), &text);
     let shown = redacted_text(&text);
     if orders.is_empty() && !excerpt::is_cut(&text) && shown == text {

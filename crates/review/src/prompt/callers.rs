@@ -55,15 +55,16 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
     let mut counts = vec![0; names.len()];
     let mut left = MAX_BYTES;
     let mut found = Vec::new();
-    let known = change.base().paths();
+    // What cannot be read is noted by the change, which makes the review incomplete.
+    let known = change.base().paths().unwrap_or_default();
     for path in known.into_iter().filter(is_candidate).take(MAX_FILES) {
-        let Some(raw) = change.tree().read(&path) else { continue };
+        let Ok(Some(raw)) = change.tree().read(&path) else { continue };
         left = left.saturating_sub(raw.len());
         let wanted = names.iter().zip(&mut counts);
         let wanted = wanted.filter(|(name, count)| **count < OF_ONE && raw.contains(name.as_str()));
         let wanted: Vec<(&String, &mut usize)> = wanted.collect();
         // Only what is shown has to be made fit to be shown.
-        let text = if wanted.is_empty() { None } else { tree.read(&path) };
+        let text = if wanted.is_empty() { None } else { tree.read(&path).ok().flatten() };
         let Some(text) = text.as_deref() else { continue };
         for (name, count) in wanted {
             let calls = assay_rules::calls(path.as_str(), text, name);

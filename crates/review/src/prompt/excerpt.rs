@@ -72,20 +72,24 @@ pub(crate) struct Sides<'t> {
 }
 
 impl Excerpt {
-    /// Takes a file out of a change; `first_hunk` is the number of its first hunk.
+    /// Takes a file out of a change; `first_hunk` is the number of its first hunk. Returns `None`
+    /// where the file could not be read, before or after.
     pub(crate) fn of(file: &FileDiff, first_hunk: usize, sides: &Sides<'_>) -> Option<Excerpt> {
         let path = RepoPath::exact(file.path()).ok()?;
-        let read = |tree: &dyn Tree, path: &Option<String>| -> Option<Vec<String>> {
-            let text = tree.read(&RepoPath::exact(path.as_deref()?).ok()?)?;
-            Some(text.lines().map(|line| names::on_one_line(&shortened(line))).collect())
+        let read = |tree: &dyn Tree, path: &Option<String>| -> Option<Option<Vec<String>>> {
+            let path = path.as_deref().and_then(|path| RepoPath::exact(path).ok());
+            let Some(text) = path.map_or(Ok(None), |path| tree.read(&path)).ok()? else {
+                return Some(None);
+            };
+            Some(Some(text.lines().map(|line| names::on_one_line(&shortened(line))).collect()))
         };
-        let before = read(sides.before, &file.old_path).unwrap_or_default();
+        let before = read(sides.before, &file.old_path)?.unwrap_or_default();
         let units = match &file.new_path {
             None => vec![deleted(&before, first_hunk)],
             Some(_) => {
-                let after = read(sides.after, &file.new_path)?;
+                let after = read(sides.after, &file.new_path)??;
                 let sheet = Sheet::new(file, first_hunk, &before, &after);
-                sheet.units(|line| sides.after.symbol_at(&path, line))
+                sheet.units(|line| sides.after.symbol_at(&path, line).ok().flatten())
             }
         };
         Some(Excerpt { heading: heading(file), path, units })

@@ -17,7 +17,7 @@ const MOST: usize = 24 << 10;
 
 /// Says whether there are any.
 pub(crate) fn any(change: &Change) -> bool {
-    paths(change).iter().any(|path| change.base().exists(path))
+    paths(change).iter().any(|path| change.base().exists(path).unwrap_or(true))
 }
 
 /// Gives them, those of outer folders first. A change cannot bring its own.
@@ -26,7 +26,8 @@ pub(crate) fn of(change: &Change) -> Vec<(RepoPath, String)> {
     let mut left = MOST;
     let mut all = Vec::new();
     for path in paths(change) {
-        let Some(text) = base.read(&path) else { continue };
+        // What cannot be read is noted by the change, which makes the review incomplete.
+        let Ok(Some(text)) = base.read(&path) else { continue };
         let text = cut(&text, left);
         left -= text.len();
         if !text.trim().is_empty() {

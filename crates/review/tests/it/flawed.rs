@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::vote::Vote;
@@ -44,20 +44,20 @@ pub(crate) fn path_of(path: &str) -> RepoPath {
 }
 
 impl Tree for MemoryTree {
-    fn read(&self, path: &RepoPath) -> Option<String> {
-        self.0.get(path).cloned()
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        Ok(self.0.get(path).cloned())
     }
 
-    fn exists(&self, path: &RepoPath) -> bool {
-        self.0.contains_key(path)
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        Ok(self.0.contains_key(path))
     }
 
-    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Option<Symbol> {
-        None
+    fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Result<Option<Symbol>, TreeError> {
+        Ok(None)
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
-        self.0.keys().cloned().collect()
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        Ok(self.0.keys().cloned().collect())
     }
 }
 

@@ -78,7 +78,9 @@ fn locks_above(whole: &Whole<'_>, manifest: &Manifest, folder: &str) -> Vec<Stri
             if here.is_empty() { (*lock).to_owned() } else { format!("{here}/{lock}") }
         };
         let there = |path: &String| {
-            RepoPath::exact(path).is_ok_and(|path| whole.change.base().exists(&path))
+            // Where git has no answer the change notes the error, and the review is incomplete.
+            let exists = |path: RepoPath| whole.change.base().exists(&path).unwrap_or(true);
+            RepoPath::exact(path).is_ok_and(exists)
         };
         let locks: Vec<String> = manifest.locks.iter().map(path).filter(there).collect();
         if !locks.is_empty() {
@@ -99,7 +101,7 @@ fn added_without_lock(
     lock: &str,
 ) -> Option<Sighting> {
     let read = |tree: &dyn Tree, path: Option<&str>| {
-        let text = tree.read(&RepoPath::exact(path?).ok()?)?;
+        let text = tree.read(&RepoPath::exact(path?).ok()?).ok()??;
         Some((manifest.dependencies)(&text))
     };
     let before = read(whole.change.base(), file.old_path.as_deref()).unwrap_or_default();

@@ -47,7 +47,9 @@ fn without_way_back(view: &View<'_>) -> Option<&'static str> {
     let path = view.file.new_path.as_deref()?;
     if let Some(stem) = path.strip_suffix(".up.sql") {
         let down = RepoPath::exact(&format!("{stem}.down.sql")).ok()?;
-        return (!view.change.tree().exists(&down)).then_some("There is no `.down.sql` beside it.");
+        // A file that cannot be asked for is not known to be absent; the change notes the error.
+        let exists = view.change.tree().exists(&down).unwrap_or(true);
+        return (!exists).then_some("There is no `.down.sql` beside it.");
     }
     let folder = |name: &str| path.split('/').any(|part| part == name);
     let text = view.after?;

@@ -18,6 +18,7 @@ use std::cell::OnceCell;
 
 use assay_change::Change;
 use assay_change::diff::FileDiff;
+use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::{AutofixClass, Lines, Owner, Vote};
 
@@ -72,7 +73,7 @@ pub(crate) struct View<'c> {
     /// Its text after; `None` where it is deleted.
     pub(crate) after: Option<&'c str>,
     pub(crate) survey: Option<&'c Survey>,
-    before: OnceCell<Option<String>>,
+    before: OnceCell<Result<Option<String>, TreeError>>,
 }
 
 impl<'c> View<'c> {
@@ -85,13 +86,16 @@ impl<'c> View<'c> {
         View { change, file, after, survey, before: OnceCell::new() }
     }
 
-    /// Gives its text before, read when it is first asked for.
+    /// Returns its text before, read when it is first asked for.
     fn before(&self) -> Option<&str> {
-        let read = || {
-            let path = RepoPath::exact(self.file.old_path.as_deref()?).ok()?;
-            self.change.base().read(&path)
-        };
-        self.before.get_or_init(read).as_deref()
+        let path = || RepoPath::exact(self.file.old_path.as_deref()?).ok();
+        let read = || path().map_or(Ok(None), |path| self.change.base().read(&path));
+        self.before.get_or_init(read).as_ref().ok()?.as_deref()
+    }
+
+    /// Returns why its text before could not be read, where a check asked for that text in vain.
+    pub(crate) fn before_error(&self) -> Option<&TreeError> {
+        self.before.get()?.as_ref().err()
     }
 
     /// Gives the first added line among some lines.

@@ -37,6 +37,7 @@ fn look(whole: &Whole<'_>) -> Vec<Sighting> {
 
 /// Says whether the repository has tests at all.
 fn has_tests(whole: &Whole<'_>) -> bool {
-    let paths = whole.change.base().paths();
+    // Where the files cannot be listed the change notes the error, and the review is incomplete.
+    let Ok(paths) = whole.change.base().paths() else { return true };
     paths.iter().any(|path| language::is_code(path.as_str()) && language::is_test(path.as_str()))
 }

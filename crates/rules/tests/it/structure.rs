@@ -37,7 +37,7 @@ fn check_symbols(path: &str, text: &str, expected: Expect) {
     let file = RepoPath::exact(path).unwrap();
     let shown: Vec<String> = (1..=text.lines().count() as u32)
         .map(|line| {
-            let symbol = tree.symbol_at(&file, line);
+            let symbol = tree.symbol_at(&file, line).unwrap();
             format!("{line} {}", symbol.map_or("-".into(), |s| s.name))
         })
         .collect();
@@ -79,7 +79,7 @@ fn lines_know_the_function_they_are_in_whatever_the_language() {
         let repository = Repository::new();
         repository.write(path, text);
         let dir = DirTree::new(repository.path().to_owned());
-        let symbol = WithSymbols::new(&dir).symbol_at(&RepoPath::exact(path).unwrap(), 3);
+        let symbol = WithSymbols::new(&dir).symbol_at(&RepoPath::exact(path).unwrap(), 3).unwrap();
         assert_eq!(symbol.map(|symbol| symbol.name).as_deref(), Some(name), "{path}");
     }
 }

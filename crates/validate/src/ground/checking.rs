@@ -40,9 +40,9 @@ impl Ground<'_> {
         if is_untested || by_hand {
             self.write_manual_plan(&all)?;
         }
-        let change = self.change();
-        let before = self.stamps(change.as_ref());
-        let runner = self.runner(change.as_ref());
+        let change = self.change()?;
+        let before = self.stamps(Some(&change));
+        let runner = self.runner(&change)?;
         for required in &all {
             let Some(name) = name_of(required) else { continue };
             if round.checks.iter().any(|done| done.name == name) {
@@ -166,22 +166,22 @@ impl Ground<'_> {
         disk::write(&path, text.as_bytes(), Sure::OnDisk).map_err(|error| fatal(&error))
     }
 
-    fn change(&self) -> Option<Change> {
+    fn change(&self) -> Result<Change, Breakdown> {
         let scope = Scope::on_top_of(self.base.as_deref());
         let selection = Selection::with_untracked();
-        // Where it cannot be opened the review says so, and nothing is approved without it.
-        assay_change::open(&self.root, &scope, &selection).ok()
+        assay_change::open(&self.root, &scope, &selection)
+            .map_err(|error| Breakdown::Fatal(error.to_string()))
     }
 
-    /// Gives a runner that knows which lines the implementation added.
-    fn runner(&self, change: Option<&Change>) -> Runner {
-        let Some(change) = change else { return self.runner.clone() };
-        let files = change.tree().paths().into_iter().map(|path| path.to_string());
+    /// Returns a runner that knows which lines the implementation added.
+    fn runner(&self, change: &Change) -> Result<Runner, Breakdown> {
+        let files = change.tree().paths().map_err(|error| Breakdown::Fatal(error.to_string()))?;
+        let files = files.into_iter().map(|path| path.to_string());
         let changed = change.files.iter().filter_map(|file| {
             Some((file.new_path.clone()?, file.added().collect::<LineRanges>()))
         });
         let changed: BTreeMap<String, LineRanges> = changed.collect();
-        self.runner.clone().change(files, changed)
+        Ok(self.runner.clone().change(files, changed))
     }
 
     /// Gives the files of the change as they are, as far as somebody may approve them.
@@ -195,7 +195,7 @@ impl Ground<'_> {
     /// Says which files checks left behind, or somebody wrote meanwhile: what they saw is of a tree
     /// that is no more.
     fn left_by_checks(&self, before: &BTreeMap<String, Option<Stamp>>) -> Breakdown {
-        let after = self.stamps(self.change().as_ref());
+        let after = self.stamps(self.change().ok().as_ref());
         let changed = after.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
         let changed: Vec<String> =
             changed.map(|(path, _)| format!("`{path}`")).take(NAMED).collect();

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use assay_checks::check::CheckOutcome;
 use assay_findings::finding::Finding;
-use assay_findings::ground::{Symbol, Tree};
+use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::{Reason, Rule, State};
@@ -76,6 +76,7 @@ fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Ve
         | Rule::NotCovered
         | Rule::NoPlace
         | Rule::Unreadable
+        | Rule::UnreadableFile
         | Rule::Should
         | Rule::Actionable
         | Rule::HeldBack
@@ -165,22 +166,22 @@ struct Without<'a> {
 }
 
 impl Tree for Without<'_> {
-    fn read(&self, path: &RepoPath) -> Option<String> {
-        self.tree.read(path).filter(|_| !self.spec.owns(path.as_str()))
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        if self.spec.owns(path.as_str()) { Ok(None) } else { self.tree.read(path) }
     }
 
-    fn exists(&self, path: &RepoPath) -> bool {
-        !self.spec.owns(path.as_str()) && self.tree.exists(path)
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        if self.spec.owns(path.as_str()) { Ok(false) } else { self.tree.exists(path) }
     }
 
-    fn symbol_at(&self, path: &RepoPath, line: u32) -> Option<Symbol> {
-        self.tree.symbol_at(path, line).filter(|_| !self.spec.owns(path.as_str()))
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
+        if self.spec.owns(path.as_str()) { Ok(None) } else { self.tree.symbol_at(path, line) }
     }
 
-    fn paths(&self) -> Vec<RepoPath> {
-        let mut paths = self.tree.paths();
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        let mut paths = self.tree.paths()?;
         paths.retain(|path| !self.spec.owns(path.as_str()));
-        paths
+        Ok(paths)
     }
 }
 

@@ -323,7 +323,7 @@ fn name(file: &mut FilePatch<'_>, header: &[u8]) -> Result<(), String> {
         Content::Unread(Unread::Merge) => {
             Err(format!("{} is compared with several files", quoted(file.path())))
         }
-        Content::Unread(Unread::Broken | Unread::TooMany) => {
+        Content::Unread(Unread::Broken | Unread::TooMany | Unread::Unreadable) => {
             Err("the names of the file cannot be read".to_owned())
         }
     }

@@ -183,16 +183,16 @@ impl Sketch {
         let Some(old) = &file.old else { return self.create(tree, file, budget) };
         let is_moved = file.new.as_ref().is_some_and(|new| new != old);
         if let Some(new) = file.new.as_ref().filter(|_| is_moved)
-            && self.exists(tree, new)
+            && self.exists(tree, new)?
         {
             return Err(format!("{} is there already", quoted(new.as_str())));
         }
         let keeps_old = file.origin == Origin::Copied;
-        let Some(mut text) = self.take(tree, old, keeps_old, budget) else {
-            if file.new.as_ref() == Some(old) && only_adds(file) && !self.exists(tree, old) {
+        let Some(mut text) = self.take(tree, old, keeps_old, budget)? else {
+            if file.new.as_ref() == Some(old) && only_adds(file) && !self.exists(tree, old)? {
                 return self.create(tree, file, budget);
             }
-            return Err(self.why_missing(tree, old));
+            return Err(self.why_missing(tree, old)?);
         };
         text.lines = self.woven(text.lines, file, text.end, budget);
         match &file.new {
@@ -219,7 +219,7 @@ impl Sketch {
         budget: &mut Budget,
     ) -> Result<(), String> {
         let Some(new) = &file.new else { return Ok(()) };
-        if self.exists(tree, new) {
+        if self.exists(tree, new)? {
             return Err("the file is to be new, and it is there already".to_owned());
         }
         let returned = file.hunks.iter().flat_map(|hunk| &hunk.lines).map(|line| line.end).next();
@@ -246,10 +246,10 @@ impl Sketch {
         woven.lines
     }
 
-    fn exists(&self, tree: &dyn Tree, path: &RepoPath) -> bool {
+    fn exists(&self, tree: &dyn Tree, path: &RepoPath) -> Result<bool, String> {
         match self.files.get(path) {
-            Some(file) => file.is_some(),
-            None => tree.exists(path),
+            Some(file) => Ok(file.is_some()),
+            None => tree.exists(path).map_err(|error| error.to_string()),
         }
     }
 
@@ -260,28 +260,32 @@ impl Sketch {
         path: &RepoPath,
         keeps: bool,
         budget: &mut Budget,
-    ) -> Option<Text> {
+    ) -> Result<Option<Text>, String> {
         if !self.files.contains_key(path) {
-            let text = tree.read(path)?;
+            let Some(text) = tree.read(path).map_err(|error| error.to_string())? else {
+                return Ok(None);
+            };
             let read = Text::read(&text, Some((path.clone(), Origin::Same)));
             self.before.insert(path.clone(), text);
             self.files.insert(path.clone(), Some(read));
         }
-        let file = self.files.get_mut(path)?;
+        let Some(file) = self.files.get_mut(path) else { return Ok(None) };
         if !keeps {
-            return file.take();
+            return Ok(file.take());
         }
-        budget.spend(file.as_ref()?.lines.len());
-        file.clone()
+        budget.spend(file.as_ref().map_or(0, |text| text.lines.len()));
+        Ok(file.clone())
     }
 
-    fn why_missing(&self, tree: &dyn Tree, path: &RepoPath) -> String {
+    fn why_missing(&self, tree: &dyn Tree, path: &RepoPath) -> Result<String, String> {
         let told = quoted(path.as_str());
-        match self.files.get(path) {
-            Some(_) => format!("an earlier diff of the plan takes {told} away"),
-            None if tree.exists(path) => format!("{told} is no text that can be read"),
-            None => format!("there is no file {told}"),
+        if self.files.contains_key(path) {
+            return Ok(format!("an earlier diff of the plan takes {told} away"));
         }
+        Ok(match self.exists(tree, path)? {
+            true => format!("{told} is no text that can be read"),
+            false => format!("there is no file {told}"),
+        })
     }
 
     /// Gives the change that the plan makes, as of a repository. Other files may be shown with it.

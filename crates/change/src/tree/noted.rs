@@ -1,0 +1,69 @@
+//! A tree that remembers what could not be read: [`NotedTree`].
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::path::RepoPath;
+
+use super::TreeKind;
+
+/// The errors of the trees of one change, shared by them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TreeErrors(Arc<Mutex<BTreeSet<TreeError>>>);
+
+impl TreeErrors {
+    /// Starts with errors that are known already.
+    pub(crate) fn new(known: Vec<TreeError>) -> TreeErrors {
+        TreeErrors(Arc::new(Mutex::new(known.into_iter().collect())))
+    }
+
+    /// Returns all errors so far.
+    pub(crate) fn all(&self) -> Vec<TreeError> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    fn noted<T>(&self, answer: Result<T, TreeError>) -> Result<T, TreeError> {
+        if let Err(error) = &answer {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(error.clone());
+        }
+        answer
+    }
+}
+
+/// A tree of a change. Each error is noted, so that a review knows of a file that could not be read
+/// even where the caller has no use for the error.
+#[derive(Debug)]
+pub(crate) struct NotedTree {
+    pub(crate) kind: TreeKind,
+    errors: TreeErrors,
+}
+
+impl NotedTree {
+    pub(crate) fn new(kind: TreeKind, errors: &TreeErrors) -> NotedTree {
+        NotedTree { kind, errors: errors.clone() }
+    }
+
+    /// Returns a file's size in bytes, or `None` if there is no such file.
+    pub(crate) fn size(&self, path: &RepoPath) -> Result<Option<u64>, TreeError> {
+        self.errors.noted(self.kind.size(path))
+    }
+}
+
+impl Tree for NotedTree {
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        self.errors.noted(self.kind.as_tree().read(path))
+    }
+
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        self.errors.noted(self.kind.as_tree().exists(path))
+    }
+
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
+        self.errors.noted(self.kind.as_tree().symbol_at(path, line))
+    }
+
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        self.errors.noted(self.kind.as_tree().paths())
+    }
+}
