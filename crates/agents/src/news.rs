@@ -18,6 +18,11 @@ pub enum News {
         /// Why, in a few words.
         summary: String,
     },
+    /// It has no content to review, so nothing is approved and nothing stops it.
+    NothingToReview {
+        /// What it consists of, in a few words.
+        summary: String,
+    },
     /// It has to be worked on.
     ChangesRequested {
         /// What was found, in a few words.
@@ -98,6 +103,9 @@ impl Announce for InTheLog {
     fn announce(&self, word: &Word<'_>, log: &TaskLog<'_>) {
         log.info(&match word.news {
             News::Approved { summary } => format!("Approved: {summary}"),
+            News::NothingToReview { summary } => {
+                format!("Nothing to review, and nothing approved: {summary}")
+            }
             News::ChangesRequested { summary } => format!("Changes requested: {summary}"),
             News::Escalated { reason } => format!("Escalated to a person: {reason}"),
             News::ReadyForReview { branch, pull: None } => {

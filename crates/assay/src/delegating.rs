@@ -193,6 +193,7 @@ fn terms(
     Ok(RecordedTerms {
         fail_on: settings.fail_on.clone(),
         require: settings.require,
+        without_content: settings.without_content,
         dismissals: followed(dismissals, change)?,
         today: today(),
     })

@@ -7,7 +7,7 @@ use assay_findings::verdict::State;
 /// How a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Ready, ready with fixes, or what was asked for is printed.
+    /// Ready, ready with fixes, nothing to review, or what was asked for is printed.
     Ready,
     /// Not ready, or invalid.
     NotReady,
@@ -37,7 +37,7 @@ impl From<Exit> for ExitCode {
 impl From<State> for Exit {
     fn from(state: State) -> Exit {
         match state {
-            State::Ready | State::ReadyWithFixes => Exit::Ready,
+            State::Ready | State::ReadyWithFixes | State::NothingToReview => Exit::Ready,
             State::NotReady => Exit::NotReady,
             State::Incomplete => Exit::Incomplete,
         }

@@ -13,6 +13,7 @@ use assay_findings::identity::{Day, Dismissal, Resolved};
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::WithoutContent;
 use assay_models::Class;
 use assay_review::baseline::Baseline;
 use assay_review::ledger;
@@ -42,6 +43,7 @@ pub(crate) struct Prepared {
     at_a_time: usize,
     fail_on: Option<Grade>,
     require: Requirement,
+    without_content: WithoutContent,
     dismissals: Vec<Dismissal>,
     /// Those of them that stand in the ledger, or why it could not be used.
     from_ledger: anyhow::Result<Vec<Dismissal>>,
@@ -101,6 +103,7 @@ impl Prepared {
             at_a_time: settings.at_a_time,
             fail_on: settings.fail_on,
             require: settings.require,
+            without_content: settings.without_content,
             dismissals,
             from_ledger,
             baseline: settings.baseline,
@@ -125,6 +128,7 @@ impl Prepared {
             at_a_time: 1,
             fail_on: terms.fail_on,
             require: terms.require,
+            without_content: terms.without_content,
             dismissals: terms.dismissals,
             from_ledger: Ok(Vec::new()),
             baseline: Baseline::default(),
@@ -182,6 +186,7 @@ impl Prepared {
             mode,
             fail_on,
             require: self.require,
+            without_content: self.without_content,
             dismissals: &self.dismissals,
             spent: self.panel.as_ref().map(Panel::spent),
             today: self.today.clone(),
@@ -292,6 +297,7 @@ impl Reviewed {
         let terms = RecordedTerms {
             fail_on: self.fail_on.clone(),
             require: prepared.require,
+            without_content: prepared.without_content,
             dismissals: prepared.dismissals.clone(),
             today: prepared.today.clone(),
         };

@@ -73,6 +73,7 @@ impl ByMail {
                 ("code-review", text, Some(names.code_review))
             }
             News::Approved { summary } => ("approved", reviewed(summary), Some(names.approved)),
+            News::NothingToReview { summary } => ("nothing-to-review", reviewed(summary), None),
             News::ChangesRequested { summary } => {
                 ("changes-requested", reviewed(summary), Some(names.changes_requested))
             }

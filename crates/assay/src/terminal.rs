@@ -172,7 +172,7 @@ fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<
     let verdict = &synthesis.verdict;
     let style = match verdict.state {
         State::Ready => GREEN,
-        State::ReadyWithFixes => YELLOW,
+        State::ReadyWithFixes | State::NothingToReview => YELLOW,
         State::NotReady | State::Incomplete => RED,
     };
     let state = verdict.state.in_words();

@@ -136,6 +136,20 @@ impl Mode {
 }
 
 impl FileDiff {
+    /// Returns what a change to a file without reviewable content is, such as `binary`; `None` where
+    /// there is content to read, or where the content could not be told.
+    pub fn without_content(&self) -> Option<&'static str> {
+        let is_same_file = self.old_path == self.new_path;
+        match self.content {
+            Content::Text if !self.hunks.is_empty() => None,
+            Content::Text if self.origin == Origin::Renamed => Some("only renamed"),
+            Content::Text if is_same_file && self.old_mode != self.new_mode => Some("mode only"),
+            Content::Text | Content::Link | Content::Unread(_) => None,
+            Content::Binary => Some("binary"),
+            Content::Submodule => Some("submodule"),
+        }
+    }
+
     /// Makes the diff of a file that is new as a whole and has this many lines.
     pub(crate) fn all_new(path: String, mode: Mode, count: u32) -> FileDiff {
         let hunks = Lines::range(1, count).filter(|_| count > 0).map(|lines| Hunk {

@@ -177,6 +177,14 @@ impl Change {
         matches!(self.tree.kind, TreeKind::Dir(_))
     }
 
+    /// Returns true if no file of the change has content that a reviewer could read.
+    pub fn is_without_content(&self) -> bool {
+        self.files.iter().all(|file| match &file.left_out {
+            Some(left_out) => !left_out.readable,
+            None => file.without_content().is_some(),
+        })
+    }
+
     /// Counts its hunks. A file that was only renamed, emptied or is no text counts as one.
     pub fn hunks(&self) -> usize {
         self.files.iter().map(|file| file.hunks.len().max(1)).sum()

@@ -131,6 +131,12 @@ impl Coverage {
         self.text_only == 0 && self.reviewed.is_empty()
     }
 
+    /// Returns true if the change has no content that a reviewer could read: all of it was left out
+    /// for what it is, and nothing for its size or for want of a reviewer.
+    pub fn is_without_content(&self) -> bool {
+        self.is_empty() && self.failed.is_empty() && self.unread == 0
+    }
+
     /// Says how far a verdict on it goes, where no model has read the change, or not all of it.
     pub fn caveat(&self) -> Option<String> {
         if self.by_model > 0 {

@@ -17,7 +17,7 @@ use crate::read::Rejected;
 use crate::report::{Report, Reviewer, ReviewerKind};
 use crate::spent::Spent;
 use crate::validation::{self, Opinion};
-use crate::verdict::{self, Evidence, Verdict};
+use crate::verdict::{self, Evidence, Verdict, WithoutContent};
 use crate::vote::{AutofixClass, Owner, Vote};
 
 /// The version of a synthesis as JSON.
@@ -44,6 +44,8 @@ pub struct Circumstances<'a> {
     pub suppressions: &'a [Suppression],
     /// How much of the change somebody looked at, where that is known.
     pub coverage: Option<Coverage>,
+    /// What a change without reviewable content comes to.
+    pub without_content: WithoutContent,
     /// What a second look at findings came to.
     pub opinions: &'a [Opinion],
     /// What the models of the review took, where any were asked.
@@ -222,6 +224,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
         fail_on: around.fail_on.as_ref(),
         coverage: around.coverage.as_ref(),
         tree_errors: &tree_errors,
+        without_content: around.without_content,
     });
     let collect = |lists: fn(&Report) -> &Vec<String>, more: &[String]| {
         let mut all: Vec<String> = reports.iter().flat_map(lists).chain(more).cloned().collect();

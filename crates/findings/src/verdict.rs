@@ -19,6 +19,9 @@ pub enum State {
     ReadyWithFixes,
     /// It may not go.
     NotReady,
+    /// The change has no content that a reviewer could read, such as a picture, a lock file or a
+    /// mode. Nothing is wrong with it, and nothing is approved.
+    NothingToReview,
     /// Nobody can tell: somebody who had to look did not.
     Incomplete,
 }
@@ -30,9 +33,21 @@ impl State {
             State::Ready => "ready",
             State::ReadyWithFixes => "ready with fixes",
             State::NotReady => "not ready",
+            State::NothingToReview => "nothing to review",
             State::Incomplete => "incomplete",
         }
     }
+}
+
+/// What a change without reviewable content comes to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WithoutContent {
+    /// The outcome is `nothing to review`, which stops nothing and approves nothing.
+    #[default]
+    Pass,
+    /// The review is incomplete.
+    Incomplete,
 }
 
 /// The rule that a reason follows from.
@@ -53,6 +68,8 @@ pub enum Rule {
     NoReport,
     /// Nobody reviewed anything.
     NothingReviewed,
+    /// The change has no content to review.
+    NothingToReview,
     /// Somebody had to look at a part of the change and could not.
     NotCovered,
     /// A finding that may block names no file and line, so that it could not be checked.
@@ -105,6 +122,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) coverage: Option<&'a Coverage>,
     /// What of the trees before and after the change could not be read.
     pub(crate) tree_errors: &'a [TreeError],
+    /// What a change without reviewable content comes to.
+    pub(crate) without_content: WithoutContent,
 }
 
 /// Decides. `not ready` wins over `incomplete`, and `incomplete` over both ready states.
@@ -112,15 +131,18 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
     let blocking = blocking(evidence);
     let missing = missing(evidence);
     let fixes = fixes(evidence);
+    let nothing = nothing_to_review(evidence);
     let incomplete = !missing.is_empty();
     let state = match (blocking.is_empty(), incomplete, fixes.is_empty()) {
         (false, _, _) => State::NotReady,
         (true, true, _) => State::Incomplete,
+        (true, false, _) if nothing.is_some() => State::NothingToReview,
         (true, false, false) => State::ReadyWithFixes,
         (true, false, true) => State::Ready,
     };
     let mut because = blocking;
     because.extend(missing);
+    because.extend(nothing);
     because.extend(fixes);
     let held_back = evidence.held_back.iter().filter(|finding| !may_block(evidence, finding));
     let doubtful: Vec<&Finding> =
@@ -173,6 +195,21 @@ fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
     reasons
 }
 
+/// Returns the reason why a change has nothing to review, where that does not make the review
+/// incomplete.
+fn nothing_to_review(evidence: &Evidence<'_>) -> Option<Reason> {
+    let coverage = evidence.coverage.filter(|coverage| coverage.is_without_content())?;
+    let text = match coverage.hunks() {
+        0 => "the change is empty".to_owned(),
+        _ => format!("the change has no content to review: {coverage}"),
+    };
+    (evidence.without_content == WithoutContent::Pass).then(|| Reason {
+        rule: Rule::NothingToReview,
+        text,
+        findings: Vec::new(),
+    })
+}
+
 fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
     let because = |rule, text| Reason { rule, text, findings: Vec::new() };
     if evidence.reports.is_empty() {
@@ -187,7 +224,10 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
     let unplaced: Vec<&Finding> = evidence.held_back.iter().filter(is_unplaced).collect();
     let what = "may block, and no place is named to check";
     reasons.extend(reason(Rule::NoPlace, what, &unplaced));
-    if let Some(coverage) = evidence.coverage {
+    let passes = |coverage: &&Coverage| {
+        coverage.is_without_content() && evidence.without_content == WithoutContent::Pass
+    };
+    if let Some(coverage) = evidence.coverage.filter(|coverage| !passes(coverage)) {
         if coverage.hunks() == 0 {
             reasons.push(because(Rule::NothingReviewed, "the change is empty".to_owned()));
         } else if coverage.is_empty() && coverage.failed.is_empty() {

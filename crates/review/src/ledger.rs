@@ -179,10 +179,15 @@ impl Kept<'_> {
         Ok(absent.iter().filter_map(gone::resolved).collect())
     }
 
-    /// Says whether everybody who had to look did.
+    /// Returns true if the change was read by every reviewer that had to read it. A change without
+    /// content was read by none.
     fn is_complete(&self) -> bool {
         let verdict = &self.synthesis.verdict;
-        !verdict.incomplete && verdict.state != State::Incomplete
+        let was_read = match verdict.state {
+            State::Ready | State::ReadyWithFixes | State::NotReady => true,
+            State::NothingToReview | State::Incomplete => false,
+        };
+        was_read && !verdict.incomplete
     }
 
     fn run(&self, lineage: &Lineage) -> Run {

@@ -16,6 +16,7 @@ use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
+use assay_findings::verdict::WithoutContent;
 use assay_findings::write::pretty;
 use assay_models::{Absent, Budget, Caller, Description, Nonce, Patience, Store, Stores};
 use assay_rules::redacted_text;
@@ -56,6 +57,9 @@ pub struct RecordedTerms {
     pub fail_on: Option<Grade>,
     /// How much had to be read.
     pub require: Requirement,
+    /// What a change without reviewable content comes to.
+    #[serde(default)]
+    pub without_content: WithoutContent,
     /// What was accepted before.
     pub dismissals: Vec<Dismissal>,
     /// The day.

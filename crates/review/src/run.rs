@@ -16,6 +16,7 @@ use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::spent::Spent;
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::validation::Opinion;
+use assay_findings::verdict::WithoutContent;
 use assay_rules::{Redacted, WithSymbols};
 
 use crate::reviewer::{Answer, Exchange, Interest, Reviewer, Tell};
@@ -67,6 +68,8 @@ pub struct Terms<'a> {
     pub fail_on: Option<Grade>,
     /// How much has to be read.
     pub require: Requirement,
+    /// What a change without reviewable content comes to.
+    pub without_content: WithoutContent,
     /// What was accepted before.
     pub dismissals: &'a [Dismissal],
     /// What the models took, where any were asked.
@@ -230,6 +233,7 @@ impl Review {
                 dismissals: terms.dismissals,
                 suppressions: &self.suppressions,
                 opinions: &self.opinions,
+                without_content: terms.without_content,
                 spent: terms.spent.clone(),
                 coverage: Some(Coverage::of(change.hunks(), &self.looks, terms.require)),
                 today: terms.today.clone(),

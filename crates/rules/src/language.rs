@@ -81,6 +81,26 @@ fn by_first_line(text: &str) -> Option<Language> {
     }
 }
 
+/// Returns true if an error in a file's syntax tree means that the file does not parse. Elsewhere
+/// the error may be the grammar's: it knows no preprocessor, no dialect and no template.
+pub(crate) fn has_whole_grammar(language: Language, path: &str, text: &str) -> bool {
+    let is_whole = matches!(
+        language,
+        Language::Rust
+            | Language::Python
+            | Language::JavaScript
+            | Language::TypeScript
+            | Language::Tsx
+            | Language::Go
+            | Language::Java
+    );
+    // Files of a template have its marks in their names, and types of Flow are announced.
+    let is_template = path.contains("{{") || path.contains("{%");
+    let is_flow = language == Language::JavaScript
+        && text.lines().take(30).any(|line| line.contains("@flow"));
+    is_whole && !is_template && !is_flow && !is_fixture(path)
+}
+
 /// Says whether a file is source of some language, readable by rules or not: such a file has no
 /// reason to be binary.
 pub(crate) fn is_source(path: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use assay_change::diff::{Content, FileDiff, Unread};
+use assay_change::diff::{Content, FileDiff, Origin, Unread};
 use assay_change::{Change, LeftOut};
 use assay_findings::coverage::Look;
 use assay_findings::identity::Suppression;
@@ -21,6 +21,9 @@ use crate::whole::{Facts, ON_TEXT, View, Whole};
 
 /// The name under which the rules report.
 pub const REVIEWER: &str = "rules";
+
+/// Why a file of a language that rules know was not read.
+const DOES_NOT_PARSE: &str = "does not parse";
 
 /// What the rules make of a change.
 #[derive(Debug)]
@@ -166,14 +169,25 @@ impl Rulebook {
         let view = View::new(change, file, Some(text), survey.as_ref());
         votes.extend(view.votes());
         let read = survey.as_ref().filter(|_| is_concerned);
-        let understood = |touched: &Touched| read.is_some_and(|survey| survey.understands(touched));
-        let look = |touched: &Touched| match understood(touched) {
-            true => Look::Reviewed,
-            false => Look::TextOnly,
+        let grammar = syntax
+            .as_ref()
+            .filter(|syntax| language::has_whole_grammar(syntax.language(), path.as_str(), text));
+        let is_broken = grammar.is_some_and(|syntax| view.is_broken_by_change(syntax));
+        let look = |touched: &Touched| match read {
+            Some(_) if is_broken => Look::Failed(DOES_NOT_PARSE.to_owned()),
+            Some(survey) if survey.understands(touched) => Look::Reviewed,
+            Some(survey) if grammar.is_some() && survey.has_error_in(touched) => {
+                Look::Failed(DOES_NOT_PARSE.to_owned())
+            }
+            Some(_) | None => Look::TextOnly,
         };
         let looks: Vec<Look> =
             file.hunks.iter().map(|hunk| look(&Touched::new(hunk.added.iter().copied()))).collect();
-        let looks = if looks.is_empty() { vec![look(&Touched::new([]))] } else { looks };
+        let looks = match (looks.is_empty(), file.without_content()) {
+            (true, Some(what)) => vec![Look::LeftOut(what.to_owned())],
+            (true, None) => vec![look(&Touched::new([]))],
+            (false, _) => looks,
+        };
         let asked = suppress::read(path, text, syntax.as_ref());
         let about = suppress::WITHOUT_REASON.about();
         let unclear = asked.unclear.into_iter().filter(|hit| touched.meets(hit.lines));
@@ -204,12 +218,6 @@ fn hunks(file: &FileDiff) -> usize {
     file.hunks.len().max(1)
 }
 
-/// Says whether nothing but a file's mode changed.
-fn is_mode_only(file: &FileDiff) -> bool {
-    let same_file = file.old_path == file.new_path && file.hunks.is_empty();
-    same_file && file.old_mode != file.new_mode
-}
-
 /// Says why a file is not looked at, if it is not.
 fn not_looked_at(file: &FileDiff) -> Option<Look> {
     if let Some(LeftOut { rule, readable }) = file.left_out.clone() {
@@ -218,12 +226,14 @@ fn not_looked_at(file: &FileDiff) -> Option<Look> {
     let left_out = |rule: &str| Some(Look::LeftOut(rule.to_owned()));
     let failed = |why: &str| Some(Look::Failed(why.to_owned()));
     match file.content {
-        Content::Text if is_mode_only(file) => left_out("mode only"),
-        Content::Text => None,
-        Content::Submodule => left_out("submodule"),
-        Content::Link => left_out("symbolic link"),
         Content::Binary if language::is_source(file.path()) => failed("source that is not text"),
-        Content::Binary => left_out("binary"),
+        // A test that is moved may be a test that is gone, so the checks of the change see the file.
+        Content::Text if file.origin == Origin::Renamed => None,
+        Content::Text | Content::Binary | Content::Submodule => {
+            file.without_content().and_then(left_out)
+        }
+        // Where the link leads is content, and is not shown to any rule.
+        Content::Link => Some(Look::Unread("symbolic link".to_owned())),
         Content::Unread(Unread::Merge) => failed("compared with several files"),
         Content::Unread(Unread::Broken) => failed("its diff could not be read"),
         Content::Unread(Unread::TooMany) => failed("changed in too many places"),

@@ -75,7 +75,12 @@ impl Syntax {
 impl Survey {
     /// Says whether the tree makes sense of some lines: no error stands in them.
     pub(crate) fn understands(&self, lines: &Touched) -> bool {
-        !self.is_cut && !self.errors.iter().any(|error| lines.meets(*error))
+        !self.is_cut && !self.has_error_in(lines)
+    }
+
+    /// Returns true if an error touches or surrounds some lines.
+    pub(crate) fn has_error_in(&self, lines: &Touched) -> bool {
+        self.errors.iter().any(|error| lines.meets(*error))
     }
 
     fn name(&mut self, node: &SyntaxNode<'_>, around: &mut Vec<(u32, String)>, function: bool) {

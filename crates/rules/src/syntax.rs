@@ -76,6 +76,11 @@ impl Syntax {
         }
     }
 
+    /// Returns true if the whole file makes sense to the grammar.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.root.root().get_inner_node().has_error()
+    }
+
     /// Counts the errors in the tree.
     pub(crate) fn errors(&self) -> usize {
         let mut errors = 0;
@@ -111,7 +116,7 @@ pub struct Grammars;
 impl Parses for Grammars {
     fn parses(&self, path: &RepoPath, text: &str) -> Option<bool> {
         let syntax = Syntax::of(path.as_str(), text)?;
-        Some(!syntax.root.root().get_inner_node().has_error())
+        Some(syntax.is_whole())
     }
 }
 

@@ -96,7 +96,7 @@ impl CommandWork {
                 };
                 after_review(&self.shop.terms(job), job.task, &reviewed)
             }
-            State::Ready | State::ReadyWithFixes | State::Incomplete => {
+            State::Ready | State::ReadyWithFixes | State::NothingToReview | State::Incomplete => {
                 Ok(Outcome::done(in_short(said)))
             }
         }

@@ -73,6 +73,9 @@ pub fn after_review(
         State::Ready | State::ReadyWithFixes => {
             ("approved", Vec::new(), News::Approved { summary: summary.clone() })
         }
+        State::NothingToReview => {
+            ("nothing_to_review", Vec::new(), News::NothingToReview { summary: summary.clone() })
+        }
         State::NotReady if terms.queue != &terms.workflow.reviewer => {
             ("needs_fix", Vec::new(), News::ChangesRequested { summary: summary.clone() })
         }

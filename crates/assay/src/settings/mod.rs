@@ -30,6 +30,7 @@ use assay_findings::coverage::Requirement;
 use assay_findings::grade::Grade;
 use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
+use assay_findings::verdict::WithoutContent;
 use assay_review::baseline::{self, Baseline};
 use assay_review::command::form::Form;
 use assay_review::command::{CommandReviewer, Globs, known};
@@ -82,6 +83,8 @@ struct Review {
     max_file_kib: u64,
     at_a_time: usize,
     fail_on: Option<String>,
+    /// What a change without reviewable content comes to.
+    nothing_to_review: WithoutContent,
     commands: Vec<StoredCommand>,
     /// Whether personas read every change, also where nobody asks for it.
     models: bool,
@@ -124,6 +127,7 @@ impl Default for Review {
             max_file_kib: 1024,
             at_a_time: 4,
             fail_on: None,
+            nothing_to_review: WithoutContent::default(),
             commands: Vec::new(),
             models: false,
             second_looks: true,
@@ -268,6 +272,7 @@ pub(crate) struct Settings {
     pub(crate) at_a_time: usize,
     pub(crate) fail_on: Option<Grade>,
     pub(crate) require: Requirement,
+    pub(crate) without_content: WithoutContent,
     pub(crate) rules: Rulebook,
     pub(crate) commands: Vec<CommandReviewer>,
     pub(crate) models: StoredModels,
@@ -325,6 +330,7 @@ impl Settings {
             at_a_time: configuration.review.at_a_time,
             fail_on: configuration.fail_on()?,
             require: configuration.coverage.require,
+            without_content: configuration.review.nothing_to_review,
             rules: Rulebook::with_repository_rules(rules)?,
             commands: configuration.commands()?,
             models: configuration.models,

@@ -44,7 +44,7 @@ pub struct CheckRun {
 pub enum Conclusion {
     /// The change is ready.
     Success,
-    /// It is ready, and something should be fixed.
+    /// It is ready, and something should be fixed; or there was nothing to review.
     Neutral,
     /// It is not ready.
     Failure,
@@ -56,7 +56,7 @@ impl Conclusion {
     fn of(state: State) -> Conclusion {
         match state {
             State::Ready => Conclusion::Success,
-            State::ReadyWithFixes => Conclusion::Neutral,
+            State::ReadyWithFixes | State::NothingToReview => Conclusion::Neutral,
             State::NotReady => Conclusion::Failure,
             State::Incomplete => Conclusion::ActionRequired,
         }

@@ -88,14 +88,14 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
 fn is_ready(state: State) -> bool {
     match state {
         State::Ready | State::ReadyWithFixes => true,
-        State::NotReady | State::Incomplete => false,
+        State::NotReady | State::NothingToReview | State::Incomplete => false,
     }
 }
 
 /// Gives who looked, unless somebody who had to did not: then nothing that is missing is gone.
 fn looked(synthesis: &Synthesis) -> Finders {
     match synthesis.verdict.state {
-        State::Incomplete => Finders::default(),
+        State::NothingToReview | State::Incomplete => Finders::default(),
         State::Ready | State::ReadyWithFixes | State::NotReady => {
             let sure = synthesis.reports.iter().filter(|report| proves_absence(report));
             Finders::of(sure.map(|report| report.reviewer.as_str()))

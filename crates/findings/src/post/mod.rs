@@ -85,7 +85,7 @@ impl Event {
             (State::Ready | State::ReadyWithFixes, WhenReady::Approve) => Event::Approve,
             (State::Ready | State::ReadyWithFixes, WhenReady::Comment) => Event::Comment,
             (State::NotReady, _) => Event::RequestChanges,
-            (State::Incomplete, _) => Event::Comment,
+            (State::NothingToReview | State::Incomplete, _) => Event::Comment,
         }
     }
 }

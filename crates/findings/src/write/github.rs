@@ -3,10 +3,19 @@
 use super::{Document, plain, seven_level, verification_mark};
 use crate::finding::Finding;
 use crate::grade::SarifLevel;
+use crate::verdict::State;
 
 pub(super) fn write(document: &Document<'_>) -> String {
     let findings = document.worst_first().into_iter().map(annotation);
-    incomplete(document).into_iter().chain(findings).collect()
+    incomplete(document).into_iter().chain(nothing_to_review(document)).chain(findings).collect()
+}
+
+/// Says that there was nothing to review, so that a passing job is not taken for an approval.
+fn nothing_to_review(document: &Document<'_>) -> Option<String> {
+    let verdict = &document.synthesis?.verdict;
+    let reasons: Vec<&str> = verdict.because.iter().map(|reason| reason.text.as_str()).collect();
+    (verdict.state == State::NothingToReview)
+        .then(|| format!("::notice title=Nothing to review::{}\n", data(&reasons.join("; "))))
 }
 
 /// Says that a review is incomplete, which no finding does.

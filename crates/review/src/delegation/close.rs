@@ -149,6 +149,7 @@ impl Delegated {
         let terms = Terms {
             fail_on: self.terms.fail_on.clone(),
             require: self.terms.require,
+            without_content: self.terms.without_content,
             dismissals: &self.terms.dismissals,
             today: self.terms.today.clone(),
             ..Terms::default()

@@ -82,6 +82,9 @@ impl Reviewer for PersonaReviewer {
     }
 
     fn interest(&self, change: &Change) -> Interest {
+        if change.is_without_content() {
+            return Interest::Rests("the change has no content to review".to_owned());
+        }
         if self.named {
             return Interest::Reads("asked for by name".to_owned());
         }

@@ -188,10 +188,11 @@ fn not_for_models(file: &FileDiff) -> Option<NotRead> {
     if let Some(rule) = &file.left_out {
         return left_out(&rule.rule);
     }
+    if let Some(what) = file.without_content() {
+        return left_out(what);
+    }
     match file.content {
-        Content::Text => None,
-        Content::Binary => left_out("binary"),
-        Content::Submodule => left_out("submodule"),
+        Content::Text | Content::Binary | Content::Submodule => None,
         Content::Link => left_out("symbolic link"),
         Content::Unread(_) => left_out("its diff could not be read"),
     }

@@ -24,7 +24,7 @@ use assay_findings::vote::{AutofixClass, Lines, Owner, Vote};
 
 pub(crate) use self::facts::Facts;
 use crate::survey::Survey;
-use crate::syntax::Touched;
+use crate::syntax::{Syntax, Touched};
 use crate::wording::Wording;
 
 /// A check that looks at one file before and after.
@@ -91,6 +91,13 @@ impl<'c> View<'c> {
         let path = || RepoPath::exact(self.file.old_path.as_deref()?).ok();
         let read = || path().map_or(Ok(None), |path| self.change.base().read(&path));
         self.before.get_or_init(read).as_ref().ok()?.as_deref()
+    }
+
+    /// Returns true if the file parses no more since the change: it has errors now, wherever they
+    /// stand, and had none before.
+    pub(crate) fn is_broken_by_change(&self, now: &Syntax) -> bool {
+        let was_whole = || self.before().and_then(|text| Syntax::of(self.file.path(), text));
+        !now.is_whole() && was_whole().is_some_and(|before| before.is_whole())
     }
 
     /// Returns why its text before could not be read, where a check asked for that text in vain.

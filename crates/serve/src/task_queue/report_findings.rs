@@ -39,7 +39,8 @@ struct Output {
     task_id: String,
     /// Which report of the task this is.
     report: u32,
-    /// What the findings come to: ready, ready_with_fixes, not_ready or incomplete.
+    /// What the findings come to: ready, ready_with_fixes, not_ready,
+    /// nothing_to_review or incomplete.
     verdict: State,
     /// Why.
     because: Vec<String>,

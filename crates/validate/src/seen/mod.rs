@@ -44,7 +44,8 @@ pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
                 issues => ReviewSays::Issues(issues),
             }
         }
-        State::Incomplete => {
+        // Nothing was read, so nothing can be approved.
+        State::NothingToReview | State::Incomplete => {
             ReviewSays::Incomplete(because.map(|reason| reason.text.clone()).collect())
         }
     }
@@ -73,6 +74,7 @@ fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Ve
         }],
         Rule::NoReport
         | Rule::NothingReviewed
+        | Rule::NothingToReview
         | Rule::NotCovered
         | Rule::NoPlace
         | Rule::Unreadable

@@ -12,6 +12,7 @@ use assay_change::{Change, Scope, Selection};
 use assay_fakes::Repository;
 use assay_findings::coverage::Requirement;
 use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::WithoutContent;
 use assay_review::delegation::close::{Closing, Present};
 use assay_review::delegation::{
     Delegated, DelegationError, LARGEST_PART, ReviewId, Start, Taken, host_description,
@@ -150,6 +151,7 @@ fn terms() -> RecordedTerms {
     RecordedTerms {
         fail_on: None,
         require: Requirement::default(),
+        without_content: WithoutContent::default(),
         dismissals: Vec::new(),
         today: None,
     }
