@@ -136,7 +136,11 @@ impl Rulebook {
         };
         match change.tree().read(&path) {
             Ok(Some(text)) => self.review_text(change, file, &path, &text),
-            Ok(None) => same(Look::Failed("could not be read".to_owned())),
+            // Of a file that is only renamed the diff does not say whether the file is text.
+            Ok(None) => same(match file.without_content() {
+                Some(what) => Look::LeftOut(what.to_owned()),
+                None => Look::Failed("could not be read".to_owned()),
+            }),
             Err(error) => same(Look::Failed(error.to_string())),
         }
     }

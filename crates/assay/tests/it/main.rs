@@ -18,12 +18,14 @@ mod jira;
 mod ledger;
 mod mcp;
 mod models;
+mod nothing_to_review;
 mod plumbing;
 mod qa;
 mod queue;
 mod review;
 mod secrets;
 mod serve;
+mod unreadable;
 mod watch_prs;
 
 use std::io::Write;

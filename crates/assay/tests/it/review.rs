@@ -108,16 +108,13 @@ fn files_that_nobody_looked_at_are_told() {
 }
 
 #[test]
-fn a_change_that_nobody_can_look_at_is_incomplete() {
+fn a_change_that_nobody_could_read_and_somebody_could_have_is_incomplete() {
     let repository = Repository::new();
-    let ran = review(&repository, &["--staged"]);
+    repository.write("a.min.js", format!("{};\n", "x".repeat(2_000)));
+    repository.commit("second");
+    let ran = review(&repository, &["--commit", "HEAD"]);
     assert_eq!(ran.code, 3);
-    assert!(ran.stdout.contains("the change is empty"), "{}", ran.stdout);
-    repository.write("image.png", "\0\0\0");
-    repository.git(&["add", "--all"]);
-    let ran = review(&repository, &["--staged"]);
-    assert_eq!(ran.code, 3);
-    assert!(ran.stdout.contains("1 hunk: 1 left out (binary)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 hunk: 1 left out (minified)"), "{}", ran.stdout);
 }
 
 #[test]

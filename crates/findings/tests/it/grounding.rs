@@ -1,8 +1,10 @@
 //! Votes held against a tree and a diff.
 
-use assay_findings::ground::{ChangedLines, Ground, Grounded};
+use assay_findings::ground::{ChangedLines, Ground, Grounded, Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::synthesis::{Circumstances, synthesize};
+use assay_findings::verdict::State;
 use assay_findings::vote::{Lines, Vote};
 use expect_test::{Expect, expect};
 
@@ -251,4 +253,49 @@ fn a_compact_report_is_not_capped_for_having_no_evidence() {
         &(fields(r#""file": "src/orders.rs", "line": 7"#) + r#", "evidence": []"#),
         expect!["src/orders.rs:7 at 50 [NoQuote]"],
     );
+}
+
+/// A tree of which nothing can be read.
+struct UnreadableTree;
+
+impl Tree for UnreadableTree {
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        Err(TreeError::read(path, "git died"))
+    }
+
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        Err(TreeError::read(path, "git died"))
+    }
+
+    fn symbol_at(&self, path: &RepoPath, _line: u32) -> Result<Option<Symbol>, TreeError> {
+        Err(TreeError::read(path, "git died"))
+    }
+
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        Err(TreeError::list("git died"))
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_not_an_absent_file() {
+    let text = |severity: &str| {
+        format!(
+            r#"{{"reviewer": "x", "residual_risks": [], "testing_gaps": [], "findings": [{{"title":
+            "t", "severity": "{severity}", "file": "src/orders.rs", "line": 7, "confidence": 100,
+            "evidence": ["`store.put(order);`"], "pre_existing": true}}]}}"#
+        )
+    };
+    let report = Report::from_text(&text("P1"), "x", None).of_kind(ReviewerKind::Persona);
+    let (tree, changed) = (UnreadableTree, changed());
+    let ground = Ground::new(Some(&tree), Some(&changed));
+    let grounded = ground.check(&report.votes[0], &report.reviewer, (0, 0));
+    assert_eq!(shown(&grounded), "src/orders.rs:7 at 100 [FileUnreadable]");
+    assert_eq!(ground.errors().len(), 1);
+    for (severity, expected) in [("P1", State::NotReady), ("P3", State::Incomplete)] {
+        let mut report = Report::from_text(&text(severity), "x", None);
+        report.required = true;
+        let around = Circumstances { tree: Some(&tree), ..Circumstances::default() };
+        let verdict = synthesize(&[report], &around).verdict;
+        assert_eq!((verdict.state, verdict.incomplete), (expected, true), "{verdict:?}");
+    }
 }

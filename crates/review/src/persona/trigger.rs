@@ -189,7 +189,7 @@ impl Clause {
     }
 }
 
-/// The most characters of a line that is quoted as a reason.
+/// The most characters of a pattern that is quoted as a reason.
 const QUOTED: usize = 60;
 
 impl Test {
@@ -199,9 +199,16 @@ impl Test {
             Test::Always => Some("reads every change".to_owned()),
             Test::Never => None,
             Test::Full => said(signals.depth == Depth::Full, "not a small change"),
+            // A name is text of the change, and a reason is told outside of the marks around it.
             Test::Paths(globs) => {
-                let path = signals.paths.iter().find(|path| globs.matches(path))?;
-                Some(format!("touches {path}"))
+                let count = signals.paths.iter().filter(|path| globs.matches(path)).count();
+                said(
+                    count > 0,
+                    &match count {
+                        1 => "touches a file that it is for".to_owned(),
+                        count => format!("touches {count} files that it is for"),
+                    },
+                )
             }
             Test::Added(patterns) => matching(patterns, &signals.added, "adds"),
             Test::Removed(patterns) => matching(patterns, &signals.removed, "removes"),
@@ -246,13 +253,15 @@ fn told(is: bool, wanted: bool, [yes, no]: [&str; 2]) -> Option<String> {
     (is == wanted).then(|| if wanted { yes } else { no }.to_owned())
 }
 
+/// Says which pattern of a persona a line matches. The line itself is text of the change, which is
+/// told between marks only.
 fn matching(patterns: &Patterns, lines: &[String], verb: &str) -> Option<String> {
     let set = patterns.set().ok()?;
-    let line = lines.iter().find(|line| set.is_match(line))?;
-    let line = assay_rules::redact(line.trim());
-    let mut shown: String = line.chars().take(QUOTED).collect();
-    if shown.len() < line.len() {
+    let at = lines.iter().find_map(|line| set.matches(line).into_iter().next())?;
+    let pattern = patterns.sources.get(at)?;
+    let mut shown: String = pattern.chars().take(QUOTED).collect();
+    if shown.len() < pattern.len() {
         shown.push('…');
     }
-    Some(format!("{verb} `{shown}`"))
+    Some(format!("{verb} what matches `{shown}`"))
 }

@@ -111,6 +111,17 @@ impl Tool {
         Tool { name, description, effect, input, output, call: Box::new(call) }
     }
 
+    /// Cleans every text that the tool gives, refusals among them, but for the fields of these
+    /// names, wherever they stand. A field that is added later is cleaned too.
+    pub fn cleaned(self, clean: fn(&str) -> String, except: &'static [&'static str]) -> Tool {
+        let call = self.call;
+        let cleaned = move |arguments: Value| match call(arguments) {
+            Ok(answer) => Ok(Answer { value: clean_texts(answer.value, clean, except), ..answer }),
+            Err(Refusal(text)) => Err(Refusal(clean(&text))),
+        };
+        Tool { call: Box::new(cleaned), ..self }
+    }
+
     /// Takes only certain words for an argument.
     pub fn with_choices(mut self, argument: &str, words: &[&str]) -> Tool {
         let mut schema = self.input.schema().clone();
@@ -191,5 +202,23 @@ fn tidy(schema: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(tidy),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+/// Cleans the texts of a value, but for the fields of some names.
+fn clean_texts(value: Value, clean: fn(&str) -> String, except: &[&str]) -> Value {
+    match value {
+        Value::String(text) => Value::String(clean(&text)),
+        Value::Array(values) => {
+            values.into_iter().map(|value| clean_texts(value, clean, except)).collect()
+        }
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(name, value)| {
+                let is_left = except.contains(&name.as_str()) && value.is_string();
+                let value = if is_left { value } else { clean_texts(value, clean, except) };
+                (name, value)
+            });
+            Value::Object(fields.collect())
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
     }
 }

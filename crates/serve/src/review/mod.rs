@@ -115,6 +115,10 @@ pub struct Fixing {
     pub not_verified: Vec<Finding>,
 }
 
+/// The fields that are made for models: texts in which the change stands between marks, and what to
+/// do next, which quotes nothing.
+const MARKED: [&str; 3] = ["instructions", "text", "next"];
+
 /// Makes the server.
 pub fn server(reviews: Arc<dyn Reviews>, version: &'static str) -> Server {
     let tools = vec![
@@ -125,5 +129,6 @@ pub fn server(reviews: Arc<dyn Reviews>, version: &'static str) -> Server {
         next_fix::tool(&reviews),
         verify_fix::tool(&reviews),
     ];
-    Server::new(NAME, version, INSTRUCTIONS, tools)
+    let tools = tools.into_iter().map(|tool| tool.cleaned(told::without_orders, &MARKED));
+    Server::new(NAME, version, INSTRUCTIONS, tools.collect())
 }

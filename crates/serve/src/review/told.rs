@@ -2,6 +2,7 @@
 
 use assay_findings::finding::Finding;
 use assay_review::delegation::Brief;
+use assay_rules::{injection_in_name, redacted_text, without_injections};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,6 +14,9 @@ const MOST_FINDINGS: usize = 40;
 
 /// The most bytes of findings in one answer.
 const MOST_OF_FINDINGS: usize = 50_000;
+
+/// What stands in the place of a file's name that gives a reviewer orders.
+const WITHHELD_NAME: &str = "[name withheld: it addresses a reviewer]";
 
 /// So many quotes of a finding are told.
 const QUOTES: usize = 3;
@@ -156,6 +160,22 @@ impl From<&Finding> for Told {
             confidence: finding.confidence.percent(),
         }
     }
+}
+
+/// Returns a text without credentials, and without lines and names that give a reviewer orders: text
+/// of the change may stand in any field, and no marks stand around it there.
+pub(super) fn without_orders(text: &str) -> String {
+    let redacted = redacted_text(text);
+    let lines = without_injections(&redacted);
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ',');
+    let words = lines.split_inclusive(is_end).map(|word| {
+        let name = word.trim_end_matches(is_end);
+        match injection_in_name(name) {
+            Some(_) => word.replacen(name, WITHHELD_NAME, 1),
+            None => word.to_owned(),
+        }
+    });
+    words.collect()
 }
 
 /// Findings, the worst first, and how many more there are.

@@ -214,3 +214,26 @@ fn a_model_that_is_out_for_a_moment_is_asked_again() {
     agents.heard("It is tried again in 0 s");
     assert!(names(&repository, "completed/qa").is_empty());
 }
+
+#[test]
+fn a_change_with_nothing_to_review_ends_its_task_and_is_not_approved() {
+    let repository = with_change(QUICK, "Cargo.lock", "version = 4\n");
+    let mut agents = Agents::start(&repository, &[]);
+    drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
+    let line = agents.heard("Nothing to review, and nothing approved: ");
+    assert!(line.contains("lock file"), "{line}");
+    assert_eq!(tasks(&repository), ["completed/qa/t.json"]);
+    let task = read(&repository, "completed/qa/t.json");
+    assert_eq!(task["context"]["verdict"], "nothing_to_review");
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
+fn a_change_that_does_not_parse_is_not_approved() {
+    let repository = with_change(QUICK, "shop.py", "def f(:\n    return 1\n");
+    let mut agents = Agents::start(&repository, &[]);
+    drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
+    let line = agents.heard("Review failed (");
+    assert!(line.contains("does not parse"), "{line}");
+    assert!(names(&repository, "completed/qa").is_empty());
+}

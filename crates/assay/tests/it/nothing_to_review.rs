@@ -1,0 +1,250 @@
+//! Changes without reviewable content, through everything that reviews them; and code that was not
+//! read, which is no such change.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use assay_fakes::Repository;
+
+use crate::{Ran, assay_in};
+
+const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+
+/// A kind of change without reviewable content.
+struct Kind {
+    name: &'static str,
+    /// What is committed before.
+    before: fn(&Repository),
+    /// The change itself.
+    make: fn(&Repository),
+}
+
+const KINDS: [Kind; 7] = [
+    Kind {
+        name: "a picture",
+        before: |_| {},
+        make: |repository| repository.write("a.png", PICTURE),
+    },
+    Kind {
+        name: "a renamed picture",
+        before: |repository| repository.write("a.png", PICTURE),
+        make: |repository| {
+            repository.git(&["mv", "a.png", "b.png"]);
+        },
+    },
+    Kind {
+        name: "a renamed file",
+        before: |repository| repository.write("a.py", "x = 1\ny = 2\nz = 3\n"),
+        make: |repository| {
+            repository.git(&["mv", "a.py", "b.py"]);
+        },
+    },
+    Kind {
+        name: "a mode",
+        before: |repository| repository.write("run.sh", "echo 1\n"),
+        make: |repository| {
+            let executable = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(repository.file("run.sh"), executable).unwrap();
+        },
+    },
+    Kind {
+        name: "a lock file",
+        before: |repository| repository.write("Cargo.lock", "version = 3\n"),
+        make: |repository| repository.write("Cargo.lock", "version = 4\n"),
+    },
+    Kind {
+        name: "a submodule",
+        before: |_| {},
+        make: |repository| {
+            let head = repository.git(&["rev-parse", "HEAD"]);
+            let entry = format!("160000,{head},vendor");
+            fs::create_dir_all(repository.file("vendor")).unwrap();
+            repository.git(&["update-index", "--add", "--cacheinfo", &entry]);
+        },
+    },
+    Kind {
+        name: "several of them",
+        before: |repository| repository.write("a.png", PICTURE),
+        make: |repository| {
+            repository.git(&["mv", "a.png", "b.png"]);
+            repository.write("yarn.lock", "# yarn lockfile v1\n");
+        },
+    },
+];
+
+fn before(kind: &Kind) -> Repository {
+    let repository = Repository::new();
+    (kind.before)(&repository);
+    repository.write("kept.txt", "kept\n");
+    repository.commit("before");
+    repository
+}
+
+fn review(repository: &Repository, args: &[&str]) -> Ran {
+    assay_in(repository.path(), &[&["review"], args].concat(), b"")
+}
+
+/// Checks the outcome in words and as JSON.
+fn check(repository: &Repository, args: &[&str], what: &str) {
+    let ran = review(repository, args);
+    assert_eq!(ran.code, 0, "{what} {args:?}: {}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("nothing to review"), "{what} {args:?}: {}", ran.stdout);
+    let json = review(repository, &[args, &["--format", "json"]].concat()).json();
+    assert_eq!(json["verdict"]["state"], "nothing_to_review", "{what} {args:?}");
+    assert_eq!(json["verdict"]["incomplete"], false, "{what} {args:?}");
+}
+
+#[test]
+fn a_change_without_content_has_nothing_to_review_in_any_scope() {
+    for kind in &KINDS {
+        let repository = before(kind);
+        (kind.make)(&repository);
+        if kind.name != "a submodule" {
+            check(&repository, &["--base", "HEAD", "--untracked"], kind.name);
+            repository.git(&["add", "--all"]);
+        }
+        check(&repository, &["--staged"], kind.name);
+        repository.git(&["commit", "--quiet", "--message", "after"]);
+        check(&repository, &["--commit", "HEAD"], kind.name);
+    }
+    let repository = Repository::new();
+    check(&repository, &["--staged"], "an empty change");
+    repository.git(&["commit", "--quiet", "--allow-empty", "--message", "empty"]);
+    check(&repository, &["--commit", "HEAD"], "an empty commit");
+}
+
+#[test]
+fn the_hook_lets_a_change_without_content_pass_and_says_so() {
+    let binary = Path::new(env!("CARGO_BIN_EXE_assay"));
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", binary.parent().unwrap().display());
+    for kind in &KINDS {
+        let repository = before(kind);
+        assert_eq!(assay_in(repository.path(), &["init", "--hook"], b"").code, 0);
+        repository.git(&["add", "--all"]);
+        repository.git(&["commit", "--quiet", "--no-verify", "--message", "hook"]);
+        (kind.make)(&repository);
+        if kind.name != "a submodule" {
+            repository.git(&["add", "--all"]);
+        }
+        let commit = |args: &[&str]| {
+            let output = Command::new("git")
+                .args(["-c", "user.name=t", "-c", "user.email=t@example.com", "commit"])
+                .args(args)
+                .current_dir(repository.path())
+                .env("PATH", &path)
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned()
+                + &String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{} {args:?}: {said}", kind.name);
+            assert!(said.contains("nothing to review"), "{} {args:?}: {said}", kind.name);
+        };
+        commit(&["--message", "after"]);
+        commit(&["--amend", "--message", "in other words"]);
+    }
+}
+
+#[test]
+fn the_action_lets_a_lock_file_pass_and_says_so() {
+    let repository = before(&KINDS[4]);
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    (KINDS[4].make)(&repository);
+    repository.commit("after");
+    let assay = env!("CARGO_BIN_EXE_assay");
+    let values = [("ASSAY", assay), ("BASE", "main")];
+    let (said, code) = crate::action::run("review", repository.path(), &values);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("::notice title=Nothing to review::"), "{said}");
+}
+
+#[test]
+fn the_configuration_can_call_such_a_change_incomplete() {
+    let repository = Repository::new();
+    let text = "review:\n  nothing_to_review: incomplete\n";
+    repository.write("config/agent-framework.yaml", text);
+    repository.commit("strict");
+    repository.write("a.png", PICTURE);
+    repository.commit("after");
+    let ran = review(&repository, &["--commit", "HEAD"]);
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nincomplete"), "{}", ran.stdout);
+}
+
+#[test]
+fn code_that_no_reader_understands_is_text_only_and_not_nothing() {
+    let repository = Repository::new();
+    repository.write("a.hs", "main = putStrLn \"hello\"\n");
+    repository.commit("after");
+    let ran = review(&repository, &["--commit", "HEAD"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nready (rules only; 1 hunk text only)"), "{}", ran.stdout);
+    repository.write("config/agent-framework.yaml", "coverage:\n  require: structural\n");
+    repository.commit("strict");
+    repository.write("a.hs", "main = putStrLn \"hello again\"\n");
+    repository.commit("again");
+    assert_eq!(review(&repository, &["--commit", "HEAD"]).code, 3);
+}
+
+#[test]
+fn a_file_that_does_not_parse_was_not_read() {
+    for (name, before, after) in [
+        ("new.py", None, "def f(:\n    return 1\n"),
+        ("a.py", Some("def f(a):\n    return a\n"), "def f(a:\n    return a\n"),
+        // The error is noticed far from the line that makes it.
+        (
+            "far.js",
+            Some("const a = [1, 2];\n\n\n\n\n\n\n\n\n\nfunction f() { return a; }\n"),
+            "const a = [1, 2;\n\n\n\n\n\n\n\n\n\nfunction f() { return a; }\n",
+        ),
+        ("a.rs", Some("fn f() {}\n"), "fn f() {\n"),
+        ("a.go", Some("package a\n"), "package a\n\nfunc f( {\n}\n"),
+    ] {
+        let repository = Repository::new();
+        if let Some(before) = before {
+            repository.write(name, before);
+            repository.commit("before");
+        }
+        repository.write(name, after);
+        repository.commit("after");
+        let ran = review(&repository, &["--commit", "HEAD"]);
+        assert_eq!(ran.code, 3, "{name}: {}", ran.stdout);
+        assert!(ran.stdout.contains("does not parse"), "{name}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn an_error_that_was_there_before_and_elsewhere_blocks_nothing() {
+    let repository = Repository::new();
+    let text = "def f(:\n    return 1\n\n\ndef g(a):\n    return a\n\n\ndef h(a):\n    return a\n";
+    repository.write("a.py", text);
+    repository.commit("before");
+    repository.write("a.py", format!("{text}\n\nX = 1\n"));
+    repository.commit("after");
+    let ran = review(&repository, &["--commit", "HEAD"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
+
+#[test]
+fn what_the_grammar_does_not_know_is_no_false_alarm() {
+    for (name, text) in [
+        ("page.js", "export const A = () => <div className=\"a\">{1}</div>;\n"),
+        ("typed.js", "// @flow\nexport function f(a: number): string { return `${a}`; }\n"),
+        (
+            "{{cookiecutter.name}}/a.py",
+            "from {{cookiecutter.name}} import x\n{% if y %}\nz = 1\n{% endif %}\n",
+        ),
+        ("a.py.j2", "{% if y %}\nz = (\n{% endif %}\n"),
+        ("chart/a.yaml", "a: {{ .Values.a }}\n{{- if .b }}\nc: 1\n{{- end }}\n"),
+        ("tsconfig.json", "{\n  // a comment\n  \"a\": [1,],\n}\n"),
+        ("tests/fixtures/broken.py", "def f(:\n"),
+    ] {
+        let repository = Repository::new();
+        repository.write(name, text);
+        repository.commit("after");
+        let ran = review(&repository, &["--commit", "HEAD"]);
+        assert_eq!(ran.code, 0, "{name}: {}", ran.stdout);
+    }
+}
