@@ -195,14 +195,16 @@ fn electron(args: &Args, root: &Path) -> anyhow::Result<Server> {
 }
 
 /// Serves tickets. An agent's program runs in a work tree, which it can change: what it may do is
-/// read where it works for.
+/// read where it works for. Without a JIRA the server starts too, and its tools answer what is
+/// missing: an agent that is given several servers must not fail for one of them.
 fn jira(args: &Args, here: &Path) -> anyhow::Result<Server> {
     let root = variable(ROOT).map_or_else(|| here.to_owned(), PathBuf::from);
     let settings = AgentSettings::on_disk(&root)?;
     let agent = agent(args, &settings)?;
     let stored = &settings.configuration.jira;
     let board = Board {
-        jira: stored.required(A_MOMENT, tell)?,
+        // What is wrong in the configuration was refused when it was read.
+        jira: stored.required(A_MOMENT, tell).map_err(|error| format!("{error:#}")),
         permit: permit(agent),
         project: stored.project.clone(),
         names: stored.names(agent),

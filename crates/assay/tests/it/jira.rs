@@ -85,9 +85,6 @@ fn what_cannot_be_served_is_refused_at_once() {
     };
     check(&["--agent", "nobody"], &[], "there is no agent `nobody`");
     check(&["--agent", "architect"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT` is `qa`");
-    check(&[], &[("JIRA_USER", "")], "set the variable `JIRA_USER`");
-    repository.write(CONFIG, "");
-    check(&[], &[], "no JIRA is configured: set `jira.url`");
     repository.write(CONFIG, "jira: { url: 'https://ada:pw@jira.example' }\n");
     check(&[], &[], "`jira.url` in `config/agent-framework.yaml` cannot be used");
     repository
@@ -99,6 +96,39 @@ fn what_cannot_be_served_is_refused_at_once() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn without_a_jira_the_server_starts_and_every_tool_says_what_is_missing() {
+    let repository = Repository::new();
+    let check = |more: &[(&str, &str)], why: &str| {
+        let key = json!({ "issue_key": "PROJ-1" });
+        let with = |name: &str, value: &str| json!({ "issue_key": "PROJ-1", name: value });
+        let tools = [
+            ("jira_search_issues", json!({ "jql": "project = PROJ" })),
+            ("jira_get_issue", key),
+            ("jira_create_issue", json!({ "summary": "A task" })),
+            ("jira_create_epic", json!({ "summary": "An epic" })),
+            ("jira_create_subtask", json!({ "summary": "A part", "parent_key": "PROJ-1" })),
+            (
+                "jira_create_epic_with_subtasks",
+                json!({ "summary": "An epic", "subtasks": [{ "summary": "A part" }] }),
+            ),
+            ("jira_add_comment", with("comment", "Done.")),
+            ("jira_transition_issue", with("transition", "approved")),
+            ("jira_update_field", json!({ "issue_key": "PROJ-1", "field": "x", "value": 1 })),
+        ];
+        for (name, arguments) in tools {
+            let ran = run(repository.path(), &[], &[call(1, name, &arguments)], more);
+            let refused = tool(&ran).unwrap_err();
+            assert_eq!(refused, format!("{why}. Nothing was done."), "{name}");
+        }
+    };
+    let url = "no JIRA is configured: set `jira.url` in `config/agent-framework.yaml`";
+    check(&[], url);
+    repository.write(CONFIG, "jira: { url: 'https://j.example' }\n");
+    let user = "JIRA does not know who asks: set the variable `JIRA_USER`, or `jira.user`";
+    check(&[("JIRA_USER", "")], user);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod injection;
 mod jira;
 mod ledger;
 mod mcp;
+mod mcp_attacks;
 mod models;
 mod nothing_to_review;
 mod plumbing;

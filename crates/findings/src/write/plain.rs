@@ -40,15 +40,20 @@ pub fn json(text: String) -> String {
     out
 }
 
-fn is_hidden(c: char) -> bool {
+/// Returns true if a character is not seen, or turns the direction of writing: controls other than
+/// line feeds and tabs, direction marks, letters without width, tags.
+pub fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
         '\u{2028}' | '\u{2029}' => true,
         // Marks that turn the direction of writing make text look like what it is not.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => true,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}' => true,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' => true,
         // What has no width hides text from people that models still read. Joiners stay: some
         // scripts and emoji are written with them.
         '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => true,
+        '\u{180e}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
+        '\u{fff9}'..='\u{fffb}' => true,
         '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}' => true,
         c => c.is_control(),
     }

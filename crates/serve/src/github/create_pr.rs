@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::told::ToldPull;
 use super::{Desk, cleared, refused};
-use crate::mcp::{Effect, Refusal, Tool};
+use crate::mcp::{Effect, Refusal, Title, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,7 +20,7 @@ struct Input {
     repo: Option<String>,
     /// What it is to be called; begin it with the ticket, such as `[PROJ-123]`, where there is one.
     #[schemars(length(min = 1, max = 250))]
-    title: String,
+    title: Title,
     /// What it is to say, in Markdown.
     #[serde(default)]
     #[schemars(length(max = 60_000))]
@@ -60,7 +60,7 @@ fn create(desk: &Desk, input: Input) -> Result<ToldPull, Refusal> {
         None => desk.github.default_branch(&repository).map_err(failed)?,
     };
     let new = NewPull {
-        title: cleared(&input.title),
+        title: cleared(input.title.as_str()),
         body: cleared(&input.body),
         head: input.head,
         base,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::told::ToldPull;
 use super::{Desk, cleared, refused};
-use crate::mcp::{Effect, Refusal, Tool};
+use crate::mcp::{Effect, Refusal, Title, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +24,7 @@ struct Input {
     /// What it is to be called.
     #[serde(default)]
     #[schemars(with = "String", length(min = 1, max = 250))]
-    title: Option<String>,
+    title: Option<Title>,
     /// What it is to say, in Markdown, in place of what it says.
     #[serde(default)]
     #[schemars(with = "String", length(max = 60_000))]
@@ -62,7 +62,7 @@ fn update(desk: &Desk, input: Input) -> Result<ToldPull, Refusal> {
     desk.check(Deed::WriteOnGithub)?;
     let repository = desk.repository(input.repo.as_deref())?;
     let update = PullUpdate {
-        title: input.title.as_deref().map(cleared),
+        title: input.title.as_ref().map(|title| cleared(title.as_str())),
         body: input.body.as_deref().map(cleared),
         base: input.base,
         open: input.state.map(|state| state == State::Open),

@@ -35,7 +35,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
         Effect::Adds,
         move |input: Input| {
             board.check(Deed::WriteInJira)?;
-            let posted = board.jira.comment(&input.issue_key, &input.comment);
+            let posted = board.jira()?.comment(&input.issue_key, &input.comment);
             Ok(Output { comment_id: posted.map_err(|error| Refusal::of(&error))? })
         },
     )

@@ -59,7 +59,7 @@ fn create(board: &Board, input: Input) -> Result<Output, Refusal> {
     let project = board.project(input.project.as_deref())?;
     let child = |part: Part| Child { kind: part.issue_type, draft: part.words.draft() };
     let children: Vec<Child> = input.subtasks.into_iter().map(child).collect();
-    let made = board.jira.create_epic_with(&project, &input.words.draft(), &children);
+    let made = board.jira()?.create_epic_with(&project, &input.words.draft(), &children);
     let (epic, made) = made.map_err(|error| Refusal::of(&error))?;
     Ok(Output {
         epic: epic.as_str().to_owned(),

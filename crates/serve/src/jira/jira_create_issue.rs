@@ -55,6 +55,6 @@ pub(super) fn create(
 ) -> Result<Made, Refusal> {
     board.check_creating()?;
     let project = board.project(project)?;
-    let key = board.jira.create(&project, what, draft);
+    let key = board.jira()?.create(&project, what, draft);
     Ok(key.map_err(|error| Refusal::of(&error))?.into())
 }

@@ -70,7 +70,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
         "Shows a ticket: what it is about, where it stands, and what was said about it last.",
         Effect::Reads,
         move |input: Input| {
-            let issue = board.jira.issue(&input.issue_key, input.comments.unwrap_or(COMMENTS));
+            let issue = board.jira()?.issue(&input.issue_key, input.comments.unwrap_or(COMMENTS));
             let issue = issue.map_err(|error| Refusal::of(&error))?;
             let (description, description_cut) = cut(&issue.description, DESCRIPTION);
             Ok(Output {

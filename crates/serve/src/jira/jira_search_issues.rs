@@ -82,7 +82,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
         Effect::Reads,
         move |input: Input| {
             let most = input.limit.unwrap_or(LISTED);
-            let found = board.jira.search(&input.jql, most);
+            let found = board.jira()?.search(&input.jql, most);
             let found = found.map_err(|error| Refusal::of(&error))?;
             let issues = found.issues.into_iter().map(Line::from).collect();
             Ok(Output { issues, more: found.more })

@@ -47,7 +47,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
 fn transition(board: &Board, input: &Input) -> Result<Output, Refusal> {
     let wanted = board.names.resolve(&input.transition);
     board.permit.check_transition(wanted).map_err(|error| not_permitted(&error))?;
-    let moved = board.jira.transition(&input.issue_key, wanted);
+    let moved = board.jira()?.transition(&input.issue_key, wanted);
     Ok(match moved.map_err(|error| Refusal::of(&error))? {
         Moved::Now { from, to } => Output { status: to, from: Some(from), moved: true },
         Moved::Before { status } => Output { status, from: None, moved: false },

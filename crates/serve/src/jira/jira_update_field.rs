@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use super::{Board, Key};
-use crate::mcp::{Effect, Refusal, Tool};
+use crate::mcp::{Effect, Refusal, Title, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,12 +59,16 @@ fn update(board: &Board, input: Input) -> Result<Output, Refusal> {
     board.check(Deed::WriteInJira)?;
     let Input { issue_key, field, value } = input;
     let value = match value {
+        Given::Text(text) if field.trim().eq_ignore_ascii_case("summary") => {
+            let title = Title::try_from(text).map_err(|error| Refusal::of(&error))?;
+            FieldValue::Text(title.as_str().to_owned())
+        }
         Given::Text(text) => FieldValue::Text(text),
         Given::Number(number) => FieldValue::Number(number),
         Given::List(words) => FieldValue::List(words),
         Given::Nothing(()) => FieldValue::Nothing,
     };
-    let updated = board.jira.update_field(&issue_key, &field, &value);
+    let updated = board.jira()?.update_field(&issue_key, &field, &value);
     updated.map_err(|error| Refusal::of(&error))?;
     Ok(Output { issue_key: issue_key.as_str().to_owned(), field, updated: true })
 }

@@ -24,7 +24,7 @@ use assay_store::pulls::TicketKey;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::mcp::{Refusal, Server};
+use crate::mcp::{Refusal, Server, Title};
 
 /// The name of the server.
 pub const NAME: &str = "jira";
@@ -37,8 +37,8 @@ const INSTRUCTIONS: &str = "Tickets in JIRA. Find them with jira_search_issues, 
 
 /// What the tools work on.
 pub struct Board {
-    /// The tickets.
-    pub jira: Jira,
+    /// The tickets, or what is missing from the configuration to reach them.
+    pub jira: Result<Jira, String>,
     /// What whoever calls may do.
     pub permit: Permit,
     /// The project that new tickets are in unless another is named.
@@ -71,6 +71,11 @@ impl StepNames {
 }
 
 impl Board {
+    /// Returns the tickets. Refuses with what is missing where JIRA is not configured.
+    fn jira(&self) -> Result<&Jira, Refusal> {
+        self.jira.as_ref().map_err(|missing| Refusal::new(format!("{missing}. Nothing was done.")))
+    }
+
     /// Refuses what whoever calls may not do.
     fn check(&self, deed: Deed) -> Result<(), Refusal> {
         self.permit.check(deed).map_err(|error| not_permitted(&error))
@@ -84,6 +89,7 @@ impl Board {
 
     /// Gives the project of a new ticket.
     fn project(&self, named: Option<&str>) -> Result<String, Refusal> {
+        self.jira()?;
         named.or(self.project.as_deref()).map(str::to_owned).ok_or_else(|| {
             Refusal::new("no project is configured; name one with `project`. Nothing was done.")
         })
@@ -117,7 +123,7 @@ impl JsonSchema for Key {
 struct Words {
     /// What it is called, on one line.
     #[schemars(length(min = 1, max = 255))]
-    summary: String,
+    summary: Title,
     /// What it is about; paragraphs, lists with `-`, code between ``` and links are kept.
     #[serde(default)]
     #[schemars(length(max = 28_000))]
@@ -132,7 +138,7 @@ impl Words {
     fn draft(self) -> Draft {
         let Words { summary, description, labels } = self;
         // JIRA takes no second line.
-        let summary = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        let summary = summary.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
         Draft { summary, description, labels }
     }
 }

@@ -21,7 +21,7 @@ impl Stage {
             approved: "Approved".to_owned(),
             changes_requested: "Changes Requested".to_owned(),
         };
-        let jira = clients::jira(&fake);
+        let jira = Ok(clients::jira(&fake));
         let board = Board { jira, permit, project: Some("PROJ".to_owned()), names };
         Stage { fake, server: server(board, "1.0.0") }
     }

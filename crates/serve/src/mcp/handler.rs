@@ -6,9 +6,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool as Published, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as Published, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
@@ -84,6 +85,66 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         self.call(request).await.map(Into::into)
     }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(not_answered(&request.method))
+    }
+
+    // The SDK answers these with empty lists unless told otherwise, as if they were offered.
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(no_method("prompts/list"))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(no_method("resources/list"))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(no_method("resources/templates/list"))
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(no_method("completion/complete"))
+    }
+}
+
+/// The methods that a server of tools answers; any of them arrives elsewhere with parameters that
+/// fit.
+const ANSWERED: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+
+/// Refuses a request whose parameters do not fit its method, or whose method is not answered here.
+fn not_answered(method: &str) -> ErrorData {
+    match ANSWERED.contains(&method) {
+        true => ErrorData::invalid_params(format!("the `params` do not fit `{method}`"), None),
+        false => no_method(method),
+    }
+}
+
+fn no_method(method: &str) -> ErrorData {
+    let method: String = method.chars().take(100).collect();
+    let message = format!("there is no method {method:?} here; this server offers tools only");
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 /// Gives an answer as clients take it.

@@ -4,15 +4,25 @@
 //! refused, so that no web page reaches it through a name that it controls. There is no CORS:
 //! browsers of other origins get nothing.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use axum::body::{Body, HttpBody as _};
+use axum::extract::Request;
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
 use axum::serve::ListenerExt as _;
 use axum::{Router, middleware};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::Value;
 
 use super::handler::Handler;
+use super::id_scan::IdScan;
+use super::message::{Judged, empty, judge, too_long};
 use super::{MAX_MESSAGE, ServeError, Server, on_runtime};
 use crate::door::{Door, ListenError, OWN_NAMES, Socket, admit};
 use crate::stop::Stop;
@@ -46,6 +56,7 @@ impl Listener {
                 StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
             let routes = Router::new()
                 .route_service("/mcp", service)
+                .layer(middleware::from_fn(judged))
                 .layer(middleware::from_fn_with_state(self.door, admit));
             let ended = async {
                 stop.requested().await;
@@ -61,6 +72,70 @@ impl Listener {
             served.map_err(ServeError::Connection)
         })
     }
+}
+
+/// Answers a message that cannot be read as over a stream: with an error, by its id where that can
+/// be made out. A session that was ended is answered without content.
+async fn judged(request: Request, next: Next) -> Response {
+    match *request.method() {
+        Method::POST => {}
+        Method::DELETE => return ended(next.run(request).await),
+        _ => return next.run(request).await,
+    }
+    let (parts, body) = request.into_parts();
+    let body = match read(body).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
+    };
+    if body.trim_ascii().is_empty() {
+        return error_response(StatusCode::BAD_REQUEST, &empty());
+    }
+    match judge(&body) {
+        Judged::Message(_) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        Judged::Passed => StatusCode::ACCEPTED.into_response(),
+        Judged::Refused(mut answers) => {
+            let answer = match answers.len() {
+                1 => answers.remove(0),
+                _ => Value::Array(answers),
+            };
+            error_response(StatusCode::BAD_REQUEST, &answer)
+        }
+    }
+}
+
+/// Reads a body up to the end, of which no more is kept than a message can have.
+async fn read(body: Body) -> Result<Vec<u8>, Response> {
+    let mut body = body;
+    let (mut kept, mut passed_over) = (Vec::new(), None::<IdScan>);
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame.map_err(|_| StatusCode::BAD_REQUEST.into_response())?;
+        let Ok(piece) = frame.into_data() else { continue };
+        match &mut passed_over {
+            Some(scan) => scan.feed(&piece),
+            None => kept.extend_from_slice(&piece),
+        }
+        if kept.len() > MAX_MESSAGE {
+            passed_over = Some(IdScan::over(&std::mem::take(&mut kept)));
+        }
+    }
+    match passed_over {
+        None => Ok(kept),
+        Some(scan) => {
+            let answer = too_long(scan.id(), MAX_MESSAGE);
+            Err(error_response(StatusCode::PAYLOAD_TOO_LARGE, &answer))
+        }
+    }
+}
+
+fn error_response(status: StatusCode, answer: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
+}
+
+fn ended(mut response: Response) -> Response {
+    if response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
 }
 
 fn config(hosts: &[String]) -> StreamableHttpServerConfig {

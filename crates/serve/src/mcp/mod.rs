@@ -10,13 +10,18 @@
 mod arguments;
 mod handler;
 pub mod http;
+mod id_scan;
+mod lines;
+mod message;
 pub mod stdio;
+mod title;
 mod tool;
 
 use std::sync::Arc;
 
 use crate::runtime;
 
+pub use title::Title;
 pub use tool::{Answer, Effect, Png, Refusal, Tool};
 
 /// The most bytes that one message may have.
@@ -62,9 +67,6 @@ pub enum ServeError {
     /// There are no threads for it.
     #[error("could not start the threads of the server")]
     Threads(#[source] std::io::Error),
-    /// The other side does not speak MCP.
-    #[error("the client does not speak MCP: it began with something else than a request")]
-    Handshake,
     /// The connection broke.
     #[error("the connection broke")]
     Connection(#[source] std::io::Error),

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io;
 
 use rmcp::service::{ServerInitializeError, serve_server};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::handler::Handler;
-use super::{MAX_MESSAGE, ServeError, Server, on_runtime};
+use super::lines::Lines;
+use super::{ServeError, Server, on_runtime};
 use crate::stop::Stop;
 
 /// Serves whoever writes to `input` and reads `output`, until `input` ends or the server is stopped.
@@ -30,19 +30,24 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_MESSAGE);
-    let begun = tokio::select! {
-        begun = serve_server(Handler::new(server.clone()), transport) => begun,
-        () = stop.requested() => return Ok(()),
-    };
-    let conversation = match begun {
-        Ok(conversation) => conversation,
-        // A client that leaves before it says anything is no failure.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
-            return Err(ServeError::Handshake);
+    let lines = Lines::new(input, output);
+    let handler = Handler::new(server.clone());
+    let conversation = loop {
+        let begun = tokio::select! {
+            begun = serve_server(handler.clone(), lines.clone()) => begun,
+            () = stop.requested() => return Ok(()),
+        };
+        match begun {
+            Ok(conversation) => break conversation,
+            // A client that leaves before it says anything is no failure.
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            // What comes too early is passed over or was answered, and the client may still begin.
+            Err(
+                ServerInitializeError::ExpectedInitializeRequest(_)
+                | ServerInitializeError::InitializeFailed(_),
+            ) => {}
+            Err(error) => return Err(ServeError::Connection(io::Error::other(error))),
         }
-        Err(error) => return Err(ServeError::Connection(io::Error::other(error))),
     };
     let end = conversation.cancellation_token();
     let mut waiting = std::pin::pin!(conversation.waiting());

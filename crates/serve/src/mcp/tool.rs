@@ -100,8 +100,12 @@ impl Tool {
         O: Serialize + JsonSchema,
     {
         let call = move |arguments: Value| {
-            let input = serde_json::from_value(arguments)
-                .map_err(|error| Refusal(format!("the arguments do not fit: {error}")))?;
+            let input = serde_json::from_value(arguments).map_err(|error| {
+                Refusal(format!(
+                    "the arguments do not fit: {error}. Nothing was done; correct it and call \
+                     `{name}` again."
+                ))
+            })?;
             let (output, picture) = function(input)?;
             let value = serde_json::to_value(output).expect("what a tool gives is JSON");
             Ok(Answer { value, picture })
@@ -184,12 +188,13 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
 }
 
 /// Takes out of a schema what only Rust knows: widths of numbers, defaults that are nothing, and
-/// where a comment breaks its lines.
+/// where a comment breaks its lines. A schema that is a boolean becomes an object, since not every
+/// client takes a boolean; only `additionalProperties: false` stays, which every client knows.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
             fields.retain(|key, value| match (key.as_str(), &*value) {
-                ("default", Value::Null) => false,
+                ("default", Value::Null) | ("additionalProperties", Value::Bool(true)) => false,
                 ("format", Value::String(format)) => {
                     !format.trim_start_matches('u').starts_with("int")
                 }
@@ -198,10 +203,23 @@ fn tidy(schema: &mut Value) {
             if let Some(Value::String(text)) = fields.get_mut("description") {
                 *text = text.replace('\n', " ");
             }
-            fields.values_mut().for_each(tidy);
+            for (key, value) in fields.iter_mut() {
+                match key.as_str() {
+                    "properties" | "patternProperties" | "$defs" | "dependentSchemas" => {
+                        tidy_each(value.as_object_mut().into_iter().flat_map(Map::values_mut));
+                    }
+                    "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
+                        tidy_each(value.as_array_mut().into_iter().flatten());
+                    }
+                    "additionalProperties" if value.is_boolean() => {}
+                    key if OF_ONE_SCHEMA.contains(&key) => tidy_each([value]),
+                    _ => {}
+                }
+            }
         }
-        Value::Array(items) => items.iter_mut().for_each(tidy),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        Value::Bool(true) => *schema = json!({}),
+        Value::Bool(false) => *schema = json!({ "not": {} }),
+        Value::Array(_) | Value::Null | Value::Number(_) | Value::String(_) => {}
     }
 }
 /// Cleans the texts of a value, but for the fields of some names.
@@ -221,4 +239,14 @@ fn clean_texts(value: Value, clean: fn(&str) -> String, except: &[&str]) -> Valu
         }
         other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
     }
+}
+
+/// The keys of a schema whose value is a schema.
+const OF_ONE_SCHEMA: [&str; 10] = [
+    "items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames",
+    "unevaluatedItems", "unevaluatedProperties",
+];
+
+fn tidy_each<'a>(schemas: impl IntoIterator<Item = &'a mut Value>) {
+    schemas.into_iter().for_each(tidy);
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::name::Name;
 use super::{Desk, pulls};
-use crate::mcp::{Effect, Refusal, Tool};
+use crate::mcp::{Effect, Refusal, Title, Tool};
 
 /// What a task takes over from the one that its maker is working on, whatever its maker says:
 /// where the work belongs is not for a model to make up.
@@ -32,7 +32,7 @@ struct Input {
     task_type: Kind,
     /// What it is called, on one line.
     #[schemars(length(min = 1, max = 1_000))]
-    title: String,
+    title: Title,
     /// What is to be done, with everything that whoever does it needs to know.
     #[schemars(length(min = 1, max = 200_000))]
     description: String,
@@ -97,7 +97,7 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     let now = clock::now();
     let id = TaskId::fresh(&input.task_type, input.agent_id.as_str(), now);
     let id = id.map_err(|error| Refusal::of(&error))?;
-    let mut task = Task::new(id, input.task_type, input.title, now);
+    let mut task = Task::new(id, input.task_type, input.title.as_str(), now);
     task.priority = input.priority;
     task.assigned_to = input.agent_id.to_string();
     task.description = input.description;

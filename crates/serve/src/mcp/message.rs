@@ -1,0 +1,128 @@
+//! A message as it comes in: [`judge`] says whether it is for the protocol, is passed over, or is
+//! answered with an error at once.
+//!
+//! A client waits for the answer to every request that it sent, so a message that cannot be read is
+//! answered too, with the id that can still be made out ([`IdScan`]).
+
+use rmcp::model::ClientJsonRpcMessage;
+use serde_json::{Value, json};
+
+use super::id_scan::IdScan;
+
+/// The code of an answer to what is no JSON.
+const PARSE_ERROR: i32 = -32700;
+
+/// The code of an answer to JSON that is no request.
+const INVALID_REQUEST: i32 = -32600;
+
+/// The code of an answer to a request whose parameters do not fit.
+const INVALID_PARAMS: i32 = -32602;
+
+/// UTF-8's mark of the byte order, which may stand before JSON.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// What becomes of a message.
+#[derive(Debug)]
+pub(super) enum Judged {
+    /// The protocol takes it.
+    Message(Box<ClientJsonRpcMessage>),
+    /// It asks for nothing: a notification that is not known, a response, a blank line.
+    Passed,
+    /// It is answered with these errors, one for each request in it.
+    Refused(Vec<Value>),
+}
+
+/// Judges the bytes of one message.
+pub(super) fn judge(bytes: &[u8]) -> Judged {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    if bytes.trim_ascii().is_empty() {
+        return Judged::Passed;
+    }
+    match serde_json::from_slice::<Value>(bytes) {
+        Ok(Value::Object(message)) => of_object(Value::Object(message)),
+        Ok(Value::Array(batch)) => Judged::Refused(of_batch(&batch)),
+        Ok(_) => refused(INVALID_REQUEST, Value::Null, "a message is a JSON object"),
+        Err(error) => {
+            let id = IdScan::over(bytes).id();
+            refused(PARSE_ERROR, id, &format!("the message is no JSON that can be read: {error}"))
+        }
+    }
+}
+
+/// Refuses a message that is too long, of which the id was made out while it was passed over.
+pub(super) fn too_long(id: Value, most: usize) -> Value {
+    error(INVALID_REQUEST, id, &format!("the message is too long: {most} bytes at the most"))
+}
+
+/// Refuses a body without a message.
+pub(super) fn empty() -> Value {
+    error(PARSE_ERROR, Value::Null, "there is no message")
+}
+
+fn of_object(message: Value) -> Judged {
+    let id = message.get("id").cloned();
+    let Some(method) = message.get("method") else {
+        // Nothing is ever asked of clients, so that no response is waited for.
+        let is_response = message.get("result").is_some() || message.get("error").is_some();
+        return match is_response {
+            true => Judged::Passed,
+            false => refused(INVALID_REQUEST, echoed(id), "the message has no `method`"),
+        };
+    };
+    let is_request = id.is_some();
+    if is_request && !id.as_ref().is_some_and(is_id) {
+        let what = "the `id` of a request is a string or a whole number";
+        return refused(INVALID_REQUEST, echoed(id), what);
+    }
+    if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return unless_notification(is_request, id, "`jsonrpc` has to be \"2.0\"");
+    }
+    if !method.is_string() {
+        return unless_notification(is_request, id, "`method` is no string");
+    }
+    let has_odd_params = message.get("params").is_some_and(|params| !params.is_object());
+    if is_request && has_odd_params {
+        return refused(INVALID_PARAMS, echoed(id), "`params` has to be an object");
+    }
+    match serde_json::from_value(message) {
+        Ok(message) => Judged::Message(Box::new(message)),
+        Err(error) => unless_notification(is_request, id, &format!("no such request: {error}")),
+    }
+}
+
+/// Refuses a request. A notification is never answered.
+fn unless_notification(is_request: bool, id: Option<Value>, what: &str) -> Judged {
+    match is_request {
+        true => refused(INVALID_REQUEST, echoed(id), what),
+        false => Judged::Passed,
+    }
+}
+
+/// Refuses several messages at once, each by its id.
+fn of_batch(batch: &[Value]) -> Vec<Value> {
+    let what = "several messages at once are not taken; send each for itself";
+    let ids = batch.iter().filter(|message| message.get("method").is_some());
+    let ids: Vec<Value> = ids.filter_map(|message| message.get("id").cloned()).collect();
+    match ids.is_empty() {
+        true => vec![error(INVALID_REQUEST, Value::Null, what)],
+        false => ids.into_iter().map(|id| error(INVALID_REQUEST, echoed(Some(id)), what)).collect(),
+    }
+}
+
+fn refused(code: i32, id: Value, message: &str) -> Judged {
+    Judged::Refused(vec![error(code, id, message)])
+}
+
+fn error(code: i32, id: Value, message: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
+}
+
+/// Returns true if a value can be the id of a request.
+fn is_id(value: &Value) -> bool {
+    value.is_string() || value.is_i64()
+}
+
+/// Returns an id as an answer repeats it: what can be none becomes `null`.
+fn echoed(id: Option<Value>) -> Value {
+    id.filter(|id| id.is_string() || id.is_number()).unwrap_or(Value::Null)
+}

@@ -1,0 +1,53 @@
+//! The title of something that a tool makes: [`Title`].
+
+use std::borrow::Cow;
+
+use assay_findings::write::plain::is_hidden;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+/// A title without characters that turn the direction of writing or are not seen: in a list of
+/// titles they make one look like another.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Title(String);
+
+/// A title that would not be read as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the title has U+{:04X} in it, which is not seen or turns the direction of writing; leave it out",
+    u32::from(*.0)
+)]
+pub struct HiddenCharacter(char);
+
+impl TryFrom<String> for Title {
+    type Error = HiddenCharacter;
+
+    fn try_from(text: String) -> Result<Title, HiddenCharacter> {
+        match text.chars().find(|c| is_hidden(*c) && *c != '\r') {
+            Some(hidden) => Err(HiddenCharacter(hidden)),
+            None => Ok(Title(text)),
+        }
+    }
+}
+
+impl Title {
+    /// Returns the text of the title.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl JsonSchema for Title {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Title".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
+    }
+}
