@@ -13,7 +13,8 @@ use super::scripts;
 const MOST: usize = 256 << 10;
 
 impl Page {
-    /// Runs code in the page's own world and gives its value.
+    /// Runs code in the page's own world and returns its value. A value that is a promise is waited
+    /// for, whether the code says `await` or not.
     pub fn evaluate(&self, code: &str) -> Result<Value, PageError> {
         if !self.eval {
             return Err(PageError::EvalOff);
@@ -25,10 +26,23 @@ impl Page {
             "objectGroup": WORLD,
         });
         let answer = self.call("Runtime.evaluate", &params, ask)?;
-        let value = self.value(&answer, ask);
+        let value = self.settled(answer, ask).and_then(|answer| self.value(&answer, ask));
         // What it gave is not kept for us; if that fails, the page has other worries.
         let _ = self.call("Runtime.releaseObjectGroup", &json!({ "objectGroup": WORLD }), ask);
         value
+    }
+
+    /// Waits for a promise. In the mode in which code may say `await`, `awaitPromise` waits for the
+    /// code and not for its value.
+    fn settled(&self, answer: Value, ask: Ask) -> Result<Value, PageError> {
+        let result = &answer["result"];
+        let is_promise = answer.get("exceptionDetails").is_none() && result["subtype"] == "promise";
+        match result["objectId"].as_str().filter(|_| is_promise) {
+            Some(promise) => {
+                self.call("Runtime.awaitPromise", &json!({ "promiseObjectId": promise }), ask)
+            }
+            None => Ok(answer),
+        }
     }
 
     /// Takes a value out of the page. An object is turned to text there, so that its size is known.

@@ -117,6 +117,7 @@ fn a_page_that_is_busy_times_out_and_is_usable_again() {
     let fault = |code: &str| page.evaluate(code).unwrap_err().to_string();
     let late = "the page did not answer to code within 0.4 s";
     assert_eq!(fault("await new Promise(() => {})"), late);
+    assert_eq!(fault("new Promise(() => {})"), late);
     // Code that runs too long is ended by DevTools, unless it waited first.
     let busy = "const end = performance.now() + 1500; while (performance.now() < end) {}";
     assert_eq!(fault(&format!("await new Promise((done) => setTimeout(done)); {busy}")), late);

@@ -132,6 +132,9 @@ fn values_of_code_come_as_they_are() {
     let lab = Lab::new();
     assert_eq!(lab.eval("({ a: [1, 'ü', null, true] })"), json!({ "a": [1, "ü", null, true] }));
     assert_eq!(lab.eval("await Promise.resolve(7)"), json!(7));
+    assert_eq!(lab.eval("Promise.resolve(7)"), json!(7));
+    assert_eq!(lab.eval("(async () => ({ a: [1] }))()"), json!({ "a": [1] }));
+    assert_eq!(lab.fault("eval", json!("Promise.reject('no')")), "the code threw: no");
     assert_eq!(lab.eval("undefined"), json!(null));
     assert_eq!(lab.eval("0 / 0"), json!("NaN"));
     assert_eq!(lab.eval("document.querySelector('h1')"), json!("h1"));
