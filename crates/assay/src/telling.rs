@@ -7,7 +7,7 @@ use assay_agents::log::{Level, Log, TaskLog};
 use assay_agents::news::{Announce, News, Word};
 use assay_agents::work::{Failed, Job};
 use assay_agents::workflow::{Publishes, git_failed};
-use assay_findings::write::plain::{capitalised, chain};
+use assay_findings::write::plain::{capitalised, chain, one_line};
 use assay_rules::redact;
 use assay_services::github::{GitHub, NewPull, PullRequest, PullState};
 use assay_services::http::ServiceError;
@@ -147,6 +147,18 @@ impl std::fmt::Debug for OnGithub {
 }
 
 impl Publishes for OnGithub {
+    fn pull_head(&self, job: &Job<'_>) -> Result<Option<String>, Failed> {
+        let Some((_, number)) = pulls::named_in(&job.task.context) else { return Ok(None) };
+        let Some(repository) = self.repository(job.task) else { return Ok(None) };
+        if !may_publish(job.agent) {
+            return Ok(None);
+        }
+        let pull = self.open_pull(&repository, number)?;
+        let branch = &pull.head.branch;
+        let head = assay_change::fetch_branch(&self.root, repository.as_str(), branch);
+        head.map(Some).map_err(|error| git_failed(&error))
+    }
+
     fn publish(
         &self,
         commit: &str,
@@ -193,13 +205,8 @@ impl OnGithub {
         pushed.map_err(|error| git_failed(&error))
     }
 
-    /// Moves the branch of a pull request on.
-    fn push_to_pull(
-        &self,
-        repository: &RepositoryName,
-        number: u64,
-        commit: &str,
-    ) -> Result<PullRequest, Failed> {
+    /// Returns a pull request that can be pushed to: it is open, and from the repository itself.
+    fn open_pull(&self, repository: &RepositoryName, number: u64) -> Result<PullRequest, Failed> {
         let pull = self.github.pull(repository, number).map_err(|error| failed(&error))?;
         let place = format!("{repository}#{number}");
         if pull.state == PullState::Closed {
@@ -209,10 +216,21 @@ impl OnGithub {
         }
         if !pull.is_from(repository) {
             return Err(Failed::lasting(format!(
-                "{place} is from a fork, which nobody here may push to; the fix is commit {commit} \
-                 here, for a person to hand on"
+                "{place} is from a fork, which nobody here may push to, so nothing was changed; a \
+                 person has to hand the findings to its author, or take the branch into {repository}"
             )));
         }
+        Ok(pull)
+    }
+
+    /// Moves the branch of a pull request on.
+    fn push_to_pull(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+        commit: &str,
+    ) -> Result<PullRequest, Failed> {
+        let pull = self.open_pull(repository, number)?;
         self.push(repository, commit, &pull.head.branch)?;
         Ok(pull)
     }
@@ -268,7 +286,8 @@ fn new_pull(task: &Task, branch: &str, base: String) -> NewPull {
     let description: String = task.description.chars().take(BODY).collect();
     let body = format!("{description}\n\nTask: `{}`", task.id);
     NewPull {
-        title: redact(&title).chars().take(TITLE).collect(),
+        // The title of a task may have characters that are not seen.
+        title: redact(&one_line(&title)).chars().take(TITLE).collect(),
         body: redact(body.trim_start()).into_owned(),
         head: branch.to_owned(),
         base,

@@ -420,16 +420,26 @@ pub(crate) fn check(args: &[&str], status: ExitStatus, stderr: &[u8]) -> Result<
     }
     Err(GitError::Failed {
         command: args.first().copied().unwrap_or_default().to_owned(),
-        message: failure(status, &text(stderr)),
+        message: refusal(status, &text(stderr)),
         code: status.code(),
     })
 }
 
-/// Says why git failed: the first line of its words, or else how it ended.
-fn failure(status: ExitStatus, stderr: &str) -> String {
-    match stderr.lines().next() {
-        Some(line) => line.to_owned(),
-        None => status.to_string(),
+/// Returns the lines of git's stderr that say why it failed: its errors, the refusal of each ref and
+/// the words of the remote, without progress, addresses and hints; where there are none, how git
+/// ended.
+fn refusal(status: ExitStatus, stderr: &str) -> String {
+    const MAX_LINES: usize = 6;
+    const MAX_CHARS: usize = 600;
+    let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+    let says_why = |line: &&str| {
+        let starts = ["fatal:", "error:", "remote: ", "! ["];
+        starts.iter().any(|start| line.starts_with(start))
+    };
+    let why: Vec<&str> = lines().filter(says_why).take(MAX_LINES).collect();
+    match why.is_empty() {
+        true => lines().next().map_or_else(|| status.to_string(), str::to_owned),
+        false => why.join("; ").chars().take(MAX_CHARS).collect(),
     }
 }
 

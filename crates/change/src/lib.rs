@@ -247,6 +247,11 @@ pub fn push(folder: &Path, repository: &str, commit: &str, branch: &str) -> Resu
     Git::find(folder)?.push(repository, commit, branch)
 }
 
+/// Fetches a branch of a repository's remote, `OWNER/REPO`, and returns its last commit.
+pub fn fetch_branch(folder: &Path, repository: &str, branch: &str) -> Result<String, GitError> {
+    Git::find(folder)?.fetch_branch(repository, branch)
+}
+
 /// Gives the folder in which git looks for the hooks of the repository around a folder.
 pub fn hooks_folder(folder: &Path) -> Result<PathBuf, GitError> {
     Git::find(folder)?.hooks_folder()

@@ -33,14 +33,37 @@ impl Worktree {
         from: Option<&str>,
     ) -> Result<Worktree, GitError> {
         let git = Git::find(root)?;
-        if git.line(&["check-ref-format", "--branch", branch]).is_err() {
-            return Err(GitError::BadBranch { name: branch.to_owned() });
-        }
+        git.check_branch(branch)?;
         let was = git.resolve_if_known(&format!("refs/heads/{branch}"))?;
         let start = match &was {
             Some(commit) => commit.clone(),
             None => git.branch_start(branch, from)?,
         };
+        Worktree::lay_out(git, path, branch, was, start)
+    }
+
+    /// Lays out a commit in a folder, to be worked on for a branch. Where the branch is elsewhere, it
+    /// is left alone until [`Worktree::advance`] replaces what is on it.
+    pub fn open_at(
+        root: &Path,
+        path: &Path,
+        branch: &str,
+        commit: &str,
+    ) -> Result<Worktree, GitError> {
+        let git = Git::find(root)?;
+        git.check_branch(branch)?;
+        let was = git.resolve(&format!("refs/heads/{branch}")).ok();
+        let start = git.resolve(commit)?;
+        Worktree::lay_out(git, path, branch, was, start)
+    }
+
+    fn lay_out(
+        git: Git,
+        path: &Path,
+        branch: &str,
+        was: Option<String>,
+        start: String,
+    ) -> Result<Worktree, GitError> {
         // Whoever worked here before may not have come to an end.
         git.clear(path);
         let laid_out = LaidOut::add(&git, path, &start)?;
@@ -70,17 +93,28 @@ impl Worktree {
     /// Commits all that was changed, and moves the branch there. Gives the new commit, or nothing
     /// if nothing was changed.
     pub fn commit(&self, message: &str) -> Result<Option<String>, GitError> {
+        let commit = self.make_commit(message)?;
+        if let Some(commit) = &commit {
+            self.advance(commit)?;
+        }
+        Ok(commit)
+    }
+
+    /// Moves the branch to a commit, unless another process moved the branch since it was laid out.
+    pub fn advance(&self, commit: &str) -> Result<(), GitError> {
+        self.git.move_branch(&self.branch, commit, self.was.as_deref())
+    }
+
+    /// Commits all that was changed, on no branch. Returns the new commit, or `None` if nothing was
+    /// changed.
+    pub fn make_commit(&self, message: &str) -> Result<Option<String>, GitError> {
         let own = self.own()?;
         let tree = own.tree()?;
         let mut head = own.line(&["rev-parse", "HEAD^{commit}"])?;
         if tree != own.line(&["rev-parse", "HEAD^{tree}"])? {
             head = own.commit_tree(&tree, &head, message)?;
         }
-        if head == self.start {
-            return Ok(None);
-        }
-        self.git.move_branch(&self.branch, &head, self.was.as_deref())?;
-        Ok(Some(head))
+        Ok((head != self.start).then_some(head))
     }
 
     /// Sees the repository from the folder, once nothing there could have programs run.
@@ -105,6 +139,14 @@ impl Git {
             let folder = path.display().to_string();
             let _ = self.run(&["worktree", "remove", "--force", "--force", &folder]);
             let _ = fs::remove_dir_all(path);
+        }
+    }
+
+    /// Refuses a name that no branch can have.
+    fn check_branch(&self, branch: &str) -> Result<(), GitError> {
+        match self.line(&["check-ref-format", "--branch", branch]) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(GitError::BadBranch { name: branch.to_owned() }),
         }
     }
 

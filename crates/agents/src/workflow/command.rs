@@ -6,7 +6,7 @@ use assay_findings::verdict::State;
 use assay_findings::write::plain::chain;
 use assay_review::handed_in;
 
-use super::fix::{commit, lay_out};
+use super::fix::{commit, lay_out, lay_out_to_push, take_up};
 use super::follow_up::after_review;
 use super::runner::in_short;
 use super::{Reviewed, Runner, Shop};
@@ -50,16 +50,25 @@ impl Work for CommandWork {
                 job.agent.id, job.task.kind
             )));
         };
-        let (branch, worktree) = lay_out(&self.shop, job)?;
-        let said = self.runner.run(command, worktree.path(), job)?;
+        let tree = match self.leaves {
+            Leaves::Changes => lay_out_to_push(&self.shop, job)?,
+            Leaves::Words | Leaves::Findings => lay_out(&self.shop, job)?,
+        };
+        if self.leaves == Leaves::Changes
+            && let Some(outcome) = take_up(&self.shop, job, &tree)?
+        {
+            return Ok(outcome);
+        }
+        let folder = tree.worktree.path();
+        let said = self.runner.run(command, folder, job)?;
         match self.leaves {
-            Leaves::Changes => commit(&self.shop, job, &worktree, &branch, in_short(&said)),
+            Leaves::Changes => commit(&self.shop, job, &tree, in_short(&said)),
             Leaves::Words if said.trim().is_empty() => Err(Failed::passing(
                 "its program ended well and said nothing, so nothing is done; what it prints is \
                  what counts",
             )),
             Leaves::Words => Ok(Outcome::done(in_short(&said))),
-            Leaves::Findings => self.after_findings(job, worktree.path(), &said),
+            Leaves::Findings => self.after_findings(job, folder, &said),
         }
     }
 }
@@ -81,9 +90,6 @@ impl CommandWork {
             Some(_) => {}
         }
         let synthesis = handed_in::held_against(&reports, folder);
-        for reason in reports.iter().flat_map(|report| &report.incomplete) {
-            job.log.warning(&format!("What its program found is not complete: {}", reason.text));
-        }
         match synthesis.verdict.state {
             State::NotReady => {
                 let reviewed = Reviewed {
@@ -96,7 +102,14 @@ impl CommandWork {
                 };
                 after_review(&self.shop.terms(job), job.task, &reviewed)
             }
-            State::Ready | State::ReadyWithFixes | State::NothingToReview | State::Incomplete => {
+            State::Incomplete => {
+                let reasons = synthesis.verdict.because.iter().map(|reason| reason.text.as_str());
+                let reasons = reasons.collect::<Vec<_>>().join("; ");
+                Err(Failed::passing(format!(
+                    "what its program found cannot be read in full, so the task is not done: {reasons}"
+                )))
+            }
+            State::Ready | State::ReadyWithFixes | State::NothingToReview => {
                 Ok(Outcome::done(in_short(said)))
             }
         }

@@ -34,47 +34,95 @@ impl<F: Fixes> Work for FixWork<F> {
     }
 
     fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
-        let (branch, worktree) = lay_out(&self.shop, job)?;
+        let tree = lay_out_to_push(&self.shop, job)?;
+        if let Some(outcome) = take_up(&self.shop, job, &tree)? {
+            return Ok(outcome);
+        }
+        let folder = tree.worktree.path();
         let summary = match &job.agent.command {
-            Some(command) => in_short(&self.runner.run(command, worktree.path(), job)?),
+            Some(command) => in_short(&self.runner.run(command, folder, job)?),
             None => {
                 let base = subject::base(&self.shop.root, job)?;
-                self.fixes.fix(worktree.path(), base.as_deref(), job)?
+                self.fixes.fix(folder, base.as_deref(), job)?
             }
         };
-        commit(&self.shop, job, &worktree, &branch, summary)
+        commit(&self.shop, job, &tree, summary)
     }
 }
 
+/// The work tree of a task, and the branch here that its commit goes to.
+pub(super) struct TaskTree {
+    pub(super) branch: String,
+    pub(super) worktree: Worktree,
+    /// Whether the commit is pushed to a pull request before the branch here has it: the pull request
+    /// is where the next attempt begins, so a push that is refused leaves nothing behind.
+    is_pull: bool,
+}
+
+/// Lays out the change of a task to be pushed: its pull request as it is on the remote, where it has
+/// one that can be pushed to, else its branch here.
+pub(super) fn lay_out_to_push(shop: &Shop, job: &Job<'_>) -> Result<TaskTree, Failed> {
+    let head = match &shop.publishes {
+        Some(publishes) if !subject::is_own(job) => publishes.pull_head(job)?,
+        Some(_) | None => None,
+    };
+    let Some(head) = head else {
+        subject::check_pull_is_here(&shop.root, job)?;
+        return lay_out(shop, job);
+    };
+    let (branch, folder) = (own_branch(job), own_folder(shop, job)?);
+    let worktree = Worktree::open_at(&shop.root, &folder, &branch, &head);
+    let worktree = worktree.map_err(|error| subject::failed(&error))?;
+    Ok(TaskTree { branch, worktree, is_pull: true })
+}
+
 /// Lays out the branch of a task. A task without one gets one.
-pub(super) fn lay_out(shop: &Shop, job: &Job<'_>) -> Result<(String, Worktree), Failed> {
-    let id = &job.task.id;
+pub(super) fn lay_out(shop: &Shop, job: &Job<'_>) -> Result<TaskTree, Failed> {
     let named = subject::branch_to_work_on(&shop.root, job).map(str::to_owned);
     let from = job.context("head_commit").or_else(|| job.context("commit").map(subject::last));
     let from = match from {
         Some(from) => Some(from.to_owned()),
         None => subject::base(&shop.root, job)?,
     };
-    let branch = named.unwrap_or_else(|| {
-        let root = job.context("_root_task_id").unwrap_or(id.as_str());
-        format!("assay/{root}")
-    });
-    let folder = own_folder(shop, job).map_err(|error| {
-        Failed::passing(format!("could not use `{}`: {error}", shop.worktrees.display()))
-    })?;
-    let worktree = Worktree::open(&shop.root, &folder.join(id.as_str()), &branch, from.as_deref());
-    Ok((branch, worktree.map_err(|error| subject::failed(&error))?))
+    let branch = named.unwrap_or_else(|| own_branch(job));
+    let folder = own_folder(shop, job)?;
+    let worktree = Worktree::open(&shop.root, &folder, &branch, from.as_deref());
+    let worktree = worktree.map_err(|error| subject::failed(&error))?;
+    Ok(TaskTree { branch, worktree, is_pull: false })
 }
 
-/// Makes the folder for the work trees of a worker. Nobody else of its name is at work, and it does
-/// one task at a time, so what is left in there is of nobody any more.
-fn own_folder(shop: &Shop, job: &Job<'_>) -> io::Result<PathBuf> {
+/// Names the branch of a task that has none of its own.
+fn own_branch(job: &Job<'_>) -> String {
+    let root = job.context("_root_task_id").unwrap_or(job.task.id.as_str());
+    format!("assay/{root}")
+}
+
+/// Goes on with work that an earlier attempt at the task committed. The work is not done again, so
+/// however often a task is tried, it has one commit.
+pub(super) fn take_up(
+    shop: &Shop,
+    job: &Job<'_>,
+    tree: &TaskTree,
+) -> Result<Option<Outcome>, Failed> {
+    let Some(summary) = done_before(&tree.worktree, job) else { return Ok(None) };
+    let commit = head(&tree.worktree)?;
+    finish(shop, job, tree, &commit, summary).map(Some)
+}
+
+/// Returns the folder for the work tree of a task, in an empty folder of its worker. No other worker
+/// has the same name, and a worker does one task at a time, so what is left in there is of no use.
+fn own_folder(shop: &Shop, job: &Job<'_>) -> Result<PathBuf, Failed> {
     let folder = shop.worktrees.join(job.worker.as_str());
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
+    let made = || -> io::Result<()> {
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)
+    };
+    made().map_err(|error| {
+        Failed::passing(format!("could not use `{}`: {error}", shop.worktrees.display()))
+    })?;
+    Ok(folder.join(job.task.id.as_str()))
 }
 
 /// Finds a file among those that were changed that says what agents do, or what they did.
@@ -88,7 +136,7 @@ fn guarded(files: &[String]) -> Option<&String> {
     files.iter().find(is_guarded)
 }
 
-/// Gives what was said of a task whose work was committed just before its worker ended.
+/// Gives what was said of a task whose work an earlier attempt committed.
 fn done_before(worktree: &Worktree, job: &Job<'_>) -> Option<String> {
     let message = worktree.message().ok()?;
     let work = message.trim_end().strip_suffix(&mark(job))?;
@@ -108,20 +156,34 @@ fn mark(job: &Job<'_>) -> String {
 pub(super) fn commit(
     shop: &Shop,
     job: &Job<'_>,
-    worktree: &Worktree,
-    branch: &str,
+    tree: &TaskTree,
     summary: String,
 ) -> Result<Outcome, Failed> {
-    let terms = shop.terms(job);
-    let (commit, summary) = match put_on_branch(job, worktree, branch, &summary)? {
-        Some(commit) => (commit, summary),
-        None => match done_before(worktree, job) {
-            Some(before) => (head(worktree)?, before),
-            None => return Ok(after_nothing(&terms, job.task, summary)),
-        },
+    let TaskTree { branch, worktree, is_pull } = tree;
+    let commit = match is_pull {
+        true => make_commit(job, worktree, &summary)?,
+        false => put_on_branch(job, worktree, branch, &summary)?,
     };
-    let pull = publish(shop, job, &commit, branch)?;
-    Ok(after_commit(&terms, job.task, branch, pull.as_ref(), summary))
+    match commit {
+        Some(commit) => finish(shop, job, tree, &commit, summary),
+        None => Ok(after_nothing(&shop.terms(job), job.task, summary)),
+    }
+}
+
+/// Publishes the commit of a task, and decides what follows.
+fn finish(
+    shop: &Shop,
+    job: &Job<'_>,
+    tree: &TaskTree,
+    commit: &str,
+    summary: String,
+) -> Result<Outcome, Failed> {
+    let branch = &tree.branch;
+    let pull = publish(shop, job, commit, branch)?;
+    if tree.is_pull {
+        tree.worktree.advance(commit).map_err(|error| subject::failed(&error))?;
+    }
+    Ok(after_commit(&shop.terms(job), job.task, branch, pull.as_ref(), summary))
 }
 
 /// Gives the commit that a work tree is at.
@@ -144,6 +206,22 @@ pub(super) fn put_on_branch(
     branch: &str,
     summary: &str,
 ) -> Result<Option<String>, Failed> {
+    let commit = make_commit(job, worktree, summary)?;
+    if let Some(commit) = &commit {
+        worktree.advance(commit).map_err(|error| subject::failed(&error))?;
+        let short: String = commit.chars().take(12).collect();
+        job.log.info(&format!("Committed {short} to `{branch}`"));
+    }
+    Ok(commit)
+}
+
+/// Commits what was done, on no branch, unless a person has to do it. Returns the new commit, or
+/// `None` if nothing was done.
+fn make_commit(
+    job: &Job<'_>,
+    worktree: &Worktree,
+    summary: &str,
+) -> Result<Option<String>, Failed> {
     let files = worktree.changed().map_err(|error| subject::failed(&error))?;
     if let Some(file) = guarded(&files) {
         return Err(Failed::lasting(format!(
@@ -152,10 +230,5 @@ pub(super) fn put_on_branch(
         )));
     }
     let message = format!("{}\n\n{}{}", job.task.title, summary.trim(), mark(job));
-    let commit = worktree.commit(&message).map_err(|error| subject::failed(&error))?;
-    if let Some(commit) = &commit {
-        let short: String = commit.chars().take(12).collect();
-        job.log.info(&format!("Committed {short} to `{branch}`"));
-    }
-    Ok(commit)
+    worktree.make_commit(&message).map_err(|error| subject::failed(&error))
 }

@@ -73,6 +73,12 @@ pub trait Reviews: Send + Sync {
 ///
 /// It moves a branch on and never back, and does nothing twice: what stands there stays.
 pub trait Publishes: Send + Sync + fmt::Debug {
+    /// Returns the last commit of the pull request that a task names, fetched from the branch that
+    /// work on the task is pushed to. Returns `None` where nothing would be pushed there: the
+    /// repository is not configured, or the agent may not push. Fails for good where the pull
+    /// request cannot be pushed to, before any work is done on it.
+    fn pull_head(&self, job: &Job<'_>) -> Result<Option<String>, Failed>;
+
     /// Pushes a commit, which is on a branch here, and opens its pull request, or finds the one that
     /// it has. Gives nothing where there is no place for it, or the agent may not.
     fn publish(

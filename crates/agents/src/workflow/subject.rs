@@ -34,8 +34,27 @@ pub(super) fn branch_to_work_on<'a>(root: &Path, job: &'a Job<'_>) -> Option<&'a
     (is_own(job) || has_it()).then_some(branch)
 }
 
+/// Refuses work on a pull request of which nothing here tells where its change is: what was made on
+/// top of another branch could never be pushed to it.
+pub(super) fn check_pull_is_here(root: &Path, job: &Job<'_>) -> Result<(), Failed> {
+    let pull = pulls::named_in(&job.task.context).filter(|_| !is_own(job));
+    let Some((repository, number)) = pull else { return Ok(()) };
+    let is_named = ["head_commit", "commit"].iter().any(|key| job.context(key).is_some());
+    let is_here = branch(job).is_some_and(|branch| local(root, branch).is_ok());
+    match is_named || is_here {
+        true => Ok(()),
+        false => Err(Failed::lasting(format!(
+            "the task is about {repository}#{number}, and nothing here tells the branch of that pull \
+             request, so nothing was done; have it looked up on GitHub (`{repository}` among \
+             `github.repositories`, a token, and `push` and `github` in the permissions of agent \
+             `{}`), or name `branch_name` or `head_commit` in the context of the task",
+            job.agent.id
+        ))),
+    }
+}
+
 /// Says whether the branch that a task names was worked on for it here.
-fn is_own(job: &Job<'_>) -> bool {
+pub(super) fn is_own(job: &Job<'_>) -> bool {
     job.context(OWN_BRANCH).is_some()
 }
 
@@ -119,10 +138,13 @@ fn local(root: &Path, branch: &str) -> Result<String, GitError> {
 pub fn failed(error: &GitError) -> Failed {
     let error_text = chain(error);
     match error {
-        // The remote, or the machine, may be out for a moment.
-        GitError::Run(_) | GitError::Failed { .. } | GitError::BusyBranch { .. } => {
-            Failed::passing(error_text)
-        }
+        // The remote, or the machine, may be out for a moment; a pull request that was opened just
+        // now may have no ref yet; and the next attempt begins at where a branch is by then.
+        GitError::Run(_)
+        | GitError::Failed { .. }
+        | GitError::BusyBranch { .. }
+        | GitError::UnknownPull { .. }
+        | GitError::BranchMoved { .. } => Failed::passing(error_text),
         GitError::NotARepository { .. }
         | GitError::NoWorkTree { .. }
         | GitError::StrayWorkTree { .. }
@@ -132,7 +154,7 @@ pub fn failed(error: &GitError) -> Failed {
         | GitError::CutOff { .. }
         | GitError::EndsTooEarly { .. }
         | GitError::UnknownRemote { .. }
-        | GitError::UnknownPull { .. }
+        | GitError::PushRefused { .. }
         | GitError::BadBranch { .. }
         | GitError::Replaced { .. }
         | GitError::Moved { .. }

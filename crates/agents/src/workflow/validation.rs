@@ -5,7 +5,7 @@ use std::path::Path;
 use assay_change::{Scope, Worktree, commit_of};
 use serde_json::{Map, json};
 
-use super::fix::{lay_out, put_on_branch};
+use super::fix::{TaskTree, lay_out, put_on_branch};
 use super::follow_up::{Terms, escalation, review, spec};
 use super::runner::in_short;
 use super::{Shop, Validated, Validates, subject};
@@ -35,7 +35,7 @@ impl<V: Validates> Work for ValidationWork<V> {
         };
         let root = &self.shop.root;
         check_is_here(root, job)?;
-        let (branch, worktree) = lay_out(&self.shop, job)?;
+        let TaskTree { branch, worktree, .. } = lay_out(&self.shop, job)?;
         let base = subject::base(root, job)?;
         let validated = self.validates.validate(worktree.path(), base.as_deref(), &spec, job)?;
         let terms = self.shop.terms(job);

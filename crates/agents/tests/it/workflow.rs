@@ -4,6 +4,8 @@ mod validation;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assay_agents::config::framework::{TaskSettings, Workflow};
 use assay_agents::config::roster::Roster;
@@ -12,11 +14,12 @@ use assay_agents::work::{Failed, Job, Outcome, Work};
 use assay_agents::workflow::command::{CommandWork, Leaves};
 use assay_agents::workflow::fix::FixWork;
 use assay_agents::workflow::review::ReviewWork;
-use assay_agents::workflow::{Fixes, Reviewed, Reviews, Runner, Shop};
+use assay_agents::workflow::{Fixes, Publishes, Reviewed, Reviews, Runner, Shop};
 use assay_change::Scope;
 use assay_fakes::Repository;
 use assay_findings::report::Report;
 use assay_findings::synthesis::{Circumstances, synthesize};
+use assay_store::pulls::Pull;
 use assay_store::task::Task;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -153,6 +156,121 @@ fn a_fix_that_was_committed_before_a_crash_is_reviewed() {
     repository.git(&["update-ref", "refs/heads/topic", &somebody]);
     let nothing = fix(&repository, None, &context).unwrap();
     assert!(nothing.follow_ups[0].task.kind.is_escalation());
+}
+
+/// Adds a line to a file, each time that it is asked to.
+struct Appends;
+
+impl Fixes for Appends {
+    fn fix(&self, folder: &Path, _base: Option<&str>, _job: &Job<'_>) -> Result<String, Failed> {
+        let file = folder.join("lines");
+        let before = fs::read_to_string(&file).unwrap_or_default();
+        fs::write(file, before + "one more\n").unwrap();
+        Ok("added a line".to_owned())
+    }
+}
+
+/// A remote whose pull request is at a branch here, and that refuses so many pushes at first.
+#[derive(Debug)]
+struct Remote {
+    pull: Option<(std::path::PathBuf, &'static str)>,
+    refuses: AtomicUsize,
+}
+
+impl Publishes for Remote {
+    fn pull_head(&self, _job: &Job<'_>) -> Result<Option<String>, Failed> {
+        let head = |(root, branch): &(std::path::PathBuf, &str)| {
+            assay_change::commit_of(root, branch).unwrap()
+        };
+        Ok(self.pull.as_ref().map(head))
+    }
+
+    fn publish(
+        &self,
+        commit: &str,
+        _branch: &str,
+        _base: Option<&str>,
+        _job: &Job<'_>,
+    ) -> Result<Option<Pull>, Failed> {
+        let left = self.refuses.load(Ordering::Relaxed);
+        if left > 0 {
+            self.refuses.store(left - 1, Ordering::Relaxed);
+            return Err(Failed::passing("the remote is out"));
+        }
+        if let Some((root, branch)) = &self.pull {
+            assay_fakes::git(root, &["update-ref", &format!("refs/heads/{branch}"), commit]);
+        }
+        Ok(None)
+    }
+}
+
+/// Tries a task until it is done, and gives how often.
+fn try_until_done(shop: &Shop, context: &Value) -> usize {
+    let work = FixWork { shop: shop.clone(), fixes: Appends, runner: Runner::default() };
+    let attempts = (1..9).find(|_| work_on(&work, shop, "fix", context).is_ok());
+    attempts.expect("it is done some time")
+}
+
+#[test]
+fn however_often_a_task_is_tried_it_makes_one_commit() {
+    let repository = Repository::new();
+    repository.git(&["branch", "remote/topic"]);
+    let pulls = [None, Some((repository.path().to_owned(), "remote/topic"))];
+    for (pull, branch) in pulls.into_iter().zip(["topic", "remote/topic"]) {
+        let is_pull = pull.is_some();
+        let remote = Remote { pull, refuses: AtomicUsize::new(3) };
+        let shop = Shop {
+            publishes: Some(Arc::new(remote)),
+            ..shop(&repository, "- id: agent\n  permissions: [read, edit]\n")
+        };
+        let context = match is_pull {
+            true => json!({ "github_repo": "o/r", "pr_number": 7 }),
+            false => json!({ "branch_name": "topic" }),
+        };
+        assert_eq!(try_until_done(&shop, &context), 4, "{branch}");
+        let count = repository.git(&["rev-list", "--count", &format!("main..{branch}")]);
+        assert_eq!(count, "1", "{branch}");
+        assert_eq!(repository.git(&["show", &format!("{branch}:lines")]), "one more");
+        // And once more, as after a crash just before it was settled.
+        assert_eq!(try_until_done(&shop, &context), 1);
+        assert_eq!(repository.git(&["rev-list", "--count", &format!("main..{branch}")]), "1");
+    }
+}
+
+#[test]
+fn a_pull_request_that_moved_on_is_mended_at_its_head() {
+    let repository = Repository::new();
+    repository.git(&["branch", "remote/topic"]);
+    let pull = Some((repository.path().to_owned(), "remote/topic"));
+    let remote = Remote { pull, refuses: AtomicUsize::new(1) };
+    let shop = Shop {
+        publishes: Some(Arc::new(remote)),
+        ..shop(&repository, "- id: agent\n  permissions: [read, edit]\n")
+    };
+    let work = FixWork { shop: shop.clone(), fixes: Appends, runner: Runner::default() };
+    let context = json!({ "github_repo": "o/r", "pr_number": 7 });
+    work_on(&work, &shop, "fix", &context).unwrap_err();
+    assert_eq!(repository.git(&["branch", "--list", "assay/*"]), "", "nothing is left behind");
+    let tree = ["commit-tree", "remote/topic^{tree}", "-p", "remote/topic", "-m", "theirs"];
+    let theirs = repository.git(&tree);
+    repository.git(&["update-ref", "refs/heads/remote/topic", &theirs]);
+    work_on(&work, &shop, "fix", &context).unwrap();
+    assert_eq!(repository.git(&["rev-parse", "remote/topic^"]), theirs);
+}
+
+#[test]
+fn a_pull_request_that_nothing_here_tells_of_is_not_worked_on() {
+    let repository = Repository::new();
+    let nowhere = [
+        json!({ "github_repo": "o/r", "pr_number": 7 }),
+        json!({ "github_repo": "o/r", "pr_number": "7", "branch_name": "not-here" }),
+    ];
+    for context in nowhere {
+        let failed = fix(&repository, Some(("b", "2\n")), &context).unwrap_err();
+        assert!(failed.error.starts_with("the task is about o/r#7, and nothing here"), "{failed}");
+        assert!(!failed.is_passing && failed.error.contains("`github.repositories`"), "{failed}");
+    }
+    assert_eq!(repository.git(&["branch", "--list"]), "* main");
 }
 
 #[test]

@@ -75,13 +75,42 @@ pub enum GitError {
         /// The remotes that there are, in words.
         remotes: String,
     },
-    /// There is no such pull request.
-    #[error("`{repository}` has no pull request {number}")]
+    /// The remote has no ref of the pull request, or none yet.
+    #[error(
+        "`{repository}` has no pull request {number}: `refs/pull/{number}/head` is not there; check \
+         the number, or wait if it was opened just now"
+    )]
     UnknownPull {
         /// Where it was looked for.
         repository: String,
         /// Its number.
         number: u64,
+    },
+    /// The branch that is pushed to has commits that the pushed one does not follow.
+    #[error(
+        "pushing to branch `{branch}` of `{repository}` was refused, as the branch has other commits \
+         by now: {refusal}; work on its head again"
+    )]
+    BranchMoved {
+        /// The repository.
+        repository: String,
+        /// The branch.
+        branch: String,
+        /// What git said.
+        refusal: String,
+    },
+    /// The remote does not allow the push.
+    #[error(
+        "pushing to branch `{branch}` of `{repository}` was refused: {refusal}; allow it (rights of \
+         the token, protection of the branch, hooks of the server), or push by hand"
+    )]
+    PushRefused {
+        /// The repository.
+        repository: String,
+        /// The branch.
+        branch: String,
+        /// What git said.
+        refusal: String,
     },
     /// A name is none that a branch can have.
     #[error("`{name}` is no name for a branch")]

@@ -93,6 +93,16 @@ impl Git {
         Ok(Pull { base: self.merge_base(&against, &head)?, head })
     }
 
+    /// Fetches a branch of a repository's remote into `refs/assay/branch/`, and returns its last
+    /// commit.
+    pub(crate) fn fetch_branch(&self, repository: &str, branch: &str) -> Result<String, GitError> {
+        let remote = self.remote_of(repository)?;
+        let name = self.branch_name(branch)?;
+        let kept = format!("refs/assay/branch/{}/{}", short_hash(repository), branch_hash(branch));
+        self.fetch(&remote, &[&format!("+{name}:{kept}")])?;
+        self.resolve(&kept)
+    }
+
     /// Gives the whole name of a branch, if it can be one.
     fn branch_name(&self, branch: &str) -> Result<String, GitError> {
         match self.line(&["check-ref-format", "--branch", branch]) {
@@ -167,6 +177,11 @@ fn is_commit(text: &str) -> bool {
 /// Gives a few digits that stand for a repository, whose name is the same in either case.
 fn short_hash(repository: &str) -> String {
     blake3::hash(repository.to_ascii_lowercase().as_bytes()).to_hex()[..12].to_owned()
+}
+
+/// Returns a few digits that stand for a branch.
+fn branch_hash(branch: &str) -> String {
+    blake3::hash(branch.as_bytes()).to_hex()[..12].to_owned()
 }
 
 /// Reads settings as git lists them: key, line break, value, NUL.

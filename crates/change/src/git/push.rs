@@ -24,6 +24,32 @@ impl Git {
             "push", "--quiet", "--no-verify", "--no-follow-tags", "--no-signed",
             "--recurse-submodules=no", RECEIVE_PACK, "--", &remote, &to,
         ];
-        self.ask_remote(&push).map(|_| ())
+        match self.ask_remote(&push) {
+            Ok(_) => Ok(()),
+            Err(GitError::Failed { message, .. }) if is_refused(&message) => {
+                let (repository, branch) = (repository.to_owned(), branch.to_owned());
+                Err(match is_behind(&message) {
+                    true => GitError::BranchMoved { repository, branch, refusal: message },
+                    false => GitError::PushRefused { repository, branch, refusal: message },
+                })
+            }
+            Err(error) => Err(error),
+        }
     }
+}
+
+/// Returns true if the remote was reached and did not take the push.
+fn is_refused(message: &str) -> bool {
+    let words = [
+        "! [", "protected branch", "permission to", "permission denied", "error: 403",
+        "error: 401", "authentication failed", "could not read username",
+    ];
+    let message = message.to_lowercase();
+    words.iter().any(|word| message.contains(word))
+}
+
+/// Returns true if the push was refused only because the branch moved on.
+fn is_behind(message: &str) -> bool {
+    let behind = ["(non-fast-forward)", "(fetch first)", "(stale info)", "cannot lock ref"];
+    behind.iter().any(|word| message.contains(word))
 }

@@ -1,6 +1,6 @@
 //! Pull requests, fetched from a repository on disk that has them where a host would.
 
-use assay_change::{Scope, Selection};
+use assay_change::{GitError, Scope, Selection};
 use expect_test::{Expect, expect};
 
 use crate::shown::{open, path, show};
@@ -89,7 +89,14 @@ fn a_pull_request_that_moved_on_is_fetched_again() {
 #[test]
 fn what_is_not_there_is_named() {
     let pulled = pulled(true);
-    check(&pulled, "owner/repo", 8, expect!["`owner/repo` has no pull request 8"]);
+    check(
+        &pulled,
+        "owner/repo",
+        8,
+        expect![
+            "`owner/repo` has no pull request 8: `refs/pull/8/head` is not there; check the number, or wait if it was opened just now"
+        ],
+    );
     check(
         &pulled,
         "owner/other",
@@ -120,10 +127,51 @@ fn a_branch_of_the_remote_moves_on_and_never_back() {
     push("HEAD").unwrap();
     assert_eq!(git(&place, &["rev-parse", "fix/it"]), first);
     clone.git(&["commit", "--quiet", "--amend", "--message", "otherwise"]);
-    assert!(push("HEAD").unwrap_err().to_string().contains("push"));
+    let refused = push("HEAD").unwrap_err();
+    assert!(matches!(refused, GitError::BranchMoved { .. }), "{refused}");
+    let told = refused.to_string();
+    assert!(told.starts_with("pushing to branch `fix/it` of `owner/repo` was refused"), "{told}");
+    assert!(told.contains("! [rejected]") && told.ends_with("; work on its head again"), "{told}");
     assert_eq!(git(&place, &["rev-parse", "fix/it"]), first);
     let odd = assay_change::push(clone.path(), "owner/repo", "HEAD", "a..b").unwrap_err();
     assert!(odd.to_string().contains("a..b"), "{odd}");
+}
+
+#[test]
+fn a_push_that_the_remote_forbids_is_told_in_its_words_with_the_remedy() {
+    let pulled = pulled(false);
+    let hook = pulled.bare().join("hooks/pre-receive");
+    std::fs::write(&hook, "#!/bin/sh\necho 'GH006: Protected branch update failed'\nexit 1\n")
+        .unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&hook, mode).unwrap();
+    pulled.clone.write("mine", "1\n");
+    pulled.clone.commit("mine");
+    let refused = assay_change::push(pulled.clone.path(), "owner/repo", "HEAD", "fix").unwrap_err();
+    assert!(matches!(refused, GitError::PushRefused { .. }), "{refused}");
+    let told = refused.to_string();
+    let parts = [
+        "pushing to branch `fix` of `owner/repo` was refused: ",
+        "remote: GH006: Protected branch update failed",
+        "(pre-receive hook declined)",
+        "; allow it (rights of the token, protection of the branch, hooks of the server), or push",
+    ];
+    for part in parts {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(!told.contains("hint:") && !told.contains("\n"), "{told}");
+}
+
+#[test]
+fn a_branch_of_the_remote_is_fetched_as_it_is_now() {
+    let pulled = pulled(false);
+    let main = git(&pulled.bare(), &["rev-parse", "main"]);
+    let fetch = |branch| assay_change::fetch_branch(pulled.clone.path(), "owner/repo", branch);
+    assert_eq!(fetch("main").unwrap(), main);
+    git(&pulled.bare(), &["update-ref", "refs/heads/main", "main^"]);
+    assert_ne!(fetch("main").unwrap(), main);
+    assert!(fetch("nowhere").unwrap_err().to_string().contains("nowhere"));
+    assert!(fetch("a..b").is_err());
 }
 
 #[test]
