@@ -103,8 +103,6 @@ impl Reviews for ByCommand {
         if let Some(trouble) = &kept.trouble {
             job.log.warning(trouble);
         }
-        let configuration = Configuration::on_disk(root).map_err(|error| failed(&error))?;
-        let when_ready = configuration.unwrap_or_default().github.when_ready;
         let head = prepared.change.pull_head().map(str::to_owned);
         let draft = head.as_ref().map(|head| {
             let draft = posting::draft(
@@ -112,7 +110,7 @@ impl Reviews for ByCommand {
                 &reviewed.synthesis,
                 Some(&kept),
                 head,
-                when_ready,
+                prepared.when_ready,
             );
             Box::new(draft.against(job.context("base_branch").map(str::to_owned)))
         });

@@ -45,6 +45,8 @@ pub(crate) struct Posting<'a> {
     pub(crate) number: u64,
     pub(crate) change: &'a Change,
     pub(crate) synthesis: &'a Synthesis,
+    /// What the configuration before the change asks for where the change is ready.
+    pub(crate) when_ready: WhenReady,
     /// The run that it is kept as, if it is.
     pub(crate) kept: Option<&'a Kept>,
 }
@@ -61,7 +63,7 @@ impl Posting<'_> {
         let head = self.change.pull_head().context("the change is no pull request")?;
         match form {
             PostAs::Review => {
-                let posted = self.by_mail(&mail, head, configuration.github.when_ready);
+                let posted = self.by_mail(&mail, head);
                 deliver_the_rest(root, &configuration);
                 posted
             }
@@ -93,8 +95,9 @@ impl Posting<'_> {
     }
 
     /// Puts it in the outbox and delivers it from there.
-    fn by_mail(&self, mail: &Mail, head: &str, when_ready: WhenReady) -> anyhow::Result<String> {
-        let draft = Box::new(draft(self.change, self.synthesis, self.kept, head, when_ready));
+    fn by_mail(&self, mail: &Mail, head: &str) -> anyhow::Result<String> {
+        let draft = draft(self.change, self.synthesis, self.kept, head, self.when_ready);
+        let draft = Box::new(draft);
         let (repository, number) = (self.repository.clone(), self.number);
         let review = Review { repository, number, draft, then: None };
         match mail.deliver_review(review, clock::now())? {

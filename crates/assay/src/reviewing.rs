@@ -11,6 +11,7 @@ use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal, Resolved};
 use assay_findings::path::RepoPath;
+use assay_findings::post::WhenReady;
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::WithoutContent;
@@ -40,6 +41,8 @@ pub(crate) struct Prepared {
     pub(crate) notes: Vec<String>,
     /// Whether models are asked.
     pub(crate) panel: Option<Panel>,
+    /// What a pull request gets whose change is ready, as configured before the change.
+    pub(crate) when_ready: WhenReady,
     at_a_time: usize,
     fail_on: Option<Grade>,
     require: Requirement,
@@ -100,6 +103,7 @@ impl Prepared {
             reviewers,
             notes: settings.notes.into_iter().chain(brought).collect(),
             panel,
+            when_ready: settings.when_ready,
             at_a_time: settings.at_a_time,
             fail_on: settings.fail_on,
             require: settings.require,
@@ -125,6 +129,7 @@ impl Prepared {
             reviewers,
             notes: vec!["this is a recorded review: nothing was asked, and nothing is kept".into()],
             panel,
+            when_ready: WhenReady::Comment,
             at_a_time: 1,
             fail_on: terms.fail_on,
             require: terms.require,

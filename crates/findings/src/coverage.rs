@@ -164,11 +164,14 @@ impl Coverage {
         match self.require {
             Requirement::None => 0,
             Requirement::Structural => self.text_only + self.unread,
-            Requirement::Model => {
-                let read = self.reviewed.values().sum::<usize>();
-                self.text_only + self.unread + read - self.by_model
-            }
+            Requirement::Model => self.unread_by_models(),
         }
+    }
+
+    /// Returns the number of hunks that a model could have read and did not.
+    pub(crate) fn unread_by_models(&self) -> usize {
+        let read = self.reviewed.values().sum::<usize>();
+        (self.text_only + self.unread + read).saturating_sub(self.by_model)
     }
 }
 

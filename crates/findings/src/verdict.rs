@@ -85,6 +85,8 @@ pub enum Rule {
     Actionable,
     /// A finding that would have blocked was not sure enough.
     HeldBack,
+    /// A finding that should be fixed was not sure enough. The reason decides nothing.
+    Doubtful,
     /// Nothing speaks against it.
     Clear,
 }
@@ -154,7 +156,7 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
             findings: Vec::new(),
         });
     }
-    because.extend(reason(Rule::HeldBack, "held back as unsure", &doubtful));
+    because.extend(reason(Rule::Doubtful, "held back as unsure", &doubtful));
     Verdict { state, because, incomplete }
 }
 

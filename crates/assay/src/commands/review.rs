@@ -1,9 +1,10 @@
 //! `assay review`: the main job.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use assay_change::{Scope, Selection};
+use assay_change::{GitError, Scope, Selection};
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
@@ -12,6 +13,7 @@ use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
 use assay_review::roster::{Cost, roster};
 use assay_review::{ledger, recording};
+use assay_services::http::{Clock as _, Patience};
 use clap::ValueEnum;
 
 use super::{ModeArg, known_severity, note, print, print_safely, warn};
@@ -146,7 +148,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.record {
         recording::check_folder(folder)?;
     }
-    let mut prepared = open(None)?;
+    let mut prepared = retry_unknown_pull(|| open(None))?;
     prepared.memory_trouble().into_iter().for_each(warn);
     if shows_only {
         let cost = if args.dry_run { Cost::Shown } else { Cost::NotAsked };
@@ -230,6 +232,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
+/// The waits for the ref of a pull request, which GitHub makes a moment after it is opened.
+const PULL_WAITS: [Duration; 3] =
+    [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+
+/// Opens a change; one whose pull request is not there is tried a few times.
+fn retry_unknown_pull<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let is_unknown_pull =
+        |error: &anyhow::Error| matches!(error.downcast_ref(), Some(GitError::UnknownPull { .. }));
+    for wait in PULL_WAITS {
+        match open() {
+            Err(error) if is_unknown_pull(&error) => {
+                let why = format!("{error:#}; tried again in {} s", wait.as_secs());
+                if Patience::new(wait, note).wait(wait, &why).is_err() {
+                    return Err(error);
+                }
+            }
+            opened => return opened,
+        }
+    }
+    open()
+}
+
 /// Posts a review, and says whether that went well.
 fn post(
     form: PostAs,
@@ -242,7 +266,8 @@ fn post(
         Scope::Pull { repository, number, .. } => {
             repository.parse().map_err(Into::into).and_then(|repository| {
                 let (number, change) = (*number, &prepared.change);
-                Posting { repository, number, change, synthesis, kept }.post(form)
+                let when_ready = prepared.when_ready;
+                Posting { repository, number, change, synthesis, when_ready, kept }.post(form)
             })
         }
         Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => {

@@ -35,7 +35,7 @@ pub(crate) struct StoredGithub {
     token_command: Option<Vec<String>>,
     /// The repositories that are worked on.
     pub(crate) repositories: Vec<RepositoryName>,
-    /// What a pull request gets whose change is ready.
+    /// What a pull request gets whose change is ready, where all else allows it.
     pub(crate) when_ready: WhenReady,
     /// Only pull requests with one of these labels are reviewed by themselves.
     pub(crate) labels: Vec<String>,

@@ -30,6 +30,7 @@ use assay_findings::coverage::Requirement;
 use assay_findings::grade::Grade;
 use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
+use assay_findings::post::WhenReady;
 use assay_findings::verdict::WithoutContent;
 use assay_review::baseline::{self, Baseline};
 use assay_review::command::form::Form;
@@ -280,6 +281,8 @@ pub(crate) struct Settings {
     pub(crate) qa: StoredQa,
     pub(crate) jira: StoredJira,
     pub(crate) linear: StoredLinear,
+    /// What a pull request gets whose change is ready (`github.when_ready`).
+    pub(crate) when_ready: WhenReady,
     /// Whether personas read every change.
     pub(crate) uses_models: bool,
     /// Whether findings are looked at again by a model.
@@ -338,6 +341,7 @@ impl Settings {
             qa: configuration.qa,
             jira: configuration.jira,
             linear: configuration.linear,
+            when_ready: configuration.github.when_ready,
             uses_models: configuration.review.models,
             second_looks: configuration.review.second_looks,
             personas,

@@ -111,7 +111,7 @@ pub fn check_run(synthesis: &Synthesis, run: Option<&str>) -> CheckRun {
         }
     }
     let counts = counts(open.iter().map(|finding| comment::level(finding)));
-    let page = Page::new(synthesis, &[], run);
+    let page = Page::new(synthesis, &[], run, None);
     let old = old_ones(old.into_iter().map(comment::line).collect());
     let parts = page.with(&counts, &entries, old, Room { parts: 1, bytes: SUMMARY });
     CheckRun {

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use super::anchor::{self, Placed};
 use super::summary::{self, Page};
 use super::{
-    Diff, Draft, Event, Finders, Fingerprint, INLINE, Parses, Place, Post, REASON, ReviewKey, Side,
-    WhenReady, Why, comment, suggestion,
+    Approval, Diff, Draft, Event, Finders, Fingerprint, INLINE, Parses, Place, Post, REASON,
+    ReviewKey, Side, WhenReady, Why, approval, comment, suggestion,
 };
 use crate::finding::Finding;
 use crate::gate::Route;
@@ -30,7 +30,7 @@ pub struct Surroundings<'a> {
     pub parses: Option<&'a dyn Parses>,
     /// The commit that was reviewed.
     pub head: &'a str,
-    /// What a change that is ready gets.
+    /// What the configuration asks for where the change is ready.
     pub when_ready: WhenReady,
     /// What is gone since the last review, and only what somebody looked for.
     pub resolved: &'a [Resolved],
@@ -58,10 +58,12 @@ impl Files<'_> {
 
 /// Composes the review of a pull request.
 pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
-    let event = Event::of(synthesis.verdict.state, around.when_ready);
-    let verdict = in_short(&synthesis.verdict);
+    let approval = approval(around.when_ready, synthesis);
+    let event = Event::of(synthesis.verdict.state, &approval);
+    let why_comment = why_comment(event, &approval);
+    let short = in_short(&synthesis.verdict);
     let posts = posts(synthesis, around);
-    let said = [around.head, event.as_str(), &verdict];
+    let said = [around.head, event.as_str(), &short];
     let findings = posts.iter().map(|post| post.fingerprint.as_str());
     let untold = untold(synthesis);
     let open: BTreeSet<&Fingerprint> =
@@ -70,6 +72,10 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
     let gone: Vec<&Resolved> = around.resolved.iter().filter(is_gone).collect();
     let dismissed = synthesis.dismissed.iter().map(Fingerprint::of);
     let dismissed = dismissed.filter(|fingerprint| !open.contains(fingerprint));
+    let verdict = match &why_comment {
+        Some(why) => format!("{short}\n\n{}.", plain::comment(&plain::capitalised(why))),
+        None => short.clone(),
+    };
     Draft {
         head: around.head.to_owned(),
         base: None,
@@ -78,10 +84,20 @@ pub fn compose(synthesis: &Synthesis, around: &Surroundings<'_>) -> Draft {
         looked: looked(synthesis),
         key: ReviewKey::over(said.into_iter().chain(findings)),
         settled: gone.iter().map(|gone| Fingerprint::of_resolved(gone)).chain(dismissed).collect(),
-        page: Page::new(synthesis, &gone, around.run),
+        page: Page::new(synthesis, &gone, around.run, why_comment),
         untold,
         verdict,
         posts,
+    }
+}
+
+/// Returns the sentence that says why a review is a comment and not an approval.
+fn why_comment(event: Event, approval: &Approval) -> Option<String> {
+    match event {
+        Event::Comment => {
+            approval.why_not().map(|why| format!("this is a comment and not an approval: {why}"))
+        }
+        Event::Approve | Event::RequestChanges => None,
     }
 }
 

@@ -7,6 +7,7 @@
 //! and tells nobody.
 
 mod anchor;
+mod approval;
 mod call;
 mod check_run;
 mod comment;
@@ -29,6 +30,7 @@ use crate::path::RepoPath;
 use crate::verdict::State;
 
 pub use self::anchor::{Place, Why};
+pub use self::approval::{Approval, WhenReady, Withheld, approval};
 pub use self::call::{FileComment, LineComment, ReviewCall};
 pub use self::check_run::{Annotation, AnnotationLevel, CheckRun, Conclusion, check_run};
 pub use self::compose::{Surroundings, compose};
@@ -46,17 +48,6 @@ const COMMENTS: usize = 30;
 const INLINE: usize = 100;
 /// The most characters of a reason in a review's body.
 const REASON: usize = 300;
-
-/// What a change that is ready gets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WhenReady {
-    /// It is approved.
-    #[default]
-    Approve,
-    /// It is only commented on.
-    Comment,
-}
 
 /// What a review does to a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -80,12 +71,15 @@ impl Event {
         }
     }
 
-    fn of(state: State, when_ready: WhenReady) -> Event {
-        match (state, when_ready) {
-            (State::Ready | State::ReadyWithFixes, WhenReady::Approve) => Event::Approve,
-            (State::Ready | State::ReadyWithFixes, WhenReady::Comment) => Event::Comment,
-            (State::NotReady, _) => Event::RequestChanges,
-            (State::NothingToReview | State::Incomplete, _) => Event::Comment,
+    /// Returns the event of a review. An approval that is granted is the only way to `Approve`.
+    fn of(state: State, approval: &Approval) -> Event {
+        match (approval, state) {
+            (Approval::Granted, _) => Event::Approve,
+            (Approval::Withheld(_), State::NotReady) => Event::RequestChanges,
+            (
+                Approval::Withheld(_),
+                State::Ready | State::ReadyWithFixes | State::NothingToReview | State::Incomplete,
+            ) => Event::Comment,
         }
     }
 }

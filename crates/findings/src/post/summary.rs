@@ -46,9 +46,16 @@ struct List {
 }
 
 impl Page {
-    pub(super) fn new(synthesis: &Synthesis, resolved: &[&Resolved], run: Option<&str>) -> Page {
+    /// `why_comment` says why the review is a comment and not an approval, where it is one.
+    pub(super) fn new(
+        synthesis: &Synthesis,
+        resolved: &[&Resolved],
+        run: Option<&str>,
+        why_comment: Option<String>,
+    ) -> Page {
         let mut reasons = reasons(&synthesis.verdict);
         reasons.extend(synthesis.coverage.as_ref().map(ToString::to_string));
+        reasons.extend(why_comment);
         let short = reasons.iter().map(|reason| plain::shortened(reason, REASON));
         let mut reasons = text::fitted(&short.map(Block::Item).collect::<Vec<_>>(), HEAD);
         if reasons.is_cut {

@@ -82,6 +82,7 @@ fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Ve
         | Rule::Should
         | Rule::Actionable
         | Rule::HeldBack
+        | Rule::Doubtful
         | Rule::Clear => Vec::new(),
     }
 }

@@ -11,8 +11,10 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-const REPO: &str = "octo/demo";
+pub(super) const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-github-very-secret";
+/// The key of a model, where one is configured.
+pub(super) const MODEL_KEY: &str = "sk-test-5d0f8a7c61e94b23";
 const SECRET: &str = "It's a Secret to Everybody";
 
 /// Implements with a flaw, and mends it.
@@ -28,19 +30,24 @@ const ENGINEER: &str = r#"
 "#;
 
 /// A clone of a repository that is on GitHub, and a ticket.
-struct Stage {
-    repository: Repository,
-    github: Arc<fake::GitHub>,
+pub(super) struct Stage {
+    pub(super) repository: Repository,
+    pub(super) github: Arc<fake::GitHub>,
     _github_server: Server,
     jira: FakeJira,
     _jira_server: Served,
-    ticket: String,
-    bare: PathBuf,
+    pub(super) ticket: String,
+    pub(super) bare: PathBuf,
     _host: tempfile::TempDir,
 }
 
 impl Stage {
     fn new() -> Stage {
+        Stage::with(QUICK, "")
+    }
+
+    /// Sets a stage with what is configured besides, at the top and for GitHub.
+    pub(super) fn with(top: &str, for_github: &str) -> Stage {
         let host = tempfile::tempdir().unwrap();
         let bare = host.path().join("octo/demo.git");
         let repository = Repository::new();
@@ -55,8 +62,8 @@ impl Stage {
         repository.write(
             "config/agent-framework.yaml",
             format!(
-                "{QUICK}github:\n  url: {}\n  token_env: GH_SECRET\n  repositories: [{REPO}]\n\
-                 jira:\n  url: {}\n  user: {}\n  token_env: JIRA_SECRET\n",
+                "{top}github:\n  url: {}\n  token_env: GH_SECRET\n  repositories: [{REPO}]\n\
+                 {for_github}jira:\n  url: {}\n  user: {}\n  token_env: JIRA_SECRET\n",
                 github_server.url(),
                 jira_server.url(),
                 jira::USER,
@@ -85,6 +92,7 @@ impl Stage {
             ("GH_SECRET", TOKEN.to_owned()),
             ("JIRA_SECRET", jira::TOKEN.to_owned()),
             ("GITHUB_WEBHOOK_SECRET", SECRET.to_owned()),
+            ("FAKE_KEY", MODEL_KEY.to_owned()),
             ("XDG_STATE_HOME", state.display().to_string()),
         ]
     }
@@ -96,11 +104,11 @@ impl Stage {
         work(&variables)
     }
 
-    fn agents(&self, args: &[&str]) -> Agents<'_> {
+    pub(super) fn agents(&self, args: &[&str]) -> Agents<'_> {
         self.with_variables(|variables| Agents::start_with(&self.repository, args, variables))
     }
 
-    fn assay(&self, args: &[&str]) -> Ran {
+    pub(super) fn assay(&self, args: &[&str]) -> Ran {
         self.with_variables(|variables| assay_with(self.repository.path(), args, b"", variables))
     }
 
@@ -112,9 +120,36 @@ impl Stage {
         })
     }
 
-    fn head(&self) -> String {
+    pub(super) fn head(&self) -> String {
         let pull = self.github.pull(REPO, 1);
         pull["head"]["sha"].as_str().unwrap().to_owned()
+    }
+
+    /// Has `ann` open a pull request of a branch on which `shop.py` has a text, and gives its commit.
+    pub(super) fn open_pull(&self, branch: &str, text: &str) -> String {
+        self.open_pull_with(branch, &[("shop.py", text)], |pull| pull)
+    }
+
+    pub(super) fn open_pull_with(
+        &self,
+        branch: &str,
+        files: &[(&str, &str)],
+        change: impl FnOnce(NewPull) -> NewPull,
+    ) -> String {
+        let author = Repository::empty(&[]);
+        author.git(&["remote", "add", "origin", self.bare.to_str().unwrap()]);
+        author.git(&["fetch", "--quiet", "origin"]);
+        author.git(&["checkout", "--quiet", "-b", branch, "origin/main"]);
+        for (path, text) in files {
+            author.write(path, text);
+        }
+        author.commit("prices are added up");
+        author.git(&["push", "--quiet", "origin", branch, "HEAD:refs/pull/1/head"]);
+        let head = author.git(&["rev-parse", "HEAD"]);
+        let diff = author.git(&["diff", "origin/main...HEAD"]) + "\n";
+        let number = self.github.open_pull(REPO, change(NewPull::new("ann", branch, &head, &diff)));
+        assert_eq!(number, 1);
+        head
     }
 
     /// Has everybody who can ask for a review of the pull request do so; gives what each heard.
@@ -212,6 +247,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
               assay-bot: ## Ready (rules only)
                 - no open finding, and every reviewer answered
                 - 1 hunk: 1 by rules
+                - this is a comment and not an approval: `github.when_ready` is not set to `approve`; no model has read the change
                 No findings.
                 <details><summary>Resolved since the last review (1)</summary>
                 - Breakpoint left in the code (`shop.py`)
@@ -222,6 +258,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
               assay-bot: More comments of the same review.
             review, commented at COMMIT 2
               assay-bot: **Ready**: no open finding, and every reviewer answered.
+                This is a comment and not an approval: `github.when_ready` is not set to `approve`; no model has read the change.
         "#]],
     );
     expect![[r#"
@@ -288,14 +325,16 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
               assay-bot: ## Ready (rules only)
                 - no open finding, and every reviewer answered
                 - 1 hunk: 1 by rules
+                - this is a comment and not an approval: `github.when_ready` is not set to `approve`; no model has read the change
                 No findings.
                 <details><summary>Resolved since the last review (1)</summary>
                 - Breakpoint left in the code (`shop.py`)
                 </details>
-            review, changes requested at COMMIT 1
+            review, dismissed at COMMIT 1
               assay-bot: **Not ready**: 1 finding must be fixed.
-            review, approved at COMMIT 2
+            review, commented at COMMIT 2
               assay-bot: **Ready**: no open finding, and every reviewer answered.
+                This is a comment and not an approval: `github.when_ready` is not set to `approve`; no model has read the change.
         "#]],
     );
     assert_eq!(stage.jira.status(&stage.ticket), "Approved");

@@ -1,9 +1,11 @@
 //! Agents at work: `assay agent start` and what it does to tasks, as seen on disk.
 
+mod approvals;
 mod away;
 mod cycle;
 mod github;
 mod keeping;
+mod pull_fixes;
 mod trust;
 mod validation;
 

@@ -1,5 +1,6 @@
 //! A pull request's review: where each finding is shown, and in which words.
 
+mod approval;
 mod laws;
 mod suggestions;
 
@@ -467,7 +468,7 @@ fn the_event_follows_the_verdict() {
     let ready = found(&[]);
     let not_ready = found(&[json!({"title": "t", "severity": "HIGH", "description": "d"})]);
     expect![[r#"
-        APPROVE **Ready**: no open finding, and every reviewer answered.
+        COMMENT **Ready**: no open finding, and every reviewer answered.
         COMMENT **Ready**: no open finding, and every reviewer answered.
         REQUEST_CHANGES **Not ready**: 1 finding must be fixed.
         COMMENT **Incomplete**: there is no report at all."#]]

@@ -47,7 +47,7 @@ fn wrong_input_is_refused_by_what_is_wrong_with_it_and_nothing_is_sent() {
         github_add_pr_comment: `body` is empty. Nothing was done; correct it and call `github_add_pr_comment` again.
         github_add_pr_comment: `body` is too long: 60000 characters at the most. Nothing was done; correct it and call `github_add_pr_comment` again.
         github_submit_review: `event` has to be one of APPROVE, REQUEST_CHANGES, COMMENT. Nothing was done; correct it and call `github_submit_review` again.
-        github_submit_review: `body` is empty, which only an approval can be
+        github_submit_review: `body` is empty: say what the review comes to
         github_submit_review: `comments.0.line` has to be at least 1. Nothing was done; correct it and call `github_submit_review` again.
         github_submit_review: `comments` has too many items: 50 at the most. Nothing was done; correct it and call `github_submit_review` again.
         github_create_branch: `branch` is missing. Nothing was done; correct it and call `github_create_branch` again.

@@ -40,23 +40,30 @@ fn a_review_with_one_line_off_the_diff_is_not_sent_and_says_what_to_do() {
 }
 
 #[test]
-fn an_approval_may_say_nothing_and_nobody_approves_what_is_their_own() {
-    let stage = Stage::new();
-    let blind = json!({ "pr_number": 1, "event": "APPROVE" });
-    expect!["`head_commit` is missing: an approval says which commit was looked at"]
-        .assert_eq(&stage.refusal("github_submit_review", blind.clone()));
-    let at = |head: &str| {
-        let mut approval = blind.clone();
-        approval["head_commit"] = json!(head);
-        approval
-    };
-    let stale = stage.refusal("github_submit_review", at(&sha("another")));
-    assert!(stale.contains("by now; nothing was sent"), "{stale}");
+fn an_approval_is_refused_whoever_asks_for_it_and_in_whatever_words() {
+    let mut stage = Stage::new();
     let head = stage.github.pull(REPO, 1)["head"]["sha"].as_str().unwrap().to_owned();
-    let approval = at(&head);
-    assert_eq!(stage.call("github_submit_review", approval.clone()).unwrap()["state"], "APPROVED");
-    let own = Stage::with(|pull| NewPull { author: "assay-bot".to_owned(), ..pull });
-    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 422: Unprocessable Entity; Can not approve your own pull request"].assert_eq(&own.refusal("github_submit_review", approval));
+    let github = [Deed::WriteOnGithub, Deed::Push];
+    for permit in [Permit::Person, Permit::agent("qa", github, [])] {
+        stage.permit = permit;
+        for approval in [
+            json!({ "pr_number": 1, "event": "APPROVE" }),
+            json!({ "pr_number": 1, "event": "APPROVE", "head_commit": head }),
+            json!({ "pr_number": 1, "event": "APPROVE", "head_commit": head, "body": "Ready." }),
+        ] {
+            let refusal = stage.refusal("github_submit_review", approval);
+            expect!["an approval is not sent by this tool: it follows from a review by assay, not from a caller's word. `assay review --pr octo/demo#1 --post` and tasks of the type `review` approve where `github.when_ready: approve` is set, every required reader answered, a model read the change, and nothing is open at `should` or above. Nothing was sent; send COMMENT instead."].assert_eq(&refusal);
+        }
+    }
+}
+
+#[test]
+fn a_review_of_another_commit_is_refused() {
+    let stage = Stage::new();
+    let mut stale = review(json!([]));
+    stale["head_commit"] = json!(sha("another"));
+    let stale = stage.refusal("github_submit_review", stale);
+    assert!(stale.contains("by now; nothing was sent"), "{stale}");
 }
 
 #[test]

@@ -13,6 +13,8 @@ use crate::github::{StandingReview, StandsAs};
 const OTHER_COMMITS: &str = "It was about other commits.";
 /// Says why an approval of the same commits is.
 const OTHER_BRANCH: &str = "It was about these commits for another branch.";
+/// Why an approval of the same change is taken back.
+const NOT_APPROVED: &str = "A newer review of the same change does not approve it.";
 /// Says why it is no more asked for changes.
 const READY: &str = "The change is ready by now.";
 
@@ -92,8 +94,9 @@ impl Verdicts {
         self.0.iter().rev().find(says_something).filter(|review| is_drafts(review))
     }
 
-    /// Gives the next review of ours that is to be taken back, and why: an approval of another change
-    /// where this one is not approved, and a request for changes where the change is ready and no
+    /// Returns the next review of ours that is to be taken back, and why: an approval of another
+    /// change where this one is not approved, an approval of the same change where a complete review
+    /// does not approve it any more, and a request for changes where the change is ready and no
     /// approval takes its place.
     pub(super) fn next_stale(
         &self,
@@ -103,9 +106,10 @@ impl Verdicts {
         let is_approved = self.latest(draft).is_some_and(|it| it.state == StandsAs::Approved);
         self.0.iter().filter(|review| review.key.is_some()).find_map(|review| {
             let why = match review.state {
-                StandsAs::Approved => {
-                    review.is_of_another_change(draft).filter(|_| draft.event() != Event::Approve)
-                }
+                StandsAs::Approved => review
+                    .is_of_another_change(draft)
+                    .or_else(|| draft.is_ready().then_some(NOT_APPROVED))
+                    .filter(|_| draft.event() != Event::Approve),
                 StandsAs::ChangesRequested => (draft.is_ready() && !is_approved).then_some(READY),
                 StandsAs::Commented | StandsAs::Dismissed | StandsAs::Pending => None,
             };

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use assay_fakes::github::{self as fake, Access, NewPull, sha};
 use assay_fakes::web::{Answer, Asked};
+use assay_findings::coverage::Coverage;
 use assay_findings::path::RepoPath;
 use assay_findings::post::{
     Diff, Draft, FileHunks, HunkLines, Kind, Surroundings, WhenReady, compose,
@@ -198,7 +199,14 @@ pub(crate) fn found(findings: &[Value]) -> Synthesis {
 }
 
 pub(crate) fn draft(synthesis: &Synthesis, head: &str) -> Draft {
-    draft_where(synthesis, head, WhenReady::Approve)
+    draft_where(&read_by_a_model(synthesis), head, WhenReady::Approve)
+}
+
+/// Gives a synthesis of a change that a model has read as well.
+fn read_by_a_model(synthesis: &Synthesis) -> Synthesis {
+    let reviewed = [("security".to_owned(), 1)].into();
+    let coverage = Coverage { reviewed, by_model: 1, ..Coverage::default() };
+    Synthesis { coverage: Some(coverage), ..synthesis.clone() }
 }
 
 fn draft_where(synthesis: &Synthesis, head: &str, when_ready: WhenReady) -> Draft {

@@ -76,6 +76,7 @@ fn a_finding_is_on_its_line_on_its_file_or_in_the_summary() {
                 - 1 finding must be fixed
                 - 1 finding should be fixed
                 - 1 finding can be acted on
+                - 1 hunk: 1 by security
                 **3 findings**: 1 CRITICAL, 1 MEDIUM, 1 LOW. 2 are comments on the change; what follows is not.
                 **⚪ LOW: A far cry**
                 `elsewhere.rs:3`

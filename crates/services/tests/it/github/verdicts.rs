@@ -11,7 +11,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use super::posting::{review, stand, threads};
-use super::{REPO, Stage, TOKEN, diff_text, draft_where, finding, found};
+use super::{REPO, Stage, TOKEN, diff_text, draft, draft_where, finding, found, read_by_a_model};
 
 /// Gives our reviews that are no mere comments, the oldest first: `APPROVED head 1`.
 fn verdicts(stage: &Stage) -> Vec<String> {
@@ -198,6 +198,27 @@ fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
     move_onto("main");
     stand(&stage, &onto(unread(), "main"));
     assert_eq!(verdicts(&stage), ["DISMISSED head 1"]);
+}
+
+#[test]
+fn an_approval_is_taken_back_once_a_complete_review_of_the_same_commits_does_not_approve() {
+    let medium = finding("A dark corner", "src/a.rs", 7, "MEDIUM");
+    // The setting was taken out; something is open; only rules have read it this time.
+    type Again = fn(&Value, &str) -> Draft;
+    let again: [Again; 3] = [
+        |_, head| draft_where(&read_by_a_model(&found(&[])), head, WhenReady::Comment),
+        |medium, head| draft(&found(std::slice::from_ref(medium)), head),
+        |_, head| draft_where(&found(&[]), head, WhenReady::Approve),
+    ];
+    for (number, again) in again.into_iter().enumerate() {
+        let stage = Stage::new(50 + number as u64);
+        stand(&stage, &review(&stage, 1, &[]));
+        assert_eq!(verdicts(&stage), ["APPROVED head 1"]);
+        let draft = again(&medium, &sha("head 1"));
+        stand(&stage, &draft);
+        stand(&stage, &draft);
+        assert_eq!(verdicts(&stage), ["DISMISSED head 1"], "{number}");
+    }
 }
 
 fn moved_on_to(head: &str) -> Posted {

@@ -1,0 +1,170 @@
+//! When a pull request is approved, on a GitHub that is none: only where that is asked for, a model
+//! read the change, and nothing is left to fix.
+
+use std::sync::{Arc, Mutex};
+
+use assay_fakes::model::{Answer, Asked, FakeModel, Fault, Options};
+
+use super::github::{MODEL_KEY, REPO, Stage};
+use super::*;
+
+const GOOD: &str = "def total(prices):\n    return sum(prices, 0)\n";
+const BAD: &str = "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n";
+const APPROVE: &str = "  when_ready: approve\n";
+
+/// What a model says of the change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Says {
+    /// No model is asked.
+    NotAsked,
+    Nothing,
+    May,
+    Should,
+    Fails,
+}
+
+/// A model that answers every persona.
+fn model(says: Says) -> FakeModel {
+    let options = Options { key: Some(MODEL_KEY.to_owned()), ..Options::default() };
+    let says = Arc::new(Mutex::new(says));
+    FakeModel::start_with(options, move |asked: &Asked| {
+        answer(*says.lock().unwrap(), &asked.text())
+    })
+    .unwrap()
+}
+
+fn answer(says: Says, text: &str) -> Answer {
+    if text.contains("You are the `validator`") {
+        return Answer::json(&json!({ "answer": "confirm", "why": "it is so" }));
+    }
+    let (_, rest) = text.split_once("You are the `").unwrap();
+    let (reviewer, _) = rest.split_once("` reviewer").unwrap();
+    let severity = match says {
+        Says::NotAsked => panic!("no model is asked: {text}"),
+        Says::Fails => {
+            return Answer { fault: Some(Fault::NoCredit), ..Answer::text("no") };
+        }
+        Says::Nothing => None,
+        Says::May => Some("P2"),
+        Says::Should => Some("MEDIUM"),
+    };
+    let findings: Vec<Value> = severity
+        .iter()
+        .map(|severity| {
+            json!({
+                "title": "Prices may be text", "severity": severity, "file": "shop.py", "line": 2,
+                "why_it_matters": "They cannot be added up.", "autofix_class": "manual",
+                "owner": "downstream-resolver", "requires_verification": true, "confidence": 75,
+                "evidence": ["return sum(prices, 0)"], "pre_existing": false,
+            })
+        })
+        .collect();
+    Answer::json(&json!({
+        "reviewer": reviewer, "findings": findings, "residual_risks": [], "testing_gaps": [],
+    }))
+}
+
+fn with_model(model: &FakeModel) -> String {
+    format!(
+        "{QUICK}models:\n  use:\n    fake:\n      api: anthropic\n      model: fake-1\n      url: {}\n      \
+         key_env: FAKE_KEY\n      usd_per_million: {{ input: 1, output: 5 }}\n",
+        model.url()
+    )
+}
+
+/// What came of a review: its state on GitHub, and what the review and its summary say of an approval.
+fn posted(stage: &Stage) -> (String, String) {
+    let reviews = stage.github.reviews(REPO, 1);
+    let [review] = &reviews[..] else { panic!("{reviews:?}") };
+    let summary = stage.github.comments(REPO, 1)[0].body.clone();
+    let says = |text: &str| {
+        let words = "this is a comment and not an approval: ";
+        let line = text.lines().find(|line| line.to_lowercase().contains(words));
+        line.map(|line| line.split_once(": ").unwrap().1.trim_end_matches('.').to_owned())
+    };
+    let (in_review, in_summary) = (says(&review.body), says(&summary));
+    assert_eq!(in_review, in_summary, "{}\n{summary}", review.body);
+    (review.state.to_owned(), in_review.unwrap_or_default())
+}
+
+/// Reviews a pull request and posts that.
+fn check(for_github: &str, says: Says, text: &str, state: &str, why: &str) {
+    let model = model(says);
+    let top = with_model(&model);
+    let stage = Stage::with(&top, for_github);
+    stage.open_pull("prices", text);
+    let pull = format!("{REPO}#1");
+    let mut args = vec!["review", "--pr", &pull, "--post"];
+    args.extend((says != Says::NotAsked).then_some("--models"));
+    let ran = stage.assay(&args);
+    let expected = (state.to_owned(), why.to_owned());
+    assert_eq!(posted(&stage), expected, "{for_github:?} {says:?}: {}", ran.stderr);
+}
+
+#[test]
+fn a_review_approves_only_where_that_is_asked_for_and_a_model_read_it_and_nothing_is_left() {
+    let not_set = "`github.when_ready` is not set to `approve`";
+    let (rules_only, open) =
+        ("no model has read the change", "1 open finding at `should` or above");
+    check(APPROVE, Says::Nothing, GOOD, "APPROVED", "");
+    check(APPROVE, Says::May, GOOD, "APPROVED", "");
+    check(APPROVE, Says::Should, GOOD, "COMMENTED", open);
+    check(APPROVE, Says::NotAsked, GOOD, "COMMENTED", rules_only);
+    check(APPROVE, Says::Nothing, BAD, "CHANGES_REQUESTED", "");
+    check("", Says::Nothing, GOOD, "COMMENTED", not_set);
+    check("", Says::NotAsked, GOOD, "COMMENTED", &format!("{not_set}; {rules_only}"));
+    check(
+        "  when_ready: comment\n",
+        Says::Should,
+        GOOD,
+        "COMMENTED",
+        &format!("{not_set}; {open}"),
+    );
+}
+
+#[test]
+fn a_required_reader_that_fails_approves_nothing() {
+    let model = model(Says::Fails);
+    let stage = Stage::with(&with_model(&model), APPROVE);
+    stage.open_pull("prices", GOOD);
+    let ran = stage.assay(&["review", "--pr", &format!("{REPO}#1"), "--post", "--models"]);
+    let (state, why) = posted(&stage);
+    assert_eq!((ran.code, state.as_str()), (3, "COMMENTED"), "{}", ran.stderr);
+    assert!(why.contains("the review is incomplete"), "{why}");
+}
+
+#[test]
+fn a_pull_request_does_not_ask_for_its_own_approval() {
+    let model = model(Says::Nothing);
+    let stage = Stage::with(&with_model(&model), "");
+    let configuration = stage.repository.path().join("config/agent-framework.yaml");
+    let configuration = fs::read_to_string(configuration).unwrap();
+    let evil = configuration.replace("  repositories:", "  when_ready: approve\n  repositories:");
+    assert_ne!(evil, configuration);
+    let files = [("shop.py", GOOD), ("config/agent-framework.yaml", evil.as_str())];
+    stage.open_pull_with("prices", &files, |pull| pull);
+    // As in a job that runs on what the pull request would be merged to.
+    stage.repository.write("config/agent-framework.yaml", evil);
+    let ran = stage.assay(&["review", "--pr", &format!("{REPO}#1"), "--post", "--models"]);
+    let (state, why) = posted(&stage);
+    assert_ne!(state, "APPROVED", "{}", ran.stderr);
+    assert!(state != "COMMENTED" || why.contains("is not set to `approve`"), "{why}");
+}
+
+#[test]
+fn an_agent_approves_by_the_same_decision() {
+    for (for_github, says, state) in
+        [(APPROVE, Says::Nothing, "APPROVED"), ("", Says::Nothing, "COMMENTED")]
+    {
+        let model = model(says);
+        let stage = Stage::with(&with_model(&model), for_github);
+        stage.open_pull("prices", GOOD);
+        let pushed = stage.assay(&["queue", "push", "--pr", &format!("{REPO}#1")]);
+        assert_eq!(pushed.code, 0, "{}", pushed.stderr);
+        let mut agents = stage.agents(&["qa"]);
+        agents.heard("The review stands on");
+        agents.heard("Approved: ");
+        assert_eq!(agents.stop(), 0);
+        assert_eq!(posted(&stage).0, state, "{for_github:?}");
+    }
+}

@@ -1,0 +1,195 @@
+//! Fixes of pull requests that a task names by their number alone, and pull requests that are not
+//! there yet.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use assay_fakes::git;
+use assay_fakes::github::NewPull;
+
+use super::github::{REPO, Stage};
+use super::*;
+
+const BAD: &str = "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n";
+
+/// A task as a reviewer makes it by hand: a ticket, a repository and a number.
+fn fix_task(ticket: &str) -> Value {
+    json!({
+        "id": "fix-by-hand", "type": "fix", "status": "pending", "priority": 50,
+        "created_by": "qa", "assigned_to": "engineer", "created_at": "2026-02-03T10:00:00.000Z",
+        "title": "Address code review feedback for PROJ-123",
+        "description": "Fix issues identified in review:\n\n## Review Findings\n\n\
+            1. [ ] **HIGH** (best_practices): shop.py:2\n    Issue: Breakpoint left in the code\n",
+        "context": { "jira_key": ticket, "pr_number": 1, "github_repo": REPO },
+        "depends_on": [], "retry_count": 0,
+    })
+}
+
+/// Has a hook of the remote run before anything is pushed.
+fn hook(stage: &Stage, script: &str) {
+    let hook = stage.bare.join("hooks/pre-receive");
+    fs::write(&hook, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Gives the subjects of the commits that a branch of the remote has more than its main branch.
+fn commits(stage: &Stage, branch: &str) -> Vec<String> {
+    let listed = git(&stage.bare, &["log", "--format=%an: %s", &format!("main..{branch}")]);
+    listed.lines().map(str::to_owned).collect()
+}
+
+/// Gives the branches of agents here.
+fn own_branches(repository: &Repository) -> String {
+    repository.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/assay"])
+}
+
+/// Waits until the task is given up, and gives it.
+fn given_up(repository: &Repository, agents: &mut Agents<'_>) -> Value {
+    agents.heard("It is given up");
+    let task = read(repository, "queues/engineer/fix-by-hand.json");
+    assert_eq!(task["status"], "failed", "{task}");
+    task
+}
+
+#[test]
+fn a_fix_that_names_a_pull_request_by_its_number_is_made_on_its_branch() {
+    let stage = Stage::with(QUICK, "");
+    let head = stage.open_pull("feature/prices", BAD);
+    drop_in(&stage.repository, "engineer", &fix_task(&stage.ticket));
+    let mut agents = stage.agents(&["engineer"]);
+    agents.heard("Pushed ");
+    completed(&stage.repository, "engineer", "fix-by-hand");
+    assert_eq!(agents.stop(), 0);
+    assert_eq!(
+        commits(&stage, "feature/prices"),
+        ["assay: Address code review feedback for PROJ-123", "tester: prices are added up"]
+    );
+    assert_eq!(git(&stage.bare, &["rev-parse", "feature/prices^"]), head);
+    let text = git(&stage.bare, &["show", "feature/prices:shop.py"]);
+    assert!(!text.contains("breakpoint"), "{text}");
+    let pushed = git(&stage.bare, &["rev-parse", "feature/prices"]);
+    assert_eq!(
+        names(&stage.repository, "queues/qa"),
+        [format!("review-octo.demo-1-main-{pushed}.json")]
+    );
+}
+
+#[test]
+fn a_push_that_passes_the_second_time_leaves_one_commit() {
+    let stage = Stage::with(QUICK, "");
+    stage.open_pull("feature/prices", BAD);
+    // The program would put the flaw in again where it is run on its own work.
+    hook(&stage, "test -e refused || { touch refused; echo 'cannot lock ref' >&2; exit 1; }");
+    drop_in(&stage.repository, "engineer", &fix_task(&stage.ticket));
+    let mut agents = stage.agents(&["engineer"]);
+    let refused = agents.heard("pushing to branch `feature/prices` of `octo/demo` was refused");
+    assert!(refused.contains("remote: cannot lock ref"), "{refused}");
+    assert!(refused.contains("work on its head again"), "{refused}");
+    agents.heard("Pushed ");
+    completed(&stage.repository, "engineer", "fix-by-hand");
+    assert_eq!(agents.stop(), 0);
+    assert_eq!(commits(&stage, "feature/prices").len(), 2);
+    let text = git(&stage.bare, &["show", "feature/prices:shop.py"]);
+    assert!(!text.contains("breakpoint"), "{text}");
+}
+
+#[test]
+fn a_push_that_is_forbidden_is_told_with_its_remedy_and_leaves_no_commit() {
+    let stage = Stage::with(QUICK, "");
+    let head = stage.open_pull("feature/prices", BAD);
+    hook(&stage, "echo 'GH006: Protected branch update failed' >&2; exit 1");
+    drop_in(&stage.repository, "engineer", &fix_task(&stage.ticket));
+    let mut agents = stage.agents(&["engineer"]);
+    let task = given_up(&stage.repository, &mut agents);
+    assert_eq!(agents.stop(), 0);
+    let error = task["last_error"].as_str().unwrap();
+    for part in [
+        "pushing to branch `feature/prices` of `octo/demo` was refused",
+        "remote: GH006: Protected branch update failed",
+        "allow it (rights of the token, protection of the branch, hooks of the server)",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert_eq!(git(&stage.bare, &["rev-parse", "feature/prices"]), head);
+    assert_eq!(own_branches(&stage.repository), "");
+}
+
+#[test]
+fn a_pull_request_from_a_fork_is_handed_to_a_person_before_anything_is_changed() {
+    let stage = Stage::with(QUICK, "");
+    stage.open_pull_with("feature/prices", &[("shop.py", BAD)], |pull| NewPull {
+        head_repo: Some("somebody/demo".to_owned()),
+        ..pull
+    });
+    drop_in(&stage.repository, "engineer", &fix_task(&stage.ticket));
+    let mut agents = stage.agents(&["engineer"]);
+    let task = given_up(&stage.repository, &mut agents);
+    assert_eq!(agents.stop(), 0);
+    let error = task["last_error"].as_str().unwrap();
+    assert!(error.starts_with("octo/demo#1 is from a fork"), "{error}");
+    assert_eq!(task["retry_count"], 0, "{task}");
+    assert_eq!(own_branches(&stage.repository), "");
+    assert_eq!(commits(&stage, "feature/prices").len(), 1);
+    assert_eq!(names(&stage.repository, "queues/architect").len(), 1, "a person is told");
+}
+
+#[test]
+fn without_github_a_pull_request_that_is_not_here_is_not_worked_on() {
+    let repository = Repository::new();
+    repository.write("config/agent-framework.yaml", QUICK);
+    repository.write("shop.py", BAD);
+    repository.commit("a shop");
+    drop_in(&repository, "engineer", &fix_task("PROJ-123"));
+    let mut agents = Agents::start(&repository, &["engineer"]);
+    let task = given_up(&repository, &mut agents);
+    assert_eq!(agents.stop(), 0);
+    let error = task["last_error"].as_str().unwrap();
+    assert!(error.starts_with("the task is about octo/demo#1, and nothing here tells"), "{error}");
+    assert!(error.contains("`github.repositories`") && error.contains("`branch_name`"), "{error}");
+    assert_eq!((&task["retry_count"], own_branches(&repository)), (&json!(0), String::new()));
+}
+
+// ---- pull requests that are not there yet
+
+#[test]
+fn a_review_waits_for_a_pull_request_that_is_not_there_yet() {
+    let stage = Stage::with("task:\n  backoff: { initial: 3, max: 3 }\n  stop_grace: 60\n", "");
+    let context = json!({ "pr_number": 1, "github_repo": REPO });
+    drop_in(&stage.repository, "qa", &review_task("early", &context));
+    let mut agents = stage.agents(&["qa"]);
+    let early = agents.heard("`octo/demo` has no pull request 1");
+    assert!(early.contains("`refs/pull/1/head` is not there"), "{early}");
+    agents.heard("It is tried again in ");
+    stage.open_pull("feature/prices", "def total(prices):\n    return sum(prices, 0)\n");
+    agents.heard("Approved: ");
+    completed(&stage.repository, "qa", "early");
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
+fn a_review_of_a_pull_request_that_never_comes_is_given_up_after_its_retries() {
+    let stage = Stage::with(QUICK, "");
+    let context = json!({ "pr_number": 9, "github_repo": REPO });
+    drop_in(&stage.repository, "qa", &review_task("never", &context));
+    let mut agents = stage.agents(&["qa"]);
+    agents.heard("It is given up");
+    assert_eq!(agents.stop(), 0);
+    let task = read(&stage.repository, "queues/qa/never.json");
+    assert_eq!((&task["status"], &task["retry_count"]), (&json!("failed"), &json!(5)), "{task}");
+}
+
+#[test]
+fn a_person_waits_a_few_seconds_for_a_pull_request_and_is_told_what_to_check() {
+    let stage = Stage::with(QUICK, "");
+    let ran = stage.assay(&["review", "--pr", &format!("{REPO}#9")]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let waits: Vec<&str> = ran
+        .stderr
+        .lines()
+        .filter_map(|line| line.split_once("tried again in "))
+        .map(|it| it.1)
+        .collect();
+    assert_eq!(waits, ["1 s", "2 s", "4 s"], "{}", ran.stderr);
+    let last = ran.stderr.lines().last().unwrap();
+    assert!(last.contains("`octo/demo` has no pull request 9"), "{last}");
+    assert!(last.contains("check the number, or wait if it was opened just now"), "{last}");
+}

@@ -1,0 +1,154 @@
+//! Whether a review approves its pull request: [`Approval`], decided by [`approval`] alone.
+//!
+//! An approval acts in a system that belongs to others, so every condition must hold: the
+//! configuration asks for it, the review is complete, a model read all of the change, and nothing
+//! is open that should be fixed. Every path to GitHub asks this function.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::coverage::Coverage;
+use crate::finding::Finding;
+use crate::grade::Obligation;
+use crate::synthesis::Synthesis;
+use crate::verdict::{Rule, State};
+
+/// What the configuration (`github.when_ready`) asks for where a change is ready.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenReady {
+    /// An approval, where all conditions of [`approval`] hold.
+    Approve,
+    /// A comment.
+    #[default]
+    Comment,
+}
+
+/// Whether a review approves its pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Approval {
+    /// The review approves.
+    Granted,
+    /// The review does not approve; there is at least one reason.
+    Withheld(Vec<Withheld>),
+}
+
+/// One reason why a review does not approve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Withheld {
+    /// The configuration does not ask for approvals.
+    NotConfigured,
+    /// The verdict is `not ready`.
+    NotReady,
+    /// The change has no content to review.
+    NothingToReview,
+    /// A required reader did not answer, or a part of the change or of a report was not read.
+    Incomplete,
+    /// No model read the change.
+    NotRead,
+    /// Some hunks were read by no model.
+    PartlyRead(usize),
+    /// Open findings that should or must be fixed, or whose severity is unknown.
+    Open(usize),
+    /// A finding that may block was held back as unsure.
+    HeldBack,
+}
+
+impl fmt::Display for Withheld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Withheld::NotConfigured => f.write_str("`github.when_ready` is not set to `approve`"),
+            Withheld::NotReady => f.write_str("the change is not ready"),
+            Withheld::NothingToReview => f.write_str("the change has nothing to review"),
+            Withheld::Incomplete => f.write_str("the review is incomplete"),
+            Withheld::NotRead => f.write_str("no model has read the change"),
+            Withheld::PartlyRead(hunks) => {
+                write!(f, "no model has read {}", counted(*hunks, "hunk"))
+            }
+            Withheld::Open(findings) => {
+                write!(f, "{} at `should` or above", counted(*findings, "open finding"))
+            }
+            Withheld::HeldBack => f.write_str("a finding that may block was held back as unsure"),
+        }
+    }
+}
+
+impl Approval {
+    /// Returns true if the review approves.
+    pub fn is_granted(&self) -> bool {
+        match self {
+            Approval::Granted => true,
+            Approval::Withheld(_) => false,
+        }
+    }
+
+    /// Returns the reasons against an approval in words, or `None` where it is granted.
+    pub fn why_not(&self) -> Option<String> {
+        match self {
+            Approval::Granted => None,
+            Approval::Withheld(reasons) => {
+                Some(reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+}
+
+/// Decides whether a review approves its pull request.
+pub fn approval(when_ready: WhenReady, review: &Synthesis) -> Approval {
+    let mut reasons = match when_ready {
+        WhenReady::Approve => Vec::new(),
+        WhenReady::Comment => vec![Withheld::NotConfigured],
+    };
+    reasons.extend(objections(review));
+    match reasons.is_empty() {
+        true => Approval::Granted,
+        false => Approval::Withheld(reasons),
+    }
+}
+
+fn objections(synthesis: &Synthesis) -> Vec<Withheld> {
+    let verdict = &synthesis.verdict;
+    let by_state = match verdict.state {
+        State::NotReady => Some(Withheld::NotReady),
+        State::NothingToReview => Some(Withheld::NothingToReview),
+        State::Ready | State::ReadyWithFixes | State::Incomplete => None,
+    };
+    let is_incomplete = verdict.incomplete || verdict.state == State::Incomplete;
+    let open = synthesis.findings.iter().filter(|finding| counts(finding)).count();
+    let held_back = verdict.because.iter().any(|reason| reason.rule == Rule::HeldBack);
+    [
+        by_state,
+        is_incomplete.then_some(Withheld::Incomplete),
+        unread(synthesis.coverage.as_ref()),
+        (open > 0).then_some(Withheld::Open(open)),
+        held_back.then_some(Withheld::HeldBack),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Returns true if an open finding stands against an approval.
+fn counts(finding: &Finding) -> bool {
+    finding.grade.obligation() != Obligation::May
+        || finding.grade.blocks()
+        || finding.grade.is_unmapped()
+}
+
+/// Returns the objection that a model did not read all of the change. Without a coverage nothing
+/// shows that anybody read anything.
+fn unread(coverage: Option<&Coverage>) -> Option<Withheld> {
+    let Some(coverage) = coverage.filter(|coverage| coverage.by_model > 0) else {
+        return Some(Withheld::NotRead);
+    };
+    match coverage.unread_by_models() {
+        0 => None,
+        hunks => Some(Withheld::PartlyRead(hunks)),
+    }
+}
+
+/// Writes a number with its noun.
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,198 @@
+//! When a review approves: a table over all that decides it.
+
+use assay_findings::coverage::{Coverage, Look, Looks, Requirement};
+use assay_findings::grade::Grade;
+use assay_findings::post::{Approval, Draft, Event, Standing, WhenReady, approval, compose};
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use super::{around, diff};
+
+/// Who reads each of three hunks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Read {
+    RulesOnly,
+    /// A model reads two hunks of three.
+    ModelPartly,
+    Model,
+    /// Nothing is known of who read what.
+    Unknown,
+}
+
+/// What is found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Found {
+    Nothing,
+    May,
+    Should,
+    Must,
+    /// With a severity that is in no vocabulary.
+    UnknownSeverity,
+}
+
+/// What becomes of a required reader besides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Required {
+    Answers,
+    Fails,
+    /// Its list of findings cannot be read in full.
+    Loses,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    read: Read,
+    found: Found,
+    required: Required,
+    /// Whether findings block only from CRITICAL on, so that the verdict is ready with a HIGH one.
+    lenient: bool,
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for read in [Read::RulesOnly, Read::ModelPartly, Read::Model, Read::Unknown] {
+        for found in
+            [Found::Nothing, Found::May, Found::Should, Found::Must, Found::UnknownSeverity]
+        {
+            for required in [Required::Answers, Required::Fails, Required::Loses] {
+                for lenient in [false, true] {
+                    cases.push(Case { read, found, required, lenient });
+                }
+            }
+        }
+    }
+    cases
+}
+
+impl Case {
+    fn synthesis(self) -> Synthesis {
+        let severity = match self.found {
+            Found::Nothing => None,
+            Found::May => Some("LOW"),
+            Found::Should => Some("MEDIUM"),
+            Found::Must => Some("HIGH"),
+            Found::UnknownSeverity => Some("apocalyptic"),
+        };
+        let findings: Vec<Value> = severity
+            .iter()
+            .map(|severity| {
+                json!({"title": "t", "severity": severity, "file": "a.rs", "line": 1,
+                       "description": "It breaks.", "autofix_class": "advisory"})
+            })
+            .collect();
+        let text = json!({"reviewer": "rules", "findings": findings}).to_string();
+        let rules = Report::from_text(&text, "rules", None).of_kind(ReviewerKind::Rules);
+        let mut model = Report::new(Reviewer::new("security", ReviewerKind::Persona));
+        match self.required {
+            Required::Answers => {}
+            Required::Fails => model.unusable = Some("the provider is out".to_owned()),
+            Required::Loses => model.lost = 1,
+        }
+        let lenient = self.lenient.then(|| Grade::from_word("CRITICAL"));
+        let around = Circumstances {
+            coverage: self.coverage(),
+            fail_on: lenient,
+            ..Circumstances::default()
+        };
+        synthesize(&[rules, model], &around)
+    }
+
+    fn coverage(self) -> Option<Coverage> {
+        let by_model = match self.read {
+            Read::Unknown => return None,
+            Read::RulesOnly => 0,
+            Read::ModelPartly => 2,
+            Read::Model => 3,
+        };
+        let look = |read: bool| if read { Look::Reviewed } else { Look::NotConcerned };
+        let looks = |reviewer: &str, kind, read: usize| Looks {
+            reviewer: reviewer.to_owned(),
+            kind,
+            required: true,
+            hunks: (0..3).map(|hunk| look(hunk < read)).collect(),
+        };
+        let readers = [
+            looks("rules", ReviewerKind::Rules, 3),
+            looks("security", ReviewerKind::Persona, by_model),
+        ];
+        Some(Coverage::of(3, &readers, Requirement::None))
+    }
+
+    /// Whether all conditions of an approval hold, said apart from the code.
+    fn may_be_approved(self) -> bool {
+        self.read == Read::Model
+            && matches!(self.found, Found::Nothing | Found::May)
+            && self.required == Required::Answers
+    }
+}
+
+fn draft(synthesis: &Synthesis, when_ready: WhenReady) -> Draft {
+    let diff = diff("a.rs > a.rs\n1 1 +++");
+    compose(synthesis, &super::Surroundings { when_ready, ..around(&diff, None) })
+}
+
+#[test]
+fn a_review_approves_only_where_every_condition_holds() {
+    let mut approved = 0;
+    for case in cases() {
+        let synthesis = case.synthesis();
+        for when_ready in [WhenReady::Approve, WhenReady::Comment] {
+            let expected = when_ready == WhenReady::Approve && case.may_be_approved();
+            let decided = approval(when_ready, &synthesis);
+            assert_eq!(decided.is_granted(), expected, "{when_ready:?} {case:?}: {decided:?}");
+            let draft = draft(&synthesis, when_ready);
+            assert_eq!(draft.event() == Event::Approve, expected, "{when_ready:?} {case:?}");
+            approved += usize::from(expected);
+        }
+    }
+    assert_eq!(approved, 4, "of {} cases", 2 * cases().len());
+}
+
+#[test]
+fn a_comment_says_why_it_is_no_approval_in_the_review_and_in_the_summary() {
+    for case in cases() {
+        for when_ready in [WhenReady::Approve, WhenReady::Comment] {
+            let draft = draft(&case.synthesis(), when_ready);
+            let standing = Standing::default();
+            let (call, summary) = (&draft.calls(&standing)[0], draft.summary(&standing).concat());
+            let is_comment = draft.event() == Event::Comment;
+            for text in [call.body.to_lowercase(), summary] {
+                let says = text.contains("this is a comment and not an approval: ");
+                assert_eq!(says, is_comment, "{when_ready:?} {case:?}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_approval_that_is_withheld_names_every_reason() {
+    let best = Case {
+        read: Read::Model,
+        found: Found::Nothing,
+        required: Required::Answers,
+        lenient: false,
+    };
+    assert_eq!(WhenReady::default(), WhenReady::Comment);
+    assert_eq!(approval(WhenReady::Approve, &best.synthesis()), Approval::Granted);
+    let why_not =
+        |when_ready, case: Case| approval(when_ready, &case.synthesis()).why_not().unwrap();
+    let table = [
+        why_not(WhenReady::Comment, best),
+        why_not(WhenReady::Approve, Case { read: Read::RulesOnly, ..best }),
+        why_not(WhenReady::Approve, Case { read: Read::ModelPartly, ..best }),
+        why_not(WhenReady::Approve, Case { found: Found::Should, ..best }),
+        why_not(WhenReady::Approve, Case { found: Found::Must, lenient: true, ..best }),
+        why_not(WhenReady::Approve, Case { required: Required::Fails, ..best }),
+        why_not(WhenReady::Comment, Case { read: Read::RulesOnly, found: Found::Must, ..best }),
+    ];
+    expect![[r#"
+        `github.when_ready` is not set to `approve`
+        no model has read the change
+        no model has read 1 hunk
+        1 open finding at `should` or above
+        1 open finding at `should` or above
+        the review is incomplete
+        `github.when_ready` is not set to `approve`; the change is not ready; no model has read the change; 1 open finding at `should` or above"#]].assert_eq(&table.join("\n"));
+}
