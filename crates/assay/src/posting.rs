@@ -18,7 +18,7 @@ use assay_store::pulls::RepositoryName;
 use clap::ValueEnum;
 
 use crate::commands::{note, warn};
-use crate::doors::own_folder;
+use crate::environment::state_of;
 use crate::reviewing::Kept;
 use crate::settings::Configuration;
 
@@ -60,6 +60,7 @@ impl Posting<'_> {
             bail!("there is no token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
         }
         let mail = mail(root, &configuration, AN_HOUR, note)?;
+        old_outbox(root).iter().for_each(|warning| warn(warning));
         let head = self.change.pull_head().context("the change is no pull request")?;
         match form {
             PostAs::Review => {
@@ -159,16 +160,25 @@ pub(crate) fn draft(
     compose(synthesis, &around)
 }
 
-/// Gives the way to GitHub and JIRA, as far as they are configured; it is waited so long at a time.
+/// Opens GitHub and JIRA, as far as they are configured, and the outbox for both. `wait` is the longest
+/// wait for a service at a time.
+///
+/// The outbox lies outside of the work tree: tests and fixers run inside, and what they write must not
+/// be sent with the user's token.
 pub(crate) fn mail(
     root: &Path,
     configuration: &Configuration,
     wait: Duration,
     told: impl Fn(&str) + Send + Sync + Clone + 'static,
 ) -> anyhow::Result<Mail> {
-    // Whoever made the repository must not have anything posted.
-    let outbox = Outbox::in_folder(own_folder(root)?.join("outbox"));
+    let outbox = Outbox::in_folder(state_of(root).outside("outbox")?);
     let github = configuration.github.open(wait, told.clone())?;
     let jira = configuration.jira.open(wait, told)?;
     Ok(Mail { outbox, github, jira })
+}
+
+/// Returns the warning that messages in the work tree are not sent; `None` where there are none, or
+/// the user was warned of them before.
+pub(crate) fn old_outbox(root: &Path) -> Option<String> {
+    state_of(root).refuse_old_outbox().map(|refused| refused.to_string())
 }

@@ -18,6 +18,7 @@ mod patch;
 mod recorded;
 mod renames;
 mod snapshot;
+pub mod state;
 pub mod tree;
 mod untracked;
 mod worktree;

@@ -54,6 +54,7 @@ fn check_example(page: &Path, folder: &Path, example: &str) {
         .current_dir(folder)
         .env("PATH", path)
         .env("NO_COLOR", "1")
+        .env("XDG_STATE_HOME", crate::state_home())
         .env_remove("ANTHROPIC_API_KEY")
         .env_remove("OPENAI_API_KEY")
         .output()

@@ -17,6 +17,7 @@ fn review_within(folder: &Path, blocks: u32) -> Option<i32> {
     let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" review");
     let mut command = Command::new("sh");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]).current_dir(folder);
+    command.env("XDG_STATE_HOME", crate::state_home());
     command.output().unwrap().status.code()
 }
 
@@ -71,6 +72,7 @@ fn whoever_stops_assay_stops_what_it_started() {
     let mut assay = Command::new(env!("CARGO_BIN_EXE_assay"))
         .args(["review", "--staged"])
         .current_dir(repository.path())
+        .env("XDG_STATE_HOME", crate::state_home())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

@@ -370,6 +370,7 @@ fn the_verdict_stands_whoever_stops_reading() {
     let status = std::process::Command::new("bash")
         .args(["-c", script, env!("CARGO_BIN_EXE_assay")])
         .current_dir(repository.path())
+        .env("XDG_STATE_HOME", crate::state_home())
         .status()
         .unwrap();
     assert_eq!(status.code(), Some(1));

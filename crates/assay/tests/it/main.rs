@@ -47,6 +47,12 @@ impl Ran {
     }
 }
 
+/// Returns the state home of all tests that name no other one. It lies outside of every work tree that
+/// a test makes.
+fn state_home() -> &'static str {
+    concat!(env!("CARGO_TARGET_TMPDIR"), "/state")
+}
+
 /// Runs assay in a folder with something to read.
 fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
     assay_with(folder, args, input, &[])
@@ -56,6 +62,7 @@ fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
 fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.args(args).current_dir(folder).env("NO_COLOR", "1").env_remove("CARGO_HOME");
+    command.env("XDG_STATE_HOME", state_home());
     for key in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
         command.env_remove(key);
     }

@@ -83,6 +83,7 @@ impl Talk {
             .arg("mcp")
             .args(args)
             .current_dir(folder)
+            .env("XDG_STATE_HOME", crate::state_home())
             .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -239,6 +240,7 @@ impl Served {
         let mut child = Command::new(env!("CARGO_BIN_EXE_assay"))
             .args(["mcp", "task-queue", "--http", "127.0.0.1:0"])
             .current_dir(folder)
+            .env("XDG_STATE_HOME", crate::state_home())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

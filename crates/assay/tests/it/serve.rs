@@ -30,7 +30,11 @@ fn start(repository: &Repository) -> Server {
 }
 
 fn start_with(repository: &Repository, variables: &[(&str, &str)]) -> Server {
-    let own = [("GITHUB_WEBHOOK_SECRET", SECRET), ("JIRA_WEBHOOK_TOKEN", TOKEN)];
+    let own = [
+        ("GITHUB_WEBHOOK_SECRET", SECRET),
+        ("JIRA_WEBHOOK_TOKEN", TOKEN),
+        ("XDG_STATE_HOME", crate::state_home()),
+    ];
     let variables: Vec<_> = own.iter().chain(variables).copied().collect();
     let args = ["--listen", "127.0.0.1:0"];
     Server::start(program(), repository.path(), &args, &variables).unwrap()
@@ -70,7 +74,7 @@ fn a_delivery_is_a_task_once_also_after_a_restart() {
     let task = format!("review-o.r-7-main-{}.json", commit(1));
     assert_eq!(tasks(&repository), [task]);
     let ignored = fs::read_to_string(repository.path().join(".assay/.gitignore")).unwrap();
-    assert!(ignored.contains("/serve/"), "{ignored}");
+    assert!(ignored.lines().any(|line| line == "/*"), "{ignored}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ const DIFF: &str =
 struct Stage {
     github: Arc<fake::GitHub>,
     repository: Repository,
+    state: tempfile::TempDir,
     _server: Server,
 }
 
@@ -39,7 +40,7 @@ impl Stage {
             "github:\n  url: {url}\n  token_env: FAKE_TOKEN\n  repositories: [{REPO}]\n{more}"
         );
         repository.write("config/agent-framework.yaml", &configuration);
-        Stage { github, repository, _server: server }
+        Stage { github, repository, state: tempfile::tempdir().unwrap(), _server: server }
     }
 
     fn open(&self, branch: &str, title: &str, labels: &[&str]) -> u64 {
@@ -49,10 +50,9 @@ impl Stage {
     }
 
     fn variables(&self) -> Vec<(&'static str, String)> {
-        let state = self.repository.path().join(".git/state");
         vec![
             ("FAKE_TOKEN", TOKEN.to_owned()),
-            ("XDG_STATE_HOME", state.display().to_string()),
+            ("XDG_STATE_HOME", self.state.path().display().to_string()),
             ("JIRA_USER", jira::USER.to_owned()),
             ("JIRA_API_TOKEN", jira::TOKEN.to_owned()),
         ]

@@ -217,8 +217,8 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
         agent: Arc::new(agent.clone()),
         name: args.name.clone(),
         works: Arc::new(agents::works(root, &settings)?),
+        announce: announcers(root, &settings, &log)?,
         log: Arc::new(log),
-        announce: announcers(root, &settings)?,
         stop,
         lease: settings.configuration.safeguards.lease(),
         grace: Duration::from_secs(settings.configuration.task.stop_grace),
@@ -234,18 +234,22 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// Opens the queue as soon as it can be reached, or nothing if nobody wants that any more.
-/// Puts together who hears of what agents do.
-fn announcers(root: &Path, settings: &AgentSettings) -> anyhow::Result<Announcers> {
+/// Returns the notifiers that are told what agents do.
+fn announcers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Result<Announcers> {
     let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
-    let mail = posting::mail(root, &settings.configuration, service::A_MOMENT, |_| {})?;
-    if mail.github.is_some() || mail.jira.is_some() {
-        let jira = settings.configuration.jira.clone();
-        all.push(Box::new(ByMail { mail, jira }));
+    let configuration = &settings.configuration;
+    if configuration.github.has_key() || configuration.jira.is_configured() {
+        let mail = posting::mail(root, configuration, service::A_MOMENT, |_| {})?;
+        let warning = posting::old_outbox(root);
+        warning.iter().for_each(|warning| log.tell(Level::Warning, warning));
+        if mail.github.is_some() || mail.jira.is_some() {
+            all.push(Box::new(ByMail { mail, jira: configuration.jira.clone() }));
+        }
     }
     Ok(all.into())
 }
 
+/// Opens the queue as soon as it can be reached; `None` once a stop is requested.
 fn open_queue(
     root: &Path,
     settings: &AgentSettings,

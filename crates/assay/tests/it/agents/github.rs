@@ -38,11 +38,12 @@ pub(super) struct Stage {
     _jira_server: Served,
     pub(super) ticket: String,
     pub(super) bare: PathBuf,
+    state: tempfile::TempDir,
     _host: tempfile::TempDir,
 }
 
 impl Stage {
-    fn new() -> Stage {
+    pub(super) fn new() -> Stage {
         Stage::with(QUICK, "")
     }
 
@@ -82,22 +83,22 @@ impl Stage {
             _jira_server: jira_server,
             ticket,
             bare,
+            state: tempfile::tempdir().unwrap(),
             _host: host,
         }
     }
 
     fn variables(&self) -> Vec<(&'static str, String)> {
-        let state = self.repository.path().join(".git/state");
         vec![
             ("GH_SECRET", TOKEN.to_owned()),
             ("JIRA_SECRET", jira::TOKEN.to_owned()),
             ("GITHUB_WEBHOOK_SECRET", SECRET.to_owned()),
             ("FAKE_KEY", MODEL_KEY.to_owned()),
-            ("XDG_STATE_HOME", state.display().to_string()),
+            ("XDG_STATE_HOME", self.state.path().display().to_string()),
         ]
     }
 
-    fn with_variables<T>(&self, work: impl FnOnce(&[(&str, &str)]) -> T) -> T {
+    pub(super) fn with_variables<T>(&self, work: impl FnOnce(&[(&str, &str)]) -> T) -> T {
         let variables = self.variables();
         let variables: Vec<(&str, &str)> =
             variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -106,6 +107,14 @@ impl Stage {
 
     pub(super) fn agents(&self, args: &[&str]) -> Agents<'_> {
         self.with_variables(|variables| Agents::start_with(&self.repository, args, variables))
+    }
+
+    /// Returns the outbox of the repository, which is there once something waited in it.
+    pub(super) fn outbox(&self) -> PathBuf {
+        let outboxes = fs::read_dir(self.state.path().join("assay/outbox")).unwrap();
+        let mut outboxes: Vec<PathBuf> = outboxes.map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(outboxes.len(), 1, "{outboxes:?}");
+        outboxes.remove(0)
     }
 
     pub(super) fn assay(&self, args: &[&str]) -> Ran {
@@ -367,7 +376,8 @@ fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before(
     let odd = json!({
         "name": "odd", "number": 1, "body": { "kind": "odd" }, "put_at": "2026-02-03T10:00:00.000Z",
     });
-    stage.repository.write(".assay/outbox/somebody/odd.json", odd.to_string());
+    fs::create_dir(stage.outbox().join("somebody")).unwrap();
+    fs::write(stage.outbox().join("somebody/odd.json"), odd.to_string()).unwrap();
     let ran = stage.assay(&review);
     assert!(ran.stderr.contains(&format!("the review stands on {REPO}#1")), "{}", ran.stderr);
     let before = "warning: what was to be told before could not be: it is no letter";

@@ -5,6 +5,7 @@ mod away;
 mod cycle;
 mod github;
 mod keeping;
+mod outbox;
 mod pull_fixes;
 mod trust;
 mod validation;
@@ -50,6 +51,7 @@ impl<'a> Agents<'a> {
             .args(["agent", "start"])
             .args(args)
             .current_dir(repository.path())
+            .env("XDG_STATE_HOME", crate::state_home())
             .env_remove("ANTHROPIC_API_KEY")
             .env_remove("OPENAI_API_KEY")
             .envs(variables.iter().copied())

@@ -21,6 +21,7 @@ fn no_update_of_thirty_two_processes_is_lost() {
             .args(["--finding", &format!("found by {number}")])
             .args(phase)
             .current_dir(repository.path())
+            .env("XDG_STATE_HOME", crate::state_home())
             .stdout(Stdio::null())
             .spawn()
             .unwrap()

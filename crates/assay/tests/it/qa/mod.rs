@@ -172,6 +172,7 @@ impl Stage {
             .arg("qa")
             .args(args)
             .current_dir(self.repository.path())
+            .env("XDG_STATE_HOME", crate::state_home())
             .env("NO_COLOR", "1")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -1,0 +1,55 @@
+//! What lies below `.assay/`: what people write, what is state, and which of it git sees.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Files and folders below `.assay/` that people write and commit. All else is state.
+const AUTHORED: [&str; 6] =
+    ["rules", "personas", "prompts", "baseline.json", "flows.yaml", ".gitignore"];
+
+/// How the ignore file begins, whichever version wrote it.
+const OURS: &str = "# Written by assay:";
+
+/// Returns true if a path from the root of a work tree is state: below `.assay/`, or `.assay` itself
+/// as something else than a folder, and none of what people write there.
+pub fn is_state(path: &str) -> bool {
+    let mut parts = path.split('/');
+    let is_below = parts.next() == Some(super::FOLDER);
+    is_below && parts.next().is_none_or(|name| !AUTHORED.contains(&name))
+}
+
+/// Returns true if a path from the root of a work tree is below `.assay/`, and people write it.
+pub fn is_authored(path: &str) -> bool {
+    path.split('/').next() == Some(super::FOLDER) && !is_state(path)
+}
+
+/// Returns the ignore file: all but what people write, so that a later kind of state is covered too.
+fn ignored() -> String {
+    let authored = AUTHORED.iter().filter(|name| **name != ".gitignore");
+    let authored: String = authored.map(|name| format!("!/{name}\n")).collect();
+    format!("{OURS} state of this machine, which is not meant for git.\n/*\n{authored}")
+}
+
+/// Makes the folder with its ignore file, or completes the file that an older version wrote. A file
+/// that a person wrote is left alone.
+pub(super) fn make(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let path = folder.join(".gitignore");
+    let text = ignored();
+    match fs::read_to_string(&path) {
+        Ok(found) if found.starts_with(OURS) && found != text => write_whole(&path, &text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => write_whole(&path, &text),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Writes a file whole or not at all.
+pub(super) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    fs::File::open(folder)?.sync_all()
+}

@@ -1,0 +1,285 @@
+//! Seals: what this machine wrote, recorded outside of the work tree.
+//!
+//! A seal is a small file in the state home with the digest of one unit of state. What is written once
+//! is sealed before it takes its place ([`Kind::seal_bytes`], [`Kind::seal_draft`]), so that a crash in
+//! between leaves a seal without a unit. What changes is held meanwhile ([`Kind::hold`]): its seal says
+//! *open* until the change is over, and an open seal that no process holds was left by a crash.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::folder::write_whole;
+use super::{FOLDER, Reason, State, StateError, at, short_hash};
+
+/// Stands in a seal for a digest while the unit changes.
+const OPEN: &str = "open";
+
+/// Where the seals of a work tree lie in the state home.
+const SEALS: &str = "seals";
+
+/// Files that SQLite keeps beside a database, and that decide what is read from it.
+const BESIDE_A_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// One kind of state, such as `.assay/runs`, whose folder did not come from elsewhere.
+#[derive(Debug, Clone)]
+pub struct Kind {
+    state: State,
+    path: PathBuf,
+    /// The path without links, for a folder that the user named.
+    named: Option<PathBuf>,
+}
+
+impl Kind {
+    pub(super) fn new(state: State, path: PathBuf, named: Option<PathBuf>) -> Kind {
+        Kind { state, path, named }
+    }
+
+    /// Returns the path of the kind's folder or file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the folder, and `.assay/` with its ignore file around it.
+    pub fn make(&self) -> Result<(), StateError> {
+        if self.named.is_none() {
+            self.state.make()?;
+        }
+        fs::create_dir_all(&self.path).map_err(at(&self.path))
+    }
+
+    /// Returns the names in the folder, sorted; none where there is no folder.
+    pub fn names(&self) -> Result<Vec<String>, StateError> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(at(&self.path)(error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(at(&self.path))?;
+            names.extend(entry.file_name().into_string().ok());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Returns the path of a unit that this machine wrote; `None` where there is no such unit. Fails
+    /// if the unit has no authority.
+    pub fn check(&self, unit: &str) -> Result<Option<PathBuf>, StateError> {
+        let path = self.unit(unit);
+        let Some(digest) = self.digest(&path)? else { return Ok(None) };
+        match self.read_seal(&path)?.as_deref() {
+            Some(sealed) if sealed == digest || sealed == OPEN => Ok(Some(path)),
+            Some(_) => Err(self.refused(&path, Reason::Changed)),
+            None => Err(self.refused(&path, Reason::Unsealed)),
+        }
+    }
+
+    /// Seals a file that is about to be written with these bytes.
+    pub fn seal_bytes(&self, unit: &str, bytes: &[u8]) -> Result<(), StateError> {
+        let mut digest = blake3::Hasher::new();
+        add(&mut digest, b"file", bytes);
+        self.write_seal(&self.unit(unit), &digest.finalize().to_hex())
+    }
+
+    /// Seals a unit that is about to be made of a draft, which lies beside its place.
+    pub fn seal_draft(&self, unit: &str, draft: &Path) -> Result<(), StateError> {
+        match self.digest(draft)? {
+            Some(digest) => self.write_seal(&self.unit(unit), &digest),
+            None => Ok(()),
+        }
+    }
+
+    /// Holds a unit that changes over time, and keeps other processes from it until the value is
+    /// dropped. Fails if the unit has no authority.
+    pub fn hold(&self, unit: &str) -> Result<Held, StateError> {
+        let path = self.unit(unit);
+        let lock = match self.lock() {
+            Ok(lock) => Some(lock),
+            // A unit that is not there needs no seal to be read.
+            Err(StateError::NoHome { .. }) if path.symlink_metadata().is_err() => None,
+            Err(error) => return Err(error),
+        };
+        let is_there = self.check(unit)?.is_some();
+        Ok(Held { kind: self.clone(), path, is_there, is_changing: false, _lock: lock })
+    }
+
+    /// Forgets seals of this work tree whose units are gone.
+    pub fn prune(&self) {
+        let Ok(folder) = self.state.outside(SEALS) else { return };
+        let seals = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        for seal in seals.filter(|path| path.extension().is_none()) {
+            let text = fs::read_to_string(&seal).unwrap_or_default();
+            let unit = text.split_once('\n').map(|(_, path)| PathBuf::from(path.trim_end()));
+            if unit.is_some_and(|unit| unit.symlink_metadata().is_err()) {
+                let _ = fs::remove_file(seal);
+            }
+        }
+    }
+
+    fn unit(&self, unit: &str) -> PathBuf {
+        if unit.is_empty() { self.path.clone() } else { self.path.join(unit) }
+    }
+
+    fn refused(&self, path: &Path, reason: Reason) -> StateError {
+        StateError::Refused { path: self.state.shown(path), reason }
+    }
+
+    /// Waits until no other process holds a unit of this kind.
+    fn lock(&self) -> Result<File, StateError> {
+        let folder = self.state.outside(SEALS)?;
+        let path = folder.join(format!("{}.lock", self.name_of(&self.path)));
+        let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = open.map_err(at(&path))?;
+        file.lock().map_err(at(&path))?;
+        Ok(file)
+    }
+
+    /// Returns the path of a unit as it is recorded: without links in the root.
+    fn recorded(&self, path: &Path) -> PathBuf {
+        let below = path.strip_prefix(&self.path).unwrap_or(Path::new(""));
+        let kind = match &self.named {
+            Some(named) => named.clone(),
+            None => {
+                let name = self.path.file_name().unwrap_or_default();
+                self.state.real_root.join(FOLDER).join(name)
+            }
+        };
+        if below.as_os_str().is_empty() { kind } else { kind.join(below) }
+    }
+
+    fn name_of(&self, path: &Path) -> String {
+        short_hash(self.recorded(path).as_os_str().as_encoded_bytes(), 32)
+    }
+
+    fn seal_path(&self, path: &Path) -> Result<PathBuf, StateError> {
+        Ok(self.state.outside(SEALS)?.join(self.name_of(path)))
+    }
+
+    fn read_seal(&self, path: &Path) -> Result<Option<String>, StateError> {
+        let seal = self.seal_path(path)?;
+        match fs::read_to_string(&seal) {
+            Ok(text) => Ok(text.lines().next().map(str::to_owned)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(at(&seal)(error)),
+        }
+    }
+
+    fn write_seal(&self, path: &Path, digest: &str) -> Result<(), StateError> {
+        let seal = self.seal_path(path)?;
+        let text = format!("{digest}\n{}\n", self.recorded(path).display());
+        write_whole(&seal, &text).map_err(at(&seal))
+    }
+
+    /// Takes the digest of a unit; `None` where there is none. A link anywhere in the unit, or on the
+    /// way to it, is refused.
+    fn digest(&self, path: &Path) -> Result<Option<String>, StateError> {
+        let above = path.ancestors().skip(1).take_while(|above| above.starts_with(&self.path));
+        for above in above {
+            if above.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+                return Err(self.refused(above, Reason::Link));
+            }
+        }
+        let mut digest = blake3::Hasher::new();
+        if !self.add_path(&mut digest, path, b"file")? {
+            return Ok(None);
+        }
+        if path.extension().is_some_and(|end| end == "db") {
+            for end in BESIDE_A_DATABASE {
+                let mut beside = path.as_os_str().to_owned();
+                beside.push(end);
+                self.add_path(&mut digest, Path::new(&beside), end.as_bytes())?;
+            }
+        }
+        Ok(Some(digest.finalize().to_hex().to_string()))
+    }
+
+    /// Adds a file or a folder to a digest. Returns false if there is none.
+    fn add_path(
+        &self,
+        digest: &mut blake3::Hasher,
+        path: &Path,
+        name: &[u8],
+    ) -> Result<bool, StateError> {
+        let found = match path.symlink_metadata() {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(at(path)(error)),
+        };
+        if found.is_file() {
+            add(digest, name, &fs::read(path).map_err(at(path))?);
+            return Ok(true);
+        }
+        if !found.is_dir() {
+            return Err(self.refused(path, Reason::Link));
+        }
+        add(digest, name, b"folder");
+        let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let mut names: Vec<_> =
+            entries.map_err(at(path))?.into_iter().map(|entry| entry.file_name()).collect();
+        names.sort();
+        for name in names {
+            self.add_path(digest, &path.join(&name), name.as_encoded_bytes())?;
+        }
+        add(digest, b"", b"");
+        Ok(true)
+    }
+}
+
+/// Adds a name and bytes to a digest, kept apart from what follows.
+fn add(digest: &mut blake3::Hasher, name: &[u8], bytes: &[u8]) {
+    for part in [name, bytes] {
+        digest.update(&(part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+}
+
+/// A unit of state that no other process uses meanwhile.
+#[derive(Debug)]
+pub struct Held {
+    kind: Kind,
+    path: PathBuf,
+    is_there: bool,
+    is_changing: bool,
+    _lock: Option<File>,
+}
+
+impl Held {
+    /// Returns the path of the unit.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns true if the unit was there when it was taken.
+    pub fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    /// Announces that the unit changes. It is sealed as it then is when the value is dropped.
+    pub fn change(&mut self) -> Result<(), StateError> {
+        if !self.is_changing {
+            self.kind.write_seal(&self.path, OPEN)?;
+            self.is_changing = true;
+        }
+        Ok(())
+    }
+
+    /// Seals the unit as it is.
+    pub fn seal(&mut self) -> Result<(), StateError> {
+        self.is_changing = false;
+        match self.kind.digest(&self.path)? {
+            Some(digest) => self.kind.write_seal(&self.path, &digest),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.is_changing {
+            // A seal that cannot be written stays open, as after a crash.
+            let _ = self.seal();
+        }
+    }
+}

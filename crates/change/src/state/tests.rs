@@ -1,0 +1,262 @@
+//! Attacks on state, as a table: what is put where, and what becomes of it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use assay_fakes::Repository;
+use tempfile::TempDir;
+
+use super::*;
+
+struct Case {
+    repository: Repository,
+    home: TempDir,
+}
+
+impl Case {
+    fn new() -> Case {
+        Case { repository: Repository::new(), home: tempfile::tempdir().unwrap() }
+    }
+
+    fn state(&self) -> State {
+        State::new(self.repository.path(), Some(self.home.path()))
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.repository.path().join(path)
+    }
+
+    /// Writes a unit as assay does.
+    fn write(&self, kind: &str, unit: &str, text: &str) {
+        let kind = self.state().open(kind).unwrap();
+        self.state().make().unwrap();
+        let mut held = kind.hold(unit).unwrap();
+        held.change().unwrap();
+        if let Some(folder) = held.path().parent() {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(held.path(), text).unwrap();
+    }
+
+    /// Returns what is read of a unit, or why it is refused.
+    fn read(&self, kind: &str, unit: &str) -> Result<Option<String>, Reason> {
+        match self.state().open(kind).and_then(|kind| kind.check(unit)) {
+            Ok(path) => Ok(path.map(|path| fs::read_to_string(path).unwrap())),
+            Err(StateError::Refused { reason, .. }) => Err(reason),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let place = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &place),
+            false => drop(fs::copy(entry.path(), place).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn what_this_machine_wrote_is_read_again() {
+    let case = Case::new();
+    assert_eq!(case.read("runs", "one"), Ok(None));
+    case.write("runs", "one", "mine");
+    assert_eq!(case.read("runs", "one"), Ok(Some("mine".to_owned())));
+    case.write("runs", "one", "again");
+    assert_eq!(case.read("runs", "one"), Ok(Some("again".to_owned())));
+}
+
+#[test]
+fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
+    type Attack = (&'static str, fn(&Case, &str), Reason);
+    let attacks: [Attack; 9] = [
+        ("edited", |case, unit| fs::write(case.path(unit), "forged").unwrap(), Reason::Changed),
+        ("rolled back", |case, unit| {
+            let (kind, name) = unit.strip_prefix(".assay/").unwrap().split_once('/').unwrap();
+            let before = fs::read(case.path(unit)).unwrap();
+            case.write(kind, name, "newer");
+            fs::write(case.path(unit), before).unwrap();
+        }, Reason::Changed),
+        ("forced into git", |case, unit| {
+            drop(case.repository.git(&["add", "--force", unit]));
+        }, Reason::Tracked),
+        ("brought by a branch", |case, unit| {
+            case.repository.git(&["add", "--force", unit]);
+            case.repository.git(&["commit", "--quiet", "--message", "state"]);
+            case.repository.git(&["switch", "--quiet", "--orphan", "empty"]);
+            case.repository.git(&["switch", "--quiet", "main"]);
+        }, Reason::Tracked),
+        ("written by a test", |case, unit| {
+            fs::remove_dir_all(case.home.path()).unwrap();
+            fs::create_dir(case.home.path()).unwrap();
+            fs::write(case.path(unit), "forged").unwrap();
+        }, Reason::Unsealed),
+        ("the unit is a link", |case, unit| {
+            let real = case.path("real");
+            fs::rename(case.path(unit), &real).unwrap();
+            symlink(&real, case.path(unit)).unwrap();
+        }, Reason::Link),
+        ("the kind is a link", |case, unit| {
+            let kind = case.path(unit).parent().unwrap().to_owned();
+            fs::rename(&kind, case.path("real")).unwrap();
+            symlink(case.path("real"), kind).unwrap();
+        }, Reason::Link),
+        ("the folder is a link", |case, _| {
+            fs::rename(case.path(".assay"), case.path("real")).unwrap();
+            symlink(case.path("real"), case.path(".assay")).unwrap();
+        }, Reason::Link),
+        ("the folder is a repository", |case, _| {
+            fs::create_dir(case.path(".assay/.git")).unwrap();
+        }, Reason::Repository),
+    ];
+    for kind in ["runs", "cache", "delegated", "gates", "reports", "a-later-kind"] {
+        for (name, attack, reason) in attacks {
+            let case = Case::new();
+            case.repository.write("a.txt", "a\n");
+            case.repository.commit("a");
+            case.write(kind, "one.json", "mine");
+            attack(&case, &format!(".assay/{kind}/one.json"));
+            assert_eq!(case.read(kind, "one.json"), Err(reason), "{kind}: {name}");
+        }
+    }
+}
+
+#[test]
+fn a_copied_folder_has_no_authority_in_another_tree() {
+    let (one, other) = (Case::new(), Case::new());
+    one.write("runs", "one", "mine");
+    copy(&one.path(".assay"), &other.path(".assay"));
+    let state = State::new(other.repository.path(), Some(one.home.path()));
+    let error = state.open("runs").unwrap().check("one").unwrap_err();
+    assert!(matches!(error, StateError::Refused { reason: Reason::Unsealed, .. }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "`.assay/runs/one` is not used: this version of assay did not write it on this machine at \
+         this place; look at it, and delete it with `rm -r .assay/runs/one`"
+    );
+}
+
+#[test]
+fn a_file_that_is_added_to_a_folder_voids_it() {
+    let case = Case::new();
+    let kind = case.state().open("runs").unwrap();
+    kind.make().unwrap();
+    let draft = kind.path().join(".draft");
+    fs::create_dir(&draft).unwrap();
+    fs::write(draft.join("fixes.json"), "[]").unwrap();
+    kind.seal_draft("one", &draft).unwrap();
+    fs::rename(&draft, kind.path().join("one")).unwrap();
+    assert!(kind.check("one").unwrap().is_some());
+    fs::write(kind.path().join("one/more.json"), "[]").unwrap();
+    assert!(kind.check("one").unwrap_err().is_refusal());
+    fs::remove_file(kind.path().join("one/more.json")).unwrap();
+    assert!(kind.check("one").unwrap().is_some());
+    fs::remove_file(kind.path().join("one/fixes.json")).unwrap();
+    symlink("/dev/null", kind.path().join("one/fixes.json")).unwrap();
+    assert!(kind.check("one").unwrap_err().is_refusal());
+}
+
+#[test]
+fn what_lies_beside_a_database_is_part_of_it() {
+    let case = Case::new();
+    case.write("ledger.db", "", "tables");
+    fs::write(case.path(".assay/ledger.db-wal"), "forged").unwrap();
+    assert_eq!(case.read("ledger.db", ""), Err(Reason::Changed));
+}
+
+#[test]
+fn a_change_that_a_crash_cut_short_leaves_the_unit_usable() {
+    let case = Case::new();
+    case.write("ledger.db", "", "before");
+    let mut held = case.state().open("ledger.db").unwrap().hold("").unwrap();
+    held.change().unwrap();
+    fs::write(held.path(), "after").unwrap();
+    // Neither sealed nor dropped, as if the process were gone.
+    std::mem::forget(held);
+    assert_eq!(case.read("ledger.db", ""), Ok(Some("after".to_owned())));
+}
+
+#[test]
+fn without_a_place_outside_of_the_tree_state_is_refused_and_not_absent() {
+    let case = Case::new();
+    case.write("runs", "one", "mine");
+    let inside = case.path("state");
+    for home in [None, Some(inside.as_path())] {
+        let state = State::new(case.repository.path(), home);
+        let error = state.open("runs").unwrap().check("one").unwrap_err();
+        assert!(matches!(error, StateError::NoHome { .. }), "{error}");
+        assert!(state.outside("outbox").is_err());
+        assert!(!inside.exists());
+    }
+}
+
+#[test]
+fn the_ignore_file_covers_every_kind_and_completes_what_an_older_version_wrote() {
+    let case = Case::new();
+    case.repository.write(".assay/.gitignore", "# Written by assay: what is not meant for git.\n/runs/\n");
+    case.state().make().unwrap();
+    for path in ["outbox/pull-1/a.json", "runs/1/log", "a-later-kind", "ledger.db-wal", "x.tmp"] {
+        case.repository.write(format!(".assay/{path}"), "state");
+    }
+    for path in ["rules/a.yml", "personas/a.md", "prompts/a.md", "baseline.json", "flows.yaml"] {
+        case.repository.write(format!(".assay/{path}"), "mine");
+    }
+    case.repository.git(&["add", "."]);
+    let listed = case.repository.git(&["ls-files", ".assay"]);
+    assert_eq!(
+        listed.lines().collect::<Vec<_>>(),
+        [
+            ".assay/baseline.json", ".assay/flows.yaml", ".assay/personas/a.md",
+            ".assay/prompts/a.md", ".assay/rules/a.yml",
+        ]
+    );
+    case.repository.write(".assay/.gitignore", "/mine/\n");
+    case.state().make().unwrap();
+    assert_eq!(fs::read_to_string(case.path(".assay/.gitignore")).unwrap(), "/mine/\n");
+}
+
+#[test]
+fn a_folder_is_known_by_its_whole_name() {
+    for path in [".assay/rules-disabled/a.yml", ".assay/runs/1", ".assay", ".assay/baseline.json.bak"] {
+        assert!(is_state(path), "{path}");
+    }
+    for path in [".assay/rules/a.yml", ".assay/baseline.json", ".assay-x/runs/1", "src/.assay/runs"] {
+        assert!(!is_state(path), "{path}");
+    }
+}
+
+#[test]
+fn seals_of_units_that_are_gone_are_forgotten() {
+    let case = Case::new();
+    case.write("runs", "one", "mine");
+    case.write("runs", "two", "mine");
+    fs::remove_file(case.path(".assay/runs/one")).unwrap();
+    case.state().open("runs").unwrap().prune();
+    let seals = fs::read_dir(case.state().outside("seals").unwrap()).unwrap();
+    let seals = seals.filter(|seal| seal.as_ref().unwrap().path().extension().is_none());
+    assert_eq!(seals.count(), 1);
+    assert_eq!(case.read("runs", "two"), Ok(Some("mine".to_owned())));
+}
+
+#[test]
+fn an_old_outbox_is_refused_once_and_only_where_it_holds_messages() {
+    let case = Case::new();
+    let told = || case.state().refuse_old_outbox().is_some();
+    assert!(!told());
+    for path in ["locks/pull-1", "memory/pull-1.json", "undelivered/pull-1-a.json", ".lock"] {
+        case.repository.write(format!(".assay/outbox/{path}"), "");
+    }
+    assert!(!told());
+    case.repository.write(".assay/outbox/pull-1/a.json", "{}");
+    assert_eq!([told(), told()], [true, false]);
+    case.repository.write(".assay/outbox/pull-1/b.json", "{}");
+    assert_eq!([told(), told()], [true, false]);
+    fs::remove_dir_all(case.path(".assay/outbox")).unwrap();
+    symlink("/nowhere", case.path(".assay/outbox")).unwrap();
+    assert_eq!([told(), told()], [true, false]);
+}
