@@ -16,14 +16,14 @@ use assay_change::{GitError, Scope, Selection};
 use assay_findings::gate::Mode;
 use assay_findings::path::RepoPath;
 use assay_review::fixer::{Errand, FixerError, Mended};
+use assay_review::handed_in;
 use assay_review::persona::Tier;
-use assay_review::{handed_in, runs};
 use assay_validate::ending::Ending;
 use assay_validate::paper::ESCALATION;
 use serde_json::Value;
 
 use crate::commands::fix::apply_safe;
-use crate::environment::variable;
+use crate::environment::{state_of, variable};
 use crate::models::{self, Asked, Keeping, Line, ModelArgs};
 use crate::posting;
 use crate::reviewing::{Prepared, breaks_something};
@@ -37,15 +37,19 @@ use crate::validating::{self, CameTo, Host, Place, Silent};
 /// Puts together the kinds of work that agents do in a repository.
 pub(crate) fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
     let publishes = publishes(root, &settings.configuration)?;
+    let state = state_of(root);
     let shop = Shop {
         publishes,
         root: root.to_owned(),
-        worktrees: runs::state_folder_path(root).join("worktrees"),
+        worktrees: state.open("worktrees")?.path().to_owned(),
+        state: state.clone(),
         workflow: settings.configuration.workflow.clone(),
         roster: settings.roster.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let variables = Runner::needed().filter_map(|name| Some((name.to_owned(), variable(name)?)));
+    // What an agent's program starts of assay finds the same seals.
+    let needed = Runner::needed().chain(["XDG_STATE_HOME"]);
+    let variables = needed.filter_map(|name| Some((name.to_owned(), variable(name)?)));
     let (root, mcp) = (root.to_owned(), settings.mcp.clone());
     let runner = Runner { root: root.clone(), mcp, variables: variables.collect() };
     let by_program = |leaves| CommandWork { shop: shop.clone(), runner: runner.clone(), leaves };
@@ -87,7 +91,7 @@ impl Reviews for ByCommand {
         let also = persona(job.agent);
         let asked = Asked { args: &args, keeping: Keeping::Answers, line: None, also };
         let prepared = Prepared::open(root, scope, &Selection::default(), asked);
-        let handed_in = handed_in::for_task(root, &job.task.id);
+        let handed_in = handed_in::for_task(&state_of(root), &job.task.id);
         let handed_in = handed_in.map_err(|error| failed(&error.into()))?;
         let prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
         if let Some(trouble) = prepared.memory_trouble() {

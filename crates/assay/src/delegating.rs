@@ -22,8 +22,9 @@ use assay_serve::review::{Begin, Begun, Ended, Finish, Fixing, Reviews};
 use assay_store::task::Moment;
 
 use crate::commands::today;
+use crate::environment::state_of;
 use crate::memory::{self, Recalled};
-use crate::models::{check_apart, named};
+use crate::models::{check_apart, named, prior_findings};
 use crate::reviewing::{followed, time_id};
 use crate::settings::Settings;
 
@@ -58,6 +59,8 @@ impl Repository {
         let source = settings.qa.memory()?;
         let date = today().map(String::from).unwrap_or_default();
         let Recalled { memory, trouble: forgotten } = memory::recalled(&source, &change, &date);
+        let state = state_of(&change.root);
+        let (prior, unknown) = prior_findings(&state, &change);
         let models = RecordedModels {
             // Whoever is reviewed does not choose who reads it.
             named: Vec::new(),
@@ -65,16 +68,17 @@ impl Repository {
             personas: settings.personas.clone(),
             tiers: [(); 3].map(|()| host_description(&what.model)),
             thinking: 0,
-            prior: runs::prior_findings(&change),
+            prior,
             memory,
             second_looks: settings.second_looks,
             largest_part: Some(LARGEST_PART),
         };
-        let from_ledger = ledger::dismissals(&change.root);
+        let from_ledger = ledger::dismissals(&state);
         let notes = settings.notes.iter().cloned().chain(trouble(&from_ledger));
-        let notes = notes.chain(forgotten).collect();
+        let notes = notes.chain(forgotten).chain(unknown).collect();
         let terms = terms(&settings, &from_ledger, &change)?;
         let review = delegation::start(Start {
+            state: &state,
             id: time_id(jiff::Timestamp::now()).parse()?,
             host: &what.model,
             change: &change,
@@ -105,14 +109,14 @@ impl Repository {
     }
 
     fn close(&self, id: &ReviewId) -> anyhow::Result<Finish> {
-        let review = delegation::open(&self.root, id)?;
+        let review = delegation::open(&state_of(&self.root), id)?;
         let (scope, selection) = review.scope();
         let now = match self.opened(scope, selection) {
             Err(error) if is_gone(&error) => None,
             opened => Some(opened?),
         };
         let (change, settings) = now.map(|now| (now.change, now.settings)).unzip();
-        let from_ledger = ledger::dismissals(&self.root);
+        let from_ledger = ledger::dismissals(&state_of(&self.root));
         let now = change.as_ref().zip(settings);
         let now = now.map(|(change, settings)| present(&review, change, settings, &from_ledger));
         let now = now.transpose()?;
@@ -130,7 +134,7 @@ impl Repository {
 
     /// Tells what a review came to, as it is kept: without anything that must not leave the machine.
     fn ended(&self, id: &ReviewId) -> anyhow::Result<Ended> {
-        let finished = mend::finished(&self.root, id)?;
+        let finished = mend::finished(&state_of(&self.root), id)?;
         Ok(Ended {
             run: finished.run().to_owned(),
             title: finished.title().to_owned(),
@@ -148,7 +152,7 @@ impl Repository {
     }
 
     fn fixing(&self, id: &ReviewId, skip: &BTreeSet<String>) -> anyhow::Result<Fixing> {
-        let finished = mend::finished(&self.root, id)?;
+        let finished = mend::finished(&state_of(&self.root), id)?;
         let Opened { change, settings } = self.since(&finished)?;
         let at_a_time = settings.at_a_time;
         let since = finished.since(&change, local(settings), at_a_time);
@@ -163,7 +167,7 @@ impl Repository {
     }
 
     fn verified(&self, id: &ReviewId, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)> {
-        let finished = mend::finished(&self.root, id)?;
+        let finished = mend::finished(&state_of(&self.root), id)?;
         let Opened { change, settings } = self.since(&finished)?;
         let at_a_time = settings.at_a_time;
         let since = finished.since(&change, local(settings), at_a_time);
@@ -229,10 +233,12 @@ fn keep(
     let at = jiff::Timestamp::now();
     let id = time_id(at);
     let record = closed.record(now, env!("CARGO_PKG_VERSION"));
-    record.save(&id)?;
+    let state = state_of(&record.change.root);
+    record.save(&state, &id)?;
     let Ok(dismissals) = from_ledger else { return Ok((id, trouble(from_ledger))) };
     let dismissals = &followed(dismissals.clone(), record.change)?;
     let kept = ledger::Kept {
+        state: &state,
         run: &id,
         at: Moment(at),
         change: record.change,
@@ -271,7 +277,7 @@ impl Reviews for Repository {
 
     fn open(&self, review: &str) -> Result<Delegated, Refusal> {
         let opened = id(review)?;
-        delegation::open(&self.root, &opened).map_err(|error| refused(error.into()))
+        delegation::open(&state_of(&self.root), &opened).map_err(|error| refused(error.into()))
     }
 
     fn finish(&self, review: &str) -> Result<Finish, Refusal> {

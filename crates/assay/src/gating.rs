@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, bail};
+use assay_change::state::Kind;
 use assay_change::tree::DirTree;
 use assay_change::{Change, GitError, LeaveOut, Scope, Selection};
 use assay_findings::ground::Tree;
@@ -19,9 +20,9 @@ use assay_gates::phase::Phase;
 use assay_gates::plan::{self, Plan};
 use assay_gates::subject::Subject;
 use assay_gates::verifier::{Judge, Verifiers};
-use assay_review::runs;
 use assay_rules::Rulebook;
 
+use crate::environment::state_of;
 use crate::exit::NothingKnown;
 use crate::models::{self, Line, ModelArgs};
 use crate::queues;
@@ -29,8 +30,8 @@ use crate::settings::Settings;
 use crate::settings::fixer::ChosenFixer;
 use crate::settings::models::StoredModels;
 
-/// Where the state of gates lies in a repository, unless told otherwise.
-const STATE: &str = ".assay/gates";
+/// The kind of state that gates keep, unless the user names a folder.
+const STATE: &str = "gates";
 
 /// Which gate is meant, and who is asked.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +60,7 @@ pub(crate) struct Place {
     pub(crate) root: PathBuf,
     pub(crate) keep: Keep,
     folder: PathBuf,
+    kind: Kind,
 }
 
 /// A gate with what it looks at.
@@ -94,18 +96,20 @@ impl Place {
         state_dir: Option<&Path>,
     ) -> anyhow::Result<Place> {
         let root = queues::root(folder)?;
-        let folder = match state_dir {
-            Some(state_dir) => folder.join(state_dir),
-            None => root.join(STATE),
+        let state = state_of(&root);
+        let files = Phase::ALL
+            .into_iter()
+            .flat_map(|phase| [format!("qr-{phase}.json"), format!("qr-{phase}.state.json")]);
+        let kind = match state_dir {
+            Some(state_dir) => {
+                state.open_folder(&folder.join(state_dir), &files.collect::<Vec<_>>())
+            }
+            None => state.open(STATE),
         };
-        if let Some(brought) = brought(&root, &folder) {
-            bail!(
-                "`{brought}` came with the repository, so nobody here saw what it says; take it \
-                 out of the repository, or name another folder with `--state-dir`"
-            );
-        }
-        let keep = Keep::new(&folder, phase);
-        Ok(Place { root, keep, folder })
+        let kind = kind.context("the state of the gate cannot be used")?;
+        let folder = kind.path().to_owned();
+        let keep = Keep::new(kind.clone(), phase);
+        Ok(Place { root, keep, folder, kind })
     }
 
     /// Says whether a path from the root is one of a gate's own files.
@@ -128,20 +132,6 @@ fn inside(root: &Path, folder: &Path) -> Option<String> {
     Some(folder.strip_prefix(root).ok()?.to_str()?.to_owned())
 }
 
-/// Names a state that came with a repository.
-fn brought(root: &Path, folder: &Path) -> Option<String> {
-    if !folder.exists() {
-        return None;
-    }
-    let name = inside(root, folder)?;
-    // A folder of the repository may hold other things, but no state of a gate.
-    let is_brought = Phase::ALL.into_iter().any(|phase| {
-        let file = format!("{name}/qr-{phase}.json");
-        assay_change::is_tracked(root, file.trim_start_matches('/'))
-    });
-    (assay_change::is_foreign(folder) || is_brought).then_some(name)
-}
-
 impl Opened {
     /// Opens a gate whose list is there, on what that was made from.
     pub(crate) fn with_list(asked: Asked<'_>) -> anyhow::Result<Opened> {
@@ -162,7 +152,7 @@ impl Opened {
         let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
         if asked.state_dir.is_none() {
             // What is kept there is none of git's business.
-            runs::state_folder(&place.root)?;
+            place.kind.make()?;
         }
         let before = match place.keep.is_there() {
             true => place.keep.read().map_err(GateError::from)?.beside.made_from,

@@ -12,6 +12,7 @@ use assay_services::graphiti::{
 use assay_services::http::ServerUrl;
 use assay_validate::learned::Learned;
 
+use crate::environment::state_of;
 use crate::settings::qa::MemorySource;
 
 /// How long a server may take, all in all.
@@ -51,7 +52,7 @@ pub(crate) fn recalled_here(source: &MemorySource, change: &Change, today: &str)
 }
 
 fn from_ledger(change: &Change, today: &str) -> Recalled {
-    match memory::from_ledger(change, today) {
+    match memory::from_ledger(&state_of(&change.root), change, today) {
         Ok(memory) => Recalled { memory, trouble: None },
         Err(error) => {
             let error = anyhow::Error::from(error);

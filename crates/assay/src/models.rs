@@ -1,15 +1,17 @@
 //! Personas for a review: who is asked, with what, and where it is kept.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use assay_change::Change;
+use assay_change::state::{State, StateError};
 use assay_findings::spent::Spent;
 use assay_findings::synthesis::Synthesis;
 use assay_gates::model::ModelJudge;
-use assay_models::{Caller, Nonce, Store, Stores};
+use assay_models::{AnswerSeals, Caller, Nonce, Store, Stores};
 use assay_review::command::CommandReviewer;
 use assay_review::fixer::Fixer;
 use assay_review::memory::Memory;
@@ -21,6 +23,7 @@ use assay_rules::redacted_text;
 use tempfile::TempDir;
 
 use crate::commands::today;
+use crate::environment::state_of;
 use crate::memory::{self, Recalled};
 use crate::settings::Settings;
 use crate::settings::models::{StoredCaps, StoredModels};
@@ -134,6 +137,8 @@ pub(crate) enum Keeping {
 pub(crate) struct Line {
     caller: Arc<Caller>,
     replies: Arc<TempDir>,
+    /// Why answers of earlier runs are not used, where they have no authority.
+    refused: Option<String>,
 }
 
 impl Line {
@@ -170,20 +175,43 @@ impl Line {
         keeping: Keeping,
         today: &str,
     ) -> anyhow::Result<Line> {
-        let state = runs::state_folder_path(root);
-        // Where nothing can be kept, the review is made all the same.
-        let can_keep = keeping == Keeping::Answers && runs::state_folder(root).is_ok();
+        let state = state_of(root);
         let replies = tempfile::Builder::new().prefix("assay-replies-").tempdir()?;
-        // Answers that came with the repository are nobody's.
-        let keeps_answers = can_keep && models.keeps_answers() && runs::brought(root).is_none();
+        let keeps_answers = keeping == Keeping::Answers && models.keeps_answers();
+        // Where nothing can be kept, the review is made all the same.
+        let (cache, refused) = match keeps_answers.then(|| cache(&state)).transpose() {
+            Ok(cache) => (cache, None),
+            Err(error) => (None, Some(format!("answers of earlier runs: {error}"))),
+        };
         let stores = Stores {
-            cache: keeps_answers.then(|| Store::new(&state.join("cache"), redacted_text)),
+            cache,
             record: Some(Store::new(&replies.path().join(REPLIES), redacted_text)),
             replay: None,
         };
-        let budget = models.budget(args.caps(), &state.join("spend"), today);
+        let budget = models.budget(args.caps(), &state, today)?;
         let caller = Caller::new(stores, budget, models.patience());
-        Ok(Line { caller: Arc::new(caller), replies: Arc::new(replies) })
+        Ok(Line { caller: Arc::new(caller), replies: Arc::new(replies), refused })
+    }
+}
+
+/// Opens the answers of earlier runs. Fails if they came from elsewhere.
+fn cache(state: &State) -> Result<Store, StateError> {
+    let kind = state.open("cache")?;
+    kind.make()?;
+    let (to_check, to_seal) = (kind.clone(), kind.clone());
+    let seals = AnswerSeals::new(
+        move |name| to_check.check(name).map(drop).map_err(io::Error::other),
+        move |name, bytes| to_seal.seal_bytes(name, bytes).map_err(io::Error::other),
+    );
+    Ok(Store::new(kind.path(), redacted_text).sealed(seals))
+}
+
+/// Returns what the latest review of another change found, and why that is not known where a run has
+/// no authority.
+pub(crate) fn prior_findings(state: &State, change: &Change) -> (Option<String>, Option<String>) {
+    match runs::prior_findings(state, change) {
+        Ok(prior) => (prior, None),
+        Err(error) => (None, Some(format!("findings of earlier reviews: {error}"))),
     }
 }
 
@@ -225,6 +253,8 @@ pub(crate) struct Panel {
     recorded: RecordedModels,
     /// Why what earlier runs learned is not all known, where it is not.
     memory_trouble: Option<String>,
+    /// Which state is not used, and why.
+    pub(crate) refused: Vec<String>,
     /// What it is asked over; nothing where it is on record.
     line: Option<Line>,
 }
@@ -253,7 +283,7 @@ impl Panel {
         };
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let (time, thinking) = (settings.models.time(), settings.models.thinking());
-        let prior = runs::prior_findings(change);
+        let (prior, unknown) = prior_findings(&state_of(&change.root), change);
         let source = settings.qa.memory()?;
         let Recalled { memory, trouble } = match keeping {
             Keeping::Answers | Keeping::Nothing => memory::recalled(&source, change, today),
@@ -278,6 +308,7 @@ impl Panel {
             at_a_time: settings.models.at_a_time(),
             recorded,
             memory_trouble: trouble,
+            refused: line.refused.iter().cloned().chain(unknown).collect(),
             line: Some(line),
         }))
     }
@@ -290,6 +321,7 @@ impl Panel {
             at_a_time: 1,
             recorded,
             memory_trouble: None,
+            refused: Vec::new(),
             line: None,
         })
     }

@@ -19,12 +19,13 @@ use assay_models::Class;
 use assay_review::baseline::Baseline;
 use assay_review::ledger;
 use assay_review::recording::{RecordedTerms, Recording};
-use assay_review::runs::{self, Record};
+use assay_review::runs::Record;
 use assay_review::{AtATime, Interest, Order, Review, Reviewer, Rules, Terms};
 
 use assay_store::task::Moment;
 
 use crate::commands::today;
+use crate::environment::state_of;
 use crate::models::{Asked, Panel};
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -83,11 +84,8 @@ impl Prepared {
         let today = today();
         let date = today.clone().map(String::from).unwrap_or_default();
         let panel = Panel::new(asked, &settings, &change, &date)?;
-        let brought = panel.as_ref().and_then(|_| runs::brought(&change.root));
-        let brought = brought.map(|folder| {
-            format!("`{folder}` came with the repository, so nothing that was kept is used")
-        });
-        let from_ledger = ledger::dismissals(&change.root).map_err(anyhow::Error::from);
+        let refused: Vec<String> = panel.iter().flat_map(|panel| panel.refused.clone()).collect();
+        let from_ledger = ledger::dismissals(&state_of(&change.root)).map_err(anyhow::Error::from);
         let from_ledger = match from_ledger {
             Ok(dismissed) => Ok(followed(dismissed, &change)?),
             Err(error) => Err(error),
@@ -101,7 +99,7 @@ impl Prepared {
         Ok(Prepared {
             change,
             reviewers,
-            notes: settings.notes.into_iter().chain(brought).collect(),
+            notes: settings.notes.into_iter().chain(refused).collect(),
             panel,
             when_ready: settings.when_ready,
             at_a_time: settings.at_a_time,
@@ -265,7 +263,8 @@ impl Reviewed {
             recording: recording.as_ref(),
             replies: replies.as_deref(),
         };
-        record.save(&id)?;
+        let state = state_of(&prepared.change.root);
+        record.save(&state, &id)?;
         let (gone, trouble) = match self.enter(prepared, &id, Moment(now)) {
             Ok(gone) => (gone, None),
             Err(trouble) => (Vec::new(), Some(trouble)),
@@ -279,6 +278,7 @@ impl Reviewed {
             return Err(prepared.ledger_trouble().unwrap_or_default());
         };
         let kept = ledger::Kept {
+            state: &state_of(&prepared.change.root),
             run,
             at,
             change: &prepared.change,

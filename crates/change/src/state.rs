@@ -13,7 +13,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::folder::{is_authored, is_state};
+pub use self::folder::{is_at_or_below, is_state};
 pub use self::seal::{Held, Kind};
 use crate::git::Git;
 
@@ -56,18 +56,28 @@ impl Reason {
             }
             Reason::Unsealed => format!(
                 "this version of assay did not write it on this machine at this place; look at it, \
-                 and delete it with `rm -r {path}`"
+                 and {}",
+                remedy(path)
             ),
-            Reason::Changed => format!(
-                "something else than assay changed it; look at it, and delete it with \
-                 `rm -r {path}`"
-            ),
+            Reason::Changed => {
+                format!("something else than assay changed it; look at it, and {}", remedy(path))
+            }
             Reason::Retired => format!(
                 "messages wait outside of the work tree now, and what lies here may be forged; \
                  nothing of it is sent. Post those reviews again with `assay review --pr … --post`, \
                  and delete it with `rm -r {path}`"
             ),
         }
+    }
+}
+
+/// Returns what the user can do about a unit that this machine did not write. Only decisions in a
+/// ledger cannot be made again by another run, so a user can vouch for one.
+fn remedy(path: &str) -> String {
+    let delete = format!("delete it with `rm -r {path}`");
+    match Path::new(path).extension().is_some_and(|end| end == "db") {
+        true => format!("{delete}, or take it over as it is with `assay findings adopt`"),
+        false => delete,
     }
 }
 
@@ -157,9 +167,8 @@ impl State {
         let no_home = |why| StateError::NoHome { path: self.shown(&self.path(name)), why };
         let home = self.home.clone().map_err(no_home)?;
         let folder = home.join(name).join(self.key());
-        make_private(&folder).map_err(|error| {
-            no_home(format!("`{}` cannot be made: {error}", folder.display()))
-        })?;
+        make_private(&folder)
+            .map_err(|error| no_home(format!("`{}` cannot be made: {error}", folder.display())))?;
         Ok(folder)
     }
 
@@ -169,9 +178,11 @@ impl State {
         let top = self.root.join(FOLDER);
         self.refuse_foreign(&top)?;
         self.refuse_foreign(&path)?;
-        let shown = format!("{FOLDER}/{kind}");
-        if path.symlink_metadata().is_ok() && self.tracks(&shown) {
-            return Err(StateError::Refused { path: shown, reason: Reason::Tracked });
+        for path in [path.clone()].into_iter().chain(seal::beside(&path)) {
+            let shown = self.shown(&path);
+            if path.symlink_metadata().is_ok() && self.tracks(&shown) {
+                return Err(StateError::Refused { path: shown, reason: Reason::Tracked });
+            }
         }
         Ok(Kind::new(self.clone(), path, None))
     }

@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 #[derive(Debug)]
 pub struct Repository {
     folder: tempfile::TempDir,
+    state_home: tempfile::TempDir,
 }
 
 impl Default for Repository {
@@ -28,7 +29,8 @@ impl Repository {
 
     /// Makes one without commits; `git init` gets further options.
     pub fn empty(options: &[&str]) -> Repository {
-        let repository = Repository { folder: tempfile::tempdir().unwrap() };
+        let (folder, state_home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let repository = Repository { folder, state_home };
         repository.git(&[&["init", "--quiet", "--initial-branch=main"], options].concat());
         repository.git(&["config", "user.name", "tester"]);
         repository.git(&["config", "user.email", "tester@localhost"]);
@@ -38,6 +40,11 @@ impl Repository {
     /// Gives its folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Returns a folder outside of the repository, for what is kept for a user.
+    pub fn state_home(&self) -> &Path {
+        self.state_home.path()
     }
 
     /// Runs git in it, which has to work, and gives what it prints.

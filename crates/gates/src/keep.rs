@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use assay_change::state::{Held, Kind, StateError};
 use assay_store::disk::{self, DiskError, Lock, Sure};
 
 use crate::beside::{Beside, MadeFrom};
@@ -18,9 +19,13 @@ use crate::state::State;
 /// A list that is longer is none of ours, in bytes.
 const LONGEST: usize = 32 << 20;
 
+/// How the names of files end that only assay writes.
+const SEALED: &str = ".state.json";
+
 /// Where the state of one gate lies.
 #[derive(Debug, Clone)]
 pub struct Keep {
+    kind: Kind,
     folder: PathBuf,
     phase: Phase,
 }
@@ -47,6 +52,9 @@ pub enum KeepError {
         /// What is wrong with it.
         why: String,
     },
+    /// What stands beside the list has no authority, or cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// A file cannot be used.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -57,9 +65,10 @@ pub enum KeepError {
 pub struct Snapshot(BTreeMap<String, Vec<u8>>);
 
 impl Keep {
-    /// The state of a phase's gate in a folder.
-    pub fn new(folder: &Path, phase: Phase) -> Keep {
-        Keep { folder: folder.to_owned(), phase }
+    /// The state of a phase's gate in a folder. People and agents may write the list; what stands
+    /// beside it says what was verified, and is sealed.
+    pub fn new(kind: Kind, phase: Phase) -> Keep {
+        Keep { folder: kind.path().to_owned(), kind, phase }
     }
 
     /// Gives the path of the list.
@@ -69,7 +78,7 @@ impl Keep {
 
     /// Gives the path of what stands beside it.
     pub fn beside_path(&self) -> PathBuf {
-        self.folder.join(format!("qr-{}.state.json", self.phase))
+        self.folder.join(format!("qr-{}{SEALED}", self.phase))
     }
 
     /// Says whether there is a list.
@@ -84,6 +93,7 @@ impl Keep {
         }
         // Where nothing can be written nobody else writes either.
         let _lock = self.lock().ok();
+        let _held = self.hold()?;
         self.load()
     }
 
@@ -97,10 +107,11 @@ impl Keep {
             return Err(self.missing().into());
         }
         let _lock = self.lock().map_err(KeepError::from)?;
+        let mut held = self.hold()?;
         let before = self.load()?;
         let mut after = before.clone();
         let given = change(&mut after)?;
-        self.store(Some(&before), &after).map_err(KeepError::from)?;
+        self.store(&mut held, Some(&before), &after)?;
         Ok(given)
     }
 
@@ -111,9 +122,10 @@ impl Keep {
     ) -> Result<State, E> {
         disk::make_folder(&self.folder).map_err(KeepError::from)?;
         let _lock = self.lock().map_err(KeepError::from)?;
+        let mut held = self.hold()?;
         let before = if self.is_there() { Some(self.load()?) } else { None };
         let after = make(before.as_ref())?;
-        self.store(before.as_ref(), &after).map_err(KeepError::from)?;
+        self.store(&mut held, before.as_ref(), &after)?;
         Ok(after)
     }
 
@@ -141,6 +153,9 @@ impl Keep {
             disk::remove_surely(&self.folder.join(name))?;
         }
         for (name, bytes) in &snapshot.0 {
+            if name.ends_with(SEALED) {
+                self.kind.seal_bytes(name, bytes)?;
+            }
             disk::write(&self.folder.join(name), bytes, Sure::OnDisk)?;
         }
         Ok(true)
@@ -152,6 +167,11 @@ impl Keep {
 
     fn lock(&self) -> Result<Lock, DiskError> {
         disk::lock(&self.folder.join(format!(".qr-{}.lock", self.phase)))
+    }
+
+    /// Keeps other processes from what stands beside the list. Fails if that has no authority.
+    fn hold(&self) -> Result<Held, KeepError> {
+        Ok(self.kind.hold(&format!("qr-{}{SEALED}", self.phase))?)
     }
 
     fn load(&self) -> Result<State, KeepError> {
@@ -176,8 +196,14 @@ impl Keep {
         Ok(State { list, beside })
     }
 
-    fn store(&self, before: Option<&State>, after: &State) -> Result<(), DiskError> {
+    fn store(
+        &self,
+        held: &mut Held,
+        before: Option<&State>,
+        after: &State,
+    ) -> Result<(), KeepError> {
         if before.map(|state| &state.beside) != Some(&after.beside) {
+            held.change()?;
             let json = after.beside.to_json();
             disk::write(&self.beside_path(), json.as_bytes(), Sure::OnDisk)?;
         }

@@ -41,7 +41,8 @@ pub struct Answered {
     pub attempts: u32,
     /// What that took, failures included.
     pub spent: Spent,
-    /// Why the answer could not be kept, where it should have been.
+    /// Why the answer could not be kept, where it should have been, or why one that was kept is not
+    /// used.
     pub not_kept: Option<String>,
 }
 
@@ -104,10 +105,15 @@ impl Caller {
             return self.given(recording.replay(question), Source::Recorded);
         }
         let cached = Question { reached: Some(&model.about().reached), ..question };
-        if let Some(reply) = self.stores.cache.as_ref().and_then(|cache| cache.find(cached)) {
-            let not_kept = self.record(question, Ok(&reply));
-            return Answered { not_kept, ..self.given(Ok(reply), Source::Cached) };
-        }
+        let found = self.stores.cache.as_ref().map(|cache| cache.find(cached)).transpose();
+        let refused = match found {
+            Ok(Some(Some(reply))) => {
+                let not_kept = self.record(question, Ok(&reply));
+                return Answered { not_kept, ..self.given(Ok(reply), Source::Cached) };
+            }
+            Ok(Some(None) | None) => None,
+            Err(error) => Some(error.to_string()),
+        };
         let mut attempts = Attempts::default();
         let outcome = self.attempt(model, ask, heard, &mut attempts);
         let outcome = outcome.map_err(|failure| attempts.with_longest(failure));
@@ -115,6 +121,7 @@ impl Caller {
             Ok(reply) => self.keep(ask, cached, reply),
             Err(failure) => self.record(question, Err(failure)),
         };
+        let not_kept = refused.or(not_kept);
         let Attempts { count, spent, .. } = attempts;
         Answered { outcome, source: Source::Asked, attempts: count, spent, not_kept }
     }

@@ -28,5 +28,5 @@ pub use model::{Absent, Description, Model, ModelId};
 pub use price::Price;
 pub use prompt::{Block, Mark, Nonce, Piece, Prompt};
 pub use reply::{Reply, Usage, says};
-pub use store::Store;
+pub use store::{AnswerSeals, Store};
 pub use wire::Dialect;

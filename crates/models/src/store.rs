@@ -29,9 +29,33 @@ const TIDY_EVERY: u32 = 64;
 /// How names of files end that are being written.
 const UNFINISHED: &str = ".part";
 
+/// Fails if a file of the folder, by its name, has no authority; the error is shown to the user.
+type CheckSeal = dyn Fn(&str) -> io::Result<()> + Send + Sync;
+
+/// Seals a file of the folder, by its name, that is about to be written with some bytes.
+type WriteSeal = dyn Fn(&str, &[u8]) -> io::Result<()> + Send + Sync;
+
+/// Tells the answers that this machine kept from others.
+pub struct AnswerSeals {
+    check: Box<CheckSeal>,
+    seal: Box<WriteSeal>,
+}
+
+impl AnswerSeals {
+    /// Makes seals of a function that fails if a file of the folder, by its name, has no authority,
+    /// and of one that seals a file that is about to be written with some bytes.
+    pub fn new(
+        check: impl Fn(&str) -> io::Result<()> + Send + Sync + 'static,
+        seal: impl Fn(&str, &[u8]) -> io::Result<()> + Send + Sync + 'static,
+    ) -> AnswerSeals {
+        AnswerSeals { check: Box::new(check), seal: Box::new(seal) }
+    }
+}
+
 /// A folder of answers.
 pub struct Store {
     folder: PathBuf,
+    seals: Option<AnswerSeals>,
     redact: Box<dyn Fn(&str) -> String + Send + Sync>,
     written: AtomicU32,
 }
@@ -81,12 +105,24 @@ impl Store {
     /// Keeps answers in a folder, which is made when the first is kept. All that is written goes
     /// through `redact`.
     pub fn new(folder: &Path, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Store {
-        Store { folder: folder.to_owned(), redact: Box::new(redact), written: AtomicU32::new(0) }
+        let (folder, redact) = (folder.to_owned(), Box::new(redact));
+        Store { folder, redact, seals: None, written: AtomicU32::new(0) }
     }
 
-    /// Gives an answer if there is one. A file that cannot be read is no answer.
-    pub(crate) fn find(&self, question: Question<'_>) -> Option<Reply> {
-        self.read(question).ok().flatten()?.ok()
+    /// Uses only answers that are sealed, and seals those that are kept.
+    #[must_use]
+    pub fn sealed(self, seals: AnswerSeals) -> Store {
+        Store { seals: Some(seals), ..self }
+    }
+
+    /// Returns an answer if there is one. A file that cannot be read is no answer. Fails if a file is
+    /// there and has no authority.
+    pub(crate) fn find(&self, question: Question<'_>) -> io::Result<Option<Reply>> {
+        let file = self.file(question);
+        if let Some(seals) = self.seals.as_ref().filter(|_| file.symlink_metadata().is_ok()) {
+            (seals.check)(&name_of(&file))?;
+        }
+        Ok(self.read(question).ok().flatten().and_then(Result::ok))
     }
 
     /// Gives an answer or the failure that came instead, or says that neither was recorded, or
@@ -172,8 +208,12 @@ impl Store {
         fs::create_dir_all(&self.folder)?;
         // A temporary file is made for its owner alone.
         let mut file = tempfile::Builder::new().suffix(UNFINISHED).tempfile_in(&self.folder)?;
-        file.write_all(&serde_json::to_vec_pretty(&kept)?)?;
-        file.persist(self.file(question))?;
+        let (bytes, place) = (serde_json::to_vec_pretty(&kept)?, self.file(question));
+        file.write_all(&bytes)?;
+        if let Some(seals) = &self.seals {
+            (seals.seal)(&name_of(&place), &bytes)?;
+        }
+        file.persist(place)?;
         Ok(())
     }
 
@@ -226,6 +266,10 @@ impl Store {
         }
         self.folder.join(format!("{}.json", &hasher.finalize().to_hex()[..32]))
     }
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn is_ours(name: &str) -> bool {
@@ -284,10 +328,10 @@ mod tests {
         let case = Case::new();
         let (one, other) = (prompt("one"), prompt("other"));
         case.store.keep(case.question(&one), &reply("yes")).unwrap();
-        assert_eq!(case.store.find(case.question(&one)), Some(reply("yes")));
-        assert_eq!(case.store.find(case.question(&other)), None);
+        assert_eq!(case.store.find(case.question(&one)).unwrap(), Some(reply("yes")));
+        assert_eq!(case.store.find(case.question(&other)).unwrap(), None);
         let stranger = Question { model: &ModelId::new("p", "n"), ..case.question(&one) };
-        assert_eq!(case.store.find(stranger), None);
+        assert_eq!(case.store.find(stranger).unwrap(), None);
     }
 
     #[test]
@@ -296,12 +340,12 @@ mod tests {
         let one = prompt("one");
         let by = |model, reached| Question { model, reached, ..case.question(&one) };
         case.store.keep(by(&case.model, Some("here")), &reply("yes")).unwrap();
-        assert_eq!(case.store.find(by(&case.model, Some("here"))), Some(reply("yes")));
-        assert_eq!(case.store.find(by(&case.model, Some("there"))), None);
-        assert_eq!(case.store.find(by(&case.model, None)), None);
+        assert_eq!(case.store.find(by(&case.model, Some("here"))).unwrap(), Some(reply("yes")));
+        assert_eq!(case.store.find(by(&case.model, Some("there"))).unwrap(), None);
+        assert_eq!(case.store.find(by(&case.model, None)).unwrap(), None);
         let (longer, shifted) = (ModelId::new("p", "mh"), ModelId::new("p/m", ""));
-        assert_eq!(case.store.find(by(&longer, Some("ere"))), None);
-        assert_eq!(case.store.find(by(&shifted, Some("here"))), None);
+        assert_eq!(case.store.find(by(&longer, Some("ere"))).unwrap(), None);
+        assert_eq!(case.store.find(by(&shifted, Some("here"))).unwrap(), None);
     }
 
     #[test]
@@ -310,7 +354,8 @@ mod tests {
         let one = prompt("one");
         case.store.keep(case.question(&one), &reply(case.nonce.of(Mark::Canary))).unwrap();
         let next = Nonce::draw().unwrap();
-        let found = case.store.find(Question { nonce: &next, ..case.question(&one) }).unwrap();
+        let found =
+            case.store.find(Question { nonce: &next, ..case.question(&one) }).unwrap().unwrap();
         assert_eq!(found.text, next.of(Mark::Canary));
     }
 
@@ -324,7 +369,8 @@ mod tests {
             let reply = Reply { aside: said, ..reply("{}") };
             case.store.keep(case.question(&one), &reply).unwrap();
             let next = Nonce::draw().unwrap();
-            let found = case.store.find(Question { nonce: &next, ..case.question(&one) }).unwrap();
+            let found =
+                case.store.find(Question { nonce: &next, ..case.question(&one) }).unwrap().unwrap();
             assert!(found.says(next.of(Mark::Canary)), "{found:?}");
             assert_eq!(found.text, "{}");
         }
@@ -353,10 +399,23 @@ mod tests {
         let one = prompt("one");
         case.store.keep(case.question(&one), &reply("yes")).unwrap();
         fs::write(case.files().remove(0), "{ \"version\": 1").unwrap();
-        assert_eq!(case.store.find(case.question(&one)), None);
+        assert_eq!(case.store.find(case.question(&one)).unwrap(), None);
         let failure = case.store.replay(case.question(&one)).unwrap_err();
         assert_eq!(failure.class, Class::NotRecorded);
         assert!(failure.message.contains("cannot be read"), "{failure}");
+    }
+
+    #[test]
+    fn an_answer_without_authority_is_not_found_and_its_refusal_is_told() {
+        let case = Case::new();
+        let one = prompt("one");
+        case.store.keep(case.question(&one), &reply("yes")).unwrap();
+        let refuse = |name: &str| Err(io::Error::other(format!("`{name}` is not used")));
+        let seals = AnswerSeals::new(refuse, |_, _| Ok(()));
+        let store = Store::new(case.folder.path(), str::to_owned).sealed(seals);
+        let error = store.find(case.question(&one)).unwrap_err();
+        assert!(error.to_string().ends_with(".json` is not used"), "{error}");
+        assert_eq!(store.find(case.question(&prompt("other"))).unwrap(), None);
     }
 
     #[test]
@@ -366,7 +425,7 @@ mod tests {
         let partial = format!("half a secret {}", case.nonce.of(Mark::Canary));
         let failure = Failure::new(Class::CutOff, "cut off").with_partial(partial);
         case.store.keep_failure(case.question(&one), &failure).unwrap();
-        assert_eq!(case.store.find(case.question(&one)), None);
+        assert_eq!(case.store.find(case.question(&one)).unwrap(), None);
         let next = Nonce::draw().unwrap();
         let replayed = case.store.replay(Question { nonce: &next, ..case.question(&one) });
         let partial = format!("half a *** {}", next.of(Mark::Canary));

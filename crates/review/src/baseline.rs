@@ -6,6 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_change::state::State;
 use assay_findings::finding::Finding;
 use assay_findings::identity::Dismissal;
 use assay_rules::redact;
@@ -122,7 +123,7 @@ impl Baseline {
         let path = root.join(PATH);
         let text = assay_findings::write::pretty(self);
         let write = || {
-            runs::make_state_folder(root)?;
+            State::new(root, None).make().map_err(io::Error::other)?;
             runs::write_whole(&path, text.as_bytes())
         };
         write().map_err(|source| BaselineError::File { path: path.clone(), source })

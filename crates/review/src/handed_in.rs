@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use assay_change::state::{Kind, State, StateError};
 use assay_change::tree::DirTree;
 use assay_findings::gate::Mode;
 use assay_findings::report::Report;
@@ -15,10 +16,8 @@ use assay_store::reports::{Numbered, ReportError, Reports};
 use assay_store::task::TaskId;
 use serde_json::Value;
 
-use crate::runs::{self, RunError};
-
-/// The folder of the reports below the state folder.
-const FOLDER: &str = "reports";
+/// The kind of state that reports are.
+const KIND: &str = "reports";
 
 /// Where a kept report has what was handed in.
 pub const REPORT: &str = "report";
@@ -26,9 +25,9 @@ pub const REPORT: &str = "report";
 /// Why reports could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum HandedInError {
-    /// The folder cannot be used.
+    /// The reports have no authority, or cannot be used.
     #[error(transparent)]
-    Folder(#[from] RunError),
+    State(#[from] StateError),
     /// A report cannot be read.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -42,12 +41,36 @@ pub enum HandedInError {
     },
 }
 
-/// The reports of a repository, unless they came with it: they would be somebody's orders.
-pub fn kept(root: &Path) -> Result<Reports, HandedInError> {
-    if let Some(folder) = runs::brought(root) {
-        return Err(RunError::Brought { folder }.into());
+/// The reports of a repository, sealed by task.
+#[derive(Debug, Clone)]
+pub struct HandedIn {
+    kind: Kind,
+    reports: Reports,
+}
+
+impl HandedIn {
+    /// Opens the reports of a repository. Fails if they came from elsewhere: they would be orders.
+    pub fn open(state: &State) -> Result<HandedIn, HandedInError> {
+        let kind = state.open(KIND)?;
+        let reports = Reports::new(kind.path());
+        Ok(HandedIn { kind, reports })
     }
-    Ok(Reports::new(runs::state_folder(root)?.join(FOLDER)))
+
+    /// Keeps a report for a task, and returns its number.
+    pub fn keep(&self, task: &TaskId, report: &Value) -> Result<u32, HandedInError> {
+        self.kind.make()?;
+        let mut held = self.kind.hold(task.as_str())?;
+        held.change()?;
+        let number = self.reports.keep(task, report)?;
+        held.seal()?;
+        Ok(number)
+    }
+
+    /// Returns the reports of a task by their numbers, the oldest first.
+    pub fn of(&self, task: &TaskId) -> Result<Vec<Numbered>, HandedInError> {
+        let _held = self.kind.hold(task.as_str())?;
+        Ok(self.reports.of(task)?)
+    }
 }
 
 /// Reads a report as somebody wrote it. A bare list is one of findings.
@@ -60,7 +83,7 @@ pub fn read(text: &str, reviewer: &str, folder: &Path) -> Report {
 
 /// Gives what was handed in for a task. A report that cannot be read may hold what nobody else saw,
 /// so there is no answer without it.
-pub fn for_task(root: &Path, task: &TaskId) -> Result<Vec<Report>, HandedInError> {
+pub fn for_task(state: &State, task: &TaskId) -> Result<Vec<Report>, HandedInError> {
     let read = |(_, kept): Numbered| {
         let report = serde_json::from_value::<Report>(kept?[REPORT].take());
         let report = report.map_err(|error| {
@@ -69,7 +92,7 @@ pub fn for_task(root: &Path, task: &TaskId) -> Result<Vec<Report>, HandedInError
         })?;
         Ok(Report { required: false, ..report })
     };
-    kept(root)?.of(task)?.into_iter().map(read).collect()
+    HandedIn::open(state)?.of(task)?.into_iter().map(read).collect()
 }
 
 /// Holds reports against the code in a folder.

@@ -7,16 +7,17 @@
 mod gone;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::ops::{Deref, DerefMut};
 use std::str::FromStr;
 
+use assay_change::state::{Held, State, StateError};
 use assay_change::{Change, GitError, Lineage, Renames};
 use assay_findings::finding::{Finding, VoteRef};
 use assay_findings::identity::{Day, Dismissal, Resolved};
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::State;
+use assay_findings::verdict;
 use assay_rules::redact;
 use assay_store::ledger::record::{Cost, Left, Run, Said, Sighting};
 use assay_store::ledger::{FindingKey, Ledger, LedgerError, Outcome};
@@ -24,35 +25,20 @@ use assay_store::task::Moment;
 use globset::{Glob, GlobMatcher};
 
 use crate::Review;
-use crate::runs::{self, RunError, short_hash};
+use crate::runs::{RunError, short_hash};
 
-/// Where it lies in a repository.
-pub const PATH: &str = ".assay/ledger.db";
-
-/// What a database may have beside it. Each of them decides what is read.
-const FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+/// The kind of state that the ledger is.
+const KIND: &str = "ledger.db";
 
 /// Why a repository's ledger could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UseError {
-    /// It came with the repository.
-    #[error(
-        "`{file}` came with the repository, and whoever wrote it may have made it up; `git rm \
-         --cached {file}` if it is your own"
-    )]
-    Brought {
-        /// The file.
-        file: String,
-    },
-    /// Something else lies in its place.
-    #[error("`{path}` is no file; a ledger behind a link or in a folder is not used")]
-    NotAFile {
-        /// What lies there.
-        path: PathBuf,
-    },
-    /// The folder around it cannot be made.
+    /// It has no authority, or cannot be used.
     #[error(transparent)]
-    Folder(#[from] RunError),
+    State(#[from] StateError),
+    /// A run that it tells of has no authority.
+    #[error(transparent)]
+    Run(#[from] RunError),
     /// The ledger itself refuses.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -61,45 +47,59 @@ pub enum UseError {
     Git(#[from] GitError),
 }
 
+/// A ledger that no other process uses meanwhile. It is sealed when it is dropped.
+#[derive(Debug)]
+pub struct OpenLedger {
+    // The order counts: the database is closed, and with it whole, before it is sealed.
+    ledger: Ledger,
+    _held: Held,
+}
+
+impl Deref for OpenLedger {
+    type Target = Ledger;
+
+    fn deref(&self) -> &Ledger {
+        &self.ledger
+    }
+}
+
+impl DerefMut for OpenLedger {
+    fn deref_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+}
+
 /// Opens the ledger of a repository for writing; where there is none, a new one.
-pub fn open(root: &Path) -> Result<Ledger, UseError> {
-    let path = checked(root)?;
-    runs::state_folder(root)?;
-    Ok(Ledger::open(&path)?)
+pub fn open(state: &State) -> Result<OpenLedger, UseError> {
+    let mut held = state.open(KIND)?.hold("")?;
+    state.make()?;
+    held.change()?;
+    let ledger = Ledger::open(held.path())?;
+    Ok(OpenLedger { ledger, _held: held })
 }
 
 /// Opens the ledger of a repository for reading, if there is one.
-pub fn open_to_read(root: &Path) -> Result<Option<Ledger>, UseError> {
-    Ok(Ledger::open_to_read(&checked(root)?)?)
+pub fn open_to_read(state: &State) -> Result<Option<OpenLedger>, UseError> {
+    let mut held = state.open(KIND)?.hold("")?;
+    if !held.is_there() {
+        return Ok(None);
+    }
+    // Reading may bring what a process left in the log into the database. Where seals cannot be
+    // written, neither can that.
+    let _ = held.change();
+    let ledger = Ledger::open_to_read(held.path())?;
+    Ok(ledger.map(|ledger| OpenLedger { ledger, _held: held }))
 }
 
-/// Gives the ledger's path, if what lies there is assay's own.
-fn checked(root: &Path) -> Result<PathBuf, UseError> {
-    let path = root.join(PATH);
-    let folder = runs::state_folder_path(root);
-    let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file());
-    let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
-    if folder.symlink_metadata().is_ok() && !is_folder {
-        return Err(UseError::NotAFile { path: folder });
-    }
-    if assay_change::is_foreign(&folder) {
-        return Err(UseError::Brought { file: runs::STATE.to_owned() });
-    }
-    let here = FILES.map(|end| format!("{PATH}{end}"));
-    for file in here.iter().filter(|file| root.join(file).symlink_metadata().is_ok()) {
-        if !is_file(&root.join(file)) {
-            return Err(UseError::NotAFile { path: root.join(file) });
-        }
-        if assay_change::is_tracked(root, file) {
-            return Err(UseError::Brought { file: file.clone() });
-        }
-    }
-    Ok(path)
+/// Takes over a ledger that assay did not write here, for a user who vouches for it. Returns false if
+/// there is none.
+pub fn adopt(state: &State) -> Result<bool, UseError> {
+    Ok(state.open(KIND)?.adopt("")?)
 }
 
 /// Reads what was dismissed in a repository and not taken back.
-pub fn dismissals(root: &Path) -> Result<Vec<Dismissal>, UseError> {
-    let Some(ledger) = open_to_read(root)? else { return Ok(Vec::new()) };
+pub fn dismissals(state: &State) -> Result<Vec<Dismissal>, UseError> {
+    let Some(ledger) = open_to_read(state)? else { return Ok(Vec::new()) };
     let in_force = ledger.in_force()?.into_iter();
     let dismissals = in_force.filter_map(|dismissal| {
         // What ends on a day that cannot be read has ended.
@@ -117,7 +117,7 @@ pub fn dismissals(root: &Path) -> Result<Vec<Dismissal>, UseError> {
 /// Notes that somebody accepted findings of a run into the baseline, each for a reason. It is the
 /// baseline that decides about them; the ledger only tells of it.
 pub fn note_accepted(
-    root: &Path,
+    state: &State,
     run: &str,
     accepted: &[(&Finding, &str)],
     by: &str,
@@ -128,7 +128,7 @@ pub fn note_accepted(
         why: redact(&format!("{reason} (accepted by {by})")).into_owned(),
     });
     let left: Vec<Left> = left.collect();
-    Ok(open(root)?.leave_alone(run, &left)?)
+    Ok(open(state)?.leave_alone(run, &left)?)
 }
 
 /// Which files are meant, as a glob such as `src/*.rs`.
@@ -153,6 +153,8 @@ impl FileGlob {
 
 /// A review that was kept as a run.
 pub struct Kept<'a> {
+    /// The state of the repository.
+    pub state: &'a State,
     /// The run's id.
     pub run: &'a str,
     /// When it was made.
@@ -170,7 +172,7 @@ pub struct Kept<'a> {
 impl Kept<'_> {
     /// Adds the review to its repository's ledger. Gives what it looked for and found to be gone.
     pub fn record(&self) -> Result<Vec<Resolved>, UseError> {
-        let mut ledger = open(&self.change.root)?;
+        let mut ledger = open(self.state)?;
         let lineage = self.change.lineage()?;
         let sightings = self.sightings(&ledger, &lineage)?;
         let absent = gone::absent(self, &ledger, &lineage, &sightings)?;
@@ -184,8 +186,10 @@ impl Kept<'_> {
     fn is_complete(&self) -> bool {
         let verdict = &self.synthesis.verdict;
         let was_read = match verdict.state {
-            State::Ready | State::ReadyWithFixes | State::NotReady => true,
-            State::NothingToReview | State::Incomplete => false,
+            verdict::State::Ready | verdict::State::ReadyWithFixes | verdict::State::NotReady => {
+                true
+            }
+            verdict::State::NothingToReview | verdict::State::Incomplete => false,
         };
         was_read && !verdict.incomplete
     }

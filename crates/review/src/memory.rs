@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use assay_change::Change;
+use assay_change::{Change, state as work_tree};
 use assay_findings::write::plain::one_line;
 use assay_rules::{WITHHELD, injection_in_name, redacted_text, without_injections};
 use assay_store::ledger::State;
@@ -81,9 +81,13 @@ fn beginning(text: &str, most: usize) -> &str {
 
 /// Reads what the ledger knows of the files of a change. A review of the same change is no earlier
 /// one.
-pub fn from_ledger(change: &Change, today: &str) -> Result<Option<Memory>, UseError> {
-    let Some(ledger) = ledger::open_to_read(&change.root)? else { return Ok(None) };
-    let same = runs::of_the_same(change);
+pub fn from_ledger(
+    state: &work_tree::State,
+    change: &Change,
+    today: &str,
+) -> Result<Option<Memory>, UseError> {
+    let Some(ledger) = ledger::open_to_read(state)? else { return Ok(None) };
+    let same = runs::of_the_same(state, change)?;
     let files = files(change).into_iter().filter(|file| can_be_named(file)).take(FILES);
     let known = ledger.known_in(files, &same, OF_A_FILE, today)?;
     Ok(Memory::of(by_relevance(known).iter().map(in_words)))

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assay_change::Change;
+use assay_change::state::{Kind, State, StateError};
 use assay_findings::finding::Finding;
 use assay_findings::ground::Ground;
 use assay_findings::merge;
@@ -21,14 +22,8 @@ use serde::{Deserialize, Serialize};
 use crate::recording::{self, Recording};
 use crate::reviewer::Exchange;
 
-/// The folder for what assay keeps in a repository.
-pub(crate) const STATE: &str = ".assay";
-
-/// What of it is not meant for git.
-const IGNORED: &str = "# Written by assay: what is not meant for git.\n/.gitignore\n/runs/\n/delegated/\n/cache/\n/spend/\n/reports/\n/mcp/\n/serve/\n/gates/\n/qa/\n/e2e/\n/worktrees/\n/workers/\n/supervisor.json\n/ledger.db*\n*.tmp\n";
-
-/// How the file begins that says so, whichever version wrote it.
-const OURS: &str = "# Written by assay:";
+/// The kind of state that runs are.
+const KIND: &str = "runs";
 
 /// So many runs are kept; the oldest go first.
 const KEPT: usize = 100;
@@ -67,15 +62,9 @@ pub enum RunError {
     /// There is no run at all.
     #[error("there is no run yet; `assay review` makes one")]
     NoneYet,
-    /// What is there came with the repository.
-    #[error(
-        "`{folder}` came with the repository, and whoever wrote it may have made it up; \
-         `git rm -r --cached {folder}` if it is your own"
-    )]
-    Brought {
-        /// The folder.
-        folder: String,
-    },
+    /// The runs have no authority, or cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// A folder holds something else.
     #[error("`{path}` is neither empty nor a recording; name a folder of its own")]
     InUse {
@@ -152,22 +141,28 @@ pub struct MadeWith {
 }
 
 impl Record<'_> {
-    /// Keeps the review under an id.
-    pub fn save(&self, id: &str) -> Result<PathBuf, RunError> {
-        let folder = self.change.root.join(STATE).join("runs").join(id);
+    /// Keeps the review under an id, sealed before it takes its place.
+    pub fn save(&self, state: &State, id: &str) -> Result<PathBuf, RunError> {
+        let kind = state.open(KIND)?;
+        kind.make()?;
+        let parent = kind.path();
+        let folder = parent.join(id);
         let fail = |source| RunError::File { path: folder.clone(), source };
-        make_state_folder(&self.change.root).map_err(fail)?;
-        let parent = self.change.root.join(STATE).join("runs");
-        fs::create_dir_all(&parent).map_err(fail)?;
+        if folder.symlink_metadata().is_ok() {
+            // Its seal stays what it is.
+            return Err(fail(io::ErrorKind::AlreadyExists.into()));
+        }
         // Until it is renamed, the folder has a name that no run has, and goes if anything fails.
-        let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(&parent).map_err(fail)?;
+        let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(parent).map_err(fail)?;
         self.fill(draft.path()).map_err(fail)?;
         sync_folder(draft.path()).map_err(fail)?;
+        kind.seal_draft(id, draft.path())?;
         fs::rename(draft.path(), &folder).map_err(fail)?;
         // It has its name now; nothing is left to clean up.
         let _ = draft.keep();
-        sync_folder(&parent).map_err(fail)?;
-        keep_newest(&parent, &folder, KEPT);
+        sync_folder(parent).map_err(fail)?;
+        keep_newest(parent, &folder, KEPT);
+        kind.prune();
         Ok(folder)
     }
 
@@ -286,33 +281,6 @@ pub fn change_hash(change: &Change) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// Gives the folder for what assay keeps in a repository, whether it is there or not.
-pub fn state_folder_path(root: &Path) -> PathBuf {
-    root.join(STATE)
-}
-
-/// Gives the folder for what assay keeps in a repository, which is made where it is missing.
-pub fn state_folder(root: &Path) -> Result<PathBuf, RunError> {
-    let folder = root.join(STATE);
-    make_state_folder(root).map_err(|source| RunError::File { path: folder.clone(), source })?;
-    Ok(folder)
-}
-
-/// What of the state folder decides on reviews or on files, or is told to models.
-const OWN: [&str; 9] =
-    ["runs", "delegated", "cache", "spend", "reports", "mcp", "gates", "qa", "e2e"];
-
-/// Names what of the state folder came with the repository. Only assay writes there, so what did
-/// may have been made up to be taken for an answer, a fix or an earlier review.
-pub fn brought(root: &Path) -> Option<String> {
-    if assay_change::is_foreign(&root.join(STATE)) {
-        return Some(STATE.to_owned());
-    }
-    let folders = OWN.iter().map(|name| format!("{STATE}/{name}"));
-    let mut here = folders.filter(|folder| root.join(folder).exists());
-    here.find(|folder| assay_change::is_tracked(root, folder))
-}
-
 /// Reads what a run came to.
 pub fn synthesis(run: &Path) -> Result<Synthesis, RunError> {
     read_json(&run.join("synthesis.json"))
@@ -328,18 +296,24 @@ pub fn recording(run: &Path) -> PathBuf {
     run.join(RECORDING)
 }
 
-/// Tells what the latest review of another change found, for whoever wants to know what became of
-/// it. A review of the same change is no earlier one.
-pub fn prior_findings(change: &Change) -> Option<String> {
-    if brought(&change.root).is_some() {
-        return None;
-    }
-    let runs = ids(&change.root.join(STATE).join("runs")).ok()?;
+/// Returns what the latest review of another change found, for a persona that is to say what became of
+/// it; `None` where there is no such review. Fails if a run that is looked at has no authority.
+pub fn prior_findings(state: &State, change: &Change) -> Result<Option<String>, RunError> {
     let this = change_hash(change);
-    let parent = change.root.join(STATE).join("runs");
-    let paths = runs.iter().rev().map(|id| parent.join(id));
-    let mut earlier = paths.filter(|run| made_with(run).is_ok_and(|with| with.change != this));
-    let synthesis = synthesis(&earlier.next()?).ok()?;
+    let kind = state.open(KIND)?;
+    for id in ids(&kind)?.into_iter().rev() {
+        let Some(run) = kind.check(&id)? else { continue };
+        // A run that an older version left half done is no review.
+        if !made_with(&run).is_ok_and(|with| with.change != this) {
+            continue;
+        }
+        let Ok(synthesis) = synthesis(&run) else { return Ok(None) };
+        return Ok(told(&synthesis));
+    }
+    Ok(None)
+}
+
+fn told(synthesis: &Synthesis) -> Option<String> {
     let told = synthesis.findings.iter().take(PRIOR).map(|finding| {
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         format!("- {} {place}: {}. {}\n", finding.severity, finding.title, finding.description)
@@ -348,12 +322,18 @@ pub fn prior_findings(change: &Change) -> Option<String> {
     (!told.is_empty()).then(|| without_injections(&redact(&told)).into_owned())
 }
 
-/// Gives the ids of the runs that reviewed this very change.
-pub(crate) fn of_the_same(change: &Change) -> BTreeSet<String> {
-    let parent = change.root.join(STATE).join("runs");
+/// Returns the ids of the runs that reviewed this very change. Fails if a run has no authority.
+pub(crate) fn of_the_same(state: &State, change: &Change) -> Result<BTreeSet<String>, RunError> {
     let this = change_hash(change);
-    let is_same = |id: &String| made_with(&parent.join(id)).is_ok_and(|with| with.change == this);
-    ids(&parent).unwrap_or_default().into_iter().filter(is_same).collect()
+    let mut same = BTreeSet::new();
+    let kind = state.open(KIND)?;
+    for id in ids(&kind)? {
+        let Some(run) = kind.check(&id)? else { continue };
+        if made_with(&run).is_ok_and(|with| with.change == this) {
+            same.insert(id);
+        }
+    }
+    Ok(same)
 }
 
 /// Gives the hash by which a file's content is told.
@@ -361,33 +341,26 @@ pub(crate) fn content_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Gives a run's id: the one that was asked for, or the newest.
-pub fn find(root: &Path, id: Option<&str>) -> Result<PathBuf, RunError> {
-    if let Some(folder) = brought(root) {
-        return Err(RunError::Brought { folder });
-    }
-    let parent = root.join(STATE).join("runs");
-    let known = ids(&parent)?;
+/// Returns the folder of a run: the one that is asked for, or the newest. Fails if it has no authority.
+pub fn find(state: &State, id: Option<&str>) -> Result<PathBuf, RunError> {
+    let kind = state.open(KIND)?;
+    let known = ids(&kind)?;
     let newest = known.last().ok_or(RunError::NoneYet)?;
-    match id {
-        None => Ok(parent.join(newest)),
-        Some(id) if known.iter().any(|name| name == id) => Ok(parent.join(id)),
-        Some(id) => {
-            let last: Vec<&str> = known.iter().rev().take(3).map(String::as_str).collect();
-            Err(RunError::Unknown { id: id.to_owned(), known: last.join(", ") })
-        }
-    }
+    let wanted = id.unwrap_or(newest);
+    let found = match known.iter().any(|name| name == wanted) {
+        true => kind.check(wanted)?,
+        false => None,
+    };
+    found.ok_or_else(|| {
+        let last: Vec<&str> = known.iter().rev().take(3).map(String::as_str).collect();
+        RunError::Unknown { id: wanted.to_owned(), known: last.join(", ") }
+    })
 }
 
-/// Gives the ids of the runs in a folder, the oldest first.
-fn ids(parent: &Path) -> Result<Vec<String>, RunError> {
-    let mut ids: Vec<String> = match fs::read_dir(parent) {
-        Ok(entries) => entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(source) => return Err(RunError::File { path: parent.to_owned(), source }),
-    };
+/// Returns the ids of all runs, the oldest first.
+fn ids(kind: &Kind) -> Result<Vec<String>, RunError> {
+    let mut ids = kind.names()?;
     ids.retain(|name| !name.starts_with('.'));
-    ids.sort();
     Ok(ids)
 }
 
@@ -406,32 +379,6 @@ pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T
 
 fn file_char(c: char) -> char {
     if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }
-}
-
-/// Makes the state folder, with a `.gitignore` for what is not meant for git.
-pub(crate) fn make_state_folder(root: &Path) -> io::Result<()> {
-    let folder = root.join(STATE);
-    // A link would lead what is written out of the repository.
-    let below = OWN.map(|name| folder.join(name));
-    for folder in below.into_iter().chain([folder.clone()]) {
-        if fs::symlink_metadata(&folder).is_ok_and(|metadata| !metadata.is_dir()) {
-            let why = format!("`{}` is no folder", folder.display());
-            return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
-        }
-    }
-    fs::create_dir_all(&folder)?;
-    let ignore = folder.join(".gitignore");
-    match fs::read_to_string(&ignore) {
-        // An older version knew of less.
-        Ok(text) if text.starts_with(OURS) && text != IGNORED => {
-            write_whole(&ignore, IGNORED.as_bytes())
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            write_whole(&ignore, IGNORED.as_bytes())
-        }
-        // What somebody else wrote is theirs.
-        Ok(_) | Err(_) => Ok(()),
-    }
 }
 
 /// Writes a file whole or not at all.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use assay_gates::item::{ItemId, Verified};
-use assay_gates::keep::Keep;
+use assay_gates::list::List;
 use assay_gates::phase::Phase;
 
 use crate::random::Random;
@@ -72,10 +72,11 @@ fn writer(binary: &Path, folder: &Path, item: usize, finding: &str) -> anyhow::R
 
 /// Gives what the list says of each item.
 fn findings(folder: &Path) -> anyhow::Result<Vec<Option<String>>> {
-    let state = Keep::new(&folder.join("state"), Phase::PlanStructure).read()?;
+    let path = folder.join("state").join(format!("qr-{}.json", Phase::PlanStructure));
+    let list = List::read(Phase::PlanStructure, &std::fs::read_to_string(path)?)?;
     let finding = |number: usize| -> anyhow::Result<Option<String>> {
         let id: ItemId = format!("i-{number}").parse()?;
-        let item = state.list.get(&id).context("an item is gone")?;
+        let item = list.get(&id).context("an item is gone")?;
         Ok(match &item.result {
             Verified::Fail(finding) => Some(finding.clone()),
             Verified::Todo | Verified::Pass => None,

@@ -77,7 +77,7 @@ impl CommandWork {
     /// Sends a change back for what a program found in it. That it found nothing approves nothing.
     fn after_findings(&self, job: &Job<'_>, folder: &Path, said: &str) -> Result<Outcome, Failed> {
         let task = &job.task.id;
-        let mut reports = handed_in::for_task(&self.shop.root, task)
+        let mut reports = handed_in::for_task(&self.shop.state, task)
             .map_err(|error| Failed::lasting(chain(&error)))?;
         let spoken = handed_in::read(said, job.agent.id.as_str(), folder);
         match &spoken.unusable {

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use assay_change::Scope;
+use assay_change::state::State;
 use assay_findings::post::Draft;
 use assay_findings::synthesis::Synthesis;
 
@@ -35,6 +36,8 @@ use crate::work::{Failed, Job};
 pub struct Shop {
     /// The repository.
     pub root: PathBuf,
+    /// Its state.
+    pub state: State,
     /// Where work trees are made.
     pub worktrees: PathBuf,
     /// What follows from a review.

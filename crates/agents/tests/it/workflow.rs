@@ -16,6 +16,7 @@ use assay_agents::workflow::fix::FixWork;
 use assay_agents::workflow::review::ReviewWork;
 use assay_agents::workflow::{Fixes, Publishes, Reviewed, Reviews, Runner, Shop};
 use assay_change::Scope;
+use assay_change::state::State;
 use assay_fakes::Repository;
 use assay_findings::report::Report;
 use assay_findings::synthesis::{Circumstances, synthesize};
@@ -28,6 +29,7 @@ use tempfile::TempDir;
 fn shop(repository: &Repository, agents: &str) -> Shop {
     Shop {
         root: repository.path().to_owned(),
+        state: State::new(repository.path(), None),
         worktrees: repository.path().join(".git/assay-worktrees"),
         workflow: Workflow::default(),
         roster: Roster::parse(Some(agents), &TaskSettings::default()).unwrap(),

@@ -10,6 +10,7 @@ use assay_review::runs;
 use clap::ValueEnum;
 
 use super::print_json;
+use crate::environment::state_of;
 use crate::exit::Exit;
 
 /// Which runs.
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn read(root: &Path, id: &str) -> anyhow::Result<Run> {
-    let run = runs::find(root, Some(id))?;
+    let run = runs::find(&state_of(root), Some(id))?;
     Ok(Run { synthesis: runs::synthesis(&run)?, made_with: runs::made_with(&run)? })
 }
 

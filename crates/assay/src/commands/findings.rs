@@ -35,6 +35,8 @@ pub(crate) enum Step {
     Dismiss(ledger::DismissArgs),
     /// Has later reviews raise dismissed findings again
     Reopen(ledger::ReopenArgs),
+    /// Takes over a ledger that assay did not write here, once you have looked at it
+    Adopt(ledger::AdoptArgs),
     /// Reads a reviewer's raw text from stdin
     Parse {
         /// The vocabulary to show severities in
@@ -151,6 +153,7 @@ pub(crate) fn run(step: Step) -> anyhow::Result<Exit> {
         Step::Show(args) => ledger::show(&args),
         Step::Dismiss(args) => ledger::dismiss(&args),
         Step::Reopen(args) => ledger::reopen(&args),
+        Step::Adopt(args) => ledger::adopt(&args),
         Step::Parse { format, root } => parse(format, root.as_deref()),
         Step::Validate { tier } => validate(tier),
         Step::Synthesize(args) => run_synthesize(&args),

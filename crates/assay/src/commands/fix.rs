@@ -10,6 +10,7 @@ use assay_findings::vote::AutofixClass;
 use assay_review::fix::Plan;
 use assay_review::runs::{self, StoredFix};
 
+use crate::environment::state_of;
 use crate::exit::Exit;
 use crate::terminal;
 
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
-    let run = runs::find(&root, args.run.as_deref())?;
+    let run = runs::find(&state_of(&root), args.run.as_deref())?;
     let (safe, others): (Vec<StoredFix>, Vec<StoredFix>) =
         runs::fixes(&run)?.into_iter().partition(|fix| fix.class == AutofixClass::SafeAuto);
     let plan = Plan::new(&root, safe);

@@ -1,4 +1,4 @@
-//! `assay findings list|show|dismiss|reopen`: what became of findings.
+//! `assay findings list|show|dismiss|reopen|adopt`: what became of findings.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::{Context, bail};
 use assay_findings::grade::Grade;
 use assay_findings::identity::Day;
-use assay_review::ledger::{self, FileGlob};
+use assay_review::ledger::{self, FileGlob, OpenLedger};
 use assay_store::ledger::decision::Terms;
 use assay_store::ledger::query::{Entry, Filter, History, Named};
 use assay_store::ledger::{FindingKey, Ledger, State};
@@ -16,6 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::{known_severity, print_json, today, user_name};
+use crate::environment::state_of;
 use crate::exit::Exit;
 use crate::terminal;
 
@@ -90,6 +91,14 @@ pub(crate) struct ReopenArgs {
     /// Their ids, or the beginnings of them
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+}
+
+/// Which ledger to take over.
+#[derive(clap::Args)]
+pub(crate) struct AdoptArgs {
     /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", default_value = ".")]
     folder: PathBuf,
@@ -181,7 +190,7 @@ struct Shown<'a> {
 pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let now = Timestamp::now();
-    let Some(ledger) = ledger::open_to_read(&root)? else {
+    let Some(ledger) = ledger::open_to_read(&state_of(&root))? else {
         match args.format {
             Output::Json => print_json(&Listed { version: VERSION, runs: 0, findings: &[] })?,
             Output::Terminal => super::print("the ledger is empty; `assay review` fills it\n")?,
@@ -264,6 +273,16 @@ pub(super) fn dismiss(args: &DismissArgs) -> anyhow::Result<Exit> {
     tell(&ledger, "dismissed", &keys)
 }
 
+/// Takes over a ledger that assay did not write here.
+pub(super) fn adopt(args: &AdoptArgs) -> anyhow::Result<Exit> {
+    let root = assay_change::root(&args.folder)?;
+    if !ledger::adopt(&state_of(&root))? {
+        bail!("there is no ledger; `assay review` begins one");
+    }
+    super::print("the ledger counts from now on as it is\n")?;
+    Ok(Exit::Ready)
+}
+
 /// Has later reviews raise findings again.
 pub(super) fn reopen(args: &ReopenArgs) -> anyhow::Result<Exit> {
     let (root, mut ledger) = to_write(&args.folder)?;
@@ -302,15 +321,15 @@ fn this_day() -> anyhow::Result<String> {
     today().map(String::from).context("there is no day today")
 }
 
-fn existing(root: &Path) -> anyhow::Result<Ledger> {
-    ledger::open_to_read(root)?.context("the ledger is empty; `assay review` fills it")
+fn existing(root: &Path) -> anyhow::Result<OpenLedger> {
+    ledger::open_to_read(&state_of(root))?.context("the ledger is empty; `assay review` fills it")
 }
 
-fn to_write(folder: &Path) -> anyhow::Result<(PathBuf, Ledger)> {
+fn to_write(folder: &Path) -> anyhow::Result<(PathBuf, OpenLedger)> {
     let root = assay_change::root(folder)?;
     // Where nothing is known, nothing is made either.
     drop(existing(&root)?);
-    let ledger = ledger::open(&root)?;
+    let ledger = ledger::open(&state_of(&root))?;
     Ok((root, ledger))
 }
 

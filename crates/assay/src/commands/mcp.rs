@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{self, AgentConfig};
 use assay_agents::workflow::{OWN_AGENT, OWN_TASK, ROOT};
-use assay_review::handed_in;
+use assay_review::handed_in::HandedIn;
 use assay_serve::door::Door;
 use assay_serve::electron::{self, App};
 use assay_serve::github;
@@ -25,8 +25,8 @@ use assay_services::permit::Permit;
 use clap::ValueEnum;
 
 use crate::delegating::Repository;
-use crate::doors;
-use crate::environment::variable;
+use crate::doors::{self, TokenPlace};
+use crate::environment::{state_of, variable};
 use crate::exit::Exit;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
@@ -142,7 +142,7 @@ fn task_queue(here: PathBuf) -> anyhow::Result<Server> {
         queue: queues::open(&root, &settings)?.into(),
         agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
         parent,
-        reports: handed_in::kept(&root)?,
+        reports: HandedIn::open(&state_of(&root))?,
         root: here,
         github,
         repositories: configured.repositories.clone(),
@@ -187,9 +187,11 @@ fn electron(args: &Args, root: &Path) -> anyhow::Result<Server> {
         (None, None) => USUAL_DEBUG_PORT,
     };
     // An agent need not be in the folder that the server was started in.
-    let folder = doors::own_folder(root)?;
+    let pictures = state_of(root).open("e2e")?;
+    pictures.make()?;
+    let folder = pictures.path();
     let folder = folder.canonicalize().with_context(|| format!("`{}`", folder.display()))?;
-    let app = App::new(Endpoint::local(port), folder.join("e2e"));
+    let app = App::new(Endpoint::local(port), folder);
     let app = if args.allow_eval { app.allowing_eval() } else { app };
     Ok(electron::server(app, VERSION))
 }
@@ -239,8 +241,8 @@ fn door(args: &Args, root: &Path, server: &str) -> anyhow::Result<Door> {
         return Ok(Door { token: None, hosts });
     }
     let file = || match &args.token_file {
-        Some(path) => Ok(path.clone()),
-        None => Ok(doors::own_folder(root)?.join("mcp").join(format!("{server}.token"))),
+        Some(path) => Ok(TokenPlace::Named(path.clone())),
+        None => Ok(TokenPlace::Own(state_of(root).open("mcp")?, format!("{server}.token"))),
     };
     let token = doors::token(args.token_env.as_deref(), file)?;
     Ok(Door { token: Some(token), hosts })

@@ -7,6 +7,7 @@ use assay_review::runs;
 
 use super::known_severity;
 use super::review::{self, Output};
+use crate::environment::state_of;
 use crate::exit::Exit;
 
 /// Which run.
@@ -27,6 +28,6 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
-    let run = runs::find(&root, args.run.as_deref())?;
+    let run = runs::find(&state_of(&root), args.run.as_deref())?;
     review::replay(&runs::recording(&run), root, args.format, args.fail_on.as_ref())
 }

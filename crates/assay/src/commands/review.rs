@@ -17,6 +17,7 @@ use assay_services::http::{Clock as _, Patience};
 use clap::ValueEnum;
 
 use super::{ModeArg, known_severity, note, print, print_safely, warn};
+use crate::environment::state_of;
 use crate::exit::Exit;
 use crate::interactive;
 use crate::models::{Asked, Keeping, ModelArgs, Panel};
@@ -336,7 +337,9 @@ fn note_accepted(prepared: &Prepared, run: Option<&str>, accepted: &[(&Finding, 
         return;
     };
     let root = &prepared.change.root;
-    if let Err(error) = ledger::note_accepted(root, run, accepted, &super::user_name(root)) {
+    if let Err(error) =
+        ledger::note_accepted(&state_of(root), run, accepted, &super::user_name(root))
+    {
         let error = anyhow::Error::from(error);
         warn(&format!("the ledger does not know what was accepted: {error:#}"));
     }

@@ -14,9 +14,11 @@ use assay_serve::site::{Listener, Site};
 use assay_serve::stop::Stop;
 use assay_store::queue::Queue;
 
+use crate::doors::{self, TokenPlace};
+use crate::environment::state_of;
 use crate::exit::Exit;
 use crate::settings::agents::AgentSettings;
-use crate::{doors, queues, signals};
+use crate::{queues, signals};
 
 /// How long it is waited for a service at a time, while whoever sent a delivery waits for an answer.
 const BRIEFLY: Duration = Duration::from_secs(2);
@@ -45,14 +47,18 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let settings = AgentSettings::on_disk(&root)?;
-    let own = doors::own_folder(&root)?.join("serve");
+    let state = state_of(&root);
+    let own = state.open("serve")?;
     let setup = setup(&settings, queues::open(&root, &settings)?.into())?;
-    let file = || Ok(args.token_file.clone().unwrap_or_else(|| own.join("token")));
+    let file = || match args.token_file.clone() {
+        Some(path) => Ok(TokenPlace::Named(path)),
+        None => Ok(TokenPlace::Own(own, "token".to_owned())),
+    };
     let token = doors::token(args.token_env.as_deref(), file)?;
     let door = Door { token: Some(token), hosts: args.allow_host.clone() };
     let listener = Listener::bind(args.listen, door.clone())?;
     let (queue, reviewer) = (Arc::clone(&setup.queue), setup.reviewer.clone());
-    let hooks = Hooks::new(setup, door, &own.join("deliveries"));
+    let hooks = Hooks::new(setup, door, &state.outside("serve")?.join("deliveries"));
     let hooks = hooks.context("the triggers could not be set up")?;
     let stop = Stop::default();
     signals::end_server(stop.clone());

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use assay_change::state::State;
 use assay_models::{Budget, Caps, Day, Model, Patience};
 use assay_review::persona::Models;
 use serde::Deserialize;
@@ -236,17 +236,23 @@ impl StoredModels {
         stored.model(name).with_context(|| format!("`models.use.{name}` in `{PATH}`"))
     }
 
-    /// Gives what a run may spend, and the day, whose spending is kept in a folder.
-    pub(crate) fn budget(&self, asked: StoredCaps, folder: &Path, today: &str) -> Budget {
+    /// Returns what a run may spend, and the day. What the day spent is kept outside of the work tree,
+    /// so that nothing that runs there makes it less.
+    pub(crate) fn budget(
+        &self,
+        asked: StoredCaps,
+        state: &State,
+        today: &str,
+    ) -> anyhow::Result<Budget> {
         let run = asked.or(self.budget.run).or_usual();
         // A time that no clock can tell is none.
         let until = |seconds| Instant::now().checked_add(Duration::from_secs(seconds));
         let deadline = run.seconds.and_then(until);
         let budget = Budget::new(run.caps(), deadline);
-        match self.budget.day.caps() {
+        Ok(match self.budget.day.caps() {
             caps if caps == Caps::default() => budget,
-            caps => budget.with_day(Day::new(folder, today, caps)),
-        }
+            caps => budget.with_day(Day::new(&state.outside("spend")?, today, caps)),
+        })
     }
 }
 

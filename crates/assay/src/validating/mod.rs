@@ -83,7 +83,7 @@ pub(crate) fn validate(
 ) -> anyhow::Result<(CameTo, Standing)> {
     place.check_complete()?;
     let state = place.state()?;
-    let mut journal = Journal::open(&place.folder(), &place.seal()).context(UNKNOWN)?;
+    let mut journal = Journal::open(&place.folder(), &place.seal()?).context(UNKNOWN)?;
     // Whoever wrote the journal before may have changed the spec meanwhile.
     let place = &place.again()?;
     place.check_complete()?;

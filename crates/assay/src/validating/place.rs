@@ -8,7 +8,6 @@ use assay_change::{Change, GitError, Scope, Selection};
 use assay_checks::required::Risk;
 use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
-use assay_review::runs::{self, short_hash};
 use assay_validate::event::TreeHash;
 use assay_validate::journal::Journal;
 use assay_validate::own::tree_hash;
@@ -17,7 +16,7 @@ use assay_validate::spec::{self, Criterion, Spec};
 use assay_validate::standing::Standing;
 
 use super::UNKNOWN;
-use crate::environment::state_folder;
+use crate::environment::state_of;
 use crate::queues;
 
 /// Where loops keep what is nobody else's business, below the state folder.
@@ -46,7 +45,7 @@ impl Place {
     /// Gives where the loop stands, whoever is at it, and whether that was seen on this machine.
     pub(crate) fn standing(&self) -> anyhow::Result<(Standing, bool)> {
         let (entries, is_own) =
-            Journal::read_sealed(&self.folder(), &self.seal()).context(UNKNOWN)?;
+            Journal::read_sealed(&self.folder(), &self.seal()?).context(UNKNOWN)?;
         Ok((Standing::of(&entries).context(UNKNOWN)?, is_own))
     }
 
@@ -88,25 +87,15 @@ impl Place {
 
     /// Gives where the loop keeps its own; refuses what came with the repository.
     pub(super) fn state(&self) -> anyhow::Result<PathBuf> {
-        if let Some(brought) = runs::brought(&self.root) {
-            bail!(
-                "`{brought}` came with the repository, so nobody here saw what it says; take it \
-                 out of the repository"
-            );
-        }
-        Ok(runs::state_folder(&self.root)?.join(STATE).join(&self.spec.name))
+        let kind = state_of(&self.root).open(STATE)?;
+        kind.make()?;
+        Ok(kind.path().join(&self.spec.name))
     }
 
-    /// Gives where the seal of the journal is kept: out of reach for whatever runs in the tree, or,
-    /// on a machine where nothing can be kept elsewhere, with the rest of the loop's state.
-    pub(crate) fn seal(&self) -> PathBuf {
-        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
-        let name = short_hash(root.as_os_str().as_encoded_bytes());
-        let folder = state_folder();
-        let folder = folder.map(|folder| folder.join("qa").join(name).join(&self.spec.name));
-        let folder = folder.filter(|folder| std::fs::create_dir_all(folder).is_ok());
-        let beside = || runs::state_folder_path(&self.root).join(STATE).join(&self.spec.name);
-        folder.unwrap_or_else(beside).join("seal")
+    /// Returns the path of the journal's seal: outside of the tree, where nothing that runs in the tree
+    /// can write.
+    pub(crate) fn seal(&self) -> anyhow::Result<PathBuf> {
+        Ok(state_of(&self.root).outside(STATE)?.join(&self.spec.name).join("seal"))
     }
 
     /// Reads the same spec once more.

@@ -282,9 +282,13 @@ fn nothing_but_reports_counts_from_before_the_end() {
     }
     assert_eq!(run(&["findings", "reopen", id]).code, 0);
     let file = folder.join(".assay/delegated").join(&review).join("recording.json");
-    let mut recording: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let whole = fs::read_to_string(&file).unwrap();
+    let mut recording: Value = serde_json::from_str(&whole).unwrap();
     recording["answers"][0]["report"]["votes"] = json!([]);
     fs::write(&file, recording.to_string()).unwrap();
+    let refused = call(folder, "finish_review", &json!({ "review": review })).unwrap_err();
+    assert!(refused.contains("is not used: something else than assay changed it"), "{refused}");
+    fs::write(&file, whole).unwrap();
 
     let outcome = finish(folder, &review);
     assert_eq!(outcome["verdict"], "not ready", "{outcome}");

@@ -608,8 +608,13 @@ fn what_a_repository_brings_along_is_no_answer_and_no_run_of_ours() {
     assert_eq!(first.received.len(), 2);
     forge(&repository);
     let forged = review_by(&server, &repository, &TWO);
-    assert_eq!(forged.received.len(), 0, "kept answers are used");
-    assert_eq!(forged.synthesis["residual_risks"], json!(["All is well"]));
+    assert_eq!(forged.received.len(), 2, "answers that something else changed are not used");
+    assert_eq!(forged.synthesis["residual_risks"], json!(["Not finished"]));
+    let told = forged.synthesis["reports"].to_string();
+    assert!(told.contains("is not used: something else than assay changed it"), "{told}");
+    let kept = review_by(&server, &repository, &TWO);
+    assert_eq!(kept.received.len(), 0, "those that assay kept since are used");
+    assert_eq!(kept.synthesis["residual_risks"], json!(["Not finished"]));
     repository.git(&["add", "--force", ".assay/cache", ".assay/runs"]);
     repository.git(&["commit", "--quiet", "--message", "answers"]);
     let args = [&["--commit", "HEAD~1"][..], &TWO].concat();

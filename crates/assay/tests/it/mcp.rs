@@ -324,5 +324,9 @@ fn the_token_stays_the_same() {
     assert_eq!(Served::start(folder.path()).stop(), Some(0));
     assert_eq!(fs::read_to_string(&token).unwrap(), first);
     let ignored = fs::read_to_string(folder.path().join(".assay/.gitignore")).unwrap();
-    assert!(ignored.contains("/mcp/"), "{ignored}");
+    assert!(ignored.lines().any(|line| line == "/*"), "{ignored}");
+    fs::write(&token, "a-token-that-others-know\n").unwrap();
+    let ran = assay_with(folder.path(), &["mcp", "task-queue", "--http", "127.0.0.1:0"], b"", &[]);
+    let told = "`.assay/mcp/task-queue.token` is not used: something else than assay changed it";
+    assert!(ran.code == 2 && ran.stderr.contains(told), "{}", ran.stderr);
 }

@@ -19,9 +19,10 @@ pub fn is_state(path: &str) -> bool {
     is_below && parts.next().is_none_or(|name| !AUTHORED.contains(&name))
 }
 
-/// Returns true if a path from the root of a work tree is below `.assay/`, and people write it.
-pub fn is_authored(path: &str) -> bool {
-    path.split('/').next() == Some(super::FOLDER) && !is_state(path)
+/// Returns true if a path is a file or folder, or lies below it. Names count as a whole: `rules-disabled`
+/// does not lie below `rules`.
+pub fn is_at_or_below(path: &str, place: &str) -> bool {
+    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns the ignore file: all but what people write, so that a later kind of state is covered too.

@@ -18,8 +18,9 @@ const OPEN: &str = "open";
 /// Where the seals of a work tree lie in the state home.
 const SEALS: &str = "seals";
 
-/// Files that SQLite keeps beside a database, and that decide what is read from it.
-const BESIDE_A_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// Files that SQLite keeps beside a database, and that decide what is read from it. Its shared memory is
+/// made anew from the log.
+const BESIDE_A_DATABASE: [&str; 2] = ["-wal", "-journal"];
 
 /// One kind of state, such as `.assay/runs`, whose folder did not come from elsewhere.
 #[derive(Debug, Clone)]
@@ -89,6 +90,16 @@ impl Kind {
             Some(digest) => self.write_seal(&self.unit(unit), &digest),
             None => Ok(()),
         }
+    }
+
+    /// Seals a unit as it is, for a user who looked at it and vouches for it. Returns false if there is
+    /// no such unit.
+    pub fn adopt(&self, unit: &str) -> Result<bool, StateError> {
+        let path = self.unit(unit);
+        let _lock = self.lock()?;
+        let Some(digest) = self.digest(&path)? else { return Ok(false) };
+        self.write_seal(&path, &digest)?;
+        Ok(true)
     }
 
     /// Holds a unit that changes over time, and keeps other processes from it until the value is
@@ -182,17 +193,19 @@ impl Kind {
             }
         }
         let mut digest = blake3::Hasher::new();
-        if !self.add_path(&mut digest, path, b"file")? {
-            return Ok(None);
-        }
-        if path.extension().is_some_and(|end| end == "db") {
-            for end in BESIDE_A_DATABASE {
-                let mut beside = path.as_os_str().to_owned();
-                beside.push(end);
-                self.add_path(&mut digest, Path::new(&beside), end.as_bytes())?;
+        let is_there = self.add_path(&mut digest, path, b"file")?;
+        for (number, beside) in beside(path).enumerate() {
+            // A connection leaves an empty log while it is open.
+            if beside.symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == 0) {
+                continue;
+            }
+            let is_beside = self.add_path(&mut digest, &beside, &number.to_le_bytes())?;
+            if is_beside && !is_there {
+                // A new database would take it for its own.
+                return Err(self.refused(&beside, Reason::Unsealed));
             }
         }
-        Ok(Some(digest.finalize().to_hex().to_string()))
+        Ok(is_there.then(|| digest.finalize().to_hex().to_string()))
     }
 
     /// Adds a file or a folder to a digest. Returns false if there is none.
@@ -225,6 +238,17 @@ impl Kind {
         add(digest, b"", b"");
         Ok(true)
     }
+}
+
+/// Returns the paths of what SQLite keeps beside a database; none for other files.
+pub(super) fn beside(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_database = path.extension().is_some_and(|end| end == "db");
+    let ends = BESIDE_A_DATABASE.iter().filter(move |_| is_database);
+    ends.map(|end| {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(end);
+        PathBuf::from(beside)
+    })
 }
 
 /// Adds a name and bytes to a digest, kept apart from what follows.

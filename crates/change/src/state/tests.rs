@@ -76,43 +76,75 @@ fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
     type Attack = (&'static str, fn(&Case, &str), Reason);
     let attacks: [Attack; 9] = [
         ("edited", |case, unit| fs::write(case.path(unit), "forged").unwrap(), Reason::Changed),
-        ("rolled back", |case, unit| {
-            let (kind, name) = unit.strip_prefix(".assay/").unwrap().split_once('/').unwrap();
-            let before = fs::read(case.path(unit)).unwrap();
-            case.write(kind, name, "newer");
-            fs::write(case.path(unit), before).unwrap();
-        }, Reason::Changed),
-        ("forced into git", |case, unit| {
-            drop(case.repository.git(&["add", "--force", unit]));
-        }, Reason::Tracked),
-        ("brought by a branch", |case, unit| {
-            case.repository.git(&["add", "--force", unit]);
-            case.repository.git(&["commit", "--quiet", "--message", "state"]);
-            case.repository.git(&["switch", "--quiet", "--orphan", "empty"]);
-            case.repository.git(&["switch", "--quiet", "main"]);
-        }, Reason::Tracked),
-        ("written by a test", |case, unit| {
-            fs::remove_dir_all(case.home.path()).unwrap();
-            fs::create_dir(case.home.path()).unwrap();
-            fs::write(case.path(unit), "forged").unwrap();
-        }, Reason::Unsealed),
-        ("the unit is a link", |case, unit| {
-            let real = case.path("real");
-            fs::rename(case.path(unit), &real).unwrap();
-            symlink(&real, case.path(unit)).unwrap();
-        }, Reason::Link),
-        ("the kind is a link", |case, unit| {
-            let kind = case.path(unit).parent().unwrap().to_owned();
-            fs::rename(&kind, case.path("real")).unwrap();
-            symlink(case.path("real"), kind).unwrap();
-        }, Reason::Link),
-        ("the folder is a link", |case, _| {
-            fs::rename(case.path(".assay"), case.path("real")).unwrap();
-            symlink(case.path("real"), case.path(".assay")).unwrap();
-        }, Reason::Link),
-        ("the folder is a repository", |case, _| {
-            fs::create_dir(case.path(".assay/.git")).unwrap();
-        }, Reason::Repository),
+        (
+            "rolled back",
+            |case, unit| {
+                let (kind, name) = unit.strip_prefix(".assay/").unwrap().split_once('/').unwrap();
+                let before = fs::read(case.path(unit)).unwrap();
+                case.write(kind, name, "newer");
+                fs::write(case.path(unit), before).unwrap();
+            },
+            Reason::Changed,
+        ),
+        (
+            "forced into git",
+            |case, unit| {
+                drop(case.repository.git(&["add", "--force", unit]));
+            },
+            Reason::Tracked,
+        ),
+        (
+            "brought by a branch",
+            |case, unit| {
+                case.repository.git(&["add", "--force", unit]);
+                case.repository.git(&["commit", "--quiet", "--message", "state"]);
+                case.repository.git(&["switch", "--quiet", "--orphan", "empty"]);
+                case.repository.git(&["switch", "--quiet", "main"]);
+            },
+            Reason::Tracked,
+        ),
+        (
+            "written by a test",
+            |case, unit| {
+                fs::remove_dir_all(case.home.path()).unwrap();
+                fs::create_dir(case.home.path()).unwrap();
+                fs::write(case.path(unit), "forged").unwrap();
+            },
+            Reason::Unsealed,
+        ),
+        (
+            "the unit is a link",
+            |case, unit| {
+                let real = case.path("real");
+                fs::rename(case.path(unit), &real).unwrap();
+                symlink(&real, case.path(unit)).unwrap();
+            },
+            Reason::Link,
+        ),
+        (
+            "the kind is a link",
+            |case, unit| {
+                let kind = case.path(unit).parent().unwrap().to_owned();
+                fs::rename(&kind, case.path("real")).unwrap();
+                symlink(case.path("real"), kind).unwrap();
+            },
+            Reason::Link,
+        ),
+        (
+            "the folder is a link",
+            |case, _| {
+                fs::rename(case.path(".assay"), case.path("real")).unwrap();
+                symlink(case.path("real"), case.path(".assay")).unwrap();
+            },
+            Reason::Link,
+        ),
+        (
+            "the folder is a repository",
+            |case, _| {
+                fs::create_dir(case.path(".assay/.git")).unwrap();
+            },
+            Reason::Repository,
+        ),
     ];
     for kind in ["runs", "cache", "delegated", "gates", "reports", "a-later-kind"] {
         for (name, attack, reason) in attacks {
@@ -167,6 +199,10 @@ fn what_lies_beside_a_database_is_part_of_it() {
     case.write("ledger.db", "", "tables");
     fs::write(case.path(".assay/ledger.db-wal"), "forged").unwrap();
     assert_eq!(case.read("ledger.db", ""), Err(Reason::Changed));
+    fs::remove_file(case.path(".assay/ledger.db")).unwrap();
+    assert_eq!(case.read("ledger.db", ""), Err(Reason::Unsealed));
+    case.repository.git(&["add", "--force", ".assay/ledger.db-wal"]);
+    assert_eq!(case.read("ledger.db", ""), Err(Reason::Tracked));
 }
 
 #[test]
@@ -198,7 +234,8 @@ fn without_a_place_outside_of_the_tree_state_is_refused_and_not_absent() {
 #[test]
 fn the_ignore_file_covers_every_kind_and_completes_what_an_older_version_wrote() {
     let case = Case::new();
-    case.repository.write(".assay/.gitignore", "# Written by assay: what is not meant for git.\n/runs/\n");
+    case.repository
+        .write(".assay/.gitignore", "# Written by assay: what is not meant for git.\n/runs/\n");
     case.state().make().unwrap();
     for path in ["outbox/pull-1/a.json", "runs/1/log", "a-later-kind", "ledger.db-wal", "x.tmp"] {
         case.repository.write(format!(".assay/{path}"), "state");
@@ -222,10 +259,13 @@ fn the_ignore_file_covers_every_kind_and_completes_what_an_older_version_wrote()
 
 #[test]
 fn a_folder_is_known_by_its_whole_name() {
-    for path in [".assay/rules-disabled/a.yml", ".assay/runs/1", ".assay", ".assay/baseline.json.bak"] {
+    for path in
+        [".assay/rules-disabled/a.yml", ".assay/runs/1", ".assay", ".assay/baseline.json.bak"]
+    {
         assert!(is_state(path), "{path}");
     }
-    for path in [".assay/rules/a.yml", ".assay/baseline.json", ".assay-x/runs/1", "src/.assay/runs"] {
+    for path in [".assay/rules/a.yml", ".assay/baseline.json", ".assay-x/runs/1", "src/.assay/runs"]
+    {
         assert!(!is_state(path), "{path}");
     }
 }

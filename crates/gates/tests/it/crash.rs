@@ -6,7 +6,6 @@ use std::process::Command;
 use assay_gates::bar::Bar;
 use assay_gates::gate::{Earlier, Gate, GateError, Proposed};
 use assay_gates::item::{Severity, Verified};
-use assay_gates::keep::Keep;
 use assay_gates::phase::Phase;
 use assay_gates::plan::Plan;
 use assay_gates::subject::Subject;
@@ -31,7 +30,7 @@ fn on<T>(folder: &Path, text: &str, work: impl FnOnce(&Gate<'_>) -> T) -> T {
     let plan = Plan { text: text.to_owned(), ..Plan::default() };
     let tree = Files::default();
     let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
-    let keep = Keep::new(folder, Phase::PlanStructure);
+    let keep = crate::keep(folder);
     work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: Bar::SEED })
 }
 

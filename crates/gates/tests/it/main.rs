@@ -23,3 +23,15 @@ mod shown;
 mod standing;
 mod steps;
 mod text;
+
+use std::path::Path;
+
+use assay_change::state::State;
+use assay_gates::keep::Keep;
+use assay_gates::phase::Phase;
+
+/// Returns the state of a gate in a folder that the user named, with its seals in a folder beside it.
+fn keep(folder: &Path) -> Keep {
+    let state = State::new(&folder.join("tree"), Some(&folder.join("home")));
+    Keep::new(state.open_folder(folder, &[]).unwrap(), Phase::PlanStructure)
+}

@@ -60,7 +60,7 @@ impl Bench<'_> {
     }
 
     fn keep(&self) -> Keep {
-        Keep::new(self.folder.path(), Phase::PlanStructure)
+        crate::keep(self.folder.path())
     }
 }
 

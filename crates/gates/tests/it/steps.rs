@@ -10,7 +10,7 @@ use assay_gates::beside::{By, MadeFrom};
 use assay_gates::checks::Seen;
 use assay_gates::gate::{Earlier, Gate, GateError, Proposed};
 use assay_gates::item::{Item, Scope, Severity, Verified};
-use assay_gates::keep::{Keep, KeepError};
+use assay_gates::keep::KeepError;
 use assay_gates::phase::Phase;
 use assay_gates::plan::Plan;
 use assay_gates::standing::Outcome;
@@ -67,7 +67,7 @@ impl Bench {
 fn on<T>(folder: &Path, plan: &Plan, work: impl FnOnce(&Gate<'_>) -> T) -> T {
     let tree = Files::default();
     let subject = Subject::new(Some((plan, "plan.md")), None, &tree);
-    let keep = Keep::new(folder, Phase::PlanStructure);
+    let keep = crate::keep(folder);
     work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: Bar::SEED })
 }
 

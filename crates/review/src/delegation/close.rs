@@ -1,10 +1,11 @@
 //! The end of a delegated review: [`Delegated::close`] has what was handed in decided on.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::PathBuf;
 
 use assay_change::Change;
+use assay_change::state::Held;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::validation;
 use assay_models::{Class, Failure};
@@ -60,7 +61,7 @@ pub struct Closed {
     folder: Folder,
     about: About,
     /// Nobody else goes on with the review until it is kept.
-    _lock: File,
+    _held: Held,
 }
 
 /// Whether a tree is still the one that was read.
@@ -76,21 +77,21 @@ impl Delegated {
     /// Ends the review of a change as it stands now; `None` where there is no such change any more.
     /// Whoever has not reported until now has not read it.
     pub fn close(mut self, now: Option<Present<'_>>) -> Result<Closing, DelegationError> {
-        let lock = self.folder.lock()?;
+        let held = self.folder.hold_to_change()?;
         self.about = self.folder.about()?;
         is_open(&self.about, &self.folder.id)?;
         let now = now.filter(|now| runs::change_hash(now.change) == self.about.change);
         let now = now.map(|now| self.renew(now)).transpose()?;
         if self.about.stage == Stage::Reading {
             self.give_up_waiting_for_personas(now.unwrap_or(&self.change))?;
-            let Some(now) = now else { return self.decide(None, lock) };
+            let Some(now) = now else { return self.decide(None, held) };
             let briefs = self.begin_second_looks(now)?;
             if !briefs.is_empty() {
                 return Ok(Closing::SecondLooks(briefs));
             }
         }
         self.give_up_waiting_for_second_looks(now.unwrap_or(&self.change))?;
-        self.decide(now, lock)
+        self.decide(now, held)
     }
 
     /// Takes what decides as it is now, and has those read again who need no model.
@@ -105,7 +106,7 @@ impl Delegated {
         Ok(change)
     }
 
-    fn decide(self, now: Option<&Change>, lock: File) -> Result<Closing, DelegationError> {
+    fn decide(self, now: Option<&Change>, held: Held) -> Result<Closing, DelegationError> {
         let change = now.unwrap_or(&self.change);
         let mut review = self.review(change);
         if now.is_none() {
@@ -130,7 +131,7 @@ impl Delegated {
             recorded: self.change,
             folder: self.folder,
             about: self.about,
-            _lock: lock,
+            _held: held,
             review,
             synthesis,
             recording,

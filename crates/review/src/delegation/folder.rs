@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use assay_change::state::{Held, Kind, State};
 use assay_change::{Change, Scope, Selection};
 use assay_findings::write::pretty;
 use assay_models::Nonce;
@@ -15,16 +16,13 @@ use serde::{Deserialize, Serialize};
 use super::{DelegationError, Reader};
 use crate::recording::Recording;
 use crate::reviewer::Reviewer;
-use crate::runs::{self, RunError};
+use crate::runs;
 
-/// The folder for all of them.
-const FOLDER: &str = "delegated";
+/// The kind of state that delegated reviews are.
+const KIND: &str = "delegated";
 
 /// The file that says what a review is about.
 const ABOUT: &str = "about.json";
-
-/// The file that is held by whoever goes on with a review.
-const LOCK: &str = "lock";
 
 /// So many reviews are kept, open or not; the oldest go first.
 const KEPT: usize = 20;
@@ -115,17 +113,16 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) id: ReviewId,
+    kind: Kind,
     path: PathBuf,
 }
 
 impl Folder {
-    /// Names the folder of a review. What came with the repository is nobody's.
-    pub(super) fn new(root: &Path, id: &ReviewId) -> Result<Folder, DelegationError> {
-        if let Some(folder) = runs::brought(root) {
-            return Err(RunError::Brought { folder }.into());
-        }
-        let path = runs::state_folder_path(root).join(FOLDER).join(&id.0);
-        Ok(Folder { id: id.clone(), path })
+    /// Names the folder of a review. Fails if delegated reviews came from elsewhere.
+    pub(super) fn new(state: &State, id: &ReviewId) -> Result<Folder, DelegationError> {
+        let kind = state.open(KIND)?;
+        let path = kind.path().join(&id.0);
+        Ok(Folder { id: id.clone(), kind, path })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -143,18 +140,16 @@ impl Folder {
         recording: &Recording,
     ) -> Result<(), DelegationError> {
         let fail = |source| self.fail(source);
-        let parent = self.path.parent().expect("it lies in the state folder").to_owned();
-        let root = parent.parent().and_then(Path::parent).expect("the state folder has a root");
-        runs::make_state_folder(root).map_err(fail)?;
-        fs::create_dir_all(&parent).map_err(fail)?;
-        let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(&parent).map_err(fail)?;
+        self.kind.make()?;
+        let parent = self.kind.path();
+        let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(parent).map_err(fail)?;
         recording.save(draft.path()).map_err(fail)?;
         runs::write_whole(&draft.path().join(ABOUT), pretty(about).as_bytes()).map_err(fail)?;
-        File::create_new(draft.path().join(LOCK)).map_err(fail)?;
+        self.kind.seal_draft(&self.id.0, draft.path())?;
         fs::rename(draft.path(), &self.path).map_err(fail)?;
         // It has its name now; nothing is left to clean up.
         let _ = draft.keep();
-        runs::keep_newest(&parent, &self.path, KEPT);
+        runs::keep_newest(parent, &self.path, KEPT);
         Ok(())
     }
 
@@ -172,10 +167,18 @@ impl Folder {
         written.map_err(|source| self.fail(source))
     }
 
-    /// Keeps others from going on with the review until the file is dropped.
-    pub(super) fn lock(&self) -> Result<File, DelegationError> {
-        let file = File::options().write(true).open(self.path.join(LOCK));
-        let locked = file.and_then(|file| file.lock().map(|()| file));
-        locked.map_err(|source| self.fail(source))
+    /// Keeps other processes from the review until the value is dropped. Fails if the review has no
+    /// authority.
+    pub(super) fn hold(&self) -> Result<Held, DelegationError> {
+        Ok(self.kind.hold(&self.id.0)?)
+    }
+
+    /// Holds the review to go on with it. It is sealed when the value is dropped.
+    pub(super) fn hold_to_change(&self) -> Result<Held, DelegationError> {
+        let mut held = self.hold()?;
+        if held.is_there() {
+            held.change()?;
+        }
+        Ok(held)
     }
 }

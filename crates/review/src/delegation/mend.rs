@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
 
+use assay_change::state::State;
 use assay_change::{Change, Scope, Selection};
 use assay_findings::coverage::{Look, Looks};
 use assay_findings::finding::Finding;
@@ -73,12 +73,14 @@ pub struct NextFix<'a> {
 }
 
 /// Opens a review that is over.
-pub fn finished(root: &Path, id: &ReviewId) -> Result<Finished, DelegationError> {
-    let about = Folder::new(root, id)?.about()?;
+pub fn finished(state: &State, id: &ReviewId) -> Result<Finished, DelegationError> {
+    let folder = Folder::new(state, id)?;
+    let _held = folder.hold()?;
+    let about = folder.about()?;
     let Stage::Done { run } = &about.stage else {
         return Err(DelegationError::NotFinished { id: id.to_string() });
     };
-    let synthesis = runs::synthesis(&runs::find(root, Some(run))?)?;
+    let synthesis = runs::synthesis(&runs::find(state, Some(run))?)?;
     Ok(Finished { id: id.clone(), run: run.clone(), about, synthesis })
 }
 

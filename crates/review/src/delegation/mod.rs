@@ -14,8 +14,9 @@ pub mod mend;
 mod seats;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use assay_change::state::{State, StateError};
 use assay_change::{Change, Scope, Selection};
 use assay_models::{Description, ModelId, Nonce, Reply, Usage};
 use serde::Serialize;
@@ -54,6 +55,9 @@ pub enum DelegationError {
     /// A file or a run cannot be used.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The review has no authority, or cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// A persona's file cannot be used.
     #[error(transparent)]
     Persona(#[from] PersonaError),
@@ -147,6 +151,8 @@ pub enum DelegationError {
 
 /// What a delegated review begins with.
 pub struct Start<'a> {
+    /// The state of the repository.
+    pub state: &'a State,
     /// Its id.
     pub id: ReviewId,
     /// Who asks for it.
@@ -227,10 +233,10 @@ pub fn host_description(name: &str) -> Description {
 
 /// Begins a review: whoever needs no model reads the change now, and the rest is handed out.
 pub fn start(start: Start<'_>) -> Result<Delegated, DelegationError> {
-    let root = &start.change.root;
-    let folder = Folder::new(root, &start.id)?;
+    let root = start.state.root();
+    let folder = Folder::new(start.state, &start.id)?;
     let nonce = Nonce::draw();
-    let nonce = nonce.map_err(|source| DelegationError::File { path: root.clone(), source })?;
+    let nonce = nonce.map_err(|source| DelegationError::File { path: root.to_owned(), source })?;
     let at_a_time = AtATime { local: start.at_a_time, models: 1, order: Order::AllAtOnce };
     let review = run(start.change, &start.reviewers, at_a_time, &Unwatched);
     let others = start.models.desk_with(folder.path(), nonce.clone()).others(start.change);
@@ -251,27 +257,21 @@ pub fn start(start: Start<'_>) -> Result<Delegated, DelegationError> {
         return Err(DelegationError::TooLarge { bytes: recording.bytes() });
     }
     folder.create(&about, &recording)?;
-    open(root, &start.id)
+    open(start.state, &start.id)
 }
 
 /// Opens a review that was begun, in this process or in another.
-pub fn open(root: &Path, id: &ReviewId) -> Result<Delegated, DelegationError> {
-    let folder = Folder::new(root, id)?;
+pub fn open(state: &State, id: &ReviewId) -> Result<Delegated, DelegationError> {
+    let folder = Folder::new(state, id)?;
+    let _held = folder.hold()?;
     let about = folder.about()?;
     is_open(&about, id)?;
-    let recording = match Recording::read(folder.path()) {
-        Ok(recording) => recording,
-        Err(error) => {
-            // Somebody may have finished it just now.
-            is_open(&folder.about()?, id)?;
-            return Err(error.into());
-        }
-    };
+    let recording = Recording::read(folder.path())?;
     let Some(models) = recording.models.clone() else {
         return Err(DelegationError::Unknown { id: id.to_string() });
     };
     let terms = recording.terms.clone();
-    let (change, local) = recording.open(root.to_owned());
+    let (change, local) = recording.open(state.root().to_owned());
     let seats = Seats::new(&models, local, &change, &folder, &about)?;
     Ok(Delegated { seats, folder, about, change, models, terms })
 }
@@ -363,7 +363,7 @@ impl Delegated {
         if text.len() > LARGEST_REPORT {
             return Err(DelegationError::LongReport { bytes: text.len() });
         }
-        let _lock = self.folder.lock()?;
+        let _held = self.folder.hold_to_change()?;
         // Another server may have gone on meanwhile.
         self.about = self.folder.about()?;
         match &self.about.stage {

@@ -1,5 +1,6 @@
 //! What the ledger tells of the files of a change.
 
+use assay_change::state as work_tree;
 use assay_change::{Change, Scope, Selection};
 use assay_fakes::Repository;
 use assay_review::{ledger, memory};
@@ -66,6 +67,10 @@ fn saw(ledger: &mut Ledger, day: u32, findings: &[&str]) {
     ledger.record(&run, &sightings, &[]).unwrap();
 }
 
+fn state(repository: &Repository) -> work_tree::State {
+    work_tree::State::new(repository.path(), Some(repository.state_home()))
+}
+
 fn dismiss(ledger: &mut Ledger, title: &str, reason: &str) {
     let all = ledger.list(&Filter::default(), TODAY).unwrap();
     let key = all.iter().find(|entry| entry.title == title).unwrap().key;
@@ -76,15 +81,18 @@ fn dismiss(ledger: &mut Ledger, title: &str, reason: &str) {
 /// Writes what is told of the change once a story has been played.
 fn check(story: impl Fn(&mut Ledger), expected: Expect) {
     let repository = repository();
-    story(&mut ledger::open(repository.path()).unwrap());
-    let memory = memory::from_ledger(&change(&repository), TODAY).unwrap();
+    story(&mut ledger::open(&state(&repository)).unwrap());
+    let memory = memory::from_ledger(&state(&repository), &change(&repository), TODAY).unwrap();
     expected.assert_eq(memory.as_ref().map_or("nothing\n", |memory| memory.as_str()));
 }
 
 #[test]
 fn where_there_is_no_ledger_or_nothing_of_these_files_nothing_is_told() {
     let repository = repository();
-    assert_eq!(memory::from_ledger(&change(&repository), TODAY).unwrap(), None);
+    assert_eq!(
+        memory::from_ledger(&state(&repository), &change(&repository), TODAY).unwrap(),
+        None
+    );
     assert!(!repository.path().join(".assay").exists());
     check(|ledger| saw(ledger, 1, &["other.py elsewhere"]), expect!["nothing\n"]);
 }
@@ -147,9 +155,11 @@ fn neither_secrets_nor_orders_are_told() {
 #[test]
 fn a_ledger_that_came_with_the_repository_tells_nothing() {
     let repository = repository();
-    saw(&mut ledger::open(repository.path()).unwrap(), 1, &["a.py made up"]);
+    saw(&mut ledger::open(&state(&repository)).unwrap(), 1, &["a.py made up"]);
     repository.git(&["add", "--force", ".assay/ledger.db"]);
-    let told = memory::from_ledger(&change(&repository), TODAY).unwrap_err().to_string();
+    let told = memory::from_ledger(&state(&repository), &change(&repository), TODAY)
+        .unwrap_err()
+        .to_string();
     assert!(told.contains("came with the repository"), "{told}");
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use assay_change::state as work_tree;
 use assay_change::{Change, Scope, Selection};
 use assay_fakes::Repository;
 use assay_findings::coverage::{Look, Looks};
@@ -143,12 +144,32 @@ fn without_a_required_reviewer_nothing_is_ready() {
     assert!(told(&synthesis).contains("1 failed (lint: it crashed"), "{}", told(&synthesis));
 }
 
+fn state(repository: &Repository) -> work_tree::State {
+    work_tree::State::new(repository.path(), Some(repository.state_home()))
+}
+
+#[test]
+fn a_run_that_something_else_changed_is_refused_and_not_passed_over() {
+    let (repository, change) = repository();
+    let (review, synthesis) = review(&change, Vec::new());
+    let record = record(&change, &review, &synthesis);
+    let first = record.save(&state(&repository), "1").unwrap();
+    record.save(&state(&repository), "2").unwrap();
+    fs::write(first.with_file_name("2").join("fixes.json"), "[]\n").unwrap();
+    let told = runs::find(&state(&repository), None).unwrap_err().to_string();
+    assert!(told.starts_with("`.assay/runs/2` is not used: something else than assay"), "{told}");
+    fs::create_dir(first.with_file_name("3")).unwrap();
+    let told = runs::find(&state(&repository), None).unwrap_err().to_string();
+    assert!(told.starts_with("`.assay/runs/3` is not used: this version of assay"), "{told}");
+    assert_eq!(runs::find(&state(&repository), Some("1")).unwrap(), first);
+}
+
 #[test]
 fn a_run_is_kept_whole_or_not_at_all() {
     let (repository, change) = repository();
     let (review, synthesis) = review(&change, Vec::new());
     let record = record(&change, &review, &synthesis);
-    let folder = record.save("1").unwrap();
+    let folder = record.save(&state(&repository), "1").unwrap();
     let mut names: Vec<String> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -161,9 +182,9 @@ fn a_run_is_kept_whole_or_not_at_all() {
             "reviewer-rules.json", "synthesis.json", "verdict.json",
         ]
     );
-    assert_eq!(runs::find(repository.path(), None).unwrap(), folder);
+    assert_eq!(runs::find(&state(&repository), None).unwrap(), folder);
     // The same name again: the run that is there stays, and no draft is left beside it.
-    record.save("1").unwrap_err();
+    record.save(&state(&repository), "1").unwrap_err();
     let kept = fs::read_dir(folder.parent().unwrap()).unwrap().count();
     assert_eq!(kept, 1);
     // What lies there is no business of git's.
@@ -179,28 +200,28 @@ fn the_oldest_runs_go_when_there_are_too_many() {
     let (repository, change) = repository();
     let (review, synthesis) = review(&change, Vec::new());
     let record = record(&change, &review, &synthesis);
-    let first = record.save("000").unwrap();
+    let first = record.save(&state(&repository), "000").unwrap();
     for id in 1..100 {
         fs::create_dir(first.with_file_name(format!("{id:03}"))).unwrap();
     }
     assert!(first.exists(), "a hundred are kept");
-    record.save("100").unwrap();
+    record.save(&state(&repository), "100").unwrap();
     assert!(!first.exists());
-    assert!(runs::find(repository.path(), Some("001")).is_ok());
+    assert!(first.with_file_name("001").exists());
 }
 
 #[test]
 fn a_run_that_is_not_there_is_told_with_those_that_are() {
     let (repository, change) = repository();
     assert_eq!(
-        runs::find(repository.path(), None).unwrap_err().to_string(),
+        runs::find(&state(&repository), None).unwrap_err().to_string(),
         "there is no run yet; `assay review` makes one"
     );
     let (review, synthesis) = review(&change, Vec::new());
     let record = record(&change, &review, &synthesis);
-    record.save("1").unwrap();
+    record.save(&state(&repository), "1").unwrap();
     assert_eq!(
-        runs::find(repository.path(), Some("2")).unwrap_err().to_string(),
+        runs::find(&state(&repository), Some("2")).unwrap_err().to_string(),
         "there is no run `2`; `.assay/runs/` has: 1"
     );
 }

@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use assay_review::handed_in::HandedIn;
 use assay_services::github::GitHub;
 use assay_store::pulls::RepositoryName;
 use assay_store::queue::{Filter, Listed, Queue, QueueError};
-use assay_store::reports::Reports;
 use assay_store::task::{AgentId, QueueName, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -80,7 +80,7 @@ pub struct Desk {
     /// The task that whoever calls is working on, if it is an agent.
     pub parent: Option<TaskId>,
     /// What was handed in for tasks.
-    pub reports: Reports,
+    pub reports: HandedIn,
     /// The repository, for findings to be held against.
     pub root: PathBuf,
     /// Where pull requests are looked up, if they can be.

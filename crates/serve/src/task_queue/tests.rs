@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use assay_change::state::State;
 use assay_fakes::github::{self as fake, Access, Fault, NewPull, sha};
 use assay_store::clock;
 use assay_store::files::FileQueue;
@@ -58,13 +59,18 @@ impl Stage {
         FileQueue::open(&self.folder.path().join("queue"), Policy::default()).unwrap()
     }
 
+    fn state(&self) -> State {
+        let at = |name| self.folder.path().join(name);
+        State::new(&at("tree"), Some(&at("home")))
+    }
+
     fn server(&self) -> Server {
         let named = |name: &str| (name.parse().unwrap(), name.parse().unwrap());
         let desk = Desk {
             queue: Arc::new(self.queue()),
             agents: ["architect", "engineer", "qa"].map(named).into_iter().collect(),
             parent: self.parent.clone(),
-            reports: Reports::new(self.folder.path().join("reports")),
+            reports: HandedIn::open(&self.state()).unwrap(),
             root: self.folder.path().to_owned(),
             github: self
                 .github
@@ -461,7 +467,7 @@ fn a_report_is_held_against_the_code_and_kept_with_its_task() {
 }
 
 #[test]
-fn findings_are_given_though_another_report_is_damaged() {
+fn a_report_that_something_else_changed_is_refused() {
     let stage = Stage::new();
     stage.push(json!({}));
     let report = json!([{
@@ -472,13 +478,10 @@ fn findings_are_given_though_another_report_is_damaged() {
         let asked = json!({ "task_id": "one", "report": report.to_string() });
         assert_eq!(stage.call("report_findings", asked).unwrap()["report"], number);
     }
-    let kept = stage.folder.path().join("reports/one");
-    std::fs::remove_file(kept.join("001.json")).unwrap();
+    let kept = stage.folder.path().join("tree/.assay/reports/one");
     std::fs::write(kept.join("002.json"), "{").unwrap();
-    let found = stage.call("get_findings", json!({ "task_id": "one" })).unwrap();
-    assert_eq!(found["findings"].as_array().unwrap().len(), 1, "{found:#}");
-    assert_eq!(found["findings"][0]["from"], "report 3");
-    assert_eq!((&found["reports"], &found["unreadable_reports"]), (&json!(2), &json!(1)));
+    let refusal = stage.refusal("get_findings", json!({ "task_id": "one" }));
+    assert!(refusal.contains("`.assay/reports/one` is not used: something else"), "{refusal}");
 }
 
 #[test]

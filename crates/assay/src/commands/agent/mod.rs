@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use assay_agents::config::roster::{AgentConfig, Replicas, Roster};
+use assay_change::state;
 use assay_review::runs;
 use assay_store::queue::{Queue, Who};
 use assay_store::task::AgentId;
@@ -16,6 +17,7 @@ use clap::Subcommand;
 
 use super::print;
 use crate::agents;
+use crate::environment::state_of;
 use crate::exit::Exit;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
@@ -164,4 +166,12 @@ fn meant(queue: &dyn Queue, roster: &Roster, id: &AgentId) -> anyhow::Result<Vec
 fn names(roster: &Roster) -> String {
     let names: Vec<&str> = roster.agents().iter().map(|agent| agent.id.as_str()).collect();
     names.join(", ")
+}
+
+/// Returns the folder with the locks of the supervisor and of workers. Fails if they came from elsewhere.
+fn own_folder(root: &Path) -> anyhow::Result<PathBuf> {
+    let own = state_of(root);
+    own.open("supervisor.json")?;
+    own.open("workers")?;
+    Ok(root.join(state::FOLDER))
 }

@@ -16,14 +16,14 @@ use assay_agents::stop::Stop;
 use assay_agents::supervisor::{Over, Post, Supervisor};
 use assay_agents::tail::Tail;
 use assay_agents::worker::{Ended, Worker};
-use assay_review::runs;
 use assay_sandbox::Command;
 use assay_store::clock;
 use assay_store::queue::Queue;
 use assay_store::task::AgentId;
 
-use super::{Place, names, workers};
+use super::{Place, names, own_folder, workers};
 use crate::commands::print;
+use crate::environment::state_of;
 use crate::exit::Exit;
 use crate::settings::agents::AgentSettings;
 use crate::settings::service;
@@ -87,7 +87,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let team = team(&place.settings.roster, args, &place.mark()?)?;
     let names: Vec<String> =
         team.iter().flat_map(|(_, names)| names.iter().map(ToString::to_string)).collect();
-    let state = runs::state_folder(&place.root)?;
+    state_of(&place.root).make()?;
+    let state = own_folder(&place.root)?;
     if args.detach {
         return detach(args, &place.root, &state, &names);
     }
@@ -206,7 +207,7 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
     let (name, agent_id) = (args.name.clone(), agent.id.clone());
     let (pid, since) = (std::process::id(), clock::now());
     let about = Working { name, agent: agent_id, pid, since };
-    let _seat = Seat::take_to_work(&runs::state_folder(root)?, &about)?;
+    let _seat = Seat::take_to_work(&own_folder(root)?, &about)?;
     let stop = Stop::default();
     stop.at_signals().context("signals cannot be watched")?;
     stop.at_end_of(io::stdin());

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use assay_agents::seat::{Seat, Supervising, Working};
 use assay_findings::write::plain;
-use assay_review::runs;
 use assay_store::clock;
 use assay_store::queue::{AgentState, Count, Queue, QueueError, Seen, Watch};
 use assay_store::task::Moment;
@@ -82,7 +81,7 @@ impl Source {
     /// Reads all that can be read. A queue that is away, or will not be read, leaves what is known
     /// here.
     fn read(&mut self) -> anyhow::Result<Status> {
-        let state = runs::state_folder_path(&self.root);
+        let state = super::own_folder(&self.root)?;
         let (supervisor, workers) = (Seat::holder(&state), Seat::workers(&state));
         let told = self.queue().and_then(|queue| Ok((queue.agents()?, queue.count()?)));
         let told = match told {

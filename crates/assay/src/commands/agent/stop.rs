@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
 use assay_agents::seat::{Seat, Working};
-use assay_review::runs;
 use assay_store::task::AgentId;
 
-use super::names;
+use super::{names, own_folder};
 use crate::commands::{print, warn};
 use crate::exit::Exit;
 use crate::queues;
@@ -33,7 +32,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
-    let state = runs::state_folder_path(&root);
+    let state = own_folder(&root)?;
     match args.ids.is_empty() {
         true => stop_all(&root, &state),
         false => stop_some(&root, &state, &args.ids),

@@ -249,9 +249,14 @@ fn what_models_cost_is_counted_where_the_agents_work_for() {
     );
     stage.repository.write(file, format!("{configuration}{models}"));
     stage.repository.commit("a model");
-    let mut agents = stage.implement_with(&[("FAKE_KEY", "sk-test-5d0f8a7c61e94b23")]);
+    let state = tempfile::tempdir().unwrap();
+    let mut agents = stage.implement_with(&[
+        ("FAKE_KEY", "sk-test-5d0f8a7c61e94b23"),
+        ("XDG_STATE_HOME", state.path().to_str().unwrap()),
+    ]);
     agents.heard("[engineer] [SHOP-1] Approved: ");
-    let mut spent = fs::read_dir(stage.repository.file(".assay/spend")).unwrap();
+    let days = fs::read_dir(state.path().join("assay/spend")).unwrap();
+    let mut spent = days.flat_map(|tree| fs::read_dir(tree.unwrap().path()).unwrap());
     assert!(spent.any(|file| file.unwrap().metadata().unwrap().len() > 0));
     assert_eq!(agents.stop(), 0);
 }

@@ -110,11 +110,19 @@ fn without_a_state_that_can_be_read_nothing_is_known() {
     }
     fs::write(&path, r#"{"schema_version": "1.0", "phase": "plan-structure", "items": []}"#)
         .unwrap();
-    fs::write(repository.file(".assay/gates/qr-plan-structure.state.json"), empty_beside())
-        .unwrap();
     assert_eq!(step(&["status"]).code, 3, "an empty list is no pass");
-    assert_eq!(step(&["verify"]).code, 3);
     fs::write(&path, &whole).unwrap();
+    // What was verified, nobody but assay says.
+    let beside = repository.file(".assay/gates/qr-plan-structure.state.json");
+    let verified = fs::read(&beside).unwrap();
+    fs::write(&beside, empty_beside()).unwrap();
+    for args in [&["verify"][..], &["run"], &["status"], &["decompose", "--again"]] {
+        let ran = step(args);
+        assert_eq!(ran.code, 3, "{args:?}: {}{}", ran.stdout, ran.stderr);
+        let told = "`.assay/gates/qr-plan-structure.state.json` is not used: something else than";
+        assert!(ran.stderr.contains(told), "{args:?}: {}", ran.stderr);
+    }
+    fs::write(&beside, verified).unwrap();
     repository.remove("plan.md");
     let ran = step(&["verify"]);
     assert_eq!(ran.code, 3, "{}", ran.stderr);

@@ -28,17 +28,22 @@ fn a_tree_that_changed_meanwhile_leaves_the_review_incomplete() {
 }
 
 #[test]
-fn what_lies_on_disk_takes_nothing_away_from_what_rules_find() {
+fn a_review_that_something_else_changed_is_refused() {
     let case = Case::new();
     case.start();
     case.report("correctness", 1, NOTHING).unwrap();
     case.report("security", 1, NOTHING).unwrap();
     let file = case.folder().join(ID).join("recording.json");
-    let mut recording: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let whole = fs::read_to_string(&file).unwrap();
+    let mut recording: Value = serde_json::from_str(&whole).unwrap();
     recording["answers"][0]["report"]["votes"] = json!([]);
     recording["models"]["named"] = json!(["docs-truth"]);
     recording["terms"]["fail_on"] = json!(null);
     fs::write(&file, recording.to_string()).unwrap();
+    let error = case.try_open().err().unwrap().to_string();
+    let refused = format!("`.assay/delegated/{ID}` is not used: something else than assay");
+    assert!(error.starts_with(&refused), "{error}");
+    fs::write(&file, whole).unwrap();
     expect![[r#"
         CRITICAL shop.py:5 SQL built from strings ["rules"]
         not ready

@@ -21,7 +21,7 @@ fn check_fix_of(report: &str, after: &str, expected: Expect) {
     case.report("security", 1, NOTHING).unwrap();
     case.close();
     case.repository.write("shop.py", after);
-    let finished = mend::finished(&case.change().root, &id()).unwrap();
+    let finished = mend::finished(&case.state(), &id()).unwrap();
     let (scope, _) = finished.scope().unwrap();
     let change = case.opened(&scope);
     let since = finished.since(&change, rules(), 1);
@@ -146,7 +146,7 @@ fn a_comment_that_hides_a_finding_does_not_fix_it() {
 fn a_review_that_is_not_over_has_nothing_to_fix() {
     let case = Case::new();
     case.start();
-    let error = mend::finished(&case.change().root, &id()).err().unwrap();
+    let error = mend::finished(&case.state(), &id()).err().unwrap();
     assert_eq!(
         error.to_string(),
         format!("the review `{ID}` is not finished; `finish_review` ends it")

@@ -8,6 +8,7 @@ mod reports;
 
 use std::path::PathBuf;
 
+use assay_change::state::State;
 use assay_change::{Change, Scope, Selection};
 use assay_fakes::Repository;
 use assay_findings::coverage::Requirement;
@@ -60,6 +61,10 @@ impl Case {
         Case { repository, named, second_looks: false }
     }
 
+    fn state(&self) -> State {
+        State::new(self.repository.path(), Some(self.repository.state_home()))
+    }
+
     fn change(&self) -> Change {
         self.opened(&Scope::Automatic)
     }
@@ -88,6 +93,7 @@ impl Case {
 
     fn try_start(&self) -> Result<Delegated, DelegationError> {
         delegation::start(Start {
+            state: &self.state(),
             id: id(),
             host: "claude",
             change: &self.change(),
@@ -107,7 +113,7 @@ impl Case {
     }
 
     fn try_open(&self) -> Result<Delegated, DelegationError> {
-        delegation::open(&self.change().root, &id())
+        delegation::open(&self.state(), &id())
     }
 
     fn report(&self, persona: &str, part: usize, text: &str) -> Result<Taken, DelegationError> {
@@ -120,7 +126,7 @@ impl Case {
         let Closing::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
             panic!("second looks are wanted")
         };
-        closed.record(Some(&now), "0").save("run-1").unwrap();
+        closed.record(Some(&now), "0").save(&self.state(), "run-1").unwrap();
         closed.kept_as("run-1").unwrap()
     }
 

@@ -10,7 +10,10 @@ fn what_came_with_the_repository_is_refused() {
     case.start();
     case.repository.git(&["add", "--force", ".assay/delegated"]);
     let error = case.try_open().err().unwrap().to_string();
-    assert!(error.contains("`.assay/delegated` came with the repository"), "{error}");
+    assert!(
+        error.contains("`.assay/delegated` is not used: it came with the repository"),
+        "{error}"
+    );
     assert!(case.try_start().is_err());
 }
 

@@ -41,7 +41,7 @@ fn whoever_has_reported_on_everything_gets_a_verdict() {
           1 finding MAJOR, P1 or worse: line 9 breaks on an empty list (shop.py:9)
     "#]]
     .assert_eq(&told(&synthesis));
-    let run = runs::find(&case.change().root, Some("run-1")).unwrap();
+    let run = runs::find(&case.state(), Some("run-1")).unwrap();
     assert_eq!(runs::synthesis(&run).unwrap(), synthesis);
     assert!(runs::recording(&run).join("recording.json").is_file(), "it can be had again");
 }
