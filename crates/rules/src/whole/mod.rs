@@ -11,6 +11,7 @@ mod lock_file;
 mod migration;
 mod orders;
 mod shape;
+mod state;
 mod tests_gone;
 mod untested;
 
@@ -50,11 +51,16 @@ const CHANGE_CHECKS: &[ChangeCheck] = &[
     generated::CHECK,
     duplicate::CHECK,
     orders::CHECK,
+    state::CHECK,
 ];
 
 /// Those that need no syntax tree to see all that they can.
-pub(crate) const ON_TEXT: [&str; 3] =
-    [migration::CHECK.wording.id, lock_file::CHECK.wording.id, generated::CHECK.wording.id];
+pub(crate) const ON_TEXT: [&str; 4] = [
+    migration::CHECK.wording.id,
+    lock_file::CHECK.wording.id,
+    generated::CHECK.wording.id,
+    state::CHECK.wording.id,
+];
 
 /// Where a check fires.
 struct Sighting {

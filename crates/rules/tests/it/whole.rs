@@ -107,6 +107,39 @@ fn a_migration_needs_its_way_back() {
 }
 
 #[test]
+fn state_in_a_change_is_told_once_for_each_kind() {
+    let authored: &[File<'_>] = &[
+        (".assay/rules/a.md", "a\n"),
+        (".assay/personas/a.md", "a\n"),
+        (".assay/prompts/qa_fixer.md", "a\n"),
+        (".assay/baseline.json", "{}\n"),
+        (".assay/flows.yaml", "a: 1\n"),
+        (".assay/.gitignore", "/runs/\n"),
+        ("docs/.assay/runs/1", "a\n"),
+        (".assays/runs/1", "a\n"),
+    ];
+    check(&[], authored, expect![""]);
+    let state: &[File<'_>] = &[
+        (".assay/outbox/pull-o.r-1/review.json", "{}\n"),
+        (".assay/outbox/pull-o.r-2/review.json", "{}\n"),
+        (".assay/rules-disabled/a.txt", "a\n"),
+        (".assay/ledger.db", "\0"),
+        (".assay/a-later-kind", "a\n"),
+    ];
+    check(
+        &[],
+        state,
+        expect![[r#"
+            .assay/a-later-kind change/state-committed
+            .assay/ledger.db change/state-committed
+            .assay/outbox/pull-o.r-1/review.json change/state-committed
+            .assay/rules-disabled/a.txt change/state-committed"#]],
+    );
+    // To take state out of the repository is what is asked for.
+    check(state, &[], expect![""]);
+}
+
+#[test]
 fn a_new_dependency_needs_its_lock_file() {
     let manifest = |names: &str| format!("[package]\nname = \"x\"\n\n[dependencies]\n{names}");
     let (old, new) = (manifest("a = \"1\"\n"), manifest("a = \"2\"\nb = \"1\"\n"));
