@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use assay_change::state::is_at_or_below;
 use assay_change::{Worktree, commit_of};
 use assay_store::pulls::Pull;
 
@@ -127,11 +128,8 @@ fn own_folder(shop: &Shop, job: &Job<'_>) -> Result<PathBuf, Failed> {
 
 /// Finds a file among those that were changed that says what agents do, or what they did.
 fn guarded(files: &[String]) -> Option<&String> {
-    let lies_in = |path: &str, folder: &str| {
-        path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
     let is_guarded = |file: &&String| {
-        GUARDED.iter().any(|guarded| lies_in(file, guarded) || lies_in(guarded, file))
+        GUARDED.iter().any(|place| is_at_or_below(file, place) || is_at_or_below(place, file))
     };
     files.iter().find(is_guarded)
 }

@@ -24,6 +24,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use assay_agents::config::ConfigError;
 use assay_agents::config::framework::{QueueSettings, Safeguards, TaskSettings, Workflow};
+use assay_change::state::is_at_or_below;
 use assay_change::tree::DirTree;
 use assay_change::{Change, LeaveOut};
 use assay_findings::coverage::Requirement;
@@ -370,10 +371,13 @@ impl Prompts {
     }
 }
 
-fn touches(change: &Change, start: &str) -> bool {
+/// Returns true if a change touches a file or folder, something below it, or what it lies in, which may
+/// have become a link.
+fn touches(change: &Change, place: &str) -> bool {
     change.files.iter().any(|file| {
         let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
-        paths.into_iter().flatten().any(|path| path.starts_with(start))
+        let mut paths = paths.into_iter().flatten();
+        paths.any(|path| is_at_or_below(path, place) || is_at_or_below(place, path))
     })
 }
 
@@ -491,7 +495,7 @@ fn own_files(
 impl OwnFiles {
     fn before(&self, change: &Change) -> anyhow::Result<Vec<(String, String)>> {
         let paths = change.base().paths()?;
-        let files = paths.iter().filter(|path| path.as_str().starts_with(self.folder));
+        let files = paths.iter().filter(|path| is_at_or_below(path.as_str(), self.folder));
         let files = files.filter(|path| (self.is_one)(path.as_str()));
         files
             .map(|path| {

@@ -26,6 +26,7 @@ mod queue;
 mod review;
 mod secrets;
 mod serve;
+mod state;
 mod unreadable;
 mod watch_prs;
 

@@ -155,7 +155,7 @@ fn a_run_that_something_else_changed_is_refused_and_not_passed_over() {
     let record = record(&change, &review, &synthesis);
     let first = record.save(&state(&repository), "1").unwrap();
     record.save(&state(&repository), "2").unwrap();
-    fs::write(first.with_file_name("2").join("fixes.json"), "[]\n").unwrap();
+    fs::write(first.with_file_name("2").join("fixes.json"), "forged").unwrap();
     let told = runs::find(&state(&repository), None).unwrap_err().to_string();
     assert!(told.starts_with("`.assay/runs/2` is not used: something else than assay"), "{told}");
     fs::create_dir(first.with_file_name("3")).unwrap();

@@ -130,10 +130,10 @@ fn state_in_a_change_is_told_once_for_each_kind() {
         &[],
         state,
         expect![[r#"
-            .assay/a-later-kind change/state-committed
+            .assay/a-later-kind:1 change/state-committed
             .assay/ledger.db change/state-committed
-            .assay/outbox/pull-o.r-1/review.json change/state-committed
-            .assay/rules-disabled/a.txt change/state-committed"#]],
+            .assay/outbox/pull-o.r-1/review.json:1 change/state-committed
+            .assay/rules-disabled/a.txt:1 change/state-committed"#]],
     );
     // To take state out of the repository is what is asked for.
     check(state, &[], expect![""]);
