@@ -66,7 +66,7 @@ impl Stop {
                     stop.ask();
                     continue;
                 }
-                assay_sandbox::stop_all();
+                assay_sandbox::shut_down();
                 let _ = emulate_default_handler(signal);
             }
         });

@@ -12,6 +12,7 @@ use assay_review::fix::Plan;
 use assay_review::runs;
 
 use crate::commands::user_name;
+use crate::output::{self, Styled};
 
 /// What a person decides about a finding.
 enum Choice {
@@ -24,7 +25,7 @@ enum Choice {
 
 /// Refuses to ask where nobody can answer.
 pub(crate) fn check_terminal() -> anyhow::Result<()> {
-    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+    if io::stdin().is_terminal() && output::is_terminal() {
         return Ok(());
     }
     bail!("`--mode interactive` needs a terminal to ask in; without one, leave it away")
@@ -40,7 +41,7 @@ pub(crate) fn ask<'s>(
     change: &Change,
     synthesis: &'s Synthesis,
 ) -> anyhow::Result<Vec<Accepted<'s>>> {
-    let mut talk = Talk { input: io::stdin().lock(), out: anstream::stdout().lock() };
+    let mut talk = Talk { input: io::stdin().lock(), out: Styled::new() };
     talk.go_through(baseline, change, synthesis)
 }
 

@@ -1,16 +1,14 @@
 //! Links in a terminal, where it takes them.
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::LazyLock;
 
 use crate::environment::variable;
+use crate::output;
 
 static SHOWN: LazyLock<bool> = LazyLock::new(|| match variable("FORCE_HYPERLINK") {
     Some(force) => force != "0",
-    None => {
-        std::io::stdout().is_terminal() && variable("NO_COLOR").is_none() && terminal_takes_links()
-    }
+    None => output::is_terminal() && variable("NO_COLOR").is_none() && terminal_takes_links(),
 });
 
 /// Says whether the terminal is one of those that are known to show links.

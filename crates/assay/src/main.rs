@@ -13,6 +13,7 @@ mod interactive;
 mod link;
 mod memory;
 mod models;
+mod output;
 mod posting;
 mod progress;
 mod queues;
@@ -89,7 +90,7 @@ enum Command {
 impl Command {
     /// Says whether a command does something about signals itself.
     fn sees_to_signals(&self) -> bool {
-        let is_server = matches!(self, Command::Mcp(_) | Command::Serve(_));
+        let is_server = matches!(self, Command::Mcp(_) | Command::Serve(_) | Command::Review(_));
         let watches = matches!(self, Command::WatchPrs(args) if args.sees_to_signals());
         is_server || watches || matches!(self, Command::Agent(agent) if agent.sees_to_signals())
     }
@@ -97,8 +98,12 @@ impl Command {
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
-    let cli = Cli::parse();
-    // A server ends by itself, once it has answered; agents finish what they do.
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return print_usage(&error).into(),
+    };
+    // A server ends by itself, once it has answered; agents finish what they do; a review shows what
+    // it has found so far.
     if !cli.command.sees_to_signals() {
         signals::stop_commands_too();
     }
@@ -122,22 +127,33 @@ fn main() -> ExitCode {
         Command::Completions(args) => commands::shell::completions(&args),
         Command::Man => commands::shell::man(),
     });
-    match result {
-        Ok(Ok(exit)) => exit.into(),
-        Ok(Err(error)) => fail(&error).into(),
-        Err(_) => Exit::Bug.into(),
+    let exit = match result {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(error)) => fail(&error),
+        Err(_) => Exit::Bug,
+    };
+    let exit = output::settle(exit);
+    // What was left in the middle may still run.
+    assay_sandbox::shut_down();
+    exit.into()
+}
+
+/// Prints what was asked about the command line, or what is wrong with it.
+fn print_usage(error: &clap::Error) -> Exit {
+    let text = error.render().ansi().to_string();
+    if error.use_stderr() {
+        let _ = write!(anstream::stderr().lock(), "{text}");
+        return Exit::Usage;
     }
+    output::write_styled(text.as_bytes());
+    output::settle(Exit::Ready)
 }
 
 /// Prints an error with its causes, and gives the code it exits with.
 fn fail(error: &anyhow::Error) -> Exit {
-    // Whoever read our output has left; there is nobody to tell.
-    if error.chain().any(is_broken_pipe) {
-        return Exit::Ready;
-    }
     if let Some(Unusable(reason)) = error.downcast_ref() {
         let answer = serde_json::json!({ "error": reason });
-        let _ = writeln!(io::stdout(), "{answer:#}");
+        output::write(format!("{answer:#}\n").as_bytes());
         return Exit::Incomplete;
     }
     let mut message = format!("error: {error}");
@@ -161,11 +177,6 @@ fn fail(error: &anyhow::Error) -> Exit {
 /// of the change.
 fn is_unread_repository(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.is::<TreeError>() || cause.downcast_ref().is_some_and(GitError::is_unanswered)
-}
-
-/// Says whether somebody who read our output has left.
-pub(crate) fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
-    cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {

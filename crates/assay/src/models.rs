@@ -18,9 +18,11 @@ use assay_review::memory::Memory;
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{Desk, Personas, Tier, VALIDATOR};
 use assay_review::recording::{REPLIES, RecordedModels};
-use assay_review::{Estimate, Interest, Order, Review, Reviewer, runs};
+use assay_review::{
+    Estimate, Interest, Interrupt, Order, Review, Reviewer, interrupted_report, runs,
+};
 use assay_rules::redacted_text;
-use tempfile::TempDir;
+use assay_sandbox::ScratchFolder;
 
 use crate::commands::today;
 use crate::environment::state_of;
@@ -136,7 +138,7 @@ pub(crate) enum Keeping {
 #[derive(Clone)]
 pub(crate) struct Line {
     caller: Arc<Caller>,
-    replies: Arc<TempDir>,
+    replies: Arc<ScratchFolder>,
     /// Why answers of earlier runs are not used, where they have no authority.
     refused: Option<String>,
 }
@@ -176,7 +178,7 @@ impl Line {
         today: &str,
     ) -> anyhow::Result<Line> {
         let state = state_of(root);
-        let replies = tempfile::Builder::new().prefix("assay-replies-").tempdir()?;
+        let replies = ScratchFolder::new("assay-replies-")?;
         let keeps_answers = keeping == Keeping::Answers && models.keeps_answers();
         // Where nothing can be kept, the review is made all the same.
         let (cache, refused) = match keeps_answers.then(|| cache(&state)).transpose() {
@@ -359,13 +361,36 @@ impl Panel {
     }
 
     /// Has the findings of a review looked at again, where that is wanted.
-    pub(crate) fn look_again(&self, change: &Change, synthesis: &Synthesis, review: &mut Review) {
+    pub(crate) fn look_again(
+        &self,
+        change: &Arc<Change>,
+        synthesis: &Synthesis,
+        review: &mut Review,
+        interrupt: &Interrupt,
+    ) {
         let validator = self.personas.named(VALIDATOR).filter(|_| self.recorded.second_looks);
-        let Some(validator) = validator else { return };
-        let (findings, at_a_time) = (&synthesis.findings, self.at_a_time);
-        let looks = second_looks(change, findings, validator, &self.desk, at_a_time);
-        review.opinions = looks.opinions;
-        review.exchanges.extend(looks.exchanges);
+        let Some(validator) = validator.cloned() else { return };
+        let (findings, at_a_time) = (synthesis.findings.clone(), self.at_a_time);
+        let (change, desk) = (Arc::clone(change), Arc::clone(&self.desk));
+        let looks = interrupt
+            .wait_for(move || second_looks(&change, &findings, &validator, &desk, at_a_time));
+        match looks {
+            Some(looks) => {
+                review.opinions = looks.opinions;
+                review.exchanges.extend(looks.exchanges);
+            }
+            None => {
+                review.reports.push(interrupted_report(VALIDATOR));
+                review.interrupted.push(VALIDATOR.to_owned());
+            }
+        }
+    }
+
+    /// Counts what is still asked as spent: the review was interrupted, and is not waiting for it.
+    pub(crate) fn abandon(&self) {
+        if let Some(line) = &self.line {
+            line.caller.budget().abandon();
+        }
     }
 
     /// Gives what was spent so far.

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use assay_change::diff::FileDiff;
 use assay_change::{Change, GitError, Scope, Selection};
 use assay_findings::coverage::Requirement;
 use assay_findings::finding::Finding;
@@ -20,8 +22,9 @@ use assay_review::baseline::Baseline;
 use assay_review::ledger;
 use assay_review::recording::{RecordedTerms, Recording};
 use assay_review::runs::Record;
-use assay_review::{AtATime, Interest, Order, Review, Reviewer, Rules, Terms};
-
+use assay_review::{
+    AtATime, Interest, Interrupt, Order, Review, Reviewer, Rules, Terms, interrupted_report,
+};
 use assay_store::task::Moment;
 
 use crate::commands::today;
@@ -35,8 +38,8 @@ const KEPT_WITH_A_RUN: usize = 8 << 20;
 
 /// A change with everything that is needed to review it.
 pub(crate) struct Prepared {
-    pub(crate) change: Change,
-    pub(crate) reviewers: Vec<Box<dyn Reviewer>>,
+    pub(crate) change: Arc<Change>,
+    pub(crate) reviewers: Arc<[Box<dyn Reviewer>]>,
     pub(crate) baseline: Baseline,
     /// What is to be told about what decides on the change.
     pub(crate) notes: Vec<String>,
@@ -97,8 +100,8 @@ impl Prepared {
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
         Ok(Prepared {
-            change,
-            reviewers,
+            change: Arc::new(change),
+            reviewers: reviewers.into(),
             notes: settings.notes.into_iter().chain(refused).collect(),
             panel,
             when_ready: settings.when_ready,
@@ -123,8 +126,8 @@ impl Prepared {
         let (change, mut reviewers) = recording.open(root);
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
         Ok(Prepared {
-            change,
-            reviewers,
+            change: Arc::new(change),
+            reviewers: reviewers.into(),
             notes: vec!["this is a recorded review: nothing was asked, and nothing is kept".into()],
             panel,
             when_ready: WhenReady::Comment,
@@ -153,12 +156,29 @@ impl Prepared {
 
     /// Has everybody who is concerned read the change, and decides.
     pub(crate) fn review(&self, mode: Mode, fail_on: Option<&Grade>) -> Reviewed {
-        self.review_showing(mode, fail_on, &Progress::new())
+        self.review_until(&Interrupt::default(), mode, fail_on)
+    }
+
+    /// Does the same until it is interrupted: then it decides on what was answered so far.
+    pub(crate) fn review_until(
+        &self,
+        interrupt: &Interrupt,
+        mode: Mode,
+        fail_on: Option<&Grade>,
+    ) -> Reviewed {
+        self.review_showing(mode, fail_on, &Progress::new(), interrupt)
     }
 
     /// The same where nobody watches.
     pub(crate) fn review_unseen(&self, mode: Mode) -> Reviewed {
-        self.review_showing(mode, None, &Progress::hidden())
+        self.review_showing(mode, None, &Progress::hidden(), &Interrupt::default())
+    }
+
+    /// Leaves files out of the change before it is read.
+    pub(crate) fn leave_out(&mut self, is_left_out: impl Fn(&FileDiff) -> bool) {
+        let change = Arc::get_mut(&mut self.change);
+        let change = change.expect("a change is shared only while it is read");
+        change.files.retain(|file| !is_left_out(file));
     }
 
     /// Takes what somebody else found besides. It can add findings, and covers nothing.
@@ -167,21 +187,47 @@ impl Prepared {
         self
     }
 
-    fn review_showing(&self, mode: Mode, fail_on: Option<&Grade>, progress: &Progress) -> Reviewed {
+    fn review_showing(
+        &self,
+        mode: Mode,
+        fail_on: Option<&Grade>,
+        progress: &Progress,
+        interrupt: &Interrupt,
+    ) -> Reviewed {
         let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
         let order = self.panel.as_ref().map(|panel| panel.order(&self.change, &self.reviewers));
         let order = order.unwrap_or(Order::AllAtOnce);
         let at_a_time = AtATime { local: self.at_a_time, models, order };
-        let mut review = assay_review::run(&self.change, &self.reviewers, at_a_time, progress);
+        let (change, reviewers) = (&self.change, &self.reviewers);
+        let mut review = assay_review::run_until(interrupt, change, reviewers, at_a_time, progress);
+        if let Some(panel) = self.panel.as_ref().filter(|_| !review.interrupted.is_empty()) {
+            panel.abandon();
+        }
         review.reports.extend(self.handed_in.iter().cloned());
         let fail_on = fail_on.or(self.fail_on.as_ref()).cloned();
         let mut synthesis = self.synthesis(&review, mode, fail_on.clone());
-        if let Some(panel) = &self.panel {
+        if let Some(panel) = self.panel.as_ref().filter(|_| review.interrupted.is_empty()) {
             progress.looking_again();
-            panel.look_again(&self.change, &synthesis, &mut review);
+            panel.look_again(&self.change, &synthesis, &mut review, interrupt);
+            if !review.interrupted.is_empty() {
+                panel.abandon();
+            }
             synthesis = self.synthesis(&review, mode, fail_on.clone());
         }
-        Reviewed { review, synthesis, log: progress.finish(), fail_on }
+        let mut log = progress.finish();
+        if !review.interrupted.is_empty() {
+            log.push(format!("interrupted: {}", review.interrupted.join(", ")));
+        }
+        Reviewed { review, synthesis, log, fail_on, mode }
+    }
+
+    /// Marks a review whose next step was interrupted: it stays incomplete without that step.
+    pub(crate) fn mark_interrupted(&self, reviewed: &mut Reviewed, step: &str) {
+        reviewed.review.reports.push(interrupted_report(step));
+        reviewed.review.interrupted.push(step.to_owned());
+        reviewed.log.push(format!("interrupted: {step}"));
+        let Reviewed { review, fail_on, mode, .. } = &*reviewed;
+        reviewed.synthesis = self.synthesis(review, *mode, fail_on.clone());
     }
 
     fn synthesis(&self, review: &Review, mode: Mode, fail_on: Option<Grade>) -> Synthesis {
@@ -216,6 +262,7 @@ pub(crate) struct Reviewed {
     pub(crate) synthesis: Synthesis,
     log: Vec<String>,
     fail_on: Option<Grade>,
+    mode: Mode,
 }
 
 /// Says whether something blocks after fixes that did not before them.
@@ -242,6 +289,11 @@ impl Reviewed {
     /// Says whether somebody who did not answer may do so later.
     pub(crate) fn may_be_answered_later(&self) -> bool {
         self.review.exchanges.iter().filter_map(|it| it.class).any(Class::is_passing)
+    }
+
+    /// Returns true if the review was interrupted before all had answered.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        !self.review.interrupted.is_empty()
     }
 
     /// Keeps the review as a run, and in the ledger. A ledger that cannot be used costs only itself.

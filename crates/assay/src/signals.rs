@@ -1,11 +1,18 @@
-//! What happens when somebody stops us.
+//! What happens when a user or another process stops this one.
 
-use std::thread;
+use std::io::Write;
+use std::process::exit;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{io, thread};
 
+use assay_review::Interrupt;
 use assay_serve::stop::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+
+/// The exit code of a process that a second interrupt ends.
+const INTERRUPTED_TWICE: i32 = 130;
 
 /// Has the commands that we started end with us: they are in process groups of their own, so that
 /// Ctrl-C does not reach them, and an agent that goes on costs money.
@@ -14,10 +21,15 @@ pub(crate) fn stop_commands_too() {
     let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     thread::spawn(move || {
         for signal in signals.forever() {
-            assay_sandbox::stop_all();
-            let _ = emulate_default_handler(signal);
+            end_at_once(signal);
         }
     });
+}
+
+/// Ends the process as its default does, and with it all that it started and made.
+fn end_at_once(signal: i32) {
+    assay_sandbox::shut_down();
+    let _ = emulate_default_handler(signal);
 }
 
 /// Has a server finish what it does and end; whoever asks a second time does not wait for that.
@@ -35,8 +47,98 @@ pub(crate) fn at_first(end: impl FnOnce() + Send + 'static) {
             end();
         }
         for signal in asked {
-            assay_sandbox::stop_all();
-            let _ = emulate_default_handler(signal);
+            end_at_once(signal);
         }
     });
+}
+
+/// How far a review is, which decides what an interrupt does to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The change is being opened: nothing is known of it yet.
+    Preparing,
+    /// Readers are at work: what they have answered is kept and shown.
+    Reading,
+    /// The result is being kept and shown, which is brought to its end.
+    Showing,
+    /// The result is known: an interrupt ends the process at once.
+    Shown,
+}
+
+/// The interrupts of a review. The first stops what is read and leaves what was found so far; the
+/// second ends the process.
+#[derive(Clone)]
+pub(crate) struct ReviewInterrupts {
+    interrupt: Interrupt,
+    phase: Arc<Mutex<Phase>>,
+}
+
+impl ReviewInterrupts {
+    /// Watches for interrupts from now on.
+    pub(crate) fn watch() -> ReviewInterrupts {
+        let own = ReviewInterrupts {
+            interrupt: Interrupt::default(),
+            phase: Arc::new(Mutex::new(Phase::Preparing)),
+        };
+        // Where signals cannot be watched, we end as any program does.
+        let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return own };
+        let watched = own.clone();
+        thread::spawn(move || {
+            for signal in signals.forever() {
+                watched.receive(signal);
+            }
+        });
+        own
+    }
+
+    fn receive(&self, signal: i32) {
+        let phase = self.phase();
+        if self.interrupt.is_requested() {
+            // Nothing is written any more: a run is kept whole or not at all.
+            assay_sandbox::shut_down();
+            exit(INTERRUPTED_TWICE);
+        }
+        match *phase {
+            Phase::Preparing => {
+                self.interrupt.request();
+                assay_sandbox::stop_all();
+            }
+            Phase::Reading => {
+                self.interrupt.request();
+                assay_sandbox::interrupt();
+            }
+            Phase::Showing => self.interrupt.request(),
+            Phase::Shown => end_at_once(signal),
+        }
+        drop(phase);
+        let _ = writeln!(io::stderr(), "interrupted; a second interrupt ends assay at once");
+    }
+
+    /// Begins to read the change. Returns false if the review was interrupted before.
+    pub(crate) fn begin_reading(&self) -> bool {
+        let mut phase = self.phase();
+        *phase = Phase::Reading;
+        !self.interrupt.is_requested()
+    }
+
+    /// Begins to keep and to show what was found.
+    pub(crate) fn begin_showing(&self) {
+        *self.phase() = Phase::Showing;
+    }
+
+    /// Lets an interrupt end the process from now on. Returns false if the review was interrupted
+    /// before.
+    pub(crate) fn end_showing(&self) -> bool {
+        *self.phase() = Phase::Shown;
+        !self.interrupt.is_requested()
+    }
+
+    /// Returns what a review is interrupted by.
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    fn phase(&self) -> MutexGuard<'_, Phase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

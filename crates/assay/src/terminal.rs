@@ -25,6 +25,7 @@ pub(crate) use self::roster::print_roster;
 use self::snippet::Source;
 pub(crate) use self::table::{Room, table};
 use crate::link;
+use crate::output;
 
 /// The columns that are used: of a source line, or of a text before it goes on below. As many as
 /// there are, up to what reads well.
@@ -81,7 +82,7 @@ pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> 
     write_next(&mut out, synthesis, told)?;
     // Whatever a message quotes, no secret of the change leaves.
     let text = String::from_utf8_lossy(&out);
-    anstream::stdout().lock().write_all(assay_rules::redact(&text).as_bytes())?;
+    output::write_styled(assay_rules::redact(&text).as_bytes());
     Ok(())
 }
 
@@ -187,6 +188,9 @@ fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<
     }
     if let Some(spent) = &synthesis.spent {
         writeln!(out, "{DIM}{}{DIM:#}", plain::one_line(&spent.to_string()))?;
+        for model in &spent.models {
+            writeln!(out, "{DIM}  {}{DIM:#}", plain::one_line(&model.to_string()))?;
+        }
     }
     Ok(())
 }

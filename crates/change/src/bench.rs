@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use assay_sandbox::ScratchNote;
+
 use crate::GitError;
 use crate::git::Git;
 use crate::laid_out::LaidOut;
@@ -17,6 +19,7 @@ pub struct Bench {
     /// The work tree as it was when the copy was made: a commit on no branch.
     start: String,
     laid_out: LaidOut,
+    _note: ScratchNote,
 }
 
 impl Bench {
@@ -36,10 +39,11 @@ impl Bench {
         let folder = std::path::absolute(folder).map_err(layout)?;
         let tree = folder.join("tree");
         git.clear(&tree);
+        let note = ScratchNote::new([folder.clone()]).map_err(layout)?;
         fs::create_dir_all(&folder).map_err(layout)?;
         let start = git.commit_as_it_is(&fresh_index(&folder))?;
         let laid_out = LaidOut::add(&git, &tree, &start)?;
-        Ok(Bench { git, folder, start, laid_out })
+        Ok(Bench { git, folder, start, laid_out, _note: note })
     }
 
     /// Gives its folder.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use assay_sandbox::ScratchNote;
+
 use crate::GitError;
 use crate::git::{Git, argument};
 
@@ -17,6 +19,8 @@ pub(crate) struct LaidOut {
     git_folder: PathBuf,
     /// What git wrote into the folder to find its own.
     link: Vec<u8>,
+    /// Both folders go with the process, if their owner does not come to remove them.
+    _notes: [ScratchNote; 2],
 }
 
 impl LaidOut {
@@ -26,10 +30,14 @@ impl LaidOut {
         // Git may know of one whose folder was taken away. Others like that are their owners' business,
         // whose disk may only be unplugged.
         let add = ["worktree", "add", "--force", "--quiet", "--detach", &folder, commit];
+        let layout = |source| GitError::Layout { source };
+        let note = ScratchNote::new([path.to_owned()]).map_err(layout)?;
         git.run(&add)?;
-        let link = fs::read(path.join(".git")).map_err(|source| GitError::Layout { source })?;
+        let link = fs::read(path.join(".git")).map_err(layout)?;
         let git_folder = Git::find(path)?.line(&["rev-parse", "--absolute-git-dir"])?;
-        Ok(LaidOut { path: path.to_owned(), git_folder: git_folder.into(), link })
+        let git_folder = PathBuf::from(git_folder);
+        let git_note = ScratchNote::new([git_folder.clone()]).map_err(layout)?;
+        Ok(LaidOut { path: path.to_owned(), git_folder, link, _notes: [note, git_note] })
     }
 
     /// Gives the folder.

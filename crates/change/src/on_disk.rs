@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use assay_sandbox::ScratchFolder;
 
 use crate::tree::TreeKind;
 use crate::{Change, GitError};
@@ -14,7 +14,7 @@ pub enum OnDisk {
     /// The work tree itself.
     WorkTree(PathBuf),
     /// A copy, which goes when this does.
-    Copy(TempDir),
+    Copy(ScratchFolder),
 }
 
 impl OnDisk {
@@ -37,7 +37,7 @@ impl Change {
             TreeKind::Recorded(_) => return Err(GitError::OnRecordOnly),
         };
         let failed = |source: io::Error| GitError::Layout { source };
-        let folder = tempfile::Builder::new().prefix("assay-").tempdir().map_err(failed)?;
+        let folder = ScratchFolder::new("assay-").map_err(failed)?;
         tree.lay_out(folder.path())?;
         Ok(OnDisk::Copy(folder))
     }

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
 
 use crate::GitError;
@@ -75,7 +76,7 @@ impl Patch {
         // What goes makes room for what comes: a folder can become a file, and a file a folder.
         steps.sort_by_key(|step| step.to != Kept::Nothing);
         let aside = git.line(&["rev-parse", "--absolute-git-dir"])?;
-        let aside = tempfile::Builder::new().prefix("assay-").tempdir_in(aside).map_err(layout)?;
+        let aside = ScratchFolder::new_in("assay-", Path::new(&aside)).map_err(layout)?;
         for (number, step) in steps.iter().enumerate() {
             let put = match step.to != Kept::Nothing && leads_elsewhere(&git.root, &step.path) {
                 true => Err(io::Error::other("a link leads out of the folder")),

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use assay_findings::ground::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
+use assay_sandbox::ScratchFolder;
 
 use crate::GitError;
 use crate::git::{Git, argument, text};
@@ -236,7 +237,7 @@ impl GitTree {
             return self.git.run(&out).map(|_| ());
         };
         // An index of its own, beside the files: the repository's stays as it is.
-        let index = tempfile::Builder::new().prefix("assay-index-").tempdir();
+        let index = ScratchFolder::new("assay-index-");
         let index = index.map_err(|source| GitError::Layout { source })?;
         let file = index.path().join("index");
         self.git.run_with_index(&["read-tree", revision], &file)?;

@@ -16,8 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use assay_sandbox::{Command, RunError, secrets_of};
-use tempfile::TempDir;
+use assay_sandbox::{Command, RunError, ScratchFolder, secrets_of};
 
 use self::capture::Capture;
 use self::judge::{Seen, judge};
@@ -175,7 +174,7 @@ impl Runner {
         outcome.coverage = coverage.map(|it| it.measure(&self.paths, &self.changed));
         let status = match ended {
             Ok(status) => status,
-            Err(RunError::TimedOut { .. }) => {
+            Err(RunError::TimedOut { .. } | RunError::Stalled { .. }) => {
                 outcome.state = State::TimedOut;
                 return Ok(());
             }
@@ -258,8 +257,8 @@ fn tests_something(kind: CheckKind) -> bool {
 }
 
 /// Makes a folder for what is temporary, with one for reports in it.
-fn scratch() -> io::Result<TempDir> {
-    let scratch = tempfile::Builder::new().prefix("assay-check-").tempdir()?;
+fn scratch() -> io::Result<ScratchFolder> {
+    let scratch = ScratchFolder::new("assay-check-")?;
     for name in ["reports", "tmp"] {
         std::fs::create_dir(scratch.path().join(name))?;
     }

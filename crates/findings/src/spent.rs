@@ -19,6 +19,35 @@ pub struct Spent {
     /// Whether something broke off, so that this is only the most it can have been.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
+    /// The same for each model that was asked, in the order of their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelSpent>,
+}
+
+/// What one model of a review took.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelSpent {
+    /// The model with its provider, such as `anthropic/claude-sonnet-4-5`.
+    pub model: String,
+    /// How often the model was asked.
+    pub calls: u64,
+    /// How many of its answers were there already, and cost nothing.
+    pub kept_answers: u64,
+    /// The tokens that were read and written.
+    pub tokens: u64,
+    /// The dollars that this comes to; None where the price of the model is not known.
+    pub usd: Option<f64>,
+    /// Whether something broke off, so that this is only the most it can have been.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
+}
+
+impl fmt::Display for ModelSpent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ModelSpent { model, calls, kept_answers, tokens, usd, at_most } = self.clone();
+        let spent = Spent { calls, kept_answers, tokens, usd, at_most, models: Vec::new() };
+        write!(f, "{model}: {spent}")
+    }
 }
 
 impl fmt::Display for Spent {
@@ -45,9 +74,12 @@ mod tests {
     #[test]
     fn what_is_only_a_bound_is_told_as_one() {
         let spent =
-            Spent { calls: 3, kept_answers: 1, tokens: 800, usd: Some(0.25), at_most: false };
+            Spent { calls: 3, kept_answers: 1, tokens: 800, usd: Some(0.25), ..Spent::default() };
         assert_eq!(spent.to_string(), "3 calls, 1 answer kept from before, 800 tokens, $0.2500");
         let bound = Spent { at_most: true, kept_answers: 0, ..spent };
         assert_eq!(bound.to_string(), "3 calls, at most 800 tokens, at most $0.2500");
+        let model =
+            ModelSpent { model: "a/b".into(), calls: 1, tokens: 7, ..ModelSpent::default() };
+        assert_eq!(model.to_string(), "a/b: 1 call, 7 tokens, price unknown");
     }
 }

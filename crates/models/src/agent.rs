@@ -9,14 +9,13 @@ mod codex;
 mod custom;
 
 use std::error::Error;
-use std::fs::{OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use assay_sandbox::{Command, Finished, Key, RunError};
-use tempfile::TempDir;
+use assay_sandbox::{Command, Finished, Key, RunError, ScratchFolder};
 
 pub use self::custom::{Custom, Form};
 use crate::complaint::shown;
@@ -88,6 +87,8 @@ impl AgentKind {
 pub struct AgentModel {
     agent: Agent,
     about: Description,
+    /// How long it may print nothing.
+    stall: Option<Duration>,
 }
 
 /// What a run of an agent came to.
@@ -103,7 +104,13 @@ impl AgentModel {
         let Agent { kind, program, args, variables } = &agent;
         let names: Vec<&String> = variables.iter().map(|(name, _)| name).collect();
         let about = about.reached_by(&(kind, program, args, names));
-        AgentModel { agent, about }
+        AgentModel { agent, about, stall: None }
+    }
+
+    /// Limits how long the agent may print nothing.
+    pub fn stalls_after(mut self, time: Duration) -> AgentModel {
+        self.stall = Some(time);
+        self
     }
 }
 
@@ -119,7 +126,8 @@ impl Model for AgentModel {
         time: Duration,
         heard: &dyn Fn(usize),
     ) -> Result<Reply, Failure> {
-        let folder = own_folder().map_err(|error| {
+        // Only this user can look into it: a prompt holds code that others need not see.
+        let folder = ScratchFolder::new("assay-agent-").map_err(|error| {
             self.failed(Class::Program, &format!("no folder could be made for it ({error})"))
         })?;
         let asked = Asked { agent: self, prompt, nonce, folder: folder.path(), time };
@@ -147,12 +155,6 @@ impl Model for AgentModel {
         heard(reply.text.chars().count());
         Ok(reply)
     }
-}
-
-/// Makes a folder that nobody else can look into: a prompt holds code that others need not see.
-fn own_folder() -> io::Result<TempDir> {
-    let own = Permissions::from_mode(0o700);
-    tempfile::Builder::new().prefix("assay-agent-").permissions(own).tempdir()
 }
 
 /// A question to an agent.
@@ -222,7 +224,10 @@ impl AgentModel {
         for (name, value) in &self.agent.variables {
             command = command.env(name, value.reveal());
         }
-        let finished = command.time(asked.time).output(MAX_OUTPUT).run();
+        if let Some(stall) = self.stall.filter(|stall| *stall < asked.time) {
+            command = command.silence(stall);
+        }
+        let finished = command.time(asked.time).output(MAX_OUTPUT).interruptible().run();
         let finished = finished.map_err(|error| self.not_run(&error))?;
         Ok(Run { id: &self.about.id, finished, variables: &self.agent.variables })
     }
@@ -240,6 +245,13 @@ impl AgentModel {
             RunError::TimedOut { seconds, .. } => self.failed(
                 Class::TimedOut,
                 &format!("no answer within {seconds} s; give it more time, or review less at once"),
+            ),
+            RunError::Stalled { seconds, .. } => self.failed(
+                Class::Stalled,
+                &format!(
+                    "the agent printed nothing for {seconds} s; try again later, choose another \
+                     model, or raise `models.stall_seconds`"
+                ),
             ),
             RunError::TooMuchOutput { .. } => {
                 self.failed(Class::Garbage, "it printed without end; try again")
@@ -301,6 +313,7 @@ impl Run<'_> {
             | Class::Server
             | Class::Network
             | Class::TimedOut
+            | Class::Stalled
             | Class::Garbage
             | Class::NotRecorded => "try again later",
         };

@@ -5,13 +5,14 @@
 
 mod day;
 
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 pub use self::day::Day;
-use crate::{Class, Description, Failure, Prompt, Reply, Usage};
+use crate::{Class, Description, Failure, ModelId, Prompt, Reply, Usage};
 
 /// The most that may be spent. What is not named has no cap; a cap of zero allows nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,7 +126,18 @@ pub struct Budget {
 #[derive(Debug, Default)]
 struct State {
     spent: Spent,
+    by_model: BTreeMap<String, Spent>,
     reserved: Amount,
+    /// The most that each open question can take, with its model.
+    open: Vec<(String, Spent)>,
+}
+
+impl State {
+    fn add(&mut self, model: &str, spent: Spent) {
+        self.spent = self.spent.plus(spent);
+        let of_model = self.by_model.entry(model.to_owned()).or_default();
+        *of_model = of_model.plus(spent);
+    }
 }
 
 /// Why a reservation is not made now.
@@ -142,6 +154,7 @@ enum Obstacle {
 #[must_use]
 pub(crate) struct Reservation<'a> {
     budget: &'a Budget,
+    model: String,
     most: Spent,
     settled: Option<Spent>,
 }
@@ -191,7 +204,11 @@ impl Budget {
         let mut state = self.state();
         loop {
             match self.try_reserve(&mut state, name, Amount::of(&most)) {
-                Ok(()) => return Ok(Reservation { budget: self, most, settled: None }),
+                Ok(()) => {
+                    let model = name.to_owned();
+                    state.open.push((model.clone(), most));
+                    return Ok(Reservation { budget: self, model, most, settled: None });
+                }
                 Err(Obstacle::Failure(failure)) => return Err(failure),
                 Err(Obstacle::Others) => state = self.wait(state),
             }
@@ -238,9 +255,29 @@ impl Budget {
         self.caps.exceeded(spent.plus(Amount { tokens, micro_usd, calls })).is_none()
     }
 
-    /// Counts a question whose answer was there already.
-    pub(crate) fn count_cached(&self) {
-        self.state().spent.cached += 1;
+    /// Counts a question to a model whose answer was there already.
+    pub(crate) fn count_cached(&self, model: &ModelId) {
+        self.state().add(&model.to_string(), Spent { cached: 1, ..Spent::default() });
+    }
+
+    /// Returns what was spent so far on each model that was asked, by its name.
+    pub fn spent_by_model(&self) -> BTreeMap<String, Spent> {
+        let nothing = Spent::default();
+        let by_model = self.state().by_model.clone();
+        by_model.into_iter().filter(|(_, spent)| *spent != nothing).collect()
+    }
+
+    /// Counts all that is set aside as spent: the process is about to end, and who was asked may still
+    /// answer.
+    pub fn abandon(&self) {
+        let mut state = self.state();
+        for (model, most) in std::mem::take(&mut state.open) {
+            state.add(&model, most);
+            state.reserved = state.reserved.minus(Amount::of(&most));
+            if let Some(day) = &self.day {
+                day.settle(Amount::of(&most), Amount::of(&most));
+            }
+        }
     }
 
     /// Gives what was spent so far.
@@ -292,7 +329,13 @@ impl Drop for Reservation<'_> {
         let spent = self.settled.unwrap_or(self.most);
         let (most, used) = (Amount::of(&self.most), Amount::of(&spent));
         let mut state = self.budget.state();
-        state.spent = state.spent.plus(spent);
+        let is_own = |(model, most): &(String, Spent)| *model == self.model && *most == self.most;
+        let Some(at) = state.open.iter().position(is_own) else {
+            // It was given up, and counts as spent already.
+            return;
+        };
+        state.open.swap_remove(at);
+        state.add(&self.model, spent);
         state.reserved = state.reserved.minus(most);
         if let Some(day) = &self.budget.day {
             day.settle(most, used);

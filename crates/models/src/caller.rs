@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::store::Question;
 use crate::{Budget, Class, Failure, Model, Nonce, Prompt, Reply, Spent, Store};
 
+/// How often a question is asked again after nothing of an answer came.
+const MAX_STALL_RETRIES: u32 = 1;
+
 /// A question.
 #[derive(Clone, Copy)]
 pub struct Ask<'a> {
@@ -102,14 +105,14 @@ impl Caller {
         let Ask { label, prompt, nonce, .. } = *ask;
         let question = Question { model: model.id(), reached: None, label, prompt, nonce };
         if let Some(recording) = &self.stores.replay {
-            return self.given(recording.replay(question), Source::Recorded);
+            return self.given(model, recording.replay(question), Source::Recorded);
         }
         let cached = Question { reached: Some(&model.about().reached), ..question };
         let found = self.stores.cache.as_ref().map(|cache| cache.find(cached)).transpose();
         let refused = match found {
             Ok(Some(Some(reply))) => {
                 let not_kept = self.record(question, Ok(&reply));
-                return Answered { not_kept, ..self.given(Ok(reply), Source::Cached) };
+                return Answered { not_kept, ..self.given(model, Ok(reply), Source::Cached) };
             }
             Ok(Some(None) | None) => None,
             Err(error) => Some(error.to_string()),
@@ -144,10 +147,15 @@ impl Caller {
     }
 
     /// Gives an answer that nobody was asked for.
-    fn given(&self, outcome: Result<Reply, Failure>, source: Source) -> Answered {
+    fn given(
+        &self,
+        model: &dyn Model,
+        outcome: Result<Reply, Failure>,
+        source: Source,
+    ) -> Answered {
         let cached = u64::from(outcome.is_ok());
         if outcome.is_ok() {
-            self.budget.count_cached();
+            self.budget.count_cached(model.id());
         }
         let spent = Spent { cached, ..Spent::default() };
         Answered { outcome, source, attempts: 0, spent, not_kept: None }
@@ -164,12 +172,17 @@ impl Caller {
         let started = Instant::now();
         let (mut passed, mut waited) = (Duration::ZERO, Duration::ZERO);
         let mut earlier = None;
+        let mut stalls = 0;
         loop {
             let failure = match self.attempt_once(model, ask, passed, heard, attempts) {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
             attempts.keep_longest(&failure);
+            stalls += u32::from(failure.class == Class::Stalled);
+            if stalls > MAX_STALL_RETRIES {
+                return Err(failure);
+            }
             // It only had what was left of the time: why it was asked again says more.
             let failure = match earlier.take() {
                 Some(earlier) if failure.class == Class::TimedOut => earlier,

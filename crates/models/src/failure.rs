@@ -30,6 +30,8 @@ pub enum Class {
     Network,
     /// It took too long.
     TimedOut,
+    /// Nothing of an answer came for too long. It is asked once more.
+    Stalled,
     /// The model will not answer.
     Refusal,
     /// The answer was cut off at its longest.
@@ -87,6 +89,7 @@ impl Class {
             | Class::Server
             | Class::Network
             | Class::TimedOut
+            | Class::Stalled
             | Class::Empty
             | Class::Garbage => true,
             Class::Authentication

@@ -4,7 +4,9 @@ mod fault;
 mod wait;
 
 use std::io::{self, Read};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_sandbox::{Key, KeyError, KeySource, Keys};
@@ -27,6 +29,9 @@ const ERROR_BODY: u64 = 64 << 10;
 
 /// How many bytes a stream may have: events are many times as long as what they carry.
 const STREAM: u64 = 128 << 20;
+
+/// How many pieces of a body may wait to be taken.
+const WAITING_PIECES: usize = 4;
 
 /// Somebody who offers models over HTTP.
 #[derive(Debug)]
@@ -86,6 +91,8 @@ fn agent(host: &str) -> Agent {
 pub struct HttpModel {
     provider: Arc<Provider>,
     about: Description,
+    /// How long nothing of an answer may come.
+    stall: Duration,
     /// Models of one provider take different things.
     conceded: Mutex<Concessions>,
 }
@@ -95,7 +102,13 @@ impl HttpModel {
     pub fn new(provider: Arc<Provider>, about: Description) -> HttpModel {
         let Provider { dialect, url, .. } = &*provider;
         let about = about.reached_by(&(dialect, dialect.address(url)));
-        HttpModel { provider, about, conceded: Mutex::default() }
+        HttpModel { provider, about, stall: LONGEST, conceded: Mutex::default() }
+    }
+
+    /// Limits how long nothing of an answer may come, whatever else the provider sends.
+    pub fn stalls_after(mut self, time: Duration) -> HttpModel {
+        self.stall = time.min(LONGEST);
+        self
     }
 }
 
@@ -181,45 +194,61 @@ impl Call<'_> {
             .header("content-type", "application/json")
             .config()
             .timeout_global(Some(left))
+            // The head comes with the first content, or before it.
+            .timeout_recv_response(Some(self.model.stall).filter(|stall| *stall < left))
             .build();
         request.send(body.to_string()).map_err(|error| Fault::of(error, Answer::default()))
     }
 
     /// Reads why a request was refused.
-    fn refused(&self, mut response: Response<Body>) -> Fault {
+    fn refused(&self, response: Response<Body>) -> Fault {
+        let (head, body) = response.into_parts();
+        let pieces = pieces(body.into_reader().take(ERROR_BODY));
         let mut body = Vec::new();
         // Half an explanation is better than none.
-        let _ = response.body_mut().as_reader().take(ERROR_BODY).read_to_end(&mut body);
+        while let Ok(Ok(piece)) = pieces.recv_timeout(self.wait_since(Instant::now())) {
+            body.extend(piece);
+        }
         let complaint = serde_json::from_slice(&body).ok().as_ref().and_then(Complaint::read);
-        let location = response.headers().get("location").and_then(|to| to.to_str().ok());
+        let location = head.headers.get("location").and_then(|to| to.to_str().ok());
         let page = || Complaint {
             kind: String::new(),
             message: location.map_or_else(|| plain(&body), |to| format!("it leads to {to}")),
         };
         Fault::Status {
-            status: response.status().as_u16(),
+            status: head.status.as_u16(),
             complaint: complaint.unwrap_or_else(page),
-            wait: wait::asked(response.headers()),
+            wait: wait::asked(&head.headers),
         }
     }
 
     /// Takes what comes, as it comes.
     fn take(&self, response: Response<Body>, heard: &dyn Fn(usize)) -> Result<Answer, Fault> {
-        let mut reader = response.into_body().into_with_config().limit(STREAM).reader();
+        let pieces = pieces(response.into_body().into_with_config().limit(STREAM).reader());
         let mut intake = Intake::new(self.model.provider.dialect);
-        let mut buffer = [0; 16 << 10];
+        let mut last_content = Instant::now();
         loop {
-            let count = match reader.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            let wait = self.wait_since(last_content);
+            let piece = match pieces.recv_timeout(wait) {
+                Ok(Ok(piece)) if !wait.is_zero() => piece,
+                Err(RecvTimeoutError::Disconnected) => break,
                 // The answer is whole; only the good-bye is missing.
-                Err(_) if intake.answer().stop.is_some() => break,
-                Err(error) => return Err(Fault::of(error.into(), intake.into_answer())),
+                _ if intake.answer().stop.is_some() => break,
+                Ok(Err(error)) => return Err(Fault::of(error.into(), intake.into_answer())),
+                Ok(Ok(_)) | Err(RecvTimeoutError::Timeout) => {
+                    let answer = Box::new(intake.into_answer());
+                    return Err(match Instant::now() < self.until {
+                        true => Fault::Stalled(answer),
+                        false => Fault::TimedOut(answer),
+                    });
+                }
             };
-            let before = intake.answer().heard;
-            if let Err(bad) = intake.feed(&buffer[..count]) {
+            let (before, content) = (intake.answer().heard, intake.content());
+            if let Err(bad) = intake.feed(&piece) {
                 return Err(Fault::Bad(bad, Box::new(intake.into_answer())));
+            }
+            if intake.content() != content {
+                last_content = Instant::now();
             }
             if intake.answer().heard != before {
                 heard(intake.answer().heard);
@@ -231,6 +260,11 @@ impl Call<'_> {
         let answer = intake.finish().map_err(|bad| Fault::Bad(bad, Box::default()))?;
         heard(answer.heard);
         Ok(answer)
+    }
+
+    /// Returns how long the next content is waited for, by when the last came.
+    fn wait_since(&self, last_content: Instant) -> Duration {
+        (last_content + self.model.stall).min(self.until).saturating_duration_since(Instant::now())
     }
 
     /// Judges what came.
@@ -277,6 +311,28 @@ impl Call<'_> {
     fn scrub(&self, text: &str) -> String {
         self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text))
     }
+}
+
+/// Reads a body in a thread of its own, so that a wait for its next piece can end before one comes. The
+/// thread ends with the body, with the time of the call, or with the first piece that is not wanted.
+fn pieces(mut body: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, pieces) = mpsc::sync_channel(WAITING_PIECES);
+    thread::spawn(move || {
+        let mut buffer = vec![0; 16 << 10];
+        loop {
+            let piece = match body.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(count) => Ok(buffer[..count].to_vec()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => Err(error),
+            };
+            let is_end = piece.is_err();
+            if sender.send(piece).is_err() || is_end {
+                return;
+            }
+        }
+    });
+    pieces
 }
 
 /// Gives a page as plain words, without its marks.

@@ -16,6 +16,7 @@ pub mod delegation;
 pub mod fix;
 pub mod fixer;
 pub mod handed_in;
+mod interrupt;
 pub mod ledger;
 pub mod memory;
 pub mod persona;
@@ -27,5 +28,8 @@ mod run;
 pub mod runs;
 mod secrets;
 
-pub use reviewer::{Answer, Estimate, Exchange, Interest, Reviewer, Rules, Tell};
-pub use run::{AtATime, Order, Review, Terms, Watch, run};
+pub use interrupt::Interrupt;
+pub use reviewer::{
+    Answer, Estimate, Exchange, Interest, Reviewer, Rules, Tell, interrupted_report,
+};
+pub use run::{AtATime, Order, Review, Terms, Watch, run, run_until};

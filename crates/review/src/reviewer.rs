@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::runs::short_hash;
 use crate::secrets::keep_secrets;
 
+/// Why a reader that was interrupted has no answer.
+const INTERRUPTED: &str = "it was interrupted before it answered; review again";
+
 /// Reads one change and reports what it finds.
 ///
 /// A reviewer writes nothing: not to the work tree, not to the queue. One that breaks down still
@@ -134,6 +137,24 @@ impl Answer {
         let looks = looks_of(reviewer, vec![look; change.hunks()]);
         Answer { report, looks, suppressions: Vec::new(), exchanges: Vec::new() }
     }
+}
+
+impl Answer {
+    /// Returns the answer of a reviewer that was interrupted before it answered. It is required
+    /// whatever the configuration says: the review was to have its answer, and does not.
+    pub(crate) fn interrupted(reviewer: &dyn Reviewer, change: &Change) -> Answer {
+        let mut answer = Answer::failed(reviewer, change, INTERRUPTED);
+        answer.report.required = true;
+        answer
+    }
+}
+
+/// Returns the report of a step that was interrupted before it came to an end.
+pub fn interrupted_report(name: &str) -> Report {
+    let who = report::Reviewer::new(name, ReviewerKind::Persona);
+    let mut report = Report::unusable(who, INTERRUPTED);
+    report.required = true;
+    report
 }
 
 /// Says whose looks they are.

@@ -1,10 +1,10 @@
 //! Running reviewers side by side: [`run`].
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::Sender;
-use std::sync::{Mutex, mpsc};
-use std::thread;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::{self, JoinHandle};
 
 use assay_change::Change;
 use assay_findings::coverage::{Coverage, Looks, Requirement};
@@ -19,6 +19,7 @@ use assay_findings::validation::Opinion;
 use assay_findings::verdict::WithoutContent;
 use assay_rules::{Redacted, WithSymbols};
 
+use crate::interrupt::Interrupt;
 use crate::reviewer::{Answer, Exchange, Interest, Reviewer, Tell};
 
 /// What all reviewers made of a change.
@@ -34,6 +35,8 @@ pub struct Review {
     pub exchanges: Vec<Exchange>,
     /// What a second look at findings came to.
     pub opinions: Vec<Opinion>,
+    /// The names of the reviewers that were interrupted before they answered.
+    pub interrupted: Vec<String>,
 }
 
 /// How many reviewers read at the same time.
@@ -98,20 +101,76 @@ pub fn run(
     at_a_time: AtATime,
     watch: &dyn Watch,
 ) -> Review {
-    let reads = |by: &&dyn Reviewer| matches!(by.interest(change), Interest::Reads(_));
-    let reviewers: Vec<&dyn Reviewer> =
-        reviewers.iter().map(|reviewer| &**reviewer).filter(reads).collect();
-    watch.started(&reviewers.iter().map(|by| by.name()).collect::<Vec<_>>());
+    review_by(change, reviewers, at_a_time, watch, |some| {
+        let (sender, events) = mpsc::channel();
+        thread::scope(|scope| {
+            for waiting in queues(some, reviewers, at_a_time) {
+                let sender = sender.clone();
+                scope.spawn(move || work_off(&waiting, reviewers, change, &sender));
+            }
+            collect(&events, some, reviewers, watch).unwrap_or_else(|partial| partial)
+        })
+    })
+}
+
+/// Does the same until it is interrupted. After that the reviewers that have not answered are not
+/// waited for: their threads go on until the process ends, and their answers say that they were
+/// interrupted.
+pub fn run_until(
+    interrupt: &Interrupt,
+    change: &Arc<Change>,
+    reviewers: &Arc<[Box<dyn Reviewer>]>,
+    at_a_time: AtATime,
+    watch: &dyn Watch,
+) -> Review {
+    review_by(change, reviewers, at_a_time, watch, |some| {
+        let (sender, events) = mpsc::channel();
+        let interrupted = sender.clone();
+        // The receiver is gone if all have answered before.
+        interrupt.on_request(move || drop(interrupted.send(Event::Interrupted)));
+        let start = |waiting: Queue| {
+            let (sender, change) = (sender.clone(), Arc::clone(change));
+            let reviewers = Arc::clone(reviewers);
+            thread::spawn(move || work_off(&waiting, &reviewers, &change, &sender))
+        };
+        let threads: Vec<JoinHandle<()>> =
+            queues(some, reviewers, at_a_time).into_iter().map(start).collect();
+        collect(&events, some, reviewers, watch)
+            .inspect(|_| {
+                for thread in threads {
+                    // A reviewer that breaks down is caught in its thread.
+                    let _ = thread.join();
+                }
+            })
+            .unwrap_or_else(|partial| partial)
+    })
+}
+
+/// Puts the answers of all who are concerned together. `read` has some of them read, by their numbers,
+/// and leaves out those that were interrupted.
+fn review_by(
+    change: &Change,
+    reviewers: &[Box<dyn Reviewer>],
+    at_a_time: AtATime,
+    watch: &dyn Watch,
+    read: impl Fn(&[usize]) -> BTreeMap<usize, Answer>,
+) -> Review {
+    let reads = |at: &usize| matches!(reviewers[*at].interest(change), Interest::Reads(_));
+    let readers: Vec<usize> = (0..reviewers.len()).filter(reads).collect();
+    watch.started(&readers.iter().map(|at| reviewers[*at].name()).collect::<Vec<_>>());
     let can_wait = |by: &dyn Reviewer| by.kind() == ReviewerKind::Persona && !by.is_required();
     let (later, first): (Vec<usize>, Vec<usize>) = match at_a_time.order {
-        Order::AllAtOnce => (Vec::new(), (0..reviewers.len()).collect()),
-        Order::RequiredFirst => (0..reviewers.len()).partition(|at| can_wait(reviewers[*at])),
+        Order::AllAtOnce => (Vec::new(), readers.clone()),
+        Order::RequiredFirst => readers.iter().partition(|at| can_wait(&*reviewers[**at])),
     };
-    let mut all = read_by(&first, &reviewers, change, at_a_time, watch);
-    all.extend(read_by(&later, &reviewers, change, at_a_time, watch));
-    all.sort_by_key(|(at, _)| *at);
+    let mut answers = read(&first);
+    answers.extend(read(&later));
     let mut review = Review::default();
-    for (_, answer) in all {
+    for at in readers {
+        let answer = answers.remove(&at).unwrap_or_else(|| {
+            review.interrupted.push(reviewers[at].name().to_owned());
+            Answer::interrupted(&*reviewers[at], change)
+        });
         review.reports.push(answer.report);
         review.looks.push(answer.looks);
         review.suppressions.extend(answer.suppressions);
@@ -120,53 +179,69 @@ pub fn run(
     review
 }
 
-/// Has some of the reviewers read the change, side by side.
-fn read_by(
-    some: &[usize],
-    reviewers: &[&dyn Reviewer],
-    change: &Change,
-    at_a_time: AtATime,
-    watch: &dyn Watch,
-) -> Vec<(usize, Answer)> {
-    let queue = |wanted: fn(ReviewerKind) -> bool| -> Mutex<VecDeque<usize>> {
-        Mutex::new(some.iter().copied().filter(|at| wanted(reviewers[*at].kind())).collect())
-    };
+/// The reviewers that wait to read, by their numbers.
+type Queue = Arc<Mutex<VecDeque<usize>>>;
+
+/// Returns a queue for each thread that is to work it off; threads of one kind share theirs.
+fn queues(some: &[usize], reviewers: &[Box<dyn Reviewer>], at_a_time: AtATime) -> Vec<Queue> {
+    let is_persona = |at: &usize| reviewers[*at].kind() == ReviewerKind::Persona;
     // Whoever waits for a model does not keep those who work here from working.
-    let queues = [
-        (queue(|kind| kind != ReviewerKind::Persona), at_a_time.local),
-        (queue(|kind| kind == ReviewerKind::Persona), at_a_time.models),
-    ];
-    // Bounded by the number of reviewers, and by how often each tells how far it is.
-    let (sender, events) = mpsc::channel();
-    thread::scope(|scope| {
-        for (waiting, workers) in &queues {
-            for _ in 0..(*workers).clamp(1, some.len().max(1)) {
-                let sender = sender.clone();
-                scope.spawn(move || {
-                    while let Some(at) = next(waiting) {
-                        work(reviewers[at], at, change, &sender);
-                    }
-                });
-            }
-        }
-        drop(sender);
-        let mut answers = Vec::new();
-        for event in events {
-            match event {
-                Event::Heard(at, chars) => watch.heard(reviewers[at].name(), chars),
-                Event::Answered(at, answer) => {
-                    watch.answered(&answer);
-                    answers.push((at, *answer));
-                }
-            }
-        }
-        answers
-    })
+    let (models, local): (Vec<usize>, Vec<usize>) = some.iter().copied().partition(is_persona);
+    let kinds = [(local, at_a_time.local), (models, at_a_time.models)];
+    let shared = kinds.into_iter().flat_map(|(waiting, threads)| {
+        let threads = threads.max(1).min(waiting.len());
+        std::iter::repeat_n(Arc::new(Mutex::new(VecDeque::from(waiting))), threads)
+    });
+    shared.collect()
 }
 
+/// Has those in a queue read the change, one after the other.
+fn work_off(
+    waiting: &Queue,
+    reviewers: &[Box<dyn Reviewer>],
+    change: &Change,
+    sender: &Sender<Event>,
+) {
+    while let Some(at) = next(waiting) {
+        work(&*reviewers[at], at, change, sender);
+    }
+}
+
+/// Collects the answers of some reviewers. Fails with those that are there at an interrupt, and that
+/// of the rules: they wait for nobody, and are there soon.
+fn collect(
+    events: &Receiver<Event>,
+    some: &[usize],
+    reviewers: &[Box<dyn Reviewer>],
+    watch: &dyn Watch,
+) -> Result<BTreeMap<usize, Answer>, BTreeMap<usize, Answer>> {
+    let mut answers: BTreeMap<usize, Answer> = BTreeMap::new();
+    let mut is_interrupted = false;
+    let mut awaited: BTreeSet<usize> = some.iter().copied().collect();
+    while !awaited.is_empty() {
+        match events.recv() {
+            Ok(Event::Heard(at, chars)) => watch.heard(reviewers[at].name(), chars),
+            Ok(Event::Answered(at, answer)) => {
+                if awaited.remove(&at) {
+                    watch.answered(&answer);
+                    answers.insert(at, *answer);
+                }
+            }
+            Ok(Event::Interrupted) => {
+                is_interrupted = true;
+                awaited.retain(|at| reviewers[*at].kind() == ReviewerKind::Rules);
+            }
+            Err(_) => return Err(answers),
+        }
+    }
+    if is_interrupted && answers.len() < some.len() { Err(answers) } else { Ok(answers) }
+}
+
+/// What readers tell. There are as many as reviewers, and as often as each tells how far it is.
 enum Event {
     Heard(usize, usize),
     Answered(usize, Box<Answer>),
+    Interrupted,
 }
 
 /// Has one reviewer read the change. Whoever hears of it is gone only if it broke down itself.

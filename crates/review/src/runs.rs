@@ -17,6 +17,7 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::vote::{AutofixClass, Replacement};
 use assay_findings::write::{self, Document, Form};
 use assay_rules::{Redacted, redact, without_injections};
+use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
 
 use crate::recording::{self, Recording};
@@ -153,7 +154,7 @@ impl Record<'_> {
             return Err(fail(io::ErrorKind::AlreadyExists.into()));
         }
         // Until it is renamed, the folder has a name that no run has, and goes if anything fails.
-        let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(parent).map_err(fail)?;
+        let draft = ScratchFolder::new_in(DRAFT, parent).map_err(fail)?;
         self.fill(draft.path()).map_err(fail)?;
         sync_folder(draft.path()).map_err(fail)?;
         kind.seal_draft(id, draft.path())?;

@@ -3,10 +3,11 @@
 //! A control group bounds both for all of a command's processes together, and ends those that left
 //! its process group, too. Where there is none, limits of the process stand in as far as they reach.
 //! A command waits at a gate until it is inside: it is started as a shell that reads a line first,
-//! so nothing of it ever runs unbounded.
+//! so nothing of it ever runs unbounded, or unknown to the watchdog.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::{Child, Command};
 
 use rustix::process::Pid;
@@ -51,6 +52,16 @@ impl Cage {
     /// Ends everything inside.
     pub(crate) fn kill(&self) {
         self.0.kill();
+    }
+
+    /// Removes the control group, once everything inside has ended.
+    pub(crate) fn remove(&self) {
+        self.0.remove();
+    }
+
+    /// Returns the folder of the control group, where there is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.0.path()
     }
 }
 
@@ -178,13 +189,24 @@ mod kernel {
     impl Drop for Group {
         fn drop(&mut self) {
             self.kill();
+            self.remove();
+        }
+    }
+
+    impl Group {
+        pub(super) fn path(&self) -> Option<&Path> {
+            self.0.as_deref()
+        }
+
+        pub(super) fn remove(&self) {
             let Some(folder) = &self.0 else { return };
             for _ in 0..TRIES {
                 // It goes as soon as the last process is gone; what stays is swept later.
-                if fs::remove_dir(folder).is_ok() {
-                    return;
+                match fs::remove_dir(folder) {
+                    Ok(()) => return,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+                    Err(_) => std::thread::yield_now(),
                 }
-                std::thread::yield_now();
             }
         }
     }
@@ -282,6 +304,7 @@ mod kernel {
 #[cfg(not(target_os = "linux"))]
 mod kernel {
     use std::io;
+    use std::path::Path;
 
     use rustix::process::Pid;
 
@@ -300,6 +323,12 @@ mod kernel {
         }
 
         pub(super) fn kill(&self) {}
+
+        pub(super) fn remove(&self) {}
+
+        pub(super) fn path(&self) -> Option<&Path> {
+            None
+        }
     }
 }
 

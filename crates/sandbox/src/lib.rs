@@ -18,7 +18,9 @@ mod hiding;
 mod key;
 mod limits;
 mod process;
+mod scratch;
 mod secrets;
+mod watchdog;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -35,8 +37,16 @@ pub use crate::conversation::Conversation;
 pub use crate::key::{Key, KeyError, KeySource, Keys};
 use crate::limits::Reach;
 pub use crate::limits::{Held, Limits, limits};
-pub use crate::process::stop_all;
+pub use crate::process::{interrupt, stop_all};
+pub use crate::scratch::{ScratchFolder, ScratchNote};
 pub use crate::secrets::{secrets_elsewhere, secrets_of};
+
+/// Stops every command and removes every scratch folder of this process, which is about to end:
+/// nothing is started or made any more.
+pub fn shut_down() {
+    stop_all();
+    scratch::remove_all();
+}
 
 /// How long a command may run unless told otherwise.
 const DEFAULT_TIME: Duration = Duration::from_secs(120);
@@ -57,17 +67,31 @@ pub struct Command {
     passed_on: Vec<&'static str>,
     input: Option<Arc<[u8]>>,
     time: Duration,
+    silence: Option<Duration>,
     output: usize,
     reach: Reach,
     bounds: Bounds,
+    interruptible: bool,
 }
 
 impl fmt::Debug for Command {
     /// Writes what is run. Variables can hold secrets, so only their names are told, and of the
     /// input only how much it is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Command { program, args, folder, env, passed_on, input, time, output, reach, bounds } =
-            self;
+        let Command {
+            program,
+            args,
+            folder,
+            env,
+            passed_on,
+            input,
+            time,
+            silence,
+            output,
+            reach,
+            bounds,
+            interruptible,
+        } = self;
         let names: Vec<&OsString> = env.iter().map(|(name, _)| name).collect();
         f.debug_struct("Command")
             .field("program", program)
@@ -77,9 +101,11 @@ impl fmt::Debug for Command {
             .field("passed_on", passed_on)
             .field("input", &input.as_ref().map(|input| input.len()))
             .field("time", time)
+            .field("silence", silence)
             .field("output", output)
             .field("reach", reach)
             .field("bounds", bounds)
+            .field("interruptible", interruptible)
             .finish()
     }
 }
@@ -132,6 +158,14 @@ pub enum RunError {
         /// How long it had.
         seconds: u64,
     },
+    /// It printed nothing for too long and was killed.
+    #[error("`{program}` printed nothing for {seconds} s and was stopped")]
+    Stalled {
+        /// The program.
+        program: String,
+        /// How long it may print nothing.
+        seconds: u64,
+    },
     /// It printed too much and was killed.
     #[error("`{program}` printed more than {bytes} bytes and was stopped")]
     TooMuchOutput {
@@ -161,9 +195,11 @@ impl Command {
             passed_on: Vec::new(),
             input: None,
             time: DEFAULT_TIME,
+            silence: None,
             output: DEFAULT_OUTPUT,
             reach: Reach::default(),
             bounds: Bounds::default(),
+            interruptible: false,
         }
     }
 
@@ -201,6 +237,12 @@ impl Command {
     /// Limits its time; in a conversation, the time for each answer.
     pub fn time(mut self, time: Duration) -> Command {
         self.time = time.min(LONGEST);
+        self
+    }
+
+    /// Limits how long it may print nothing to stdout while it is run or streamed.
+    pub fn silence(mut self, time: Duration) -> Command {
+        self.silence = Some(time.min(LONGEST));
         self
     }
 
@@ -247,6 +289,12 @@ impl Command {
     /// that of each process.
     pub fn memory(mut self, bytes: u64) -> Command {
         self.bounds.memory = Some(bytes);
+        self
+    }
+
+    /// Has [`interrupt`] stop the command: a reader whose answer is no longer waited for.
+    pub fn interruptible(mut self) -> Command {
+        self.interruptible = true;
         self
     }
 
@@ -355,6 +403,17 @@ mod tests {
     fn a_stream_that_never_ends_is_stopped() {
         let error = shell("yes").time(Duration::from_millis(50)).stream(|_| {}).unwrap_err();
         assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_command_that_prints_nothing_for_too_long_is_stopped() {
+        let silence = Duration::from_millis(50);
+        for script in ["sleep 600", "echo begun; sleep 600", "while :; do echo x >&2; done"] {
+            let error = shell(script).silence(silence).run().unwrap_err();
+            assert!(matches!(error, RunError::Stalled { .. }), "{script}: {error}");
+        }
+        let talks = shell("yes").silence(Duration::from_secs(60)).output(1_000).run().unwrap_err();
+        assert!(matches!(talks, RunError::TooMuchOutput { .. }), "{talks}");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Starting a command and seeing it to its end.
 
-use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
@@ -14,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::bounds::{self, Cage};
+use crate::watchdog::Watchdog;
 use crate::{Command, Ended, RunError, Stream};
 
 /// The variables that every command needs to find its programs, home and time zone.
@@ -29,7 +29,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 const WAITING: usize = 4;
 
 /// The groups that run at the moment, so that they can be stopped when we are.
-static RUNNING: Running = Running(Mutex::new(Groups { leaders: BTreeMap::new(), stopped: false }));
+static RUNNING: Running = Running(Mutex::new(Groups::new()));
 
 /// Stops every command that runs at the moment, with all that it started, for good: none is started
 /// any more.
@@ -37,43 +37,140 @@ pub fn stop_all() {
     RUNNING.stop_all();
 }
 
+/// Stops every command that is [interruptible](Command::interruptible), with all that it started;
+/// none of those is started any more. Other commands go on.
+pub fn interrupt() {
+    RUNNING.interrupt();
+}
+
 /// The groups that run, one after the other: nothing is started while they are stopped.
 struct Running(Mutex<Groups>);
 
 struct Groups {
-    /// The leaders, each with what it is kept in.
-    leaders: BTreeMap<i32, Option<Arc<Cage>>>,
-    stopped: bool,
+    leaders: Vec<(Pid, Leader)>,
+    /// Which commands are not started any more.
+    refused: Refused,
+    /// The process that ends all groups if this one is killed; none before the first command, and
+    /// where none can be started.
+    watchdog: Option<Watchdog>,
+}
+
+/// The first process of a group.
+#[derive(Debug, Clone)]
+struct Leader {
+    /// The control group that bounds it.
+    cage: Option<Arc<Cage>>,
+    kind: LeaderKind,
+}
+
+/// What becomes of a group when this process is interrupted or killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LeaderKind {
+    /// It goes on when the process is interrupted, and ends with it.
+    Command,
+    /// It ends when the process is interrupted.
+    Interruptible,
+    /// It ends by itself, once it has put its things in order.
+    Companion,
+}
+
+/// Which commands are not started any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    None,
+    Interruptible,
+    All,
+}
+
+impl Groups {
+    const fn new() -> Groups {
+        Groups { leaders: Vec::new(), refused: Refused::None, watchdog: None }
+    }
+
+    fn add(&mut self, pid: Pid, leader: Leader) {
+        let told = self.watchdog.as_mut().map(|watchdog| tell_of(watchdog, pid, &leader));
+        self.leaders.push((pid, leader));
+        if matches!(told, Some(Ok(()))) {
+            return;
+        }
+        // There is none yet, or the one that was there is gone.
+        self.watchdog = Watchdog::start().ok().and_then(|mut watchdog| {
+            let mut leaders = self.leaders.iter();
+            leaders.try_for_each(|(pid, leader)| tell_of(&mut watchdog, *pid, leader)).ok()?;
+            Some(watchdog)
+        });
+    }
+
+    fn remove(&mut self, pid: Pid) {
+        let Some(at) = self.leaders.iter().position(|(leader, _)| *leader == pid) else { return };
+        let (_, leader) = self.leaders.swap_remove(at);
+        if let (Some(watchdog), true) = (&mut self.watchdog, leader.kind != LeaderKind::Companion)
+            && watchdog.remove(pid, leader.cage_path()).is_err()
+        {
+            self.watchdog = None;
+        }
+    }
+
+    fn kill(&self, is_meant: impl Fn(&Leader) -> bool) {
+        for (pid, leader) in self.leaders.iter().filter(|(_, leader)| is_meant(leader)) {
+            let _ = kill_process_group(*pid, Signal::KILL);
+            if let Some(cage) = &leader.cage {
+                cage.kill();
+            }
+        }
+    }
+}
+
+impl Leader {
+    fn cage_path(&self) -> Option<&Path> {
+        self.cage.as_ref().and_then(|cage| cage.path())
+    }
+}
+
+fn tell_of(watchdog: &mut Watchdog, pid: Pid, leader: &Leader) -> io::Result<()> {
+    match leader.kind {
+        LeaderKind::Companion => Ok(()),
+        LeaderKind::Command | LeaderKind::Interruptible => watchdog.add(pid, leader.cage_path()),
+    }
 }
 
 impl Running {
-    /// Starts a child and takes note of the group that it leads, unless all are stopped.
+    /// Starts a child and takes note of the group that it leads, unless such are stopped.
     fn start(
         &self,
+        kind: LeaderKind,
         spawn: impl FnOnce() -> io::Result<(Child, Option<Arc<Cage>>)>,
     ) -> io::Result<(Child, Group)> {
         let mut groups = self.groups();
-        if groups.stopped {
-            let why = "everything is being stopped";
+        let why = match (groups.refused, kind) {
+            (Refused::All, _) => Some("everything is being stopped"),
+            (Refused::Interruptible, LeaderKind::Interruptible) => Some("it was interrupted"),
+            (Refused::None | Refused::Interruptible, _) => None,
+        };
+        if let Some(why) = why {
             return Err(io::Error::new(io::ErrorKind::Interrupted, why));
         }
         let (child, cage) = spawn()?;
         let pid = Pid::from_child(&child);
-        groups.leaders.insert(pid.as_raw_nonzero().get(), cage.clone());
+        groups.add(pid, Leader { cage: cage.clone(), kind });
         Ok((child, Group { pid, cage }))
     }
 
     fn stop_all(&self) {
         let mut groups = self.groups();
-        groups.stopped = true;
-        for (leader, cage) in &groups.leaders {
-            if let Some(pid) = Pid::from_raw(*leader) {
-                let _ = kill_process_group(pid, Signal::KILL);
-            }
-            if let Some(cage) = cage {
-                cage.kill();
-            }
+        groups.refused = Refused::All;
+        groups.kill(|_| true);
+        for cage in groups.leaders.iter().filter_map(|(_, leader)| leader.cage.as_ref()) {
+            cage.remove();
         }
+    }
+
+    fn interrupt(&self) {
+        let mut groups = self.groups();
+        if groups.refused == Refused::None {
+            groups.refused = Refused::Interruptible;
+        }
+        groups.kill(|leader| leader.kind == LeaderKind::Interruptible);
     }
 
     fn groups(&self) -> MutexGuard<'_, Groups> {
@@ -90,7 +187,7 @@ pub(crate) struct Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        RUNNING.groups().leaders.remove(&self.pid.as_raw_nonzero().get());
+        RUNNING.groups().remove(self.pid);
     }
 }
 
@@ -204,10 +301,11 @@ impl Command {
         stderr: Stdio,
     ) -> Result<(Child, Group), RunError> {
         let fail = |source| RunError::Start { program: self.name(), source };
-        if !self.bounds.is_some() {
+        if !self.bounds.is_some() && !self.interruptible {
             let stdin = if is_written_to { Stdio::piped() } else { Stdio::null() };
             let mut command = self.prepared(self.bare(), stdin, stderr);
-            return RUNNING.start(|| Ok((self.reach.start(&mut command)?, None))).map_err(fail);
+            let start = || Ok((self.reach.start(&mut command)?, None));
+            return RUNNING.start(self.kind(), start).map_err(fail);
         }
         if !self.can_be_found() {
             return Err(fail(io::ErrorKind::NotFound.into()));
@@ -215,13 +313,23 @@ impl Command {
         let gated = self.placed(bounds::gate(&self.program, is_written_to));
         let mut command = self.prepared(gated, Stdio::piped(), stderr);
         let start = || {
-            let mut child = self.reach.start(&mut command)?;
+            let child = self.reach.start(&mut command)?;
             // One that was never let in ends at its gate: nobody writes to it any more.
-            let cage = Cage::around(self.bounds, &child)?;
-            bounds::open(&mut child, is_written_to);
-            Ok((child, Some(Arc::new(cage))))
+            let cage = match self.bounds.is_some() {
+                true => Some(Arc::new(Cage::around(self.bounds, &child)?)),
+                false => None,
+            };
+            Ok((child, cage))
         };
-        RUNNING.start(start).map_err(fail)
+        // It is let in once the watchdog knows of it: were this process killed before, it would read
+        // the end of its input.
+        let (mut child, group) = RUNNING.start(self.kind(), start).map_err(fail)?;
+        bounds::open(&mut child, is_written_to);
+        Ok((child, group))
+    }
+
+    fn kind(&self) -> LeaderKind {
+        if self.interruptible { LeaderKind::Interruptible } else { LeaderKind::Command }
     }
 
     /// Looks for the program as a shell would, which itself could only say so in its output.
@@ -246,7 +354,7 @@ impl Command {
     ) -> Result<(Child, Group), RunError> {
         let mut command = self.prepared_beside(stdin, Stdio::null(), stderr);
         let fail = |source| RunError::Start { program: self.name(), source };
-        RUNNING.start(|| Ok((command.spawn()?, None))).map_err(fail)
+        RUNNING.start(LeaderKind::Companion, || Ok((command.spawn()?, None))).map_err(fail)
     }
 
     /// Prepares it with all of our environment.
@@ -335,14 +443,17 @@ impl Command {
         take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
     ) -> Result<Ended, RunError> {
         let deadline = Instant::now() + self.time;
+        let mut last_output = Instant::now();
         let (mut status, mut stderr, mut printed_all) = (None, None, false);
         loop {
             if let (Some(status), Some(_), true) = (status, &stderr, printed_all) {
                 return Ok(Ended { status, stderr: stderr.unwrap_or_default() });
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match inbox.recv_timeout(left) {
+            let silence = self.silence.map(|silence| last_output + silence);
+            let until = silence.map_or(deadline, |silence| silence.min(deadline));
+            match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(Event::Printed(piece)) => {
+                    last_output = Instant::now();
                     if let ControlFlow::Break(error) = take(piece) {
                         return Err(error);
                     }
@@ -356,11 +467,17 @@ impl Command {
                 }
                 // Those are only handed on where they are watched.
                 Ok(Event::ComplainedPiece(_)) => {}
+                Err(RecvTimeoutError::Timeout) if until < deadline => return Err(self.stalled()),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     return Err(self.timed_out());
                 }
             }
         }
+    }
+
+    fn stalled(&self) -> RunError {
+        let seconds = self.silence.unwrap_or_default().as_secs();
+        RunError::Stalled { program: self.name(), seconds }
     }
 
     fn timed_out(&self) -> RunError {
@@ -408,13 +525,34 @@ mod tests {
 
     #[test]
     fn nothing_is_started_once_all_is_stopped() {
-        let running = Running(Mutex::new(Groups { leaders: BTreeMap::new(), stopped: false }));
+        let running = Running(Mutex::new(Groups::new()));
         let sleep = shell("sleep 600");
         let mut sleep = sleep.prepared(sleep.bare(), Stdio::null(), Stdio::null());
-        let (mut child, _) = running.start(|| Ok((sleep.spawn()?, None))).unwrap();
+        let start = || Ok((sleep.spawn()?, None));
+        let (mut child, _) = running.start(LeaderKind::Command, start).unwrap();
         running.stop_all();
         assert_eq!(child.wait().unwrap().signal(), Some(Signal::KILL.as_raw()));
-        let error = running.start(|| unreachable!("nothing is started")).unwrap_err();
+        let never = || unreachable!("nothing is started");
+        let error = running.start(LeaderKind::Command, never).unwrap_err();
         assert_eq!(error.to_string(), "everything is being stopped");
+    }
+
+    #[test]
+    fn an_interrupt_stops_readers_and_nothing_else() {
+        let running = Running(Mutex::new(Groups::new()));
+        let sleep = shell("sleep 600");
+        let mut sleep = sleep.prepared(sleep.bare(), Stdio::null(), Stdio::null());
+        let mut start = |kind| running.start(kind, || Ok((sleep.spawn()?, None)));
+        let (mut reader, _) = start(LeaderKind::Interruptible).unwrap();
+        let (mut other, _) = start(LeaderKind::Command).unwrap();
+        running.interrupt();
+        assert_eq!(reader.wait().unwrap().signal(), Some(Signal::KILL.as_raw()));
+        assert!(other.try_wait().unwrap().is_none());
+        let (mut later, _) = start(LeaderKind::Command).unwrap();
+        let error = start(LeaderKind::Interruptible).unwrap_err();
+        assert_eq!(error.to_string(), "it was interrupted");
+        running.stop_all();
+        other.wait().unwrap();
+        later.wait().unwrap();
     }
 }

@@ -208,9 +208,10 @@ fn not_run(error: &RunError) -> Failed {
     match error {
         RunError::Start { source, .. } if may_pass(source) => Failed::passing(text),
         RunError::Start { .. } => Failed::lasting(format!("{text}; see `command` of the agent")),
-        RunError::TimedOut { .. } | RunError::TooMuchOutput { .. } | RunError::Lost { .. } => {
-            Failed::passing(text)
-        }
+        RunError::TimedOut { .. }
+        | RunError::Stalled { .. }
+        | RunError::TooMuchOutput { .. }
+        | RunError::Lost { .. } => Failed::passing(text),
     }
 }
 

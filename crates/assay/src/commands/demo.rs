@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use assay_change::{Scope, Selection};
 use assay_findings::gate::Mode;
-use assay_sandbox::Command;
+use assay_sandbox::{Command, ScratchFolder};
 
 use super::print;
 use crate::exit::Exit;
@@ -78,24 +78,21 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
 
 /// Makes the repository, which stays there to be looked at.
 fn make_repository() -> anyhow::Result<PathBuf> {
-    let folder = tempfile::Builder::new()
-        .prefix("assay-demo-")
-        .tempdir()
-        .context("could not make a temporary folder")?
-        .keep();
-    git(&folder, &["init", "--quiet", "--initial-branch=main"])?;
+    let scratch = ScratchFolder::new("assay-demo-").context("could not make a temporary folder")?;
+    let folder = scratch.path();
+    git(folder, &["init", "--quiet", "--initial-branch=main"])?;
     for file in &FILES {
-        write(&folder, file.path, file.before)?;
+        write(folder, file.path, file.before)?;
     }
-    git(&folder, &["add", "."])?;
-    commit(&folder, "A small shop")?;
-    git(&folder, &["switch", "--quiet", "--create", "faster-checkout"])?;
+    git(folder, &["add", "."])?;
+    commit(folder, "A small shop")?;
+    git(folder, &["switch", "--quiet", "--create", "faster-checkout"])?;
     for file in &FILES {
-        write(&folder, file.path, &(file.after)())?;
+        write(folder, file.path, &(file.after)())?;
     }
-    git(&folder, &["add", "."])?;
-    commit(&folder, "Faster checkout")?;
-    Ok(folder)
+    git(folder, &["add", "."])?;
+    commit(folder, "Faster checkout")?;
+    Ok(scratch.keep())
 }
 
 fn write(folder: &Path, path: &str, text: &str) -> anyhow::Result<()> {

@@ -12,6 +12,7 @@ use clap::ValueEnum;
 use super::print_json;
 use crate::environment::state_of;
 use crate::exit::Exit;
+use crate::output::Styled;
 
 /// Which runs.
 #[derive(clap::Args)]
@@ -52,7 +53,7 @@ fn read(root: &Path, id: &str) -> anyhow::Result<Run> {
 const DIM: Style = Style::new().dimmed();
 
 fn show(comparison: &Comparison) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = Styled::new();
     let colour = |colour| Style::new().bold().fg_color(Some(Color::Ansi(colour)));
     if comparison.findings.is_empty() {
         writeln!(out, "the findings are the same")?;

@@ -21,6 +21,7 @@ use assay_store::pulls::RepositoryName;
 
 use crate::environment::variable;
 use crate::exit::Exit;
+use crate::output::Styled;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
 use crate::settings::github::StoredGithub;
@@ -90,7 +91,7 @@ fn bad(what: String) -> Line {
 
 fn show(lines: &[Line]) -> anyhow::Result<()> {
     let colour = |colour| Style::new().bold().fg_color(Some(Color::Ansi(colour)));
-    let mut out = anstream::stdout().lock();
+    let mut out = Styled::new();
     for line in lines {
         let (style, sign) = match line.health {
             Health::Good => (colour(AnsiColor::Green), "ok  "),

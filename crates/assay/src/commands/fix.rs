@@ -12,6 +12,7 @@ use assay_review::runs::{self, StoredFix};
 
 use crate::environment::state_of;
 use crate::exit::Exit;
+use crate::output::Styled;
 use crate::terminal;
 
 /// Which fixes, and whether to apply them.
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if !args.check {
         plan.carry_out(&root)?;
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = Styled::new();
     terminal::write_plan(&mut out, &plan, args.check)?;
     if !others.is_empty() {
         let noun = if others.len() == 1 { "fix needs" } else { "fixes need" };

@@ -28,6 +28,7 @@ use crate::delegating::Repository;
 use crate::doors::{self, TokenPlace};
 use crate::environment::{state_of, variable};
 use crate::exit::Exit;
+use crate::output;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
 use crate::settings::service::A_MOMENT;
@@ -230,8 +231,8 @@ fn agent<'a>(args: &Args, settings: &'a AgentSettings) -> anyhow::Result<Option<
 /// Takes stdin and stdout as files of our own.
 fn streams() -> anyhow::Result<(File, File)> {
     let input = io::stdin().as_fd().try_clone_to_owned().context("could not use stdin")?;
-    let output = io::stdout().as_fd().try_clone_to_owned().context("could not use stdout")?;
-    Ok((input.into(), output.into()))
+    let output = output::duplicate().context("could not use stdout")?;
+    Ok((input.into(), output))
 }
 
 /// Decides who may come in over HTTP, and says where the token is.

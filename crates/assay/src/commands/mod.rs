@@ -31,6 +31,7 @@ use assay_findings::write::plain;
 use clap::ValueEnum;
 
 use crate::environment::variable;
+use crate::output;
 
 /// How a review is run, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -56,9 +57,10 @@ impl From<ModeArg> for Mode {
     }
 }
 
-/// Prints to stdout as it is: what a program reads.
+/// Prints to stdout as it is: what a program reads. It does not fail: whether the output was read
+/// changes nothing about what the command comes to.
 fn print(text: &str) -> anyhow::Result<()> {
-    io::stdout().lock().write_all(text.as_bytes())?;
+    output::write(text.as_bytes());
     Ok(())
 }
 

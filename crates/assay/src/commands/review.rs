@@ -8,11 +8,11 @@ use assay_change::{GitError, Scope, Selection};
 use assay_findings::finding::Finding;
 use assay_findings::gate::Mode;
 use assay_findings::grade::Grade;
-use assay_findings::synthesis::Synthesis;
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::verdict::State;
 use assay_findings::write::{self, Document, Form};
 use assay_review::roster::{Cost, roster};
-use assay_review::{ledger, recording};
+use assay_review::{interrupted_report, ledger, recording};
 use assay_services::http::{Clock as _, Patience};
 use clap::ValueEnum;
 
@@ -21,8 +21,10 @@ use crate::environment::state_of;
 use crate::exit::Exit;
 use crate::interactive;
 use crate::models::{Asked, Keeping, ModelArgs, Panel};
+use crate::output;
 use crate::posting::{PostAs, Posting};
 use crate::reviewing::{Kept, Prepared, breaks_something};
+use crate::signals::ReviewInterrupts;
 use crate::terminal;
 
 /// What to review.
@@ -149,7 +151,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.record {
         recording::check_folder(folder)?;
     }
-    let mut prepared = retry_unknown_pull(|| open(None))?;
+    let interrupts = ReviewInterrupts::watch();
+    let opened = retry_unknown_pull(|| open(None));
+    if !interrupts.begin_reading() {
+        return show_nothing_read(args);
+    }
+    let mut prepared = opened?;
     prepared.memory_trouble().into_iter().for_each(warn);
     if shows_only {
         let cost = if args.dry_run { Cost::Shown } else { Cost::NotAsked };
@@ -165,13 +172,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if mode == Mode::Autofix && !prepared.change.is_in_work_tree() {
         bail!("`--mode autofix` mends the working tree, and this change is not in it");
     }
-    let mut reviewed = prepared.review(mode, args.fail_on.as_ref());
-    if mode == Mode::Autofix {
+    let interrupt = interrupts.interrupt();
+    let mut reviewed = prepared.review_until(interrupt, mode, args.fail_on.as_ref());
+    if mode == Mode::Autofix && !reviewed.is_interrupted() {
         let plan = super::fix::apply_safe(&prepared.change, &reviewed.synthesis)?;
         // What the run may spend, it may spend once.
         let mended = open(prepared.panel.as_ref().and_then(Panel::line))?;
-        let again = mended.review(mode, args.fail_on.as_ref());
+        let again = mended.review_until(interrupt, mode, args.fail_on.as_ref());
         match breaks_something(&reviewed.synthesis, &again.synthesis) {
+            _ if again.is_interrupted() => {
+                plan.undo(&prepared.change.root);
+                warn("the safe fixes were taken back: their review was interrupted");
+                prepared.mark_interrupted(&mut reviewed, "review of the fixes");
+            }
             true => {
                 plan.undo(&prepared.change.root);
                 warn("the safe fixes made something worse, and were taken back");
@@ -184,6 +197,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             }
         }
     }
+    interrupts.begin_showing();
     // A review that cannot be kept is told all the same.
     let kept = match args.mode {
         Some(ModeArg::ReportOnly) => Ok(None),
@@ -206,12 +220,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Mode::Headless => show_headless(&reviewed.synthesis),
         _ => show(args.format, &prepared, &reviewed.synthesis, run),
     };
-    if !reached_somebody(shown)? {
-        return Ok(exit);
-    }
+    shown?;
+    output::flush();
     trouble.iter().for_each(|trouble| warn(trouble));
     if let Err(error) = &kept {
         warn(&format!("the review could not be kept: {error:#}; `--mode report-only` keeps none"));
+    }
+    if !interrupts.end_showing() {
+        if args.post.is_some() {
+            warn("the review is not posted: it was interrupted");
+        }
+        return Ok(if exit == Exit::Ready { Exit::Incomplete } else { exit });
     }
     if let Some(form) = args.post
         && !post(
@@ -255,6 +274,23 @@ fn retry_unknown_pull<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow::Result
     open()
 }
 
+/// Shows that a review was interrupted before the change was read.
+fn show_nothing_read(args: &Args) -> anyhow::Result<Exit> {
+    let report = interrupted_report("the change");
+    let synthesis = synthesize(&[report], &Circumstances::default());
+    match args.mode {
+        Some(ModeArg::Headless) => show_headless(&synthesis)?,
+        _ => match written(args.format, &synthesis) {
+            Some(text) => print_safely(&text)?,
+            None => print(&format!(
+                "{}\n  the review was interrupted before the change was read\n",
+                synthesis.verdict.state.in_words()
+            ))?,
+        },
+    }
+    Ok(Exit::from(synthesis.verdict.state))
+}
+
 /// Posts a review, and says whether that went well.
 fn post(
     form: PostAs,
@@ -291,17 +327,8 @@ pub(super) fn replay(
 ) -> anyhow::Result<Exit> {
     let prepared = Prepared::recorded(recording, root)?;
     let reviewed = prepared.review(Mode::ReportOnly, fail_on);
-    reached_somebody(show(format, &prepared, &reviewed.synthesis, None))?;
+    show(format, &prepared, &reviewed.synthesis, None)?;
     Ok(Exit::from(reviewed.synthesis.verdict.state))
-}
-
-/// Says whether what was shown reached anybody. Whoever read the output may have left; the verdict
-/// stays what it is.
-fn reached_somebody(shown: anyhow::Result<()>) -> anyhow::Result<bool> {
-    match shown {
-        Err(error) if error.chain().any(crate::is_broken_pipe) => Ok(false),
-        shown => shown.map(|()| true),
-    }
 }
 
 /// Puts everything that was found into the baseline.
@@ -358,12 +385,20 @@ fn show(
     synthesis: &Synthesis,
     run: Option<&str>,
 ) -> anyhow::Result<()> {
-    let form = match format {
-        Output::Terminal => {
+    match written(format, synthesis) {
+        Some(text) => print_safely(&text),
+        None => {
             let told = terminal::Told { run, notes: &prepared.notes };
-            return terminal::print(&prepared.change, synthesis, &told);
+            terminal::print(&prepared.change, synthesis, &told)
         }
-        Output::Json => return print_safely(&write::pretty(synthesis)),
+    }
+}
+
+/// Returns a review in a form for programs; None for the terminal, which shows the change as well.
+fn written(format: Output, synthesis: &Synthesis) -> Option<String> {
+    let form = match format {
+        Output::Terminal => return None,
+        Output::Json => return Some(write::pretty(synthesis)),
         Output::Sarif => Form::Sarif,
         Output::Rdjson => Form::Rdjson,
         Output::Rdjsonl => Form::Rdjsonl,
@@ -377,5 +412,5 @@ fn show(
         version: env!("CARGO_PKG_VERSION"),
         ..Document::default()
     };
-    print_safely(&write::write(form, &document))
+    Some(write::write(form, &document))
 }

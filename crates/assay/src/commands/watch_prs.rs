@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::{print_safely, warn};
 use crate::exit::Exit;
+use crate::output;
 use crate::settings::agents::AgentSettings;
 use crate::settings::service::A_MOMENT;
 use crate::{queues, signals};
@@ -146,7 +147,7 @@ impl Watch<'_> {
         let every = Duration::from_secs(self.args.every);
         note(&format!("looking at {} every {} s", names.join(", "), every.as_secs()));
         let mut troubles = Troubles::default();
-        loop {
+        while output::is_open() {
             let looked = polling.look();
             self.tell_queued(&looked)?;
             // Whatever went wrong after somebody stopped us went wrong for that.
@@ -158,6 +159,7 @@ impl Watch<'_> {
                 return Ok(Exit::Ready);
             }
         }
+        Ok(Exit::Ready)
     }
 
     fn tell_queued(&self, looked: &Looked) -> anyhow::Result<()> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::bail;
 use assay_models::{
@@ -35,6 +36,8 @@ pub(super) struct StoredModel {
     run: Option<Vec<String>>,
     /// For agents: variables that they need besides their own.
     env: BTreeMap<String, String>,
+    /// How long nothing of an answer may come, where that differs from the other models.
+    stall_seconds: Option<u64>,
     /// For other agents: where in what they print the answer stands.
     answer: Option<String>,
     /// For other agents: where in what they print it says that they failed.
@@ -103,6 +106,9 @@ impl StoredModel {
         if self.usd_per_million.is_some_and(|price| !price.is_one()) {
             bail!("`usd_per_million` has a price that is no sum of dollars");
         }
+        if self.stall_seconds == Some(0) {
+            bail!("`stall_seconds` is 1 at least");
+        }
         if api == Api::Command && self.run.as_ref().is_none_or(Vec::is_empty) {
             bail!("`run` says how it is run, and is missing");
         }
@@ -110,14 +116,15 @@ impl StoredModel {
     }
 
     /// Makes a model of it.
-    pub(super) fn model(&self, name: &str) -> anyhow::Result<Arc<dyn Model>> {
+    pub(super) fn model(&self, name: &str, stall: Duration) -> anyhow::Result<Arc<dyn Model>> {
+        let stall = self.stall_seconds.map_or(stall, Duration::from_secs);
         Ok(match self.check()? {
-            Api::Anthropic => self.over_http(name, Dialect::Anthropic)?,
-            Api::OpenaiChat => self.over_http(name, Dialect::Chat)?,
-            Api::OpenaiResponses => self.over_http(name, Dialect::Responses)?,
-            Api::Claude => self.agent("claude", AgentKind::Claude),
-            Api::Codex => self.agent("codex", AgentKind::Codex),
-            Api::Command => self.agent(name, AgentKind::Custom(self.custom()?)),
+            Api::Anthropic => self.over_http(name, Dialect::Anthropic, stall)?,
+            Api::OpenaiChat => self.over_http(name, Dialect::Chat, stall)?,
+            Api::OpenaiResponses => self.over_http(name, Dialect::Responses, stall)?,
+            Api::Claude => self.agent("claude", AgentKind::Claude, stall),
+            Api::Codex => self.agent("codex", AgentKind::Codex, stall),
+            Api::Command => self.agent(name, AgentKind::Custom(self.custom()?), stall),
         })
     }
 
@@ -131,7 +138,7 @@ impl StoredModel {
     }
 
     /// Makes a model of an agent's command line.
-    fn agent(&self, name: &str, kind: AgentKind) -> Arc<dyn Model> {
+    fn agent(&self, name: &str, kind: AgentKind, stall: Duration) -> Arc<dyn Model> {
         let mut run = self.run.clone().unwrap_or_default().into_iter();
         let (program, args) = match kind {
             AgentKind::Claude | AgentKind::Codex => (run.next(), run.collect()),
@@ -143,7 +150,8 @@ impl StoredModel {
         let own = own.filter_map(|name| Some(((*name).to_owned(), Key::new(&variable(name)?))));
         let variables = named.chain(own).collect();
         let about = self.described(kind.describe(ModelId::new(name, &self.model)));
-        Arc::new(AgentModel::new(Agent { kind, program, args, variables }, about))
+        let agent = Agent { kind, program, args, variables };
+        Arc::new(AgentModel::new(agent, about).stalls_after(stall))
     }
 
     /// Reads how another agent is run, and where its answer stands.
@@ -158,7 +166,12 @@ impl StoredModel {
         Ok(Custom { command, form, failed: self.failed.clone() })
     }
 
-    fn over_http(&self, name: &str, dialect: Dialect) -> anyhow::Result<Arc<dyn Model>> {
+    fn over_http(
+        &self,
+        name: &str,
+        dialect: Dialect,
+        stall: Duration,
+    ) -> anyhow::Result<Arc<dyn Model>> {
         let is_anthropic = dialect == Dialect::Anthropic;
         let (maker, address, key, usual) = match is_anthropic {
             true => (
@@ -175,6 +188,6 @@ impl StoredModel {
         let maker = if self.url.is_some() { name } else { maker };
         let provider = Provider::new(maker, dialect, url.trim_end_matches('/'), key)?;
         let about = self.described(Description::of(ModelId::new(maker, &self.model)));
-        Ok(Arc::new(HttpModel::new(Arc::new(provider), about)))
+        Ok(Arc::new(HttpModel::new(Arc::new(provider), about).stalls_after(stall)))
     }
 }

@@ -1,6 +1,6 @@
 //! The ledger as people read it in a terminal.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use anstyle::Style;
 use assay_findings::finding::Finding;
@@ -11,6 +11,7 @@ use assay_store::task::Moment;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, count, wrapped};
+use crate::output::{self, Styled};
 
 /// How wide an id is.
 const ID: usize = 12;
@@ -37,13 +38,13 @@ pub(crate) fn print_list(
     state: Option<State>,
     now: Moment,
 ) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = Styled::new();
     let kind = state.map(|state| format!("{} ", state.as_str())).unwrap_or_default();
     if entries.is_empty() {
         writeln!(out, "no {kind}finding is like that")?;
         return Ok(());
     }
-    let room = std::io::stdout().is_terminal().then(columns);
+    let room = output::is_terminal().then(columns);
     let columns = Columns::of(entries, state.is_none(), now, room);
     let heading = columns.row(["ID", "SEVERITY", "STATE", "AGE", "PLACE", "FINDING"]);
     writeln!(out, "{DIM}{heading}{DIM:#}")?;
@@ -120,13 +121,13 @@ fn style_of(entry: &Entry) -> Style {
 /// Prints what was done about a finding.
 pub(crate) fn print_line(what: &str, entry: &Entry) -> anyhow::Result<()> {
     let line = format!("{} {} ({})", entry.id, entry.title, place(entry));
-    writeln!(anstream::stdout().lock(), "{GREEN}{what}{GREEN:#} {}", plain::one_line(&line))?;
+    writeln!(Styled::new(), "{GREEN}{what}{GREEN:#} {}", plain::one_line(&line))?;
     Ok(())
 }
 
 /// Prints all that is known of a finding.
 pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = Styled::new();
     let entry = &history.entry;
     let style = style_of(entry);
     let title = plain::one_line(&entry.title);

@@ -7,6 +7,7 @@ use assay_review::roster::{Depth, Entry, Roster};
 use assay_review::{Estimate, Interest};
 
 use super::{BOLD, DIM, GREEN, count};
+use crate::output::Styled;
 
 /// Prints who would read a change, and why.
 pub(crate) fn print_roster(
@@ -14,7 +15,7 @@ pub(crate) fn print_roster(
     with_models: bool,
     with_cost: bool,
 ) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = Styled::new();
     let depth = match roster.depth {
         Depth::Lite => "lite",
         Depth::Full => "full",

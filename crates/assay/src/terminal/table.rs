@@ -1,11 +1,10 @@
 //! Rows whose columns stand below each other.
 
-use std::io::{IsTerminal, stdout};
-
 use assay_findings::write::plain;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::MAX_WIDTH;
+use crate::output;
 
 /// Between two columns.
 const GAP: usize = 2;
@@ -26,7 +25,7 @@ impl Room {
     /// The room that there is on stdout now.
     pub(crate) fn on_stdout() -> Room {
         let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-        match columns.filter(|columns| *columns > 0 && stdout().is_terminal()) {
+        match columns.filter(|columns| *columns > 0 && output::is_terminal()) {
             // A line that fills the last column makes some terminals begin another one.
             Some(columns) => Room::Screen(columns - 1),
             None => Room::Page,

@@ -79,7 +79,7 @@ impl Eyes<'_> {
         let line = self.line.clone();
         let asked = Asked { args: self.args, keeping: Keeping::Answers, line, also };
         let mut prepared = Prepared::open(&self.place.root, &scope, &selection, asked)?;
-        prepared.change.files.retain(|file| !Spec::is_paper(file.path()));
+        prepared.leave_out(|file| Spec::is_paper(file.path()));
         Ok(prepared)
     }
 

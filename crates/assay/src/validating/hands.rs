@@ -8,7 +8,7 @@ use assay_findings::path::RepoPath;
 use assay_review::fixer::{self, FixerError};
 use assay_review::persona::Tier;
 use assay_rules::redacted_text;
-use assay_sandbox::{Command, Stream};
+use assay_sandbox::{Command, ScratchFolder, Stream};
 use assay_validate::ground::{Errand, Fixes};
 use assay_validate::run::Breakdown;
 use assay_validate::spec::Spec;
@@ -112,8 +112,7 @@ impl Hands<'_> {
     /// to its copy of the tree, and where things are temporary; nowhere else.
     fn by_command(&self, errand: &Errand<'_>, command: &FixerCommand) -> Result<String, Breakdown> {
         let FixerCommand { program, args, env, time } = command;
-        let scratch = tempfile::Builder::new().prefix("assay-fixer-").tempdir();
-        let scratch = scratch.map_err(|error| broke(error.into()))?;
+        let scratch = ScratchFolder::new("assay-fixer-").map_err(|error| broke(error.into()))?;
         let input = [self.prompt, Some(errand.request)].into_iter().flatten();
         let input = input.collect::<Vec<_>>().join("\n");
         let command = Command::new(program)

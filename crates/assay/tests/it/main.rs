@@ -14,6 +14,7 @@ mod gates;
 mod github;
 mod house;
 mod injection;
+mod interrupts;
 mod jira;
 mod ledger;
 mod mcp;
@@ -27,6 +28,7 @@ mod review;
 mod secrets;
 mod serve;
 mod state;
+mod stdout;
 mod unreadable;
 mod watch_prs;
 
@@ -59,8 +61,8 @@ fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
     assay_with(folder, args, input, &[])
 }
 
-/// Runs assay in a folder with something to read, and with variables.
-fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Ran {
+/// Prepares assay in a folder, with nothing of the tester's own environment that decides.
+fn command_in(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.args(args).current_dir(folder).env("NO_COLOR", "1").env_remove("CARGO_HOME");
     command.env("XDG_STATE_HOME", state_home());
@@ -72,8 +74,14 @@ fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &s
     }
     command.env_remove("GRAPHITI_ENABLED").env_remove("GRAPHITI_MCP_URL");
     command.env_remove("GITHUB_TOKEN").env_remove("GITHUB_API_URL");
-    command.envs(variables.iter().copied());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs assay in a folder with something to read, and with variables.
+fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Ran {
+    let mut command = command_in(folder, args);
+    command.envs(variables.iter().copied());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // A command that needs no input may have left already.

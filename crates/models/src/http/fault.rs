@@ -24,6 +24,8 @@ pub(super) enum Fault {
     Broken(String, Box<Answer>),
     /// It took too long.
     TimedOut(Box<Answer>),
+    /// Nothing of an answer came for too long.
+    Stalled(Box<Answer>),
     /// The model will not answer.
     Refused(Box<Answer>),
     /// The answer was cut off.
@@ -44,6 +46,7 @@ impl Fault {
             ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
                 Fault::Unconnected("it does not answer".to_owned())
             }
+            ureq::Error::Timeout(ureq::Timeout::RecvResponse) => Fault::Stalled(answer),
             ureq::Error::Timeout(_) => Fault::TimedOut(answer),
             ureq::Error::BodyExceedsLimit(_) => Fault::Bad(Bad::TooLong, answer),
             ureq::Error::Io(error) if is_unconnected(&error) => {
@@ -114,6 +117,9 @@ impl Call<'_> {
             }
             Fault::TimedOut(answer) => {
                 self.broken_off(Class::TimedOut, self.message(Class::TimedOut, ""), *answer)
+            }
+            Fault::Stalled(answer) => {
+                self.broken_off(Class::Stalled, self.message(Class::Stalled, ""), *answer)
             }
             Fault::Refused(answer) => {
                 let why = match answer.refusal.trim() {
@@ -223,6 +229,11 @@ impl Call<'_> {
             }
             Class::TimedOut => format!(
                 "no whole answer within {seconds} s{said}; give it more time, or review less at once"
+            ),
+            Class::Stalled => format!(
+                "nothing of an answer came from `{name}` for {} s{said}; try again later, choose \
+                 another model, or raise `models.stall_seconds`",
+                self.model.stall.as_secs_f64().ceil()
             ),
             Class::Refusal => format!("the model will not answer{said}; choose another model"),
             Class::CutOff => format!(

@@ -17,6 +17,8 @@ pub(crate) struct Intake {
     /// How it begins, for whoever must see why it is no answer.
     head: Vec<u8>,
     garbled: Option<String>,
+    /// How many bytes of a body came that are more than filling.
+    body_bytes: usize,
 }
 
 /// How much of the beginning is kept.
@@ -50,12 +52,18 @@ impl From<TooLong> for Bad {
 impl Intake {
     pub(crate) fn new(dialect: Dialect) -> Intake {
         let (answer, form, head) = (Answer::default(), Form::Unknown, Vec::new());
-        Intake { dialect, answer, form, head, garbled: None }
+        Intake { dialect, answer, form, head, garbled: None, body_bytes: 0 }
     }
 
     /// Gives what came so far.
     pub(crate) fn answer(&self) -> &Answer {
         &self.answer
+    }
+
+    /// Returns how much of an answer came so far: it grows with what a model says, and not with what
+    /// only keeps a connection open.
+    pub(crate) fn content(&self) -> usize {
+        self.answer.heard + self.body_bytes
     }
 
     /// Gives what came so far, for good.
@@ -79,7 +87,10 @@ impl Intake {
         match &mut self.form {
             Form::Unknown => {}
             Form::Body(body) if body.len() + piece.len() > MAX_ANSWER => return Err(Bad::TooLong),
-            Form::Body(body) => body.extend_from_slice(piece),
+            Form::Body(body) => {
+                self.body_bytes += piece.iter().filter(|byte| !byte.is_ascii_whitespace()).count();
+                body.extend_from_slice(piece);
+            }
             Form::Stream(events) => {
                 let (dialect, answer, garbled) =
                     (self.dialect, &mut self.answer, &mut self.garbled);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
-use assay_sandbox::{Command, Finished, RunError};
+use assay_sandbox::{Command, Finished, RunError, ScratchFolder};
 
 use super::checkout::Checkout;
 use super::draft::one_line;
@@ -32,7 +32,7 @@ impl Run<'_> {
     /// Runs it, and reads what it prints.
     pub(super) fn report(&self, checkout: &Checkout<'_>) -> Report {
         // What it leaves behind goes with the folder.
-        let scratch = match tempfile::Builder::new().prefix("assay-scratch-").tempdir() {
+        let scratch = match ScratchFolder::new("assay-scratch-") {
             Ok(scratch) => scratch,
             Err(error) => {
                 let why = format!("there is no folder for what it leaves behind: {error}");
@@ -50,7 +50,8 @@ impl Run<'_> {
             .args(self.args())
             .folder(self.root)
             .time(self.time)
-            .output(MAX_OUTPUT);
+            .output(MAX_OUTPUT)
+            .interruptible();
         let command = match self.reviewer.runs_code {
             true => command,
             false => {
@@ -92,6 +93,9 @@ impl Run<'_> {
             RunError::Start { source, .. } => format!("{program} cannot be started: {source}"),
             RunError::TimedOut { .. } => {
                 format!("{name} ran longer than {:?} and was stopped", self.reviewer.time)
+            }
+            RunError::Stalled { seconds, .. } => {
+                format!("{name} printed nothing for {seconds} s and was stopped")
             }
             RunError::TooMuchOutput { bytes, .. } => {
                 format!("{name} printed more than {} MiB and was stopped", bytes >> 20)

@@ -11,6 +11,7 @@ use assay_change::state::{Held, Kind, State};
 use assay_change::{Change, Scope, Selection};
 use assay_findings::write::pretty;
 use assay_models::Nonce;
+use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
 
 use super::{DelegationError, Reader};
@@ -142,7 +143,7 @@ impl Folder {
         let fail = |source| self.fail(source);
         self.kind.make()?;
         let parent = self.kind.path();
-        let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(parent).map_err(fail)?;
+        let draft = ScratchFolder::new_in(DRAFT, parent).map_err(fail)?;
         recording.save(draft.path()).map_err(fail)?;
         runs::write_whole(&draft.path().join(ABOUT), pretty(about).as_bytes()).map_err(fail)?;
         self.kind.seal_draft(&self.id.0, draft.path())?;

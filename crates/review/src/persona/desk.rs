@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use assay_change::Change;
 use assay_findings::path::RepoPath;
-use assay_findings::spent::Spent;
+use assay_findings::spent::{ModelSpent, Spent};
 use assay_models::{Answered, Ask, Caller, Failure, Mark, Model, Nonce, Prompt, Reply, says};
 
 use super::{Persona, Signals, Tier};
@@ -59,7 +59,14 @@ pub(super) fn in_report(spent: assay_models::Spent) -> Spent {
         tokens: spent.tokens.total(),
         usd: spent.micro_usd.map(|micro| micro as f64 / 1_000_000.0),
         at_most: spent.is_bound,
+        models: Vec::new(),
     }
+}
+
+/// Returns what a model took as reports tell it.
+fn of_model(model: String, spent: assay_models::Spent) -> ModelSpent {
+    let Spent { calls, kept_answers, tokens, usd, at_most, .. } = in_report(spent);
+    ModelSpent { model, calls, kept_answers, tokens, usd, at_most }
 }
 
 /// What the personas of a run share: whom they ask, and the change as it is told. The change is
@@ -134,7 +141,10 @@ impl Desk {
 
     /// Gives what the run has spent so far.
     pub fn spent(&self) -> Spent {
-        in_report(self.caller.budget().spent())
+        let budget = self.caller.budget();
+        let models = budget.spent_by_model();
+        let models = models.into_iter().map(|(model, spent)| of_model(model, spent)).collect();
+        Spent { models, ..in_report(budget.spent()) }
     }
 
     pub(super) fn model(&self, persona: &Persona) -> &dyn Model {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
+use std::thread;
 
 use assay_change::state as work_tree;
 use assay_change::{Change, Scope, Selection};
@@ -12,7 +14,8 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
 use assay_review::runs::{self, Record};
 use assay_review::{
-    Answer, AtATime, Interest, Order, Review, Reviewer, Rules, Tell, Terms, Watch, run,
+    Answer, AtATime, Interest, Interrupt, Order, Review, Reviewer, Rules, Tell, Terms, Watch,
+    run_until,
 };
 use assay_rules::Rulebook;
 
@@ -28,6 +31,7 @@ enum Does {
     Read,
     Rest,
     Crash,
+    Hang,
 }
 
 impl Reviewer for Stub {
@@ -46,12 +50,15 @@ impl Reviewer for Stub {
     fn interest(&self, _change: &Change) -> Interest {
         match self.does {
             Does::Rest => Interest::Rests("it is tired".into()),
-            Does::Read | Does::Crash => Interest::Reads("it is told to".into()),
+            Does::Read | Does::Crash | Does::Hang => Interest::Reads("it is told to".into()),
         }
     }
 
     fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {
         assert!(self.does != Does::Crash, "as told");
+        while self.does == Does::Hang {
+            thread::park();
+        }
         Answer {
             report: Report::new(report::Reviewer::new(self.name, self.kind())),
             looks: Looks {
@@ -76,21 +83,31 @@ impl Watch for Nobody {
 }
 
 /// A repository with a small change in its work tree.
-fn repository() -> (Repository, Change) {
+fn repository() -> (Repository, Arc<Change>) {
     let repository = Repository::new();
     repository.write("a.py", "a = 1\n");
     repository.commit("before");
     repository.write("a.py", "a = 2\n");
     let change =
         assay_change::open(repository.path(), &Scope::Automatic, &Selection::default()).unwrap();
-    (repository, change)
+    (repository, Arc::new(change))
 }
 
-fn review(change: &Change, stubs: Vec<Stub>) -> (Review, Synthesis) {
+fn review(change: &Arc<Change>, stubs: Vec<Stub>) -> (Review, Synthesis) {
+    review_until(&Interrupt::default(), &Nobody, change, stubs)
+}
+
+/// Reviews until somebody interrupts.
+fn review_until(
+    interrupt: &Interrupt,
+    watch: &dyn Watch,
+    change: &Arc<Change>,
+    stubs: Vec<Stub>,
+) -> (Review, Synthesis) {
     let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(Rulebook::builtin()))];
     reviewers.extend(stubs.into_iter().map(|stub| Box::new(stub) as Box<dyn Reviewer>));
-    let review =
-        run(change, &reviewers, AtATime { local: 2, models: 2, order: Order::AllAtOnce }, &Nobody);
+    let at_a_time = AtATime { local: 2, models: 2, order: Order::AllAtOnce };
+    let review = run_until(interrupt, change, &reviewers.into(), at_a_time, watch);
     let synthesis = review.synthesis(change, &Terms::default());
     (review, synthesis)
 }
@@ -123,6 +140,51 @@ fn everybody_who_reads_is_named_and_who_rests_is_not() {
     let names: Vec<&str> = review.reports.iter().map(|r| r.reviewer.name.as_str()).collect();
     assert_eq!(names, ["rules", "lint"]);
     assert_eq!(told(&synthesis), "ready; 1 hunk: 1 by rules and lint");
+}
+
+/// Interrupts the review as soon as the rules have answered.
+struct AfterTheRules(Interrupt);
+
+impl Watch for AfterTheRules {
+    fn heard(&self, _reviewer: &str, _chars: usize) {}
+
+    fn started(&self, _reviewers: &[&str]) {}
+
+    fn answered(&self, answer: &Answer) {
+        if answer.report.reviewer.name == "rules" {
+            self.0.request();
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_what_was_answered_and_is_never_a_pass() {
+    let (_repository, change) = repository();
+    for required in [true, false] {
+        let interrupt = Interrupt::default();
+        let hangs = Stub { name: "lint", required, does: Does::Hang };
+        let watch = AfterTheRules(interrupt.clone());
+        let (review, synthesis) = review_until(&interrupt, &watch, &change, vec![hangs]);
+        assert_eq!(review.interrupted, ["lint"]);
+        assert_eq!(synthesis.verdict.state, State::Incomplete);
+        let why: Vec<&str> = synthesis.verdict.because.iter().map(|it| it.text.as_str()).collect();
+        assert!(
+            why.iter().any(|why| why.contains("`lint`") && why.contains("interrupted")),
+            "{why:?}"
+        );
+        assert!(synthesis.reports.iter().any(|it| it.reviewer == "rules" && it.unusable.is_none()));
+    }
+}
+
+#[test]
+fn the_rules_answer_even_if_the_review_is_interrupted_before_it_begins() {
+    let (_repository, change) = repository();
+    let interrupt = Interrupt::default();
+    interrupt.request();
+    let hangs = Stub { name: "lint", required: false, does: Does::Hang };
+    let (review, synthesis) = review_until(&interrupt, &Nobody, &change, vec![hangs]);
+    assert_eq!(review.interrupted, ["lint"]);
+    assert_eq!(synthesis.verdict.state, State::Incomplete);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `assay agent logs`: what agents tell.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use assay_agents::tail::Tail;
 use assay_store::task::AgentId;
 
 use crate::exit::Exit;
+use crate::output;
 use crate::queues;
 
 /// So much of the end of a log is shown.
@@ -47,20 +48,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         file.read_to_end(&mut text)?;
         // What stands before the first line break is the end of a line, unless it is all there is.
         let start = text.iter().position(|byte| *byte == b'\n').filter(|_| length > SHOWN);
-        io::stdout().lock().write_all(&text[start.map_or(0, |at| at + 1)..])?;
+        output::write(&text[start.map_or(0, |at| at + 1)..]);
         open.push(file);
     }
     let Some(tail) = tail else { return Ok(Exit::Ready) };
-    loop {
+    while output::is_open() {
         for file in &mut open {
             let mut text = Vec::new();
             file.read_to_end(&mut text)?;
-            let mut out = io::stdout().lock();
-            out.write_all(&text)?;
-            out.flush()?;
+            output::write(&text);
         }
+        output::flush();
         tail.wait(LONGEST);
     }
+    Ok(Exit::Ready)
 }
 
 /// Gives the files of those who are meant: `qa` is `qa.log`, or `qa-1.log` and so on.

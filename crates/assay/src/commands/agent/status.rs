@@ -1,6 +1,5 @@
 //! `assay agent status`: who works on what, as a live table or as JSON.
 
-use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use serde::Serialize;
 
 use crate::commands::{print, print_json};
 use crate::exit::Exit;
+use crate::output;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
 use crate::terminal::{Room, count, table};
@@ -105,7 +105,7 @@ impl Source {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut source = Source::new(&args.folder)?;
-    if io::stdout().is_terminal() && !args.json && !args.once {
+    if output::is_terminal() && !args.json && !args.once {
         return show_live(source);
     }
     let status = source.read()?;
@@ -122,19 +122,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 fn show_live(mut source: Source) -> anyhow::Result<Exit> {
     let mut status = source.read()?;
     let watch = source.watch();
-    loop {
+    while output::is_open() {
         // From the top of an empty screen.
-        let mut out = io::stdout().lock();
-        write!(
-            out,
-            "\x1b[H\x1b[2J{}\nCtrl-C to leave\n",
-            draw(&status, clock::now(), Room::on_stdout())
-        )?;
-        out.flush()?;
-        drop(out);
+        let table = draw(&status, clock::now(), Room::on_stdout());
+        print(&format!("\x1b[H\x1b[2J{table}\nCtrl-C to leave\n"))?;
+        output::flush();
         watch.wait(EVERY);
         status = source.read()?;
     }
+    Ok(Exit::Ready)
 }
 
 /// Draws it for people, with as much as there is room for.

@@ -1,6 +1,5 @@
 //! What `assay qa` prints: how a loop goes on, how it came out, where it stands.
 
-use std::io::Write;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -20,6 +19,7 @@ use assay_validate::state::State;
 use super::{Args, Form};
 use crate::commands::{print_json, print_safely};
 use crate::exit::Exit;
+use crate::output;
 use crate::queues;
 use crate::terminal::{BOLD, DIM, GREEN, RED, YELLOW, count};
 use crate::validating::{CameTo, Place, UNKNOWN};
@@ -119,10 +119,10 @@ impl Hears for Printing {
     }
 }
 
-/// Prints a line. Whoever closed the output does not want to hear of it, and the loop goes on.
+/// Prints a line.
 fn line(text: &str) {
     let text = assay_rules::redact(text);
-    let _ = writeln!(anstream::stdout().lock(), "{text}");
+    output::write_styled(format!("{text}\n").as_bytes());
 }
 
 fn told(issue: &Issue) -> String {

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::super::print;
 use super::queue_name;
 use crate::exit::Exit;
+use crate::output;
 use crate::queues;
 
 /// How often is looked whatever is heard: for queues that are new.
@@ -45,7 +46,7 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
     for (id, sight) in &before {
         tell(args, id, None, Some(sight))?;
     }
-    loop {
+    while output::is_open() {
         for name in queues(queue)? {
             if !watched.contains(&name) {
                 let (watch, wake): (Watch, _) = (queue.watch(&name)?, wake.clone());
@@ -85,6 +86,7 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
         }
         before = now;
     }
+    Ok(Exit::Ready)
 }
 
 /// The queues that there are, as far as can be told now.

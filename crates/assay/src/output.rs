@@ -1,0 +1,111 @@
+//! Standard output, for every command.
+//!
+//! What a command returns must not depend on whether its output is read. So no write here fails: the
+//! first error is remembered, what follows is dropped, and [`settle`] decides at the end of the
+//! process. A command that prints without end asks [`is_open`] whether to go on.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use anstream::adapter::StripBytes;
+use anstream::{AutoStream, ColorChoice};
+
+use crate::exit::Exit;
+
+/// The first error of writing to stdout.
+static WRITE_ERROR: Mutex<Option<io::Error>> = Mutex::new(None);
+
+fn write_error() -> MutexGuard<'static, Option<io::Error>> {
+    WRITE_ERROR.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the module that writes to stdout")]
+fn raw() -> io::Stdout {
+    io::stdout()
+}
+
+/// Writes bytes to stdout as they are.
+pub(crate) fn write(bytes: &[u8]) {
+    let mut error = write_error();
+    if error.is_none() {
+        *error = raw().lock().write_all(bytes).err();
+    }
+}
+
+/// Writes text to stdout, without its colours where the reader wants none.
+pub(crate) fn write_styled(text: &[u8]) {
+    Styled::new().write_bytes(text);
+}
+
+/// Passes on what is written so far.
+pub(crate) fn flush() {
+    let mut error = write_error();
+    if error.is_none() {
+        *error = raw().lock().flush().err();
+    }
+}
+
+/// Returns true as long as all that was written could be written.
+pub(crate) fn is_open() -> bool {
+    write_error().is_none()
+}
+
+/// Returns true if stdout is a terminal.
+pub(crate) fn is_terminal() -> bool {
+    raw().is_terminal()
+}
+
+/// Returns stdout as a file, for a protocol that is spoken over it.
+pub(crate) fn duplicate() -> io::Result<File> {
+    Ok(raw().as_fd().try_clone_to_owned()?.into())
+}
+
+/// Returns the code that the process ends with: that of the command, whether its output was read or
+/// not. Output that a disk or device did not take is reported, and is never a success.
+pub(crate) fn settle(exit: Exit) -> Exit {
+    flush();
+    match write_error().take() {
+        None => exit,
+        Some(error) if error.kind() == io::ErrorKind::BrokenPipe => exit,
+        Some(error) => {
+            let _ = writeln!(
+                io::stderr(),
+                "error: could not write to stdout: {error}\nhint: the output is incomplete; write it \
+                 to a place with room and run the command again"
+            );
+            if exit == Exit::Ready { Exit::Incomplete } else { exit }
+        }
+    }
+}
+
+/// A writer of coloured text to stdout. It takes colours out where the reader wants none, and never
+/// fails.
+pub(crate) struct Styled(Option<StripBytes>);
+
+impl Styled {
+    pub(crate) fn new() -> Styled {
+        let is_plain = AutoStream::choice(&raw()) == ColorChoice::Never;
+        Styled(is_plain.then(StripBytes::new))
+    }
+
+    fn write_bytes(&mut self, bytes: &[u8]) {
+        match &mut self.0 {
+            None => write(bytes),
+            Some(strip) => strip.strip_next(bytes).for_each(write),
+        }
+    }
+}
+
+impl Write for Styled {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_bytes(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        flush();
+        Ok(())
+    }
+}

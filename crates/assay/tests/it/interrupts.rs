@@ -1,0 +1,264 @@
+//! What is left of a command that is interrupted or killed: what it found, and nothing else.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use assay_fakes::Repository;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{assay_in, command_in};
+
+const FORMATS: [&str; 8] =
+    ["terminal", "json", "sarif", "rdjson", "rdjsonl", "markdown", "github", "checklist"];
+
+/// A program that waits, with a child that does the same. Both hold a pipe open as long as they live,
+/// for reading: where a command may write is limited.
+const WAITS: &str = "exec 3<\"$ALIVE\"; sleep 600 & wait";
+
+/// A repository, a pipe that what assay starts holds open, and a folder for what is temporary.
+struct Stage {
+    repository: Repository,
+    fifo: PathBuf,
+    temporary: TempDir,
+}
+
+impl Stage {
+    /// Sets up a repository with a configuration, in which `{waits}` is a command that waits.
+    fn new(configuration: &str) -> Stage {
+        let repository = Repository::new();
+        let temporary = tempfile::tempdir().unwrap();
+        let fifo = repository.path().join("alive");
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let waits = WAITS.replace("$ALIVE", &fifo.display().to_string());
+        repository.write("waits.sh", &waits);
+        let waits = repository.path().join("waits.sh").display().to_string();
+        repository.write("config/agent-framework.yaml", configuration.replace("{waits}", &waits));
+        repository.write(".gitignore", "alive\n");
+        repository.write("a.py", "a = 1\n");
+        repository.commit("before");
+        Stage { repository, fifo, temporary }
+    }
+
+    /// Changes a file, with a flaw or without.
+    fn change(self, text: &str) -> Stage {
+        self.repository.write("a.py", text);
+        self
+    }
+
+    /// Starts assay, and waits until something that it started is there.
+    fn start(&self, args: &[&str]) -> (Child, File) {
+        let mut command = command_in(self.repository.path(), args);
+        let child = command.env("TMPDIR", self.temporary.path()).spawn().unwrap();
+        (child, self.alive())
+    }
+
+    /// Waits until the program that waits is there, and returns the pipe that it reads from.
+    fn alive(&self) -> File {
+        File::options().write(true).open(&self.fifo).unwrap()
+    }
+
+    /// Returns what lies in the place for temporary files, and the work trees that git knows of.
+    fn left_behind(&self) -> Vec<String> {
+        let temporary = fs::read_dir(self.temporary.path()).unwrap();
+        let temporary = temporary.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let listed = self.repository.git(&["worktree", "list", "--porcelain"]);
+        let trees = listed.lines().filter(|line| line.starts_with("worktree ")).skip(1);
+        let state = drafts(&self.repository.path().join(".assay"));
+        temporary.chain(trees.map(str::to_owned)).chain(state).collect()
+    }
+
+    fn runs(&self) -> Vec<PathBuf> {
+        let runs = fs::read_dir(self.repository.path().join(".assay/runs")).into_iter().flatten();
+        runs.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+/// Names the folders below one that are no result of anything: drafts and benches.
+fn drafts(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_folder = entry.path().is_dir();
+        if is_folder && ["bench", ".draft-", "tree"].iter().any(|it| name.starts_with(it)) {
+            found.push(name);
+        } else if is_folder {
+            found.extend(drafts(&entry.path()));
+        }
+    }
+    found
+}
+
+fn kill(signal: &str, child: &Child) {
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+}
+
+/// Waits until nobody holds the pipe any more: nobody reads, so it is full until then.
+fn wait_until_gone(mut alive: File) {
+    while alive.write_all(&[0; 4096]).is_ok() {}
+}
+
+const ANALYSER: &str =
+    "review:\n  commands:\n    - name: slow\n      run: [sh, '{waits}']\n      form: sarif\n";
+
+const AGENT: &str = "models:\n  use:\n    slow:\n      api: command\n      run: [sh, '{waits}']\n      \
+                     answer: text\n  attempts: 1\n";
+
+const FLAWED: &str = "import os\n\n\ndef f(n):\n    os.system(f\"rm {n}\")\n";
+
+#[test]
+fn an_interrupted_review_shows_and_keeps_what_was_found() {
+    for signal in ["-INT", "-TERM"] {
+        for (text, state, code) in [(FLAWED, "not_ready", 1), ("a = 2\n", "incomplete", 3)] {
+            let stage = Stage::new(ANALYSER).change(text);
+            let (child, alive) = stage.start(&["review", "--format", "json"]);
+            kill(signal, &child);
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(code), "{signal} {text}");
+            let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(shown["verdict"]["state"], state);
+            let why = shown["verdict"]["because"].to_string();
+            assert!(why.contains("`slow`") && why.contains("interrupted"), "{why}");
+            let rules = shown["findings"].as_array().unwrap().len();
+            assert_eq!(rules, usize::from(text == FLAWED), "what the rules found is there");
+            let run = stage.runs().pop().expect("the run is kept");
+            let verdict = fs::read_to_string(run.join("verdict.json")).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&verdict).unwrap(), shown["verdict"]);
+            let log = fs::read_to_string(run.join("log")).unwrap();
+            assert!(log.contains("interrupted: slow"), "{log}");
+            wait_until_gone(alive);
+            assert_eq!(stage.left_behind(), Vec::<String>::new());
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_agent_is_stopped_and_named() {
+    let stage = Stage::new(AGENT).change(FLAWED);
+    let args = ["review", "--models", "--persona", "correctness", "--format", "json"];
+    let (child, alive) = stage.start(&args);
+    kill("-INT", &child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(shown["verdict"]["incomplete"], true);
+    let why = shown["verdict"]["because"].to_string();
+    assert!(why.contains("`correctness`") && why.contains("interrupted"), "{why}");
+    wait_until_gone(alive);
+    assert_eq!(stage.left_behind(), Vec::<String>::new());
+}
+
+#[test]
+fn an_interrupted_review_is_shown_in_every_form() {
+    for format in FORMATS {
+        let stage = Stage::new(ANALYSER).change(FLAWED);
+        let (child, _alive) = stage.start(&["review", "--format", format]);
+        kill("-INT", &child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{format}");
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(shown.contains("shell"), "{format}: {shown}");
+    }
+}
+
+#[test]
+fn a_second_interrupt_ends_at_once() {
+    let stage = Stage::new(ANALYSER).change(FLAWED);
+    let (mut child, _alive) = stage.start(&["review"]);
+    // Both are there when it goes on.
+    let mut stdout = child.stdout.take().unwrap();
+    kill("-STOP", &child);
+    kill("-INT", &child);
+    kill("-TERM", &child);
+    kill("-CONT", &child);
+    let status = child.wait().unwrap();
+    let mut shown = Vec::new();
+    stdout.read_to_end(&mut shown).unwrap();
+    assert_eq!(status.code(), Some(130), "{}", String::from_utf8_lossy(&shown));
+    assert_eq!(stage.left_behind(), Vec::<String>::new());
+}
+
+#[test]
+fn what_assay_started_ends_when_assay_is_killed() {
+    for (configuration, more) in
+        [(ANALYSER, &[][..]), (AGENT, &["--models", "--persona", "correctness"])]
+    {
+        let stage = Stage::new(configuration).change(FLAWED);
+        let (mut child, alive) = stage.start(&[&["review"], more].concat());
+        kill("-KILL", &child);
+        child.wait().unwrap();
+        // The end comes once the program and its child are gone.
+        wait_until_gone(alive);
+    }
+}
+
+#[test]
+fn an_interrupted_command_leaves_no_folder_behind() {
+    let qa = "qa:\n  fixer:\n    run: [sh, '{waits}']\n";
+    let gate = "gates:\n  fixer:\n    run: [sh, '{waits}']\n";
+    let spec = "# A\n\n## Acceptance Criteria\n\n- [ ] `a` passes\n\n## Verification\n\n**Unit Tests:**\n- `false` - All pass\n";
+    let plan = r#"{"feature": "A", "phases": [{"name": "one", "subtasks": [{"id": "1", "title": "a", "status": "completed"}]}]}"#;
+    let set_up = |stage: &Stage| {
+        stage.repository.write("specs/001-a/spec.md", spec);
+        stage.repository.write("specs/001-a/implementation_plan.json", plan);
+        stage.repository.write("plan.md", "# A\n\n## Milestone M1: One\n\nFiles: `a.py`\n");
+    };
+    let mut seen = BTreeSet::new();
+    for (configuration, args) in [
+        (qa, &["qa", "--spec", "001"][..]),
+        (gate, &["gate", "run", "--phase", "plan-structure", "--plan", "plan.md"]),
+        (ANALYSER, &["review", "--commit", "HEAD"]),
+    ] {
+        for signal in ["-INT", "-TERM", "-HUP"] {
+            let stage = Stage::new(configuration).change("a = 2\n");
+            set_up(&stage);
+            if args[0] == "review" {
+                stage.repository.commit("a change that is laid out in a folder");
+            }
+            let (child, alive) = stage.start(args);
+            seen.extend(stage.left_behind());
+            kill(signal, &child);
+            let output = child.wait_with_output().unwrap();
+            assert!(!output.status.success(), "{args:?}");
+            wait_until_gone(alive);
+            assert_eq!(stage.left_behind(), Vec::<String>::new(), "{args:?} {signal}");
+        }
+    }
+    assert!(seen.len() > 2, "folders are in use before the interrupt: {seen:?}");
+}
+
+#[test]
+fn an_interrupt_before_the_change_is_read_is_incomplete() {
+    let stage = Stage::new(ANALYSER).change(FLAWED);
+    // Git waits for whoever holds the other end of this pipe.
+    let folder = tempfile::tempdir().unwrap();
+    let git = folder.path().join("git");
+    fs::write(
+        &git,
+        format!("#!/bin/sh\n{}\n", WAITS.replace("$ALIVE", &stage.fifo.display().to_string())),
+    )
+    .unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&git).status().unwrap().success());
+    for format in FORMATS {
+        let mut command = command_in(stage.repository.path(), &["review", "--format", format]);
+        let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+        let child = command.env("PATH", path).stdout(Stdio::piped()).spawn().unwrap();
+        let alive = stage.alive();
+        kill("-INT", &child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{format}");
+        if format == "json" {
+            let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(shown["verdict"]["state"], "incomplete");
+        }
+        wait_until_gone(alive);
+    }
+    assert_eq!(
+        assay_in(stage.repository.path(), &["review", "--no-models", "--roster"], b"").code,
+        0
+    );
+}

@@ -1,0 +1,234 @@
+//! What a command exits with does not depend on who reads its output.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+use assay_fakes::Repository;
+
+use crate::{Ran, assay_in, command_in};
+
+/// A command, and the repository that it is run in.
+struct Case {
+    args: Vec<String>,
+    input: &'static str,
+    set_up: fn() -> Repository,
+}
+
+fn case(set_up: fn() -> Repository, line: &str) -> Case {
+    with_input(set_up, line, "")
+}
+
+fn with_input(set_up: fn() -> Repository, line: &str, input: &'static str) -> Case {
+    Case { args: line.split(' ').map(str::to_owned).collect(), input, set_up }
+}
+
+const REPORT: &str = r#"{"reviewer": "a", "findings": [{"title": "t", "severity": "P0",
+    "file": "a.py", "line": 1, "confidence": 100, "autofix_class": "manual", "owner": "human",
+    "requires_verification": true, "pre_existing": false}], "residual_risks": [], "testing_gaps": []}"#;
+
+const PLAN: &str = "# A plan\n\n## Milestone M1: One\n\nFiles: `a.py`\n";
+
+fn clean() -> Repository {
+    let repository = Repository::new();
+    repository.write("a.py", "a = 1\n");
+    repository.commit("before");
+    repository.write("a.py", "a = 2\n");
+    repository
+}
+
+fn flawed() -> Repository {
+    let repository = clean();
+    repository
+        .write("a.py", "import os\n\n\ndef f(n):\n    breakpoint()\n    os.system(f\"rm {n}\")\n");
+    repository
+}
+
+/// A change that was reviewed twice, under ids that are known.
+fn reviewed() -> Repository {
+    let repository = flawed();
+    for id in ["first", "second"] {
+        assert_eq!(assay_in(repository.path(), &["review"], b"").code, 1);
+        let runs = repository.path().join(".assay/runs");
+        let new = std::fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().path());
+        let new = new.filter(|path| !path.ends_with("first")).next().unwrap();
+        std::fs::rename(new, runs.join(id)).unwrap();
+    }
+    repository
+}
+
+fn recorded() -> Repository {
+    let repository = flawed();
+    assert_eq!(assay_in(repository.path(), &["review", "--record", "rec"], b"").code, 1);
+    repository
+}
+
+/// A review that was kept with all that is needed to have it again.
+fn recorded_run() -> Repository {
+    let repository = recorded();
+    let run = repository.path().join(".assay/runs/first");
+    std::fs::create_dir_all(&run).unwrap();
+    std::fs::rename(repository.path().join("rec"), run.join("recording")).unwrap();
+    repository
+}
+
+fn with_gate() -> Repository {
+    let repository = clean();
+    repository.write("plan.md", PLAN);
+    let decompose = ["gate", "decompose", "--phase", "plan-structure", "--plan", "plan.md"];
+    assert_eq!(assay_in(repository.path(), &decompose, b"").code, 0);
+    repository
+}
+
+fn with_report() -> Repository {
+    let repository = clean();
+    repository.write("report.json", REPORT);
+    repository
+}
+
+fn with_plan() -> Repository {
+    let repository = clean();
+    repository.write("plan.md", PLAN);
+    repository
+}
+
+fn with_bad_configuration() -> Repository {
+    let repository = clean();
+    repository.write("config/agent-framework.yaml", "nonsense: true\n");
+    repository
+}
+
+fn with_spec() -> Repository {
+    let repository = clean();
+    repository.write("specs/001-a/spec.md", "# A\n\n## Acceptance Criteria\n\n- [ ] `a` passes\n");
+    repository.write("specs/001-a/implementation_plan.json", r#"{"feature": "A", "phases": []}"#);
+    repository
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let formats =
+        ["terminal", "json", "sarif", "rdjson", "rdjsonl", "markdown", "github", "checklist"];
+    for format in formats {
+        cases.push(case(flawed, &format!("review --format {format}")));
+    }
+    cases.extend([
+        case(clean, "review"),
+        case(flawed, "review --mode headless"),
+        case(flawed, "review --roster"),
+        case(flawed, "review --dry-run"),
+        case(with_report, "findings synthesize report.json"),
+        with_input(clean, "findings parse", "CRITICAL: it breaks\nREQUEST_CHANGES"),
+        with_input(clean, "findings parse", ""),
+        with_input(clean, "findings validate", r#"{"reviewer": 1}"#),
+        with_input(clean, "findings render --as sarif", r#"{"findings": []}"#),
+        with_input(clean, "findings recurring", r#"{"current": [], "history": []}"#),
+        case(reviewed, "findings list"),
+        case(with_plan, "gate decompose --phase plan-structure --plan plan.md"),
+        case(with_gate, "gate verify --phase plan-structure"),
+        case(with_gate, "gate verify --phase plan-structure --format json"),
+        case(with_gate, "gate run --phase plan-structure"),
+        case(with_gate, "gate status"),
+        case(with_gate, "gate status --phase plan-structure --format json"),
+        case(with_gate, "gate guide --phase plan-structure"),
+        case(with_plan, "gate reconcile --plan plan.md"),
+        case(with_spec, "qa --status --spec 001"),
+        case(clean, "queue list"),
+        case(clean, "queue stats"),
+        case(clean, "agent status --json"),
+        case(clean, "agent status --once"),
+        case(with_bad_configuration, "doctor"),
+        case(reviewed, "fix --check"),
+        case(reviewed, "fix"),
+        case(reviewed, "diff first second"),
+        case(recorded, "review --replay rec"),
+        case(recorded_run, "replay first"),
+        case(clean, "schema persona"),
+        case(clean, "init"),
+        case(clean, "completions bash"),
+        case(clean, "man"),
+        case(clean, "--help"),
+        case(clean, "--version"),
+    ]);
+    cases
+}
+
+impl Case {
+    fn run(&self, stdout: impl Into<Stdio>) -> Ran {
+        let repository = (self.set_up)();
+        let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
+        let mut child = command_in(repository.path(), &args).stdout(stdout).spawn().unwrap();
+        // A command that needs no input may have left already.
+        let _ = child.stdin.take().unwrap().write_all(self.input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        Ran {
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            code: output.status.code().unwrap(),
+        }
+    }
+}
+
+/// Returns the end of a pipe that nobody reads from.
+fn unread() -> io::PipeWriter {
+    io::pipe().unwrap().1
+}
+
+fn each(check: impl Fn(&Case, &Ran) + Sync) {
+    let cases = cases();
+    std::thread::scope(|scope| {
+        for part in cases.chunks(cases.len().div_ceil(4)) {
+            let check = &check;
+            scope.spawn(move || {
+                for case in part {
+                    let read = case.run(Stdio::piped());
+                    assert!(
+                        !read.stdout.is_empty(),
+                        "{:?} prints nothing: {}",
+                        case.args,
+                        read.stderr
+                    );
+                    check(case, &read);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_reader_that_is_gone_changes_no_exit_code() {
+    each(|case, read| {
+        let unread = case.run(unread());
+        assert_eq!(unread.code, read.code, "{:?}: {}", case.args, unread.stderr);
+        assert!(!unread.stderr.contains("stdout"), "{:?}: {}", case.args, unread.stderr);
+    });
+}
+
+#[test]
+fn output_that_cannot_be_written_is_never_a_success() {
+    if !Path::new("/dev/full").exists() {
+        println!("NOT RUN: this system has no device that is always full");
+        return;
+    }
+    each(|case, read| {
+        let full = case.run(File::options().write(true).open("/dev/full").unwrap());
+        let expected = if read.code == 0 { 3 } else { read.code };
+        assert_eq!(full.code, expected, "{:?}: {}", case.args, full.stderr);
+        assert!(
+            full.stderr.contains("error: could not write to stdout: No space left on device"),
+            "{:?}: {}",
+            case.args,
+            full.stderr
+        );
+    });
+}
+
+#[test]
+fn a_command_that_goes_on_ends_when_its_reader_is_gone() {
+    let repository = clean();
+    let push = ["queue", "push", "--title", "a", "--type", "review", "--queue", "qa"];
+    assert_eq!(assay_in(repository.path(), &push, b"").code, 0);
+    let watch = command_in(repository.path(), &["queue", "watch"]).stdout(unread()).output();
+    assert_eq!(watch.unwrap().status.code(), Some(0));
+}

@@ -1,0 +1,125 @@
+//! Folders that are removed when their owner, or this process, ends: [`ScratchFolder`].
+//!
+//! A process that ends by a signal drops nothing. So folders are noted here, and
+//! [`remove_all`] removes those that are left.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::TempDir;
+
+/// The folders that are to be removed.
+static NOTED: Mutex<Folders> = Mutex::new(Folders { paths: BTreeSet::new(), is_closed: false });
+
+struct Folders {
+    paths: BTreeSet<PathBuf>,
+    /// Whether the process is ending, so that no folder is made any more.
+    is_closed: bool,
+}
+
+fn noted() -> MutexGuard<'static, Folders> {
+    NOTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every scratch folder of this process, for good: none is made any more. It is for a process
+/// that is about to end.
+pub(crate) fn remove_all() {
+    let mut folders = noted();
+    folders.is_closed = true;
+    for path in std::mem::take(&mut folders.paths) {
+        // Who still writes there was stopped; a folder that cannot be removed stays.
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
+/// A temporary folder that only this user can look into. It goes when this does, or with the process.
+#[derive(Debug)]
+pub struct ScratchFolder {
+    folder: TempDir,
+    note: ScratchNote,
+}
+
+impl ScratchFolder {
+    /// Makes a folder in the system's place for temporary files.
+    pub fn new(prefix: &str) -> io::Result<ScratchFolder> {
+        ScratchFolder::make(|| Self::builder(prefix, &mut tempfile::Builder::new()).tempdir())
+    }
+
+    /// Makes a folder in another folder.
+    pub fn new_in(prefix: &str, parent: &Path) -> io::Result<ScratchFolder> {
+        ScratchFolder::make(|| {
+            Self::builder(prefix, &mut tempfile::Builder::new()).tempdir_in(parent)
+        })
+    }
+
+    fn builder<'b, 'p>(
+        prefix: &'p str,
+        builder: &'b mut tempfile::Builder<'p, 'p>,
+    ) -> &'b mut tempfile::Builder<'p, 'p> {
+        builder.prefix(prefix).permissions(Permissions::from_mode(0o700))
+    }
+
+    fn make(make: impl FnOnce() -> io::Result<TempDir>) -> io::Result<ScratchFolder> {
+        let mut folders = noted();
+        if folders.is_closed {
+            return Err(closed());
+        }
+        let folder = make()?;
+        folders.paths.insert(folder.path().to_owned());
+        let note = ScratchNote(vec![folder.path().to_owned()]);
+        Ok(ScratchFolder { folder, note })
+    }
+
+    /// Returns the path of the folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Leaves the folder where it is, for good.
+    pub fn keep(self) -> PathBuf {
+        let ScratchFolder { folder, note } = self;
+        drop(note);
+        folder.keep()
+    }
+}
+
+impl AsRef<Path> for ScratchFolder {
+    fn as_ref(&self) -> &Path {
+        self.path()
+    }
+}
+
+/// A note that folders are to be removed with the process. The owner of the note removes them
+/// otherwise.
+#[derive(Debug)]
+pub struct ScratchNote(Vec<PathBuf>);
+
+impl ScratchNote {
+    /// Notes folders that others make, such as git.
+    pub fn new(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<ScratchNote> {
+        let paths: Vec<PathBuf> = paths.into_iter().collect();
+        let mut folders = noted();
+        if folders.is_closed {
+            return Err(closed());
+        }
+        folders.paths.extend(paths.iter().cloned());
+        Ok(ScratchNote(paths))
+    }
+}
+
+impl Drop for ScratchNote {
+    fn drop(&mut self) {
+        let mut folders = noted();
+        for path in &self.0 {
+            folders.paths.remove(path);
+        }
+    }
+}
+
+fn closed() -> io::Error {
+    io::Error::new(io::ErrorKind::Interrupted, "everything is being stopped")
+}

@@ -1,0 +1,110 @@
+//! Ends the commands of this process when the process is killed: [`Watchdog`].
+//!
+//! A signal that cannot be caught leaves no time to end what was started. The watchdog is a shell in
+//! a process group of its own that is told which groups run. It reads the end of its input when this
+//! process is gone, however that ended, and kills the groups that are left. A parent-death signal
+//! would reach only the command itself, not what it started, and would follow the thread that
+//! started it instead of the process.
+
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{ChildStdin, Stdio};
+
+use rustix::process::Pid;
+
+/// Reads `+ GROUP:CAGE` and `- GROUP:CAGE`, and kills what is left at the end of the input.
+const SCRIPT: &str = r#"
+trap '' HUP INT QUIT TERM
+left=' '
+while read -r verb entry; do
+  case $verb in
+  +) left="$left$entry " ;;
+  -) case $left in
+     *" $entry "*) left="${left%%" $entry "*} ${left#*" $entry "}" ;;
+     esac ;;
+  esac
+done
+set -f
+for entry in $left; do
+  kill -s KILL -- "-${entry%%:*}"
+  cage=${entry#*:}
+  if [ -n "$cage" ]; then
+    echo 1 >"$cage/cgroup.kill" || kill -s KILL $(cat "$cage/cgroup.procs")
+    rmdir "$cage"
+  fi
+done
+"#;
+
+/// A process that outlives this one for as long as it takes to end what was started.
+#[derive(Debug)]
+pub(crate) struct Watchdog(ChildStdin);
+
+impl Watchdog {
+    /// Starts a watchdog that knows of no group yet.
+    #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
+    pub(crate) fn start() -> io::Result<Watchdog> {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", SCRIPT]).current_dir("/").process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        Ok(Watchdog(child.stdin.take().expect("stdin is piped")))
+    }
+
+    /// Adds a group, and the control group that its processes are in.
+    pub(crate) fn add(&mut self, group: Pid, cage: Option<&Path>) -> io::Result<()> {
+        self.tell('+', group, cage)
+    }
+
+    /// Removes a group that has ended.
+    pub(crate) fn remove(&mut self, group: Pid, cage: Option<&Path>) -> io::Result<()> {
+        self.tell('-', group, cage)
+    }
+
+    fn tell(&mut self, verb: char, group: Pid, cage: Option<&Path>) -> io::Result<()> {
+        // A name that the shell would take apart is left out: its group is swept by the next process.
+        let cage = cage.and_then(Path::to_str).filter(|cage| !cage.contains(char::is_whitespace));
+        let entry = format!("{verb} {}:{}\n", group.as_raw_nonzero(), cage.unwrap_or_default());
+        self.0.write_all(entry.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::Child;
+
+    use super::*;
+
+    /// Starts a command with a child, and returns the pipe that both hold open.
+    #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
+    fn family() -> (Child, BufReader<std::process::ChildStdout>) {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "sleep 600 & echo started; wait"]).process_group(0);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut String::new()).unwrap();
+        (child, stdout)
+    }
+
+    #[test]
+    fn what_is_left_ends_with_its_children_when_the_process_is_gone() {
+        let mut watchdog = Watchdog::start().unwrap();
+        let (mut first, _) = family();
+        let (mut second, mut stdout) = family();
+        watchdog.add(Pid::from_child(&first), None).unwrap();
+        watchdog.add(Pid::from_child(&second), Some(Path::new("/no/such/cage"))).unwrap();
+        watchdog.remove(Pid::from_child(&first), None).unwrap();
+        // As the kernel does it for a process that was killed.
+        drop(watchdog);
+        second.wait().unwrap();
+        // The pipe ends when the child of the command is gone, too.
+        assert_eq!(stdout.read_to_string(&mut String::new()).unwrap(), 0);
+        assert!(first.try_wait().unwrap().is_none(), "a group that was removed is left alone");
+        let _ = rustix::process::kill_process_group(
+            Pid::from_child(&first),
+            rustix::process::Signal::KILL,
+        );
+        first.wait().unwrap();
+    }
+}
