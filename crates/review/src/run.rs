@@ -101,12 +101,13 @@ pub fn run(
     at_a_time: AtATime,
     watch: &dyn Watch,
 ) -> Review {
+    let never = &Interrupt::default();
     review_by(change, reviewers, at_a_time, watch, |some| {
         let (sender, events) = mpsc::channel();
         thread::scope(|scope| {
             for waiting in queues(some, reviewers, at_a_time) {
                 let sender = sender.clone();
-                scope.spawn(move || work_off(&waiting, reviewers, change, &sender));
+                scope.spawn(move || work_off(&waiting, reviewers, change, &sender, never));
             }
             collect(&events, some, reviewers, watch).unwrap_or_else(|partial| partial)
         })
@@ -130,8 +131,8 @@ pub fn run_until(
         interrupt.on_request(move || drop(interrupted.send(Event::Interrupted)));
         let start = |waiting: Queue| {
             let (sender, change) = (sender.clone(), Arc::clone(change));
-            let reviewers = Arc::clone(reviewers);
-            thread::spawn(move || work_off(&waiting, &reviewers, &change, &sender))
+            let (reviewers, interrupt) = (Arc::clone(reviewers), interrupt.clone());
+            thread::spawn(move || work_off(&waiting, &reviewers, &change, &sender, &interrupt))
         };
         let threads: Vec<JoinHandle<()>> =
             queues(some, reviewers, at_a_time).into_iter().map(start).collect();
@@ -195,15 +196,20 @@ fn queues(some: &[usize], reviewers: &[Box<dyn Reviewer>], at_a_time: AtATime) -
     shared.collect()
 }
 
-/// Has those in a queue read the change, one after the other.
+/// Has those in a queue read the change, one after the other. After an interrupt only the rules
+/// begin: others may cost money.
 fn work_off(
     waiting: &Queue,
     reviewers: &[Box<dyn Reviewer>],
     change: &Change,
     sender: &Sender<Event>,
+    interrupt: &Interrupt,
 ) {
     while let Some(at) = next(waiting) {
-        work(&*reviewers[at], at, change, sender);
+        let is_rules = reviewers[at].kind() == ReviewerKind::Rules;
+        if is_rules || !interrupt.is_requested() {
+            work(&*reviewers[at], at, change, sender);
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::models::{Asked, Keeping, ModelArgs, Panel};
 use crate::output;
 use crate::posting::{PostAs, Posting};
 use crate::reviewing::{Kept, Prepared, breaks_something};
-use crate::signals::ReviewInterrupts;
+use crate::signals::{self, ReviewInterrupts};
 use crate::terminal;
 
 /// What to review.
@@ -133,6 +133,7 @@ impl What {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.replay {
+        signals::stop_commands_too();
         let here = assay_change::root(&args.what.folder);
         let here = here.unwrap_or_else(|_| args.what.folder.clone());
         return replay(folder, here, args.format, args.fail_on.as_ref());

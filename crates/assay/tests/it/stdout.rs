@@ -51,8 +51,8 @@ fn reviewed() -> Repository {
     for id in ["first", "second"] {
         assert_eq!(assay_in(repository.path(), &["review"], b"").code, 1);
         let runs = repository.path().join(".assay/runs");
-        let new = std::fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().path());
-        let new = new.filter(|path| !path.ends_with("first")).next().unwrap();
+        let mut new = std::fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().path());
+        let new = new.find(|path| !path.ends_with("first")).unwrap();
         std::fs::rename(new, runs.join(id)).unwrap();
     }
     repository

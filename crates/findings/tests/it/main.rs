@@ -6,6 +6,7 @@ mod forms;
 mod grounding;
 mod memory_tree;
 mod merging;
+mod persona_schema;
 mod posting;
 mod properties;
 mod reading;

@@ -40,6 +40,18 @@ fn what_is_not_used_is_free_again() {
 }
 
 #[test]
+fn what_is_given_up_counts_as_spent_once() {
+    let budget = Budget::unlimited();
+    let open = budget.set_aside("a", most(60)).unwrap();
+    budget.set_aside("a", most(60)).unwrap().release();
+    budget.abandon();
+    assert_eq!(budget.spent(), most(60));
+    drop(open);
+    assert_eq!(budget.spent(), most(60));
+    assert_eq!(budget.spent_by_model()["a"], most(60));
+}
+
+#[test]
 fn what_is_dropped_is_spent_and_what_is_released_is_not() {
     let budget = Budget::new(tokens(100), None);
     budget.set_aside("p/m", most(100)).unwrap().release();

@@ -154,6 +154,40 @@ fn after_the_end_of_a_run_nobody_is_asked() {
 }
 
 #[test]
+fn a_question_that_stalls_is_asked_once_more() {
+    let stalled = || failure(Class::Stalled);
+    let model = Scripted::new([stalled(), reply("yes")]);
+    let answered = ask(&caller(&Waits::default()), &model);
+    assert_eq!((message(&answered).as_str(), answered.attempts), ("yes", 2));
+    for script in [
+        vec![stalled(), stalled()],
+        vec![stalled(), failure(Class::Server), stalled()],
+        // The second attempt had only what was left of the time.
+        vec![stalled(), failure(Class::TimedOut), stalled()],
+    ] {
+        let model = Scripted::new(script);
+        let answered = ask(&caller(&Waits::default()), &model);
+        assert_eq!(answered.outcome.unwrap_err().class, Class::Stalled);
+        assert!(model.is_used_up());
+    }
+}
+
+#[test]
+fn what_was_spent_is_told_by_model() {
+    let caller = caller(&Waits::default());
+    ask(&caller, &Scripted::new([reply("a")]));
+    let mut other = Scripted::new([failure(Class::Server), reply("b")]);
+    other.about.id = ModelId::new("q", "n");
+    ask(&caller, &other);
+    let by_model = caller.budget().spent_by_model();
+    let calls: Vec<(&str, u64)> =
+        by_model.iter().map(|(model, spent)| (model.as_str(), spent.calls)).collect();
+    assert_eq!(calls, [("p/m", 1), ("q/n", 2)]);
+    let sum = by_model.values().fold(Spent::default(), |sum, spent| sum.plus(*spent));
+    assert_eq!(sum, caller.budget().spent());
+}
+
+#[test]
 fn waits_end_with_the_time_of_a_question() {
     let waits = Waits::default();
     let (prompt, nonce) = (prompt(), Nonce::draw().unwrap());

@@ -512,6 +512,19 @@ fn an_agent_that_does_not_end_is_stopped() {
 }
 
 #[test]
+fn an_agent_that_prints_nothing_is_stopped_long_before_its_time() {
+    for script in ["sleep 600 & wait", "echo begun; sleep 600", "while :; do echo x >&2; done"] {
+        let stage = Stage::new(script);
+        let model = stage.model(custom(Form::Text, &[]), "m");
+        let model = model.stalls_after(Duration::from_millis(200));
+        let hour = Duration::from_secs(3_600);
+        let failure = model.ask(&prompt(), &Nonce::draw().unwrap(), hour, &|_| {}).unwrap_err();
+        assert_eq!((failure.class, failure.usage), (Class::Stalled, None), "{script}");
+        assert!(failure.message.contains("the agent printed nothing for"), "{}", failure.message);
+    }
+}
+
+#[test]
 fn an_agent_that_is_not_there_is_named() {
     let kind = AgentKind::Claude;
     let about = kind.describe(ModelId::new("claude", ""));

@@ -372,6 +372,42 @@ fn a_server_that_says_nothing_is_given_up() {
     assert_eq!((failure.class, failure.partial), (Class::TimedOut, None));
 }
 
+/// A chunk of a stream.
+fn chunk(text: &str) -> String {
+    format!("{:x}\r\n{text}\r\n", text.len())
+}
+
+#[test]
+fn an_answer_that_stalls_is_given_up_long_before_its_time() {
+    let head = stream("");
+    let ping = chunk(": keep-alive\n\n");
+    let event = chunk("event: ping\ndata: {\"type\": \"ping\"}\n\n");
+    let blank = "HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n{".to_owned();
+    for (act, partial) in [
+        (Act::Hang(String::new()), None),
+        (Act::Hang(stream(HALF)), Some("hel")),
+        (Act::Repeat(stream(HALF), ping.clone()), Some("hel")),
+        (Act::Repeat(head.replace("0\r\n\r\n", ""), ping), None),
+        (Act::Repeat(stream(HALF), event), Some("hel")),
+        (Act::Repeat(blank, " ".repeat(16)), None),
+    ] {
+        let server = Server::start(vec![act]);
+        let model = model(Dialect::Chat, &server.url).stalls_after(Duration::from_millis(200));
+        let failure = ask_within(&model, Duration::from_secs(3_600)).unwrap_err();
+        assert_eq!((failure.class, failure.partial.as_deref()), (Class::Stalled, partial));
+        assert!(failure.message.contains("nothing of an answer came"), "{}", failure.message);
+        assert!(failure.message.contains("`models.stall_seconds`"), "{}", failure.message);
+    }
+}
+
+#[test]
+fn the_total_time_counts_where_it_is_over_first() {
+    let server = Server::start(vec![Act::Hang(stream(HALF))]);
+    let model = model(Dialect::Chat, &server.url).stalls_after(Duration::from_secs(3_600));
+    let failure = ask_within(&model, Duration::from_millis(200)).unwrap_err();
+    assert_eq!(failure.class, Class::TimedOut);
+}
+
 #[test]
 fn nobody_there_is_told_as_such() {
     let url = {

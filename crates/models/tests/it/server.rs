@@ -11,6 +11,8 @@ pub(crate) enum Act {
     Write(String),
     /// It writes these bytes and then nothing, until the client goes away.
     Hang(String),
+    /// It writes the first bytes and then the others again and again, until the client goes away.
+    Repeat(String, String),
     /// It closes the connection in such a way that the client sees it broken.
     Reset(String),
 }
@@ -82,6 +84,10 @@ impl Act {
             Act::Hang(text) => {
                 let _ = stream.write_all(text.as_bytes());
                 let _ = stream.read(&mut [0]);
+            }
+            Act::Repeat(first, again) => {
+                let _ = stream.write_all(first.as_bytes());
+                while stream.write_all(again.as_bytes()).is_ok() {}
             }
             Act::Reset(text) => {
                 let _ = stream.write_all(text.as_bytes());

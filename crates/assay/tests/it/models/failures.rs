@@ -153,6 +153,59 @@ fn a_change_with_flaws_is_not_ready_even_where_nobody_answers() {
 }
 
 #[test]
+fn a_model_that_stalls_is_asked_once_more_and_is_never_ready() {
+    for pause in [Pause::BeforeHead, Pause::AfterHead, Pause::MidStream] {
+        let case = Case::new("  stall_seconds: 1\n  seconds: 600\n  cache: false\n");
+        case.trouble(&["`correctness` reviewer"], Mishap::Fault(Fault::Hang(pause)));
+        let failed = Failed::review(&case, &["--persona", "correctness"]);
+        assert_eq!(failed.ran.code, 3, "{pause:?}: {}", failed.ran.stdout);
+        assert_eq!(failed.synthesis["verdict"]["state"], "incomplete");
+        let why = failed.why("correctness").unwrap();
+        assert!(why.contains("nothing of an answer came from `fake` for 1 s"), "{why}");
+        assert_eq!(case.asked(), 2, "{pause:?}");
+        // A stall that passes costs nothing but time.
+        case.no_trouble();
+        case.once(&["`correctness` reviewer"], Mishap::Fault(Fault::Hang(pause)));
+        let ran = case.review(&["--persona", "correctness", "--format", "json"]);
+        assert_eq!(ran.code, 0, "{pause:?}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn an_agent_that_stalls_is_never_ready() {
+    let configuration = "models:\n  use:\n    slow:\n      api: command\n      \
+                         run: [sh, -c, 'echo x >> \"$COUNT\"; sleep 600']\n      answer: text\n      \
+                         env: { COUNT: COUNTED }\n  stall_seconds: 1\n";
+    let aside = tempfile::tempdir().unwrap();
+    let count = aside.path().join("count");
+    let configuration = configuration.replace("COUNTED", &count.display().to_string());
+    let repository = changed(&configuration, &[("shop.py".to_owned(), AFTER.to_owned())]);
+    let args = ["review", "--models", "--persona", "correctness", "--format", "json"];
+    let ran = assay_with(repository.path(), &args, b"", &[]);
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    let why = ran.json()["verdict"]["because"].to_string();
+    assert!(why.contains("the agent printed nothing for 1 s"), "{why}");
+    assert_eq!(fs::read_to_string(count).unwrap().lines().count(), 2, "it was asked once more");
+}
+
+#[test]
+fn a_review_names_the_models_that_it_paid() {
+    let case = Case::new("  cache: false\n");
+    let ran = case.review(&["--persona", "correctness"]);
+    let calls = case.asked();
+    assert!(calls > 0);
+    let named = format!("  fake/fake-1: {calls} calls, ");
+    assert!(ran.stdout.lines().any(|line| line.starts_with(&named)), "{}", ran.stdout);
+    let spent = synthesis(&case.runs().pop().unwrap())["spent"].clone();
+    let [model] = spent["models"].as_array().unwrap().as_slice() else { panic!("{spent}") };
+    assert_eq!(model["model"], "fake/fake-1");
+    for part in ["calls", "tokens", "usd"] {
+        assert_eq!(model[part], spent[part], "{part}");
+        assert!(model[part].as_f64().unwrap() > 0.0, "{part}");
+    }
+}
+
+#[test]
 fn what_passes_is_asked_again_and_what_does_not_is_not() {
     let at_once = |code| Fault::Status { code, retry_after: Some(RetryAfter::Seconds(0)) };
     for (fault, times, expected) in [
