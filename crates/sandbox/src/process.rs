@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::bounds::{self, Cage};
@@ -307,9 +309,7 @@ impl Command {
             let start = || Ok((self.reach.start(&mut command)?, None));
             return RUNNING.start(self.kind(), start).map_err(fail);
         }
-        if !self.can_be_found() {
-            return Err(fail(io::ErrorKind::NotFound.into()));
-        }
+        self.check_program().map_err(fail)?;
         let gated = self.placed(bounds::gate(&self.program, is_written_to));
         let mut command = self.prepared(gated, Stdio::piped(), stderr);
         let start = || {
@@ -332,18 +332,29 @@ impl Command {
         if self.interruptible { LeaderKind::Interruptible } else { LeaderKind::Command }
     }
 
-    /// Looks for the program as a shell would, which itself could only say so in its output.
+    /// Looks for the program as a shell would, which itself could only say so in its output. Fails if
+    /// there is none, or none that may be run.
     #[expect(clippy::disallowed_methods, reason = "every command needs a few variables of ours")]
-    fn can_be_found(&self) -> bool {
+    fn check_program(&self) -> io::Result<()> {
+        let can_be_run = |path: &Path| access(path, Access::EXEC_OK);
         let program = Path::new(&self.program);
         if program.components().count() > 1 {
             let folder = self.folder.as_deref().unwrap_or(Path::new(""));
-            return folder.join(program).exists();
+            return Ok(can_be_run(&folder.join(program))?);
         }
         let set = self.env.iter().rev().find(|(name, _)| name == "PATH");
         let path = set.map(|(_, value)| value.clone()).or_else(|| std::env::var_os("PATH"));
-        std::env::split_paths(&path.unwrap_or_default())
-            .any(|folder| folder.join(program).is_file())
+        let mut found = Err(Errno::NOENT);
+        for path in std::env::split_paths(&path.unwrap_or_default()) {
+            let path = path.join(program);
+            if path.is_file() {
+                found = can_be_run(&path);
+            }
+            if found.is_ok() {
+                break;
+            }
+        }
+        Ok(found?)
     }
 
     /// Starts it as one that goes on beside us.

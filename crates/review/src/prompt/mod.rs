@@ -15,7 +15,6 @@ pub(crate) mod parts;
 use std::sync::LazyLock;
 
 use assay_findings::path::RepoPath;
-use assay_findings::validate;
 use assay_models::{Block, Mark, Piece, Prompt};
 use serde_json::{Value, json};
 
@@ -39,10 +38,15 @@ pub(crate) const ANSWER_TOKENS: u32 = 16_000;
 /// The same for a second look at one finding.
 const OPINION_TOKENS: u32 = 2_000;
 
-/// The schema of a report as providers take it: without what only people read.
+/// The schema of a report as models are told it: with the constraints of [`validate::SCHEMA`] and few
+/// words, since every question carries it.
+///
+/// [`validate::SCHEMA`]: assay_findings::validate::SCHEMA
+const TERSE_SCHEMA: &str = include_str!("report-schema.json");
+
+/// The same as providers take it: without what only people read.
 static REPORT_SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    let mut schema: Value =
-        serde_json::from_str(validate::SCHEMA).expect("the schema is valid JSON");
+    let mut schema: Value = serde_json::from_str(TERSE_SCHEMA).expect("the schema is valid JSON");
     if let Some(fields) = schema.as_object_mut() {
         for about in ["$schema", "title", "description", "_meta"] {
             fields.shift_remove(about);

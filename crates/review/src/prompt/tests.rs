@@ -235,3 +235,20 @@ fn what_earlier_runs_learned_stands_between_marks() {
     "#]]
     .assert_eq(&told.replace(nonce.of(Mark::Fence), "FENCE").replace(nonce.of(Mark::Canary), "CANARY"));
 }
+
+/// Takes the explanations of a schema away; a member called `title` is none.
+fn constraints(schema: &Value) -> Value {
+    let Some(members) = schema.as_object() else { return schema.clone() };
+    let is_annotation = |(name, value): &(&String, &Value)| {
+        let explains = ["$schema", "title", "description"].contains(&name.as_str());
+        (explains && value.is_string()) || name.as_str() == "_meta"
+    };
+    let members = members.iter().filter(|member| !is_annotation(member));
+    members.map(|(name, value)| (name.clone(), constraints(value))).collect()
+}
+
+#[test]
+fn models_are_held_to_the_schema_that_is_published() {
+    let published: Value = serde_json::from_str(assay_findings::validate::SCHEMA).unwrap();
+    assert_eq!(constraints(&REPORT_SCHEMA), constraints(&published));
+}
