@@ -11,6 +11,8 @@ use crate::syntax::{Depth, Syntax, SyntaxNode, Touched, lines_of, name_of};
 pub(crate) struct Survey {
     /// Where the tree has errors.
     errors: Vec<Lines>,
+    /// Where it has errors inside a macro, whose tokens follow a grammar of their own.
+    macro_errors: Vec<Lines>,
     /// Whether some of it is nested too deep to be seen.
     is_cut: bool,
     /// The comments, each with its text.
@@ -52,7 +54,10 @@ impl Syntax {
         let depth = self.visit(touched, is_wanted, |node, level| {
             let kind = node.kind_id();
             if node.is_error() || node.is_missing() {
-                survey.errors.push(lines_of(node));
+                match node.ancestors().any(|around| is_macro(&around)) {
+                    true => survey.macro_errors.push(lines_of(node)),
+                    false => survey.errors.push(lines_of(node)),
+                }
             }
             if kinds.is_comment(kind) {
                 survey.comments.push((lines_of(node), node.text().into_owned()));
@@ -72,13 +77,19 @@ impl Syntax {
     }
 }
 
+/// Returns true if a node is a macro of Rust or the tokens that are handed to one.
+fn is_macro(node: &SyntaxNode<'_>) -> bool {
+    matches!(&*node.kind(), "macro_definition" | "macro_invocation" | "token_tree")
+}
+
 impl Survey {
     /// Says whether the tree makes sense of some lines: no error stands in them.
     pub(crate) fn understands(&self, lines: &Touched) -> bool {
-        !self.is_cut && !self.has_error_in(lines)
+        let in_macro = self.macro_errors.iter().any(|error| lines.meets(*error));
+        !self.is_cut && !in_macro && !self.has_error_in(lines)
     }
 
-    /// Returns true if an error touches or surrounds some lines.
+    /// Returns true if an error outside of macros touches or surrounds some lines.
     pub(crate) fn has_error_in(&self, lines: &Touched) -> bool {
         self.errors.iter().any(|error| lines.meets(*error))
     }
