@@ -2,12 +2,14 @@
 
 use super::*;
 
-/// Gives what was printed, but for the line about what was spent, and that line.
+/// Returns what was printed without the lines about what was spent, and what was spent in all. One
+/// model was asked, so the line about it says the same.
 fn parted(ran: &Ran) -> (Vec<&str>, &str) {
     let is_spent = |line: &&str| line.contains(" tokens, ");
     let (spent, rest): (Vec<&str>, Vec<&str>) = ran.stdout.lines().partition(is_spent);
-    assert_eq!(spent.len(), 1, "{}", ran.stdout);
-    (rest, spent[0])
+    let [all, model] = spent[..] else { panic!("{}", ran.stdout) };
+    assert_eq!(model, format!("  fake/fake-1: {all}"));
+    (rest, all)
 }
 
 #[test]
