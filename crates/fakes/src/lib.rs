@@ -5,6 +5,7 @@
 
 #[cfg(unix)]
 pub mod chromium;
+pub mod credentials;
 mod date;
 pub mod github;
 pub mod graphiti;

@@ -203,7 +203,6 @@ pub(crate) const RULES: &[(&str, &str)] = rules![
     "shell/cd-unchecked-before-delete",
     "shell/download-piped-to-shell",
     "shell/host-key-unchecked",
-    "shell/password-on-command-line",
     "shell/rm-rf-empty-variable",
     "shell/tls-unchecked",
     "shell/unquoted-arguments",

@@ -1,11 +1,9 @@
 //! A place where a rule fires: [`Hit`], and the vote it becomes.
 
-use std::borrow::Cow;
-
 use assay_findings::path::RepoPath;
 use assay_findings::vote::{AutofixClass, Lines, Owner, Replacement, Vote};
 
-use crate::redact;
+use crate::credentials::is_clean;
 use crate::rule::About;
 
 /// Longer code is quoted up to here.
@@ -73,7 +71,7 @@ impl Hit {
         let squeezed: String = code.split_whitespace().collect();
         // Formatters add a comma behind the last of several lines.
         let squeezed = squeezed.replace(",)", ")").replace(",]", "]").replace(",}", "}");
-        if self.is_secret || matches!(redact(&squeezed), Cow::Owned(_)) {
+        if self.is_secret || !is_clean(&squeezed) {
             return blake3::hash(squeezed.as_bytes()).to_hex().to_string();
         }
         // Each copy is a defect of its own.
@@ -83,10 +81,7 @@ impl Hit {
     /// Quotes the first line of the code, unless that would carry a secret along.
     fn quote(&self) -> Option<String> {
         let line = self.code.as_deref()?.lines().next()?.trim();
-        let quotable = !self.is_secret
-            && !line.is_empty()
-            && !line.contains('`')
-            && matches!(redact(line), Cow::Borrowed(_));
+        let quotable = !self.is_secret && !line.is_empty() && !line.contains('`') && is_clean(line);
         quotable.then(|| format!("`{}`", line.chars().take(MAX_QUOTE).collect::<String>()))
     }
 }

@@ -9,12 +9,12 @@
 
 mod builtin;
 mod calls;
+mod credentials;
 pub mod examples;
 mod executable;
 mod hit;
 mod kinds;
 mod language;
-mod redacted;
 mod review;
 mod rule;
 mod rulebook;
@@ -28,9 +28,11 @@ mod whole;
 mod wording;
 
 pub use calls::calls;
+pub use credentials::{
+    KnownCredentials, Redacted, Redaction, redact, redacted_lines, redacted_text,
+};
 pub use executable::executable_lines;
 pub use language::{is_test, name_of_language};
-pub use redacted::{Redacted, redacted_text};
 pub use review::{REVIEWER, Reviewed, reads_text_only};
 pub use rule::RuleError;
 pub use rulebook::Rulebook;
@@ -40,4 +42,3 @@ pub use text::injection::{
     Injection, WITHHELD, injection_in, injection_in_file, injection_in_name, without_injections,
     without_injections_in_file,
 };
-pub use text::secret::{redact, redacted_lines};

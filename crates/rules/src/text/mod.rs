@@ -2,21 +2,26 @@
 
 mod conflict;
 pub(crate) mod injection;
-pub(crate) mod password;
-pub(crate) mod secret;
+mod secret;
+
+use std::cell::OnceCell;
 
 use assay_findings::vote::Lines;
 
+use crate::credentials::{Credential, scan};
 use crate::hit::Hit;
 use crate::wording::Wording;
 
 /// The lines that a change adds to a file.
 pub(crate) struct Added<'t> {
     pub(crate) path: &'t str,
+    /// The whole file.
+    pub(crate) text: &'t str,
     /// Each with its number and without its end.
     pub(crate) lines: Vec<(u32, &'t str)>,
     /// All lines of the file.
     pub(crate) all: Vec<&'t str>,
+    credentials: OnceCell<Vec<Credential>>,
 }
 
 impl<'t> Added<'t> {
@@ -26,7 +31,32 @@ impl<'t> Added<'t> {
         let numbers = added.flat_map(|lines| lines.start()..=lines.end());
         let lines = numbers.filter_map(|number| Some((number, *all.get(number as usize - 1)?)));
         let lines = lines.collect();
-        Added { path, lines, all }
+        Added { path, text, lines, all, credentials: OnceCell::new() }
+    }
+
+    /// Returns the credentials of the whole file.
+    fn credentials(&self) -> &[Credential] {
+        self.credentials.get_or_init(|| match self.lines.is_empty() {
+            true => Vec::new(),
+            false => scan(self.text),
+        })
+    }
+
+    /// Returns the number of the line in which a byte of the file stands.
+    fn line_of(&self, at: usize) -> u32 {
+        let start = |line: &&str| line.as_ptr() as usize - self.text.as_ptr() as usize;
+        self.all.partition_point(|line| start(line) <= at) as u32
+    }
+
+    /// Returns the place of the first byte of a line.
+    fn start_of(&self, line: u32) -> usize {
+        let line = line.checked_sub(1).and_then(|at| self.all.get(at as usize));
+        line.map_or(0, |line| line.as_ptr() as usize - self.text.as_ptr() as usize)
+    }
+
+    /// Returns true if the change adds a line.
+    fn has(&self, line: u32) -> bool {
+        self.lines.binary_search_by_key(&line, |(number, _)| *number).is_ok()
     }
 
     /// Gives the lines, and so many before and behind each that were there already.
@@ -74,18 +104,30 @@ pub(crate) const RULES: &[TextRule] = &[
                       after it is deleted here.",
             advice: "Revoke it, then read a new one from the environment or a secret store.",
         },
-        look: secret::look,
+        look: secret::certain,
     },
     TextRule {
         wording: Wording {
             id: "secret/hard-coded-password",
-            grade: "MEDIUM",
+            grade: "HIGH",
             category: "security",
             title: "Password or key written into the code",
             message: "Everybody who reads the code has it, and changing it takes a new release.",
             advice: "Read it from the environment or a secret store.",
         },
-        look: password::look,
+        look: secret::likely,
+    },
+    TextRule {
+        wording: Wording {
+            id: "secret/possible-password",
+            grade: "MEDIUM",
+            category: "security",
+            title: "Value that looks like a password",
+            message: "Its name or its place is that of a password. If it is one, everybody who reads \
+                      the code has it.",
+            advice: "Read it from the environment or a secret store.",
+        },
+        look: secret::possible,
     },
     TextRule { wording: injection::WORDING, look: injection::look },
 ];

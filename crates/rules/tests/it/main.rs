@@ -1,6 +1,7 @@
 //! The rules, held against their examples and against whole changes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod credentials;
 mod examples;
 mod injection;
 mod structure;

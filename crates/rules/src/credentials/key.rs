@@ -1,12 +1,15 @@
-//! Taking private keys out of lines: what is a key's goes, and whatever stands around it stays.
+//! Private keys, on one line or on many: [`scan`] finds the pieces of their bodies, and nothing of the
+//! code around them.
 //!
-//! A header alone hides nothing. Whoever names one in a comment, and never ends it, must not be
-//! able to keep the code below it from those who review it.
+//! A header alone is not a key. A comment that names a header, and never ends it, must not be able to
+//! hide the code below it from the reviewers.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
+
+use super::{Certainty, Credential};
 
 /// A line of a key's body is as long as this, but for the last one.
 const FULL: usize = 40;
@@ -17,7 +20,8 @@ const PIECE: usize = 12;
 /// A key has ended after so many lines without any text of one.
 const WITHOUT: u32 = 100;
 
-const REDACTED: &str = "[redacted]";
+/// The kind of every private key.
+const KIND: &str = "a private key";
 
 static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"-----BEGIN [^-]{0,40}PRIVATE KEY(?: BLOCK)?-----").expect("a test tries it")
@@ -35,83 +39,117 @@ static LOCK: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a test tries it")
 });
 
-/// Reads a text line by line, and knows whether a key has begun.
+/// Finds the private keys of a text. A header without a key behind it is none.
+pub(super) fn scan(text: &str) -> Vec<Credential> {
+    if !text.contains("PRIVATE KEY") {
+        return Vec::new();
+    }
+    let mut keys = Keys::default();
+    let mut from = 0;
+    for line in text.split_inclusive('\n') {
+        keys.read(line.trim_end_matches(['\n', '\r']), from);
+        from += line.len();
+    }
+    keys.close();
+    keys.found
+}
+
+/// The keys of a text while its lines are read.
 #[derive(Default)]
-pub(super) struct Keys {
-    inside: Option<Inside>,
+struct Keys {
+    open: Option<Open>,
+    found: Vec<Credential>,
 }
 
 /// A key that has begun and not ended.
-#[derive(Clone, Copy, Default)]
-struct Inside {
-    /// So many lines had nothing of it since the last that had.
+#[derive(Default)]
+struct Open {
+    pieces: Vec<Range<usize>>,
+    /// The bytes of pieces that are nothing but a key's.
+    sure: usize,
+    /// So many lines had nothing of the key since the last that had.
     without: u32,
-    /// The line before had a full piece of it.
+    /// Whether the line before had a full piece of the key.
     follows: bool,
 }
 
 impl Keys {
-    /// Takes what is a key's out of the next line.
-    pub(super) fn take_out(&mut self, line: &str) -> String {
-        let mut out = String::with_capacity(line.len());
-        let mut rest = line;
+    /// Reads a line that begins at a place of the text.
+    fn read(&mut self, line: &str, at: usize) {
+        let mut from = 0;
         loop {
-            let Some(inside) = self.inside else {
-                let Some(header) = HEADER.find(rest) else { break };
-                out.push_str(&rest[..header.end()]);
-                rest = &rest[header.end()..];
-                self.inside = Some(Inside { follows: true, ..Inside::default() });
+            let rest = &line[from..];
+            let Some(open) = &mut self.open else {
+                let Some(header) = HEADER.find(rest) else { return };
+                from += header.end();
+                self.open = Some(Open { follows: true, ..Open::default() });
                 continue;
             };
             let end = rest.find("-----END ");
-            let piece = &rest[..end.unwrap_or(rest.len())];
-            let (shown, is_full) = without_key(piece, inside.follows);
-            out.push_str(&shown);
+            let body = Body::of(&rest[..end.unwrap_or(rest.len())], open.follows);
+            open.sure += body.sure;
+            let start = at + from;
+            let pieces = body.pieces.into_iter();
+            open.pieces.extend(pieces.map(|piece| start + piece.start..start + piece.end));
             let Some(end) = end else {
-                self.inside = inside.after(is_full, out.contains("-----BEGIN "));
-                return out;
+                open.without = if body.is_full { 0 } else { open.without + 1 };
+                open.follows = body.is_full || HEADER.is_match(line);
+                if open.without >= WITHOUT {
+                    self.close();
+                }
+                return;
             };
-            out.push_str("-----END ");
-            rest = &rest[end + "-----END ".len()..];
-            self.inside = None;
-        }
-        out.push_str(rest);
-        out
-    }
-}
-
-impl Inside {
-    fn after(self, is_full: bool, is_header: bool) -> Option<Inside> {
-        let without = if is_full { 0 } else { self.without + 1 };
-        let next = Inside { without, follows: is_full || is_header };
-        (without < WITHOUT).then_some(next)
-    }
-}
-
-/// Takes the pieces of a key out of a text, and says whether a full one was among them.
-fn without_key(text: &str, follows: bool) -> (String, bool) {
-    if let Some(lock) = LOCK.captures(text).and_then(|groups| groups.get(1)) {
-        return (cut(text, &[lock.range()]), true);
-    }
-    let runs: Vec<Range<usize>> =
-        RUN.captures_iter(text).filter_map(|groups| groups.get(1)).map(|run| run.range()).collect();
-    let is_alone = runs.len() == 1 && is_bare(text, &runs[0]);
-    let mut pieces: Vec<Range<usize>> = Vec::new();
-    let mut is_full = false;
-    for run in runs {
-        let piece = &text[run.clone()];
-        let before = pieces.last().map(|last| &text[last.end..run.start]);
-        let is_next_line = before.is_some_and(is_line_end);
-        is_full |= piece.len() >= FULL;
-        let is_piece = piece.len() >= PIECE && (is_alone || is_mixed(piece));
-        if piece.len() >= FULL || is_piece || is_next_line || (is_alone && follows) {
-            pieces.push(run);
+            from += end + "-----END ".len();
+            self.close();
         }
     }
-    (cut(text, &pieces), is_full)
+
+    /// Ends the key that is open, and keeps it if it is one.
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        if open.sure >= FULL {
+            let Open { pieces, .. } = open;
+            let certainty = Certainty::Certain;
+            self.found.push(Credential { kind: KIND, certainty, pieces, has_prefix: false });
+        }
+    }
 }
 
-/// Says whether a run has nothing beside it but what strings and diffs put around lines.
+/// The pieces of a key in a line.
+struct Body {
+    pieces: Vec<Range<usize>>,
+    is_full: bool,
+    /// The bytes of pieces that are nothing but a key's.
+    sure: usize,
+}
+
+impl Body {
+    fn of(text: &str, follows: bool) -> Body {
+        if let Some(lock) = LOCK.captures(text).and_then(|groups| groups.get(1)) {
+            return Body { pieces: vec![lock.range()], is_full: true, sure: 0 };
+        }
+        let runs = RUN.captures_iter(text).filter_map(|groups| groups.get(1));
+        let runs: Vec<Range<usize>> = runs.map(|run| run.range()).collect();
+        let is_alone = runs.len() == 1 && is_bare(text, &runs[0]);
+        let mut body = Body { pieces: Vec::new(), is_full: false, sure: 0 };
+        for run in runs {
+            let piece = &text[run.clone()];
+            let before = body.pieces.last().map(|last| &text[last.end..run.start]);
+            let is_next_line = before.is_some_and(is_line_end);
+            body.is_full |= piece.len() >= FULL;
+            let is_piece = piece.len() >= PIECE && (is_alone || is_mixed(piece));
+            if piece.len() >= FULL || (is_alone && is_piece && is_mixed(piece)) {
+                body.sure += piece.len();
+            }
+            if piece.len() >= FULL || is_piece || is_next_line || (is_alone && follows) {
+                body.pieces.push(run);
+            }
+        }
+        body
+    }
+}
+
+/// Returns true if a run has nothing beside it but what strings and diffs put around lines.
 fn is_bare(text: &str, run: &Range<usize>) -> bool {
     let around = [&text[..run.start], &text[run.end..]].map(|side| {
         let side = side.replace("\\n", "").replace("\\r", "");
@@ -120,31 +158,20 @@ fn is_bare(text: &str, run: &Range<usize>) -> bool {
     around == [true, true]
 }
 
-/// Says whether there is nothing but line ends, as strings have them, in a text.
+/// Returns true if there is nothing but line ends, as strings have them, in a text.
 fn is_line_end(text: &str) -> bool {
     !text.is_empty() && text.replace("\\n", "").replace("\\r", "").trim_matches('\\').is_empty()
 }
 
-/// Says whether a text has all kinds of characters, as random ones do and words do not.
+/// Returns true if a text has all kinds of characters, as random ones do and words do not.
 fn is_mixed(text: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| text.as_bytes().iter().any(kind);
     has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
 }
 
-fn cut(text: &str, pieces: &[Range<usize>]) -> String {
-    let mut out = String::new();
-    let mut from = 0;
-    for piece in pieces {
-        out.push_str(&text[from..piece.start]);
-        out.push_str(REDACTED);
-        from = piece.end;
-    }
-    out + &text[from..]
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::text::secret::redacted_lines;
+    use crate::credentials::redacted_lines;
 
     /// Says the same in every run; nothing that looks real is kept in a file.
     fn random(count: usize, seed: u64) -> String {

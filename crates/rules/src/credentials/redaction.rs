@@ -1,0 +1,178 @@
+//! Texts without credentials: [`redact`], and [`Redacted`] for a tree.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use assay_findings::ground::{Symbol, Tree, TreeError};
+use assay_findings::path::RepoPath;
+
+use super::{Credential, MIN_COPY, scan};
+
+/// The text in the place of a credential.
+const REDACTED: &str = "[redacted]";
+
+/// The letters of a token that tell its kind.
+pub(super) const PREFIX: usize = 4;
+
+/// A token as long as this loses nothing by showing its first letters.
+const MIN_TOKEN: usize = 24;
+
+/// Removes all credentials from a text. The lines stay the same, and a second redaction changes
+/// nothing.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    Redaction::of(text).text()
+}
+
+/// A text, and what of it must not be shown.
+pub struct Redaction<'t> {
+    text: &'t str,
+    /// In order and apart from each other.
+    hidden: Vec<Range<usize>>,
+}
+
+impl<'t> Redaction<'t> {
+    /// Finds what of a text must not be shown.
+    pub fn of(text: &'t str) -> Redaction<'t> {
+        Redaction { text, hidden: hidden(text, &scan(text)) }
+    }
+
+    /// Returns the whole text without credentials.
+    pub fn text(&self) -> Cow<'t, str> {
+        self.part(0..self.text.len())
+    }
+
+    /// Returns a part of the text without credentials. Around the part stands the whole text, which
+    /// may be what tells that a value is a credential.
+    pub fn part(&self, part: Range<usize>) -> Cow<'t, str> {
+        let first = self.hidden.partition_point(|hidden| hidden.end <= part.start);
+        let within = self.hidden[first..].iter().take_while(|hidden| hidden.start < part.end);
+        let mut out = String::new();
+        let mut from = part.start;
+        for hidden in within {
+            out.push_str(&self.text[from..hidden.start.max(from)]);
+            out.push_str(REDACTED);
+            from = hidden.end.min(part.end);
+        }
+        if from == part.start && out.is_empty() {
+            return Cow::Borrowed(&self.text[part]);
+        }
+        out.push_str(&self.text[from..part.end]);
+        Cow::Owned(out)
+    }
+}
+
+/// Returns the ranges of a text that are hidden, in order and apart from each other.
+pub(super) fn hidden(text: &str, found: &[Credential]) -> Vec<Range<usize>> {
+    let pieces = found.iter().flat_map(|one| one.pieces.iter().map(move |piece| (one, piece)));
+    let mut pieces: Vec<(&Credential, &Range<usize>)> = pieces.collect();
+    pieces.sort_by_key(|(_, piece)| (piece.start, piece.end));
+    let mut hidden: Vec<Range<usize>> = Vec::with_capacity(pieces.len());
+    for (one, piece) in pieces {
+        match hidden.last_mut() {
+            Some(last) if piece.start < last.end => last.end = last.end.max(piece.end),
+            _ => hidden.push(shown_until(text, one, piece)..piece.end),
+        }
+    }
+    hidden
+}
+
+/// Returns where the hidden part of a piece begins. The first letters of a token say of which kind
+/// the token is; those of a password would say too much.
+fn shown_until(text: &str, one: &Credential, piece: &Range<usize>) -> usize {
+    let has_prefix = one.has_prefix && piece.len() >= MIN_TOKEN;
+    match has_prefix && text.is_char_boundary(piece.start + PREFIX) {
+        true => piece.start + PREFIX,
+        false => piece.start,
+    }
+}
+
+/// Removes all credentials from a text, as [`redact`] does, and ends each line with `\n` alone.
+pub fn redacted_text(text: &str) -> String {
+    let mut out = redacted_lines(text).join("\n");
+    if text.ends_with('\n') {
+        out.push('\n');
+    }
+    out
+}
+
+/// Removes all credentials from a text, and returns its lines.
+pub fn redacted_lines(text: &str) -> Vec<String> {
+    redact(text).lines().map(str::to_owned).collect()
+}
+
+/// Returns true if a text holds no credential.
+pub(crate) fn is_clean(text: &str) -> bool {
+    scan(text).is_empty()
+}
+
+/// The values of credentials that stand in some files. A report about the files may quote a value
+/// without the name that tells what the value is.
+pub struct KnownCredentials(Option<AhoCorasick>);
+
+impl KnownCredentials {
+    /// Collects the values of the credentials of some texts.
+    pub fn in_texts(texts: impl Iterator<Item = String>) -> KnownCredentials {
+        let mut values: BTreeSet<String> = BTreeSet::new();
+        for text in texts {
+            let found = scan(&text);
+            let pieces = found.iter().flat_map(|one| &one.pieces).map(|piece| &text[piece.clone()]);
+            values.extend(pieces.filter(|value| value.len() >= MIN_COPY).map(str::to_owned));
+        }
+        let automaton =
+            AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&values);
+        KnownCredentials(automaton.ok().filter(|_| !values.is_empty()))
+    }
+
+    /// Removes all credentials from a text, and the known values wherever they stand.
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let text = redact(text);
+        match &self.0 {
+            Some(known) if known.is_match(text.as_ref()) => {
+                let count = known.patterns_len();
+                Cow::Owned(known.replace_all(&text, &vec![REDACTED; count]))
+            }
+            _ => text,
+        }
+    }
+}
+
+/// A tree whose files show no credential. Prompts, recordings and the comparison of answers with the
+/// code read files through it, so that all of them see the same text.
+pub struct Redacted<'t>(pub &'t (dyn Tree + Sync));
+
+impl Tree for Redacted<'_> {
+    fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        Ok(self.0.read(path)?.map(|text| redacted_text(&text)))
+    }
+
+    fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
+        self.0.exists(path)
+    }
+
+    fn symbol_at(&self, path: &RepoPath, line: u32) -> Result<Option<Symbol>, TreeError> {
+        self.0.symbol_at(path, line)
+    }
+
+    fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
+        self.0.paths()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_redacted_wherever_it_stands() {
+        let text =
+            "password = \"kT9vQ2mX7pLw\"\nlogin(\"admin\", \"kT9vQ2mX7pLw\")\nname = \"kT9\"\n";
+        let redacted = redacted_text(text);
+        assert_eq!(
+            redacted,
+            "password = \"[redacted]\"\nlogin(\"admin\", \"[redacted]\")\nname = \"kT9\"\n"
+        );
+        assert_eq!(redacted_text(&redacted), redacted);
+    }
+}

@@ -1,0 +1,445 @@
+//! What a value looks like: [`Quality::of`] tells a credential from a word, a reference and a
+//! placeholder.
+
+use std::collections::HashMap;
+
+/// A longer value is not a password that a person chose.
+const MAX_CHOSEN: usize = 64;
+
+/// Bits for each character below which a text is not random.
+const MIN_ENTROPY: f64 = 3.0;
+
+/// A value of which so few letters and digits remain without common words is a placeholder.
+const MIN_REMAINDER: usize = 5;
+
+/// What a value looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Quality {
+    /// A word and a number, such as `hunter2`: a name of something in code, or a poor password.
+    Word,
+    /// A password that a person could have chosen.
+    Chosen,
+    /// Random characters.
+    Random,
+}
+
+/// A value as long as this can have any four letters in it by chance.
+const LONG: usize = 20;
+
+/// Texts that stand in the place of a credential in examples.
+const PLACEHOLDERS: [&str; 16] = [
+    "example", "sample", "placeholder", "changeme", "change_me", "change-me", "changethis",
+    "change-this", "change_this", "redacted", "replace", "undefined", "foobar", "notreal",
+    "not-real", "deadbeef",
+];
+
+/// Shorter ones. A long value is a placeholder only if it begins with one, or has one behind a sign.
+const SHORT_PLACEHOLDERS: [&str; 11] =
+    ["xxx", "***", "...", "___", "---", "your", "dummy", "todo", "fixme", "insert", "fill"];
+
+/// Sequences that a person types in the place of a value.
+const SEQUENCES: [&str; 12] = [
+    "12345", "23456", "abcdef", "qwert", "asdf", "abc123", "54321", "98765", "00000", "11111",
+    "aaaaa", "67890",
+];
+
+/// Words that say nothing in a value.
+const COMMON: [&str; 23] = [
+    "password", "passwd", "passphrase", "passwort", "passw0rd", "p4ssw0rd", "pa55word", "p@ssw0rd",
+    "p@ssword", "pass", "pwd", "secret", "token", "apikey", "key", "test", "fake", "mock", "demo",
+    "user", "admin", "value", "login",
+];
+
+/// Names of algorithms, encodings and types, which have digits in them.
+const TECHNICAL: [&str; 27] = [
+    "md5", "sha1", "sha2", "sha3", "sha256", "sha384", "sha512", "base64", "base58", "base32",
+    "utf8", "utf16", "latin1", "argon2", "pbkdf2", "bcrypt", "scrypt", "ed25519", "x25519",
+    "secp256", "oauth", "uint", "int32", "int64", "array", "aes", "rsa",
+];
+
+/// Beginnings of the values with which standards and well-known manuals explain themselves.
+const DOCUMENTED: [&str; 19] = [
+    "wJalrXUtnFEMI/", "je7MtGbClwBF/", "Eby8vdM02xNOcqF", "QWxhZGRpbj", "mF_9.B5f-4", "tGzv3JOkF0",
+    "2YotnFZFEj", "7Fjfp0ZBr1", "gX1fBat3bV", "czZCaGRSa3", "SlAV32hkKG", "kd94hf93k",
+    "j49sk3j29d", "pfkkdhi9sl", "dpf43f3p2l", "dXNlcjpwYXNz", "dXNlcm5hbWU6", "Zm9vOmJhcg",
+    "eyJhbGciOiJub25l",
+];
+
+impl Quality {
+    /// Returns what a value looks like, and `None` if the value is a word, a reference to a value, a
+    /// hash of a password or a placeholder.
+    pub(super) fn of(value: &str) -> Option<Quality> {
+        if !value.is_ascii() && !value.chars().any(|c| c.is_ascii_digit()) {
+            return None;
+        }
+        if is_placeholder(value) || is_reference(value) || is_hash(value) {
+            return None;
+        }
+        let traits = Traits::of(value);
+        if traits.letters == 0 {
+            return None;
+        }
+        if traits.is_random(value) {
+            return Some(Quality::Random);
+        }
+        let is_odd = traits.digits > 0 || has_special_inside(value);
+        if !is_odd || value.len() < 6 || value.len() > MAX_CHOSEN || is_technical(value) {
+            return None;
+        }
+        let has_special = traits.specials > 0 && !is_joined_words(value);
+        match traits.is_word_and_number(value) {
+            _ if has_special => Some(Quality::Chosen),
+            true if is_joined_words(value) && value.contains(['_', '-', '.', '/']) => None,
+            true => Some(Quality::Word),
+            false => Some(Quality::Chosen),
+        }
+    }
+}
+
+/// Counts of the characters of a value.
+#[derive(Default)]
+struct Traits {
+    upper: usize,
+    lower: usize,
+    letters: usize,
+    digits: usize,
+    specials: usize,
+    /// Letters that are part of something that could be a word of three letters or more.
+    in_words: usize,
+    /// Letters that are part of something that could be a word of four letters or more.
+    in_long_words: usize,
+    /// How often a character is of another kind than the one before; a capital that begins a word
+    /// does not count.
+    changes: usize,
+    /// How often letters and digits take turns.
+    turns: usize,
+}
+
+impl Traits {
+    fn of(value: &str) -> Traits {
+        let mut traits = Traits::default();
+        let mut last_is_digit = None;
+        for byte in value.bytes() {
+            traits.upper += usize::from(byte.is_ascii_uppercase());
+            traits.lower += usize::from(byte.is_ascii_lowercase());
+            traits.digits += usize::from(byte.is_ascii_digit());
+            if byte.is_ascii_alphanumeric() {
+                let is_digit = byte.is_ascii_digit();
+                traits.turns += usize::from(last_is_digit.is_some_and(|last| last != is_digit));
+                last_is_digit = Some(is_digit);
+            }
+        }
+        traits.letters = traits.upper + traits.lower;
+        traits.specials =
+            value.chars().count() - value.chars().filter(char::is_ascii_alphanumeric).count();
+        for word in letter_runs(value).into_iter().filter(|run| is_word(run)) {
+            traits.in_words += word.len();
+            traits.in_long_words += if word.len() > 3 { word.len() } else { 0 };
+        }
+        let pairs = value.as_bytes().windows(2);
+        traits.changes = pairs.filter(|pair| is_change(pair[0], pair[1])).count();
+        traits
+    }
+
+    /// Returns true if no person would choose the value or name a thing so.
+    fn is_random(&self, value: &str) -> bool {
+        if value.len() < 12 || entropy(value) < MIN_ENTROPY {
+            return false;
+        }
+        let words = self.in_long_words as f64 / self.letters as f64;
+        let changes = self.changes as f64 / value.len() as f64;
+        let is_mixed = self.upper > 0 && self.lower > 0;
+        if self.turns < 3 {
+            let is_token = value.len() >= 16 && self.upper >= 3 && self.lower >= 3;
+            return is_token && words < 0.4 && changes >= 0.15 && is_base64(value);
+        }
+        let is_hex = value.len() >= 32 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_long = value.len() >= 16 && self.turns >= 4;
+        is_hex || ((words < 0.5 || changes >= 0.25) && (is_mixed || is_long || self.specials > 1))
+    }
+
+    /// Returns true if the value is made of words and a few digits, as names in code are.
+    fn is_word_and_number(&self, value: &str) -> bool {
+        let is_plain =
+            value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte));
+        is_plain && (self.in_words as f64) >= 0.7 * self.letters as f64 && self.turns <= 3
+    }
+}
+
+/// Returns true if two characters are of different kinds. A capital and a small letter behind it are
+/// not, since words begin so.
+fn is_change(first: u8, second: u8) -> bool {
+    let kind = |byte: u8| match byte {
+        b'A'..=b'Z' => 0,
+        b'a'..=b'z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let (first, second) = (kind(first), kind(second));
+    first != second && first.max(second) < 3 && (first, second) != (0, 1)
+}
+
+/// Returns the runs of letters of a value, split before capitals that follow small letters.
+fn letter_runs(value: &str) -> Vec<&str> {
+    let bytes = value.as_bytes();
+    let mut runs = Vec::new();
+    let mut from = 0;
+    for at in 0..=bytes.len() {
+        let is_letter = at < bytes.len() && bytes[at].is_ascii_alphabetic();
+        let is_hump = is_letter
+            && at > from
+            && bytes[at].is_ascii_uppercase()
+            && (bytes[at - 1].is_ascii_lowercase()
+                || bytes.get(at + 1).is_some_and(|next| next.is_ascii_lowercase()));
+        if !is_letter || is_hump {
+            if at > from {
+                runs.extend(value.get(from..at));
+            }
+            from = if is_hump { at } else { at + 1 };
+        }
+    }
+    runs
+}
+
+/// For each letter the letters that often follow it in words; all others are rare.
+const PAIRS: [&str; 26] = [
+    "bcdgilmnprstuvy", "aeilorsu", "acehiklorstu", "adeiosu", "acdefglmnpqrstvwx", "aefiloru",
+    "aehinrsu", "aeiot", "abcdefglmnoprstvxz", "aeou", "eis", "adeilostuy", "abeimopsu",
+    "acdefginostuv", "abcdgilmnoprstuvw", "aeiloprstuy", "u", "acdegiklmnorstuvy", "acehilopstuy",
+    "acehilorstuy", "abceilmnprst", "aei", "aeio", "ept", "eops", "aeio",
+];
+
+/// Returns true if a run of letters has the capitals and the pairs of letters of a word.
+fn is_word(run: &str) -> bool {
+    let rest = &run[1..];
+    let is_one_case = rest.bytes().all(|byte| byte.is_ascii_lowercase())
+        || run.bytes().all(|byte| byte.is_ascii_uppercase());
+    if run.len() < 3 || !is_one_case {
+        return false;
+    }
+    let folded = run.to_ascii_lowercase();
+    let is_common = |pair: &&[u8]| PAIRS[usize::from(pair[0] - b'a')].as_bytes().contains(&pair[1]);
+    let common = folded.as_bytes().windows(2).filter(is_common).count();
+    common * 10 >= (run.len() - 1) * 8
+}
+
+/// Returns true if a value has a word of five letters or more in it, as names of things do.
+pub(super) fn has_word(value: &str) -> bool {
+    letter_runs(value).into_iter().any(|run| run.len() >= 5 && is_word(run))
+}
+
+/// Returns true if a value is words and numbers with something between them, as an identifier is.
+fn is_joined_words(value: &str) -> bool {
+    value.split(['_', '-', '.', '/', ' ']).all(|part| {
+        let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        stem.is_empty()
+            || letter_runs(stem).len() <= 3 && stem.bytes().all(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+fn is_technical(value: &str) -> bool {
+    let folded = value.to_ascii_lowercase();
+    let is_number = value.starts_with("0x")
+        || value.bytes().all(|b| b.is_ascii_digit() || b".+-eEfL_".contains(&b));
+    is_number || TECHNICAL.iter().any(|word| folded.contains(word))
+}
+
+/// Returns true if a special character other than those of names stands between letters.
+fn has_special_inside(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    bytes.windows(3).any(|three| {
+        three[0].is_ascii_alphanumeric()
+            && b"!@#$%^&*?~+=".contains(&three[1])
+            && three[2].is_ascii_alphanumeric()
+    })
+}
+
+/// Returns true if a value consists of the characters of base64 in either alphabet.
+fn is_base64(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-.".contains(&byte))
+}
+
+/// Returns true if a value stands in the place of a credential.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let folded = value.to_ascii_lowercase();
+    if PLACEHOLDERS.iter().any(|word| folded.contains(word))
+        || DOCUMENTED.iter().any(|start| value.starts_with(start))
+        || SHORT_PLACEHOLDERS.iter().any(|word| has_placeholder(&folded, word))
+        || is_alphabet(&folded)
+    {
+        return true;
+    }
+    if value.len() < LONG && SEQUENCES.iter().any(|sequence| folded.contains(sequence)) {
+        return true;
+    }
+    let mut rest = folded;
+    for word in COMMON {
+        if rest.contains(word) {
+            rest = rest.replace(word, "");
+        }
+    }
+    rest.bytes().filter(u8::is_ascii_alphanumeric).count() < MIN_REMAINDER.min(value.len())
+}
+
+/// Returns true if every second character is the next of the alphabet, as nobody's secret is.
+fn is_alphabet(folded: &str) -> bool {
+    let pairs = folded.as_bytes().windows(2);
+    pairs.filter(|pair| pair[1] == pair[0].wrapping_add(1)).count() * 2 >= folded.len().max(12)
+}
+
+fn has_placeholder(folded: &str, word: &str) -> bool {
+    let is_sign = |at: usize| !folded.as_bytes()[at].is_ascii_alphanumeric();
+    let is_apart = |at: usize| at == 0 || is_sign(at - 1) || is_sign(at);
+    folded.match_indices(word).any(|(at, _)| folded.len() < LONG || is_apart(at))
+}
+
+/// Returns true if a value names where the credential is, and is none: a variable, a template, an
+/// address, a path, a name with dots.
+fn is_reference(value: &str) -> bool {
+    let has = |signs: &[&str]| signs.iter().any(|sign| value.contains(sign));
+    if has(&[
+        "${", "{{", "}}", "$(", "<%", "%>", "%(", "%s", "%d", "%v", "{}", "://", "::", "->", "()",
+        "-----", "<", ">", "&&", "||", "#{", "\\u", "\\x", "][",
+    ]) || value.contains(char::is_whitespace)
+        || value.starts_with(['$', '/', '~', '@', '.', '{', '[', '(', '%', '#', '&', '*', '^'])
+        || has(&["[a-z", "[A-Z", "[0-9", "\\d", "\\w", ".*", "(?"])
+    {
+        return true;
+    }
+    is_call(value) || is_dotted(value) || is_path(value) || is_email(value) || has_scheme(value)
+}
+
+fn is_call(value: &str) -> bool {
+    let opened = value.find(['(', '[', '{']);
+    opened.is_some_and(|at| at > 0 && value.ends_with([')', ']', '}', '(', ',']))
+}
+
+fn is_identifier(part: &str) -> bool {
+    let is_start = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '$';
+    part.starts_with(is_start)
+        && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_$?!".contains(&byte))
+}
+
+fn is_dotted(value: &str) -> bool {
+    let parts: Vec<&str> = value.split(['.', ':']).collect();
+    let is_wordy = |part: &&str| {
+        let runs = letter_runs(part);
+        is_identifier(part) && runs.iter().any(|run| is_word(run) || run.len() < 4)
+    };
+    parts.len() > 1 && parts.iter().all(is_wordy) && entropy(value) < 4.3
+}
+
+fn is_path(value: &str) -> bool {
+    let traits = Traits::of(value);
+    value.contains('/') && traits.in_words * 2 >= traits.letters && traits.turns <= 2
+}
+
+fn is_email(value: &str) -> bool {
+    let Some((user, host)) = value.rsplit_once('@') else { return false };
+    let top = host.rsplit_once('.').map_or("", |(_, top)| top);
+    let is_top = top.len() >= 2 && top.bytes().all(|byte| byte.is_ascii_lowercase());
+    !user.is_empty()
+        && is_top
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte))
+}
+
+/// Returns true for `vault:…`, `env:…`, `arn:…` and the like.
+fn has_scheme(value: &str) -> bool {
+    let Some((scheme, rest)) = value.split_once(':') else { return false };
+    if scheme == "arn" {
+        return true;
+    }
+    scheme.len() >= 2
+        && scheme.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+        && is_word_like(rest)
+}
+
+fn is_word_like(rest: &str) -> bool {
+    rest.is_empty() || rest.split(['/', ':', '#']).all(is_joined_words)
+}
+
+/// Returns true if a value is the hash of a password or of a file, which gives nothing away.
+fn is_hash(value: &str) -> bool {
+    const STARTS: [&str; 14] = [
+        "pbkdf2", "argon2", "bcrypt", "scrypt", "md5:", "md5$", "sha1:", "sha1$", "sha256:",
+        "sha256$", "sha256-", "sha384-", "sha512-", "SCRAM-SHA",
+    ];
+    STARTS.iter().any(|start| value.starts_with(start))
+}
+
+/// Returns true if a value is a UUID, which names something more often than it opens something.
+pub(super) fn is_uuid(value: &str) -> bool {
+    let parts: Vec<&str> = value.split('-').collect();
+    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    lengths == [8, 4, 4, 4, 12]
+        && parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// Returns the bits that each character of a text carries.
+pub(super) fn entropy(text: &str) -> f64 {
+    let mut counts: HashMap<char, f64> = HashMap::new();
+    for c in text.chars() {
+        *counts.entry(c).or_default() += 1.0;
+    }
+    let total = text.chars().count() as f64;
+    -counts.values().map(|count| count / total * (count / total).log2()).sum::<f64>()
+}
+
+/// Returns the text that a base64 value stands for, if that is printable.
+pub(super) fn decoded(value: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(value.len() * 3 / 4);
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in value.trim_end_matches('=').bytes() {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6 | u32::from(six)) & 0xff_ffff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 0xff) as u8);
+        }
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    text.chars().all(|c| !c.is_control() || c.is_whitespace()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_values_and_chosen_ones_are_told_apart() {
+        for value in
+            ["kT9vQ2mX7pLw", "a8F3kQ9zT1bV6nM2", "pR7xW2kL9mQ4", "9f86d081884c7d659a2feaa0c55ad015"]
+        {
+            assert_eq!(Quality::of(value), Some(Quality::Random), "{value}");
+        }
+        for value in ["Tr0ub4dor&3", "Winter!2024", "s3cr3tSauce!9", "P@$$w0rt-77x"] {
+            assert!(
+                Quality::of(value) >= Some(Quality::Chosen),
+                "{value}: {:?}",
+                Quality::of(value)
+            );
+        }
+        assert_eq!(Quality::of("hunter2"), Some(Quality::Word));
+    }
+
+    #[test]
+    fn words_references_and_placeholders_are_no_credentials() {
+        for value in [
+            "correct-horse", "changeme", "${DB_SECRET_1}", "your-api-key-123",
+            "spring.datasource.password", "aaaaaaaaaaaa1", "vault:secret/app1", "password123",
+            "<your-key>", "xxxx", "Passwort", "Passwort*", "os.environ.get", "user2@shop.org",
+            "/run/secrets/db1", "$2b$12$abc", "my-secret-key-2", "sha256", "test_password_1",
+            "{{ password1 }}", "config/app1.yaml", "%(password2)s", "Uint8Array",
+        ] {
+            assert_eq!(Quality::of(value), None, "{value}");
+        }
+    }
+}

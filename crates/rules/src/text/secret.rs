@@ -1,0 +1,83 @@
+//! Credentials in the added lines, as the detector finds them: one rule for each certainty.
+
+use super::Added;
+use crate::credentials::{Certainty, Credential};
+use crate::hit::Hit;
+use crate::language;
+
+/// Finds credentials whose form belongs to one kind of credential.
+pub(crate) fn certain(added: &Added<'_>) -> Vec<Hit> {
+    hits(added, Certainty::Certain)
+}
+
+/// Finds random values with the name or in the place of a credential.
+pub(crate) fn likely(added: &Added<'_>) -> Vec<Hit> {
+    hits(added, Certainty::Likely)
+}
+
+/// Finds values with the name of a credential that a person may have chosen.
+pub(crate) fn possible(added: &Added<'_>) -> Vec<Hit> {
+    hits(added, Certainty::Possible)
+}
+
+fn hits(added: &Added<'_>, certainty: Certainty) -> Vec<Hit> {
+    // Tests need passwords; what opens a real service is none of them.
+    if certainty < Certainty::Certain && language::is_test(added.path) {
+        return Vec::new();
+    }
+    let found = added.credentials().iter().filter(|one| one.certainty == certainty);
+    found.filter_map(|one| hit(added, one)).collect()
+}
+
+/// Makes a hit of a credential that stands on an added line, at the first such line.
+fn hit(added: &Added<'_>, credential: &Credential) -> Option<Hit> {
+    let (line, piece) = credential.pieces.iter().find_map(|piece| {
+        let line = added.line_of(piece.start);
+        added.has(line).then_some((line, piece))
+    })?;
+    let column = (piece.start - added.start_of(line)) as u32 + 1;
+    Some(Hit {
+        column: Some(column),
+        note: Some(format!("This is {}.", credential.kind)),
+        is_secret: true,
+        ..Hit::on_line(line, &added.text[piece.clone()])?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_findings::vote::Lines;
+
+    use super::*;
+
+    fn lines_hit(path: &str, text: &str, look: fn(&Added<'_>) -> Vec<Hit>) -> Vec<u32> {
+        let all = Lines::range(1, text.lines().count() as u32);
+        look(&Added::new(path, text, all.into_iter())).iter().map(|hit| hit.lines.start()).collect()
+    }
+
+    #[test]
+    fn a_value_that_looks_like_a_password_is_reported() {
+        let text = "db_password = \"kT9vQ2mX7pLw\"\napiKey: 'a8F3kQ9zT1bV6nM2',\n\"secret\" => \"pR7xW2kL9mQ4\",";
+        assert_eq!(lines_hit("src/a.py", text, likely), [1, 2, 3]);
+    }
+
+    #[test]
+    fn names_templates_and_placeholders_are_left_alone() {
+        let text = "password = \"correct-horse\"\npassword = os.environ[\"DB_PASSWORD_2024\"]\nsecret = \"${DB_SECRET_1}\"\napi_key = \"your-api-key-123\"\npassword: \"spring.datasource.password\"\nPASSWORD = \"aaaaaaaaaaaa1\"\nsecret_key = \"vault:secret/app1\"";
+        assert_eq!(lines_hit("src/a.py", text, likely), Vec::<u32>::new());
+        assert_eq!(lines_hit("src/a.py", text, possible), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn tests_may_have_passwords() {
+        let text = "password = \"kT9vQ2mX7pLw\"";
+        assert_eq!(lines_hit("tests/a.py", text, likely), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn only_added_lines_are_reported() {
+        let text = "password = \"kT9vQ2mX7pLw\"\nx = 1\n";
+        let added = Added::new("a.py", text, Lines::at(2).into_iter());
+        assert!(likely(&added).is_empty());
+    }
+}
