@@ -195,7 +195,7 @@ impl Reviewer for Rules {
 
     fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {
         let mut reviewed = self.0.review(change);
-        keep_secrets(&mut reviewed.report);
+        keep_secrets(&mut reviewed.report, change);
         Answer {
             report: reviewed.report,
             looks: looks_of(self, reviewed.looks),

@@ -1,14 +1,28 @@
-//! Taking secrets out of what reviewers return.
+//! Removes credentials from the reports of reviewers.
 
+use std::collections::BTreeSet;
+
+use assay_change::Change;
 use assay_findings::grade::Grade;
+use assay_findings::ground::TreeError;
+use assay_findings::incomplete::{IncompleteKind, IncompleteReason};
+use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
-use assay_rules::redacted_text;
+use assay_rules::KnownCredentials;
 
-/// Takes secrets out of all that a report says, the bodies of private keys among them.
-pub(crate) fn keep_secrets(report: &mut Report) {
+/// Removes credentials from all texts of a report, also those that the report quotes from a file
+/// without the name that tells what they are.
+pub(crate) fn keep_secrets(report: &mut Report, change: &Change) {
+    let known = known(report, change).unwrap_or_else(|error| {
+        // What a quote holds is not known, so it is not shown.
+        report.votes.iter_mut().for_each(|vote| vote.evidence.clear());
+        let why = format!("its quotes could not be checked for credentials: {error}");
+        report.incomplete.push(IncompleteReason::new(IncompleteKind::Rejected, why));
+        KnownCredentials::in_texts(std::iter::empty())
+    });
     for vote in &mut report.votes {
-        // A severity that nobody knows is whatever was said.
-        if redacted_text(vote.grade.word()) != vote.grade.word() {
+        // An unknown severity is any text.
+        if known.redact(vote.grade.word()) != vote.grade.word() {
             vote.grade = Grade::from_word("[redacted]");
         }
     }
@@ -26,9 +40,18 @@ pub(crate) fn keep_secrets(report: &mut Report) {
     let rejected = rejected.flat_map(|rejected| [&mut rejected.reason, &mut rejected.raw]);
     let incomplete = report.incomplete.iter_mut().map(|reason| &mut reason.text);
     for text in votes.chain(said).chain(rejected).chain(incomplete).chain(&mut report.unusable) {
-        let redacted = redacted_text(text);
+        let redacted = known.redact(text);
         if *text != redacted {
-            *text = redacted;
+            *text = redacted.into_owned();
         }
     }
+}
+
+/// Collects the credentials of the files that a report is about.
+fn known(report: &Report, change: &Change) -> Result<KnownCredentials, TreeError> {
+    let files: BTreeSet<&RepoPath> =
+        report.votes.iter().filter_map(|vote| vote.file.as_ref()).collect();
+    let texts: Vec<Option<String>> =
+        files.into_iter().map(|file| change.tree().read(file)).collect::<Result<_, _>>()?;
+    Ok(KnownCredentials::in_texts(texts.into_iter().flatten()))
 }

@@ -81,9 +81,9 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", plain::visible(&text));
 }
 
-/// Prints a value as JSON.
+/// Prints a value as JSON, without credentials.
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&assay_findings::write::pretty(value))
+    print_safely(&assay_findings::write::pretty(value))
 }
 
 /// Reads stdin, up to a little more than any command takes.

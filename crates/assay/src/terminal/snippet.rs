@@ -8,6 +8,7 @@ use assay_findings::finding::Finding;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::Replacement;
 use assay_findings::write::plain;
+use assay_rules::Redaction;
 use unicode_width::UnicodeWidthStr;
 
 use super::{DIM, GREEN, MARGIN, RED, WIDTH};
@@ -69,7 +70,9 @@ impl Source {
         let Some(column) = finding.column else { return whole };
         let Some(raw) = self.text.lines().nth(line as usize - 1) else { return whole };
         let Some(before) = raw.get(..column as usize - 1) else { return whole };
-        let start = fit(&assay_rules::redact(before)).width();
+        let from = raw.as_ptr() as usize - self.text.as_ptr() as usize;
+        let before_shown = Redaction::of(&self.text).part(from..from + before.len());
+        let start = fit(&before_shown).width();
         let quote = finding.evidence.first().map(|quote| quote.trim_matches('`'));
         let length = match quote {
             Some(quote) if raw[before.len()..].starts_with(quote) => fit(quote).width(),
@@ -99,11 +102,24 @@ pub(super) fn write_change(
 ) -> anyhow::Result<()> {
     let first = replacement.start_line() as usize;
     let count = replacement.end_line() as usize + 1 - first;
-    let gone: Vec<&str> = before.lines().skip(first - 1).take(count).collect();
-    let come: Vec<&str> = replacement.text().lines().collect();
+    // Both sides are redacted as parts of their files, which may tell what is a credential.
+    let after = with_replacement(before, replacement);
+    let [before, after] = [before, &after].map(assay_rules::redacted_lines);
+    let gone: Vec<&str> = before.iter().map(String::as_str).skip(first - 1).take(count).collect();
+    let come = after.iter().map(String::as_str).skip(first - 1);
+    let come: Vec<&str> = come.take(replacement.text().lines().count()).collect();
     let skipped = same_start(&gone, &come);
     write_side(out, RED, '-', &gone, skipped)?;
     write_side(out, GREEN, '+', &come, skipped)
+}
+
+/// Returns a text with the lines of a replacement in the place of those that go.
+fn with_replacement(before: &str, replacement: &Replacement) -> String {
+    let (first, last) = (replacement.start_line() as usize, replacement.end_line() as usize);
+    let lines: Vec<&str> = before.split_inclusive('\n').collect();
+    let head = lines.iter().take(first - 1).copied();
+    let tail = lines.iter().skip(last).copied();
+    head.chain([replacement.text()]).chain(tail).collect()
 }
 
 /// Says how much of long lines is the same on both sides, so that the difference can be shown.
@@ -122,7 +138,7 @@ fn write_side(
     skipped: usize,
 ) -> anyhow::Result<()> {
     for line in lines.iter().take(MAX_FIX_LINES) {
-        let line = cut(&fit(&assay_rules::redact(line)), skipped);
+        let line = cut(&fit(line), skipped);
         writeln!(out, "       {style}{sign} {line}{style:#}")?;
     }
     if lines.len() > MAX_FIX_LINES {

@@ -21,6 +21,7 @@ mod mcp;
 mod mcp_attacks;
 mod models;
 mod nothing_to_review;
+mod planted;
 mod plumbing;
 mod qa;
 mod queue;

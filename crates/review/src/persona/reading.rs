@@ -307,7 +307,7 @@ impl<'a> Reading<'a> {
         }
         self.report.remarks.not_covered = self.not_covered(change);
         self.report.spent = Some(in_report(self.spent));
-        keep_secrets(&mut self.report);
+        keep_secrets(&mut self.report, change);
         Answer {
             looks: looks_of(self.by, looks),
             report: self.report,
