@@ -7,6 +7,7 @@ mod draft;
 mod labelled;
 mod recovery;
 mod scripts;
+mod secrets;
 
 use std::path::Path;
 
@@ -21,6 +22,7 @@ pub(crate) fn run(name: &str, data: Option<&Path>, seed: u64) -> anyhow::Result<
         ("recovery", Some(_)) => bail!("`recovery` makes its own data and takes no `--data`"),
         ("diffs", _) => diffs::run(needed()?),
         ("cases", _) => labelled::run(needed()?),
-        _ => bail!("there is no measurement `{name}`; expected recovery, diffs or cases"),
+        ("secrets", _) => secrets::run(needed()?),
+        _ => bail!("there is no measurement `{name}`; expected recovery, diffs, cases or secrets"),
     }
 }
