@@ -294,7 +294,8 @@ fn a_file_that_cannot_be_read_is_not_an_absent_file() {
     for (severity, expected) in [("P1", State::NotReady), ("P3", State::Incomplete)] {
         let mut report = Report::from_text(&text(severity), "x", None);
         report.required = true;
-        let around = Circumstances { tree: Some(&tree), ..Circumstances::default() };
+        let (tree, changed) = (Some(&tree as &dyn Tree), Some(&changed));
+        let around = Circumstances { tree, changed, ..Circumstances::default() };
         let verdict = synthesize(&[report], &around).verdict;
         assert_eq!((verdict.state, verdict.incomplete), (expected, true), "{verdict:?}");
     }

@@ -17,7 +17,7 @@ fn looks(path: &str, text: &str) -> Vec<Look> {
 #[test]
 fn a_hunk_is_reviewed_only_where_its_language_is_known_and_it_parses() {
     assert_eq!(looks("a.py", "x = 1\n"), [Look::Reviewed]);
-    assert_eq!(looks("a.py", "def f(:\n    ((\n"), [Look::TextOnly]);
+    assert_eq!(looks("a.py", "def f(:\n    ((\n"), [Look::Failed("does not parse".into())]);
     assert_eq!(looks("a.txt", "x = 1\n"), [Look::TextOnly]);
     assert_eq!(looks("a.png", "\0\0"), [Look::LeftOut("binary".into())]);
     assert_eq!(looks("a.py", "x = 1\n\0"), [Look::Failed("source that is not text".into())]);
