@@ -173,7 +173,7 @@ mod on_chromium {
         let png = fs::read(folder.path().join(".assay/e2e/001-ordered.png")).unwrap();
         assert!(png.starts_with(b"\x89PNG") && png.len() > 1000);
         let ignored = fs::read_to_string(folder.path().join(".assay/.gitignore")).unwrap();
-        assert!(ignored.contains("/e2e/"), "{ignored}");
+        assert!(ignored.contains("\n/*\n") && !ignored.contains("e2e"), "{ignored}");
 
         let told = say(command(1, "click_by_text", &json!({ "text": "Ordr" })));
         assert!(refusal(&told).ends_with("; there is \"Order\""), "{told}");

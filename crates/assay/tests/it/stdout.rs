@@ -45,17 +45,22 @@ fn flawed() -> Repository {
     repository
 }
 
-/// A change that was reviewed twice, under ids that are known.
+/// A change that was reviewed twice.
 fn reviewed() -> Repository {
     let repository = flawed();
-    for id in ["first", "second"] {
+    for _ in 0..2 {
         assert_eq!(assay_in(repository.path(), &["review"], b"").code, 1);
-        let runs = repository.path().join(".assay/runs");
-        let mut new = std::fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().path());
-        let new = new.find(|path| !path.ends_with("first")).unwrap();
-        std::fs::rename(new, runs.join(id)).unwrap();
     }
     repository
+}
+
+/// Returns the ids of the runs of a repository, the oldest first.
+fn run_ids(repository: &Repository) -> Vec<String> {
+    let runs = std::fs::read_dir(repository.path().join(".assay/runs"));
+    let names = runs.into_iter().flatten().map(|entry| entry.unwrap().file_name());
+    let mut ids: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    ids.sort();
+    ids
 }
 
 fn recorded() -> Repository {
@@ -64,12 +69,25 @@ fn recorded() -> Repository {
     repository
 }
 
-/// A review that was kept with all that is needed to have it again.
+/// A review by a model, which is kept with all that is needed to have it again.
 fn recorded_run() -> Repository {
-    let repository = recorded();
-    let run = repository.path().join(".assay/runs/first");
-    std::fs::create_dir_all(&run).unwrap();
-    std::fs::rename(repository.path().join("rec"), run.join("recording")).unwrap();
+    let repository = Repository::new();
+    let report =
+        r#"{"reviewer": "correctness", "findings": [], "residual_risks": [], "testing_gaps": []}"#;
+    repository.write(
+        "config/agent-framework.yaml",
+        format!(
+            "models:\n  use:\n    own:\n      api: command\n      model: any\n      \
+             run: [echo, '{report}']\n      answer: text\n"
+        ),
+    );
+    repository.write("shop.py", "def total(prices):\n    return 0\n");
+    repository.commit("a shop");
+    repository.git(&["switch", "--quiet", "--create", "topic"]);
+    repository.write("shop.py", "def total(prices):\n    return sum(prices)\n");
+    repository.commit("prices add up");
+    let ran = assay_in(repository.path(), &["review", "--models", "--persona", "correctness"], b"");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     repository
 }
 
@@ -141,9 +159,9 @@ fn cases() -> Vec<Case> {
         case(with_bad_configuration, "doctor"),
         case(reviewed, "fix --check"),
         case(reviewed, "fix"),
-        case(reviewed, "diff first second"),
+        case(reviewed, "diff {first} {last}"),
         case(recorded, "review --replay rec"),
-        case(recorded_run, "replay first"),
+        case(recorded_run, "replay {last}"),
         case(clean, "schema persona"),
         case(clean, "init"),
         case(clean, "completions bash"),
@@ -157,7 +175,13 @@ fn cases() -> Vec<Case> {
 impl Case {
     fn run(&self, stdout: impl Into<Stdio>) -> Ran {
         let repository = (self.set_up)();
-        let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
+        let ids = run_ids(&repository);
+        let id = |id: Option<&String>| id.cloned().unwrap_or_default();
+        let named = |arg: &String| {
+            arg.replace("{first}", &id(ids.first())).replace("{last}", &id(ids.last()))
+        };
+        let args: Vec<String> = self.args.iter().map(named).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let mut child = command_in(repository.path(), &args).stdout(stdout).spawn().unwrap();
         // A command that needs no input may have left already.
         let _ = child.stdin.take().unwrap().write_all(self.input.as_bytes());

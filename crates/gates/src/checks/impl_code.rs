@@ -179,6 +179,7 @@ fn all_read(subject: &Subject<'_>, scope: &Scope) -> Seen {
         let why = ruled.files.get(file.path()).and_then(|file| file.unread.as_deref());
         match opaque::seen(change, file) {
             Opaque::Text => unread.extend(why.map(|why| format!("`{path}` ({why})"))),
+            Opaque::LeadsInside => {}
             Opaque::Hidden(what) => unread.push(format!("`{path}` ({})", why.unwrap_or(what))),
             Opaque::LeadsOut(target) => astray.push(format!(
                 "`{path}` is a link to {}, which leads out of the repository",

@@ -12,6 +12,8 @@ pub(super) enum Opaque {
     Text,
     /// Nobody can see what it holds, and what it is.
     Hidden(&'static str),
+    /// It is a link to a place in the repository, and its target was looked at.
+    LeadsInside,
     /// It is a link to a place outside of the repository.
     LeadsOut(String),
 }
@@ -28,7 +30,7 @@ pub(super) fn seen(change: &Change, file: &FileDiff) -> Opaque {
         Content::Binary => Opaque::Hidden("binary"),
         Content::Submodule => Opaque::Hidden("a commit of another repository"),
         Content::Link => match target(change, path) {
-            Some(target) if stays_inside(path, &target) => Opaque::Text,
+            Some(target) if stays_inside(path, &target) => Opaque::LeadsInside,
             Some(target) => Opaque::LeadsOut(target),
             None => Opaque::Hidden("a link"),
         },

@@ -109,12 +109,14 @@ fn judge(
     if matches!(given.form, Form::Inline | Form::Line) && is_expression(value) {
         return None;
     }
-    let quality = Quality::of(value)?;
     let spelled = &text[name.clone()];
+    if secrecy == Secrecy::Token && is_uuid(value) {
+        return (is_login_name(spelled) && is_varied(value)).then_some(Certainty::Likely);
+    }
+    let quality = Quality::of(value)?;
     let is_variable = spelled.len() > 2 && !spelled.bytes().any(|byte| byte.is_ascii_lowercase());
     let is_short = matches!(spelled.to_ascii_lowercase().as_str(), "pass" | "pwd");
     let enough = match (secrecy, given.form) {
-        (Secrecy::Token, _) if is_uuid(value) && !is_login_name(spelled) => return None,
         (Secrecy::Token, Form::Quoted | Form::Line | Form::Markup) => {
             quality == Quality::Random && value.len() >= 16
         }
@@ -150,6 +152,14 @@ fn judge(
         Quality::Random => Certainty::Likely,
         Quality::Chosen | Quality::Word => Certainty::Possible,
     })
+}
+
+/// Returns true if a UUID is no placeholder such as one of zeros.
+fn is_varied(uuid: &str) -> bool {
+    const MIN_DIGITS: usize = 6;
+    let digits: std::collections::BTreeSet<u8> =
+        uuid.bytes().filter(|byte| *byte != b'-').collect();
+    digits.len() >= MIN_DIGITS && !uuid.starts_with("12345678-")
 }
 
 /// Returns true for the name of a key or token that logs a user in, which may be a UUID.

@@ -25,7 +25,12 @@ fn a_review_by_personas_is_the_same_in_every_dialect() {
         assert!(tokens.as_u64().unwrap() > 5_000 && usd.as_f64().unwrap() > 0.005, "{what}");
         let spent = format!("\n9 calls, {tokens} tokens, ${:.4}\n", usd.as_f64().unwrap());
         assert!(ran.stdout.contains(&spent), "{what}");
-        all.push(ran.stdout.replace(&spent, "\n"));
+        // What each model took is told by the name of its provider.
+        let lines = ran.stdout.replace(&spent, "\n");
+        let is_of_model = |line: &&str| line.contains("fake-1: 9 calls, ");
+        assert_eq!(lines.lines().filter(is_of_model).count(), 1, "{what}");
+        let others: Vec<&str> = lines.lines().filter(|line| !is_of_model(line)).collect();
+        all.push(others.join("\n"));
     }
     assert_eq!((&all[0], &all[0]), (&all[1], &all[2]));
 }

@@ -79,11 +79,11 @@ fn what_a_persona_found_too_is_not_fixed_once_rules_find_it_no_more() {
 }
 
 #[test]
-fn what_can_only_be_read_as_text_is_not_verified() {
+fn a_fix_in_a_file_that_does_not_parse_is_not_verified() {
     check_fix(
         BROKEN,
         expect![[r#"
-        SQL built from strings: NotVerified, `shop.py` was not looked at again: it could only be read as text
+        SQL built from strings: NotVerified, `shop.py` was not looked at again: does not parse
         line 9 breaks on an empty list: NotVerified, the code that it quotes is no longer in `shop.py`; a new review judges what is there now
         next: None
         new: []"#]],
