@@ -267,6 +267,7 @@ fn unsure(finding: &Finding) -> String {
         Mark::QuoteNotFound => Some("what it quotes does not stand there"),
         Mark::NoQuote => Some("it quotes too little to be checked"),
         Mark::NoPlace => Some("it names no file and line"),
+        Mark::Repaired => Some("the JSON of its report is damaged"),
         Mark::FileMoved
         | Mark::LineMoved
         | Mark::LineBeyondEnd

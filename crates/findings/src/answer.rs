@@ -155,7 +155,7 @@ pub fn parse(bytes: &[u8], format: Format, root: Option<&str>) -> (Parsed, bool)
     reading.repairs.splice(0..0, encoding);
     let usable = reading.usable;
     let judged = if usable { text.as_str() } else { "" };
-    let Judgement { outcome, audit, incomplete } = outcome::judge(judged, &reading);
+    let Judgement { outcome, audit, incomplete, .. } = outcome::judge(judged, &reading);
     let parsed = Parsed {
         findings: reading
             .votes

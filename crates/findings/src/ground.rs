@@ -134,6 +134,8 @@ pub enum Mark {
     GradeCapped,
     /// No file and line are named, so that nothing could be checked.
     NoPlace,
+    /// The JSON of its report was repaired, so that place and quote may not be the reviewer's.
+    Repaired,
 }
 
 /// A vote and what the tree says of it.
@@ -322,6 +324,9 @@ impl<'t> Ground<'t> {
         let is_placed = grounded.file.is_some() && grounded.lines.is_some();
         if vote.confidence.is_none() && reviewer.kind == ReviewerKind::Persona && !is_placed {
             grounded.marks.push(Mark::NoPlace);
+        }
+        if vote.is_repaired {
+            grounded.marks.push(Mark::Repaired);
         }
         let is_unfounded =
             |mark: &Mark| matches!(mark, Mark::FileNotFound | Mark::QuoteNotFound | Mark::NoQuote);

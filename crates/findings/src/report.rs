@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grade::Grade;
 use crate::incomplete::IncompleteReason;
-use crate::outcome;
+use crate::outcome::{self, Judgement};
 use crate::read::{self, Envelope, Rejected, Remarks, Repair};
 use crate::spent::Spent;
 use crate::vote::Vote;
@@ -88,6 +88,10 @@ pub struct Report {
     /// rest of the change does not.
     #[serde(default)]
     pub incomplete: Vec<IncompleteReason>,
+    /// The sentence by which the reviewer rejects the change, if it does. The change is not ready
+    /// then, whatever becomes of the findings that are meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejection: Option<String>,
     /// Why it says nothing, where it does: such a report covered nothing.
     pub unusable: Option<String>,
     /// Whether the change cannot be ready without it.
@@ -107,6 +111,7 @@ impl Report {
             rejected: Vec::new(),
             lost: 0,
             incomplete: Vec::new(),
+            rejection: None,
             unusable: None,
             required: true,
             spent: None,
@@ -130,9 +135,9 @@ impl Report {
             return report;
         }
         let reading = read::read(text, root);
-        let incomplete = outcome::judge(text, &reading).incomplete;
+        let Judgement { incomplete, rejection, .. } = outcome::judge(text, &reading);
         let mut report = Report::from_envelope(reading.envelope, name);
-        report.incomplete = incomplete;
+        (report.incomplete, report.rejection) = (incomplete, rejection);
         report.rejected = reading.rejected;
         report.lost = reading.lost;
         report.remarks.notes.extend(reading.repairs.iter().map(note));

@@ -220,6 +220,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
     let verdict = verdict::decide(&Evidence {
         open: &gated.open,
         held_back: &gated.held_back,
+        dismissed: &gated.dismissed,
         reports,
         fail_on: around.fail_on.as_ref(),
         coverage: around.coverage.as_ref(),

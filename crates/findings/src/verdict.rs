@@ -7,6 +7,7 @@ use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::grade::{Grade, Obligation};
 use crate::ground::{Mark, TreeError};
+use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::report::{Report, ReviewerKind};
 
 /// Where a change stands.
@@ -118,6 +119,7 @@ pub struct Verdict {
 pub(crate) struct Evidence<'a> {
     pub(crate) open: &'a [Finding],
     pub(crate) held_back: &'a [Finding],
+    pub(crate) dismissed: &'a [Finding],
     pub(crate) reports: &'a [Report],
     /// The line from which findings block, where another than the usual one was asked for.
     pub(crate) fail_on: Option<&'a Grade>,
@@ -222,10 +224,14 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
         .iter()
         .map(|error| because(Rule::UnreadableFile, error.to_string()))
         .collect();
-    let is_unplaced = |f: &&Finding| may_block(evidence, f) && f.marks.contains(&Mark::NoPlace);
-    let unplaced: Vec<&Finding> = evidence.held_back.iter().filter(is_unplaced).collect();
-    let what = "may block, and no place is named to check";
-    reasons.extend(reason(Rule::NoPlace, what, &unplaced));
+    for (rule, mark, what) in [
+        (Rule::NoPlace, Mark::NoPlace, "may block, and no place is named to check"),
+        (Rule::Unreadable, Mark::Repaired, "may block, and its report is damaged"),
+    ] {
+        let is_meant = |f: &&Finding| may_block(evidence, f) && f.marks.contains(&mark);
+        let meant: Vec<&Finding> = evidence.held_back.iter().filter(is_meant).collect();
+        reasons.extend(reason(rule, what, &meant));
+    }
     let passes = |coverage: &&Coverage| {
         coverage.is_without_content() && evidence.without_content == WithoutContent::Pass
     };
@@ -254,12 +260,30 @@ fn missing(evidence: &Evidence<'_>) -> Vec<Reason> {
             let texts = report.incomplete.iter().map(|why| format!("`{name}`: {}", why.text));
             reasons.extend(texts.map(|text| because(Rule::Unreadable, text)));
         }
+        if let Some(sentence) = unanswered_rejection(evidence, report) {
+            let text =
+                format!("`{name}` rejects the change, and no finding of it blocks: `{sentence}`");
+            reasons.push(because(Rule::Unreadable, text));
+        }
         if report.lost > 0 && report.incomplete.is_empty() {
             let text = format!("{} of what `{name}` found could not be read", report.lost);
             reasons.push(because(Rule::Unreadable, text));
         }
     }
     reasons
+}
+
+/// Returns the sentence by which a reviewer rejects the change, if no finding of the reviewer blocks
+/// the change or was dismissed in place of that.
+fn unanswered_rejection<'r>(evidence: &Evidence<'_>, report: &'r Report) -> Option<&'r str> {
+    let is_told = |reason: &IncompleteReason| reason.kind == IncompleteKind::Contradiction;
+    if report.unusable.is_some() || report.incomplete.iter().any(is_told) {
+        return None;
+    }
+    let is_own = |f: &Finding| f.reviewers.contains(&report.reviewer.name);
+    let mut answers = evidence.open.iter().chain(evidence.dismissed);
+    let is_answered = answers.any(|f| is_own(f) && may_block(evidence, f));
+    report.rejection.as_deref().filter(|_| !is_answered)
 }
 
 fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {

@@ -272,6 +272,10 @@ pub struct Vote {
     /// Whether the vote comes from a compact persona report, whose form has no evidence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_compact: bool,
+    /// Whether the JSON of the report was repaired by guessing, so that place and quote may differ
+    /// from what the reviewer wrote.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_repaired: bool,
     /// What should happen to it.
     pub autofix_class: Option<AutofixClass>,
     /// Who acts next.
@@ -308,6 +312,7 @@ impl Vote {
             confidence: None,
             evidence: Vec::new(),
             is_compact: false,
+            is_repaired: false,
             autofix_class: None,
             owner: None,
             requires_verification: false,
@@ -317,6 +322,13 @@ impl Vote {
             settled_conflict: None,
             faults: Vec::new(),
         }
+    }
+
+    /// Returns true if the vote is about this change and sure enough to be reported, by its own
+    /// words.
+    pub(crate) fn counts(&self) -> bool {
+        let is_sure = |confidence| crate::gate::is_sure(&self.grade, confidence);
+        !self.pre_existing && self.confidence.is_none_or(is_sure)
     }
 
     /// Gives the first line, where there is one.

@@ -39,6 +39,7 @@ pub(crate) fn keep_secrets(report: &mut Report, change: &Change) {
     let rejected = report.rejected.iter_mut();
     let rejected = rejected.flat_map(|rejected| [&mut rejected.reason, &mut rejected.raw]);
     let incomplete = report.incomplete.iter_mut().map(|reason| &mut reason.text);
+    let incomplete = incomplete.chain(&mut report.rejection);
     for text in votes.chain(said).chain(rejected).chain(incomplete).chain(&mut report.unusable) {
         let redacted = known.redact(text);
         if *text != redacted {

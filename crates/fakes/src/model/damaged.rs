@@ -14,7 +14,7 @@ const fn report(name: &'static str, text: &'static str) -> DamagedReport {
 }
 
 /// Reports that lost something, hide something, or contradict themselves.
-pub const DAMAGED_REPORTS: [DamagedReport; 10] = [
+pub const DAMAGED_REPORTS: [DamagedReport; 11] = [
     report(
         "half list",
         r#"{"reviewer": "correctness", "residual_risks": [], "testing_gaps": [], "findings": ["#,
@@ -31,6 +31,10 @@ pub const DAMAGED_REPORTS: [DamagedReport; 10] = [
     report(
         "contradiction by a severity line",
         "{\"reviewer\": \"correctness\", \"findings\": [], \"residual_risks\": [], \"testing_gaps\": []}\nCRITICAL: SQL injection (shop.py:2)\nOverall: REQUEST_CHANGES",
+    ),
+    report(
+        "rejection for a file that is not there",
+        "{\"reviewer\": \"correctness\", \"findings\": [], \"residual_risks\": [], \"testing_gaps\": []}\nCRITICAL: SQL injection (missing.py:2)\nOverall: REQUEST_CHANGES",
     ),
     report(
         "contradiction in words",

@@ -138,10 +138,13 @@ pub struct Judgement {
     pub audit: Audit,
     /// Why the text may have left out a finding, by its form and by its words.
     pub incomplete: Vec<IncompleteReason>,
+    /// The sentence by which the reviewer rejects the change, if it does.
+    pub rejection: Option<String>,
 }
 
 /// Judges a review text by the findings that were read from it and by its words.
 pub fn judge(text: &str, reading: &Reading) -> Judgement {
+    let text = reading.unescaped.as_deref().unwrap_or(text);
     let votes = reading.votes.as_deref().unwrap_or_default();
     let prose = Prose::of(text, reading);
     let word = prose.word();
@@ -151,7 +154,7 @@ pub fn judge(text: &str, reading: &Reading) -> Judgement {
         .iter()
         .any(|vote| vote.grade.is_unmapped() || matches!(vote.grade.impact().level(), 1 | 2));
     let mut incomplete = reading.incomplete.clone();
-    let listed_blocks = votes.iter().any(|vote| vote.grade.blocks());
+    let listed_blocks = votes.iter().any(|vote| vote.grade.blocks() && vote.counts());
     incomplete.extend(prose.shortcomings(listed_blocks, reading));
     // An approval behind the last finding shows where the findings of a text without JSON end.
     let is_ended = reading.json_spans.is_empty() && prose.approves_last();
@@ -176,7 +179,8 @@ pub fn judge(text: &str, reading: &Reading) -> Judgement {
     };
     let approved = decided_by == DecidedBy::Conclusion
         && word == Some(Word::Approve)
-        && !prose.has_objection();
+        && !prose.has_objection()
+        && prose.bare_tag.is_none();
     let needs_fix = match decided_by {
         DecidedBy::Findings
         | DecidedBy::NamedSeverity
@@ -195,8 +199,19 @@ pub fn judge(text: &str, reading: &Reading) -> Judgement {
         ambiguous: !approved && !needs_fix,
     };
     let overruled = word == Some(Word::Approve) && !approved;
+    let rejection = prose.rejection().map(str::to_owned);
     let audit = Audit { word, decided_by, overruled, matches: prose.matches };
-    Judgement { outcome, audit, incomplete }
+    Judgement { outcome, audit, incomplete, rejection }
+}
+
+/// Returns true if the word of a verdict field asks for changes.
+pub(crate) fn refuses(word: &str) -> bool {
+    words::structured_verdict(word) == Some(Word::RequestChanges)
+}
+
+/// Returns true if a text is a word that rejects a change, and nothing else.
+pub(crate) fn is_rejection(text: &str) -> bool {
+    words::is_rejection(text)
 }
 
 /// What the prose of a review says.
@@ -232,8 +247,8 @@ impl Prose {
         for line in speech::lines(&OwnLines::of(text, &reading.json_spans)) {
             prose.line(&line);
         }
-        if let Some(summary) = &reading.envelope.summary {
-            prose.summary(summary);
+        for text in reading.envelope.summary.iter().chain(&reading.envelope.words) {
+            prose.member(text);
         }
         if let Some(word) = &reading.envelope.verdict {
             prose.structured_word(word);
@@ -252,16 +267,21 @@ impl Prose {
         self.concluded.or(elsewhere)
     }
 
-    /// Reads the summary of a report. An approval in the summary counts for nothing.
-    fn summary(&mut self, summary: &str) {
-        let lines = OwnLines::of(summary, &[]);
-        for line in speech::lines(&lines) {
-            for severity in words::severities(&line) {
-                self.take(&line, severity);
+    /// Reads a text that is a member of the report, such as its summary. An approval there counts
+    /// for nothing.
+    fn member(&mut self, text: &str) {
+        let mut own = OwnLines::of(text, &[]);
+        own.lines.iter_mut().for_each(|line| line.is_fenced = true);
+        for line in speech::lines(&own) {
+            let tag = severity_tag(line.raw).filter(|tag| tag.set_off && !tag.rest.is_empty());
+            if let Some(tag) = tag.filter(|tag| tag.grade.impact() <= Impact::MAJOR) {
+                let meaning = match tag.grade.impact().level() {
+                    0 => Meaning::Critical,
+                    _ => Meaning::Major,
+                };
+                self.take(&line, Seen { clause: line.raw, meaning });
             }
-            for objection in objections::objections(&line) {
-                self.take(&line, objection);
-            }
+            self.words_of(&line);
         }
     }
 
@@ -274,6 +294,11 @@ impl Prose {
                 self.bare_tag.get_or_insert_with(|| quoted(line.raw));
             }
         }
+        self.words_of(line);
+    }
+
+    /// Takes the deciding words of a line.
+    fn words_of(&mut self, line: &Line<'_>) {
         let seen = words::severities(line)
             .into_iter()
             .chain(words::test_failures(line))
@@ -329,17 +354,8 @@ impl Prose {
         self.sentences.iter().find(|(seen, _)| *seen == meaning).map(|(_, text)| text.as_str())
     }
 
-    /// Returns why the words of a report contradict its list of findings.
-    fn shortcomings(&self, listed_blocks: bool, reading: &Reading) -> Vec<IncompleteReason> {
-        let mut reasons = Vec::new();
-        if let Some(sentence) = self.sentence(Meaning::NotReviewed) {
-            let text = format!("the reviewer says that the change was not reviewed: `{sentence}`");
-            reasons.push(IncompleteReason::new(IncompleteKind::NotReviewed, text));
-        }
-        let Some(votes) = &reading.votes else { return reasons };
-        if listed_blocks {
-            return reasons;
-        }
+    /// Returns the first sentence by which the reviewer rejects the change.
+    fn rejection(&self) -> Option<&str> {
         let rejecting = [
             Meaning::Critical,
             Meaning::Major,
@@ -347,13 +363,29 @@ impl Prose {
             Meaning::Objection,
             Meaning::RequestChanges,
         ];
-        let rejected = rejecting.iter().find_map(|meaning| match meaning {
-            // A conclusion that approves takes back what was said before it.
-            Meaning::RequestChanges if self.word() != Some(Word::RequestChanges) => None,
-            meaning => self.sentence(*meaning),
-        });
+        let sentence = rejecting.iter().find_map(|meaning| self.sentence(*meaning));
+        sentence.or(self.bare_tag.as_deref())
+    }
+
+    /// Returns why the words of a report contradict its list of findings.
+    fn shortcomings(&self, listed_blocks: bool, reading: &Reading) -> Vec<IncompleteReason> {
+        let mut reasons = Vec::new();
+        if let Some(sentence) = self.sentence(Meaning::NotReviewed) {
+            let text = format!("the reviewer says that the change was not reviewed: `{sentence}`");
+            reasons.push(IncompleteReason::new(IncompleteKind::NotReviewed, text));
+        }
+        let not_covered = &reading.envelope.remarks.not_covered;
+        if let Some(first) = not_covered.first() {
+            let text =
+                format!("the reviewer did not look at all of the change: `{}`", quoted(first));
+            reasons.push(IncompleteReason::new(IncompleteKind::NotReviewed, text));
+        }
+        let Some(votes) = &reading.votes else { return reasons };
+        if listed_blocks {
+            return reasons;
+        }
         let concern = self.sentence(Meaning::Concern).filter(|_| votes.is_empty());
-        if let Some(sentence) = rejected.or(self.bare_tag.as_deref()).or(concern) {
+        if let Some(sentence) = self.rejection().or(concern) {
             let text = format!("its words reject the change, and its list does not: `{sentence}`");
             reasons.push(IncompleteReason::new(IncompleteKind::Contradiction, text));
         }

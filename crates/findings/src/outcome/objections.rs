@@ -7,28 +7,48 @@
 
 use super::Meaning;
 use super::clauses::clauses;
-use super::speech::Line;
+use super::speech::{Line, says_nothing};
 use super::words::{Seen, Words};
 
 /// Finds the objections of a line, at most one for each clause.
 pub(super) fn objections<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
-    if line.is_unchecked {
+    let is_label = line.is_heading() || line.said.trim_end().trim_end_matches('*').ends_with(':');
+    let is_empty_label = is_label && line.is_followed_by_none || says_none_at_the_end(&line.said);
+    if line.is_unchecked || is_empty_label {
         return Vec::new();
     }
     let found = clauses(&line.said, &[]).into_iter().filter(|clause| !clause.is_question);
     found
         .filter_map(|clause| {
-            let meaning = meaning_of(&Words::of(clause.text))?;
+            let meaning = meaning_of(&Words::of(before_condition(clause.text)))?;
+            if line.is_heading() && meaning == Meaning::Concern {
+                return None;
+            }
             Some(Seen { clause: clause.text, meaning })
         })
         .collect()
 }
 
+/// Returns true if a line ends in a colon and the word that there is nothing: `Must fix: none`.
+fn says_none_at_the_end(line: &str) -> bool {
+    let behind = line.rsplit_once(':').map(|(_, behind)| behind.trim());
+    behind.is_some_and(|behind| says_nothing(behind) && behind.split_whitespace().count() <= 2)
+        || line.trim_end().ends_with("(0)")
+}
+
+/// Returns a clause up to the condition behind it: what is said of a condition is no objection.
+fn before_condition(clause: &str) -> &str {
+    let conditions = [" if ", " unless ", " whether "];
+    let starts = ["if ", "unless ", "whether "];
+    if starts.iter().any(|start| clause.trim_start().to_lowercase().starts_with(start)) {
+        return "";
+    }
+    let end = conditions.iter().filter_map(|condition| clause.find(condition)).min();
+    &clause[..end.unwrap_or(clause.len())]
+}
+
 /// Returns the kind of objection that a clause makes, if it makes any.
 fn meaning_of(words: &Words<'_>) -> Option<Meaning> {
-    if words.any(&["if", "unless", "whether"]) {
-        return None;
-    }
     if says_not_reviewed(words) {
         return Some(Meaning::NotReviewed);
     }
@@ -45,16 +65,16 @@ const SUBJECTS: [&str; 14] = [
 ];
 
 /// Words that deny an ability.
-const INABILITIES: [&str; 11] = [
+const INABILITIES: [&str; 12] = [
     "cannot", "can't", "couldn't", "unable", "won't", "refuse", "decline", "didn't", "haven't",
-    "wasn't", "cant",
+    "wasn't", "cant", "don't",
 ];
 
 /// Returns true if a clause says that the change was not reviewed: "I cannot review this change".
 fn says_not_reviewed(words: &Words<'_>) -> bool {
-    const ACTS: [&str; 17] = [
+    const ACTS: [&str; 18] = [
         "review", "reviewed", "assess", "evaluate", "analyze", "analyse", "inspect", "examine",
-        "read", "access", "open", "view", "load", "process", "complete", "perform", "see",
+        "read", "access", "open", "view", "load", "process", "complete", "perform", "see", "find",
     ];
     const SERVICES: [&str; 4] = ["help", "assist", "comply", "fulfill"];
     const SPEAKERS: [&str; 7] = ["i", "we", "i'm", "i've", "reviewer", "sorry", "am"];
@@ -75,7 +95,8 @@ fn says_not_reviewed(words: &Words<'_>) -> bool {
         }
         let denied = (at.saturating_sub(5)..at).any(denies) && speaks(at);
         // "I did not see any issue" is a review.
-        let is_about_issues = words.within(at, 6, Words::is_issue);
+        let is_about_issues = words.within(at, 6, Words::is_issue)
+            || words.within(at, 2, |word| matches!(word, "anything" | "nothing"));
         denied
             && (serves || words.within(at, 6, |word| SUBJECTS.contains(&word)))
             && !is_about_issues
@@ -88,11 +109,17 @@ fn says_review_failed(words: &Words<'_>) -> bool {
     const FAILURES: [&str; 6] =
         ["skipped", "aborted", "impossible", "incomplete", "interrupted", "unreviewed"];
     let about_review = words.any(&["review", "reviewed", "unreviewed"]);
+    let could_not = (1..words.len()).any(|at| {
+        matches!(words.lower(at), "complete" | "completed" | "finish" | "finished" | "be")
+            && words.lower(at - 1) == "not"
+            && words.within(0, words.len(), |word| word == "could" || word == "not")
+            && words.any(&["could", "couldn't"])
+    });
     let not_done = (1..words.len()).any(|at| {
         matches!(words.lower(at), "reviewed" | "performed" | "completed" | "possible")
             && matches!(words.lower(at - 1), "not" | "never" | "wasn't")
     });
-    about_review && (words.any(&FAILURES) || not_done)
+    about_review && (words.any(&FAILURES) || not_done || could_not)
 }
 
 /// Returns true if a clause says that the change was not there to be read.
@@ -115,9 +142,9 @@ fn says_nothing_was_shown(words: &Words<'_>) -> bool {
 
 /// Returns true if a clause demands a fix, or that the change is not merged.
 fn demands_a_fix(words: &Words<'_>) -> bool {
-    const FIXED: [&str; 11] = [
-        "fixed", "addressed", "changed", "corrected", "resolved", "reverted", "removed",
-        "replaced", "rewritten", "repaired", "closed",
+    const FIXED: [&str; 9] = [
+        "fixed", "addressed", "changed", "corrected", "resolved", "reverted", "replaced",
+        "rewritten", "repaired",
     ];
     const MERGED: [&str; 9] =
         ["merge", "merged", "merging", "ship", "shipped", "land", "deploy", "deployed", "release"];
@@ -125,7 +152,7 @@ fn demands_a_fix(words: &Words<'_>) -> bool {
         ["not", "don't", "never", "cannot", "can't", "shouldn't", "mustn't", "unsafe"];
     let is_denied = |at: usize| {
         let denies = ["no", "none", "nothing", "neither", "zero"];
-        words.lower[..at].iter().any(|word| denies.contains(&word.as_str()))
+        words.lower[at.saturating_sub(4)..at].iter().any(|word| denies.contains(&word.as_str()))
             || matches!(words.lower(at.wrapping_sub(1)), "not" | "doesn't" | "don't" | "didn't")
     };
     let demand = (0..words.len()).any(|at| {
@@ -141,7 +168,12 @@ fn demands_a_fix(words: &Words<'_>) -> bool {
     });
     let stop = (0..words.len()).any(|at| {
         let denied = || (at.saturating_sub(5)..at).any(|before| NOT.contains(&words.lower(before)));
-        MERGED.contains(&words.lower(at)) && denied() && !words.any(&["reason", "no", "nothing"])
+        let is_description = ["does", "doesn't", "it", "function", "we", "never"];
+        MERGED.contains(&words.lower(at))
+            && denied()
+            && !words.any(&["reason", "nothing"])
+            && !is_description.contains(&words.lower(at.saturating_sub(2)))
+            && !is_description.contains(&words.lower(at.saturating_sub(1)))
     });
     demand || stop
 }
@@ -161,20 +193,26 @@ const TROUBLES: [&str; 13] = [
 
 /// Returns true if a clause tells of a defect in the change: "there is a serious SQL injection".
 fn tells_a_defect(words: &Words<'_>) -> bool {
-    const DENIALS: [&str; 12] = [
+    const DENIALS: [&str; 13] = [
         "no", "not", "none", "never", "without", "zero", "0", "cannot", "neither", "nor",
-        "nothing", "free",
+        "nothing", "free", "unable",
     ];
-    const REPAIRS: [&str; 13] = [
-        "fix", "resolv", "address", "prevent", "avoid", "remov", "mitigat", "guard", "eliminat",
-        "correct", "handl", "clos", "test",
+    const REPAIRS: [&str; 10] = [
+        "fix", "resolve", "address", "prevent", "avoid", "remove", "mitigate", "eliminate",
+        "correct", "handle",
     ];
+    let is_repair = |at: usize| {
+        let word = words.lower(at);
+        let is_noun = at > 0 && matches!(words.lower(at - 1), "this" | "the" | "a");
+        let ends = ["", "s", "es", "d", "ed", "ing"];
+        let stem = |verb: &str| ends.iter().any(|end| word.strip_prefix(verb) == Some(end));
+        !is_noun && REPAIRS.iter().any(|verb| stem(verb) || stem(verb.trim_end_matches('e')))
+    };
     let is_harmless = |at: usize| {
-        words.lower[..at].iter().any(|word| {
-            DENIALS.contains(&word.as_str())
-                || word.ends_with("n't")
-                || REPAIRS.iter().any(|stem| word.starts_with(stem))
-        })
+        let denies = |word: &String| DENIALS.contains(&word.as_str()) || word.ends_with("n't");
+        words.lower[..at].iter().any(denies)
+            || (0..at).any(is_repair)
+            || words.within(at, 4, |word| matches!(word, "resolved" | "fixed" | "addressed"))
     };
     (0..words.len()).any(|at| {
         let word = words.lower(at);

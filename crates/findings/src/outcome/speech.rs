@@ -2,6 +2,7 @@
 //!
 //! What stands in fences, quotes, comments, diffs or JSON is somebody else's text and is left out.
 
+use super::words;
 use crate::read::OwnLines;
 
 /// The most bytes of a line that are taken together.
@@ -74,18 +75,34 @@ struct Spoken<'t> {
 fn spoken<'t>(own: &'t OwnLines<'_>) -> Vec<Spoken<'t>> {
     let mut found: Vec<Spoken<'t>> = Vec::new();
     let (mut in_comment, mut in_diff, mut after_blank) = (false, false, true);
-    for own_line in &own.lines {
+    let last_close = own.lines.iter().rposition(|line| line.text.contains("-->"));
+    let mut in_alert = false;
+    for (at, own_line) in own.lines.iter().enumerate() {
+        let closes_later = last_close.is_some_and(|last| last > at);
         let line: &str = &own_line.text;
         let opens = line.find("<!--");
-        let hidden = in_comment || opens.is_some();
-        in_comment = (in_comment || opens.is_some()) && !line.contains("-->");
+        // A comment that is never closed hides nothing.
+        let is_closed = |from: usize| line[from..].contains("-->");
+        let hidden = in_comment || opens.is_some_and(|at| is_closed(at) || closes_later);
+        in_comment = closes_later
+            && (in_comment && !line.contains("-->") || opens.is_some_and(|at| !is_closed(at)));
+        let (line, hidden) = match (hidden, line.rfind("-->")) {
+            // What stands behind a comment is not part of it.
+            (true, Some(end)) => (&line[end + 3..], false),
+            (hidden, _) => (line, hidden),
+        };
         let starts_diff = line.starts_with("diff --git ") || line.starts_with("@@ ");
         in_diff = starts_diff || (in_diff && line.starts_with([' ', '+', '-', '\\', '@', 'i']));
         let in_list = found.last().is_some_and(|spoken| is_list_item(spoken.raw));
         let is_code =
             after_blank && !in_list && (line.starts_with("    ") || line.starts_with('\t'));
         after_blank = line.trim().is_empty();
-        if !hidden && !in_diff && !is_code && !is_quoted(line) && !line.trim().is_empty() {
+        // GitHub's alerts look like quotations, and are the reviewer's.
+        let quotes = line.trim_start().strip_prefix('>').map(str::trim_start);
+        in_alert = quotes.is_some_and(|text| in_alert || text.starts_with("[!"));
+        let line = if in_alert { quotes.unwrap_or(line) } else { line };
+        let is_quoted = is_quoted(line) && !in_alert;
+        if !hidden && !in_diff && !is_code && !is_quoted && !line.trim().is_empty() {
             let (number, is_fenced) = (own_line.number, own_line.is_fenced);
             found.extend(pieces(line).map(|raw| Spoken { number, raw, is_fenced }));
         }
@@ -176,8 +193,9 @@ fn names_a_conclusion(name: &str) -> bool {
 /// Blanks what stands in quotation marks, back-ticks or under a stroke. In a conclusion the word is
 /// often set in marks itself, and they are only taken off.
 fn without_quotes(line: &str, is_conclusion: bool) -> String {
-    let line = without_strokes(line);
-    if is_conclusion {
+    let line = without_tags(&without_strokes(line));
+    // A line that is nothing but a rejecting word is no quotation.
+    if is_conclusion || words::is_rejection(&line) {
         return line.replace(['"', '`', '“', '”'], " ");
     }
     let mut out = String::with_capacity(line.len());
@@ -209,6 +227,33 @@ fn without_quotes(line: &str, is_conclusion: bool) -> String {
     }
     // A mark that nothing closes quotes nothing.
     if closing.is_some() { line.replace(['"', '`', '“'], " ") } else { out }
+}
+
+/// Blanks tags such as `<verdict>`.
+fn without_tags(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(start) = rest.find('<') {
+        let inside = &rest[start + 1..];
+        let end = inside.find('>').filter(|end| {
+            let name = inside[..*end].trim_start_matches('/');
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_- ".contains(&b))
+        });
+        match end {
+            Some(end) => {
+                out.push_str(&rest[..start]);
+                out.push(' ');
+                rest = &inside[end + 1..];
+            }
+            None => {
+                out.push_str(&rest[..=start]);
+                rest = inside;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 fn without_strokes(line: &str) -> String {

@@ -42,7 +42,10 @@ pub(super) fn severities<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
             if !(meant || words.counts_issues(at)) {
                 continue;
             }
+            let is_past =
+                words.within(at, 5, |word| matches!(word, "resolved" | "fixed" | "addressed"));
             let denied = words.is_denied(at)
+                || is_past
                 || says_nothing(words.after_issues(at))
                 || (named && line.is_heading() && line.is_followed_by_none);
             let meaning = if denied { Meaning::Ignored } else { meaning };
@@ -64,8 +67,13 @@ pub(super) fn test_failures<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
         }
         let counted =
             words.count(at.wrapping_sub(2)).is_some() || words.count(at.wrapping_sub(1)).is_some();
+        let about_code = [
+            "when", "could", "might", "fix", "fixes", "fixed", "asserts", "assert", "checks",
+            "check", "verifies", "added", "adds", "covers",
+        ];
+        let is_header = line.raw.contains('|') && !line.raw.bytes().any(|b| b.is_ascii_digit());
         let supposed = words.any(&["if", "would", "unless", "whenever"])
-            || !counted && words.any(&["when", "could", "might"]);
+            || !counted && (is_header || words.any(&about_code));
         let denied = supposed || words.is_denied(at) || words.is_past();
         let meaning = if denied { Meaning::Ignored } else { Meaning::TestFailure };
         seen.push(Seen { clause: sentence, meaning });
@@ -81,6 +89,11 @@ pub(super) fn verdicts<'l>(line: &'l Line<'_>) -> Vec<Seen<'l>> {
         let words = Words::of(clause.text);
         let meaning = match (words.approval(), words.changes(line.is_conclusion)) {
             (None, None) => continue,
+            // The word of the form itself asks for changes, whatever reason is given beside it.
+            (None, Some(at)) if words.is_form_word(at) && !words.is_denied(at) => {
+                let is_other = line.is_unchecked || says_none(clause.after) || words.any(&["said"]);
+                if is_other { Meaning::Ignored } else { Meaning::RequestChanges }
+            }
             _ if line.is_unchecked || clause.is_question => Meaning::Ignored,
             _ if Words::of(clause.sentence).is_past() => Meaning::Ignored,
             // "APPROVE or REQUEST_CHANGES" names the choice and makes none.
@@ -145,10 +158,24 @@ fn changes_meaning(words: &Words<'_>, at: usize) -> Meaning {
     if supposed || words.is_denied(at) { Meaning::Ignored } else { Meaning::RequestChanges }
 }
 
+/// Returns true if a text is a word that rejects a change, and nothing else.
+pub(super) fn is_rejection(text: &str) -> bool {
+    const WORDS: [&str; 26] = [
+        "request_changes", "requests_changes", "changes_requested", "change_requested",
+        "needs_changes", "needs_work", "needs_fix", "needs_revision", "not_ready", "not_approved",
+        "unapproved", "un_approved", "rejected", "reject", "deny", "denied", "nack", "block",
+        "blocked", "fail", "failed", "incomplete", "unsafe", "no_go", "incorrect",
+        "patch_is_incorrect",
+    ];
+    let bare = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    WORDS.contains(&bare.replace([' ', '-'], "_").as_str())
+}
+
 /// Reads the word of a verdict field.
 pub(super) fn structured_verdict(word: &str) -> Option<Word> {
     let words = Words::of(word);
-    let refused = words.changes(true).is_some()
+    let refused = is_rejection(word)
+        || words.changes(true).is_some()
         || words.any(&["fail", "failed", "block", "blocked", "reject", "rejected", "no"])
         || words.any(&NEGATIONS);
     if refused {
@@ -371,14 +398,20 @@ impl<'c> Words<'c> {
                 "tests" | "test" | "cases" | "checks" | "were" | "was" | "found"
             )
         });
-        let Some(behind) = behind else { return false };
+        let Some(behind) = behind else {
+            // `Failed tests: []` and `Failed tests: –` have no word behind the colon.
+            let last = self.all.last().map_or(0, |word| word.at + word.text.len());
+            let rest = self.clause[last..].trim();
+            return rest.starts_with(':') && rest.len() > 1;
+        };
         let (before, word) = (&self.all[behind - 1], &self.all[behind]);
         let gap = &self.clause[before.at + before.text.len()..word.at];
         gap.contains([':', '|', '=', '(', '-', '–', '—'])
-            && matches!(
-                word.text.to_lowercase().as_str(),
-                "0" | "none" | "zero" | "no" | "nil" | "n/a" | "nothing"
-            )
+            && (self.clause[word.at..].to_lowercase().starts_with("n/a")
+                || matches!(
+                    word.text.to_lowercase().as_str(),
+                    "0" | "none" | "zero" | "no" | "nil" | "nothing"
+                ))
     }
 
     /// Says whether it is tests that the word at `at` is about.
@@ -395,6 +428,11 @@ impl<'c> Words<'c> {
         self.lower[from..at].iter().any(|word| {
             matches!(word.as_str(), "test" | "tests" | "suite") || word.starts_with("test_")
         })
+    }
+
+    /// Returns true if the word is `REQUEST_CHANGES` or `CHANGES_REQUESTED` in capitals.
+    fn is_form_word(&self, at: usize) -> bool {
+        matches!(self.all[at].text, "REQUEST_CHANGES" | "CHANGES_REQUESTED")
     }
 
     fn approval(&self) -> Option<usize> {

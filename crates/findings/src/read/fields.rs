@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::json::Json;
 use super::{Envelope, prose};
 use crate::grade::{Grade, Native, Scheme};
+use crate::outcome;
 use crate::path::RepoPath;
 use crate::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
 
@@ -17,8 +18,32 @@ const DESCRIPTIONS: [&str; 8] = [
 ];
 const FILES: [&str; 6] = ["file", "path", "filename", "file_path", "filePath", "location"];
 const SEVERITIES: [&str; 4] = ["severity", "level", "priority", "severity_level"];
-const VERDICTS: [&str; 7] =
-    ["verdict", "decision", "recommendation", "overall", "conclusion", "outcome", "status"];
+const VERDICTS: [&str; 9] = [
+    "verdict", "decision", "recommendation", "overall", "conclusion", "outcome", "status",
+    "final_verdict", "overall_verdict",
+];
+
+/// Further keys that may hold a verdict.
+const OTHER_VERDICTS: [&str; 7] =
+    ["state", "result", "review_decision", "action", "event", "assessment", "overall_correctness"];
+
+/// Flags that reject a change where they are false.
+const APPROVING_FLAGS: [&str; 9] = [
+    "approved", "approve", "passed", "ok", "success", "mergeable", "ready", "ready_to_merge",
+    "lgtm",
+];
+
+/// Flags that reject a change, or the review of it, where they are true.
+const REJECTING_FLAGS: [&str; 10] = [
+    "block", "blocked", "blocking", "needs_fix", "needs_changes", "has_critical_issues",
+    "has_major_issues", "has_test_failures", "truncated", "incomplete",
+];
+
+/// Members of a report that hold sentences of the reviewer.
+const SENTENCES: [&str; 10] = [
+    "notes", "note", "comment", "message", "reason", "explanation", "analysis", "review",
+    "refusal", "error",
+];
 
 /// The keys by which a finding, or what stands around it, is told from text.
 pub(super) const KEYS: [&str; 42] = [
@@ -70,6 +95,20 @@ fn severity_word<'j>(item: &'j Json<'_>) -> Option<&'j str> {
         // `type` holds an issue type in one form and a severity in another.
         word(&"type").filter(|word| Grade::is_word(word))
     })
+}
+
+/// Returns the worst of the severities that a finding states. One that no vocabulary knows may be
+/// the worst of all.
+fn worst_severity(item: &Json<'_>) -> Option<Grade> {
+    let words = SEVERITIES.iter().filter_map(|key| item.get(key)).flat_map(|value| match value {
+        Json::Array(items) => items.iter().filter_map(Json::as_text).collect(),
+        value => value.as_text().into_iter().collect::<Vec<&str>>(),
+    });
+    let grades = words.filter(|word| !word.trim().is_empty()).map(Grade::from_word);
+    let worst = grades.min_by(|a, b| {
+        b.is_unmapped().cmp(&a.is_unmapped()).then_with(|| a.impact().cmp(&b.impact()))
+    });
+    worst.or_else(|| severity_word(item).map(Grade::from_word))
 }
 
 /// Splits an object in which a finding's key stands twice: two findings that lost the brackets
@@ -181,7 +220,7 @@ impl<'j, 'a> Reader<'j, 'a, '_> {
     }
 
     fn grade(&mut self, group: Option<&str>) -> Grade {
-        let stated = severity_word(self.item).map(Grade::from_word);
+        let stated = worst_severity(self.item);
         let grouped = || group.map(Grade::from_word).filter(|grade| !grade.is_unmapped());
         let grade = stated.or_else(grouped).unwrap_or_else(|| {
             self.faults.push("no severity".to_owned());
@@ -403,7 +442,7 @@ fn whole(text: &str) -> Option<u32> {
     })
 }
 
-/// Takes a fraction for what it is: nobody is one per cent sure.
+/// Returns a fraction as a percentage: no reviewer is one per cent sure.
 fn as_percent(number: f64) -> f64 {
     if (0.0..=1.0).contains(&number) { number * 100.0 } else { number }
 }
@@ -433,6 +472,7 @@ pub(super) fn envelope(review: &Json<'_>, envelope: &mut Envelope) {
     fill(&mut envelope.reviewer, "reviewer");
     fill(&mut envelope.family, "model_family");
     fill(&mut envelope.summary, "summary");
+    envelope.words.extend(SENTENCES.iter().flat_map(|key| text_list(review.get(key))));
     envelope.independence_verified |=
         review.get("independence_verified") == Some(&Json::Bool(true));
     for (list, key) in [
@@ -464,13 +504,22 @@ fn text_list(value: Option<&Json<'_>>) -> Vec<String> {
     }
 }
 
-/// Gives the word by which a review object sums itself up.
-pub(super) fn verdict_word(object: &Json<'_>) -> Option<String> {
-    let word = VERDICTS.iter().find_map(|key| object.get(key).and_then(Json::as_text));
-    match (word, object.get("approved")) {
-        (Some(word), _) => Some(word.to_owned()),
-        (None, Some(Json::Bool(true))) => Some("APPROVED".to_owned()),
-        (None, Some(Json::Bool(false))) => Some("REQUEST_CHANGES".to_owned()),
-        (None, _) => None,
-    }
+/// Returns the word by which a review object sums itself up, or the word `before` of another one. Of
+/// several words, one that asks for changes counts: a verdict counts against a report.
+pub(super) fn verdict_word(object: &Json<'_>, before: Option<String>) -> Option<String> {
+    let words = VERDICTS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
+    // Other keys hold other words as well, so that only a plain rejection counts there.
+    let rejecting = OTHER_VERDICTS.iter().filter_map(|key| object.get(key).and_then(Json::as_text));
+    let rejecting = rejecting.filter(|word| outcome::is_rejection(word));
+    let is = |key: &str, flag: bool| object.get(key) == Some(&Json::Bool(flag));
+    let refuses = APPROVING_FLAGS.iter().any(|key| is(key, false))
+        || REJECTING_FLAGS.iter().any(|key| is(key, true));
+    let all: Vec<String> = before
+        .into_iter()
+        .chain(refuses.then(|| "REQUEST_CHANGES".to_owned()))
+        .chain(words.chain(rejecting).map(str::to_owned))
+        .chain(is("approved", true).then(|| "APPROVED".to_owned()))
+        .collect();
+    let refusing = all.iter().find(|word| outcome::refuses(word));
+    refusing.or(all.first()).cloned()
 }

@@ -19,6 +19,12 @@ const CLOSED_LISTS: [&str; 9] = [
     "repairs",
 ];
 
+/// Names of lists beside the findings that hold defects as well.
+const DEFECT_LISTS: [&str; 9] = [
+    "blockers", "critical", "critical_issues", "high", "must_fix", "bugs", "defects",
+    "required_changes", "problems",
+];
+
 /// Words by which JSON that was not understood may be a finding.
 const FINDING_SIGNS: [&str; 9] =
     ["severity", "findings", "issues", "P0", "P1", "CRITICAL", "HIGH", "MAJOR", "BLOCKER"];
@@ -65,6 +71,9 @@ pub(super) fn find(text: &str, root: Option<&str>) -> Found {
             continue;
         }
         suspects.add(start, end, &parsed);
+        if is_broken_off(bytes, start, &parsed.repairs) {
+            gatherer.lose("JSON that is not closed", &text[start..end]);
+        }
         let is_sound = parsed.repairs.iter().all(|repair| repair.kind == RepairKind::MisspeltKey);
         // JSON may stand inside of what only looked like JSON.
         let look_inside = !is_sound && allowance.rescan(end - start);
@@ -75,7 +84,24 @@ pub(super) fn find(text: &str, root: Option<&str>) -> Found {
 
 /// Returns true if JSON goes on behind the end of a value, which has a bracket too many inside.
 fn goes_on(bytes: &[u8], end: usize) -> bool {
-    matches!(bytes.get(scan::skip_space(bytes, end)), Some(b',' | b']' | b'}' | b':'))
+    let next = scan::skip_space(bytes, end);
+    match bytes.get(next) {
+        Some(b',' | b']' | b'}') => true,
+        Some(b'"') => {
+            let word = scan::word_end(bytes, next + 1);
+            word > next + 1
+                && bytes.get(word) == Some(&b'"')
+                && scan::colon_follows(bytes, word + 1)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if an object begins with a key in quotation marks and is never closed.
+fn is_broken_off(bytes: &[u8], start: usize, repairs: &[Repair]) -> bool {
+    bytes[start] == b'{'
+        && bytes.get(scan::skip_space(bytes, start + 1)) == Some(&b'"')
+        && repairs.iter().any(|repair| repair.kind == RepairKind::Truncated)
 }
 
 /// Pieces of a text that look like JSON with a finding, and gave none.
@@ -155,6 +181,8 @@ struct Gatherer<'r> {
     surplus: usize,
     /// Whether an object of the value at hand has a key twice.
     has_repeated_keys: bool,
+    /// Whether a list of findings in the value at hand holds texts.
+    has_listed_texts: bool,
     /// Whether a finding stands in no list, so that nothing shows where the findings end.
     is_open: bool,
 }
@@ -166,6 +194,7 @@ impl<'r> Gatherer<'r> {
             found: Found::default(),
             surplus: 0,
             has_repeated_keys: false,
+            has_listed_texts: false,
             is_open: false,
         }
     }
@@ -189,7 +218,14 @@ impl<'r> Gatherer<'r> {
                             let is_closed = is_synthesis && is_one_of(&CLOSED_LISTS, key);
                             !is_closed && !is_one_of(&LIST_KEYS, key)
                         });
-                        waiting.extend(others.map(|(_, inner)| (inner, depth + 1)));
+                        for (key, inner) in others {
+                            match inner {
+                                Json::Array(items) if is_one_of(&DEFECT_LISTS, key) => {
+                                    held |= self.defect_list(key, items);
+                                }
+                                inner => waiting.push((inner, depth + 1)),
+                            }
+                        }
                     } else if is_bare_finding(value) {
                         self.is_open |= depth == 0;
                         held |= self.item(value, None);
@@ -218,6 +254,11 @@ impl<'r> Gatherer<'r> {
         if std::mem::take(&mut self.has_repeated_keys) {
             repairs.push(Repair { kind: RepairKind::RepeatedKey, at });
         }
+        // Two texts of a list that lost the mark between them are one text.
+        let has_texts = std::mem::take(&mut self.has_listed_texts);
+        if has_texts && repairs.iter().any(|repair| repair.kind != RepairKind::ExtraComma) {
+            repairs.push(Repair { kind: RepairKind::Skipped, at });
+        }
         held
     }
 
@@ -236,6 +277,16 @@ impl<'r> Gatherer<'r> {
             ),
         };
         self.found.incomplete.push(reason);
+    }
+
+    /// Takes a list beside the findings whose name says that it holds defects. An item without a
+    /// severity has that of the name, or blocks.
+    fn defect_list(&mut self, name: &str, items: &[Json<'_>]) -> bool {
+        let take = |gatherer: &mut Self, item: &Json<'_>| match item {
+            Json::Text(_) | Json::Array(_) => gatherer.listed_item(item),
+            item => gatherer.item(item, Some(name)),
+        };
+        items.iter().filter(|item| take(self, item)).count() > 0
     }
 
     /// Takes every list of findings that a review has.
@@ -292,6 +343,7 @@ impl<'r> Gatherer<'r> {
 
     /// Takes an item of a list that is named one of findings: there even a bare text is one.
     fn listed_item(&mut self, item: &Json<'_>) -> bool {
+        self.has_listed_texts |= matches!(item, Json::Text(_));
         match item {
             Json::Text(text) if placeholder::is_placeholder(text) => {
                 self.lose("a placeholder stands in the list of findings", text);
@@ -366,6 +418,11 @@ impl<'r> Gatherer<'r> {
             self.found.lost += usize::from(matches!(item, Json::Object(_) | Json::Text(_)));
             return false;
         };
+        if placeholder::is_placeholder(&vote.title)
+            && placeholder::is_placeholder(&vote.description)
+        {
+            self.lose("a placeholder stands in the list of findings", &vote.title);
+        }
         let votes = self.found.votes.get_or_insert_default();
         if votes.len() < MAX_FINDINGS {
             votes.push(vote);
@@ -387,9 +444,8 @@ impl<'r> Gatherer<'r> {
     }
 
     fn verdict_of(&mut self, object: &Json<'_>) {
-        if self.found.envelope.verdict.is_none() {
-            self.found.envelope.verdict = fields::verdict_word(object);
-        }
+        let verdict = &mut self.found.envelope.verdict;
+        *verdict = fields::verdict_word(object, verdict.take());
     }
 
     fn finish(mut self, text: &str, suspects: &Suspects) -> Found {

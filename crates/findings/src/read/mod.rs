@@ -121,6 +121,19 @@ impl RepairKind {
         }
     }
 
+    /// Returns true if such a repair may give a finding another place or quote.
+    fn is_guess(self) -> bool {
+        self.may_lose()
+            || matches!(
+                self,
+                RepairKind::Quote
+                    | RepairKind::Escape
+                    | RepairKind::MissingColon
+                    | RepairKind::UnquotedValue
+                    | RepairKind::MisspeltKey
+            )
+    }
+
     /// Returns true if a finding, or a part of one, may be lost or changed by such a repair.
     fn may_lose(self) -> bool {
         match self {
@@ -214,8 +227,10 @@ pub struct Envelope {
     pub independence_verified: bool,
     /// Its summary.
     pub summary: Option<String>,
-    /// Its verdict, in its own word.
+    /// Its verdict, in its own word. Of several, one that asks for changes.
     pub verdict: Option<String>,
+    /// Sentences in other members of the report, such as `notes` or `reason`.
+    pub words: Vec<String>,
     /// What it says besides.
     pub remarks: Remarks,
 }
@@ -240,6 +255,8 @@ pub struct Reading {
     pub lost: usize,
     /// Why the text may have left out a finding; empty where the list of findings is whole.
     pub incomplete: Vec<IncompleteReason>,
+    /// The text that was read in place of the given one, where all its quotes were escaped.
+    pub unescaped: Option<String>,
     /// The parts of the text that were read as JSON, as byte ranges in order.
     pub json_spans: Vec<(usize, usize)>,
     /// Whether there was anything to read.
@@ -268,9 +285,11 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
         return unusable(Rejected::new("the text is empty", text));
     }
     let mut found = find::find(text, root);
-    if found.votes.is_none() {
-        retry_unescaped(text, root, &mut found);
-    }
+    let unescaped = match found.votes {
+        Some(_) => None,
+        None => retry_unescaped(text, root, &mut found),
+    };
+    let text = unescaped.as_deref().unwrap_or(text);
     if let Some(votes) = &mut found.votes
         && drop_repeated(votes)
     {
@@ -281,8 +300,14 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
         Some(votes) => from_json(text, &own, root, votes, found),
         None => from_prose(text, &own, root, found),
     };
+    if own.ends_in_fence && reading.votes.is_some() {
+        let text = "the text ends in a code fence that is not closed";
+        reading.incomplete.push(IncompleteReason::new(IncompleteKind::OpenList, text));
+    }
     reject_quoted_findings(&own, root, &mut reading);
     reading.note_rejected();
+    drop(own);
+    reading.unescaped = unescaped;
     reading
 }
 
@@ -303,26 +328,25 @@ fn unusable(rejected: Rejected) -> Reading {
 }
 
 /// Reads JSON whose quotes were all escaped, or all doubled, as happens when it is wrapped into
-/// another format.
-fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) {
-    let Some(start) = text.find(['{', '[']) else { return };
-    let body = &text[start..];
+/// another format. Returns the text without these escapes, if a review stands in it.
+fn retry_unescaped(text: &str, root: Option<&str>, found: &mut find::Found) -> Option<String> {
+    let start = text.find(['{', '['])?;
     let mut plain: Vec<Cow<'_, str>> = Vec::new();
-    if body.contains("\"\":") {
-        plain.push(Cow::Owned(body.replace("\"\"", "\"")));
+    if text.contains("\"\":") {
+        plain.push(Cow::Owned(text.replace("\"\"", "\"")));
     }
-    if body.contains("\\\"") {
-        plain.push(scan::unescape(body).0);
+    if text.contains("\\\"") {
+        plain.push(scan::unescape(text).0);
     }
     for plain in plain {
         let again = find::find(&plain, root);
         if again.votes.is_some() {
             *found = again;
-            found.json_spans = vec![(start, text.len())];
             found.repairs.insert(0, Repair { kind: RepairKind::EscapedJson, at: start });
-            return;
+            return Some(plain.into_owned());
         }
     }
+    None
 }
 
 /// Takes out what stands there twice; says whether anything did.
@@ -367,6 +391,9 @@ fn from_json(
         Some(summary) => summary.clone(),
         None => prose::opening(&prose::without(text, &found.json_spans), SUMMARY_CHARS),
     };
+    // What was guessed in one place may have changed any of the findings.
+    let is_repaired = found.repairs.iter().any(|repair| repair.kind.is_guess());
+    votes.iter_mut().for_each(|vote| vote.is_repaired = is_repaired);
     // A report is compact as a whole: one finding without evidence in a full report lacks it.
     let is_compact = votes.iter().all(|vote| vote.is_compact);
     votes.iter_mut().for_each(|vote| vote.is_compact = is_compact);
@@ -429,6 +456,7 @@ impl Reading {
             rejected: found.rejected,
             lost: found.lost,
             incomplete: found.incomplete,
+            unescaped: None,
             json_spans: found.json_spans,
             usable: true,
         }

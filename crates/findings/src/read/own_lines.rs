@@ -16,6 +16,8 @@ pub(crate) struct OwnLines<'t> {
     pub(crate) lines: Vec<OwnLine<'t>>,
     /// The lines inside of fences that quote, with their numbers, counted from 1.
     pub(crate) quoted: Vec<(usize, &'t str)>,
+    /// Whether the text ends in a fence that is open and holds no JSON that was read.
+    pub(crate) ends_in_fence: bool,
 }
 
 /// One line of a reviewer's own words.
@@ -61,7 +63,9 @@ impl<'t> OwnLines<'t> {
             let last = block.last.unwrap_or(numbered.len());
             let fenced = &numbered[at..last];
             let end = fenced.last().map_or(line, |(_, line)| line);
-            let quotes = block.last.is_some() && !holds_all(&block) && !spans.touch(line, end);
+            let holds_json = spans.touch(line, end);
+            let quotes = block.last.is_some() && !holds_all(&block) && !holds_json;
+            sorted.ends_in_fence = block.last.is_none() && !holds_json;
             for &(number, line) in fenced.iter().filter(|(_, line)| !is_fence(line)) {
                 if quotes {
                     sorted.quoted.push((number, line));

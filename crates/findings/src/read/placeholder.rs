@@ -11,7 +11,7 @@ const PLACEHOLDERS: [&str; 26] = [
 /// Returns true if a text in a list of findings names no finding: `...`, `TODO`, `see below`.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let lower = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    PLACEHOLDERS.contains(&lower.as_str())
+    PLACEHOLDERS.contains(&lower.as_str()) || lower.ends_with("omitted for brevity")
 }
 
 #[cfg(test)]
@@ -20,7 +20,17 @@ mod tests {
 
     #[test]
     fn only_words_that_name_no_finding_are_placeholders() {
-        for text in ["...", "…", "TODO", "[TBD]", "see below", "(see above)", "<more>", "None."] {
+        for text in [
+            "...",
+            "…",
+            "TODO",
+            "Other findings omitted for brevity.",
+            "[TBD]",
+            "see below",
+            "(see above)",
+            "<more>",
+            "None.",
+        ] {
             assert!(is_placeholder(text), "{text}");
         }
         for text in ["SQL injection", "see below: the lock is not held", "no input validation"] {

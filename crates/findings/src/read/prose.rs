@@ -70,6 +70,11 @@ fn is_count(rest: &str) -> bool {
     let mut words = lower
         .split(|c: char| !c.is_alphanumeric() && c != '/')
         .filter(|word| !word.is_empty() && *word != "/");
+    // `Critical: 0, High: 0` counts several, and `| Critical | High |` heads a table of counts.
+    let counts = |word: &str| Grade::is_word(word) || word.bytes().all(|b| b.is_ascii_digit());
+    if words.clone().count() > 0 && words.clone().all(counts) {
+        return true;
+    }
     let Some(first) = words.next() else { return false };
     let is_number = first.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number && !matches!(first, "none" | "n/a" | "nil" | "zero" | "nothing" | "no") {

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use super::json::Json;
 
 /// Keys of a report.
-const REPORT_KEYS: [&str; 4] = ["findings", "issues", "issues_found", "reviewer"];
+const REPORT_KEYS: [&str; 7] =
+    ["findings", "issues", "issues_found", "reviewer", "verdict", "approved", "summary"];
 
 /// Keys of a finding that decide what becomes of the finding.
 const FINDING_KEYS: [&str; 10] = [
@@ -65,7 +66,7 @@ fn takes(key: &str, value: &Json<'_>) -> bool {
         }
         "evidence" => matches!(value, Json::Array(_) | Json::Text(_)),
         "line" | "line_number" | "confidence" => matches!(value, Json::Number(_) | Json::Text(_)),
-        "pre_existing" => matches!(value, Json::Bool(_)),
+        "pre_existing" | "approved" => matches!(value, Json::Bool(_)),
         _ => matches!(value, Json::Text(_)),
     }
 }

@@ -14,6 +14,8 @@ pub(crate) fn unlisted(lines: Vec<Vote>, listed: &[Vote]) -> Vec<Vote> {
     if lines.is_empty() {
         return lines;
     }
+    // A vote that is set apart, or not sure enough, covers no line that is meant.
+    let listed: Vec<&Vote> = listed.iter().filter(|vote| vote.counts()).collect();
     let places: HashSet<(&str, u32, u8)> = listed
         .iter()
         .filter_map(|vote| {

@@ -237,3 +237,110 @@ fn ready_names_findings_that_were_held_back() {
         "#]],
     );
 }
+
+/// Texts that reject the change, lost something or hide something, each with no finding that blocks.
+#[test]
+fn no_disguise_of_a_rejection_reads_as_a_pass() {
+    for text in [
+        // Quotes that are escaped or doubled do not make words part of the JSON.
+        "{\"findings\"\": []}\n\nCRITICAL: SQL injection in db.py:10",
+        "[CRITICAL] db.py:10: SQL injection\n\n{\"findings\"\": []}",
+        "{\\\"findings\\\": []}\n\nREQUEST_CHANGES",
+        "{\"\"findings\"\": []}\n\nI cannot review this change.",
+        // Two texts of a list that lost the mark between them.
+        "{\"findings\":[\"LOW: a.py:3 typo,\"CRITICAL: db.py:10 SQL injection\"]}",
+        "{\"findings\":[\"LOW: a.py:3 typo\"\"CRITICAL: db.py:10 SQL injection\"]}",
+        // A verdict that is misspelt, damaged, the second one, or under another name.
+        "{\"findings\": [], \"\"approved\": false}",
+        "{\"verdic\":\"REQUEST_CHANGES\",\"findings\":[]}",
+        "{\"aproved\":false,\"findings\":[]}",
+        "{\"findings\": [], \"verdict\": \"approve\", \"status\": \"REQUEST_CHANGES\"}",
+        "{\"findings\": [], \"verdict\": \"not_ready\"}",
+        "{\"findings\": [], \"event\": \"REQUEST_CHANGES\"}",
+        "{\"findings\": [], \"overall_correctness\": \"patch is incorrect\"}",
+        "{\"findings\": [], \"ready_to_merge\": false}",
+        "{\"findings\": [], \"truncated\": true}",
+        // Words in other members.
+        "{\"findings\": [], \"summary\": \"REQUEST_CHANGES\"}",
+        "{\"findings\": [], \"summary\": \"3 tests failed.\"}",
+        "{\"findings\": [], \"summary\": \"P0: SQL injection in db.py:10\"}",
+        "{\"findings\": [], \"reason\": \"I cannot review this change.\"}",
+        "{\"findings\": [], \"not_covered\": [\"src/auth.py\"]}",
+        // Other lists.
+        "{\"findings\": [], \"blockers\": [\"SQL injection in login\"]}",
+        "{\"findings\": [], \"critical\": [{\"description\": \"SQL injection\"}]}",
+        // Placeholders with a severity.
+        "{\"findings\": [\"low: ...\"]}",
+        "{\"findings\": [{\"severity\":\"low\",\"title\":\"See above\"}]}",
+        // A finding that does not count does not answer the words.
+        "REQUEST_CHANGES\n\n{\"findings\":[{\"title\":\"Old bug\",\"severity\":\"P0\",\"file\":\"src/a.py\",\"line\":3,\"pre_existing\":true}]}",
+        "3 tests failed.\n\n{\"findings\":[{\"title\":\"Bug\",\"severity\":\"P0\",\"file\":\"src/a.py\",\"line\":3,\"confidence\":25}]}",
+        "REQUEST_CHANGES\n\n{\"findings\": []}\n\nVerdict: APPROVE",
+        // Two severities in one finding.
+        "{\"findings\":[{\"severity\":\"low\",\"priority\":\"P0\",\"title\":\"SQL injection\",\"file\":\"a.py\",\"line\":3}]}",
+        // Words in Markdown dress.
+        "`REQUEST_CHANGES`\n{\"findings\": []}",
+        "<verdict>REQUEST_CHANGES</verdict>\n{\"findings\": []}",
+        "> [!CAUTION]\n> Do not merge this.\n\n{\"findings\": []}",
+        "<!-- reviewed --> REQUEST_CHANGES\n{\"findings\": []}",
+        "{\"findings\": []}\n<!-- review\nREQUEST_CHANGES",
+        // Words beside the rejection do not cancel it.
+        "REQUEST_CHANGES because the function returns null.\n{\"findings\": []}",
+        "There is no input validation and this must be fixed.\n{\"findings\": []}",
+        "This must be fixed if we want to ship on Friday.\n{\"findings\": []}",
+        "The handler has a SQL injection.\n{\"findings\": []}",
+        "Could not complete the review.\n{\"findings\": []}",
+    ] {
+        let found = synthesis(text);
+        let is_stopped = matches!(found.verdict.state, State::Incomplete | State::NotReady);
+        assert!(is_stopped, "{text}\n{:?}", found.verdict);
+        assert!(!answer::parse(text.as_bytes(), Format::Auto, None).0.outcome.approved, "{text}");
+    }
+}
+
+#[test]
+fn a_cut_before_the_findings_leaves_no_approval() {
+    for text in [
+        "{\"verdict\": \"approve\", \"summary\": \"fine\", \"findings",
+        "{\"verdict\": \"approve",
+        "{\"approved\": true, \"issues",
+        "Verdict: APPROVE\n\n```json\n{\"findings",
+        "APPROVE\n\nCRITICAL",
+    ] {
+        assert!(!answer::parse(text.as_bytes(), Format::Auto, None).0.outcome.approved, "{text}");
+    }
+}
+
+#[test]
+fn counts_of_zero_and_empty_sections_are_no_objections() {
+    for words in [
+        "Critical: 0, High: 0, Medium: 0, Low: 0",
+        "CRITICAL: 0 | HIGH: 0 | MEDIUM: 0 | LOW: 0",
+        "P0: 0 | P1: 0 | P2: 0",
+        "| Critical | High | Medium | Low |\n|---|---|---|---|\n| 0 | 0 | 0 | 0 |",
+        "### Critical Issues\n\nNone.",
+        "**Critical Issues:** None",
+        "Blocking issues: none",
+        "#### Must fix\n\nNone.",
+        "Must fix: none",
+        "| Tests | Passed | Failed |\n|---|---|---|\n| 42 | 42 | 0 |",
+        "Failing tests: N/A",
+        "Failed tests: []",
+        "This fixes the failing test.",
+        "The test asserts that login fails with a wrong password.",
+        "I was unable to find any issues.",
+        "I can't see anything wrong with this change.",
+        "2 critical issues were resolved.",
+        "The file handle must be closed, which the with block does.",
+        "The function does not merge duplicate keys, as documented.",
+    ] {
+        for text in
+            [format!("{words}\n\n{{\"findings\": []}}"), format!("{{\"findings\": []}}\n\n{words}")]
+        {
+            let found = synthesis(&text);
+            assert_eq!(found.verdict.state, State::Ready, "{text}\n{:?}", found.verdict);
+        }
+    }
+    let shortcode = "{\"findings\": []}\n\n:white_check_mark: No issues";
+    assert_eq!(state(shortcode), State::Ready);
+}

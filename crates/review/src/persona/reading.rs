@@ -280,6 +280,7 @@ impl<'a> Reading<'a> {
         self.report.rejected.extend(report.rejected);
         self.report.lost += report.lost;
         self.report.incomplete.extend(report.incomplete);
+        self.report.rejection = self.report.rejection.take().or(report.rejection);
         let (all, more) = (&mut self.report.remarks, report.remarks);
         all.residual_risks.extend(more.residual_risks);
         all.testing_gaps.extend(more.testing_gaps);

@@ -481,6 +481,10 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn set_key(&mut self, key: Cow<'a, str>) -> Step<'a> {
+        if key.trim().is_empty() {
+            // A doubled quote before a key leaves an empty one.
+            self.repair(RepairKind::Skipped);
+        }
         if let Some(Frame::Object { key: slot, .. }) = self.stack.last_mut() {
             *slot = Some(key);
         }

@@ -26,9 +26,20 @@ fn is_approved(text: &str) -> bool {
     answer::parse(text.as_bytes(), Format::Auto, None).0.outcome.approved
 }
 
-/// Returns true if a text is a report as its form's schema wants it: then it means what it says,
-/// whatever it came from.
+/// Returns true if a text is a report as its form's schema wants it, or has such reports in fences
+/// that are all closed: then it means what it says, whatever it came from.
 fn is_valid_report(text: &str) -> bool {
+    let parts: Vec<&str> = text.split("```").collect();
+    let fenced = parts.iter().skip(1).step_by(2).map(|part| part.trim_start_matches("json"));
+    let is_closed = parts.len() > 1 && parts.len() % 2 == 1;
+    is_valid_json_report(text)
+        || is_closed
+            && fenced
+                .map(|part| part.replace("issues", "findings"))
+                .all(|part| is_valid_json_report(&part))
+}
+
+fn is_valid_json_report(text: &str) -> bool {
     let Ok(document) = serde_json::from_str(text) else { return false };
     let qa = answer::schema("qa").unwrap();
     [Tier::Full, Tier::Compact]
