@@ -26,17 +26,27 @@ fn is_approved(text: &str) -> bool {
     answer::parse(text.as_bytes(), Format::Auto, None).0.outcome.approved
 }
 
-/// Returns true if a text is a report as its form's schema wants it, or has such reports in fences
-/// that are all closed: then it means what it says, whatever it came from.
+/// Returns true if a text is a report as its form's schema wants it, or consists of words and of
+/// whole lists of findings, with nothing of another list: then it means what it says, whatever it
+/// came from.
 fn is_valid_report(text: &str) -> bool {
-    let parts: Vec<&str> = text.split("```").collect();
-    let fenced = parts.iter().skip(1).step_by(2).map(|part| part.trim_start_matches("json"));
-    let is_closed = parts.len() > 1 && parts.len() % 2 == 1;
-    is_valid_json_report(text)
-        || is_closed
-            && fenced
-                .map(|part| part.replace("issues", "findings"))
-                .all(|part| is_valid_json_report(&part))
+    is_valid_json_report(text) || has_whole_lists_alone(text)
+}
+
+fn has_whole_lists_alone(text: &str) -> bool {
+    let mut rest = text;
+    let mut lists = 0;
+    while let Some(start) = rest.find(['{', '[', '"']) {
+        let mut values =
+            serde_json::Deserializer::from_str(&rest[start..]).into_iter::<serde_json::Value>();
+        let Some(Ok(value)) = values.next() else { return false };
+        if !["findings", "issues"].iter().any(|key| value[key].is_array()) {
+            return false;
+        }
+        lists += 1;
+        rest = &rest[start + values.byte_offset()..];
+    }
+    lists > 0
 }
 
 fn is_valid_json_report(text: &str) -> bool {
