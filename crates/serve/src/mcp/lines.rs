@@ -15,6 +15,7 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter,
 };
 use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
 
 use super::MAX_MESSAGE;
 use super::id_scan::IdScan;
@@ -42,6 +43,8 @@ struct Input<R> {
     passed_over: Option<IdScan>,
     /// Answers to the line before that are not written yet.
     unsent: Vec<Value>,
+    /// The answer that is being written. The input ends, and the process with it, only after this.
+    writing: Option<JoinHandle<io::Result<()>>>,
 }
 
 /// A line that came in.
@@ -61,6 +64,7 @@ where
             line: Vec::new(),
             passed_over: None,
             unsent: Vec::new(),
+            writing: None,
         };
         Lines {
             input: Arc::new(Mutex::new(input)),
@@ -73,11 +77,12 @@ where
     async fn next(&self) -> io::Result<Option<RxJsonRpcMessage<RoleServer>>> {
         let mut input = self.input.lock().await;
         loop {
-            while let Some(answer) = input.unsent.pop() {
+            input.finish_writing().await?;
+            if let Some(answer) = input.unsent.pop() {
                 let output = Arc::clone(&self.output);
                 // On a task of its own: a line that is broken off would spoil the next one.
-                let written = tokio::spawn(async move { write(&output, &answer).await });
-                written.await.map_err(io::Error::other)??;
+                input.writing = Some(tokio::spawn(async move { write(&output, &answer).await }));
+                continue;
             }
             let judged = match input.next_line().await? {
                 Some(Line::Whole(line)) => judge(&line),
@@ -96,6 +101,14 @@ where
 }
 
 impl<R: AsyncRead + Send + Unpin> Input<R> {
+    /// Waits until the answer that is being written is written.
+    async fn finish_writing(&mut self) -> io::Result<()> {
+        let Some(writing) = &mut self.writing else { return Ok(()) };
+        let written = writing.await;
+        self.writing = None;
+        written.map_err(io::Error::other)?
+    }
+
     /// Reads up to the end of a line, or of the input.
     async fn next_line(&mut self) -> io::Result<Option<Line>> {
         loop {
@@ -167,5 +180,42 @@ where
 
     async fn close(&mut self) -> Result<(), io::Error> {
         self.output.lock().await.flush().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    /// Reads once and gives the read up while the answer is being written.
+    async fn interrupted_read<W: AsyncWrite + Send + Unpin + 'static>(lines: &Lines<&[u8], W>) {
+        tokio::select! {
+            biased;
+            read = lines.next() => panic!("the answer was not waited for: {read:?}"),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+
+    #[tokio::test]
+    async fn the_input_does_not_end_before_its_last_answer_is_written() {
+        // The output takes one byte at a time, and nothing until it is read.
+        let (output, mut client) = tokio::io::duplex(1);
+        let lines = Lines::new(&br#"{"id":1.5,"method":"x"}"#[..], output);
+        interrupted_read(&lines).await;
+        interrupted_read(&lines).await;
+        let mut answer = Vec::new();
+        let (end, _) = tokio::join!(
+            async {
+                let end = lines.next().await;
+                drop(lines);
+                end
+            },
+            client.read_to_end(&mut answer)
+        );
+        assert!(end.is_ok_and(|message| message.is_none()));
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!(answer["id"], 1.5, "{answer}");
     }
 }
