@@ -304,6 +304,11 @@ pub fn read(text: &str, root: Option<&str>) -> Reading {
         let text = "the text ends in a code fence that is not closed";
         reading.incomplete.push(IncompleteReason::new(IncompleteKind::OpenList, text));
     }
+    if let (Some(line), Some(_)) = (own.announcement(), &reading.votes) {
+        let line: String = line.chars().take(QUOTED_CHARS).collect();
+        let text = format!("nothing follows the last line of the text, `{line}`");
+        reading.incomplete.push(IncompleteReason::new(IncompleteKind::OpenList, text));
+    }
     reject_quoted_findings(&own, root, &mut reading);
     reading.note_rejected();
     drop(own);

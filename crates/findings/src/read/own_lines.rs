@@ -78,6 +78,20 @@ impl<'t> OwnLines<'t> {
         }
         sorted
     }
+
+    /// Returns the last line of the text if that line announces something that does not follow: a
+    /// line that ends in a colon, or the first characters of a fence.
+    pub(crate) fn announcement(&self) -> Option<&str> {
+        let is_filled = |line: &&OwnLine| {
+            let holds_json = matches!(line.text, Cow::Owned(_));
+            holds_json || !line.text.trim().is_empty()
+        };
+        let last = self.lines.iter().rev().find(is_filled)?;
+        let text = last.text.trim();
+        let is_followed = self.quoted.last().is_some_and(|(number, _)| *number > last.number);
+        let is_fence_start = !text.is_empty() && text.bytes().all(|byte| b"`~".contains(&byte));
+        (!is_followed && (text.ends_with(':') || is_fence_start)).then_some(text)
+    }
 }
 
 fn is_fence(line: &str) -> bool {
@@ -165,6 +179,18 @@ mod tests {
     #[test]
     fn a_fence_around_all_of_the_text_quotes_nothing() {
         check("\n```\na\n```\n", &[], &["1 ", "3 a"]);
+    }
+
+    #[test]
+    fn a_last_line_that_announces_something_is_told_from_one_that_does_not() {
+        let announcement =
+            |text, spans| OwnLines::of(text, spans).announcement().map(str::to_owned);
+        assert_eq!(announcement("{}\nAnd then:\n\n", &[(0, 2)]).as_deref(), Some("And then:"));
+        assert_eq!(announcement("{}\n``", &[(0, 2)]).as_deref(), Some("``"));
+        assert_eq!(announcement("My review:\n{}", &[(11, 13)]), None);
+        assert_eq!(announcement("My review:\n```json\n{}\n```\n", &[(19, 21)]), None);
+        assert_eq!(announcement("{}\nAs in:\n```\nx\n```", &[(0, 2)]), None);
+        assert_eq!(announcement("{}\nThat is all.", &[(0, 2)]), None);
     }
 
     #[test]

@@ -27,8 +27,8 @@ fn is_approved(text: &str) -> bool {
 }
 
 /// Returns true if a text is a report as its form's schema wants it, or consists of words and of
-/// whole lists of findings, with nothing of another list: then it means what it says, whatever it
-/// came from.
+/// whole lists of findings, with nothing of another list and no announcement of one: such a text
+/// means what it says, whatever it came from.
 fn is_valid_report(text: &str) -> bool {
     is_valid_json_report(text) || has_whole_lists_alone(text)
 }
@@ -46,7 +46,9 @@ fn has_whole_lists_alone(text: &str) -> bool {
         lists += 1;
         rest = &rest[start + values.byte_offset()..];
     }
-    lists > 0
+    let rest = rest.trim_end();
+    let rest = rest.strip_suffix("```").unwrap_or(rest).trim_end();
+    lists > 0 && !rest.ends_with([':', '`'])
 }
 
 fn is_valid_json_report(text: &str) -> bool {
