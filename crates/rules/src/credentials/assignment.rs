@@ -110,8 +110,15 @@ fn judge(
         return None;
     }
     let spelled = &text[name.clone()];
-    if secrecy == Secrecy::Token && is_uuid(value) {
-        return (is_login_name(spelled) && is_varied(value)).then_some(Certainty::Likely);
+    if is_uuid(value) {
+        let may_be_uuid = match secrecy {
+            Secrecy::Password => is_plain_password_name(spelled),
+            _ => is_login_name(spelled),
+        };
+        return (may_be_uuid && is_varied(value)).then_some(Certainty::Likely);
+    }
+    if spelled.eq_ignore_ascii_case(value) {
+        return None;
     }
     let quality = Quality::of(value)?;
     let is_variable = spelled.len() > 2 && !spelled.bytes().any(|byte| byte.is_ascii_lowercase());
@@ -166,6 +173,14 @@ fn is_varied(uuid: &str) -> bool {
 fn is_login_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["api", "auth", "access", "secret"].iter().any(|word| name.contains(word))
+}
+
+/// Returns true for the name of a password itself, and false for one that says what is done with a
+/// password, such as `ResetPassword`, under which a UUID names that operation.
+fn is_plain_password_name(name: &str) -> bool {
+    const OPERATIONS: [&str; 7] = ["reset", "change", "set", "force", "forgot", "expire", "policy"];
+    let name = name.to_ascii_lowercase();
+    !OPERATIONS.iter().any(|word| name.contains(word))
 }
 
 /// Returns true if a value without quotation marks calls, indexes or compares something.

@@ -112,7 +112,9 @@ fn without_nested(mut found: Vec<Credential>) -> Vec<Credential> {
     kept
 }
 
-/// Finds where else the values of credentials stand: a password is one wherever it is written.
+/// Finds where else the values of credentials stand: a password is one wherever it is written. A
+/// value that is only possibly a credential may be a word as well, so its copy counts only where a
+/// value can stand.
 fn copies(text: &str, found: &[Credential]) -> Vec<Credential> {
     let originals: Vec<&Credential> =
         found.iter().filter(|one| one.pieces[0].len() >= MIN_COPY).collect();
@@ -126,5 +128,16 @@ fn copies(text: &str, found: &[Credential]) -> Vec<Credential> {
         let original = originals[found.pattern().as_usize()];
         Credential { pieces: vec![found.range()], ..original.clone() }
     };
-    automaton.find_iter(text).map(copy).collect()
+    let can_be_value = |copy: &Credential| {
+        copy.certainty > Certainty::Possible || stands_as_value(text, &copy.pieces[0])
+    };
+    automaton.find_iter(text).map(copy).filter(can_be_value).collect()
+}
+
+/// Returns true if the sign before a piece of text, and the one behind, can enclose a value.
+fn stands_as_value(text: &str, piece: &Range<usize>) -> bool {
+    let before = text[..piece.start].bytes().next_back();
+    let after = text[piece.end..].bytes().next();
+    before.is_some_and(|byte| b"\"'`:=/>".contains(&byte))
+        && after.is_none_or(|byte| b"\"'`@<&;,".contains(&byte) || byte.is_ascii_whitespace())
 }

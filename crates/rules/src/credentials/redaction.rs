@@ -175,4 +175,23 @@ mod tests {
         );
         assert_eq!(redacted_text(&redacted), redacted);
     }
+
+    #[test]
+    fn a_poor_password_is_redacted_where_a_value_stands_and_left_where_a_word_does() {
+        let text = "password='psycopg2'\nimport psycopg2\nlogin('ann', 'psycopg2')\n\
+                    dsn = postgres://ann:psycopg2@db/shop\nconn = psycopg2.connect(dsn)\n";
+        assert_eq!(
+            redacted_text(text),
+            "password='[redacted]'\nimport psycopg2\nlogin('ann', '[redacted]')\n\
+             dsn = postgres://ann:[redacted]@db/shop\nconn = psycopg2.connect(dsn)\n"
+        );
+    }
+
+    #[test]
+    fn a_uuid_that_names_an_operation_on_passwords_is_shown() {
+        let uuid = "00299570-246d-11d0-a768-00aa006e0529";
+        let text = format!("ResetPassword = \"{uuid}\"\nwaitForToken = \"WaitForToken\"\n");
+        assert_eq!(redacted_text(&text), text);
+        assert!(!redacted_text(&format!("db_password = \"{uuid}\"\n")).contains(uuid));
+    }
 }

@@ -72,7 +72,11 @@ impl Quality {
         if !value.is_ascii() && !value.chars().any(|c| c.is_ascii_digit()) {
             return None;
         }
-        if is_placeholder(value) || is_reference(value) || is_hash(value) {
+        if is_placeholder(value)
+            || is_reference(value)
+            || is_hash(value)
+            || is_algorithm_suite(value)
+        {
             return None;
         }
         let traits = Traits::of(value);
@@ -239,9 +243,20 @@ fn is_joined_words(value: &str) -> bool {
 
 fn is_technical(value: &str) -> bool {
     let folded = value.to_ascii_lowercase();
-    let is_number = value.starts_with("0x")
-        || value.bytes().all(|b| b.is_ascii_digit() || b".+-eEfL_".contains(&b));
-    is_number || TECHNICAL.iter().any(|word| folded.contains(word))
+    is_number(value) || TECHNICAL.iter().any(|word| folded.contains(word))
+}
+
+/// Returns true for a number as programs write it: `0x102C`, `0b0100`, `1_000`, `2.5e-3`.
+fn is_number(value: &str) -> bool {
+    let has_base = ["0x", "0X", "0b", "0B", "0o"].iter().any(|base| value.starts_with(base));
+    has_base || value.bytes().all(|b| b.is_ascii_digit() || b".+-eEfL_".contains(&b))
+}
+
+/// Returns true for the name of a set of algorithms, such as `aes256-cts-hmac-sha1-96`.
+fn is_algorithm_suite(value: &str) -> bool {
+    let parts: Vec<String> = value.split(['-', '_']).map(str::to_ascii_lowercase).collect();
+    let named = parts.iter().filter(|part| TECHNICAL.iter().any(|word| part.contains(word)));
+    named.count() >= 2 && parts.iter().all(|part| part.len() <= 8)
 }
 
 /// Returns true if a special character other than those of names stands between letters.
@@ -326,7 +341,10 @@ fn is_dotted(value: &str) -> bool {
         let runs = letter_runs(part);
         is_identifier(part) && runs.iter().any(|run| is_word(run) || run.len() < 4)
     };
-    parts.len() > 1 && parts.iter().all(is_wordy) && entropy(value) < 4.3
+    let has_words = || parts.iter().filter(|part| has_word(part)).count() >= 2;
+    parts.len() > 1
+        && parts.iter().all(is_wordy)
+        && (entropy(value) < 4.3 || parts.len() > 2 && has_words())
 }
 
 fn is_path(value: &str) -> bool {
@@ -433,11 +451,33 @@ mod tests {
     #[test]
     fn words_references_and_placeholders_are_no_credentials() {
         for value in [
-            "correct-horse", "changeme", "${DB_SECRET_1}", "your-api-key-123",
-            "spring.datasource.password", "aaaaaaaaaaaa1", "vault:secret/app1", "password123",
-            "<your-key>", "xxxx", "Passwort", "Passwort*", "os.environ.get", "user2@shop.org",
-            "/run/secrets/db1", "$2b$12$abc", "my-secret-key-2", "sha256", "test_password_1",
-            "{{ password1 }}", "config/app1.yaml", "%(password2)s", "Uint8Array",
+            "correct-horse",
+            "changeme",
+            "${DB_SECRET_1}",
+            "your-api-key-123",
+            "spring.datasource.password",
+            "aaaaaaaaaaaa1",
+            "vault:secret/app1",
+            "password123",
+            "<your-key>",
+            "xxxx",
+            "Passwort",
+            "Passwort*",
+            "os.environ.get",
+            "user2@shop.org",
+            "/run/secrets/db1",
+            "$2b$12$abc",
+            "my-secret-key-2",
+            "sha256",
+            "test_password_1",
+            "{{ password1 }}",
+            "config/app1.yaml",
+            "%(password2)s",
+            "Uint8Array",
+            "0X102C",
+            "0b0000100",
+            "aes256-cts-hmac-sha1-96",
+            "identity.loading._plugins.generic.v3:OpenIDConnectPassword",
         ] {
             assert_eq!(Quality::of(value), None, "{value}");
         }
