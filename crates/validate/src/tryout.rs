@@ -9,7 +9,7 @@ use assay_findings::write::plain::one_line;
 use assay_services::browser::flow::{
     self, Base, Flow, Outcome as FlowOutcome, Setting, Standing, Visit,
 };
-use assay_services::browser::{Endpoint, Entry, Page, Patience};
+use assay_services::browser::{Endpoint, Entry, Page, Timeouts};
 use assay_store::disk::{self, Sure};
 
 /// Where the steps of flows are written down, in a spec's folder.
@@ -28,6 +28,8 @@ pub struct App {
     pub endpoint: Endpoint,
     /// Where its pages are, where that is known.
     pub base: Option<Base>,
+    /// The times that its pages are given.
+    pub timeouts: Timeouts,
 }
 
 /// What there is to try, and where what is seen is kept.
@@ -46,9 +48,11 @@ impl TryOut<'_> {
     pub(crate) fn try_out(&self, name: &str) -> CheckOutcome {
         let start = Instant::now();
         let tried = match self.app {
-            None => Err("nobody tried it: start the app with its debugging port open, and set \
-                         ELECTRON_MCP_ENABLED=true and ELECTRON_DEBUG_PORT"
-                .to_owned()),
+            None => {
+                Err("no app was named: start the app with `--remote-debugging-port=9222`, and \
+                         set ELECTRON_MCP_ENABLED=true and ELECTRON_DEBUG_PORT=9222"
+                    .to_owned())
+            }
             Some(app) if is_page(name) => self.visit(app, name),
             Some(app) => self.replay(app, name),
         };
@@ -79,8 +83,8 @@ impl TryOut<'_> {
 
     fn replay(&self, app: &App, name: &str) -> Result<ToldOf, String> {
         let flow = self.flow(name)?;
-        let page = Page::attach(app.endpoint, None, Patience::default())
-            .map_err(|error| error.to_string())?;
+        let page =
+            Page::attach(app.endpoint, None, app.timeouts).map_err(|error| error.to_string())?;
         let setting = Setting { base: app.base.as_ref(), evidence: &self.evidence };
         let outcome = flow::replay(&flow, &page, &setting);
         self.keep(name, &outcome)?;
@@ -89,12 +93,12 @@ impl TryOut<'_> {
 
     fn visit(&self, app: &App, name: &str) -> Result<ToldOf, String> {
         let base = app.base.as_ref().ok_or_else(|| {
-            "nobody knows where the app's pages are: say so with `qa.app_url`, such as \
+            "the address of the app's pages is not known: set `qa.app_url`, such as \
              `http://localhost:3000`"
                 .to_owned()
         })?;
-        let page = Page::attach(app.endpoint, None, Patience::default())
-            .map_err(|error| error.to_string())?;
+        let page =
+            Page::attach(app.endpoint, None, app.timeouts).map_err(|error| error.to_string())?;
         let visit = flow::visit(name, &page, base, &self.evidence);
         self.keep(name, &visit)?;
         Ok(self.of_visit(&visit))
@@ -133,9 +137,12 @@ impl TryOut<'_> {
     /// Tells of a flow as of one test. Steps are none of their own: those behind one that fails are
     /// not gone, and two flows may well have the same.
     fn of_flow(&self, name: &str, outcome: &FlowOutcome) -> ToldOf {
+        if let Some(why) = outcome.blocked() {
+            return self.not_run(why, &outcome.console);
+        }
         let failed = outcome.failed().map(|step| match &step.standing {
             Standing::Failed { why } => format!("{}: {why}", step.step),
-            Standing::Passed | Standing::NotRun => step.step.clone(),
+            Standing::Passed | Standing::Blocked { .. } | Standing::NotRun => step.step.clone(),
         });
         let nothing = || (!outcome.passed()).then(|| "not every step was done".to_owned());
         let why = failed.or_else(nothing);
@@ -163,8 +170,15 @@ impl TryOut<'_> {
 
     /// Tells of a page. It is no test by its name: that it opens shows nothing of what it is for.
     fn of_visit(&self, visit: &Visit) -> ToldOf {
-        let notes: Vec<String> = visit.screenshot.iter().map(|file| self.picture(file)).collect();
+        let mut notes: Vec<String> =
+            visit.screenshot.iter().map(|file| self.picture(file)).collect();
+        if let Some(why) = visit.blocked.as_deref().filter(|_| visit.faults.is_empty()) {
+            return self.not_run(why, &visit.console);
+        }
         let faults = visit.faults.iter().chain(&notes).cloned().collect::<Vec<_>>();
+        let pending =
+            visit.pending.iter().map(|url| format!("was still loading: {}", one_line(url)));
+        notes.extend(pending);
         ToldOf {
             state: match visit.passed() {
                 true => State::Passed,
@@ -174,6 +188,12 @@ impl TryOut<'_> {
             tail: console(&visit.console),
             notes,
         }
+    }
+
+    /// Tells of a flow or a page that could not be tried, for which the app is not to blame.
+    fn not_run(&self, why: &str, said: &[Entry]) -> ToldOf {
+        let state = State::NotRun { why: one_line(why) };
+        ToldOf { state, tests: None, tail: console(said), notes: Vec::new() }
     }
 
     /// Says where a picture is, from the root.

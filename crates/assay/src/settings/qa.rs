@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow, bail};
 use assay_checks::command::CommandLine;
 use assay_checks::discovery::{Framework, Reading, TestKind};
 use assay_checks::results::Form;
-use assay_services::browser::Endpoint;
+use assay_services::browser::{Endpoint, Timeouts};
 use assay_services::http::ServerUrl;
 use assay_validate::ending::Limits;
 use assay_validate::tryout::App;
@@ -24,6 +24,9 @@ const FIXER_SECONDS: u64 = 1800;
 
 /// How long a check may take unless told otherwise, in seconds.
 const CHECK_SECONDS: u64 = 1200;
+
+/// The longest that a page may be configured to go on loading.
+const MAX_SETTLE_LIMIT: Duration = Duration::from_secs(300);
 
 /// Where an app listens for whoever tries it out, unless told otherwise.
 const DEBUG_PORT: u16 = 9222;
@@ -42,6 +45,10 @@ pub(crate) struct StoredQa {
     check_seconds: Option<u64>,
     /// Where the app's pages are while it runs.
     app_url: Option<String>,
+    /// How long a page is observed for after its last request, in milliseconds.
+    page_settle_ms: Option<u64>,
+    /// How long a page may go on loading until it is taken as it is, in milliseconds.
+    page_settle_limit_ms: Option<u64>,
     memory: StoredMemory,
     /// Whether JIRA and Linear are told how a loop goes on, where they are configured.
     pub(crate) tracking: Option<bool>,
@@ -153,7 +160,26 @@ impl StoredQa {
         let base = base.with_context(|| format!("`qa.app_url` in `{PATH}` cannot be used"))?;
         let is_on = variable("ELECTRON_MCP_ENABLED").is_some_and(|it| is_true(&it));
         let port = said("ELECTRON_DEBUG_PORT", None, DEBUG_PORT)?;
-        Ok(is_on.then(|| App { endpoint: Endpoint::local(port), base }))
+        let timeouts = self.page_timeouts()?;
+        Ok(is_on.then(|| App { endpoint: Endpoint::local(port), base, timeouts }))
+    }
+
+    /// Returns the times that pages of the app are given.
+    fn page_timeouts(&self) -> anyhow::Result<Timeouts> {
+        let or = |configured: Option<u64>, usual| configured.map_or(usual, Duration::from_millis);
+        let settle = or(self.page_settle_ms, Timeouts::DEFAULT_SETTLE);
+        let settle_limit =
+            or(self.page_settle_limit_ms, Timeouts::DEFAULT_SETTLE_LIMIT.max(settle));
+        if settle > settle_limit || settle_limit > MAX_SETTLE_LIMIT {
+            bail!(
+                "`qa.page_settle_ms` in `{PATH}` is {}, and `qa.page_settle_limit_ms` is {}; the \
+                 limit has to be at least the settle time, and {} at the most",
+                settle.as_millis(),
+                settle_limit.as_millis(),
+                MAX_SETTLE_LIMIT.as_millis()
+            );
+        }
+        Ok(Timeouts { settle, settle_limit, ..Timeouts::default() })
     }
 
     /// Gives from where reviewers are told what earlier runs learned, where the environment says

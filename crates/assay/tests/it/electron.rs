@@ -4,6 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
+use assay_fakes::pages::{Answer, Pages};
 use serde_json::{Value, json};
 
 use super::mcp::{Talk, answers, call, modern};
@@ -74,10 +75,37 @@ fn without_an_app_every_tool_says_how_to_start_it() {
     ];
     let expected = format!(
         "nothing listens at `127.0.0.1:{port}`: start the app with `--remote-debugging-port={port}`, \
-         or say which port it has"
+         or set `ELECTRON_DEBUG_PORT` to the debugging port that it has"
     );
     for result in results(folder.path(), &[], port, &lines) {
         assert_eq!(refusal(&result), expected);
+    }
+}
+
+#[test]
+fn an_app_in_a_browser_that_is_too_old_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let version = r#"{"Browser": "Chrome/80.0.3987.165", "User-Agent": "shop/1.0 Electron/8.5.5"}"#;
+    let app = Pages::serve(vec![
+        ("/json/version", Answer::Page(200, version.to_owned())),
+        ("/json/list", Answer::Page(200, "[]".to_owned())),
+    ]);
+    let lines = [
+        call(1, "get_electron_window_info", &json!({})),
+        call(2, "take_screenshot", &json!({})),
+        command(3, "click_by_text", &json!({ "text": "Save" })),
+        call(4, "read_electron_logs", &json!({})),
+    ];
+    let told = results(folder.path(), &[], app.port(), &lines);
+    assert_eq!(told[0]["structuredContent"]["supported"], false, "{}", told[0]);
+    let expected = format!(
+        "`Electron/8.5.5, Chrome/80.0.3987.165` at `127.0.0.1:{}` is too old: Chrome 83 (Electron 9) \
+         is the oldest version that is supported; update the app's Electron, or open its pages in a \
+         newer Chromium",
+        app.port()
+    );
+    for result in &told[1..] {
+        assert_eq!(refusal(result), expected);
     }
 }
 
@@ -133,10 +161,8 @@ fn pictures_do_not_go_where_the_repository_leads_them() {
 
 #[cfg(unix)]
 mod on_chromium {
-    use assay_fakes::chromium::PrivateChromium;
-    use assay_fakes::pages::{Answer, Pages};
-
     use super::*;
+    use assay_fakes::chromium::PrivateChromium;
 
     const APP: &str = "<title>Shop</title><body style='background: teal'><h1>Shop</h1>\
         <input placeholder='What do you want?'>\

@@ -21,6 +21,8 @@ struct Output {
     browser: String,
     /// What the app calls itself to web servers.
     user_agent: String,
+    /// Whether the other tools work with this version: Chrome 83 (Electron 9) or newer.
+    supported: bool,
     /// The windows.
     windows: Vec<Line>,
     /// How many more there are.
@@ -66,6 +68,7 @@ fn info(app: &App) -> Result<Output, Refusal> {
         in_use: Some(&window.id) == used.as_ref(),
     });
     Ok(Output {
+        supported: product.is_supported(),
         browser: product.browser,
         user_agent: product.user_agent,
         windows: lines.collect(),

@@ -12,7 +12,7 @@ mod take_screenshot;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use assay_services::browser::{Endpoint, Page, PageError, Patience};
+use assay_services::browser::{Endpoint, Page, PageError, Timeouts};
 
 use crate::mcp::{Refusal, Server};
 
@@ -29,7 +29,7 @@ const INSTRUCTIONS: &str = "An app that runs with its DevTools open, to be tried
 pub struct App {
     endpoint: Endpoint,
     screenshots: PathBuf,
-    patience: Patience,
+    timeouts: Timeouts,
     eval: bool,
     page: Mutex<Option<Page>>,
 }
@@ -37,8 +37,8 @@ pub struct App {
 impl App {
     /// An app behind a debugging port; its pictures are kept in a folder.
     pub fn new(endpoint: Endpoint, screenshots: PathBuf) -> App {
-        let (patience, page) = (Patience::default(), Mutex::new(None));
-        App { endpoint, screenshots, patience, eval: false, page }
+        let (timeouts, page) = (Timeouts::default(), Mutex::new(None));
+        App { endpoint, screenshots, timeouts, eval: false, page }
     }
 
     /// Offers `eval`, which runs code in the app.
@@ -66,7 +66,7 @@ impl App {
     }
 
     fn attach(&self, window: Option<&str>) -> Result<Page, PageError> {
-        let page = Page::attach(self.endpoint, window, self.patience)?;
+        let page = Page::attach(self.endpoint, window, self.timeouts)?;
         Ok(if self.eval { page.allowing_eval() } else { page })
     }
 

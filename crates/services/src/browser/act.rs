@@ -35,7 +35,7 @@ impl Page {
         let Fill { field, value } = fill;
         let args = field.args(&json!({ "value": value }));
         // A click on what is no field would do something else.
-        let time = self.patience.element;
+        let time = self.timeouts.element;
         match self.wait_for(scripts::FITS, &args, time, |sight| !sight.may_change())? {
             Sight::Fit => {}
             other => return Err(other.error(field, "")),
@@ -72,7 +72,7 @@ impl Page {
         let Select { field, option } = select;
         let asked = option.text();
         let args = field.args(&option.args());
-        let time = self.patience.element;
+        let time = self.timeouts.element;
         match self.wait_for(scripts::SELECT, &args, time, |sight| !sight.may_change())? {
             Sight::Chosen { what, option, value } => {
                 Ok(json!({ "selected": option, "value": value, "in": what }))
@@ -102,7 +102,7 @@ impl Page {
 
     /// Waits until an element can be clicked: twice seen in the same place.
     fn ready(&self, wanted: &Wanted) -> Result<Spot, PageError> {
-        let end = after(self.patience.element);
+        let end = after(self.timeouts.element);
         let mut before: Option<Spot> = None;
         loop {
             let sight = self.look_for(scripts::LOOK, &wanted.args(&json!({})))?;

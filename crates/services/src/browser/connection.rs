@@ -1,8 +1,8 @@
-//! A connection to one page: calls with an answer each, and what the page says meanwhile.
+//! A connection to one page: calls with an answer each, and the events of the page.
 //!
-//! A thread of its own takes whatever comes, so that a page which talks without end fills nobody's
-//! memory, and so that a dialog, which would hold up everything else, is answered at once. It ends
-//! with the connection.
+//! A thread reads all messages, so that a page that logs without end is kept within bounds, and so
+//! that a dialog, which would block all other calls, is answered at once. The thread ends with the
+//! connection.
 
 use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
@@ -18,6 +18,7 @@ use tungstenite::{Message, WebSocket};
 use super::console::{Entry, Ring};
 use super::endpoint::{Endpoint, Window, short};
 use super::error::{Gone, PageError, ReachError};
+use super::network::Network;
 
 /// The most bytes of one message: a screenshot of a large window, and more.
 const MOST: usize = 64 << 20;
@@ -38,19 +39,20 @@ struct Shared {
     writer: Mutex<WebSocket<TcpStream>>,
 }
 
-/// What came in.
+/// The state that is built from the messages of the page.
 #[derive(Default)]
 struct Inbox {
-    /// Calls that somebody waits for, with their answers.
+    /// Calls without a reader yet: `None` until the answer arrives.
     calls: HashMap<u64, Option<Value>>,
     last_call: u64,
     console: Ring,
+    network: Network,
     dialogs: u64,
     events: u64,
     gone: Option<Gone>,
 }
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 #[derive(Debug)]
 pub(super) enum CallError {
     /// The page went away.
@@ -64,8 +66,8 @@ pub(super) enum CallError {
 impl Connection {
     /// Connects to a window.
     pub(super) fn open(endpoint: Endpoint, window: &Window) -> Result<Connection, ReachError> {
-        let busy = || endpoint.is_other(format!("it does not let anybody at `{}`", window.id));
-        let path = window.path().ok_or_else(busy)?;
+        let in_use = || ReachError::WindowInUse { at: endpoint.to_string(), id: window.id.clone() };
+        let path = window.path().ok_or_else(in_use)?;
         let stream = TcpStream::connect_timeout(&endpoint.address(), TIME);
         let stream = stream.map_err(|_| endpoint.nobody())?;
         let other = |error: std::io::Error| endpoint.is_other(short(&error.to_string()));
@@ -131,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// Waits until something happens in the page, but not for long: not everything is told.
+    /// Waits until an event of the page arrives, or for an interval: not all changes have events.
     pub(super) fn wait_for_news(&self, longest: Duration) {
         let inbox = self.shared.inbox();
         let before = inbox.events;
@@ -141,22 +143,55 @@ impl Connection {
         drop(waited);
     }
 
-    /// Gives what the page said since an entry.
+    /// Waits until no request is in flight, or the deadline. Returns the network's activity count
+    /// at that moment, or `None` at the deadline or when the page is gone.
+    pub(super) fn wait_for_idle_network(&self, deadline: Instant) -> Option<u64> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let inbox = self.shared.inbox();
+        let waited = self.shared.news.wait_timeout_while(inbox, left, |inbox| {
+            !inbox.network.is_idle() && inbox.gone.is_none()
+        });
+        let inbox = waited.unwrap_or_else(PoisonError::into_inner).0;
+        inbox.network.is_idle().then(|| inbox.network.activity())
+    }
+
+    /// Returns true if no request is in flight and nothing was loaded since an activity count.
+    pub(super) fn is_idle_since(&self, activity: u64) -> bool {
+        let inbox = self.shared.inbox();
+        inbox.network.is_idle() && inbox.network.activity() == activity
+    }
+
+    /// Returns the addresses of some requests that are in flight.
+    pub(super) fn pending_requests(&self) -> Vec<String> {
+        self.shared.inbox().network.pending()
+    }
+
+    /// Sets the frame whose documents have a status.
+    pub(super) fn set_main_frame(&self, frame: &str) {
+        self.shared.inbox().network.set_main_frame(frame);
+    }
+
+    /// Returns the status that the server answered with for the document of a loader.
+    pub(super) fn status_of(&self, loader: &str) -> Option<u16> {
+        self.shared.inbox().network.status_of(loader)
+    }
+
+    /// Returns the console entries from a number on.
     pub(super) fn console_since(&self, number: u64) -> Vec<Entry> {
         self.shared.inbox().console.since(number)
     }
 
-    /// The number of what the page will say next.
+    /// Returns the number that the next console entry will have.
     pub(super) fn next_entry(&self) -> u64 {
         self.shared.inbox().console.next()
     }
 
-    /// How many dialogs the page has opened.
+    /// Returns how many dialogs the page has opened.
     pub(super) fn dialogs(&self) -> u64 {
         self.shared.inbox().dialogs
     }
 
-    /// Says whether the page went away.
+    /// Returns how the page went away; `None` while it is there.
     pub(super) fn gone(&self) -> Option<Gone> {
         self.shared.inbox().gone.clone()
     }
@@ -184,7 +219,7 @@ impl Shared {
         }
     }
 
-    /// Takes what comes until nothing comes any more.
+    /// Reads messages until the connection ends.
     fn read(&self, mut socket: WebSocket<TcpStream>) {
         loop {
             match socket.read() {
@@ -212,7 +247,9 @@ impl Shared {
         {
             let mut inbox = self.inbox();
             inbox.console.take(method, &params);
-            inbox.events += 1;
+            inbox.network.observe(method, &params);
+            // A page may load without end; that is no reason to look at it more often.
+            inbox.events += u64::from(!method.starts_with("Network."));
         }
         match method {
             "Page.javascriptDialogOpening" => self.answer_dialog(&params),
@@ -261,16 +298,19 @@ fn result(mut answer: Value) -> Result<Value, CallError> {
 }
 
 impl CallError {
-    /// Says that a page moves on to another one, for which the same may be asked again.
+    /// Returns true if the page was changing its document, so that the call can be repeated.
     pub(super) fn is_passing(&self) -> bool {
-        let passing = ["find context", "context was destroyed", "navigated", "No frame"];
+        let passing = [
+            "find context", "context was destroyed", "navigated", "No frame",
+            "Promise was collected",
+        ];
         match self {
             CallError::Refused(message) => passing.iter().any(|it| message.contains(it)),
             CallError::Gone(_) | CallError::TimedOut => false,
         }
     }
 
-    /// Gives the error with what was asked for.
+    /// Returns the error for the caller, with the call that it belongs to.
     pub(super) fn of(self, method: &str, doing: &str, after: Duration, dialogs: u64) -> PageError {
         match self {
             CallError::Gone(gone) => PageError::Gone(gone),

@@ -84,12 +84,17 @@ impl fmt::Display for Entry {
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     entries: VecDeque<Entry>,
+    /// The exceptions among the entries: DevTools' number for each, and the entry's.
+    exceptions: VecDeque<(u64, u64)>,
     next: u64,
 }
 
 impl Ring {
     /// Takes an event of DevTools, if something was said by it.
     pub(super) fn take(&mut self, method: &str, params: &Value) {
+        if method == "Runtime.exceptionRevoked" {
+            return self.revoke(params["exceptionId"].as_u64());
+        }
         let said = match method {
             "Runtime.consoleAPICalled" => Some(called(params)),
             "Runtime.exceptionThrown" => Some(thrown(&params["exceptionDetails"])),
@@ -106,7 +111,23 @@ impl Ring {
         }
         let number = self.next;
         self.next += 1;
+        if let Some(id) = params["exceptionDetails"]["exceptionId"].as_u64() {
+            self.exceptions.push_back((id, number));
+            if self.exceptions.len() > KEPT {
+                self.exceptions.pop_front();
+            }
+        }
         self.entries.push_back(Entry { number, kind, text, place });
+    }
+
+    /// Removes an exception that the page caught later, such as a rejection that is handled late.
+    fn revoke(&mut self, id: Option<u64>) {
+        let Some(at) = self.exceptions.iter().position(|(known, _)| Some(*known) == id) else {
+            return;
+        };
+        if let Some((_, number)) = self.exceptions.remove(at) {
+            self.entries.retain(|entry| entry.number != number);
+        }
     }
 
     /// Gives what was said since an entry, as far as it is still kept.
@@ -205,6 +226,20 @@ mod tests {
         assert_eq!((kept.len(), kept[0].number, ring.next()), (KEPT, 7, KEPT as u64 + 7));
         assert_eq!(kept[0].text.chars().count(), LONGEST + 1);
         assert_eq!(ring.since(KEPT as u64 + 6).len(), 1);
+    }
+
+    #[test]
+    fn an_exception_that_is_caught_later_is_taken_back() {
+        let mut ring = Ring::default();
+        for id in [7, 8] {
+            let details = json!({ "exceptionId": id, "text": format!("number {id}") });
+            ring.take("Runtime.exceptionThrown", &json!({ "exceptionDetails": details }));
+        }
+        for id in [json!(7), json!(99), json!(null)] {
+            ring.take("Runtime.exceptionRevoked", &json!({ "exceptionId": id }));
+        }
+        let left: Vec<u64> = ring.since(0).iter().map(|entry| entry.number).collect();
+        assert_eq!((left, ring.next()), (vec![1], 2));
     }
 
     #[test]

@@ -33,6 +33,11 @@ impl Endpoint {
         Endpoint(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
     }
 
+    /// Returns the port.
+    pub fn port(self) -> u16 {
+        self.0.port()
+    }
+
     pub(super) fn address(self) -> SocketAddr {
         self.0
     }
@@ -75,6 +80,36 @@ pub struct Product {
     /// What it calls itself to web servers; Electron is named here.
     #[serde(default, rename(deserialize = "User-Agent"))]
     pub user_agent: String,
+}
+
+impl Product {
+    /// The oldest major version of Chrome that is supported; Electron 9 has it.
+    pub const OLDEST: u32 = 83;
+
+    /// Returns the major version of Chrome; `None` when it is no browser of that family.
+    ///
+    /// An app can choose its user agent freely, so the product's own name counts first.
+    pub fn chrome_version(&self) -> Option<u32> {
+        let version = |text: &str| {
+            let (_, after) = text.split_once("Chrome/")?;
+            after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        version(&self.browser).or_else(|| version(&self.user_agent))
+    }
+
+    /// Returns true if the version is one that assay is made for.
+    pub fn is_supported(&self) -> bool {
+        self.chrome_version().is_some_and(|version| version >= Product::OLDEST)
+    }
+
+    /// Returns the name that a person knows the browser by: Electron's, where it is one.
+    fn known_as(&self) -> String {
+        let electron = self.user_agent.split(' ').find(|word| word.starts_with("Electron/"));
+        match electron {
+            Some(electron) => format!("{electron}, {}", self.browser),
+            None => self.browser.clone(),
+        }
+    }
 }
 
 /// A window, or something else with a page in it.
@@ -124,6 +159,17 @@ impl Endpoint {
     pub fn product(self) -> Result<Product, ReachError> {
         let Product { browser, user_agent } = self.get("/json/version")?;
         Ok(Product { browser: short(&browser), user_agent: short(&user_agent) })
+    }
+
+    /// Returns what listens here. Fails if it is older than [`Product::OLDEST`], or no Chromium.
+    pub fn supported_product(self) -> Result<Product, ReachError> {
+        let product = self.product()?;
+        let (at, oldest) = (self.to_string(), Product::OLDEST);
+        match product.chrome_version() {
+            Some(version) if version >= oldest => Ok(product),
+            Some(_) => Err(ReachError::TooOld { at, product: product.known_as(), oldest }),
+            None => Err(ReachError::UnknownBrowser { at, product: product.known_as(), oldest }),
+        }
     }
 
     /// Lists the windows, without their workers and frames.
@@ -177,7 +223,7 @@ impl Endpoint {
         let body = answer.into_body().into_with_config().limit(MOST).read_to_vec();
         let body = body.map_err(|error| self.unreached(error))?;
         serde_json::from_slice(&body)
-            .map_err(|_| self.is_other(format!("it has no list at `{path}`")))
+            .map_err(|_| self.is_other(format!("its answer to `{path}` is not one of theirs")))
     }
 
     fn unreached(self, error: ureq::Error) -> ReachError {

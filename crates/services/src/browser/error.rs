@@ -1,29 +1,29 @@
-//! Why a browser cannot be reached ([`ReachError`]), and why something cannot be done with a page
+//! Errors: a browser cannot be reached ([`ReachError`]), or a command cannot be carried out on a page
 //! ([`PageError`]).
 
 use std::time::Duration;
 
 use super::keys::BadShortcut;
 
-/// Why there is no page to be had at an address.
+/// The reason why no page can be attached to at an address.
 #[derive(Debug, thiserror::Error)]
 pub enum ReachError {
-    /// It is no address.
+    /// The text is no address.
     #[error("`{text}` is no address such as `127.0.0.1:9222`")]
     NoAddress {
         /// What was given.
         text: String,
     },
-    /// It is another machine.
+    /// The address is that of another machine.
     #[error("`{host}` is not this machine, and DevTools are only used on this machine")]
     Elsewhere {
         /// Where it would lead.
         host: String,
     },
-    /// Nothing listens there.
+    /// Nothing listens at the address.
     #[error(
-        "nothing listens at `{at}`: start the app with `--remote-debugging-port={port}`, or say \
-         which port it has"
+        "nothing listens at `{at}`: start the app with `--remote-debugging-port={port}`, or set \
+         `ELECTRON_DEBUG_PORT` to the debugging port that it has"
     )]
     Nobody {
         /// The address.
@@ -31,40 +31,77 @@ pub enum ReachError {
         /// Its port.
         port: u16,
     },
-    /// What listens there is something else.
-    #[error("what listens at `{at}` is no DevTools: {why}")]
+    /// Another program than a browser listens at the address.
+    #[error(
+        "what listens at `{at}` is no DevTools: {why}; `ELECTRON_DEBUG_PORT` has to be the port of \
+         `--remote-debugging-port`, not that of the app's pages, and no other program may use it"
+    )]
     NotDevTools {
         /// The address.
         at: String,
         /// What tells.
         why: String,
     },
-    /// It has no window.
-    #[error("there is no page open at `{at}`")]
+    /// The app has no window.
+    #[error("there is no page open at `{at}`: open a window of the app")]
     NoPage {
         /// The address.
         at: String,
     },
-    /// It has no such window.
-    #[error("there is no window `{id}` at `{at}`")]
+    /// The app has no window of that id.
+    #[error("there is no window `{id}` at `{at}`: `get_electron_window_info` lists the windows")]
     NoSuchWindow {
         /// The address.
         at: String,
         /// The window that was asked for.
         id: String,
     },
+    /// Another program has taken the window for itself.
+    #[error("the window `{id}` at `{at}` is in use by another debugger: close its developer tools")]
+    WindowInUse {
+        /// The address.
+        at: String,
+        /// The window.
+        id: String,
+    },
+    /// The browser is too old to be tested with.
+    #[error(
+        "`{product}` at `{at}` is too old: Chrome {oldest} (Electron 9) is the oldest version that \
+         is supported; update the app's Electron, or open its pages in a newer Chromium"
+    )]
+    TooOld {
+        /// The address.
+        at: String,
+        /// The name and version that the browser has.
+        product: String,
+        /// The oldest major version that is supported.
+        oldest: u32,
+    },
+    /// The browser is none of the Chromium family, or does not tell its version.
+    #[error(
+        "`{product}` at `{at}` is no version of Chrome, Chromium or Electron: start the app in one \
+         of these, Chrome {oldest} (Electron 9) or newer"
+    )]
+    UnknownBrowser {
+        /// The address.
+        at: String,
+        /// The name that the browser has.
+        product: String,
+        /// The oldest major version that is supported.
+        oldest: u32,
+    },
 }
 
 /// How a page went away.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Gone {
-    /// It was closed.
+    /// The page was closed.
     #[error("it was closed")]
     Closed,
-    /// Its process broke down.
+    /// The process of the page crashed.
     #[error("it crashed")]
     Crashed,
-    /// It sent more than anybody takes.
+    /// The page sent a message above the size limit.
     #[error("it sent more than {} MB at once", most >> 20)]
     Flooded {
         /// How many bytes are taken.
@@ -78,7 +115,7 @@ pub enum Gone {
     },
 }
 
-/// Why something could not be done with a page.
+/// The reason why a command could not be carried out on a page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// There is no page.
@@ -167,6 +204,24 @@ pub enum PageError {
         /// What it said.
         message: String,
     },
+    /// A script of assay failed in the page. That is no fault of the page.
+    #[error(
+        "a script of assay failed in this browser: {message}; this is a defect of assay, not of the \
+         app: report it with the version that `get_electron_window_info` tells"
+    )]
+    ScriptFailed {
+        /// The exception.
+        message: String,
+    },
+    /// A server answered, and the browser does not tell with which status.
+    #[error(
+        "the browser does not tell with which status the server answered for `{url}`: open the \
+         page again"
+    )]
+    NoStatus {
+        /// The page.
+        url: String,
+    },
     /// There is more than anybody takes.
     #[error("{what} is too big: more than {} kB", most >> 10)]
     TooBig {
@@ -205,6 +260,37 @@ pub enum PageError {
         /// The text.
         text: String,
     },
+}
+
+impl PageError {
+    /// Returns true if the app is not the cause: the browser, the connection, the permissions or
+    /// assay itself kept the command from being carried out.
+    pub fn is_not_of_the_app(&self) -> bool {
+        match self {
+            PageError::Reach(_)
+            | PageError::Gone(Gone::Broken { .. })
+            | PageError::EvalOff
+            | PageError::ScriptFailed { .. }
+            | PageError::NoStatus { .. }
+            | PageError::Refused { .. } => true,
+            PageError::Gone(Gone::Closed | Gone::Crashed | Gone::Flooded { .. })
+            | PageError::TimedOut { .. }
+            | PageError::NotFound { .. }
+            | PageError::Hidden { .. }
+            | PageError::Covered { .. }
+            | PageError::Disabled { .. }
+            | PageError::Moving { .. }
+            | PageError::NoOption { .. }
+            | PageError::Unfit { .. }
+            | PageError::BadSelector { .. }
+            | PageError::BadShortcut(_)
+            | PageError::Threw { .. }
+            | PageError::TooBig { .. }
+            | PageError::NotOpened { .. }
+            | PageError::NoText { .. }
+            | PageError::StillText { .. } => false,
+        }
+    }
 }
 
 fn and_dialogs(count: u64) -> String {

@@ -1,14 +1,15 @@
 //! A browser or an Electron app, driven over the Chrome DevTools Protocol.
 //!
-//! An [`Endpoint`] is a debugging port of this machine; no other machine is ever called. It lists
-//! its windows, and [`Page::attach`] takes one of them. A [`Command`] is what a user or a tester
-//! does with a page ([`Page::perform`]); clicks and keys are real ones, and everything that is
-//! looked at in a page is looked at from a world of its own that the page cannot reach.
-//! [`flow`] writes commands down as steps and replays them.
+//! An [`Endpoint`] is a debugging port of this machine; other machines are never called. It lists its
+//! windows, and [`Page::attach`] attaches to one of them. The oldest version that is supported is
+//! [`Product::OLDEST`]; older ones are refused. A [`Command`] is an action of a user or a tester on a
+//! page ([`Page::perform`]): clicks and keys are real input events, and scripts that read the page run
+//! in an isolated world that the page cannot reach. [`flow`] stores commands as steps and replays them.
 //!
-//! A page is somebody else's: all it says is cut to a size, and letters that nobody sees are shown.
-//! Everything has a time ([`Patience`]). Frames inside a page are left to the page; open
-//! shadow trees are looked through.
+//! All text of a page is untrusted: it is cut to a size, and invisible characters are escaped.
+//! Every call has a deadline ([`Timeouts`]). Frames inside a page are not looked into; open shadow
+//! trees are. [`PageError::is_not_of_the_app`] tells faults of an app from everything else that can
+//! keep a command from being carried out.
 
 mod act;
 mod command;
@@ -20,7 +21,11 @@ mod error;
 mod evaluate;
 pub mod flow;
 mod keys;
+mod navigation;
 mod nearest;
+mod network;
+#[cfg(all(test, unix))]
+mod on_chromium;
 mod page;
 mod read;
 mod screenshot;
@@ -31,5 +36,6 @@ pub use console::{Entry, Kind};
 pub use endpoint::{Endpoint, Product, Window};
 pub use error::{Gone, PageError, ReachError};
 pub use keys::{BadShortcut, Shortcut};
-pub use page::{Opened, Page, Patience};
+pub use navigation::{Opened, Settled};
+pub use page::{Page, Timeouts};
 pub use screenshot::Screenshot;

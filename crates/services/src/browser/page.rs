@@ -1,68 +1,83 @@
-//! A page that is talked to: [`Page`].
+//! A page that is attached to: [`Page`], with calls and scripts that have deadlines.
 
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::connection::{CallError, Connection};
 use super::console::{Entry, told};
-use super::endpoint::{Endpoint, Window, short};
+use super::endpoint::{Endpoint, Window};
 use super::error::{Gone, PageError};
 use super::evaluate::clean;
-use super::scripts;
 
-/// The longest wait between two looks at what a page does not tell by itself.
+/// The longest interval between two looks at state that DevTools send no events for.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(25);
 
-/// The longest time that anything may take.
+/// The upper bound of every timeout, so that a deadline can always be computed.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The world in which a page is looked at.
+/// The most bytes of what a page loads that the browser keeps for us.
+const BUFFER: u32 = 64 << 10;
+
+/// The name of the isolated world that scripts run in.
 pub(super) const WORLD: &str = "assay";
 
-/// How long a page may take.
+/// The times that a page is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// Until an element can be used, or a text is there.
+pub struct Timeouts {
+    /// The longest wait until an element can be used, or a text is there.
     pub element: Duration,
-    /// Until it has done what it was asked.
+    /// The longest wait for the answer to one command.
     pub answer: Duration,
-    /// Until it is loaded.
+    /// The longest wait until a document is loaded.
     pub load: Duration,
+    /// The time that a loaded page is observed for after its last request has ended.
+    pub settle: Duration,
+    /// The longest wait until a loaded page has settled. A page that goes on loading is taken as it
+    /// is then.
+    pub settle_limit: Duration,
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience {
+impl Timeouts {
+    /// [`Timeouts::settle`] unless configured otherwise.
+    pub const DEFAULT_SETTLE: Duration = Duration::from_secs(1);
+    /// [`Timeouts::settle_limit`] unless configured otherwise.
+    pub const DEFAULT_SETTLE_LIMIT: Duration = Duration::from_secs(10);
+}
+
+impl Default for Timeouts {
+    fn default() -> Timeouts {
+        Timeouts {
             element: Duration::from_secs(5),
             answer: Duration::from_secs(15),
             load: Duration::from_secs(30),
+            settle: Timeouts::DEFAULT_SETTLE,
+            settle_limit: Timeouts::DEFAULT_SETTLE_LIMIT,
         }
     }
 }
 
-/// Says when a time is over; a clock cannot count to more than it holds.
+/// Returns the deadline that lies a timeout ahead.
 pub(super) fn after(time: Duration) -> Instant {
     Instant::now() + time.min(LONGEST)
 }
 
-/// A page that was taken; it goes on when it is let go.
+/// A page that is attached to. Dropping it detaches, and leaves the page as it is.
 pub struct Page {
-    connection: Connection,
+    pub(super) connection: Connection,
     window: Window,
     frame: String,
-    pub(super) patience: Patience,
+    pub(super) timeouts: Timeouts,
     pub(super) eval: bool,
 }
 
-/// Something that is asked of a page, with the time it has.
+/// A request to a page with its deadline.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ask {
     doing: &'static str,
-    until: Instant,
     pub(super) time: Duration,
+    pub(super) until: Instant,
     dialogs: u64,
 }
 
@@ -72,103 +87,68 @@ impl Ask {
     }
 }
 
-/// How far a page is.
-#[derive(Debug, Deserialize)]
-struct State {
-    ready: String,
-    status: u16,
-    url: String,
-}
-
-/// A page that was opened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Opened {
-    /// Where it is, after all redirects.
-    pub url: String,
-    /// The status that a server answered with, if there was one.
-    pub status: Option<u16>,
+/// The main frame of a page.
+#[derive(Debug)]
+pub(super) struct MainFrame {
+    id: String,
+    /// The loader of its document, which is another one for each document.
+    pub(super) loader: String,
+    /// The address that could not be loaded, where the browser shows its error page instead.
+    pub(super) unreachable: Option<String>,
 }
 
 impl Page {
-    /// Takes a window, or the first one of the app's own.
+    /// Attaches to a window, or to the first one of the app's own. Fails if the browser is older than
+    /// [`Product::OLDEST`](super::Product::OLDEST).
     pub fn attach(
         endpoint: Endpoint,
         window: Option<&str>,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Result<Page, PageError> {
+        endpoint.supported_product()?;
         let window = endpoint.window_of(window)?;
         let connection = Connection::open(endpoint, &window)?;
-        let mut page = Page { connection, window, frame: String::new(), patience, eval: false };
+        let mut page = Page { connection, window, frame: String::new(), timeouts, eval: false };
         // One that is still loading answers when it is done.
-        let ask = page.ask_for("when it was taken", patience.load.max(patience.answer));
+        let ask = page.ask_for("when it was taken", timeouts.load.max(timeouts.answer));
         for domain in ["Inspector", "Page", "Runtime", "Log"] {
             page.call(&format!("{domain}.enable"), &json!({}), ask)?;
         }
-        page.frame = page.main_frame(ask)?.0;
+        page.frame = page.main_frame(ask)?.id;
+        page.connection.set_main_frame(&page.frame);
+        // Nobody reads what the page loads.
+        let buffers = json!({ "maxTotalBufferSize": BUFFER, "maxResourceBufferSize": BUFFER });
+        page.call("Network.enable", &buffers, ask)?;
         Ok(page)
     }
 
-    /// Lets `eval` run code in the page.
+    /// Allows `eval` to run code in the page.
     pub fn allowing_eval(self) -> Page {
         Page { eval: true, ..self }
     }
 
-    /// The window as it was when it was taken.
+    /// Returns the window as it was when it was attached to.
     pub fn window(&self) -> &Window {
         &self.window
     }
 
-    /// Says how the page went away, if it did.
+    /// Returns how the page went away; `None` while it is there.
     pub fn gone(&self) -> Option<Gone> {
         self.connection.gone()
     }
 
-    /// Gives what the page said since an entry, as far as it is kept; 0 is the first.
+    /// Returns the console entries from a number on, as far as they are kept; 0 is the first.
     pub fn console_since(&self, number: u64) -> Vec<Entry> {
         self.connection.console_since(number)
     }
 
-    /// The number of what the page will say next.
+    /// Returns the number that the next console entry will have.
     pub fn next_entry(&self) -> u64 {
         self.connection.next_entry()
     }
 
-    /// Opens an address and waits until it is loaded. What takes too long is broken off, since
-    /// nothing else can be asked of a page that is about to become another one.
-    pub fn open(&self, url: &str) -> Result<Opened, PageError> {
-        let opened = self.try_open(url);
-        if let Err(PageError::TimedOut { .. }) = opened {
-            // If that fails as well, it says no more than what is told already.
-            let _ = self.call("Page.stopLoading", &json!({}), self.ask("to be stopped"));
-        }
-        opened
-    }
-
-    fn try_open(&self, url: &str) -> Result<Opened, PageError> {
-        let ask = self.ask_for("when it was opened", self.patience.load);
-        let before = self.main_frame(ask)?.1;
-        let answer = self.call("Page.navigate", &json!({ "url": url }), ask)?;
-        if let Some(why) = answer["errorText"].as_str().filter(|why| !why.is_empty()) {
-            return Err(PageError::NotOpened { url: short(url), why: short(why) });
-        }
-        // Without a new document, only the place in this one is another.
-        let is_new = answer["loaderId"].is_string();
-        loop {
-            let arrived = !is_new || self.main_frame(ask)?.1 != before;
-            let state: State = self.look_at(scripts::STATE, &json!({}), ask)?;
-            if arrived && state.ready == "complete" {
-                let status = Some(state.status).filter(|status| *status != 0);
-                return Ok(Opened { url: state.url, status });
-            }
-            if ask.is_over() {
-                return Err(self.timed_out(ask));
-            }
-            self.pause();
-        }
-    }
-
-    /// Runs one of our scripts in a world of its own. While the page moves on to another one, it is
-    /// tried again.
+    /// Runs one of our scripts in a world of its own and waits for its value. While the page moves on
+    /// to another document, the script is run again.
     pub(super) fn look_at<T: DeserializeOwned>(
         &self,
         script: &str,
@@ -186,7 +166,7 @@ impl Page {
                 }
             };
             if let Some(details) = answer.get("exceptionDetails") {
-                return Err(PageError::Threw { message: told(&details["exception"]) });
+                return Err(PageError::ScriptFailed { message: told(&details["exception"]) });
             }
             let value = clean(answer["result"]["value"].clone());
             let odd = |error: serde_json::Error| PageError::Refused {
@@ -201,20 +181,23 @@ impl Page {
         let world = json!({ "frameId": self.frame, "worldName": WORLD });
         let world = self.connection.call("Page.createIsolatedWorld", &world, ask.until)?;
         let params = json!({
-            "functionDeclaration": script, "returnByValue": true, "arguments": [{ "value": args }],
+            "functionDeclaration": script, "returnByValue": true, "awaitPromise": true,
+            "arguments": [{ "value": args }],
             "executionContextId": world["executionContextId"],
         });
         self.connection.call("Runtime.callFunctionOn", &params, ask.until)
     }
 
-    /// Gives the page's frame, and which document is in it.
-    fn main_frame(&self, ask: Ask) -> Result<(String, String), PageError> {
+    /// Returns the page's main frame with its document.
+    pub(super) fn main_frame(&self, ask: Ask) -> Result<MainFrame, PageError> {
         let tree = self.call("Page.getFrameTree", &json!({}), ask)?;
-        let text = |name: &str| {
-            let frame = &tree["frameTree"]["frame"];
-            frame[name].as_str().unwrap_or_default().to_owned()
-        };
-        Ok((text("id"), text("loaderId")))
+        let frame = &tree["frameTree"]["frame"];
+        let text = |name: &str| frame[name].as_str().map(str::to_owned);
+        Ok(MainFrame {
+            id: text("id").unwrap_or_default(),
+            loader: text("loaderId").unwrap_or_default(),
+            unreachable: text("unreachableUrl"),
+        })
     }
 
     pub(super) fn call(&self, method: &str, params: &Value, ask: Ask) -> Result<Value, PageError> {
@@ -230,9 +213,9 @@ impl Page {
         self.error("", CallError::TimedOut, ask)
     }
 
-    /// Begins something that the page has the usual time for; `doing` is how it is told.
+    /// Starts a request with the usual timeout; `doing` names it in a timeout's message.
     pub(super) fn ask(&self, doing: &'static str) -> Ask {
-        self.ask_for(doing, self.patience.answer)
+        self.ask_for(doing, self.timeouts.answer)
     }
 
     pub(super) fn ask_for(&self, doing: &'static str, time: Duration) -> Ask {
@@ -240,7 +223,7 @@ impl Page {
         Ask { doing, until: after(time), time, dialogs }
     }
 
-    /// Waits for something to happen in the page, or a moment.
+    /// Waits for an event of the page, or for a short interval.
     pub(super) fn pause(&self) {
         self.connection.wait_for_news(BETWEEN_LOOKS);
     }

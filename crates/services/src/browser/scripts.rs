@@ -16,6 +16,7 @@ pub(super) const ELEMENTS: &str = script!("library.js", "elements.js");
 pub(super) const FORM: &str = script!("library.js", "form.js");
 pub(super) const TEXT: &str = script!("library.js", "text.js");
 pub(super) const STATE: &str = script!("library.js", "state.js");
+pub(super) const SETTLE: &str = script!("library.js", "settle.js");
 pub(super) const HASH: &str = script!("library.js", "hash.js");
 
 /// Turns an object to JSON, if it is not too big. It runs in the page's own world: the object is
@@ -24,3 +25,22 @@ pub(super) const TO_JSON: &str = "function (most) {
     const text = JSON.stringify(this) ?? 'null';
     return text.length > most ? text.length : text;
 }";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Syntax that Chrome got after version 83.
+    const NEWER_SYNTAX: [&str; 7] = ["??=", "||=", "&&=", "static {", "#{", ".at(", "replaceAll("];
+
+    #[test]
+    fn scripts_are_written_in_what_chrome_83_understands() {
+        for script in
+            [LOOK, GRAB, FITS, VALUE, SELECT, STRUCTURE, ELEMENTS, FORM, TEXT, STATE, SETTLE, HASH]
+        {
+            for newer in NEWER_SYNTAX {
+                assert!(!script.contains(newer), "`{newer}` in {script}");
+            }
+        }
+    }
+}

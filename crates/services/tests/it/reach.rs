@@ -5,35 +5,47 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use assay_fakes::pages::{Answer, Pages};
-use assay_services::browser::{Endpoint, Page, Patience};
+use assay_services::browser::{Endpoint, Page, Timeouts};
 use expect_test::{Expect, expect};
+
+/// The end of the message about a port where something else than a browser listens.
+const REMEDY: &str = "; `ELECTRON_DEBUG_PORT` has to be the port of `--remote-debugging-port`, not \
+                      that of the app's pages, and no other program may use it";
 
 /// Serves answers and writes why there is no page to be had, with the port taken out.
 fn check(answers: Vec<(&'static str, Answer)>, expect: Expect) {
     let port = Pages::serve(answers).port();
-    expect.assert_eq(&attach(port).replace(&port.to_string(), "PORT"));
+    let told = attach(port).replace(&port.to_string(), "PORT");
+    assert!(told.ends_with(REMEDY) || !told.contains("is no DevTools"), "{told}");
+    expect.assert_eq(told.trim_end_matches(REMEDY));
 }
 
 fn attach(port: u16) -> String {
-    attach_within(port, Patience::default())
+    attach_within(port, Timeouts::default())
 }
 
-fn attach_within(port: u16, patience: Patience) -> String {
-    match Page::attach(Endpoint::local(port), None, patience) {
+fn attach_within(port: u16, timeouts: Timeouts) -> String {
+    match Page::attach(Endpoint::local(port), None, timeouts) {
         Ok(_) => "a page".to_owned(),
         Err(error) => error.to_string(),
     }
 }
 
+const VERSION: &str = r#"{"Browser": "Chrome/83.0.4103.122"}"#;
+
+fn version(text: &str) -> (&'static str, Answer) {
+    ("/json/version", Answer::Page(200, text.to_owned()))
+}
+
 fn list(text: &str) -> Vec<(&'static str, Answer)> {
-    vec![("/json/list", Answer::Page(200, text.to_owned()))]
+    vec![version(VERSION), ("/json/list", Answer::Page(200, text.to_owned()))]
 }
 
 #[test]
 fn where_nothing_listens_it_says_how_to_start_the_app() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let told = attach(port).replace(&port.to_string(), "PORT");
-    expect!["nothing listens at `127.0.0.1:PORT`: start the app with `--remote-debugging-port=PORT`, or say which port it has"]
+    expect!["nothing listens at `127.0.0.1:PORT`: start the app with `--remote-debugging-port=PORT`, or set `ELECTRON_DEBUG_PORT` to the debugging port that it has"]
         .assert_eq(&told);
 }
 
@@ -45,20 +57,24 @@ fn what_is_no_devtools_is_said_to_be_none() {
     );
     check(
         list("<p>hello</p>"),
-        expect!["what listens at `127.0.0.1:PORT` is no DevTools: it has no list at `/json/list`"],
+        expect![
+            "what listens at `127.0.0.1:PORT` is no DevTools: its answer to `/json/list` is not one of theirs"
+        ],
     );
     check(
         list("{}"),
-        expect!["what listens at `127.0.0.1:PORT` is no DevTools: it has no list at `/json/list`"],
+        expect![
+            "what listens at `127.0.0.1:PORT` is no DevTools: its answer to `/json/list` is not one of theirs"
+        ],
     );
     check(
-        vec![("/json/list", Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()))],
+        vec![("/json/version", Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()))],
         expect![
             "what listens at `127.0.0.1:PORT` is no DevTools: protocol: http parse fail: invalid HTTP version"
         ],
     );
     check(
-        vec![("/json/list", Answer::Raw(Vec::new()))],
+        vec![version(VERSION), ("/json/list", Answer::Raw(Vec::new()))],
         expect!["what listens at `127.0.0.1:PORT` is no DevTools: io: Peer disconnected"],
     );
     let endless = format!("[\"{}\"]", "x".repeat(5 << 20));
@@ -71,21 +87,70 @@ fn what_is_no_devtools_is_said_to_be_none() {
 }
 
 #[test]
+fn a_browser_that_is_too_old_or_unknown_is_refused_with_the_oldest_that_is_supported() {
+    let product = |text: &str| vec![version(text), ("/json/list", Answer::Page(200, "[]".into()))];
+    check(
+        product(r#"{"Browser": "Chrome/82.0.4085.28"}"#),
+        expect![
+            "`Chrome/82.0.4085.28` at `127.0.0.1:PORT` is too old: Chrome 83 (Electron 9) is the oldest version that is supported; update the app's Electron, or open its pages in a newer Chromium"
+        ],
+    );
+    check(
+        product(
+            r#"{"Browser": "Chrome/80.0.3987.165", "User-Agent": "Mozilla/5.0 shop/1.0 Chrome/80.0.3987.165 Electron/8.5.5 Safari/537.36"}"#,
+        ),
+        expect![
+            "`Electron/8.5.5, Chrome/80.0.3987.165` at `127.0.0.1:PORT` is too old: Chrome 83 (Electron 9) is the oldest version that is supported; update the app's Electron, or open its pages in a newer Chromium"
+        ],
+    );
+    check(
+        product(r#"{"Browser": "node.js/v20.1.0"}"#),
+        expect![
+            "`node.js/v20.1.0` at `127.0.0.1:PORT` is no version of Chrome, Chromium or Electron: start the app in one of these, Chrome 83 (Electron 9) or newer"
+        ],
+    );
+    check(
+        product(r#"{"Browser": "Chrome/new"}"#),
+        expect![
+            "`Chrome/new` at `127.0.0.1:PORT` is no version of Chrome, Chromium or Electron: start the app in one of these, Chrome 83 (Electron 9) or newer"
+        ],
+    );
+    // These are new enough: the next thing is asked.
+    let no_page = "there is no page open at `127.0.0.1:PORT`: open a window of the app";
+    for browser in [
+        r#"{"Browser": "Chrome/83.0.4103.122"}"#,
+        r#"{"Browser": "HeadlessChrome/156.0.8078.79"}"#,
+        r#"{"Browser": "Edg/120.0", "User-Agent": "Mozilla/5.0 Chrome/120.0.0.0 Edg/120.0"}"#,
+        // An app may call itself what it likes to web servers.
+        r#"{"Browser": "Chrome/120.0", "User-Agent": "Chrome/1.0"}"#,
+    ] {
+        let port = Pages::serve(product(browser)).port();
+        assert_eq!(attach(port).replace(&port.to_string(), "PORT"), no_page, "{browser}");
+    }
+}
+
+#[test]
 fn a_redirect_is_not_followed() {
     let elsewhere = Pages::serve(list("[]"));
     let to = elsewhere.url("/json/list");
     check(
-        vec![("/json/list", Answer::Redirect(to))],
+        vec![version(VERSION), ("/json/list", Answer::Redirect(to))],
         expect!["what listens at `127.0.0.1:PORT` is no DevTools: it answers with status 302"],
     );
 }
 
 #[test]
 fn an_app_without_a_window_has_no_page() {
-    check(list("[]"), expect!["there is no page open at `127.0.0.1:PORT`"]);
+    check(
+        list("[]"),
+        expect!["there is no page open at `127.0.0.1:PORT`: open a window of the app"],
+    );
     let tools = r#"[{"id": "1", "type": "page", "url": "devtools://x", "webSocketDebuggerUrl": "ws://localhost/x"},
         {"id": "2", "type": "service_worker", "url": "http://localhost"}]"#;
-    check(list(tools), expect!["there is no page open at `127.0.0.1:PORT`"]);
+    check(
+        list(tools),
+        expect!["there is no page open at `127.0.0.1:PORT`: open a window of the app"],
+    );
 }
 
 #[test]
@@ -104,7 +169,7 @@ fn a_window_elsewhere_is_not_called() {
     check(
         list(r#"[{"id": "1\u0007", "type": "page"}]"#),
         expect![[
-            r#"what listens at `127.0.0.1:PORT` is no DevTools: it does not let anybody at `1\u{7}`"#
+            r#"the window `1\u{7}` at `127.0.0.1:PORT` is in use by another debugger: close its developer tools"#
         ]],
     );
 }
@@ -114,13 +179,16 @@ fn say(time: Duration, messages: Vec<tungstenite::Message>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
-        let (mut list, _) = listener.accept().unwrap();
         let windows = format!(
             r#"[{{"id": "1", "type": "page", "webSocketDebuggerUrl": "ws://127.0.0.1:{port}/1"}}]"#
         );
-        let _ = list.read(&mut [0; 4096]).unwrap();
-        let length = windows.len();
-        write!(list, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{windows}").unwrap();
+        for text in [VERSION, &windows] {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            let length = text.len();
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close");
+            write!(stream, "{head}\r\n\r\n{text}").unwrap();
+        }
         let mut socket = tungstenite::accept(listener.accept().unwrap().0).unwrap();
         // What comes before the question is no answer to it.
         let _ = socket.read();
@@ -130,7 +198,7 @@ fn say(time: Duration, messages: Vec<tungstenite::Message>) -> String {
         }
         while socket.read().is_ok() {}
     });
-    attach_within(port, Patience { answer: time, load: time, ..Patience::default() })
+    attach_within(port, Timeouts { answer: time, load: time, ..Timeouts::default() })
 }
 
 #[test]

@@ -134,6 +134,8 @@ fn a_page_that_does_not_open_is_an_issue_with_what_is_wrong_with_it() {
         ("/500", Answer::Page(500, "<h1>Ouch</h1>".to_owned())),
         ("/broken", page(broken)),
         ("/empty", page("<title>About</title>")),
+        ("/late", page("<h1>About</h1><script>setTimeout(() => tell(us), 300)</script>")),
+        ("/moved", Answer::Redirect("/500".to_owned())),
     ];
     let app = Pages::serve(pages);
     let chromium = PrivateChromium::start("about:blank");
@@ -142,6 +144,8 @@ fn a_page_that_does_not_open_is_an_issue_with_what_is_wrong_with_it() {
         ("/broken", "ReferenceError: tell is not defined"),
         ("/empty", "there is nothing to read"),
         ("/nowhere", "the server answers with status 404"),
+        ("/late", "ReferenceError: tell is not defined"),
+        ("/moved", "the server answers with status 500"),
     ] {
         let stage = stage(&[], &[path], &app.url(""));
         tried(&stage, 4, chromium.port());
@@ -150,6 +154,33 @@ fn a_page_that_does_not_open_is_an_issue_with_what_is_wrong_with_it() {
         assert!(why.contains(expected), "{why}");
         assert!(why.contains(&format!("screenshot: {EVIDENCE}/001-")), "{why}");
     }
+}
+
+#[test]
+fn a_page_that_polls_for_ever_passes_at_the_limit_with_a_note() {
+    let polls = "<h1>News</h1><script>fetch('/news')</script>";
+    let app = Pages::serve(vec![("/", page(polls)), ("/news", Answer::Silence)]);
+    let chromium = PrivateChromium::start("about:blank");
+    let config =
+        format!("  app_url: {}\n  page_settle_ms: 50\n  page_settle_limit_ms: 500\n", app.url(""));
+    let stage = Stage::with(SPEC, &plan(&[], &["/"]), "", &config);
+    stage.repository.write("greeting.txt", "hello, goodbye\n");
+    tried(&stage, 0, chromium.port());
+    let checks = stage.events_of("checked");
+    let notes = checks.iter().map(|it| it["outcome"]["notes"].to_string()).collect::<String>();
+    assert!(notes.contains(&format!("was still loading: {}", app.url("/news"))), "{notes}");
+}
+
+#[test]
+fn a_flow_that_may_not_be_run_is_not_blamed_on_the_app() {
+    let app = Pages::serve(vec![("/shop.html", page(SHOP))]);
+    let chromium = PrivateChromium::start("about:blank");
+    let stage = stage(&["Order tea"], &[], &app.url(""));
+    stage.repository.write(OWN, FLOWS.replace("click_by_text: Order", "eval: document.title"));
+    tried(&stage, 4, chromium.port());
+    let issues = stage.plan()["qa_signoff"]["issues_found"].to_string();
+    assert!(issues.contains("Not run: e2e: Order tea"), "{issues}");
+    assert!(issues.contains("`eval` is not allowed here"), "{issues}");
 }
 
 #[test]

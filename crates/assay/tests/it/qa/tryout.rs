@@ -66,10 +66,13 @@ fn where_no_app_runs_it_is_said_what_to_set() {
         stage.ends_with(4, &["--resume"], &variables);
         let (title, why) = issue(&stage);
         assert_eq!(title, "Not run: e2e: Order tea");
-        assert!(why.contains("set ELECTRON_MCP_ENABLED=true and ELECTRON_DEBUG_PORT"), "{why}");
+        assert!(
+            why.contains("set ELECTRON_MCP_ENABLED=true and ELECTRON_DEBUG_PORT=9222"),
+            "{why}"
+        );
     }
     let report = stage.paper("qa_report.md");
-    assert!(report.contains("| e2e | `Order tea` | not run: nobody tried it"), "{report}");
+    assert!(report.contains("| e2e | `Order tea` | not run: no app was named"), "{report}");
 }
 
 #[test]
@@ -105,12 +108,43 @@ fn a_port_where_no_app_listens_is_named() {
 }
 
 #[test]
+fn an_app_in_a_browser_that_is_too_old_is_not_run_and_not_blamed() {
+    let stage = stage(&["Order tea"], &["/about"], "  app_url: http://localhost:3000\n");
+    stage.repository.write(OWN, FLOWS);
+    let version = r#"{"Browser": "Chrome/80.0.3987.165", "User-Agent": "Electron/8.5.5"}"#;
+    let app = Pages::serve(vec![("/json/version", Answer::Page(200, version.to_owned()))]);
+    tried(&stage, 4, app.port());
+    let plan = stage.plan();
+    let issues = plan["qa_signoff"]["issues_found"].as_array().unwrap();
+    let titles: Vec<&str> = issues.iter().map(|it| it["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["Not run: e2e: Order tea", "Not run: e2e: /about"]);
+    for issue in issues {
+        let why = issue["description"].as_str().unwrap();
+        let old = "`Electron/8.5.5, Chrome/80.0.3987.165` at ";
+        assert!(why.starts_with(old), "{why}");
+        assert!(why.contains("Chrome 83 (Electron 9) is the oldest version"), "{why}");
+    }
+}
+
+#[test]
+fn settle_times_that_cannot_be_are_refused() {
+    for wrong in [
+        "  page_settle_ms: 2000\n  page_settle_limit_ms: 1000\n",
+        "  page_settle_limit_ms: 300001\n",
+    ] {
+        let stage = stage(&[], &["/about"], wrong);
+        let ran = tried(&stage, 2, 9222);
+        assert!(ran.stderr.contains("`qa.page_settle_limit_ms` is"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn pages_of_an_app_whose_address_nobody_knows_are_not_run() {
     let stage = stage(&[], &["/about"], "");
     tried(&stage, 4, free_port());
     let (title, why) = issue(&stage);
     assert_eq!(title, "Not run: e2e: /about");
-    assert!(why.contains("say so with `qa.app_url`"), "{why}");
+    assert!(why.contains("set `qa.app_url`"), "{why}");
 }
 
 #[test]

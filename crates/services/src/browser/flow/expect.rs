@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::browser::element::{Sight, Wanted};
 use crate::browser::endpoint::short;
@@ -31,7 +31,7 @@ impl Page {
 
     /// Waits until a text can be read no more.
     pub(super) fn expect_no_text(&self, text: &str) -> Result<(), PageError> {
-        let readable = self.read_until(Some(text), self.patience.element, |it| !it.found)?;
+        let readable = self.read_until(Some(text), self.timeouts.element, |it| !it.found)?;
         match readable.found {
             false => Ok(()),
             true => Err(PageError::StillText { text: short(text) }),
@@ -40,7 +40,7 @@ impl Page {
 
     /// Waits until anything can be read; says whether that is so.
     pub(super) fn has_text(&self) -> Result<bool, PageError> {
-        Ok(self.read_until(None, self.patience.element, |readable| readable.any)?.any)
+        Ok(self.read_until(None, self.timeouts.element, |readable| readable.any)?.any)
     }
 
     fn read_until(
@@ -69,12 +69,6 @@ impl Page {
         let enough = |sight: &Sight| is_in_sight(sight) || !sight.may_change();
         let sight = self.wait_for(scripts::LOOK, &wanted.args(&json!({})), time, enough)?;
         if is_in_sight(&sight) { Ok(()) } else { Err(sight.error(wanted, "")) }
-    }
-
-    /// Waits until the page has told what it has to tell: it answers after that.
-    pub(super) fn settle(&self) -> Result<(), PageError> {
-        let _: Value = self.look_at(scripts::STATE, &json!({}), self.ask("to a look at it"))?;
-        Ok(())
     }
 }
 

@@ -62,7 +62,12 @@ pub enum Standing {
         /// Why.
         why: String,
     },
-    /// A step before it failed.
+    /// It could not be tried, and the app is not the cause.
+    Blocked {
+        /// Why.
+        why: String,
+    },
+    /// A step before it did not pass.
     NotRun,
 }
 
@@ -78,6 +83,16 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Returns the reason why the flow could not be tried; `None` when it passed or failed.
+    pub fn blocked(&self) -> Option<&str> {
+        self.steps.iter().find_map(|step| match &step.standing {
+            Standing::Blocked { why } => Some(why.as_str()),
+            Standing::Passed | Standing::Failed { .. } | Standing::NotRun => None,
+        })
+    }
+}
+
 /// Why a step did not pass.
 #[derive(Debug, thiserror::Error)]
 enum StepError {
@@ -89,6 +104,21 @@ enum StepError {
     Base(#[from] super::base::BadBase),
     #[error("{0}")]
     Unmet(String),
+    #[error("{0}")]
+    Blocked(String),
+}
+
+impl StepError {
+    /// Returns the standing of the step that ended with this error.
+    fn standing(&self) -> Standing {
+        let why = in_words(self);
+        let is_blocked = match self {
+            StepError::Page(error) => error.is_not_of_the_app(),
+            StepError::Disk(_) | StepError::Base(_) | StepError::Blocked(_) => true,
+            StepError::Unmet(_) => false,
+        };
+        if is_blocked { Standing::Blocked { why } } else { Standing::Failed { why } }
+    }
 }
 
 /// What a step gave.
@@ -138,9 +168,8 @@ impl Run<'_> {
         let (standing, given) = match done {
             Ok(given) => (Standing::Passed, given),
             Err(error) => {
-                let why = in_words(&error);
                 let screenshot = self.picture("failed").ok();
-                (Standing::Failed { why }, Given { screenshot, ..Given::default() })
+                (error.standing(), Given { screenshot, ..Given::default() })
             }
         };
         StepOutcome {
@@ -159,8 +188,9 @@ impl Run<'_> {
             }
             Start::Page(path) => {
                 let no_base = || {
-                    let why = "it starts with a page, and nobody said where the app's pages are";
-                    StepError::Unmet(why.to_owned())
+                    let why = "the flow starts with a page, and the address of the app is not known: \
+                               set `qa.app_url`, such as `http://localhost:3000`";
+                    StepError::Blocked(why.to_owned())
                 };
                 let url = self.setting.base.ok_or_else(no_base)?.page(path)?;
                 let opened = self.page.open(&url)?;
@@ -177,10 +207,10 @@ impl Run<'_> {
         let page = self.page;
         match step {
             Step::Do(command) => return self.command(command),
-            Step::ExpectText(text) => page.expect_text(text, page.patience.element)?,
+            Step::ExpectText(text) => page.expect_text(text, page.timeouts.element)?,
             Step::ExpectNoText(text) => page.expect_no_text(text)?,
             Step::ExpectSelector(selector) => {
-                page.expect_element(&Wanted::Selector(selector.clone()), page.patience.element)?;
+                page.expect_element(&Wanted::Selector(selector.clone()), page.timeouts.element)?;
             }
             Step::ExpectNoErrors => self.expect_no_errors()?,
             Step::WaitFor(Wait::Text(text, time)) => page.expect_text(text, *time)?,

@@ -1,5 +1,6 @@
 //! Pages that only have to open: [`visit`].
 
+use std::error::Error;
 use std::path::Path;
 
 use serde::Serialize;
@@ -7,7 +8,7 @@ use serde::Serialize;
 use super::base::Base;
 use super::expect::in_words;
 use crate::browser::endpoint::short;
-use crate::browser::{Entry, Kind, Page};
+use crate::browser::{Entry, Kind, Opened, Page, PageError, Settled};
 
 /// What came of opening a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,8 +21,14 @@ pub struct Visit {
     /// The status that the server answered with, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// What is wrong with it; nothing if it passed.
+    /// The faults of the page; none if it passed.
     pub faults: Vec<String>,
+    /// The reason why the page could not be tried, where the app is not the cause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<String>,
+    /// The addresses of requests that had no end when the page was no longer waited for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<String>,
     /// The picture that was taken, as a file in the folder for evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screenshot: Option<String>,
@@ -30,9 +37,9 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// Says whether the page loads, shows some text, and nothing went wrong that nobody caught.
+    /// Returns true if the page was tried, loads and shows some text, and no exception was uncaught.
     pub fn passed(&self) -> bool {
-        self.faults.is_empty()
+        self.faults.is_empty() && self.blocked.is_none()
     }
 }
 
@@ -44,12 +51,14 @@ pub fn visit(path: &str, page: &Page, base: &Base, evidence: &Path) -> Visit {
         url: None,
         status: None,
         faults: Vec::new(),
+        blocked: None,
+        pending: Vec::new(),
         screenshot: None,
         console: Vec::new(),
     };
     match base.page(path) {
         Ok(url) => visit.look(page, &url, evidence),
-        Err(error) => visit.faults.push(error.to_string()),
+        Err(error) => visit.block(&error),
     }
     visit.console = page.console_since(first_entry);
     let uncaught = visit.console.iter().filter(|entry| entry.kind == Kind::Uncaught);
@@ -59,25 +68,49 @@ pub fn visit(path: &str, page: &Page, base: &Base, evidence: &Path) -> Visit {
 
 impl Visit {
     fn look(&mut self, page: &Page, url: &str, evidence: &Path) {
-        match page.open(url) {
-            Err(error) => self.faults.push(in_words(&error)),
-            Ok(opened) => {
-                if let Some(status) = opened.status.filter(|status| *status >= 400) {
-                    self.faults.push(format!("the server answers with status {status}"));
-                }
-                (self.url, self.status) = (Some(opened.url), opened.status);
-                match page.has_text() {
-                    Ok(true) => {}
-                    Ok(false) => self.faults.push("there is nothing to read".to_owned()),
-                    Err(error) => self.faults.push(in_words(&error)),
-                }
-            }
+        if let Err(error) = self.try_look(page, url) {
+            self.note(&error);
         }
-        let kept = page.screenshot().map_err(|error| in_words(&error));
-        let kept = kept.and_then(|it| it.keep(evidence, &self.page).map_err(|it| in_words(&it)));
-        match kept {
-            Ok(file) => self.screenshot = Some(file),
-            Err(why) => self.faults.push(format!("there is no picture of it: {why}")),
+        match page.screenshot() {
+            Err(error) => self.note(&error),
+            Ok(picture) => match picture.keep(evidence, &self.page) {
+                Ok(file) => self.screenshot = Some(file),
+                Err(error) => self.block(&error),
+            },
         }
+    }
+
+    fn try_look(&mut self, page: &Page, url: &str) -> Result<(), PageError> {
+        page.load(url)?;
+        let has_text = page.has_text();
+        // A page that shows its text late may fail late as well, so it settles after that.
+        if let Settled::Busy { pending } = page.settle()? {
+            self.pending = pending;
+        }
+        let Opened { url, status } = page.opened()?;
+        if let Some(status) = status.filter(|status| *status >= 400) {
+            self.faults.push(format!("the server answers with status {status}"));
+        }
+        (self.url, self.status) = (Some(url), status);
+        if !has_text? {
+            self.faults.push("there is nothing to read".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Notes an error as a fault of the page, or as the reason why the page could not be tried.
+    fn note(&mut self, error: &PageError) {
+        if error.is_not_of_the_app() {
+            return self.block(error);
+        }
+        let fault = in_words(error);
+        if !self.faults.contains(&fault) {
+            self.faults.push(fault);
+        }
+    }
+
+    /// Notes the first reason why the page could not be tried.
+    fn block(&mut self, error: &dyn Error) {
+        self.blocked.get_or_insert_with(|| in_words(error));
     }
 }

@@ -1,11 +1,8 @@
 // Tells of buttons and fields what helps to find out why they do not do what they should.
 const MOST = 60;
-let elements;
-try {
-  elements = all(args.selector ?? `${INTERACTIVE}, ${FIELDS}`);
-} catch (error) {
-  return { state: "bad_selector" };
-}
+const wanted = args.selector ?? `${INTERACTIVE}, ${FIELDS}`;
+if (!isSelector(wanted)) return { state: "bad_selector" };
+const elements = all(wanted);
 const tell = (element) => {
   const rect = rectOf(element);
   const round = (number) => Math.round(Math.max(-1e6, Math.min(1e6, number)));

@@ -61,12 +61,8 @@ const candidates = {
 };
 
 const find = ({ by, wanted }) => {
-  let found;
-  try {
-    found = finders[by](wanted);
-  } catch (error) {
-    return { outcome: { state: "bad_selector" } };
-  }
+  if (by === "selector" && !isSelector(wanted)) return { outcome: { state: "bad_selector" } };
+  const found = finders[by](wanted);
   if (found.length === 0) {
     const there = candidates[by]().filter(([name]) => name !== "");
     return { outcome: { state: "missing", there } };

@@ -1,15 +1,8 @@
 // Tells how the fields of forms stand, as the browser judges them.
 const MOST = 100;
-const inside = (element) => {
-  if (args.selector === null) return true;
-  return closest(element, args.selector) !== null;
-};
-let fields;
-try {
-  fields = all("input:not([type=hidden]), textarea, select").filter(inside);
-} catch (error) {
-  return { state: "bad_selector" };
-}
+if (args.selector !== null && !isSelector(args.selector)) return { state: "bad_selector" };
+const inside = (element) => args.selector === null || closest(element, args.selector) !== null;
+const fields = all("input:not([type=hidden]), textarea, select").filter(inside);
 const validity = (element) => {
   const of = FIELD_TYPES.find((it) => element instanceof it);
   const judged = getter(of, "willValidate")(element);

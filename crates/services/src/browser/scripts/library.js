@@ -9,10 +9,13 @@ const method = (of, name) => {
   const call = of.prototype[name];
   return (it, ...args) => call.apply(it, args);
 };
+/** Gives a method, or null where the browser is too old to have it. */
+const newerMethod = (of, name) => (name in of.prototype ? method(of, name) : null);
 const attribute = method(Element, "getAttribute");
 const matches = method(Element, "matches");
 const closest = method(Element, "closest");
-const checkVisibility = method(Element, "checkVisibility");
+// Since Chrome 105.
+const checkVisibility = newerMethod(Element, "checkVisibility");
 const rectOf = method(Element, "getBoundingClientRect");
 const rectsOf = method(Element, "getClientRects");
 const scrollIntoView = method(Element, "scrollIntoView");
@@ -44,6 +47,17 @@ const FIELDS =
 const queryAll = (root, selector) => {
   const of = root instanceof Document ? Document : DocumentFragment;
   return Array.from(of.prototype.querySelectorAll.call(root, selector));
+};
+
+/** Says whether a text is a CSS selector that this browser knows. */
+const isSelector = (text) => {
+  try {
+    queryAll(new DocumentFragment(), text);
+    return true;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "SyntaxError") return false;
+    throw error;
+  }
 };
 
 /** Gives the document and all open shadow trees in it. */
@@ -110,7 +124,8 @@ const labelOf = (element) => {
 };
 
 const isVisible = (element) => {
-  if (!checkVisibility(element, { visibilityProperty: true })) return false;
+  if (checkVisibility && !checkVisibility(element, { visibilityProperty: true })) return false;
+  if (getComputedStyle(element).visibility !== "visible") return false;
   return Array.from(rectsOf(element)).some((rect) => rect.width > 0 && rect.height > 0);
 };
 

@@ -3,7 +3,7 @@
 use assay_fakes::pages::Answer;
 use serde_json::json;
 
-use super::{Lab, PATIENCE};
+use super::{Lab, TIMEOUTS};
 
 #[test]
 fn what_is_clicked_sees_a_real_click() {
@@ -105,7 +105,7 @@ fn a_click_may_lead_to_another_page() {
                 page("<title>Last</title><button onclick='document.title += 1'>More</button>"),
             ),
         ],
-        PATIENCE,
+        TIMEOUTS,
     );
     lab.done("click_by_text", json!("Next"));
     lab.done("fill_input", json!({ "selector": "[name=q]", "value": "x" }));

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use assay_fakes::pages::Answer;
-use assay_services::browser::{Gone, Page, PageError, Patience};
+use assay_services::browser::{Gone, Page, PageError, Timeouts};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use super::{APP, Lab, PATIENCE};
+use super::{APP, Lab, TIMEOUTS};
 
 #[test]
 fn an_element_that_cannot_be_used_says_why() {
@@ -103,7 +103,7 @@ fn what_does_not_come_to_rest_is_not_clicked() {
 #[test]
 fn code_is_not_run_unless_that_is_allowed() {
     let lab = Lab::new();
-    let careful = Page::attach(lab.endpoint(), None, PATIENCE).unwrap();
+    let careful = Page::attach(lab.endpoint(), None, TIMEOUTS).unwrap();
     let error = careful.evaluate("document.title = 'x'").unwrap_err();
     assert_eq!(error.to_string(), "`eval` is not allowed here");
     assert_eq!(lab.eval("document.title"), json!("Tasks"));
@@ -112,7 +112,7 @@ fn code_is_not_run_unless_that_is_allowed() {
 #[test]
 fn a_page_that_is_busy_times_out_and_is_usable_again() {
     let lab = Lab::new();
-    let hurried = Patience { answer: Duration::from_millis(400), ..PATIENCE };
+    let hurried = Timeouts { answer: Duration::from_millis(400), ..TIMEOUTS };
     let page = Page::attach(lab.endpoint(), None, hurried).unwrap().allowing_eval();
     let fault = |code: &str| page.evaluate(code).unwrap_err().to_string();
     let late = "the page did not answer to code within 0.4 s";
@@ -131,8 +131,8 @@ fn a_server_that_does_not_answer_times_out() {
         ("/slow", Answer::Silence),
         ("/half", Answer::Page(200, "<p>half</p><img src=/slow>".to_owned())),
     ];
-    let lab = Lab::with(answers, PATIENCE);
-    let hurried = Patience { load: Duration::from_millis(600), ..PATIENCE };
+    let lab = Lab::with(answers, TIMEOUTS);
+    let hurried = Timeouts { load: Duration::from_millis(600), ..TIMEOUTS };
     let page = Page::attach(lab.endpoint(), None, hurried).unwrap();
     for path in ["/slow", "/half"] {
         let error = page.open(&lab.pages.url(path)).unwrap_err();
@@ -161,11 +161,11 @@ fn a_window_that_is_closed_is_gone() {
     let id = lab.page.window().id.clone();
     lab.eval("void open('/', '_blank')");
     let other = lab.endpoint().windows().unwrap().into_iter().find(|window| window.id != id);
-    let other = Page::attach(lab.endpoint(), other.map(|it| it.id).as_deref(), PATIENCE).unwrap();
+    let other = Page::attach(lab.endpoint(), other.map(|it| it.id).as_deref(), TIMEOUTS).unwrap();
     let other = other.allowing_eval();
     let closed = other.evaluate("window.close(); await new Promise(() => {})").unwrap_err();
     assert!(matches!(closed, PageError::Gone(Gone::Closed)), "{closed}");
     assert_eq!(lab.eval("1"), json!(1));
-    let gone = Page::attach(lab.endpoint(), Some(&other.window().id), PATIENCE).err().unwrap();
+    let gone = Page::attach(lab.endpoint(), Some(&other.window().id), TIMEOUTS).err().unwrap();
     assert!(gone.to_string().starts_with("there is no window `"), "{gone}");
 }

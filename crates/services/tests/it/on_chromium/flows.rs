@@ -5,7 +5,7 @@ use assay_services::browser::Page;
 use assay_services::browser::flow::{self, Base, Outcome, Setting, Standing};
 use expect_test::{Expect, expect};
 
-use super::{APP, HURRIED, Lab, PATIENCE};
+use super::{APP, HURRIED, Lab, TIMEOUTS};
 
 /// Replays the one flow of a text and writes what came of each step.
 fn check(lab: &Lab, text: &str, expect: Expect) -> Outcome {
@@ -19,6 +19,7 @@ fn check(lab: &Lab, text: &str, expect: Expect) -> Outcome {
         let standing = match &step.standing {
             Standing::Passed => "passed".to_owned(),
             Standing::Failed { why } => format!("FAILED: {why}"),
+            Standing::Blocked { why } => format!("BLOCKED: {why}"),
             Standing::NotRun => "not run".to_owned(),
         };
         let picture = step.screenshot.as_deref().unwrap_or_default();
@@ -148,7 +149,7 @@ fn a_page_passes_if_it_opens_and_shows_something() {
         ("/away", Answer::Redirect("/".to_owned())),
         ("/down", Answer::Page(500, "<p>sorry</p>".to_owned())),
     ];
-    let lab = Lab::with(answers, PATIENCE);
+    let lab = Lab::with(answers, TIMEOUTS);
     let hurried = Page::attach(lab.endpoint(), None, HURRIED).unwrap();
     let evidence = tempfile::tempdir().unwrap();
     let base: Base = lab.pages.url("/").parse().unwrap();
@@ -163,7 +164,7 @@ fn a_page_passes_if_it_opens_and_shows_something() {
         let picture = visit.screenshot.as_deref().unwrap_or("-");
         let passed = if visit.passed() { "passed" } else { "FAILED" };
         told.push_str(&format!("{path}: {passed} {status} {url} {picture}\n"));
-        for fault in &visit.faults {
+        for fault in visit.faults.iter().chain(&visit.blocked) {
             told.push_str(&format!("  {}\n", fault.replace('\n', " ")));
         }
     }

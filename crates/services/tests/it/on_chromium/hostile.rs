@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use assay_fakes::pages::Answer;
-use assay_services::browser::{Kind, Patience};
+use assay_services::browser::{Kind, Timeouts};
 use serde_json::json;
 
-use super::{Lab, PATIENCE};
+use super::{Lab, TIMEOUTS};
 
 fn lab(body: &str) -> Lab {
-    Lab::with(vec![("/", Answer::Page(200, body.to_owned()))], PATIENCE)
+    Lab::with(vec![("/", Answer::Page(200, body.to_owned()))], TIMEOUTS)
 }
 
 #[test]
@@ -98,9 +98,9 @@ fn dialogs_are_answered() {
 
 #[test]
 fn dialogs_without_end_are_told_of_in_a_timeout() {
-    let patience = Patience { answer: Duration::from_secs(3), ..PATIENCE };
+    let timeouts = Timeouts { answer: Duration::from_secs(3), ..TIMEOUTS };
     let page = "<button onclick=\"for (;;) alert('forever')\">Hang</button>";
-    let lab = Lab::with(vec![("/", Answer::Page(200, page.to_owned()))], patience);
+    let lab = Lab::with(vec![("/", Answer::Page(200, page.to_owned()))], timeouts);
     // A dialog may end the click that opened it, or hold it up.
     if let Err(fault) = lab.told("click_by_text", json!("Hang")) {
         assert!(fault.starts_with("the page did not answer to a click within 3 s"), "{fault}");

@@ -5,12 +5,14 @@ mod failing;
 mod flows;
 mod hostile;
 mod looking;
+mod settling;
+mod statuses;
 
 use std::time::Duration;
 
 use assay_fakes::chromium::PrivateChromium;
 use assay_fakes::pages::{Answer, Pages};
-use assay_services::browser::{Command, Endpoint, Page, Patience};
+use assay_services::browser::{Command, Endpoint, Page, Timeouts};
 use serde_json::{Value, json};
 
 const APP: &str = include_str!("../pages/app.html");
@@ -23,19 +25,21 @@ struct Lab {
 }
 
 /// How long pages have here: machines that run tests can be slow, so only what must fail is hurried.
-const PATIENCE: Patience = Patience {
+const TIMEOUTS: Timeouts = Timeouts {
     element: Duration::from_secs(60),
     answer: Duration::from_secs(90),
     load: Duration::from_secs(90),
+    settle: Duration::from_millis(20),
+    settle_limit: Duration::from_secs(60),
 };
 
 /// Where something is expected to time out.
-const HURRIED: Patience = Patience { element: Duration::from_millis(300), ..PATIENCE };
+const HURRIED: Timeouts = Timeouts { element: Duration::from_millis(300), ..TIMEOUTS };
 
 impl Lab {
     /// Opens the app.
     fn new() -> Lab {
-        Lab::with(vec![("/", Answer::Page(200, APP.to_owned()))], PATIENCE)
+        Lab::with(vec![("/", Answer::Page(200, APP.to_owned()))], TIMEOUTS)
     }
 
     fn hurried() -> Lab {
@@ -43,11 +47,11 @@ impl Lab {
     }
 
     /// Opens a page of these.
-    fn with(answers: Vec<(&'static str, Answer)>, patience: Patience) -> Lab {
+    fn with(answers: Vec<(&'static str, Answer)>, timeouts: Timeouts) -> Lab {
         let pages = Pages::serve(answers);
         let chromium = PrivateChromium::start("about:blank");
         let endpoint = Endpoint::local(chromium.port());
-        let page = Page::attach(endpoint, None, patience).unwrap().allowing_eval();
+        let page = Page::attach(endpoint, None, timeouts).unwrap().allowing_eval();
         let lab = Lab { page, pages, chromium };
         lab.page.open(&lab.pages.url("/")).unwrap();
         lab

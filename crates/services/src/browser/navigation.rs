@@ -1,0 +1,151 @@
+//! Opening addresses, and waiting until a page has settled.
+//!
+//! A loaded page is not yet a page that works: it may still be loading data, and throw when the data
+//! has arrived. So a page is observed until its network is idle and a settle time has gone by. A page
+//! that never stops loading (long polling, streams) is taken as it is at a limit.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::endpoint::short;
+use super::error::PageError;
+use super::network::has_server;
+use super::page::{Ask, MainFrame, Page};
+use super::scripts;
+
+/// A page that was opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Opened {
+    /// Its address, after all redirects.
+    pub url: String,
+    /// The status that a server answered with; `None` for files and other documents without a server.
+    pub status: Option<u16>,
+}
+
+/// The end of a wait for a page to settle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    /// The network was idle for the settle time.
+    Idle,
+    /// The page was still loading at the limit.
+    Busy {
+        /// The addresses of some requests that had no end.
+        pending: Vec<String>,
+    },
+}
+
+/// How far a document is loaded.
+#[derive(Debug, Deserialize)]
+struct DocumentState {
+    ready: String,
+    /// 0 where the browser cannot tell it.
+    status: u16,
+    url: String,
+}
+
+impl Page {
+    /// Opens an address and waits until the page has settled.
+    pub fn open(&self, url: &str) -> Result<Opened, PageError> {
+        self.load(url)?;
+        self.settle()?;
+        self.opened()
+    }
+
+    /// Opens an address and waits until its document is loaded. A document that takes too long is
+    /// stopped, since a page that is about to be another one answers nothing else.
+    pub(super) fn load(&self, url: &str) -> Result<(), PageError> {
+        let loaded = self.try_load(url);
+        if let Err(PageError::TimedOut { .. }) = loaded {
+            // If that fails as well, it says no more than the first failure.
+            let _ = self.call("Page.stopLoading", &json!({}), self.ask("to be stopped"));
+        }
+        loaded
+    }
+
+    fn try_load(&self, url: &str) -> Result<(), PageError> {
+        let ask = self.ask_for("when it was opened", self.timeouts.load);
+        let before = self.main_frame(ask)?.loader;
+        let answer = self.call("Page.navigate", &json!({ "url": url }), ask)?;
+        if let Some(why) = answer["errorText"].as_str().filter(|why| !why.is_empty()) {
+            let status = answer["loaderId"].as_str().and_then(|it| self.connection.status_of(it));
+            let why = match status {
+                Some(status) => format!("the server answers with status {status} ({})", short(why)),
+                None => short(why),
+            };
+            return Err(PageError::NotOpened { url: short(url), why });
+        }
+        let is_new = answer["loaderId"].is_string();
+        if is_new {
+            return self.wait_for_document(Some(&before), ask);
+        }
+        // Only the place in the document is another. If the document was loaded before anybody
+        // listened, its status is known only to newer browsers.
+        self.wait_for_document(None, ask)?;
+        if let Err(PageError::NoStatus { .. }) = self.opened() {
+            self.call("Page.reload", &json!({}), ask)?;
+            self.wait_for_document(Some(&before), ask)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a document is loaded that is another than that of a loader.
+    fn wait_for_document(&self, before: Option<&str>, ask: Ask) -> Result<(), PageError> {
+        loop {
+            let arrived = match before {
+                Some(before) => self.main_frame(ask)?.loader != before,
+                None => true,
+            };
+            let state: DocumentState = self.look_at(scripts::STATE, &json!({}), ask)?;
+            if arrived && state.ready == "complete" {
+                return Ok(());
+            }
+            if ask.is_over() {
+                return Err(self.timed_out(ask));
+            }
+            self.pause();
+        }
+    }
+
+    /// Waits until no request was in flight for the settle time, or until the limit.
+    pub(super) fn settle(&self) -> Result<Settled, PageError> {
+        let ask = self.ask_for("while it settled", self.timeouts.settle_limit);
+        let milliseconds = u64::try_from(self.timeouts.settle.as_millis()).unwrap_or(u64::MAX);
+        let args = json!({ "milliseconds": milliseconds });
+        while let Some(activity) = self.connection.wait_for_idle_network(ask.until) {
+            match self.look_at::<Value>(scripts::SETTLE, &args, ask) {
+                Ok(_) if self.connection.is_idle_since(activity) => return Ok(Settled::Idle),
+                Ok(_) if !ask.is_over() => {}
+                Ok(_) | Err(PageError::TimedOut { .. }) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        match self.gone() {
+            Some(gone) => Err(PageError::Gone(gone)),
+            None => Ok(Settled::Busy { pending: self.connection.pending_requests() }),
+        }
+    }
+
+    /// Returns where the page is, with the status of its document. Fails if the browser shows its
+    /// own error page, or if a server answered and its status is not known.
+    pub(super) fn opened(&self) -> Result<Opened, PageError> {
+        let ask = self.ask("to a look at its address");
+        loop {
+            let MainFrame { loader, unreachable, .. } = self.main_frame(ask)?;
+            if let Some(url) = unreachable {
+                let why = "the browser shows its error page".to_owned();
+                return Err(PageError::NotOpened { url: short(&url), why });
+            }
+            let state: DocumentState = self.look_at(scripts::STATE, &json!({}), ask)?;
+            if self.main_frame(ask)?.loader != loader && !ask.is_over() {
+                continue;
+            }
+            let told = Some(state.status).filter(|it| *it != 0 && has_server(&state.url));
+            let status = self.connection.status_of(&loader).or(told);
+            let is_served = ["http:", "https:"].iter().any(|it| state.url.starts_with(it));
+            return match status {
+                None if is_served => Err(PageError::NoStatus { url: short(&state.url) }),
+                status => Ok(Opened { url: state.url, status }),
+            };
+        }
+    }
+}
