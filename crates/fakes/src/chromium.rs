@@ -1,10 +1,11 @@
 //! A Chromium of one's own: [`PrivateChromium`].
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -65,15 +66,21 @@ impl PrivateChromium {
 
     fn try_start(url: &str) -> io::Result<PrivateChromium> {
         let program = program().ok_or_else(|| io::Error::other(HOW))?;
+        let args: Vec<&OsStr> = FLAGS.iter().map(OsStr::new).chain([OsStr::new(url)]).collect();
+        PrivateChromium::start_program(&program, &args)
+    }
+
+    /// Starts a program with a Chromium in it, such as an Electron app. The arguments have to open
+    /// the debugging port, at any number.
+    pub fn start_program(program: &Path, args: &[&OsStr]) -> io::Result<PrivateChromium> {
         let folder = tempfile::Builder::new().prefix("chromium-").tempdir()?;
         let log = fs::File::create(folder.path().join("log"))?;
         let mut command = Command::new("sh");
         command
             .args(["-c", KEEPER, "keeper"])
             .arg(program)
-            .args(FLAGS)
+            .args(args)
             .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
-            .arg(url)
             .env("HOME", folder.path())
             .env("TMPDIR", folder.path())
             .stdin(Stdio::piped())
@@ -103,20 +110,26 @@ impl PrivateChromium {
     }
 
     fn wait_for_port(&self) -> io::Result<u16> {
-        let file = self.folder.path().join("profile/DevToolsActivePort");
         let start = Instant::now();
         loop {
-            let said = fs::read_to_string(&file).unwrap_or_default();
-            // The second line is written after the first.
-            if let (Some(port), Some(_)) = (said.lines().next(), said.lines().nth(1)) {
+            let bytes = fs::read(self.folder.path().join("log"))?;
+            let log = String::from_utf8_lossy(&bytes);
+            let said = log.lines().find_map(|line| line.split_once("DevTools listening on ws://"));
+            // The address is followed by a path, so it is whole where the path begins.
+            if let Some((address, _)) = said.and_then(|(_, after)| after.split_once('/')) {
+                let port = address.rsplit(':').next().unwrap_or_default();
                 return port.parse().map_err(io::Error::other);
             }
-            if start.elapsed() > PATIENCE {
-                let log = fs::read_to_string(self.folder.path().join("log"))?;
-                return Err(io::Error::other(format!("Chromium does not start: {log}")));
+            if start.elapsed() > PATIENCE || PrivateChromium::has_ended(&log) {
+                return Err(io::Error::other(format!("the browser does not start: {log}")));
             }
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Returns true if the program could not even be loaded; its keeper goes on without it.
+    fn has_ended(log: &str) -> bool {
+        log.contains("error while loading shared libraries")
     }
 }
 

@@ -2,6 +2,7 @@
 //! it reads, taken from other people's programs.
 
 mod agents;
+mod browser;
 mod commands;
 mod hooks;
 mod mcp;
@@ -50,7 +51,7 @@ type Check = (String, Outcome);
 /// A suite by its name; it is told where descriptions of services are, if anybody said so.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 7] = [
+const SUITES: [Suite; 8] = [
     ("sarif", |_| sarif::run()),
     ("commands", |_| commands::run()),
     ("hooks", |_| hooks::run()),
@@ -58,6 +59,7 @@ const SUITES: [Suite; 7] = [
     ("mcp", |_| mcp::run()),
     ("services", services::run),
     ("webhooks", |_| webhooks::run()),
+    ("browser", |_| browser::run()),
 ];
 
 /// Runs one suite or all, with a folder of descriptions for those that need some; says whether

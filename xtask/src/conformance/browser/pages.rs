@@ -1,0 +1,130 @@
+//! The page checks: pages that work, and pages that fail in every way that is known.
+
+use anyhow::ensure;
+use assay_fakes::pages::{Answer, Pages};
+use assay_services::browser::flow::{self, Base};
+use assay_services::browser::{Endpoint, Page, Timeouts};
+
+use crate::workspace::target_folder;
+
+/// A page with what has to be said of it; nothing if it has to pass.
+struct Case {
+    path: &'static str,
+    answer: Answer,
+    fault: &'static str,
+}
+
+fn page(path: &'static str, status: u16, text: &str, fault: &'static str) -> Case {
+    Case { path, answer: Answer::Page(status, text.to_owned()), fault }
+}
+
+fn script(path: &'static str, code: &str, fault: &'static str) -> Case {
+    page(path, 200, &format!("<p>text</p><script>{code}</script>"), fault)
+}
+
+fn redirect(path: &'static str, to: &str, fault: &'static str) -> Case {
+    Case { path, answer: Answer::Redirect(to.to_owned()), fault }
+}
+
+fn raw(path: &'static str, headers: &str, body: &str) -> Case {
+    let length = body.len();
+    let text = format!(
+        "HTTP/1.1 200 OK\r\n{headers}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    Case { path, answer: Answer::Raw(text.into_bytes()), fault: "" }
+}
+
+/// A worker that answers for the server, with an error.
+const WORKER: &str = "self.onfetch = (event) => { if (event.request.url.endsWith('/offline')) \
+    event.respondWith(new Response('<p>offline</p>', { status: 503, headers: { 'content-type': 'text/html' } })) }; \
+    self.oninstall = () => self.skipWaiting(); self.onactivate = (event) => event.waitUntil(clients.claim())";
+
+const LATE: &str = "late is not defined";
+
+fn cases() -> Vec<Case> {
+    let install = "navigator.serviceWorker.register('/worker.js').then(() => \
+                   navigator.serviceWorker.ready).then(() => fetch('/x'))";
+    vec![
+        page("/works", 200, "<p>text</p>", ""),
+        page("/404", 404, "<p>gone</p>", "status 404"),
+        page("/404#place", 404, "<p>gone</p>", "status 404"),
+        page("/500", 500, "<p>ouch</p>", "status 500"),
+        page("/404-empty", 404, "", "status 404"),
+        page("/frames", 200, "<p>text</p><iframe src=/500></iframe>", ""),
+        page("/empty", 200, "<div></div>", "nothing to read"),
+        redirect("/to-works", "/works", ""),
+        redirect("/to-500", "/500", "status 500"),
+        raw("/cached", "content-type: text/html\r\ncache-control: max-age=600", "<p>kept</p>"),
+        raw(
+            "/cached?again",
+            "content-type: text/html\r\ncache-control: max-age=600",
+            "<p>kept</p>",
+        ),
+        raw("/worker.js", "content-type: text/javascript", WORKER),
+        script("/installs-a-worker", install, ""),
+        page("/offline", 200, "<p>online</p>", "status 503"),
+        script("/throws", "late()", LATE),
+        script("/throws-after-300-ms", "setTimeout(() => late(), 300)", LATE),
+        script(
+            "/rejects-after-300-ms",
+            "setTimeout(() => { Promise.reject(new Error('no')) }, 300)",
+            "Error: no",
+        ),
+        script(
+            "/throws-after-data",
+            "setTimeout(async () => { await fetch('/x'); setTimeout(() => late(), 300) }, 300)",
+            LATE,
+        ),
+        script("/moves-on-to-404", "setTimeout(() => location.replace('/404'), 200)", "status 404"),
+        script(
+            "/handles-late",
+            "const no = Promise.reject(new Error('no')); setTimeout(() => no.catch(() => {}), 100)",
+            "",
+        ),
+        script("/long-polling", "fetch('/silence')", ""),
+        script("/polling", "setInterval(() => fetch('/x'), 20)", ""),
+        script("/events", "new EventSource('/silence')", ""),
+        script("/socket", "new WebSocket('ws://' + location.host + '/silence')", ""),
+        page("/x", 200, "{}", ""),
+    ]
+}
+
+/// Opens every page and prints what came of it. Fails if one is not judged as it should be.
+pub(super) fn check(endpoint: Endpoint) -> anyhow::Result<()> {
+    let cases = cases();
+    let mut answers: Vec<_> = cases
+        .iter()
+        .filter(|case| !case.path.contains(['#', '?']))
+        .map(|case| (case.path, case.answer.clone()))
+        .collect();
+    answers.push(("/silence", Answer::Silence));
+    let served = Pages::serve(answers);
+    let base: Base = served.url("").parse()?;
+    let evidence = target_folder("conformance/browser/pages")?;
+    let timeouts =
+        Timeouts { settle_limit: std::time::Duration::from_secs(4), ..Timeouts::default() };
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let page = Page::attach(endpoint, None, timeouts)?;
+        let visit = flow::visit(case.path, &page, &base, &evidence);
+        let said = match (visit.faults.as_slice(), &visit.blocked) {
+            ([], None) => "passed".to_owned(),
+            ([], Some(why)) => format!("not run: {why}"),
+            (faults, _) => format!("failed: {}", faults.join("; ").replace('\n', " ")),
+        };
+        let is_right = match case.fault {
+            "" => visit.passed(),
+            fault => visit.faults.iter().any(|it| it.contains(fault)),
+        };
+        let shown: String = said.chars().take(120).collect();
+        let status = visit.status.map_or("-".to_owned(), |status| status.to_string());
+        println!("    {} ({status}): {}{shown}", case.path, if is_right { "" } else { "WRONG: " });
+        if !is_right {
+            wrong.push(case.path);
+        }
+    }
+    let failing = cases.iter().filter(|case| !case.fault.is_empty()).count();
+    println!("    {} pages, {failing} of them faulty", cases.len());
+    ensure!(wrong.is_empty(), "judged wrongly: {}", wrong.join(", "));
+    Ok(())
+}
