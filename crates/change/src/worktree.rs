@@ -70,6 +70,14 @@ impl Worktree {
         Ok(Worktree { git, laid_out, branch: branch.to_owned(), was, start })
     }
 
+    /// Removes a folder in which a branch of a repository was laid out by a process that did not live
+    /// to remove it.
+    pub fn remove(root: &Path, path: &Path) {
+        if let Ok(git) = Git::find(root) {
+            git.clear(path);
+        }
+    }
+
     /// Gives its folder.
     pub fn path(&self) -> &Path {
         self.laid_out.path()

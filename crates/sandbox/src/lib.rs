@@ -17,6 +17,7 @@ mod conversation;
 mod hiding;
 mod key;
 mod limits;
+mod marker;
 mod process;
 mod scratch;
 mod secrets;
@@ -72,6 +73,7 @@ pub struct Command {
     reach: Reach,
     bounds: Bounds,
     interruptible: bool,
+    ends_leftovers: bool,
 }
 
 impl fmt::Debug for Command {
@@ -91,6 +93,7 @@ impl fmt::Debug for Command {
             reach,
             bounds,
             interruptible,
+            ends_leftovers,
         } = self;
         let names: Vec<&OsString> = env.iter().map(|(name, _)| name).collect();
         f.debug_struct("Command")
@@ -106,6 +109,7 @@ impl fmt::Debug for Command {
             .field("reach", reach)
             .field("bounds", bounds)
             .field("interruptible", interruptible)
+            .field("ends_leftovers", ends_leftovers)
             .finish()
     }
 }
@@ -200,6 +204,7 @@ impl Command {
             reach: Reach::default(),
             bounds: Bounds::default(),
             interruptible: false,
+            ends_leftovers: false,
         }
     }
 
@@ -295,6 +300,13 @@ impl Command {
     /// Has [`interrupt`] stop the command: a reader whose answer is no longer waited for.
     pub fn interruptible(mut self) -> Command {
         self.interruptible = true;
+        self
+    }
+
+    /// Ends all that the command leaves running when it ends by itself. What it leaves running when it
+    /// is stopped, or when this process is killed, ends in any case.
+    pub fn end_leftovers(mut self) -> Command {
+        self.ends_leftovers = true;
         self
     }
 

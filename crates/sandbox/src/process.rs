@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::bounds::{self, Cage};
+use crate::marker::{self, Marker};
 use crate::watchdog::Watchdog;
 use crate::{Command, Ended, RunError, Stream};
 
@@ -62,6 +63,8 @@ struct Groups {
 struct Leader {
     /// The control group that bounds it.
     cage: Option<Arc<Cage>>,
+    /// The marker of all that it started.
+    marker: Marker,
     kind: LeaderKind,
 }
 
@@ -89,18 +92,28 @@ impl Groups {
         Groups { leaders: Vec::new(), refused: Refused::None, watchdog: None }
     }
 
+    /// Starts the watchdog, so that it is there before the first command is.
+    fn ensure_watchdog(&mut self) {
+        if self.watchdog.is_none() {
+            self.watchdog = self.start_watchdog();
+        }
+    }
+
+    fn start_watchdog(&self) -> Option<Watchdog> {
+        let mut watchdog = Watchdog::start(marker::of_this_process()).ok()?;
+        let mut leaders = self.leaders.iter();
+        leaders.try_for_each(|(pid, leader)| tell_of(&mut watchdog, *pid, leader)).ok()?;
+        Some(watchdog)
+    }
+
     fn add(&mut self, pid: Pid, leader: Leader) {
         let told = self.watchdog.as_mut().map(|watchdog| tell_of(watchdog, pid, &leader));
         self.leaders.push((pid, leader));
         if matches!(told, Some(Ok(()))) {
             return;
         }
-        // There is none yet, or the one that was there is gone.
-        self.watchdog = Watchdog::start().ok().and_then(|mut watchdog| {
-            let mut leaders = self.leaders.iter();
-            leaders.try_for_each(|(pid, leader)| tell_of(&mut watchdog, *pid, leader)).ok()?;
-            Some(watchdog)
-        });
+        // There was none, or it is gone.
+        self.watchdog = self.start_watchdog();
     }
 
     fn remove(&mut self, pid: Pid) {
@@ -115,10 +128,7 @@ impl Groups {
 
     fn kill(&self, is_meant: impl Fn(&Leader) -> bool) {
         for (pid, leader) in self.leaders.iter().filter(|(_, leader)| is_meant(leader)) {
-            let _ = kill_process_group(*pid, Signal::KILL);
-            if let Some(cage) = &leader.cage {
-                cage.kill();
-            }
+            kill_everything(*pid, leader.cage.as_deref(), &leader.marker);
         }
     }
 }
@@ -141,6 +151,7 @@ impl Running {
     fn start(
         &self,
         kind: LeaderKind,
+        marker: Marker,
         spawn: impl FnOnce() -> io::Result<(Child, Option<Arc<Cage>>)>,
     ) -> io::Result<(Child, Group)> {
         let mut groups = self.groups();
@@ -152,10 +163,11 @@ impl Running {
         if let Some(why) = why {
             return Err(io::Error::new(io::ErrorKind::Interrupted, why));
         }
+        groups.ensure_watchdog();
         let (child, cage) = spawn()?;
         let pid = Pid::from_child(&child);
-        groups.add(pid, Leader { cage: cage.clone(), kind });
-        Ok((child, Group { pid, cage }))
+        groups.add(pid, Leader { cage: cage.clone(), marker: marker.clone(), kind });
+        Ok((child, Group { pid, cage, marker }))
     }
 
     fn stop_all(&self) {
@@ -185,6 +197,7 @@ impl Running {
 pub(crate) struct Group {
     pid: Pid,
     cage: Option<Arc<Cage>>,
+    marker: Marker,
 }
 
 impl Drop for Group {
@@ -195,12 +208,18 @@ impl Drop for Group {
 
 impl Group {
     pub(crate) fn kill(&self) {
-        // The group may be gone already, which is as good.
-        let _ = kill_process_group(self.pid, Signal::KILL);
-        if let Some(cage) = &self.cage {
-            cage.kill();
-        }
+        kill_everything(self.pid, self.cage.as_deref(), &self.marker);
     }
+}
+
+/// Kills a group, all that is in its control group, and all that carries its marker.
+fn kill_everything(group: Pid, cage: Option<&Cage>, marker: &Marker) {
+    // The group may be gone already, which is as good.
+    let _ = kill_process_group(group, Signal::KILL);
+    if let Some(cage) = cage {
+        cage.kill();
+    }
+    marker.kill_all();
 }
 
 /// Kills a group unless it came to its own end, whichever way the watch over it ends.
@@ -247,8 +266,8 @@ impl Command {
         let mut watch = Watch { group, ended: false };
         self.write_input(&mut child);
         let inbox = self.listen(child, Complaints::Kept(self.output));
-        let ended = self.await_end(&inbox, take)?;
-        watch.ended = true;
+        let ended = self.await_end(&inbox, &watch.group, take)?;
+        watch.ended = !self.ends_leftovers;
         Ok(ended)
     }
 
@@ -303,19 +322,23 @@ impl Command {
         stderr: Stdio,
     ) -> Result<(Child, Group), RunError> {
         let fail = |source| RunError::Start { program: self.name(), source };
-        if !self.bounds.is_some() && !self.interruptible {
+        let marker = Marker::new();
+        let is_caged = self.bounds.is_some() || self.ends_leftovers;
+        if !is_caged && !self.interruptible {
             let stdin = if is_written_to { Stdio::piped() } else { Stdio::null() };
             let mut command = self.prepared(self.bare(), stdin, stderr);
+            command.env(marker::NAME, marker.value());
             let start = || Ok((self.reach.start(&mut command)?, None));
-            return RUNNING.start(self.kind(), start).map_err(fail);
+            return RUNNING.start(self.kind(), marker, start).map_err(fail);
         }
         self.check_program().map_err(fail)?;
         let gated = self.placed(bounds::gate(&self.program, is_written_to));
         let mut command = self.prepared(gated, Stdio::piped(), stderr);
+        command.env(marker::NAME, marker.value());
         let start = || {
             let child = self.reach.start(&mut command)?;
             // One that was never let in ends at its gate: nobody writes to it any more.
-            let cage = match self.bounds.is_some() {
+            let cage = match is_caged {
                 true => Some(Arc::new(Cage::around(self.bounds, &child)?)),
                 false => None,
             };
@@ -323,7 +346,7 @@ impl Command {
         };
         // It is let in once the watchdog knows of it: were this process killed before, it would read
         // the end of its input.
-        let (mut child, group) = RUNNING.start(self.kind(), start).map_err(fail)?;
+        let (mut child, group) = RUNNING.start(self.kind(), marker, start).map_err(fail)?;
         bounds::open(&mut child, is_written_to);
         Ok((child, group))
     }
@@ -365,7 +388,8 @@ impl Command {
     ) -> Result<(Child, Group), RunError> {
         let mut command = self.prepared_beside(stdin, Stdio::null(), stderr);
         let fail = |source| RunError::Start { program: self.name(), source };
-        RUNNING.start(LeaderKind::Companion, || Ok((command.spawn()?, None))).map_err(fail)
+        let start = || Ok((command.spawn()?, None));
+        RUNNING.start(LeaderKind::Companion, Marker::new(), start).map_err(fail)
     }
 
     /// Prepares it with all of our environment.
@@ -451,6 +475,7 @@ impl Command {
     fn await_end(
         &self,
         inbox: &Receiver<Event>,
+        group: &Group,
         take: &mut dyn FnMut(Vec<u8>) -> ControlFlow<RunError>,
     ) -> Result<Ended, RunError> {
         let deadline = Instant::now() + self.time;
@@ -475,6 +500,10 @@ impl Command {
                 Ok(Event::Ended(end)) => {
                     let lost = |source| RunError::Lost { program: self.name(), source };
                     status = Some(end.map_err(lost)?);
+                    if self.ends_leftovers {
+                        // What is left holds the outputs open.
+                        group.kill();
+                    }
                 }
                 // Those are only handed on where they are watched.
                 Ok(Event::ComplainedPiece(_)) => {}
@@ -540,11 +569,11 @@ mod tests {
         let sleep = shell("sleep 600");
         let mut sleep = sleep.prepared(sleep.bare(), Stdio::null(), Stdio::null());
         let start = || Ok((sleep.spawn()?, None));
-        let (mut child, _) = running.start(LeaderKind::Command, start).unwrap();
+        let (mut child, _) = running.start(LeaderKind::Command, Marker::new(), start).unwrap();
         running.stop_all();
         assert_eq!(child.wait().unwrap().signal(), Some(Signal::KILL.as_raw()));
         let never = || unreachable!("nothing is started");
-        let error = running.start(LeaderKind::Command, never).unwrap_err();
+        let error = running.start(LeaderKind::Command, Marker::new(), never).unwrap_err();
         assert_eq!(error.to_string(), "everything is being stopped");
     }
 
@@ -553,7 +582,7 @@ mod tests {
         let running = Running(Mutex::new(Groups::new()));
         let sleep = shell("sleep 600");
         let mut sleep = sleep.prepared(sleep.bare(), Stdio::null(), Stdio::null());
-        let mut start = |kind| running.start(kind, || Ok((sleep.spawn()?, None)));
+        let mut start = |kind| running.start(kind, Marker::new(), || Ok((sleep.spawn()?, None)));
         let (mut reader, _) = start(LeaderKind::Interruptible).unwrap();
         let (mut other, _) = start(LeaderKind::Command).unwrap();
         running.interrupt();

@@ -2,9 +2,13 @@
 //!
 //! A signal that cannot be caught leaves no time to end what was started. The watchdog is a shell in
 //! a process group of its own that is told which groups run. It reads the end of its input when this
-//! process is gone, however that ended, and kills the groups that are left. A parent-death signal
-//! would reach only the command itself, not what it started, and would follow the thread that
-//! started it instead of the process.
+//! process is gone, however that ended, and kills the groups that are left, and all that carries the
+//! marker of this process ([`marker`](crate::marker)): a session of its own, or a kill before the
+//! watchdog heard of a group, hides nothing. A parent-death signal would reach only the command itself,
+//! not what it started, and would follow the thread that started it instead of the process.
+//!
+//! A process that is about to become a command still holds the watchdog's input open, so the end of the
+//! input says that all of them carry their marker.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -13,7 +17,11 @@ use std::process::{ChildStdin, Stdio};
 
 use rustix::process::Pid;
 
-/// Reads `+ GROUP:CAGE` and `- GROUP:CAGE`, and kills what is left at the end of the input.
+use crate::marker;
+
+/// Reads `+ GROUP:CAGE` and `- GROUP:CAGE`, and kills what is left at the end of the input. The first
+/// argument is the variable with its marker. A process may start another one while it is looked for, so
+/// the script looks until it finds none.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 left=' '
@@ -34,6 +42,19 @@ for entry in $left; do
     rmdir "$cage"
   fi
 done
+set +f
+round=0
+while [ "$round" -lt 100 ]; do
+  found=
+  for file in $(grep -lsF -- "$1" /proc/[0-9]*/environ); do
+    pid=${file#/proc/}
+    pid=${pid%/environ}
+    [ "$pid" = $$ ] || found="$found $pid"
+  done
+  [ -n "$found" ] || break
+  kill -s KILL $found
+  round=$((round + 1))
+done
 "#;
 
 /// A process that outlives this one for as long as it takes to end what was started.
@@ -41,11 +62,13 @@ done
 pub(crate) struct Watchdog(ChildStdin);
 
 impl Watchdog {
-    /// Starts a watchdog that knows of no group yet.
+    /// Starts a watchdog that knows of no group yet, for the commands whose markers begin so.
     #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
-    pub(crate) fn start() -> io::Result<Watchdog> {
+    pub(crate) fn start(markers: &str) -> io::Result<Watchdog> {
         let mut command = std::process::Command::new("sh");
-        command.args(["-c", SCRIPT]).current_dir("/").process_group(0);
+        command.args(["-c", SCRIPT, "sh", markers]).current_dir("/").process_group(0);
+        // An outer command that ends must not end the watchdog before it has done its work.
+        command.env_remove(marker::NAME);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         Ok(Watchdog(child.stdin.take().expect("stdin is piped")))
@@ -89,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_is_left_ends_with_its_children_when_the_process_is_gone() {
-        let mut watchdog = Watchdog::start().unwrap();
+        let mut watchdog = Watchdog::start("no process carries this:").unwrap();
         let (mut first, _) = family();
         let (mut second, mut stdout) = family();
         watchdog.add(Pid::from_child(&first), None).unwrap();

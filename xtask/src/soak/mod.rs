@@ -1,5 +1,6 @@
 //! `cargo xtask soak`: counted suites at full size, which a test run has no time for.
 
+mod agents;
 mod gates;
 mod properties;
 mod qa;
@@ -12,8 +13,10 @@ pub(crate) use self::queue::work;
 
 /// Runs one suite or all; says whether they passed.
 pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
-    let known: Vec<&str> =
-        properties::names().into_iter().chain(["gates", "qa", "queue", "webhooks"]).collect();
+    let known: Vec<&str> = properties::names()
+        .into_iter()
+        .chain(["agents", "gates", "qa", "queue", "webhooks"])
+        .collect();
     let suites: Vec<&str> =
         known.iter().copied().filter(|suite| name.is_none_or(|name| name == *suite)).collect();
     if suites.is_empty() {
@@ -22,6 +25,7 @@ pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
     let mut outcomes = Vec::new();
     for suite in suites {
         let parts = match suite {
+            "agents" => agents::run(seed)?,
             "gates" => gates::run(seed)?,
             "qa" => qa::run(seed)?,
             "queue" => queue::run(seed)?,

@@ -1,11 +1,11 @@
 //! Mending what a review found, in a work tree of its own: [`FixWork`].
 
 use std::fs;
-use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 use assay_change::state::is_at_or_below;
 use assay_change::{Worktree, commit_of};
+use assay_sandbox::ScratchFolder;
 use assay_store::pulls::Pull;
 
 use super::follow_up::{REVIEW_CYCLE, after_commit, after_nothing, cycle};
@@ -18,6 +18,9 @@ use crate::work::{Failed, Job, Outcome, Work};
 /// What agents go by, and what they keep: none of it is theirs to change.
 const GUARDED: [&str; 5] =
     [roster::PATH, "config/agent-framework.yaml", mcp::PATH, ".assay", ".agent-communication"];
+
+/// How the name of an attempt's folder begins.
+const ATTEMPT: &str = "attempt-";
 
 /// Mends what a review found, commits it to the task's branch, and has it reviewed again.
 pub struct FixWork<F> {
@@ -58,6 +61,8 @@ pub(super) struct TaskTree {
     /// Whether the commit is pushed to a pull request before the branch here has it: the pull request
     /// is where the next attempt begins, so a push that is refused leaves nothing behind.
     is_pull: bool,
+    /// The folder of the attempt, which goes after the work tree in it.
+    _attempt: ScratchFolder,
 }
 
 /// Lays out the change of a task to be pushed: its pull request as it is on the remote, where it has
@@ -71,10 +76,11 @@ pub(super) fn lay_out_to_push(shop: &Shop, job: &Job<'_>) -> Result<TaskTree, Fa
         subject::check_pull_is_here(&shop.root, job)?;
         return lay_out(shop, job);
     };
-    let (branch, folder) = (own_branch(job), own_folder(shop, job)?);
+    let (branch, attempt) = (own_branch(job), own_folder(shop, job)?);
+    let folder = attempt.path().join(job.task.id.as_str());
     let worktree = Worktree::open_at(&shop.root, &folder, &branch, &head);
     let worktree = worktree.map_err(|error| subject::failed(&error))?;
-    Ok(TaskTree { branch, worktree, is_pull: true })
+    Ok(TaskTree { branch, worktree, is_pull: true, _attempt: attempt })
 }
 
 /// Lays out the branch of a task. A task without one gets one.
@@ -86,10 +92,11 @@ pub(super) fn lay_out(shop: &Shop, job: &Job<'_>) -> Result<TaskTree, Failed> {
         None => subject::base(&shop.root, job)?,
     };
     let branch = named.unwrap_or_else(|| own_branch(job));
-    let folder = own_folder(shop, job)?;
+    let attempt = own_folder(shop, job)?;
+    let folder = attempt.path().join(job.task.id.as_str());
     let worktree = Worktree::open(&shop.root, &folder, &branch, from.as_deref());
     let worktree = worktree.map_err(|error| subject::failed(&error))?;
-    Ok(TaskTree { branch, worktree, is_pull: false })
+    Ok(TaskTree { branch, worktree, is_pull: false, _attempt: attempt })
 }
 
 /// Names the branch of a task that has none of its own.
@@ -110,20 +117,27 @@ pub(super) fn take_up(
     finish(shop, job, tree, &commit, summary).map(Some)
 }
 
-/// Returns the folder for the work tree of a task, in an empty folder of its worker. No other worker
-/// has the same name, and a worker does one task at a time, so what is left in there is of no use.
-fn own_folder(shop: &Shop, job: &Job<'_>) -> Result<PathBuf, Failed> {
-    let folder = shop.worktrees.join(job.worker.as_str());
-    let made = || -> io::Result<()> {
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        fs::create_dir_all(&folder)
-    };
-    made().map_err(|error| {
+/// Returns the folder for the work tree of an attempt at a task. No other attempt, of this worker or of
+/// another one, ever has the same folder: a process that outlives its attempt writes where no later
+/// attempt looks. What earlier attempts of the worker left behind is removed, as far as it can be.
+fn own_folder(shop: &Shop, job: &Job<'_>) -> Result<ScratchFolder, Failed> {
+    let worker = shop.worktrees.join(job.worker.as_str());
+    remove_earlier(&shop.root, &worker);
+    let made = fs::create_dir_all(&worker).and_then(|()| ScratchFolder::new_in(ATTEMPT, &worker));
+    made.map_err(|error| {
         Failed::passing(format!("could not use `{}`: {error}", shop.worktrees.display()))
-    })?;
-    Ok(folder.join(job.task.id.as_str()))
+    })
+}
+
+/// Removes the folders of earlier attempts of a worker, which does one task at a time.
+fn remove_earlier(root: &Path, worker: &Path) {
+    for attempt in fs::read_dir(worker).into_iter().flatten().flatten() {
+        for tree in fs::read_dir(attempt.path()).into_iter().flatten().flatten() {
+            Worktree::remove(root, &tree.path());
+        }
+        // A process that still writes there may keep the folder alive until the next attempt.
+        let _ = fs::remove_dir_all(attempt.path());
+    }
 }
 
 /// Finds a file among those that were changed that says what agents do, or what they did.
@@ -157,7 +171,7 @@ pub(super) fn commit(
     tree: &TaskTree,
     summary: String,
 ) -> Result<Outcome, Failed> {
-    let TaskTree { branch, worktree, is_pull } = tree;
+    let TaskTree { branch, worktree, is_pull, .. } = tree;
     let commit = match is_pull {
         true => make_commit(job, worktree, &summary)?,
         false => put_on_branch(job, worktree, branch, &summary)?,

@@ -66,7 +66,9 @@ impl Runner {
         let (command, _told) = prepare(command, &prompt, mcp.as_deref())?;
         let variables = self.variables.iter().chain(&own);
         let command = variables.fold(command, |command, (name, value)| command.env(name, value));
-        let finished = command.folder(folder).time(job.agent.timeout).run();
+        // What the program leaves running could write while its work is committed.
+        let command = command.folder(folder).time(job.agent.timeout).end_leftovers();
+        let finished = command.run();
         let finished = finished.map_err(|error| not_run(&error))?;
         let said = said(&finished)?;
         Ok(redact(&said).into_owned())

@@ -35,23 +35,24 @@ impl<V: Validates> Work for ValidationWork<V> {
         };
         let root = &self.shop.root;
         check_is_here(root, job)?;
-        let TaskTree { branch, worktree, .. } = lay_out(&self.shop, job)?;
+        let tree = lay_out(&self.shop, job)?;
+        let TaskTree { branch, worktree, .. } = &tree;
         let base = subject::base(root, job)?;
         let validated = self.validates.validate(worktree.path(), base.as_deref(), &spec, job)?;
         let terms = self.shop.terms(job);
         match validated {
             Validated::Approved { summary } => {
-                let commit = put_on_branch(job, &worktree, &branch, &summary)?;
-                let commit = commit.map_or_else(|| unmoved(root, &worktree, &branch), Ok)?;
+                let commit = put_on_branch(job, worktree, branch, &summary)?;
+                let commit = commit.map_or_else(|| unmoved(root, worktree, branch), Ok)?;
                 Ok(approved(summary, &commit))
             }
             Validated::HandedOver { reason, paper } => {
                 let reason = in_short(&reason);
                 let summary = format!("a person has to decide: {reason}");
-                put_on_branch(job, &worktree, &branch, &summary)?;
-                Ok(handed_over(&terms, job, &branch, &reason, &paper))
+                put_on_branch(job, worktree, branch, &summary)?;
+                Ok(handed_over(&terms, job, branch, &reason, &paper))
             }
-            Validated::NotYet { missing } => Ok(not_yet(&terms, job, &branch, &missing)),
+            Validated::NotYet { missing } => Ok(not_yet(&terms, job, branch, &missing)),
         }
     }
 }

@@ -19,6 +19,13 @@ const FORMATS: [&str; 8] =
 /// for reading: where a command may write is limited.
 const WAITS: &str = "exec 3<\"$ALIVE\"; sleep 600 & wait";
 
+/// The same, with the child in a session of its own, as daemons and agents' tools are.
+const WAITS_APART: &str = "exec 3<\"$ALIVE\"; setsid sleep 600 >/dev/null 2>&1 & exec 3<&-; wait";
+
+const SPEC: &str = "# A\n\n## Acceptance Criteria\n\n- [ ] `a` passes\n\n## Verification\n\n**Unit Tests:**\n- `false` - All pass\n";
+
+const PLAN: &str = r#"{"feature": "A", "phases": [{"name": "one", "subtasks": [{"id": "1", "title": "a", "status": "completed"}]}]}"#;
+
 /// A repository, a pipe that what assay starts holds open, and a folder for what is temporary.
 struct Stage {
     repository: Repository,
@@ -33,14 +40,18 @@ impl Stage {
         let temporary = tempfile::tempdir().unwrap();
         let fifo = repository.path().join("alive");
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        let waits = WAITS.replace("$ALIVE", &fifo.display().to_string());
-        repository.write("waits.sh", &waits);
+        repository.write("waits.sh", with_pipe(WAITS, &fifo));
         let waits = repository.path().join("waits.sh").display().to_string();
         repository.write("config/agent-framework.yaml", configuration.replace("{waits}", &waits));
         repository.write(".gitignore", "alive\n");
         repository.write("a.py", "a = 1\n");
         repository.commit("before");
         Stage { repository, fifo, temporary }
+    }
+
+    /// Returns a program that holds the pipe open.
+    fn with_pipe(&self, program: &str) -> String {
+        with_pipe(program, &self.fifo)
     }
 
     /// Changes a file, with a flaw or without.
@@ -95,6 +106,10 @@ fn drafts(folder: &Path) -> Vec<String> {
 fn kill(signal: &str, child: &Child) {
     let pid = child.id().to_string();
     assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+}
+
+fn with_pipe(program: &str, fifo: &Path) -> String {
+    program.replace("$ALIVE", &fifo.display().to_string())
 }
 
 /// Waits until nobody holds the pipe any more: nobody reads, so it is full until then.
@@ -184,15 +199,35 @@ fn a_second_interrupt_ends_at_once() {
 
 #[test]
 fn what_assay_started_ends_when_assay_is_killed() {
-    for (configuration, more) in
-        [(ANALYSER, &[][..]), (AGENT, &["--models", "--persona", "correctness"])]
-    {
-        let stage = Stage::new(configuration).change(FLAWED);
-        let (mut child, alive) = stage.start(&[&["review"], more].concat());
-        kill("-KILL", &child);
-        child.wait().unwrap();
-        // The end comes once the program and its child are gone.
-        wait_until_gone(alive);
+    let fixer = "qa:\n  fixer:\n    run: [sh, '{waits}']\n";
+    let gate = "gates:\n  fixer:\n    run: [sh, '{waits}']\n";
+    let (qa, run_gate) = (
+        ["qa", "--spec", "001"],
+        ["gate", "run", "--phase", "plan-structure", "--plan", "plan.md"],
+    );
+    let models = ["review", "--models", "--persona", "correctness"];
+    let cases: [(&str, &[&str], &str); 5] = [
+        (ANALYSER, &["review"], "false"),
+        (AGENT, &models, "false"),
+        (fixer, &qa, "false"),
+        ("", &qa, "sh waits.sh"),
+        (gate, &run_gate, "false"),
+    ];
+    for (configuration, args, check) in cases {
+        for waits in [WAITS, WAITS_APART] {
+            let stage = Stage::new(configuration).change(FLAWED);
+            stage
+                .repository
+                .write("specs/001-a/spec.md", SPEC.replace("`false`", &format!("`{check}`")));
+            stage.repository.write("specs/001-a/implementation_plan.json", PLAN);
+            stage.repository.write("plan.md", "# A\n\n## Milestone M1: One\n\nFiles: `a.py`\n");
+            stage.repository.write("waits.sh", stage.with_pipe(waits));
+            let (mut child, alive) = stage.start(args);
+            kill("-KILL", &child);
+            child.wait().unwrap();
+            // The end comes once the program and its child are gone.
+            wait_until_gone(alive);
+        }
     }
 }
 
@@ -200,11 +235,9 @@ fn what_assay_started_ends_when_assay_is_killed() {
 fn an_interrupted_command_leaves_no_folder_behind() {
     let qa = "qa:\n  fixer:\n    run: [sh, '{waits}']\n";
     let gate = "gates:\n  fixer:\n    run: [sh, '{waits}']\n";
-    let spec = "# A\n\n## Acceptance Criteria\n\n- [ ] `a` passes\n\n## Verification\n\n**Unit Tests:**\n- `false` - All pass\n";
-    let plan = r#"{"feature": "A", "phases": [{"name": "one", "subtasks": [{"id": "1", "title": "a", "status": "completed"}]}]}"#;
     let set_up = |stage: &Stage| {
-        stage.repository.write("specs/001-a/spec.md", spec);
-        stage.repository.write("specs/001-a/implementation_plan.json", plan);
+        stage.repository.write("specs/001-a/spec.md", SPEC);
+        stage.repository.write("specs/001-a/implementation_plan.json", PLAN);
         stage.repository.write("plan.md", "# A\n\n## Milestone M1: One\n\nFiles: `a.py`\n");
     };
     let mut seen = BTreeSet::new();

@@ -5,6 +5,7 @@ mod away;
 mod cycle;
 mod github;
 mod keeping;
+mod orphans;
 mod outbox;
 mod pull_fixes;
 mod trust;
@@ -96,6 +97,19 @@ impl<'a> Agents<'a> {
     fn kill(&self, worker: &str) {
         let heartbeat = read(self.repository, &format!("heartbeats/{worker}.json"));
         let pid = heartbeat["pid"].to_string();
+        assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+    }
+
+    /// Kills a worker's process once its heartbeat says that it works on a task.
+    fn kill_at_work(&self, worker: &str, task: &str) {
+        let path = place(self.repository, &format!("heartbeats/{worker}.json"));
+        let pid = until("a worker at work", || {
+            let beat: Value = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+            let pid = beat["pid"].to_string();
+            let is_alive = fs::read_to_string(format!("/proc/{pid}/stat"));
+            let is_alive = is_alive.is_ok_and(|stat| !stat.contains(") Z "));
+            (beat["task"] == task && is_alive).then_some(pid)
+        });
         assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
     }
 

@@ -200,10 +200,15 @@ fn a_worker_that_is_killed_while_it_validates_begins_anew_and_comes_to_the_same_
     let waits = format!("while [ ! -e '{}' ]; do sleep 0.05; done\n", go.display());
     stage.has_fixer(&format!("{waits}echo hello >> greeting.txt; echo mended"));
     let mut agents = stage.implement();
-    let folder = stage.repository.path().join(".assay/worktrees/engineer/validation-t");
+    let worker = stage.repository.path().join(".assay/worktrees/engineer");
     until("a fixer", || {
-        let journal = fs::read_to_string(folder.join("specs/001-greeting/qa_journal.jsonl"));
-        journal.is_ok_and(|journal| journal.contains("fix_begun")).then_some(())
+        let mut attempts = fs::read_dir(&worker).ok()?.flatten();
+        let has_begun = |attempt: fs::DirEntry| {
+            let folder = attempt.path().join("validation-t/specs/001-greeting");
+            let journal = fs::read_to_string(folder.join("qa_journal.jsonl"));
+            journal.is_ok_and(|journal| journal.contains("fix_begun"))
+        };
+        attempts.any(has_begun).then_some(())
     });
     agents.kill("engineer");
     agents.heard("[supervisor] engineer died: signal: 9 (SIGKILL)");

@@ -1,0 +1,186 @@
+//! Finds what a command started, wherever that went: [`Marker`].
+//!
+//! A process group holds only the processes that stay in it; a daemon or an agent's tool often begins a
+//! session of its own. Every command therefore gets a variable that its descendants inherit, and that
+//! the kernel shows of each process. The variable grows with each level, so what an `assay` inside of
+//! a command starts is found from both.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The variable that names the commands that a process descends from.
+pub(crate) const NAME: &str = "ASSAY_STARTED_BY";
+
+/// The name of one command, which no other command of this machine has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Marker(String);
+
+impl Marker {
+    /// Returns a new marker.
+    pub(crate) fn new() -> Marker {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Marker(format!("{}{};", of_this_process(), NEXT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Returns the value of the variable for the command.
+    #[expect(clippy::disallowed_methods, reason = "the variable goes from process to process")]
+    pub(crate) fn value(&self) -> String {
+        let outer = std::env::var(NAME).unwrap_or_default();
+        format!("{outer}{}", self.0)
+    }
+
+    /// Kills every process that carries the marker, where the kernel shows that.
+    pub(crate) fn kill_all(&self) {
+        kernel::kill_all(&self.0);
+    }
+}
+
+/// Returns how the markers of all commands of this process begin.
+pub(crate) fn of_this_process() -> &'static str {
+    static START: OnceLock<String> = OnceLock::new();
+    START.get_or_init(|| {
+        format!("{}-{:016x}:", std::process::id(), RandomState::new().hash_one("assay"))
+    })
+}
+
+#[cfg(target_os = "linux")]
+mod kernel {
+    use std::fs;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    /// How often processes are looked for that one of them may just have started.
+    const MAX_ROUNDS: usize = 100;
+
+    pub(super) fn kill_all(marker: &str) {
+        for _ in 0..MAX_ROUNDS {
+            let found = carriers(marker);
+            if found.is_empty() {
+                return;
+            }
+            for pid in found {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Returns the processes that carry a marker. One that has ended and was not waited for shows none.
+    fn carriers(marker: &str) -> Vec<Pid> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let carries = |pid: &i32| {
+            let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            let own = variables.split(|byte| *byte == 0).find_map(|variable| {
+                variable.strip_prefix(super::NAME.as_bytes())?.strip_prefix(b"=")
+            });
+            own.is_some_and(|value| value.windows(marker.len()).any(|at| at == marker.as_bytes()))
+        };
+        numbers.filter(carries).filter_map(Pid::from_raw).collect()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod kernel {
+    /// Leaves all processes to their groups: other kernels show no variables of a process.
+    pub(super) fn kill_all(_marker: &str) {}
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    use tempfile::TempDir;
+
+    use crate::tests::shell;
+    use crate::watchdog::Watchdog;
+    use crate::{Command, RunError};
+
+    /// A pipe that a process in a session of its own reads from as long as it lives. The process ends
+    /// with the pipe.
+    struct Escape {
+        _folder: TempDir,
+        fifo: PathBuf,
+    }
+
+    impl Escape {
+        fn new() -> Escape {
+            let folder = tempfile::tempdir().unwrap();
+            let fifo = folder.path().join("alive");
+            mkfifoat(CWD, &fifo, Mode::RUSR | Mode::WUSR).unwrap();
+            Escape { _folder: folder, fifo }
+        }
+
+        /// Returns a command that starts such a process, waits until it is there, and goes on.
+        fn command(&self, then: &str) -> Command {
+            let (fifo, ready) = (self.fifo.display(), self.fifo.with_extension("ready"));
+            let escape = format!("exec 3<{fifo}; : >{}; exec cat <&3", ready.display());
+            let wait = format!("while [ ! -e {} ]; do :; done", ready.display());
+            shell(&format!("setsid sh -c '{escape}' >/dev/null 2>&1 & {wait}; {then}"))
+        }
+
+        /// Waits until the process, which reads all that is written, is gone.
+        fn wait_until_gone(mut alive: File) {
+            while alive.write_all(&[0; 4096]).is_ok() {}
+        }
+    }
+
+    fn open(fifo: &Path) -> File {
+        File::options().write(true).open(fifo).unwrap()
+    }
+
+    #[test]
+    fn a_process_in_a_session_of_its_own_ends_with_a_command_that_is_stopped() {
+        let escape = Escape::new();
+        let command = escape.command("sleep 600").time(Duration::from_millis(500));
+        let alive = std::thread::scope(|scope| {
+            let alive = scope.spawn(|| open(&escape.fifo));
+            let error = command.run().unwrap_err();
+            assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
+            alive.join().unwrap()
+        });
+        Escape::wait_until_gone(alive);
+    }
+
+    #[test]
+    fn leftovers_end_with_a_command_that_ends_them_and_with_no_other() {
+        for ends in [true, false] {
+            let escape = Escape::new();
+            let command = escape.command("echo done");
+            let command = if ends { command.end_leftovers() } else { command };
+            let mut alive = std::thread::scope(|scope| {
+                let alive = scope.spawn(|| open(&escape.fifo));
+                assert_eq!(command.run().unwrap().stdout, b"done\n");
+                alive.join().unwrap()
+            });
+            if ends {
+                Escape::wait_until_gone(alive);
+            } else {
+                alive.write_all(b"x").unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_watchdog_ends_processes_whose_group_it_was_never_told() {
+        let escape = Escape::new();
+        let marker = format!("test-{}:", std::process::id());
+        let watchdog = Watchdog::start(&marker).unwrap();
+        let command = escape.command("echo done");
+        let alive = std::thread::scope(|scope| {
+            let alive = scope.spawn(|| open(&escape.fifo));
+            let script = command.args.last().unwrap().to_str().unwrap();
+            // The process carries the marker of this test in place of its command's.
+            let script = format!("export {}='{marker}'; {script}", super::NAME);
+            assert_eq!(shell(&script).run().unwrap().stdout, b"done\n");
+            alive.join().unwrap()
+        });
+        drop(watchdog);
+        Escape::wait_until_gone(alive);
+    }
+}
