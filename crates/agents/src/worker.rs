@@ -320,7 +320,7 @@ impl Worker {
                 log.error(&format!("It is given up; {id} tells a person"));
             }
             Some(Settled::Failed { escalation: None }) => log.error("It is given up"),
-            Some(Settled::Completed | Settled::GivenBack) => {}
+            Some(Settled::Completed | Settled::AlreadyCompleted | Settled::GivenBack) => {}
             None => log.warning("The task is not ours any more"),
         }
         Ok(())

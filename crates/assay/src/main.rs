@@ -33,6 +33,7 @@ use assay_findings::write::plain;
 use assay_review::ledger::UseError;
 use assay_services::http::ServiceError;
 use assay_store::ledger::LedgerError;
+use assay_store::queue::QueueError;
 use clap::{Parser, Subcommand};
 
 use crate::exit::{Exit, Unusable};
@@ -169,7 +170,8 @@ fn fail(error: &anyhow::Error) -> Exit {
         || error.is::<LedgerError>()
         || commands::gate::is_unknown(error)
         || error.downcast_ref().is_some_and(ServiceError::is_passing)
-        || error.chain().any(is_unread_repository);
+        || error.chain().any(is_unread_repository)
+        || error.chain().any(is_failing_queue);
     if is_unknown { Exit::Incomplete } else { Exit::Usage }
 }
 
@@ -177,6 +179,14 @@ fn fail(error: &anyhow::Error) -> Exit {
 /// of the change.
 fn is_unread_repository(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.is::<TreeError>() || cause.downcast_ref().is_some_and(GitError::is_unanswered)
+}
+
+/// Returns true if the disk or the database of the queue failed, which is no mistake of the user.
+fn is_failing_queue(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.downcast_ref().is_some_and(|error| match error {
+        QueueError::File(_) | QueueError::Index { .. } => true,
+        error => error.is_passing(),
+    })
 }
 
 fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {

@@ -41,6 +41,21 @@ pub(crate) fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<
     }
 }
 
+/// Opens the queue that is configured to be looked at: where there is none on files, none is made.
+pub(crate) fn open_to_read(
+    root: &Path,
+    settings: &AgentSettings,
+) -> anyhow::Result<Box<dyn Queue>> {
+    if database(settings)?.is_some() || FileQueue::is_in(&root.join(FOLDER)) {
+        return open(root, settings);
+    }
+    let queue = FileQueue::empty(Policy::default())?;
+    for agent in settings.roster.agents() {
+        queue.make(&agent.queue)?;
+    }
+    Ok(Box::new(queue))
+}
+
 /// Gives the address of the database that the queue is in, if it is in one.
 pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>> {
     match settings.configuration.queue.url.as_deref() {
@@ -75,12 +90,23 @@ pub(crate) fn of_reviewer(
     }
 }
 
-/// Counts the files that were dropped into the queue and are no tasks.
-pub(crate) fn set_aside(root: &Path, settings: &AgentSettings) -> anyhow::Result<usize> {
-    match database(settings)? {
-        Some(_) => Ok(0),
-        None => Ok(FileQueue::set_aside(&root.join(FOLDER))?),
+/// The entries of the queue's folder that are no tasks.
+#[derive(Default)]
+pub(crate) struct NoTasks {
+    /// The names of those that were set aside.
+    pub(crate) set_aside: Vec<String>,
+    /// Those that may still be written to, each with the reason.
+    pub(crate) doubtful: Vec<(String, String)>,
+}
+
+/// Finds the entries of the queue's folder that are no tasks.
+pub(crate) fn no_tasks(root: &Path, settings: &AgentSettings) -> anyhow::Result<NoTasks> {
+    let folder = root.join(FOLDER);
+    if database(settings)?.is_some() || !FileQueue::is_in(&folder) {
+        return Ok(NoTasks::default());
     }
+    let doubtful = FileQueue::open(&folder, Policy::default())?.doubtful()?;
+    Ok(NoTasks { set_aside: FileQueue::set_aside(&folder)?, doubtful })
 }
 
 /// Opens the queue at a place that somebody names: a folder, a

@@ -25,6 +25,16 @@ pub struct DiskError {
     pub source: io::Error,
 }
 
+impl DiskError {
+    /// Returns true if the disk may take what it refused later: it is full, or cannot be written to now.
+    pub fn is_passing(&self) -> bool {
+        use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let kinds = [StorageFull, QuotaExceeded, ReadOnlyFilesystem];
+        let is_broken = self.source.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
+        kinds.contains(&self.source.kind()) || is_broken
+    }
+}
+
 /// Gives an error the path that it is about.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> DiskError {
     let path = path.to_owned();
@@ -120,9 +130,18 @@ fn draft_of(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.tmp"))
 }
 
-/// Renames a file within its folder.
-pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), DiskError> {
-    fault::point("rename").and_then(|()| fs::rename(from, to)).map_err(at(from))
+/// Renames a file, unless there is another one under the new name already.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> Result<(), DiskError> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let rename = || match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Some file systems do not know this, and some kernels.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => match to.exists() {
+            true => Err(ErrorKind::AlreadyExists.into()),
+            false => fs::rename(from, to),
+        },
+        done => Ok(done?),
+    };
+    fault::point("rename").and_then(|()| rename()).map_err(at(from))
 }
 
 /// Removes a file, if it is there.

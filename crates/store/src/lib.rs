@@ -11,6 +11,7 @@
 //! and no model.
 
 pub mod clock;
+mod cycles;
 pub mod disk;
 pub mod files;
 pub mod ledger;

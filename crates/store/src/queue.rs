@@ -102,6 +102,12 @@ pub enum QueueError {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The database takes no writes now.
+    #[error("the queue's database takes no writes now: {message}")]
+    Unwritable {
+        /// What it says.
+        message: String,
+    },
     /// The database refuses.
     #[error("the queue's database refuses: {message}")]
     Database {
@@ -119,7 +125,11 @@ pub enum QueueError {
 impl QueueError {
     /// Says whether waiting a little may help.
     pub fn is_passing(&self) -> bool {
-        matches!(self, QueueError::Unreachable { .. })
+        match self {
+            QueueError::Unreachable { .. } | QueueError::Unwritable { .. } => true,
+            QueueError::File(error) => error.is_passing(),
+            _ => false,
+        }
     }
 
     /// Says whether it is one of the tasks that is refused, so that others may get through.
@@ -137,6 +147,7 @@ impl QueueError {
             | QueueError::File(_)
             | QueueError::Index { .. }
             | QueueError::Unreachable { .. }
+            | QueueError::Unwritable { .. }
             | QueueError::Database { .. }
             | QueueError::NotMigrated { .. } => false,
         }
@@ -278,6 +289,8 @@ pub enum Again {
 pub enum Settled {
     /// It is completed, and what follows from it waits.
     Completed,
+    /// It was completed before under the same lease, and nothing was done again.
+    AlreadyCompleted,
     /// It is tried again after some time.
     Retry {
         /// How long it rests.
@@ -483,7 +496,9 @@ pub trait Queue: Send + Sync {
     /// Holds a task for as much longer from now.
     fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError>;
 
-    /// Says what came of a task. What was settled before with the same lease is refused.
+    /// Says what came of a task. What was settled before with the same lease is refused, except that a
+    /// repeated completion is answered with [`Settled::AlreadyCompleted`]: the first answer may have
+    /// been lost.
     fn settle(&self, lease: &Lease, settlement: Settlement) -> Result<Settled, QueueError>;
 
     /// Settles several tasks, each for itself.
@@ -572,6 +587,7 @@ pub(crate) fn same_for_all<T>(number: usize, error: QueueError) -> Vec<Result<T,
         QueueError::Index { path, message } => {
             QueueError::Index { path: path.clone(), message: message.clone() }
         }
+        QueueError::Unwritable { message } => QueueError::Unwritable { message: message.clone() },
         passing if passing.is_passing() => {
             QueueError::Unreachable { source: message.clone().into() }
         }

@@ -243,6 +243,7 @@ pub fn retry(mut task: Task) -> Result<Task, QueueError> {
         Status::Failed | Status::Cancelled => {
             task.retry_count = 0;
             task.last_failed_at = None;
+            task.last_error = None;
             task.failed_at = None;
             task.failed_by = None;
             Ok(waiting_again(task))

@@ -142,6 +142,17 @@ impl Kind {
     /// The kind of a task that waits for a person.
     pub const ESCALATION: &'static str = "escalation";
 
+    /// The kinds of work that agents know.
+    pub const KNOWN: [&'static str; 8] = [
+        "architecture", "escalation", "fix", "implementation", "planning", "qa_verification",
+        "review", "validation",
+    ];
+
+    /// Returns true if agents know the kind of work.
+    pub fn is_known(&self) -> bool {
+        Kind::KNOWN.contains(&self.as_str())
+    }
+
     /// Says whether the task waits for a person.
     pub fn is_escalation(&self) -> bool {
         self.as_str() == Kind::ESCALATION
@@ -200,7 +211,7 @@ impl<'de> Deserialize<'de> for Priority {
 }
 
 /// Where a task stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It waits.
@@ -241,12 +252,20 @@ impl fmt::Display for Status {
 impl FromStr for Status {
     type Err = TaskError;
 
+    /// Reads a status in any case, with `-` or a space for `_`.
     fn from_str(text: &str) -> Result<Status, TaskError> {
-        let known = Status::ALL.into_iter().find(|status| status.as_str() == text);
+        let word = text.trim().to_lowercase().replace(['-', ' '], "_");
+        let known = Status::ALL.into_iter().find(|status| status.as_str() == word);
         known.ok_or_else(|| {
             let words = Status::ALL.map(Status::as_str).join(", ");
             TaskError::Json(format!("{text:?} is no status; there are {words}"))
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Status, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -331,7 +350,7 @@ pub struct Task {
     /// What has to be completed before.
     #[serde(default, deserialize_with = "or_default")]
     pub depends_on: Vec<TaskId>,
-    /// What waits for it, for people to see; `depends_on` decides.
+    /// The tasks that wait for it, as if each named it in `depends_on`.
     #[serde(default, deserialize_with = "or_default")]
     pub blocks: Vec<TaskId>,
     /// When it is done well.
@@ -445,6 +464,8 @@ impl Task {
             let size = json.len();
             return Err(TaskError::Json(format!("it has {size} bytes, and may have {MAX_STORED}")));
         }
+        // Some editors begin a file with a byte order mark.
+        let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
         let task: Task =
             serde_json::from_slice(json).map_err(|error| TaskError::Json(error.to_string()))?;
         task.check()?;
@@ -468,6 +489,9 @@ impl Task {
             return Err(TaskError::Control("title"));
         }
         if self.depends_on.contains(&self.id) {
+            return Err(TaskError::OnItself(self.id.clone()));
+        }
+        if self.blocks.contains(&self.id) {
             return Err(TaskError::OnItself(self.id.clone()));
         }
         Ok(())

@@ -25,6 +25,7 @@ mod planted;
 mod plumbing;
 mod qa;
 mod queue;
+mod queue_entries;
 mod review;
 mod secrets;
 mod serve;

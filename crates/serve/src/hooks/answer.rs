@@ -137,9 +137,9 @@ impl Answer {
                 let is_over = *status == Status::Completed;
                 Answer { is_over, ..Answer::already_there(task, error.to_string()) }
             }
-            QueueError::Full { .. } | QueueError::Unreachable { .. } => {
-                Answer::later(error.to_string())
-            }
+            QueueError::Full { .. }
+            | QueueError::Unreachable { .. }
+            | QueueError::Unwritable { .. } => Answer::later(error.to_string()),
             QueueError::Task(_) | QueueError::NotUrgent { .. } | QueueError::OwnTask { .. } => {
                 Answer::unfit(error.to_string())
             }

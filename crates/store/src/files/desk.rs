@@ -1,6 +1,9 @@
 //! What is done under the guard: every change of a task, on disk and in the index.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fs;
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,6 +14,7 @@ use super::intent::{Intent, Stored};
 use super::layout::{Layout, file_name};
 use super::lease::Lock;
 use crate::clock::{self, Uptime};
+use crate::cycles::Cycles;
 use crate::disk::{self, Sure};
 use crate::queue::{Addressed, Claimed, Lease, Policy, QueueError, Settled, Settlement, Tenure};
 use crate::steps::{self, FENCE, RESTS, Step};
@@ -24,8 +28,12 @@ pub(super) struct Desk<'a> {
     pub(super) layout: &'a Layout,
     pub(super) policy: &'a Policy,
     pub(super) boot: &'a str,
-    pub(super) index: &'a Index,
+    pub(super) index: Rc<Index>,
     pub(super) locked: Locked<'a>,
+    /// Whether all that an operation had to put in order after its last word was put in order.
+    pub(super) is_tidy: bool,
+    /// The tasks that wait for each other, once an operation asked for them.
+    pub(super) cycles: OnceCell<Cycles>,
 }
 
 impl Desk<'_> {
@@ -58,9 +66,35 @@ impl Desk<'_> {
         for Addressed { queue, task } in &new {
             self.locked.note(queue, &task.id)?;
         }
-        self.store_all(&new)?;
-        new.iter().try_for_each(|new| self.tell_dependents(&new.task.id))?;
+        if self.store_all(&new).is_err() {
+            // Some may be in their places, and each is answered for by itself.
+            let stored = new.iter().map(|new| self.store_new(new)).collect::<Vec<_>>();
+            let mut stored = stored.into_iter();
+            for answer in answers.iter_mut().filter(|answer| answer.is_ok()) {
+                *answer = stored.next().unwrap_or(Ok(()));
+            }
+        }
+        for new in &new {
+            self.tidy(|desk| desk.tell_dependents(&new.task.id));
+        }
         Ok(answers)
+    }
+
+    /// Stores a new task, unless an earlier try has put its file in its place.
+    fn store_new(&mut self, new: &Addressed) -> Result<(), QueueError> {
+        let path = self.layout.waiting(&new.queue, &new.task.id);
+        match path.is_file() {
+            true => Ok(disk::sync_folder(&path)?),
+            false => self.store(&new.queue, &new.task),
+        }
+    }
+
+    /// Puts something in order after an operation was done. Where that fails, the operation stays done,
+    /// and the next one puts in order what is noted under the guard.
+    pub(super) fn tidy(&mut self, what: impl FnOnce(&mut Self) -> Result<(), QueueError>) {
+        if what(self).is_err() {
+            self.is_tidy = false;
+        }
     }
 
     /// Says whether a task may come in after those before it, which are not stored yet.
@@ -114,7 +148,7 @@ impl Desk<'_> {
         }
         // A file that was dropped in and not seen yet has its name at least.
         let queues = self.queues()?.into_iter();
-        let mut dropped = queues.filter(|queue| self.layout.waiting(queue, id).is_file());
+        let mut dropped = queues.filter(|queue| self.may_be_in_its_file(queue, id));
         Ok(dropped.next().map(|queue| (queue, Status::Pending)))
     }
 
@@ -129,8 +163,8 @@ impl Desk<'_> {
     /// The queues that have a folder.
     pub(super) fn queues(&self) -> Result<Vec<QueueName>, QueueError> {
         let names = disk::names(&self.layout.queues())?;
-        let mut queues: Vec<QueueName> =
-            names.iter().filter_map(|name| name.parse().ok()).collect();
+        let folders = names.iter().filter(|name| self.layout.queues().join(name).is_dir());
+        let mut queues: Vec<QueueName> = folders.filter_map(|name| name.parse().ok()).collect();
         queues.sort();
         Ok(queues)
     }
@@ -155,7 +189,9 @@ impl Desk<'_> {
         let path = self.layout.queue(&entry.queue).join(&entry.file);
         let unchanged =
             fs::symlink_metadata(&path).is_ok_and(|file| Stamp::of(&file) == entry.stamp);
-        let task = if unchanged { self.read(&entry.queue, &entry.file)? } else { None };
+        // A file that cannot be read is set aside, and stops no other task.
+        let task =
+            if unchanged { self.read(&entry.queue, &entry.file).ok().flatten() } else { None };
         if task.is_none() {
             self.index.remove(&entry.id)?;
             self.take_in(&entry.queue, &entry.file)?;
@@ -179,7 +215,8 @@ impl Desk<'_> {
         let Entry { id, queue, .. } = entry;
         self.locked.note(queue, id)?;
         self.name_by_id(entry)?;
-        let before = Lock::read(self.layout, id)?.map_or(0, |lock| lock.fence);
+        self.clear_lock(id)?;
+        let before = Lock::read(self.layout, id).ok().flatten().map_or(0, |lock| lock.fence);
         let fence = before.max(fence(&task)) + 1;
         let now = clock::now();
         let lease = Lease { task: id.clone(), queue: queue.clone(), agent: agent.clone(), fence };
@@ -192,12 +229,13 @@ impl Desk<'_> {
     }
 
     /// Gives a file the name of its task, whatever name it was dropped in under.
-    pub(super) fn name_by_id(&self, entry: &Entry) -> Result<(), QueueError> {
+    pub(super) fn name_by_id(&mut self, entry: &Entry) -> Result<(), QueueError> {
         if entry.file == file_name(&entry.id) {
             return Ok(());
         }
+        self.make_room(&entry.queue, &entry.id)?;
         let dropped = self.layout.queue(&entry.queue).join(&entry.file);
-        Ok(disk::rename(&dropped, &self.layout.waiting(&entry.queue, &entry.id))?)
+        Ok(disk::rename_new(&dropped, &self.layout.waiting(&entry.queue, &entry.id))?)
     }
 
     /// The lock of a lease, as long as it holds.
@@ -221,9 +259,13 @@ impl Desk<'_> {
         lease: &Lease,
         what: Settlement,
     ) -> Result<Settled, QueueError> {
-        self.held(lease)?;
         let Lease { task: id, queue, .. } = lease;
-        let task = self.read(queue, &file_name(id))?;
+        if let Err(error) = self.held(lease) {
+            let is_done =
+                matches!(what, Settlement::Completed { .. }) && self.was_completed(lease)?;
+            return if is_done { Ok(Settled::AlreadyCompleted) } else { Err(error) };
+        }
+        let task = self.read(queue, &file_name(id))?.filter(|task| task.id == *id);
         let task = task.ok_or_else(|| QueueError::Unknown(id.clone()))?;
         let mut step = steps::settle(task, lease, what, self.policy, clock::now());
         if !step.rests.is_zero() {
@@ -235,6 +277,16 @@ impl Desk<'_> {
         let settled = step.settled.clone();
         self.commit(&Intent::of(queue, step))?;
         Ok(settled)
+    }
+
+    /// Returns true if a task was completed under a lease.
+    fn was_completed(&self, lease: &Lease) -> Result<bool, QueueError> {
+        let bytes = disk::read(&self.layout.completed(&lease.queue, &lease.task))?;
+        let task = bytes.and_then(|bytes| Task::parse(&bytes).ok());
+        Ok(task.is_some_and(|task| {
+            fence(&task) == lease.fence
+                && task.completed_by.as_deref() == Some(lease.agent.as_str())
+        }))
     }
 
     /// Gives what follows from a claim of a task names of its own.
@@ -262,15 +314,26 @@ impl Desk<'_> {
             disk::make_folder(&self.layout.archive(queue))?;
             disk::write(&path, task.to_json().as_bytes(), Sure::OnDisk)?;
         }
-        disk::remove(&self.layout.waiting(queue, &task.id))?;
-        self.index.remove(&task.id)
+        self.tidy(|desk| {
+            disk::remove(&desk.layout.waiting(queue, &task.id))?;
+            desk.index.remove(&task.id)
+        });
+        Ok(())
     }
 
     /// Writes a task's file and lists it.
     pub(super) fn store(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
         disk::make_folder(&self.layout.queue(queue))?;
+        self.make_room(queue, &task.id)?;
         let path = self.layout.waiting(queue, &task.id);
         disk::write(&path, task.to_json().as_bytes(), Sure::OnDisk)?;
+        self.tidy(|desk| desk.list_stored(queue, task));
+        Ok(())
+    }
+
+    /// Lists a task whose file was just written.
+    fn list_stored(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
+        let path = self.layout.waiting(queue, &task.id);
         let file = fs::symlink_metadata(&path).map_err(disk::at(&path))?;
         self.list(queue, &file_name(&task.id), &file, task)
     }
@@ -280,12 +343,12 @@ impl Desk<'_> {
         let mut files = Vec::with_capacity(tasks.len());
         for Addressed { queue, task } in tasks {
             disk::make_folder(&self.layout.queue(queue))?;
+            self.make_room(queue, &task.id)?;
             files.push((self.layout.waiting(queue, &task.id), task.to_json()));
         }
         disk::write_all(&files)?;
-        for (Addressed { queue, task }, (path, _)) in tasks.iter().zip(&files) {
-            let file = fs::symlink_metadata(path).map_err(disk::at(path))?;
-            self.list(queue, &file_name(&task.id), &file, task)?;
+        for Addressed { queue, task } in tasks {
+            self.tidy(|desk| desk.list_stored(queue, task));
         }
         Ok(())
     }
@@ -298,6 +361,8 @@ impl Desk<'_> {
         metadata: &fs::Metadata,
         task: &Task,
     ) -> Result<(), QueueError> {
+        let needs: BTreeSet<TaskId> =
+            task.depends_on.iter().cloned().chain(self.index.blockers(&task.id)?).collect();
         let entry = Entry {
             id: task.id.clone(),
             queue: queue.clone(),
@@ -306,17 +371,20 @@ impl Desk<'_> {
             status: task.status,
             priority: task.priority.get(),
             created: task.created_at.0.as_millisecond(),
-            open_dependencies: self.open_dependencies(&task.depends_on)?,
+            open_dependencies: self.open_dependencies(needs)?,
             rests_until: self.rests_until(task),
             for_a_person: task.kind.is_escalation(),
         };
-        self.index.put(&entry, &task.depends_on)
+        self.index.put(&entry, &task.depends_on, &task.blocks)
     }
 
-    fn open_dependencies(&self, needs: &[TaskId]) -> Result<usize, QueueError> {
+    fn open_dependencies(
+        &self,
+        needs: impl IntoIterator<Item = TaskId>,
+    ) -> Result<usize, QueueError> {
         let mut open = 0;
         for need in needs {
-            let completed = self.find_status(need)? == Some(Status::Completed);
+            let completed = self.find_status(&need)? == Some(Status::Completed);
             open += usize::from(!completed);
         }
         Ok(open)
@@ -346,7 +414,7 @@ impl Desk<'_> {
 
     /// Counts anew what a task waits for.
     pub(super) fn count_open(&mut self, id: &TaskId) -> Result<(), QueueError> {
-        let open = self.open_dependencies(&self.index.needs(id)?)?;
+        let open = self.open_dependencies(self.index.needs(id)?)?;
         self.index.set_open(id, open)?;
         if open == 0
             && let Some(entry) = self.index.get(id)?
@@ -390,8 +458,11 @@ impl Desk<'_> {
         self.locked.note(&entry.queue, id)?;
         self.name_by_id(&entry)?;
         self.store(&entry.queue, &task)?;
-        disk::remove(&self.layout.lock(id))?;
-        self.tell_dependents(id)
+        self.tidy(|desk| {
+            disk::remove(&desk.layout.lock(id))?;
+            desk.tell_dependents(id)
+        });
+        Ok(())
     }
 
     /// Puts tasks in as they stand, but for those that are there.

@@ -4,6 +4,7 @@
 //! under the guard alone. After a restart of the machine it is made anew, so it need not wait for
 //! the disk.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,12 +13,12 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::clock::Uptime;
-use crate::disk;
+use crate::disk::{self, DiskError, fault};
 use crate::queue::{QueueError, Tenure};
 use crate::task::{QueueName, Status, TaskId};
 
 /// Grows with every change of the tables: an index of another shape is made anew.
-const SHAPE: i64 = 2;
+const SHAPE: i64 = 3;
 
 /// So much of the index is held in memory at the most, in KiB.
 const CACHE: i64 = 2_048;
@@ -58,6 +59,12 @@ const TABLES: &str = "
         PRIMARY KEY (needs, task)
     ) WITHOUT ROWID;
     CREATE INDEX needed_by ON dependencies (task);
+    CREATE TABLE blocks (
+        needs TEXT NOT NULL,
+        task TEXT NOT NULL,
+        PRIMARY KEY (needs, task)
+    ) WITHOUT ROWID;
+    CREATE INDEX blocked_by ON blocks (task);
     CREATE TABLE counts (
         queue TEXT NOT NULL,
         status TEXT NOT NULL,
@@ -127,7 +134,11 @@ pub(super) struct Swept {
 pub(super) struct Index {
     connection: Connection,
     path: PathBuf,
-    inode: u64,
+    /// The file, or `None` for an index in memory, which serves one operation.
+    inode: Option<u64>,
+    /// Whether a write failed. The files are the truth, so the operation goes on without the index,
+    /// which is then made anew.
+    is_broken: Cell<bool>,
 }
 
 /// Whether the index has to be filled.
@@ -146,15 +157,32 @@ impl Index {
             Ok(Some(index)) => Ok((index, Found::Filled)),
             // Whatever is wrong with it, the files are the truth.
             Ok(None) | Err(_) => {
-                for ending in ["", "-wal", "-shm"] {
-                    let mut name = path.as_os_str().to_owned();
-                    name.push(ending);
-                    disk::remove(Path::new(&name))?;
-                }
+                remove_files(path)?;
                 let made = Index::begin(path, boot);
                 Ok((made.map_err(|error| damaged(path, &error))?, Found::Empty))
             }
         }
+    }
+
+    /// Begins an index in memory: for a disk that has no room for one.
+    pub(super) fn in_memory(path: &Path) -> Result<Index, QueueError> {
+        let made = Connection::open_in_memory().and_then(|connection| {
+            connection.execute_batch(TABLES)?;
+            connection.set_prepared_statement_cache_capacity(32);
+            Ok(connection)
+        });
+        let connection = made.map_err(|error| damaged(path, &error))?;
+        let (path, is_broken) = (path.to_owned(), Cell::new(false));
+        Ok(Index { connection, path, inode: None, is_broken })
+    }
+
+    /// Removes the files of an index that could not be written.
+    pub(super) fn discard(self) {
+        let path = self.path.clone();
+        drop(self.connection);
+        // Where this fails the disk is at fault, and the note under the guard has the tasks looked at
+        // again.
+        let _ = remove_files(&path);
     }
 
     fn open_there(path: &Path, boot: &str) -> rusqlite::Result<Option<Index>> {
@@ -183,13 +211,13 @@ impl Index {
     }
 
     fn new(connection: Connection, path: &Path) -> Index {
-        let inode = fs::metadata(path).map_or(0, |file| file.ino());
-        Index { connection, path: path.to_owned(), inode }
+        let inode = Some(fs::metadata(path).map_or(0, |file| file.ino()));
+        Index { connection, path: path.to_owned(), inode, is_broken: Cell::new(false) }
     }
 
     /// Says whether the file is still where it was: somebody may have deleted it.
     pub(super) fn is_there(&self) -> bool {
-        fs::metadata(&self.path).is_ok_and(|file| file.ino() == self.inode)
+        fs::metadata(&self.path).is_ok_and(|file| Some(file.ino()) == self.inode)
     }
 
     /// Begins to do several things at once.
@@ -197,15 +225,16 @@ impl Index {
         self.run("BEGIN IMMEDIATE")
     }
 
-    /// Keeps what was done since the beginning.
-    pub(super) fn keep_changes(&self) -> Result<(), QueueError> {
-        self.run("COMMIT")
+    /// Keeps what was done since the beginning. Returns false if that is not possible.
+    pub(super) fn keep_changes(&self) -> bool {
+        !self.is_broken.get()
+            && fault::point("index").is_ok()
+            && self.connection.execute_batch("COMMIT").is_ok()
     }
 
-    /// Forgets what was done since the beginning.
-    pub(super) fn drop_changes(&self) {
-        // Where that fails the connection is of no use; the next to open it finds the same.
-        let _ = self.run("ROLLBACK");
+    /// Forgets what was done since the beginning. Returns false if that is not possible.
+    pub(super) fn drop_changes(&self) -> bool {
+        !self.is_broken.get() && self.run("ROLLBACK").is_ok()
     }
 
     fn run(&self, statement: &str) -> Result<(), QueueError> {
@@ -216,9 +245,16 @@ impl Index {
         damaged(&self.path, error)
     }
 
+    /// Writes to the index. A write that fails breaks the index, and never the operation.
     fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<usize, QueueError> {
+        if self.is_broken.get() {
+            return Ok(0);
+        }
         let done = self.connection.prepare_cached(sql).and_then(|mut it| it.execute(values));
-        done.map_err(|error| self.wrong(&error))
+        Ok(done.unwrap_or_else(|_| {
+            self.is_broken.set(true);
+            0
+        }))
     }
 
     fn rows<T>(
@@ -235,8 +271,20 @@ impl Index {
     }
 
     /// Puts a task in, or what is new of it.
-    pub(super) fn put(&self, entry: &Entry, needs: &[TaskId]) -> Result<(), QueueError> {
+    pub(super) fn put(
+        &self,
+        entry: &Entry,
+        needs: &[TaskId],
+        blocks: &[TaskId],
+    ) -> Result<(), QueueError> {
         self.remove(&entry.id)?;
+        self.unblock(&entry.id)?;
+        for blocked in blocks {
+            self.execute(
+                "INSERT OR IGNORE INTO blocks VALUES (?, ?)",
+                params![entry.id.as_str(), blocked.as_str()],
+            )?;
+        }
         self.execute(
             "INSERT INTO tasks (id, queue, file, inode, size, changed, status, priority, created,
                  open_dependencies, rests_until, for_a_person)
@@ -270,6 +318,11 @@ impl Index {
         self.execute("DELETE FROM tasks WHERE id = ?", [id.as_str()])?;
         self.execute("DELETE FROM dependencies WHERE task = ?", [id.as_str()])?;
         Ok(())
+    }
+
+    /// Lets no task wait for another one that says so.
+    pub(super) fn unblock(&self, id: &TaskId) -> Result<(), QueueError> {
+        self.execute("DELETE FROM blocks WHERE needs = ?", [id.as_str()]).map(|_| ())
     }
 
     /// Finds a task.
@@ -349,14 +402,34 @@ impl Index {
 
     /// The tasks that wait for another one.
     pub(super) fn waiting_for(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
-        let sql = "SELECT task FROM dependencies WHERE needs = ?";
+        let sql = "SELECT task FROM dependencies WHERE needs = ?1
+             UNION SELECT task FROM blocks WHERE needs = ?1";
         self.rows(sql, [id.as_str()], |row| name(row, 0))
     }
 
     /// What a task waits for, or waited for.
     pub(super) fn needs(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
-        let sql = "SELECT needs FROM dependencies INDEXED BY needed_by WHERE task = ?";
+        let sql = "SELECT needs FROM dependencies INDEXED BY needed_by WHERE task = ?1
+             UNION SELECT needs FROM blocks INDEXED BY blocked_by WHERE task = ?1";
         self.rows(sql, [id.as_str()], |row| name(row, 0))
+    }
+
+    /// Returns the tasks that say that a task waits for them.
+    pub(super) fn blockers(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
+        let sql = "SELECT needs FROM blocks INDEXED BY blocked_by WHERE task = ?";
+        self.rows(sql, [id.as_str()], |row| name(row, 0))
+    }
+
+    /// Returns all that tasks wait for, or waited for.
+    pub(super) fn all_needs(&self) -> Result<HashMap<String, Vec<String>>, QueueError> {
+        let sql = "SELECT task, needs FROM dependencies UNION SELECT task, needs FROM blocks";
+        let pairs: Vec<(String, String)> =
+            self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut needs: HashMap<String, Vec<String>> = HashMap::new();
+        for (task, need) in pairs {
+            needs.entry(task).or_default().push(need);
+        }
+        Ok(needs)
     }
 
     /// Tasks of a queue that wait for others, at most so many.
@@ -425,6 +498,15 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // There are more statements than the default keeps.
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
+}
+
+fn remove_files(path: &Path) -> Result<(), DiskError> {
+    for ending in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        disk::remove(Path::new(&name))?;
+    }
+    Ok(())
 }
 
 fn damaged(path: &Path, error: &rusqlite::Error) -> QueueError {

@@ -1,5 +1,8 @@
 //! Several files that change together: an intent on the disk, and whoever comes next finishes it.
 
+use std::fs;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::desk::Desk;
@@ -49,13 +52,14 @@ impl Desk<'_> {
             if name.starts_with('.') {
                 continue;
             }
-            let bytes = disk::read(&path)?.unwrap_or_default();
-            match serde_json::from_slice::<Intent>(&bytes) {
-                Ok(intent) => self.carry_out(&intent)?,
+            match read_intent(&path) {
+                Ok(intent) => {
+                    self.carry_out(&intent)?;
+                    disk::remove_surely(&path)?;
+                }
                 // It is renamed whole into its place, so this is not of our making.
-                Err(error) => self.set_aside(&path, &name, &format!("it is no intent: {error}"))?,
+                Err(wrong) => self.set_aside(&path, &name, &wrong)?,
             }
-            disk::remove_surely(&path)?;
         }
         match unfinished {
             Unfinished::Nothing => Ok(()),
@@ -103,8 +107,12 @@ impl Desk<'_> {
         let path = self.layout.intent(&first.task.id);
         let json = serde_json::to_vec(intent).expect("an intent is JSON");
         disk::write(&path, &json, Sure::OnDisk)?;
-        self.carry_out(intent)?;
-        Ok(disk::remove_surely(&path)?)
+        // From here on the intent is carried out, by this operation or by the next one.
+        self.tidy(|desk| {
+            desk.carry_out(intent)?;
+            Ok(disk::remove_surely(&path)?)
+        });
+        Ok(())
     }
 
     /// Does what is intended, as far as it is not done.
@@ -112,7 +120,7 @@ impl Desk<'_> {
         for Stored { queue, task } in &intent.follow_ups {
             if self.find(&task.id)?.is_none() {
                 self.store(queue, task)?;
-                self.tell_dependents(&task.id)?;
+                self.tidy(|desk| desk.tell_dependents(&task.id));
             } else if self.index.get(&task.id)?.is_none() {
                 // Its file was written, and whoever wrote it died before it was listed.
                 self.take_in(queue, &file_name(&task.id))?;
@@ -132,7 +140,19 @@ impl Desk<'_> {
                 self.store(queue, task)?;
             }
         }
-        disk::remove(&self.layout.lock(&task.id))?;
-        self.tell_dependents(&task.id)
+        self.tidy(|desk| {
+            disk::remove(&desk.layout.lock(&task.id))?;
+            desk.tell_dependents(&task.id)
+        });
+        Ok(())
     }
+}
+
+/// Reads an intent, or says why an entry is none.
+fn read_intent(path: &Path) -> Result<Intent, String> {
+    if !path.is_file() {
+        return Err("it stands where intents are kept, and is no file".to_owned());
+    }
+    let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    serde_json::from_slice(&bytes).map_err(|error| format!("it is no intent: {error}"))
 }

@@ -14,19 +14,24 @@ mod intent;
 mod layout;
 mod lease;
 mod recovery;
+mod room;
 mod standing;
 mod sweep;
 #[cfg(test)]
 mod tests;
 mod watch;
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
+use tempfile::TempDir;
 
 use self::desk::Desk;
 use self::guard::Guard;
@@ -52,6 +57,8 @@ pub struct FileQueue {
     boot: String,
     inner: Mutex<Inner>,
     edited: Edited,
+    /// The folder of a queue that is there to be looked at only.
+    _scratch: Option<TempDir>,
 }
 
 struct Inner {
@@ -68,12 +75,23 @@ impl FileQueue {
         }
         if !layout.ignored().is_file() {
             let text = b"# Written by assay: what is not meant for git.\n*\n";
-            disk::write(&layout.ignored(), text, Sure::InMemory)?;
+            // A disk without room for it has none for tasks either, and says so where it matters.
+            let _ = disk::write(&layout.ignored(), text, Sure::InMemory);
         }
         let guard = Guard::open(&layout.guard())?;
         let inner = Mutex::new(Inner { guard, index: None });
         let boot = clock::boot_id();
-        Ok(FileQueue { layout, policy, boot, inner, edited: Edited::default() })
+        let edited = Edited::default();
+        Ok(FileQueue { layout, policy, boot, inner, edited, _scratch: None })
+    }
+
+    /// Opens a queue without tasks in a temporary folder, which goes with it: for a place that has no
+    /// queue and is only looked at.
+    pub fn empty(policy: Policy) -> Result<FileQueue, QueueError> {
+        let folder = TempDir::with_prefix("assay-queue-");
+        let folder = folder.map_err(disk::at(Path::new("the folder for temporary files")))?;
+        let queue = FileQueue::open(folder.path(), policy)?;
+        Ok(FileQueue { _scratch: Some(folder), ..queue })
     }
 
     /// Makes the folder of a queue, so that somebody can drop a task in.
@@ -81,11 +99,31 @@ impl FileQueue {
         Ok(disk::make_folder(&self.layout.queue(queue))?)
     }
 
-    /// Counts the files in a queue's folder that were set aside, as they are no tasks.
-    pub fn set_aside(folder: &Path) -> Result<usize, DiskError> {
-        let names = disk::names(&Layout::new(folder).malformed())?;
-        let is_file = |name: &&String| !name.starts_with('.') && !name.ends_with(layout::REASON);
-        Ok(names.iter().filter(is_file).count())
+    /// Returns true if there is a queue in a folder.
+    pub fn is_in(folder: &Path) -> bool {
+        Layout::new(folder).queues().is_dir()
+    }
+
+    /// Returns the names of the entries of a queue's folder that were set aside, as they are no tasks.
+    pub fn set_aside(folder: &Path) -> Result<Vec<String>, DiskError> {
+        let names = disk::names(&Layout::new(folder).malformed())?.into_iter();
+        let names = names.filter(|name| !name.starts_with('.'));
+        // An entry that could not be moved has only its reason there.
+        let entry =
+            |name: String| name.strip_suffix(layout::REASON).map_or(name.clone(), str::to_owned);
+        Ok(names.map(entry).collect::<BTreeSet<String>>().into_iter().collect())
+    }
+
+    /// Returns the files that were dropped into queues, are no tasks, and may still be written to, each
+    /// with the reason. They are set aside if they stay so.
+    pub fn doubtful(&self) -> Result<Vec<(String, String)>, QueueError> {
+        self.guarded(|desk| {
+            let mut doubtful = Vec::new();
+            for queue in desk.queues()? {
+                doubtful.extend(desk.doubtful(&queue)?);
+            }
+            Ok(doubtful)
+        })
     }
 
     /// The folder that the queue is in.
@@ -101,26 +139,41 @@ impl FileQueue {
         let mut inner = self.lock();
         let Inner { guard, index } = &mut *inner;
         let locked = guard.lock()?;
-        let found = open_index(index, &self.layout, &self.boot)?;
-        let index = index.as_ref().expect("it was just opened");
+        let (opened, found) = open_index(index.take(), &self.layout, &self.boot)?;
         let (layout, policy, boot) = (&self.layout, &self.policy, self.boot.as_str());
-        let mut desk = Desk { layout, policy, boot, index, locked };
-        index.begin_changes()?;
+        let opened = Rc::new(opened);
+        let index_of_desk = Rc::clone(&opened);
+        let mut desk = Desk {
+            layout,
+            policy,
+            boot,
+            index: index_of_desk,
+            locked,
+            is_tidy: true,
+            cycles: OnceCell::new(),
+        };
         let done = desk.finish_others().and_then(|()| match found {
             Found::Filled => Ok(()),
             Found::Empty => desk.fill(),
         });
-        match done.and_then(|()| what(&mut desk)) {
-            Ok(value) => {
-                index.keep_changes()?;
-                desk.locked.done()?;
-                Ok(value)
-            }
-            Err(error) => {
-                index.drop_changes();
-                Err(error)
-            }
+        let done = done.and_then(|()| what(&mut desk));
+        let Desk { mut locked, is_tidy, index: index_of_desk, .. } = desk;
+        drop(index_of_desk);
+        // What is on the disk is done, whatever becomes of the index: the next operation looks again at
+        // what is noted under the guard.
+        let is_kept = match done {
+            Ok(_) => opened.keep_changes(),
+            Err(_) => opened.drop_changes(),
+        };
+        match Rc::into_inner(opened) {
+            Some(opened) if is_kept => *index = Some(opened),
+            Some(broken) => broken.discard(),
+            None => {}
         }
+        if is_kept && is_tidy && done.is_ok() {
+            let _ = locked.done();
+        }
+        done
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -188,17 +241,30 @@ impl FileQueue {
     }
 }
 
-/// Opens the index, or anew if somebody deleted it.
-fn open_index(index: &mut Option<Index>, layout: &Layout, boot: &str) -> Result<Found, QueueError> {
-    if index.as_ref().is_some_and(Index::is_there) {
-        return Ok(Found::Filled);
+/// Opens the index for changes: the one that is open, or anew if another process deleted its file, or
+/// in memory if the disk does not take one.
+fn open_index(
+    index: Option<Index>,
+    layout: &Layout,
+    boot: &str,
+) -> Result<(Index, Found), QueueError> {
+    if let Some(index) = index.filter(Index::is_there)
+        && index.begin_changes().is_ok()
+    {
+        return Ok((index, Found::Filled));
     }
-    *index = None;
     let path = layout.index();
-    disk::make_folder(path.parent().expect("it is in a folder"))?;
-    let (opened, found) = Index::open(&path, boot)?;
-    *index = Some(opened);
-    Ok(found)
+    let on_disk = || -> Result<(Index, Found), QueueError> {
+        disk::make_folder(path.parent().expect("it is in a folder"))?;
+        let (opened, found) = Index::open(&path, boot)?;
+        opened.begin_changes()?;
+        Ok((opened, found))
+    };
+    on_disk().or_else(|_| {
+        let index = Index::in_memory(&path)?;
+        index.begin_changes()?;
+        Ok((index, Found::Empty))
+    })
 }
 
 impl Queue for FileQueue {
@@ -356,7 +422,9 @@ impl Queue for FileQueue {
         let mut seen = Vec::new();
         let names = disk::names(&self.layout.heartbeats())?.into_iter();
         for name in names.filter(|name| layout::is_task_file(name)) {
-            let bytes = disk::read(&self.layout.heartbeats().join(&name))?.unwrap_or_default();
+            // An entry that cannot be read says nothing of the other agents.
+            let bytes = disk::read(&self.layout.heartbeats().join(&name)).ok().flatten();
+            let bytes = bytes.unwrap_or_default();
             let Ok(heartbeat) = serde_json::from_slice::<Heartbeat>(&bytes) else {
                 continue;
             };
@@ -384,7 +452,8 @@ impl Queue for FileQueue {
             Who::Agent(agent) => vec![self.layout.pause(agent)],
             Who::All => disk::names(&folder)?.iter().map(|name| folder.join(name)).collect(),
         };
-        Ok(paths.iter().try_for_each(|path| disk::remove(path))?)
+        let mut files = paths.iter().filter(|path| !path.is_dir());
+        Ok(files.try_for_each(|path| disk::remove(path))?)
     }
 
     fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
@@ -417,7 +486,8 @@ fn count(desk: &Desk<'_>, queue: QueueName) -> Result<Count, QueueError> {
 /// The queues that have completed tasks.
 fn archives(layout: &Layout) -> Result<Vec<QueueName>, QueueError> {
     let names = disk::names(&layout.archives())?;
-    Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
+    let names = names.iter().filter(|name| layout.archives().join(name).is_dir());
+    Ok(names.filter_map(|name| name.parse().ok()).collect())
 }
 
 /// An agent's name, for as long as its file is locked.

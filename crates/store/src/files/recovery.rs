@@ -26,8 +26,17 @@ impl Desk<'_> {
             let Some(id) = name.strip_suffix(".lock").filter(|name| !name.starts_with('.')) else {
                 continue;
             };
+            let path = self.layout.locks().join(&name);
+            if !path.is_file() {
+                self.set_aside(&path, &name, "it stands where locks are kept, and is no file")?;
+                continue;
+            }
             let lock = match id.parse() {
-                Ok(id) => Lock::read(self.layout, &id)?,
+                Ok(id) => match Lock::read(self.layout, &id) {
+                    Ok(lock) => lock,
+                    // Another user may hold the task: a lock that cannot be read is not taken away.
+                    Err(_) => continue,
+                },
                 Err(_) => None,
             };
             if lock.and_then(|lock| lock.left(self.layout, self.boot)).is_none() {
@@ -93,7 +102,7 @@ impl Desk<'_> {
     /// Ends what an earlier agent of a name held while it lived.
     fn drop_leases(&mut self, agent: &AgentId) -> Result<(), QueueError> {
         for entry in self.index.list(None, Status::InProgress)? {
-            let lock = Lock::read(self.layout, &entry.id)?;
+            let lock = Lock::read(self.layout, &entry.id).ok().flatten();
             if lock.is_some_and(|lock| lock.agent == *agent && lock.ends_with_its_agent()) {
                 disk::remove(&self.layout.lock(&entry.id))?;
             }

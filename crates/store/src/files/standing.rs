@@ -1,11 +1,10 @@
 //! Where a task stands, as seen from outside.
 
-use std::collections::HashSet;
-
 use super::desk::Desk;
 use super::index::Entry;
 use super::lease::Lock;
 use crate::clock::Uptime;
+use crate::cycles::Cycles;
 use crate::queue::{QueueError, Standing};
 use crate::task::{Status, TaskId};
 
@@ -28,7 +27,10 @@ impl Desk<'_> {
     }
 
     fn holding(&self, id: &TaskId) -> Result<Standing, QueueError> {
-        let lock = Lock::read(self.layout, id)?;
+        let Ok(lock) = Lock::read(self.layout, id) else {
+            let reason = format!("its lock `locks/{id}.lock` cannot be read");
+            return Ok(Standing::Blocked { reason });
+        };
         let left = lock.and_then(|lock| Some((lock.left(self.layout, self.boot)?, lock.agent)));
         Ok(match left {
             Some((left, by)) => Standing::Held { by, seconds: left.as_secs() },
@@ -45,7 +47,9 @@ impl Desk<'_> {
                 Some(Status::Failed) => format!("it depends on `{need}`, which failed"),
                 Some(Status::Cancelled) => format!("it depends on `{need}`, which was cancelled"),
                 None => format!("it depends on `{need}`, which is not known"),
-                Some(Status::Pending | Status::InProgress) if self.leads_to(&need, id)? => {
+                Some(Status::Pending | Status::InProgress)
+                    if self.wait_for_each_other(&need, id)? =>
+                {
                     format!("it depends on `{need}`, which depends on it")
                 }
                 Some(Status::Pending | Status::InProgress) => {
@@ -58,18 +62,11 @@ impl Desk<'_> {
         Ok(Standing::Waiting { on })
     }
 
-    /// Says whether a task waits, by way of others, for another one.
-    fn leads_to(&self, from: &TaskId, to: &TaskId) -> Result<bool, QueueError> {
-        let mut seen = HashSet::new();
-        let mut open = vec![from.clone()];
-        while let Some(id) = open.pop() {
-            if id == *to {
-                return Ok(true);
-            }
-            if seen.insert(id.clone()) {
-                open.extend(self.index.needs(&id)?);
-            }
+    /// Returns true if two tasks wait, by way of others, for each other.
+    fn wait_for_each_other(&self, one: &TaskId, other: &TaskId) -> Result<bool, QueueError> {
+        if self.cycles.get().is_none() {
+            let _ = self.cycles.set(Cycles::find(&self.index.all_needs()?));
         }
-        Ok(false)
+        Ok(self.cycles.get().is_some_and(|found| found.share(one.as_str(), other.as_str())))
     }
 }

@@ -50,15 +50,37 @@ impl Desk<'_> {
     /// Takes in all files of all queues.
     pub(super) fn fill(&mut self) -> Result<(), QueueError> {
         for queue in self.queues()? {
-            self.sweep_all(&queue)?;
+            let swept = self.sweep_all(&queue);
+            self.pass_over(&queue, swept)?;
         }
         Ok(())
+    }
+
+    /// Passes over a queue whose folder cannot be read, and notes that: other queues go on.
+    fn pass_over(
+        &mut self,
+        queue: &QueueName,
+        looked: Result<(), QueueError>,
+    ) -> Result<(), QueueError> {
+        let folder = self.layout.queue(queue);
+        match looked {
+            Err(QueueError::File(error)) if fs::read_dir(&folder).is_err() => {
+                let name = format!("{queue}{REASON}");
+                let told =
+                    format!("{} the folder cannot be read: {}\n", clock::now(), error.source);
+                let place = self.layout.malformed().join(name);
+                let _ = disk::write(&place, told.as_bytes(), Sure::InMemory);
+                Ok(())
+            }
+            other => other,
+        }
     }
 
     /// Takes in what is new in all queues.
     pub(super) fn look_everywhere(&mut self) -> Result<(), QueueError> {
         for queue in self.queues()? {
-            self.look(&queue, Look::Closely)?;
+            let looked = self.look(&queue, Look::Closely);
+            self.pass_over(&queue, looked)?;
         }
         Ok(())
     }
@@ -120,10 +142,12 @@ impl Desk<'_> {
         Ok(all)
     }
 
-    fn forget(&mut self, queue: &QueueName, file: &str) -> Result<(), QueueError> {
+    pub(super) fn forget(&mut self, queue: &QueueName, file: &str) -> Result<(), QueueError> {
         if let Some(entry) = self.index.in_file(queue, file)? {
+            let waiting = self.index.waiting_for(&entry.id)?;
             self.index.remove(&entry.id)?;
-            self.tell_dependents(&entry.id)?;
+            self.index.unblock(&entry.id)?;
+            waiting.iter().try_for_each(|id| self.count_open(id))?;
         }
         Ok(())
     }
@@ -169,7 +193,7 @@ impl Desk<'_> {
         let listed = self.index.get(id)?;
         let other = listed.filter(|entry| (&entry.queue, entry.file.as_str()) != (queue, name));
         let named = file_name(id);
-        let shadowed = name != named && self.layout.queue(queue).join(&named).is_file();
+        let shadowed = name != named && self.may_be_in_its_file(queue, id);
         Ok(match other {
             Some(entry) if self.layout.queue(&entry.queue).join(&entry.file).is_file() => {
                 Some(format!("task `{id}` is already there, in `{}/{}`", entry.queue, entry.file))
@@ -193,16 +217,39 @@ impl Desk<'_> {
         };
         let free = (1..).map(place).find(|place| fs::symlink_metadata(place).is_err());
         let place = free.expect("some number is free");
-        disk::rename(path, &place)?;
+        let moved = disk::rename_new(path, &place);
+        let stays = match &moved {
+            Ok(()) => String::new(),
+            Err(error) => format!("; it stays at `{}`: {}", path.display(), error.source),
+        };
         let mut beside = place.into_os_string();
         beside.push(REASON);
-        let told = format!("{} {reason}\n", clock::now());
-        Ok(disk::write(Path::new(&beside), told.as_bytes(), Sure::InMemory)?)
+        let told = format!("{} {reason}{stays}\n", clock::now());
+        // An entry that cannot be moved, or whose reason cannot be written, stops no other.
+        let _ = disk::write(Path::new(&beside), told.as_bytes(), Sure::InMemory);
+        Ok(())
+    }
+
+    /// Returns the files of a queue that are no tasks and were not set aside yet, with the reasons.
+    pub(super) fn doubtful(&self, queue: &QueueName) -> Result<Vec<(String, String)>, QueueError> {
+        let known = self.index.files(queue)?;
+        let folder = self.layout.queue(queue);
+        let names = disk::names(&folder)?.into_iter();
+        let mut doubtful = Vec::new();
+        for name in names.filter(|name| is_task_file(name) && !known.contains_key(name)) {
+            let path = folder.join(&name);
+            let Ok(file) = fs::symlink_metadata(&path) else { continue };
+            if let Err(wrong) = read_task(&path, &file) {
+                doubtful.push((format!("{queue}/{name}"), wrong));
+            }
+        }
+        doubtful.sort();
+        Ok(doubtful)
     }
 }
 
 /// Reads a task from a file that anybody may have written.
-fn read_task(path: &Path, file: &fs::Metadata) -> Result<Task, String> {
+pub(super) fn read_task(path: &Path, file: &fs::Metadata) -> Result<Task, String> {
     if !file.is_file() {
         return Err("it is no file; links are not followed".to_owned());
     }

@@ -1,6 +1,6 @@
 //! Looking at tasks: one, some, and how many there are.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use postgres::Row;
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::PgQueue;
 use super::pool::{Conn, Failure, Patience};
+use crate::cycles::Cycles;
 use crate::queue::{Count, Filter, Listed, QueueError, Standing};
 use crate::steps;
 use crate::task::{Moment, QueueName, Status, Task, TaskId};
@@ -153,6 +154,7 @@ struct Needs {
     of: HashMap<String, Vec<String>>,
     /// Where what is needed stands, unless it is not known.
     status: HashMap<String, String>,
+    cycles: Cycles,
 }
 
 impl Needs {
@@ -165,15 +167,16 @@ impl Needs {
             }
             needs.of.entry(task).or_default().push(need);
         }
+        needs.cycles = Cycles::find(&needs.of);
         Ok(needs)
     }
 
     fn standing(&self, task: &Task) -> Standing {
-        let open = self.of.get(task.id.as_str());
-        let is_open = |need: &&TaskId| {
-            open.is_some_and(|open| open.iter().any(|other| other == need.as_str()))
-        };
-        let on: Vec<TaskId> = task.depends_on.iter().filter(is_open).cloned().collect();
+        let open = self.of.get(task.id.as_str()).into_iter().flatten();
+        let mut on: Vec<TaskId> = open.filter_map(|need| need.parse().ok()).collect();
+        let place = |need: &TaskId| task.depends_on.iter().position(|other| other == need);
+        // In the order of the task, and then those that say themselves that the task waits for them.
+        on.sort_by_key(|need| (place(need).unwrap_or(usize::MAX), need.clone()));
         let reason = on.iter().find_map(|need| self.reason(task.id.as_str(), need.as_str()));
         match reason {
             Some(reason) => Standing::Blocked { reason },
@@ -187,24 +190,10 @@ impl Needs {
             None => "is not known",
             Some("failed") => "failed",
             Some("cancelled") => "was cancelled",
-            Some(_) if self.leads_to(need, task) => "depends on it",
+            Some(_) if self.cycles.share(need, task) => "depends on it",
             Some(_) => return None,
         };
         Some(format!("it depends on `{need}`, which {why}"))
-    }
-
-    fn leads_to(&self, from: &str, to: &str) -> bool {
-        let mut seen = HashSet::new();
-        let mut open = vec![from];
-        while let Some(id) = open.pop() {
-            if id == to {
-                return true;
-            }
-            if seen.insert(id) {
-                open.extend(self.of.get(id).into_iter().flatten().map(String::as_str));
-            }
-        }
-        false
     }
 
     fn is_blocked(&self, task: &str) -> bool {

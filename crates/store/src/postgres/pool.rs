@@ -25,6 +25,11 @@ const FIRST_WAIT: Duration = Duration::from_millis(50);
 /// The longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
+/// What a server answers that takes no writes for a while: it is a standby, its disk is full, or an
+/// operator limits how long statements take.
+const UNWRITABLE: [SqlState; 3] =
+    [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::DISK_FULL, SqlState::QUERY_CANCELED];
+
 /// Why an operation came to nothing.
 pub(super) enum Failure {
     /// The server said so, or is not there.
@@ -249,5 +254,8 @@ pub(super) fn refused(error: &postgres::Error) -> QueueError {
         Some(said) => said.message().to_owned(),
         None => error.to_string(),
     };
-    QueueError::Database { message }
+    match error.code() {
+        Some(code) if UNWRITABLE.contains(code) => QueueError::Unwritable { message },
+        Some(_) | None => QueueError::Database { message },
+    }
 }

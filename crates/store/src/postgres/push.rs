@@ -74,6 +74,10 @@ impl<'a> Columns<'a> {
                 columns.dependents.push(task.id.as_str());
                 columns.needs.push(need);
             }
+            for blocked in &task.blocks {
+                columns.dependents.push(blocked.as_str());
+                columns.needs.push(task.id.as_str());
+            }
         }
         columns
     }

@@ -106,9 +106,16 @@ impl PgQueue {
         let mut answers: Vec<Result<Settled, QueueError>> = Vec::new();
         let mut changes = Vec::new();
         for (lease, what) in settlements {
+            let is_completion = matches!(what, Settlement::Completed { .. });
             let change = match known.remove(&lease.task) {
-                Some(task) => self.change(task, &lease, what, now),
-                None => Err(not_held(&lease)),
+                Some(task) if is_completion && task.status == Status::Completed => {
+                    answers.push(Ok(Settled::AlreadyCompleted));
+                    continue;
+                }
+                Some(task) if task.status == Status::InProgress => {
+                    self.change(task, &lease, what, now)
+                }
+                Some(_) | None => Err(not_held(&lease)),
             };
             answers.push(change.map(|change| {
                 let settled = change.step.settled.clone();
@@ -120,9 +127,11 @@ impl PgQueue {
             Ok(done) => {
                 let mark = |(answer, lease): (Result<Settled, QueueError>, &Lease)| {
                     let is_done = done.contains(lease.task.as_str());
-                    answer.and_then(
-                        |settled| if is_done { Ok(settled) } else { Err(not_held(lease)) },
-                    )
+                    answer.and_then(|settled| match settled {
+                        Settled::AlreadyCompleted => Ok(settled),
+                        settled if is_done => Ok(settled),
+                        _ => Err(not_held(lease)),
+                    })
                 };
                 answers.into_iter().zip(&leases).map(mark).collect()
             }
@@ -130,7 +139,8 @@ impl PgQueue {
         }
     }
 
-    /// The tasks of leases, as they were claimed: from the desk, or read.
+    /// The tasks of leases, as they were claimed, or as they were completed under the same lease: from
+    /// the desk, or read.
     fn claimed(&self, leases: &[Lease]) -> Result<HashMap<TaskId, Task>, QueueError> {
         let mut known = HashMap::new();
         let mut unknown = Vec::new();
@@ -149,8 +159,9 @@ impl PgQueue {
         for seat in seats {
             let lease = unknown.iter().find(|lease| lease.task == seat.task.id);
             let is_held = lease.is_some_and(|lease| {
-                seat.fence == number(lease.fence)
-                    && seat.holder.as_deref() == Some(lease.agent.as_str())
+                let completed_by = seat.task.completed_by.as_deref();
+                let by = seat.holder.as_deref().or(completed_by);
+                seat.fence == number(lease.fence) && by == Some(lease.agent.as_str())
             });
             if is_held {
                 known.insert(seat.task.id.clone(), seat.task);

@@ -168,6 +168,7 @@ impl Script {
 fn settled(settled: &Settled) -> String {
     match settled {
         Settled::Completed => "completed".into(),
+        Settled::AlreadyCompleted => "already completed".into(),
         Settled::Retry { after } => format!("again in {} s", after.as_secs()),
         Settled::Failed { escalation: Some(id) } => format!("failed, {id}"),
         Settled::Failed { escalation: None } => "failed".into(),

@@ -74,9 +74,9 @@ fn what_is_no_task_is_refused_with_the_reason() {
     );
     refused(
         |task| task["status"] = "sleeping".into(),
-        expect![
-            "unknown variant `sleeping`, expected one of `pending`, `in_progress`, `completed`, `failed`, `cancelled`"
-        ],
+        expect![[
+            r#""sleeping" is no status; there are pending, in_progress, completed, failed, cancelled"#
+        ]],
     );
     refused(
         |task| task["title"] = "".into(),

@@ -74,7 +74,7 @@ impl Source {
         if let Some(queue) = &self.queue {
             return Ok(queue.clone());
         }
-        let queue: Arc<dyn Queue> = queues::open(&self.root, &self.settings)?.into();
+        let queue: Arc<dyn Queue> = queues::open_to_read(&self.root, &self.settings)?.into();
         Ok(self.queue.insert(queue).clone())
     }
 

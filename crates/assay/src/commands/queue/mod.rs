@@ -68,13 +68,14 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let settings = AgentSettings::on_disk(&root)?;
     let open = || queues::open(&root, &settings);
-    let set_aside = || queues::set_aside(&root, &settings);
+    let open_to_read = || queues::open_to_read(&root, &settings);
+    let no_tasks = || queues::no_tasks(&root, &settings);
     match args.command {
         Command::Push(args) => push::run(&*open()?, &settings, &super::user_name(&root), args),
-        Command::List(args) => view::list(&*open()?, &args, set_aside),
-        Command::Show(args) => view::show(&*open()?, &args),
+        Command::List(args) => view::list(&*open_to_read()?, &args, no_tasks),
+        Command::Show(args) => view::show(&*open_to_read()?, &args),
         Command::Watch(args) => watch::run(&*open()?, &args),
-        Command::Stats(args) => view::stats(&*open()?, &args, set_aside),
+        Command::Stats(args) => view::stats(&*open_to_read()?, &args, no_tasks),
         Command::Cancel(named) => {
             let by = super::user_name(&root);
             each(&*open()?, &named, "cancelled", |queue, id| queue.cancel(id, &by))

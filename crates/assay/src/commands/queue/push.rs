@@ -99,6 +99,15 @@ pub(super) fn run(
     for new in &tasks {
         if !settings.roster.works_on(&new.queue) {
             super::super::warn(&format!("no agent that is configured works on `{}`", new.queue));
+        } else if !new.task.kind.is_known() {
+            // Scripts may have kinds of work of their own, in queues of their own.
+            bail!(
+                "task `{}` has the type `{}`, which no agent of `{}` knows; there are: {}",
+                new.task.id,
+                new.task.kind,
+                new.queue,
+                Kind::KNOWN.join(", ")
+            );
         }
     }
     match queue.push(tasks.clone()) {
@@ -174,8 +183,9 @@ fn from_json(file: &str, queue: Option<&QueueName>, user: &str) -> anyhow::Resul
         "-" => read_stdin()?,
         file => read_file(file.as_ref())?,
     };
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
     let mut tasks = Vec::new();
-    for value in serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>() {
+    for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
         match value.with_context(|| format!("`{file}` is no JSON"))? {
             Value::Array(several) => tasks.extend(several),
             one => tasks.push(one),
@@ -189,7 +199,8 @@ fn from_json(file: &str, queue: Option<&QueueName>, user: &str) -> anyhow::Resul
             fields.entry("created_at").or_insert_with(|| json!(clock::now()));
             fields.entry("created_by").or_insert_with(|| json!(user));
             if let Some(queue) = queue {
-                fields.entry("assigned_to").or_insert_with(|| json!(queue));
+                // Whoever the file names, the task goes to this queue.
+                fields.insert("assigned_to".to_owned(), json!(queue));
             }
         }
         let task = Task::parse(value.to_string().as_bytes());

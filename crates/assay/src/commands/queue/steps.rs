@@ -158,6 +158,7 @@ fn settle(queue: &dyn Queue, held: &Held, settlement: Settlement) -> anyhow::Res
     let id = &held.id;
     print_json(&match settled {
         Settled::Completed => json!({ "completed": id }),
+        Settled::AlreadyCompleted => json!({ "completed": id, "already_completed": true }),
         Settled::Retry { after } => json!({ "waits": id, "rests_seconds": after.as_secs() }),
         Settled::Failed { escalation } => json!({ "failed": id, "escalation": escalation }),
         Settled::GivenBack => json!({ "waits": id, "rests_seconds": 0 }),

@@ -8,11 +8,14 @@ use serde_json::{Value, json};
 use super::super::{print, print_json};
 use super::{queue_name, status};
 use crate::exit::Exit;
-use crate::queues;
+use crate::queues::{self, NoTasks};
 use crate::terminal::{Room, count, table};
 
 /// So many tasks are listed unless more are asked for.
 const LISTED: usize = 50;
+
+/// The most names of entries that are no tasks that are told.
+const MAX_NAMES: usize = 5;
 
 /// So many findings of a task are shown.
 const MOST_FINDINGS: usize = 50;
@@ -60,7 +63,7 @@ pub(super) struct StatsArgs {
 pub(super) fn list(
     queue: &dyn Queue,
     args: &ListArgs,
-    set_aside: impl FnOnce() -> anyhow::Result<usize>,
+    no_tasks: impl FnOnce() -> anyhow::Result<NoTasks>,
 ) -> anyhow::Result<Exit> {
     let filter = Filter {
         queue: args.queue.clone(),
@@ -86,17 +89,26 @@ pub(super) fn list(
     if more {
         print(&format!("and more; `--limit {}` shows more of them\n", args.limit.max(1) * 10))?;
     }
-    tell_set_aside(set_aside()?)?;
+    tell_no_tasks(&no_tasks()?)?;
     Ok(Exit::Ready)
 }
 
 /// Tells of files that somebody may wait for in vain.
-fn tell_set_aside(files: usize) -> anyhow::Result<()> {
-    if files == 0 {
+fn tell_no_tasks(no_tasks: &NoTasks) -> anyhow::Result<()> {
+    let NoTasks { set_aside, doubtful } = no_tasks;
+    for (file, reason) in doubtful {
+        print(&plain::visible(&format!("`{file}` is no task: {reason}\n")))?;
+    }
+    if set_aside.is_empty() {
         return Ok(());
     }
-    let (files, folder) = (count(files, "file"), queues::FOLDER);
-    print(&format!("{files} set aside as no task, with the reason, in `{folder}/malformed`\n"))
+    let (files, folder) = (count(set_aside.len(), "file"), queues::FOLDER);
+    let mut names = set_aside.iter().take(MAX_NAMES).cloned().collect::<Vec<String>>().join(", ");
+    if set_aside.len() > MAX_NAMES {
+        names.push_str(", …");
+    }
+    let told = format!("{files} set aside as no task, with the reason, in `{folder}/malformed`");
+    print(&plain::visible(&format!("{told}: {names}\n")))
 }
 
 fn row(listed: &Listed) -> Vec<String> {
@@ -231,7 +243,7 @@ fn named(name: &str) -> &str {
 pub(super) fn stats(
     queue: &dyn Queue,
     args: &StatsArgs,
-    set_aside: impl FnOnce() -> anyhow::Result<usize>,
+    no_tasks: impl FnOnce() -> anyhow::Result<NoTasks>,
 ) -> anyhow::Result<Exit> {
     let counts = queue.count()?;
     if args.json {
@@ -259,6 +271,6 @@ pub(super) fn stats(
         let blocked = count(all, "task");
         print(&format!("{blocked} blocked; `assay queue show ID` says by what\n"))?;
     }
-    tell_set_aside(set_aside()?)?;
+    tell_no_tasks(&no_tasks()?)?;
     Ok(Exit::Ready)
 }

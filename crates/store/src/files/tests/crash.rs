@@ -161,7 +161,7 @@ fn die(role: &str) {
 }
 
 #[test]
-fn a_disk_that_takes_no_more_is_told_and_leaves_everything_as_it_was_or_done() {
+fn a_disk_that_takes_no_more_never_has_an_error_told_for_work_that_was_done() {
     for fault in [Fault::Full, Fault::ReadOnly] {
         for operation in OPERATIONS {
             let (before, after) = (outcome(operation, false), outcome(operation, true));
@@ -171,18 +171,46 @@ fn a_disk_that_takes_no_more_is_told_and_leaves_everything_as_it_was_or_done() {
                 let queue = place.open();
                 fault::at(number, fault);
                 let told = operate(&queue, operation);
-                fault::none();
-                assert!(matches!(told, Err(QueueError::File(_))), "{operation} {number}: {told:?}");
+                let seen = fault::none();
+                // Whether a name is on the disk for good is not known if its folder cannot be synced.
+                let is_doubtful = seen[number - 1] == "sync folder";
+                let is_told = matches!(told, Ok(()) | Err(QueueError::File(_)));
+                assert!(is_told, "{operation} {number}: {told:?}");
                 queue.recover().unwrap();
                 let now = standing(&queue);
+                let (told_done, at) = (told.is_ok(), &seen[number - 1]);
+                let is_true = match told_done {
+                    true => now == after,
+                    false => now == before || is_doubtful && now == after,
+                };
+                let is_partly = operation == "push-each";
                 assert!(
-                    is_either(operation, &now, [&before, &after]),
-                    "{operation}, {fault:?} at write {number}: {now:?}",
+                    is_true || is_partly && is_either(operation, &now, [&before, &after]),
+                    "{operation}, {fault:?} at write {number} ({at}), told {told_done}: {now:?}",
                 );
                 let times = work_off(&queue);
                 assert!(times.values().all(|times| *times == 1), "{operation} {number}: {times:?}");
             }
         }
+    }
+}
+
+#[test]
+fn an_index_that_cannot_be_written_decides_no_answer() {
+    for operation in OPERATIONS {
+        let after = outcome(operation, true);
+        let place = Place::new();
+        prepare(&place);
+        let queue = place.open();
+        let blocked = place.path(".index");
+        std::fs::remove_dir_all(&blocked).unwrap();
+        // A file where the folder of the index belongs: nothing can be written there.
+        std::fs::write(&blocked, "").unwrap();
+        operate(&queue, operation).unwrap();
+        queue.recover().unwrap();
+        assert_eq!(standing(&queue), after, "{operation}");
+        std::fs::remove_file(&blocked).unwrap();
+        assert_eq!(standing(&place.open()), after, "{operation}, with an index again");
     }
 }
 

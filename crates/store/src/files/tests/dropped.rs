@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{LONG, Place, claim, claimed, done, make_old, policy, qa, task, written};
 use crate::clock;
+use crate::files::FileQueue;
 use crate::queue::{Filter, Queue, QueueError, Standing, Tenure};
 use crate::task::Status;
 
@@ -297,4 +298,71 @@ fn a_failed_escalation_is_left_for_a_person() {
     assert_eq!(place.json("escalations/told.json")["last_error"], "nobody there");
     let filter = Filter { statuses: vec![Status::Pending], ..Filter::default() };
     assert!(queue.list(&filter).unwrap().is_empty());
+}
+
+/// Returns what is waiting: each task with the file that it is in.
+fn files(place: &Place) -> Vec<(String, String)> {
+    let names = place.names("queues/qa").into_iter();
+    let id = |name: String| {
+        let task = place.json(&format!("queues/qa/{name}"));
+        (task["id"].as_str().unwrap().to_owned(), name)
+    };
+    names.map(id).collect()
+}
+
+#[test]
+fn a_file_under_the_name_of_another_task_is_never_written_over() {
+    let drops = [("foo.json", "x"), ("x.json", "y"), ("y.json", "z")];
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for order in orders {
+        let place = Place::new();
+        let queue = place.open();
+        for at in order {
+            let (file, id) = drops[at];
+            place.drop_in(&format!("queues/qa/{file}"), &written(id, json!({})));
+            queue.list(&Filter::default()).unwrap();
+        }
+        let mut done = Vec::new();
+        while let Some(next) = claim(&queue) {
+            queue.settle(&next.lease, super::done(vec![])).unwrap();
+            done.push(next.lease.task.to_string());
+        }
+        assert_eq!(done, ["x", "y", "z"], "{order:?}: {:?}", files(&place));
+        assert_eq!(place.names("completed/qa"), ["x.json", "y.json", "z.json"]);
+        assert_eq!(place.names("malformed"), [""; 0]);
+    }
+}
+
+#[test]
+fn a_pushed_task_leaves_a_dropped_one_under_its_name_alone() {
+    let place = Place::new();
+    let queue = place.open();
+    place.drop_in("queues/qa/x.json", &written("y", json!({})));
+    queue.push(vec![task("x")]).unwrap();
+    let mut ids: Vec<String> = files(&place).into_iter().map(|(id, _)| id).collect();
+    ids.sort();
+    assert_eq!(ids, ["x", "y"]);
+}
+
+#[test]
+fn an_entry_that_is_no_file_stops_nothing_and_is_set_aside() {
+    let place = Place::new();
+    let queue = place.open();
+    queue.push(vec![task("a")]).unwrap();
+    for folder in ["locks/a.lock", "locks/other.lock", "intents/b.json", "heartbeats/qa.json"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    fs::write(place.path("queues/not-a-folder"), "").unwrap();
+    fs::write(place.path("completed/not-a-folder"), "").unwrap();
+    queue.recover().unwrap();
+    queue.push(vec![task("c")]).unwrap();
+    fs::create_dir_all(place.path("locks/c.lock")).unwrap();
+    assert_eq!(claimed(&queue).as_deref(), Some("a"));
+    assert_eq!(claimed(&queue).as_deref(), Some("c"));
+    queue.agents().unwrap();
+    queue.count().unwrap();
+    let all = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+    assert_eq!(queue.list(&all).unwrap().len(), 2);
+    let aside = FileQueue::set_aside(place.0.path()).unwrap();
+    assert_eq!(aside, ["a.lock", "b.json", "c.lock", "other.lock"]);
 }

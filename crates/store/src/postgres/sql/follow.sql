@@ -15,5 +15,5 @@
     FROM follow f JOIN put p ON p.id = f.id
 ), edges AS MATERIALIZED (
     SELECT e.task, e.needs FROM unnest($15::text[], $16::text[]) AS e (task, needs)
-    WHERE e.task IN (SELECT id FROM put)
+    WHERE e.task IN (SELECT id FROM put) OR e.needs IN (SELECT id FROM put)
 )

@@ -70,7 +70,7 @@ fn an_old_number_is_refused(store: &dyn Store) {
             give-back a#1 -> refused: task `a` is not held by `qa-1` with number 1 any more
             get a -> in_progress held by qa-1
             complete a#2 -> completed
-            complete a#2 -> refused: task `a` is not held by `qa-1` with number 2 any more
+            complete a#2 -> already completed
         "#]],
     );
 }

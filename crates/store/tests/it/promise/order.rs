@@ -1,14 +1,17 @@
 //! The order of tasks, and what they wait for.
 
+use assay_store::queue::{Policy, Standing};
 use expect_test::expect;
 
-use crate::script::check;
+use super::claim;
+use crate::script::{check, done, task};
 use crate::stores::Store;
 
 promises!(
     tasks_come_by_priority_then_age_then_name,
     a_task_waits_for_all_that_it_depends_on,
     a_dependency_that_cannot_come_blocks_visibly,
+    a_task_that_blocks_another_comes_before_it,
 );
 
 fn tasks_come_by_priority_then_age_then_name(store: &dyn Store) {
@@ -123,4 +126,33 @@ fn a_dependency_that_cannot_come_blocks_visibly(store: &dyn Store) {
             get after-off -> pending waiting for off
         "#]],
     );
+}
+
+fn a_task_that_blocks_another_comes_before_it(store: &dyn Store) {
+    // Each way in which the three can arrive: `second` is blocked by `first`, which says so itself.
+    for together in [true, false] {
+        for blocker_first in [true, false] {
+            let store = store.another();
+            let queue = store.open(Policy::default());
+            let mut first = task("first");
+            first.task.blocks = vec!["second".parse().unwrap()];
+            let second = task("second p=10");
+            let mut tasks = vec![first, second];
+            if !blocker_first {
+                tasks.reverse();
+            }
+            match together {
+                true => queue.push(tasks).unwrap(),
+                false => tasks.into_iter().for_each(|one| queue.push(vec![one]).unwrap()),
+            }
+            let blocked = queue.get(&"second".parse().unwrap()).unwrap();
+            let on = vec!["first".parse().unwrap()];
+            assert_eq!(blocked.standing, Standing::Waiting { on }, "{together} {blocker_first}");
+            let held = claim(&*queue, "qa-1").unwrap();
+            assert_eq!(held.lease.task.as_str(), "first");
+            assert!(claim(&*queue, "qa-1").is_none());
+            queue.settle(&held.lease, done(vec![])).unwrap();
+            assert_eq!(claim(&*queue, "qa-1").unwrap().lease.task.as_str(), "second");
+        }
+    }
 }

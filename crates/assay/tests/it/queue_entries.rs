@@ -1,0 +1,273 @@
+//! What people put into the queue's folder, and what a failing disk does to an answer.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use assay_fakes::Repository;
+use serde_json::{Value, json};
+
+use crate::{Ran, assay_in};
+
+const FOLDER: &str = ".agent-communication";
+
+fn queue(repository: &Repository, args: &[&str], input: &str) -> Ran {
+    assay_in(repository.path(), &[&["queue"], args].concat(), input.as_bytes())
+}
+
+#[track_caller]
+fn answer(repository: &Repository, args: &[&str], input: &str) -> Value {
+    let ran = queue(repository, args, input);
+    assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
+fn push(repository: &Repository, id: &str) {
+    let args = ["push", "--queue", "qa", "--type", "review", "--title", id, "--id", id];
+    let ran = queue(repository, &args, "");
+    assert_eq!((ran.code, ran.stdout), (0, format!("{id} waits in `qa`\n")), "{}", ran.stderr);
+}
+
+fn place(repository: &Repository, inside: &str) -> PathBuf {
+    repository.path().join(FOLDER).join(inside)
+}
+
+/// Drops a file into a queue as a person would, a minute ago.
+fn drop_in(repository: &Repository, name: &str, text: &str) -> PathBuf {
+    let path = place(repository, &format!("queues/qa/{name}"));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
+    path
+}
+
+fn written(id: &str, more: &Value) -> String {
+    let mut task = json!({
+        "id": id, "type": "review", "created_at": "2026-02-03T10:00:00Z", "title": id,
+    });
+    task.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+    task.to_string()
+}
+
+/// Claims the next task and completes it; returns its name.
+fn work_off(repository: &Repository) -> Option<String> {
+    let claimed = answer(repository, &["claim", "--queue", "qa", "--agent", "me"], "");
+    let lease = claimed["claimed"].get(0)?["lease"].clone();
+    let (id, fence) = (lease["task"].as_str()?.to_owned(), lease["fence"].to_string());
+    answer(repository, &["complete", &id, "--agent", "me", "--fence", &fence], "");
+    Some(id)
+}
+
+/// Runs `assay queue` without the right of root to read every file.
+fn as_a_user(folder: &Path, args: &[&str]) -> Ran {
+    let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    let mut command = match is_root {
+        true => {
+            let mut command = Command::new("setpriv");
+            command.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]);
+            command.arg(env!("CARGO_BIN_EXE_assay"));
+            command
+        }
+        false => Command::new(env!("CARGO_BIN_EXE_assay")),
+    };
+    let command = command.arg("queue").args(args).current_dir(folder);
+    let output = command.env("XDG_STATE_HOME", crate::state_home()).output().unwrap();
+    Ran {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn a_claim_writes_over_no_file_that_another_task_is_in() {
+    for order in [["foo.json", "x.json"], ["x.json", "foo.json"]] {
+        let repository = Repository::new();
+        for name in order {
+            let id = if name == "foo.json" { "x" } else { "y" };
+            drop_in(&repository, name, &written(id, &json!({})));
+            assert_eq!(queue(&repository, &["list"], "").code, 0);
+        }
+        assert_eq!(work_off(&repository).as_deref(), Some("x"));
+        assert_eq!(work_off(&repository).as_deref(), Some("y"), "{order:?}");
+    }
+}
+
+#[test]
+fn a_task_file_that_cannot_be_read_stops_no_other_and_is_named() {
+    let repository = Repository::new();
+    push(&repository, "good");
+    let bad = drop_in(&repository, "bad.json", &written("bad", &json!({ "priority": 1 })));
+    assert_eq!(queue(&repository, &["list"], "").code, 0);
+    fs::set_permissions(&bad, fs::Permissions::from_mode(0o000)).unwrap();
+    let claimed = as_a_user(repository.path(), &["claim", "--queue", "qa", "--agent", "me"]);
+    assert_eq!(claimed.code, 0, "{}", claimed.stderr);
+    assert!(claimed.stdout.contains("\"good\""), "{}", claimed.stdout);
+    let listed = as_a_user(repository.path(), &["list"]);
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    assert!(listed.stdout.contains("good"), "{}", listed.stdout);
+    assert!(listed.stdout.contains("/malformed`: bad.json"), "{}", listed.stdout);
+    let reason = fs::read_to_string(place(&repository, "malformed/bad.json.reason.txt")).unwrap();
+    assert!(reason.contains("Permission denied"), "{reason}");
+}
+
+#[test]
+fn a_folder_among_locks_and_intents_stops_no_command() {
+    let repository = Repository::new();
+    push(&repository, "good");
+    for inside in ["locks/good.lock", "locks/other.lock", "intents/some.json", "pause/qa-9"] {
+        fs::create_dir_all(place(&repository, inside)).unwrap();
+    }
+    for args in [&["list"][..], &["stats"], &["show", "good"]] {
+        let ran = queue(&repository, args, "");
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    }
+    assert_eq!(work_off(&repository).as_deref(), Some("good"));
+    let listed = queue(&repository, &["list"], "").stdout;
+    assert!(listed.contains("/malformed`: good.lock, other.lock, some.json"), "{listed}");
+}
+
+#[test]
+fn an_index_that_cannot_be_written_does_not_change_the_answer() {
+    let repository = Repository::new();
+    push(&repository, "first");
+    let index = place(&repository, ".index");
+    fs::remove_dir_all(&index).unwrap();
+    fs::write(&index, "no folder").unwrap();
+    push(&repository, "second");
+    let claimed = answer(&repository, &["claim", "--queue", "qa", "--agent", "me"], "");
+    let fence = claimed["claimed"][0]["lease"]["fence"].to_string();
+    let complete = ["complete", "first", "--agent", "me", "--fence", &fence];
+    assert_eq!(answer(&repository, &complete, ""), json!({ "completed": "first" }));
+    let again = json!({ "completed": "first", "already_completed": true });
+    assert_eq!(answer(&repository, &complete, ""), again);
+    assert_eq!(work_off(&repository).as_deref(), Some("second"));
+}
+
+#[test]
+fn a_disk_that_fails_is_no_mistake_of_the_user() {
+    let repository = Repository::new();
+    push(&repository, "first");
+    let queues = place(&repository, "queues/qa");
+    fs::rename(&queues, place(&repository, "away")).unwrap();
+    fs::write(&queues, "no folder").unwrap();
+    let args = ["push", "--queue", "qa", "--type", "review", "--title", "t", "--id", "second"];
+    let ran = queue(&repository, &args, "");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("queues/qa"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_file_that_is_no_task_is_told_of_at_once() {
+    let repository = Repository::new();
+    push(&repository, "good");
+    fs::write(place(&repository, "queues/qa/broken.json"), "{\"id\": \"broken\"").unwrap();
+    for args in [["list"], ["stats"]] {
+        let told = queue(&repository, &args, "").stdout;
+        assert!(told.contains("`qa/broken.json` is no task: EOF while parsing"), "{told}");
+    }
+}
+
+#[test]
+fn commands_that_only_look_make_no_folder() {
+    let repository = Repository::new();
+    assert_eq!(queue(&repository, &["list"], "").stdout, "no tasks\n");
+    assert_eq!(answer(&repository, &["list", "--json"], "")["tasks"], json!([]));
+    let stats = queue(&repository, &["stats"], "").stdout;
+    assert!(stats.contains("architect  0 "), "{stats}");
+    assert_eq!(queue(&repository, &["show", "t"], "").code, 2);
+    assert_eq!(assay_in(repository.path(), &["agent", "status"], b"").code, 0);
+    assert!(!place(&repository, "").exists());
+}
+
+#[test]
+fn a_task_is_read_with_a_byte_order_mark_and_a_status_in_capitals() {
+    let repository = Repository::new();
+    let text = format!("\u{feff}{}", written("by-hand", &json!({ "status": "PENDING" })));
+    drop_in(&repository, "by-hand.json", &text);
+    let pushed = written("pushed", &json!({ "status": "Pending", "assigned_to": "engineer" }));
+    let input = format!("\u{feff}{pushed}");
+    let args = ["push", "--file", "-", "--queue", "qa", "--json"];
+    let told = answer(&repository, &args, &input);
+    assert_eq!(told[0]["assigned_to"], "qa", "a push keeps no foreign `assigned_to`");
+    assert_eq!(work_off(&repository).as_deref(), Some("by-hand"));
+    assert_eq!(work_off(&repository).as_deref(), Some("pushed"));
+    let listed = answer(&repository, &["list", "--status", "COMPLETED", "--json"], "");
+    assert_eq!(listed["tasks"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_task_that_is_tried_again_has_no_error_left() {
+    let repository = Repository::new();
+    push(&repository, "t");
+    answer(&repository, &["claim", "--queue", "qa", "--agent", "me"], "");
+    let fail = ["fail", "t", "--agent", "me", "--fence", "1", "--error", "broke", "--for-good"];
+    answer(&repository, &fail, "");
+    assert_eq!(answer(&repository, &["show", "t", "--json"], "")["task"]["last_error"], "broke");
+    assert_eq!(queue(&repository, &["retry", "t"], "").code, 0);
+    let task = answer(&repository, &["show", "t", "--json"], "")["task"].clone();
+    assert_eq!((&task["last_error"], &task["status"]), (&Value::Null, &json!("pending")));
+}
+
+#[test]
+fn a_type_that_no_agent_knows_is_refused_where_agents_work() {
+    let repository = Repository::new();
+    let args = ["push", "--queue", "qa", "--type", "dancing", "--title", "t"];
+    let ran = queue(&repository, &args, "");
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr.contains("has the type `dancing`, which no agent of `qa` knows"),
+        "{}",
+        ran.stderr
+    );
+    let args = ["push", "--queue", "scripts", "--type", "dancing", "--title", "t"];
+    assert_eq!(queue(&repository, &args, "").code, 0, "scripts have types of their own");
+}
+
+#[test]
+fn a_title_can_be_read_beside_long_names() {
+    let repository = Repository::new();
+    let id = "x".repeat(120);
+    let args = ["push", "--queue", "qa", "--type", "review", "--id", &id, "--title"];
+    queue(&repository, &[&args[..], &["A title that tells what is to be done"]].concat(), "");
+    let listed = queue(&repository, &["list"], "").stdout;
+    assert!(listed.contains("A title that tells what is to be done"), "{listed}");
+}
+
+#[test]
+fn what_blocks_another_task_comes_first() {
+    let repository = Repository::new();
+    push(&repository, "second");
+    drop_in(
+        &repository,
+        "first.json",
+        &written("first", &json!({ "blocks": ["second"], "priority": 90 })),
+    );
+    let shown = queue(&repository, &["show", "second"], "").stdout;
+    assert!(shown.contains("waits for `first`"), "{shown}");
+    assert_eq!(work_off(&repository).as_deref(), Some("first"));
+    assert_eq!(work_off(&repository).as_deref(), Some("second"));
+}
+
+#[test]
+fn long_chains_are_counted() {
+    let repository = Repository::new();
+    let task = |number: usize| {
+        let needs = if number == 0 { vec![] } else { vec![format!("t{}", number - 1)] };
+        let task: Value = serde_json::from_str(&written(
+            &format!("t{number}"),
+            &json!({ "assigned_to": "scripts", "depends_on": needs }),
+        ))
+        .unwrap();
+        task
+    };
+    repository.write("config/agent-framework.yaml", "safeguards:\n  max_queue_size: 5000\n");
+    let tasks = Value::from_iter((0..3_000).map(task)).to_string();
+    answer(&repository, &["push", "--file", "-", "--json"], &tasks);
+    let stats = answer(&repository, &["stats", "--json"], "");
+    let counts = stats.as_array().unwrap().iter().find(|it| it["queue"] == "scripts").unwrap();
+    assert_eq!((&counts["ready"], &counts["waiting"]), (&json!(1), &json!(2_999)));
+}

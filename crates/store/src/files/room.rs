@@ -1,0 +1,64 @@
+//! Places that are free, or hold what belongs there: no file of a person is ever written over.
+
+use std::fs;
+
+use super::desk::Desk;
+use super::layout::file_name;
+use super::sweep::read_task;
+use crate::disk;
+use crate::queue::QueueError;
+use crate::task::{QueueName, TaskId};
+
+impl Desk<'_> {
+    /// Returns true if a task may be in the file that has its name: another task may be in there, as a
+    /// person may drop a task in under any name.
+    pub(super) fn may_be_in_its_file(&self, queue: &QueueName, id: &TaskId) -> bool {
+        let path = self.layout.waiting(queue, id);
+        let Ok(file) = fs::symlink_metadata(&path) else { return false };
+        file.is_file() && read_task(&path, &file).map_or(true, |task| task.id == *id)
+    }
+
+    /// Makes room for the file of a task. Another task that is there under this name gets a name of its
+    /// own; what is no task is set aside.
+    pub(super) fn make_room(&mut self, queue: &QueueName, id: &TaskId) -> Result<(), QueueError> {
+        let named = file_name(id);
+        let known = self.index.in_file(queue, &named)?;
+        if known.is_some_and(|entry| entry.id == *id) {
+            return Ok(());
+        }
+        let path = self.layout.waiting(queue, id);
+        let Ok(file) = fs::symlink_metadata(&path) else { return Ok(()) };
+        match read_task(&path, &file) {
+            Ok(task) if task.id == *id => Ok(()),
+            Ok(other) => self.move_apart(queue, &named, &other.id),
+            Err(wrong) => {
+                self.forget(queue, &named)?;
+                self.set_aside(&path, &named, &wrong)
+            }
+        }
+    }
+
+    /// Gives the file of a task a name that no file has.
+    fn move_apart(&mut self, queue: &QueueName, file: &str, id: &TaskId) -> Result<(), QueueError> {
+        let folder = self.layout.queue(queue);
+        let numbered = (2..).map(|number| format!("{id}.{number}.json"));
+        let mut names = std::iter::once(file_name(id)).chain(numbered);
+        let free = names.find(|name| fs::symlink_metadata(folder.join(name)).is_err());
+        let free = free.expect("some number is free");
+        disk::rename_new(&folder.join(file), &folder.join(&free))?;
+        self.forget(queue, file)?;
+        self.take_in(queue, &free).map(|_| ())
+    }
+
+    /// Sets aside what stands in the place of a task's lock and is no file.
+    pub(super) fn clear_lock(&mut self, id: &TaskId) -> Result<(), QueueError> {
+        let path = self.layout.lock(id);
+        match fs::symlink_metadata(&path) {
+            Ok(entry) if !entry.is_file() => {
+                let reason = "it stands where locks are kept, and is no file";
+                self.set_aside(&path, &format!("{id}.lock"), reason)
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+}
