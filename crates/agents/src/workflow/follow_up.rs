@@ -6,7 +6,7 @@ use assay_findings::finding::Finding;
 use assay_findings::grade::Scheme;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::State;
-use assay_findings::write::{self, Document, List};
+use assay_findings::write::{self, Document, List, for_a_person};
 use assay_store::pulls::Pull;
 use assay_store::queue::Addressed;
 use assay_store::task::{Kind, Moment, Priority, QueueName, Task, TaskId};
@@ -204,7 +204,7 @@ pub fn after_nothing(terms: &Terms<'_>, task: &Task, summary: String) -> Outcome
     let reason = format!("nothing more could be mended without a person ({summary})");
     let mut escalation = escalation(terms, task, "review", &reason);
     escalation.task.description =
-        format!("{}\n\n{}", escalation.task.description, task.description);
+        format!("{}\n\n{}", escalation.task.description, for_a_person(&task.description));
     Outcome {
         follow_ups: vec![escalation],
         news: Some(News::Escalated { reason }),
@@ -238,7 +238,7 @@ fn send_back(
         let reason = format!("the change was sent back {most} times and is still not ready");
         let mut escalation = escalation(terms, task, "review", &reason);
         escalation.task.description =
-            format!("{}\n\n{}", escalation.task.description, fix.description);
+            format!("{}\n\n{}", escalation.task.description, for_a_person(&fix.description));
         escalation.task.context = with_root(fix.context, &root);
         return (vec![escalation], News::Escalated { reason });
     }

@@ -12,6 +12,9 @@ const GAP: usize = 2;
 /// So much of the last column is left before others are cut.
 const SHORTEST: usize = 10;
 
+/// The least width of the last column where whole names leave no room for it.
+const MIN_LAST: usize = 40;
+
 /// How much room there is for a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Room {
@@ -69,8 +72,9 @@ fn fitted(mut widths: Vec<usize>, below: &[usize], room: Room) -> Vec<usize> {
     let columns = match room {
         Room::Screen(columns) => columns,
         Room::Page => {
+            // Whole names may take a line, and what follows is still to be understood.
             let before = taken(&widths) - widths[last];
-            widths[last] = widths[last].min(MAX_WIDTH.saturating_sub(before).max(GAP));
+            widths[last] = widths[last].min(MAX_WIDTH.saturating_sub(before).max(MIN_LAST));
             return widths;
         }
     };

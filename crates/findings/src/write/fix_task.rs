@@ -16,6 +16,18 @@ const INSTRUCTIONS: &str = "## Instructions
 5. The review will be automatically re-queued
 ";
 
+/// What follows from a fix.
+const REQUEUED: &str = "5. The review will be automatically re-queued";
+
+/// What follows from a fix by a person.
+const NOT_REQUEUED: &str =
+    "5. Queue the review again (`assay queue push --type review`): nothing does that by itself";
+
+/// Returns the description of a fix task for a person, after whose work no review follows by itself.
+pub fn for_a_person(description: &str) -> String {
+    description.replace(REQUEUED, NOT_REQUEUED)
+}
+
 /// How the findings of a fix task are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {

@@ -18,7 +18,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-pub use self::fix_task::{FixTask, List};
+pub use self::fix_task::{FixTask, List, for_a_person};
 use crate::finding::Finding;
 use crate::grade::{Grade, Scheme};
 use crate::report::Report;

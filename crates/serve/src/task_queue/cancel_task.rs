@@ -20,6 +20,8 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
+    /// Always true: what is refused is answered with an error.
+    success: bool,
     /// The name of the task.
     task_id: String,
     /// Where it stands.
@@ -45,5 +47,5 @@ fn cancel(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
         None => "mcp".to_owned(),
     };
     desk.queue.cancel(id, &by).map_err(|error| Refusal::of(&error))?;
-    Ok(Output { task_id: id.to_string(), status: Status::Cancelled.to_string() })
+    Ok(Output { success: true, task_id: id.to_string(), status: Status::Cancelled.to_string() })
 }

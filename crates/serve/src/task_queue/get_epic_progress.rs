@@ -21,6 +21,8 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
+    /// Always true: what is refused is answered with an error.
+    success: bool,
     /// The epic.
     epic_key: String,
     /// How many tasks it has.
@@ -28,6 +30,8 @@ struct Output {
     /// How many of them are completed.
     completed: usize,
     /// How much of it that is, in per cent.
+    percent_complete: usize,
+    /// The same, under its older name.
     percent: usize,
     /// How many stand where.
     by_status: BTreeMap<String, usize>,
@@ -72,5 +76,16 @@ fn progress(desk: &Desk, epic_key: String) -> Result<Output, Refusal> {
     let left_out = open.len().saturating_sub(limit(None));
     open.truncate(limit(None));
     let percent = (completed * 100).checked_div(total).unwrap_or(0);
-    Ok(Output { epic_key, total, completed, percent, by_status, by_type, open, left_out })
+    Ok(Output {
+        success: true,
+        epic_key,
+        total,
+        completed,
+        percent_complete: percent,
+        percent,
+        by_status,
+        by_type,
+        open,
+        left_out,
+    })
 }

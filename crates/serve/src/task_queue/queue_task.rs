@@ -60,6 +60,8 @@ struct Input {
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
+    /// Always true: what is refused is answered with an error.
+    success: bool,
     /// The name of the task.
     task_id: String,
     /// Whether it was there before: one pull request is reviewed once at one commit.
@@ -90,6 +92,13 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
 
 fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     let queue = desk.agents.queue_of(&input.agent_id)?.clone();
+    if !input.task_type.is_known() {
+        return Err(Refusal::new(format!(
+            "no agent knows work of the type `{}`; there are: {}",
+            input.task_type,
+            Kind::KNOWN.join(", ")
+        )));
+    }
     for id in &input.depends_on {
         desk.task(id)?;
     }
@@ -134,6 +143,7 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
 impl Output {
     fn of(task: Task, queue: String, already_there: bool) -> Output {
         Output {
+            success: true,
             task_id: task.id.to_string(),
             already_there,
             agent_id: task.assigned_to,
