@@ -14,6 +14,7 @@ pub mod clock;
 mod cycles;
 pub mod disk;
 pub mod files;
+pub mod interval;
 pub mod ledger;
 pub mod outbox;
 pub mod postgres;

@@ -528,6 +528,10 @@ pub trait Queue: Send + Sync {
     /// in progress elsewhere waits here. Done again, it changes nothing.
     fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError>;
 
+    /// Removes tasks that were completed, given up or called off so long ago, and returns how many. A task
+    /// that one that is not completed depends on stays. The name of a removed task may be used again.
+    fn prune(&self, older_than: Duration) -> Result<usize, QueueError>;
+
     /// Takes back what nobody holds any more: leases whose time is over or whose agent is gone.
     fn recover(&self) -> Result<Vec<Recovered>, QueueError>;
 

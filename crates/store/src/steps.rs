@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::pulls;
 use crate::queue::{Addressed, Again, Failure, Lease, Policy, QueueError, Settled, Settlement};
-use crate::task::{Attempt, Kind, MAX_TASK, Moment, Priority, Status, Task, TaskError, TaskId};
+use crate::task::{
+    Attempt, Kind, MAX_TASK, Moment, Priority, QueueName, Status, Task, TaskError, TaskId,
+};
 
 /// The most characters that are kept of an error.
 const MAX_ERROR: usize = 4_000;
@@ -119,6 +122,7 @@ pub fn settle(task: Task, lease: &Lease, what: Settlement, policy: &Policy, now:
     let agent = lease.agent.as_str();
     match what {
         Settlement::Completed { summary, context, follow_ups } => {
+            let next = next_occurrence(&task, &lease.queue, now);
             let mut task = ended(task, agent, "completed", now);
             task.context.extend(context);
             task.status = Status::Completed;
@@ -130,7 +134,7 @@ pub fn settle(task: Task, lease: &Lease, what: Settlement, policy: &Policy, now:
                 next.task.parent_task_id.get_or_insert_with(|| task.id.clone());
                 Addressed { task: fresh(next.task), ..next }
             });
-            let follow_ups = follow_ups.collect();
+            let follow_ups = follow_ups.chain(next).collect();
             Step { task, follow_ups, rests: Duration::ZERO, settled }
         }
         Settlement::Failed(failure) => fail(task, lease, &failure, policy, now),
@@ -157,19 +161,59 @@ fn fail(task: Task, lease: &Lease, failure: &Failure, policy: &Policy, now: Mome
         let task = waiting_again(task);
         return Step { task, follow_ups: vec![], rests: after, settled: Settled::Retry { after } };
     }
-    give_up(task, agent, failure, policy, now)
+    give_up(task, &lease.queue, agent, failure, policy, now)
 }
 
 /// A task is not tried any more: a person is told.
-fn give_up(mut task: Task, by: &str, failure: &Failure, policy: &Policy, now: Moment) -> Step {
+fn give_up(
+    mut task: Task,
+    queue: &QueueName,
+    by: &str,
+    failure: &Failure,
+    policy: &Policy,
+    now: Moment,
+) -> Step {
+    let next = next_occurrence(&task, queue, now);
     task.status = Status::Failed;
     task.failed_at = Some(now);
     task.failed_by = Some(by.to_owned());
     let escalation = (!task.kind.is_escalation()).then(|| escalation(&task, failure, policy, now));
     let id = escalation.as_ref().map(|next| next.task.id.clone());
     let settled = Settled::Failed { escalation: id };
-    let follow_ups = escalation.into_iter().collect();
+    // The escalation comes first: its name is told.
+    let follow_ups = escalation.into_iter().chain(next).collect();
     Step { task, follow_ups, rests: Duration::ZERO, settled }
+}
+
+/// Where a task's JSON names the first of the tasks that come again and again.
+const REPEATS: &str = "repeats";
+
+/// Returns the next task of one that comes again and again. What was missed, as while no agent ran, is
+/// not made up for. A task that is called off has none.
+fn next_occurrence(task: &Task, queue: &QueueName, now: Moment) -> Option<Addressed> {
+    let every = i64::try_from(task.repeat_every?.duration().as_secs()).ok()?;
+    let due = task.run_at.unwrap_or(task.created_at).0.as_second();
+    let missed = now.0.as_second().saturating_sub(due).max(0) / every;
+    let next = due.checked_add(every.checked_mul(missed.checked_add(1)?)?)?;
+    let next = Moment(Timestamp::from_second(next).ok()?);
+    let first = task.rest.get(REPEATS).and_then(Value::as_str).unwrap_or(task.id.as_str());
+    let mut again = fresh(task.clone());
+    again.rest.insert(REPEATS.into(), json!(first));
+    again.id = short_name(first, &next.0.strftime("%Y%m%dT%H%M%SZ").to_string());
+    again.created_at = now;
+    again.run_at = Some(next);
+    again.parent_task_id = Some(task.id.clone());
+    again.depends_on.clear();
+    again.blocks.clear();
+    Some(Addressed { queue: queue.clone(), task: again })
+}
+
+/// Returns how much longer a task cannot be claimed, by the clock on the wall: after a failure, or as it
+/// is for later.
+pub fn not_before(task: &Task, policy: &Policy, now: Moment) -> Duration {
+    let until_run = task.run_at.map(|at| at.0.duration_since(now.0));
+    let until_run = until_run.and_then(|left| Duration::try_from(left).ok()).unwrap_or_default();
+    rests_by_the_wall(task, policy, now).max(until_run)
 }
 
 /// The task that tells a person of one that was given up. A task has one, however often it fails.
@@ -258,7 +302,7 @@ pub fn retry(mut task: Task) -> Result<Task, QueueError> {
 /// Whoever held a task is gone. That counts as a try, or a task that kills its agents would do so
 /// for ever. It does not rest, as it may not be to blame, and what it had to rest for an earlier
 /// failure was over when it was claimed.
-pub fn recover(task: Task, policy: &Policy, now: Moment) -> Step {
+pub fn recover(task: Task, queue: &QueueName, policy: &Policy, now: Moment) -> Step {
     let held_by = task.started_by.clone().unwrap_or_else(|| "nobody".to_owned());
     let mut task = ended(task, &held_by, "the agent is gone", now);
     if task.retry_count < policy.max_retries {
@@ -269,7 +313,7 @@ pub fn recover(task: Task, policy: &Policy, now: Moment) -> Step {
     let error = "the agents that worked on it are gone, each time".to_owned();
     let failure = Failure { error, again: Again::AtMost(None) };
     task.last_error = Some(failure.error.clone());
-    give_up(task, &held_by, &failure, policy, now)
+    give_up(task, queue, &held_by, &failure, policy, now)
 }
 
 /// A task that was in progress elsewhere waits here.
@@ -296,7 +340,7 @@ fn ended(mut task: Task, by: &str, outcome: &str, now: Moment) -> Task {
 
 /// How much longer a task rests that says by the clock on the wall when it failed. A failure in
 /// the future, as after the clock was moved back, holds nothing, nor does one before the last try.
-pub fn rests_by_the_wall(task: &Task, policy: &Policy, now: Moment) -> Duration {
+fn rests_by_the_wall(task: &Task, policy: &Policy, now: Moment) -> Duration {
     let (Some(failed), 1..) = (task.last_failed_at, task.retry_count) else {
         return Duration::ZERO;
     };

@@ -9,6 +9,8 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::interval::Interval;
+
 /// The most bytes that a task may have as JSON when it is put in.
 pub const MAX_TASK: usize = 4 << 20;
 
@@ -365,6 +367,13 @@ pub struct Task {
     /// What the work is about: pull request, branch, ticket, findings.
     #[serde(default, deserialize_with = "or_default")]
     pub context: Map<String, Value>,
+    /// The earliest moment at which it can be claimed; `None` for at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_at: Option<Moment>,
+    /// How long after `run_at` the task comes again, once it was completed or given up; `None` for a
+    /// task that comes once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat_every: Option<Interval>,
     /// How often it was tried again.
     #[serde(default, deserialize_with = "or_default")]
     pub retry_count: u32,
@@ -441,6 +450,8 @@ impl Task {
             deliverables: Vec::new(),
             notes: Vec::new(),
             context: Map::new(),
+            run_at: None,
+            repeat_every: None,
             retry_count: 0,
             plan: Value::Null,
             started_at: None,

@@ -126,6 +126,7 @@ fn a_folder_among_locks_and_intents_stops_no_command() {
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
     }
     assert_eq!(work_off(&repository).as_deref(), Some("good"));
+    assert_eq!(work_off(&repository), None);
     let listed = queue(&repository, &["list"], "").stdout;
     assert!(listed.contains("/malformed`: good.lock, other.lock, some.json"), "{listed}");
 }
@@ -270,4 +271,52 @@ fn long_chains_are_counted() {
     let stats = answer(&repository, &["stats", "--json"], "");
     let counts = stats.as_array().unwrap().iter().find(|it| it["queue"] == "scripts").unwrap();
     assert_eq!((&counts["ready"], &counts["waiting"]), (&json!(1), &json!(2_999)));
+}
+
+#[test]
+fn a_task_can_be_for_later_and_come_again() {
+    let repository = Repository::new();
+    let args = ["push", "--queue", "qa", "--type", "review", "--title", "Look", "--id"];
+    let nightly = ["nightly", "--run-at", "2026-02-03T02:00:00Z", "--every", "1d"];
+    assert_eq!(queue(&repository, &[&args[..], &nightly].concat(), "").code, 0);
+    let later = ["later", "--run-at", "2099-01-01T00:00:00Z"];
+    assert_eq!(queue(&repository, &[&args[..], &later].concat(), "").code, 0);
+    assert_eq!(work_off(&repository).as_deref(), Some("nightly"));
+    assert_eq!(work_off(&repository), None);
+    let shown = queue(&repository, &["show", "later"], "").stdout;
+    assert!(shown.contains("waits for its time, 2099-01-01T00:00:00.000Z"), "{shown}");
+    let tasks = answer(&repository, &["list", "--json"], "")["tasks"].clone();
+    let next =
+        tasks.as_array().unwrap().iter().find(|it| it["task"]["repeat_every"] == "1d").unwrap();
+    assert!(next["task"]["id"].as_str().unwrap().ends_with("T020000Z"), "{next}");
+    let wrong = queue(&repository, &[&args[..], &["t", "--every", "soon"]].concat(), "");
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("is no time such as"), "{}", wrong.stderr);
+}
+
+#[test]
+fn many_tasks_are_completed_at_once_and_old_ones_removed() {
+    let repository = Repository::new();
+    for id in ["a", "b", "c"] {
+        push(&repository, id);
+    }
+    let claim = ["claim", "--queue", "qa", "--agent", "me", "--count", "3"];
+    let mut claimed = answer(&repository, &claim, "");
+    let complete = ["complete", "--leases", "-", "--summary", "done"];
+    let told = answer(&repository, &complete, &claimed.to_string());
+    assert_eq!(told, json!({ "completed": ["a", "b", "c"], "refused": [] }));
+    claimed["claimed"][0]["lease"]["fence"] = json!(7);
+    let ran = queue(&repository, &complete, &claimed.to_string());
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.code, &told["completed"]), (2, &json!(["b", "c"])));
+    assert_eq!(told["refused"][0]["task"], "a");
+    assert_eq!(queue(&repository, &["prune", "--older", "30d"], "").stdout, "0 tasks removed\n");
+    assert_eq!(queue(&repository, &["prune", "--older", "never"], "").code, 2);
+    let path = place(&repository, "completed/qa/a.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut task: Value = serde_json::from_str(&text).unwrap();
+    task["completed_at"] = json!("2026-01-01T00:00:00.000Z");
+    fs::write(&path, task.to_string()).unwrap();
+    assert_eq!(queue(&repository, &["prune", "--older", "30d"], "").stdout, "1 task removed\n");
+    assert!(!path.exists());
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use assay_store::clock;
+use assay_store::interval::Interval;
 use assay_store::queue::{Addressed, QueueError};
-use assay_store::task::{AgentId, Kind, MAX_TASK, Priority, Task, TaskId};
+use assay_store::task::{AgentId, Kind, MAX_TASK, Moment, Priority, Task, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -52,6 +53,14 @@ struct Input {
     #[serde(default)]
     #[schemars(length(max = 50), inner(length(min = 1, max = 2_000)))]
     acceptance_criteria: Vec<String>,
+    /// The earliest moment at which it is taken, such as 2026-02-03T02:00:00Z; at once if there is none.
+    #[serde(default)]
+    #[schemars(with = "String", length(max = 40))]
+    run_at: Option<Moment>,
+    /// How long after its time it comes again, such as 6h or 1d; once if there is none.
+    #[serde(default)]
+    #[schemars(with = "String", length(max = 20))]
+    repeat_every: Option<Interval>,
     /// How it is to be done, in any form.
     #[serde(default)]
     #[schemars(with = "Map<String, Value>")]
@@ -111,6 +120,8 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     task.assigned_to = input.agent_id.to_string();
     task.description = input.description;
     task.depends_on = input.depends_on;
+    task.run_at = input.run_at;
+    task.repeat_every = input.repeat_every;
     task.acceptance_criteria = input.acceptance_criteria;
     task.plan = input.plan.map_or(Value::Null, Value::Object);
     task.context = input.context;

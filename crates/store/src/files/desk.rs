@@ -399,8 +399,13 @@ impl Desk<'_> {
     fn rests_until(&self, task: &Task) -> Option<Uptime> {
         let rests = task.rest.get(RESTS).filter(|rests| rests["boot_id"] == self.boot);
         let until = rests.and_then(|rests| rests["until_uptime_ms"].as_i64());
-        let left = || steps::rests_by_the_wall(task, self.policy, clock::now());
-        let until = until.map_or_else(|| Uptime::now().after(left()), Uptime::from_millis);
+        let left = steps::not_before(task, self.policy, clock::now());
+        let until = match until.map(Uptime::from_millis) {
+            // How long it rests after a failure is known by a clock that no person sets.
+            Some(until) if task.run_at.is_none() => until,
+            Some(until) => until.max(Uptime::now().after(left)),
+            None => Uptime::now().after(left),
+        };
         (until > Uptime::now()).then_some(until)
     }
 

@@ -24,8 +24,8 @@ impl Layout {
         Layout { root: root.to_owned() }
     }
 
-    /// The folders that are always there.
-    pub(super) fn folders(&self) -> [PathBuf; 10] {
+    /// The folders that are always there. That of the index is not: a queue does without.
+    pub(super) fn folders(&self) -> [PathBuf; 9] {
         let inside = |name: &str| self.root.join(name);
         [
             self.queues(),
@@ -37,7 +37,6 @@ impl Layout {
             self.intents(),
             inside("escalations"),
             inside("agents"),
-            inside(".index"),
         ]
     }
 

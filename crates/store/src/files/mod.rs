@@ -13,6 +13,7 @@ mod index;
 mod intent;
 mod layout;
 mod lease;
+mod prune;
 mod recovery;
 mod room;
 mod standing;
@@ -386,6 +387,13 @@ impl Queue for FileQueue {
         self.guarded(|desk| {
             desk.look_everywhere()?;
             desk.restore(tasks)
+        })
+    }
+
+    fn prune(&self, older_than: Duration) -> Result<usize, QueueError> {
+        self.guarded(|desk| {
+            desk.look_everywhere()?;
+            desk.prune(older_than, clock::now())
         })
     }
 

@@ -64,7 +64,7 @@ impl Desk<'_> {
         self.locked.note(&entry.queue, &entry.id)?;
         self.name_by_id(entry)?;
         let fence = fence(&task);
-        let step = steps::recover(task, self.policy, clock::now());
+        let step = steps::recover(task, &entry.queue, self.policy, clock::now());
         let step = self.named_apart(step, &entry.id, fence)?;
         self.commit(&Intent::of(&entry.queue, step))?;
         Ok(Some(Recovered { task: entry.id.clone(), queue: entry.queue.clone(), held_by }))

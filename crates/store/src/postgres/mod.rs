@@ -16,6 +16,7 @@ mod agents;
 mod claim;
 mod look;
 mod pool;
+mod prune;
 mod push;
 mod restore;
 mod schema;
@@ -140,6 +141,10 @@ impl Queue for PgQueue {
 
     fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
         PgQueue::restore(self, tasks)
+    }
+
+    fn prune(&self, older_than: Duration) -> Result<usize, QueueError> {
+        PgQueue::prune(self, older_than)
     }
 
     fn recover(&self) -> Result<Vec<Recovered>, QueueError> {

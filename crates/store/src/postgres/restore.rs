@@ -31,7 +31,7 @@ impl PgQueue {
         let statuses: Vec<&str> = tasks.iter().map(status).collect();
         let ended = |new: &Addressed| new.task.completed_at.or(new.task.failed_at).map(|at| at.0);
         let ended: Vec<Option<Timestamp>> = tasks.iter().map(ended).collect();
-        let rests = |new: &Addressed| steps::rests_by_the_wall(&new.task, &self.policy, now);
+        let rests = |new: &Addressed| steps::not_before(&new.task, &self.policy, now);
         let rests: Vec<i64> = tasks.iter().map(|new| millis(rests(new))).collect();
         let ticket = ticket();
         let new =

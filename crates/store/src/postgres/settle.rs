@@ -296,7 +296,7 @@ impl PgQueue {
         let changes: Vec<Change> = seats
             .iter()
             .map(|seat| {
-                let step = steps::recover(seat.task.clone(), &self.policy, now);
+                let step = steps::recover(seat.task.clone(), &seat.queue, &self.policy, now);
                 let fence = u64::try_from(seat.fence).unwrap_or(0);
                 let step = self.named_apart(step, &seat.task.id, fence)?;
                 Ok(Change { step, ..Change::to(seat, seat.until, seat.task.clone()) })

@@ -8,6 +8,7 @@ mod watch;
 
 use std::path::PathBuf;
 
+use assay_store::interval::Interval;
 use assay_store::queue::Queue;
 use assay_store::task::{AgentId, QueueName, Status, TaskId};
 use clap::Subcommand;
@@ -15,6 +16,7 @@ use clap::Subcommand;
 use crate::exit::Exit;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
+use crate::terminal::count;
 
 /// What to do with tasks.
 #[derive(clap::Args)]
@@ -42,6 +44,8 @@ enum Command {
     Cancel(Named),
     /// Lets failed or cancelled tasks wait again
     Retry(Named),
+    /// Removes tasks that were completed, given up or cancelled long ago
+    Prune(PruneArgs),
     /// Brings the tables of the queue's database up to date
     Migrate,
     /// Copies all tasks from one store to another
@@ -50,10 +54,18 @@ enum Command {
     Claim(steps::ClaimArgs),
     /// Holds a claimed task for longer, for scripts
     Renew(steps::RenewArgs),
-    /// Completes a claimed task, for scripts
+    /// Completes claimed tasks, for scripts
     Complete(steps::CompleteArgs),
     /// Says that a claimed task failed, for scripts
     Fail(steps::FailArgs),
+}
+
+/// Which tasks are removed.
+#[derive(clap::Args)]
+struct PruneArgs {
+    /// Those that were over so long ago, such as 30d; what a task that is not completed depends on stays
+    #[arg(long, value_name = "TIME")]
+    older: Interval,
 }
 
 /// Tasks by their names.
@@ -82,6 +94,11 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         }
         Command::Retry(named) => {
             each(&*open()?, &named, "waiting again", |queue, id| queue.retry(id))
+        }
+        Command::Prune(args) => {
+            let removed = open_to_read()?.prune(args.older.duration())?;
+            super::print(&format!("{} removed\n", count(removed, "task")))?;
+            Ok(Exit::Ready)
         }
         Command::Migrate => copy::migrate(&settings),
         Command::Copy(args) => copy::run(&settings, &args),

@@ -3,9 +3,10 @@
 use anyhow::{Context, bail};
 use assay_services::github::PullState;
 use assay_store::clock;
+use assay_store::interval::Interval;
 use assay_store::pulls::RepositoryName;
 use assay_store::queue::{Addressed, Queue, QueueError};
-use assay_store::task::{Kind, Priority, QueueName, Task, TaskId};
+use assay_store::task::{Kind, Moment, Priority, QueueName, Task, TaskId};
 use serde_json::{Map, Value, json};
 
 use super::super::{print, print_json, read_file, read_stdin};
@@ -26,7 +27,7 @@ pub(super) struct Args {
     agent: Option<String>,
     /// Have this pull request reviewed at its last commit, once, whoever else asks for that
     #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request,
-          conflicts_with_all = ["kind", "context", "id", "file"])]
+          conflicts_with_all = ["kind", "context", "id", "file", "repeat_every"])]
     pr: Option<(RepositoryName, u64)>,
     /// What kind of work it is, such as review or fix
     #[arg(long = "type", value_name = "KIND", required_unless_present_any = ["file", "pr"])]
@@ -49,11 +50,18 @@ pub(super) struct Args {
     /// When it is done well
     #[arg(long = "criterion", value_name = "TEXT")]
     acceptance_criteria: Vec<String>,
+    /// Have it claimed no earlier than this, such as 2026-02-03T02:00:00Z
+    #[arg(long = "run-at", value_name = "TIME")]
+    run_at: Option<Moment>,
+    /// Have it come again so long after its time, such as 6h or 1d, once it is completed or given up
+    #[arg(long = "every", value_name = "TIME")]
+    repeat_every: Option<Interval>,
     /// Its name, if it is to have a certain one
     #[arg(long, value_name = "ID")]
     id: Option<TaskId>,
     /// Take one task or a list of them from this JSON file, or from stdin if it is `-`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "title", "context", "id"])]
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["kind", "title", "context", "id", "run_at", "repeat_every"])]
     file: Option<String>,
     /// Print the tasks as JSON
     #[arg(long)]
@@ -159,6 +167,7 @@ fn for_pull(
     task.priority = Priority::try_from(args.priority)?;
     task.depends_on = args.depends_on;
     task.acceptance_criteria = args.acceptance_criteria;
+    task.run_at = args.run_at;
     Ok(new)
 }
 
@@ -172,6 +181,8 @@ fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {
     task.depends_on = args.depends_on;
     task.acceptance_criteria = args.acceptance_criteria;
     task.context = args.context.into_iter().collect::<Map<_, _>>();
+    task.run_at = args.run_at;
+    task.repeat_every = args.repeat_every;
     task.created_by = user.to_owned();
     task.assigned_to = queue.as_str().to_owned();
     Ok(Addressed { queue, task })

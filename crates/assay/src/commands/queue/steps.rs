@@ -4,15 +4,15 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use assay_store::queue::{
-    Addressed, Again, Claimed, Failure, Lease, Queue, Settled, Settlement, Tenure,
+    Addressed, Again, Claimed, Failure, Lease, Queue, QueueError, Settled, Settlement, Tenure,
 };
 use assay_store::task::{AgentId, QueueName, Task, TaskId};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::{print_json, read_file};
+use super::super::{print_json, read_file, read_stdin};
 use super::{agent_id, queue_name};
 use crate::exit::Exit;
 
@@ -71,8 +71,21 @@ pub(super) struct RenewArgs {
 /// What is done, and what follows.
 #[derive(clap::Args)]
 pub(super) struct CompleteArgs {
-    #[command(flatten)]
-    held: Held,
+    /// The task
+    #[arg(value_name = "ID", required_unless_present = "leases", requires_all = ["agent", "fence"])]
+    id: Option<TaskId>,
+    /// Who holds it
+    #[arg(long, value_name = "NAME", value_parser = agent_id)]
+    agent: Option<AgentId>,
+    /// The number that it was claimed with
+    #[arg(long, value_name = "N")]
+    fence: Option<u64>,
+    /// Complete all tasks of this JSON, as `claim` prints it, from a file, or from stdin if it is `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "agent", "fence", "follow_ups"])]
+    leases: Option<String>,
+    /// Print JSON, which is done in any case
+    #[arg(long)]
+    json: bool,
     /// What came of it
     #[arg(long, value_name = "TEXT", default_value = "")]
     summary: String,
@@ -133,7 +146,58 @@ pub(super) fn complete(queue: &dyn Queue, args: CompleteArgs) -> anyhow::Result<
         context: Map::new(),
         follow_ups: follow_ups.unwrap_or_default(),
     };
-    settle(queue, &args.held, settlement)
+    let held = match (args.leases, args.id, args.agent, args.fence) {
+        (Some(file), ..) => return complete_all(queue, &leases(&file)?, &settlement),
+        (None, Some(id), Some(agent), Some(fence)) => Held { id, agent, fence, json: args.json },
+        (None, ..) => bail!("name a task with `--agent` and `--fence`, or give `--leases FILE`"),
+    };
+    settle(queue, &held, settlement)
+}
+
+/// What `claim` prints.
+#[derive(Deserialize)]
+struct Claims {
+    claimed: Vec<Claim>,
+}
+
+#[derive(Deserialize)]
+struct Claim {
+    lease: Lease,
+}
+
+/// Reads leases as `claim` prints them.
+fn leases(file: &str) -> anyhow::Result<Vec<Lease>> {
+    let bytes = match file {
+        "-" => read_stdin()?,
+        file => read_file(file.as_ref())?,
+    };
+    let claims: Claims = serde_json::from_slice(&bytes)
+        .with_context(|| format!("`{file}` is not what `assay queue claim` prints"))?;
+    Ok(claims.claimed.into_iter().map(|claim| claim.lease).collect())
+}
+
+/// Completes several tasks, each for itself.
+fn complete_all(
+    queue: &dyn Queue,
+    leases: &[Lease],
+    settlement: &Settlement,
+) -> anyhow::Result<Exit> {
+    let settlements = leases.iter().map(|lease| (lease.clone(), settlement.clone())).collect();
+    let (mut completed, mut refused, mut exit) = (Vec::new(), Vec::new(), Exit::Ready);
+    for (lease, answer) in leases.iter().zip(queue.settle_all(settlements)) {
+        match answer {
+            Ok(_) => completed.push(&lease.task),
+            Err(error) => {
+                exit = match &error {
+                    QueueError::NotHeld { .. } | QueueError::Unknown(_) => Exit::Usage,
+                    _ => Exit::Incomplete,
+                };
+                refused.push(json!({ "task": lease.task, "error": error.to_string() }));
+            }
+        }
+    }
+    print_json(&json!({ "completed": completed, "refused": refused }))?;
+    Ok(exit)
 }
 
 fn follow_ups(file: &std::path::Path) -> anyhow::Result<Vec<Addressed>> {

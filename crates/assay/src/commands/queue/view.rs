@@ -1,8 +1,9 @@
 //! Looking at tasks: `assay queue list|show|stats`.
 
 use assay_findings::write::plain;
+use assay_store::clock;
 use assay_store::queue::{Filter, Listed, Queue, Standing};
-use assay_store::task::{QueueName, Status, Task, TaskId};
+use assay_store::task::{Moment, QueueName, Status, Task, TaskId};
 use serde_json::{Value, json};
 
 use super::super::{print, print_json};
@@ -128,7 +129,10 @@ fn in_short(standing: &Standing, task: &Task) -> String {
     match standing {
         Standing::Ready if task.kind.is_escalation() => "for a person".into(),
         Standing::Ready => "ready".into(),
-        Standing::Resting { seconds } => format!("rests {seconds} s"),
+        Standing::Resting { seconds } => match for_later(task) {
+            Some(at) => format!("from {at}"),
+            None => format!("rests {seconds} s"),
+        },
         Standing::Waiting { on } => format!("waits for {}", on.len()),
         Standing::Blocked { .. } => "blocked".into(),
         Standing::Held { by, .. } => format!("held by {by}"),
@@ -136,12 +140,20 @@ fn in_short(standing: &Standing, task: &Task) -> String {
     }
 }
 
+/// Returns the moment of a task that is for later.
+fn for_later(task: &Task) -> Option<Moment> {
+    task.run_at.filter(|at| *at > clock::now())
+}
+
 /// Where a task stands, in full.
 fn in_full(standing: &Standing, task: &Task) -> String {
     match standing {
         Standing::Ready if task.kind.is_escalation() => "waits for a person".into(),
         Standing::Ready => "ready to be claimed".into(),
-        Standing::Resting { seconds } => format!("rests for {seconds} s after a failure"),
+        Standing::Resting { seconds } => match for_later(task) {
+            Some(at) => format!("waits for its time, {at}"),
+            None => format!("rests for {seconds} s after a failure"),
+        },
         Standing::Waiting { on } => {
             let on: Vec<String> = on.iter().map(|id| format!("`{id}`")).collect();
             format!("waits for {}", on.join(", "))
@@ -167,6 +179,9 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
     line("type", task.kind.as_str());
     line("priority", &task.priority.get().to_string());
     line("created", &format!("{} by {}", task.created_at, named(&task.created_by)));
+    if let Some(every) = task.repeat_every {
+        line("comes again", &format!("every {every}"));
+    }
     if !task.depends_on.is_empty() {
         let names: Vec<&str> = task.depends_on.iter().map(TaskId::as_str).collect();
         line("depends on", &names.join(", "));

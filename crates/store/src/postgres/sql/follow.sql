@@ -11,7 +11,8 @@
     ON CONFLICT (id) DO NOTHING
     RETURNING id
 ), line AS (
-    SELECT f.id, f.queue, f.priority, f.created, 0::int8 AS fence, f.for_person
+    SELECT f.id, f.queue, f.priority, f.created, 0::int8 AS fence, f.for_person,
+        (f.body ->> 'run_at')::timestamptz AS run_at
     FROM follow f JOIN put p ON p.id = f.id
 ), edges AS MATERIALIZED (
     SELECT e.task, e.needs FROM unnest($15::text[], $16::text[]) AS e (task, needs)

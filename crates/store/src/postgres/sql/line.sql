@@ -1,6 +1,7 @@
 -- Puts the tasks of `line` where they can be claimed, once they wait for nothing of `open_edges`.
-INSERT INTO assay_line (id, queue, priority, created, fence, for_person, open)
+INSERT INTO assay_line (id, queue, priority, created, fence, for_person, rests, open)
 SELECT l.id, l.queue, l.priority, l.created, l.fence, l.for_person,
+    CASE WHEN l.run_at > now() THEN l.run_at END,
     (
         SELECT count(*) FROM (
             SELECT o.needs FROM open_edges o WHERE o.task = l.id

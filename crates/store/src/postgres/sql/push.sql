@@ -7,7 +7,9 @@ WITH given AS MATERIALIZED (
     INSERT INTO assay_tasks (id, queue, priority, created, pushed, body)
     SELECT id, queue, priority, created, $8::int8, body FROM given
 ), line AS (
-    SELECT id, queue, priority, created, 0::int8 AS fence, for_person FROM given
+    SELECT id, queue, priority, created, 0::int8 AS fence, for_person,
+        (body ->> 'run_at')::timestamptz AS run_at
+    FROM given
 ), edges AS MATERIALIZED (
     SELECT e.task, e.needs FROM unnest($6::text[], $7::text[]) AS e (task, needs)
     WHERE EXISTS (SELECT FROM given)

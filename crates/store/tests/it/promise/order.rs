@@ -1,9 +1,12 @@
 //! The order of tasks, and what they wait for.
 
-use assay_store::queue::{Policy, Standing};
+use std::time::Duration;
+
+use assay_store::queue::{Filter, Policy, Settled, Standing};
+use assay_store::task::{Moment, Status};
 use expect_test::expect;
 
-use super::claim;
+use super::{claim, qa};
 use crate::script::{check, done, task};
 use crate::stores::Store;
 
@@ -12,6 +15,9 @@ promises!(
     a_task_waits_for_all_that_it_depends_on,
     a_dependency_that_cannot_come_blocks_visibly,
     a_task_that_blocks_another_comes_before_it,
+    a_task_for_later_is_not_claimed_before,
+    a_task_that_repeats_comes_again_once_it_is_over,
+    old_tasks_that_are_over_can_be_removed,
 );
 
 fn tasks_come_by_priority_then_age_then_name(store: &dyn Store) {
@@ -155,4 +161,59 @@ fn a_task_that_blocks_another_comes_before_it(store: &dyn Store) {
             assert_eq!(claim(&*queue, "qa-1").unwrap().lease.task.as_str(), "second");
         }
     }
+}
+
+fn a_task_for_later_is_not_claimed_before(store: &dyn Store) {
+    let queue = store.open(Policy::default());
+    let (mut later, mut due) = (task("later"), task("due"));
+    let now = jiff::Timestamp::now();
+    later.task.run_at = Some(Moment(now + jiff::SignedDuration::from_hours(1)));
+    due.task.run_at = Some(Moment(now - jiff::SignedDuration::from_hours(1)));
+    queue.push(vec![later, due]).unwrap();
+    assert_eq!(claim(&*queue, "qa-1").unwrap().lease.task.as_str(), "due");
+    assert!(claim(&*queue, "qa-1").is_none());
+    let listed = queue.get(&"later".parse().unwrap()).unwrap();
+    assert!(matches!(listed.standing, Standing::Resting { seconds: 3_000..=3_600 }), "{listed:?}");
+    let wait = queue.next_ready(&qa()).unwrap().unwrap();
+    assert!(wait <= Duration::from_secs(3_600), "{wait:?}");
+    assert_eq!(queue.count().unwrap()[0].waiting, 1);
+}
+
+fn a_task_that_repeats_comes_again_once_it_is_over(store: &dyn Store) {
+    let queue = store.open(Policy::default());
+    let mut nightly = task("nightly");
+    nightly.task.repeat_every = Some("1d".parse().unwrap());
+    nightly.task.run_at = Some("2026-02-03T02:00:00Z".parse().unwrap());
+    queue.push(vec![nightly]).unwrap();
+    let held = claim(&*queue, "qa-1").unwrap();
+    queue.settle(&held.lease, done(vec![])).unwrap();
+    assert_eq!(queue.settle(&held.lease, done(vec![])).unwrap(), Settled::AlreadyCompleted);
+    let listed = queue.list(&Filter::default()).unwrap();
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    let next = &listed[0].task;
+    assert!(next.id.as_str().starts_with("nightly-"), "{}", next.id);
+    assert!(next.id.as_str().ends_with("T020000Z"), "{}", next.id);
+    assert!(next.run_at.unwrap().0 > jiff::Timestamp::now());
+    assert_eq!(next.repeat_every.unwrap().to_string(), "1d");
+    assert!(claim(&*queue, "qa-1").is_none(), "it is for later");
+    queue.cancel(&next.id, "me").unwrap();
+    let filter = Filter { statuses: vec![Status::Pending], ..Filter::default() };
+    assert!(queue.list(&filter).unwrap().is_empty(), "a task that is called off comes no more");
+}
+
+fn old_tasks_that_are_over_can_be_removed(store: &dyn Store) {
+    let queue = store.open(Policy::default());
+    queue.push(vec![task("done"), task("needed"), task("open after=needed,other")]).unwrap();
+    for _ in 0..2 {
+        let held = claim(&*queue, "qa-1").unwrap();
+        queue.settle(&held.lease, done(vec![])).unwrap();
+    }
+    queue.push(vec![task("gone")]).unwrap();
+    queue.cancel(&"gone".parse().unwrap(), "me").unwrap();
+    assert_eq!(queue.prune(Duration::from_secs(3_600)).unwrap(), 0, "none is as old");
+    assert_eq!(queue.prune(Duration::ZERO).unwrap(), 2);
+    for (id, is_there) in [("done", false), ("gone", false), ("needed", true), ("open", true)] {
+        assert_eq!(queue.get(&id.parse().unwrap()).is_ok(), is_there, "{id}");
+    }
+    assert_eq!(queue.prune(Duration::ZERO).unwrap(), 0);
 }

@@ -1,0 +1,57 @@
+//! Removing tasks that are over.
+
+use std::fs;
+use std::time::Duration;
+
+use super::desk::Desk;
+use super::layout::is_task_file;
+use crate::disk;
+use crate::queue::QueueError;
+use crate::task::{Moment, Status, Task};
+
+impl Desk<'_> {
+    /// Removes tasks that were over so long ago, and returns how many.
+    pub(super) fn prune(&mut self, older_than: Duration, now: Moment) -> Result<usize, QueueError> {
+        let Ok(before) = now.0.checked_sub(older_than).map(Moment) else { return Ok(0) };
+        Ok(self.prune_completed(before)? + self.prune_given_up(before)?)
+    }
+
+    fn prune_completed(&mut self, before: Moment) -> Result<usize, QueueError> {
+        let mut removed = 0;
+        for archive in disk::names(&self.layout.archives())? {
+            let folder = self.layout.archives().join(archive);
+            if !folder.is_dir() {
+                continue;
+            }
+            for name in disk::names(&folder)?.into_iter().filter(|name| is_task_file(name)) {
+                let path = folder.join(name);
+                // What is no task was put there by a person, and stays.
+                let task = fs::read(&path).ok().and_then(|bytes| Task::parse(&bytes).ok());
+                let is_old = |task: &Task| task.completed_at.is_some_and(|at| at < before);
+                if let Some(task) = task.filter(is_old)
+                    && self.index.waiting_for(&task.id)?.is_empty()
+                {
+                    disk::remove(&path)?;
+                    removed += 1;
+                }
+            }
+        }
+        Ok(removed)
+    }
+
+    fn prune_given_up(&mut self, before: Moment) -> Result<usize, QueueError> {
+        let mut removed = 0;
+        for status in [Status::Failed, Status::Cancelled] {
+            for entry in self.index.list(None, status)? {
+                let task = self.read(&entry.queue, &entry.file).ok().flatten();
+                let is_old = task.is_some_and(|task| task.failed_at.is_some_and(|at| at < before));
+                if is_old && self.index.waiting_for(&entry.id)?.is_empty() {
+                    disk::remove(&self.layout.queue(&entry.queue).join(&entry.file))?;
+                    self.forget(&entry.queue, &entry.file)?;
+                    removed += 1;
+                }
+            }
+        }
+        Ok(removed)
+    }
+}

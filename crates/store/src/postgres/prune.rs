@@ -1,0 +1,33 @@
+//! Removing tasks that are over.
+
+use std::time::Duration;
+
+use super::pool::Patience;
+use super::{PgQueue, millis};
+use crate::queue::QueueError;
+
+/// Removes tasks that were over so long ago, but for those that a task that is not completed depends on.
+const PRUNE: &str = "
+    WITH needed AS MATERIALIZED (
+        SELECT DISTINCT n.id
+        FROM assay_tasks t
+            CROSS JOIN LATERAL json_array_elements_text(
+                CASE WHEN json_typeof(t.body -> 'depends_on') = 'array'
+                    THEN t.body -> 'depends_on' ELSE '[]' END
+            ) AS n (id)
+        WHERE t.status <> 'completed'
+    )
+    DELETE FROM assay_tasks t
+    WHERE t.status <> 'open' AND t.ended < now() - $1::int8 * interval '1 millisecond'
+        AND NOT EXISTS (SELECT FROM needed n WHERE n.id = t.id)
+        AND NOT EXISTS (SELECT FROM assay_needs n WHERE n.needs = t.id)";
+
+impl PgQueue {
+    /// Removes tasks that were over so long ago, and returns how many.
+    pub(super) fn prune(&self, older_than: Duration) -> Result<usize, QueueError> {
+        let age = millis(older_than);
+        let removed =
+            self.pool.run(Patience::Restart, |conn, _| Ok(conn.execute(PRUNE, &[&age])?))?;
+        Ok(usize::try_from(removed).unwrap_or(usize::MAX))
+    }
+}
