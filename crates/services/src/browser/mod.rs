@@ -24,7 +24,8 @@ mod keys;
 mod navigation;
 mod nearest;
 mod network;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod on_chromium;
 mod page;
 mod read;

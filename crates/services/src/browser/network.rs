@@ -56,11 +56,7 @@ impl Network {
         match method {
             "Network.requestWillBeSent" => self.start(id, params),
             "Network.responseReceived" => self.note_status(params),
-            "Network.loadingFinished" | "Network.loadingFailed" => {
-                if self.in_flight.remove(id).is_some() {
-                    self.activity += 1;
-                }
-            }
+            "Network.loadingFinished" | "Network.loadingFailed" => self.end(id),
             "Page.frameNavigated" if params["frame"]["parentId"].is_null() => {
                 self.change_document(params["frame"]["loaderId"].as_str().unwrap_or_default());
             }
@@ -80,6 +76,11 @@ impl Network {
                 Request { loader: text(&params["loaderId"]), url: text(&params["request"]["url"]) };
             self.in_flight.insert(short(id), request);
         }
+    }
+
+    fn end(&mut self, id: &str) {
+        let was_awaited = self.in_flight.remove(id).is_some();
+        self.activity += u64::from(was_awaited);
     }
 
     fn note_status(&mut self, params: &Value) {

@@ -1,5 +1,7 @@
 //! The page checks: pages that work, and pages that fail in every way that is known.
 
+use std::time::Duration;
+
 use anyhow::ensure;
 use assay_fakes::pages::{Answer, Pages};
 use assay_services::browser::flow::{self, Base};
@@ -55,14 +57,11 @@ fn cases() -> Vec<Case> {
         redirect("/to-works", "/works", ""),
         redirect("/to-500", "/500", "status 500"),
         raw("/cached", "content-type: text/html\r\ncache-control: max-age=600", "<p>kept</p>"),
-        raw(
-            "/cached?again",
-            "content-type: text/html\r\ncache-control: max-age=600",
-            "<p>kept</p>",
-        ),
         raw("/worker.js", "content-type: text/javascript", WORKER),
         script("/installs-a-worker", install, ""),
         page("/offline", 200, "<p>online</p>", "status 503"),
+        // Not from the server, but as the browser kept it.
+        raw("/cached", "content-type: text/html\r\ncache-control: max-age=600", "<p>kept</p>"),
         script("/throws", "late()", LATE),
         script("/throws-after-300-ms", "setTimeout(() => late(), 300)", LATE),
         script(
@@ -89,24 +88,55 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// Pages as an Electron app has them: files, which have no status.
+fn files() -> Vec<Case> {
+    vec![
+        page("/index.html", 0, "<p>text</p>", ""),
+        page("/index.html#place", 0, "<p>text</p>", ""),
+        script("/late.html", "setTimeout(() => late(), 300)", LATE),
+        page("/missing.html", 404, "", "ERR_FILE_NOT_FOUND"),
+    ]
+}
+
 /// Opens every page and prints what came of it. Fails if one is not judged as it should be.
 pub(super) fn check(endpoint: Endpoint) -> anyhow::Result<()> {
-    let cases = cases();
-    let mut answers: Vec<_> = cases
-        .iter()
-        .filter(|case| !case.path.contains(['#', '?']))
-        .map(|case| (case.path, case.answer.clone()))
-        .collect();
+    let (served, files) = (cases(), files());
+    let mut wrong = visit_all(endpoint, &serve(&served).parse()?, &served)?;
+    wrong.extend(visit_all(endpoint, &write(&files)?.parse()?, &files)?);
+    let all: Vec<&Case> = served.iter().chain(&files).collect();
+    let faulty = all.iter().filter(|case| !case.fault.is_empty()).count();
+    println!("    {} pages, {faulty} of them faulty", all.len());
+    ensure!(wrong.is_empty(), "judged wrongly: {}", wrong.join(", "));
+    Ok(())
+}
+
+/// Serves the pages and returns their address.
+fn serve(cases: &[Case]) -> String {
+    let plain = cases.iter().filter(|case| !case.path.contains('#'));
+    let mut answers: Vec<_> = plain.map(|case| (case.path, case.answer.clone())).collect();
     answers.push(("/silence", Answer::Silence));
-    let served = Pages::serve(answers);
-    let base: Base = served.url("").parse()?;
+    Pages::serve(answers).url("")
+}
+
+/// Writes the pages into files and returns the address of their folder.
+fn write(cases: &[Case]) -> anyhow::Result<String> {
+    let folder = target_folder("conformance/browser/files")?;
+    for case in cases.iter().filter(|case| !case.path.contains('#')) {
+        if let Answer::Page(0 | 200, text) = &case.answer {
+            std::fs::write(folder.join(case.path.trim_start_matches('/')), text)?;
+        }
+    }
+    Ok(format!("file://{}", folder.display()))
+}
+
+/// Visits pages and returns the paths of those that are judged wrongly.
+fn visit_all(endpoint: Endpoint, base: &Base, cases: &[Case]) -> anyhow::Result<Vec<&'static str>> {
     let evidence = target_folder("conformance/browser/pages")?;
-    let timeouts =
-        Timeouts { settle_limit: std::time::Duration::from_secs(4), ..Timeouts::default() };
+    let timeouts = Timeouts { settle_limit: Duration::from_secs(4), ..Timeouts::default() };
     let mut wrong = Vec::new();
-    for case in &cases {
+    for case in cases {
         let page = Page::attach(endpoint, None, timeouts)?;
-        let visit = flow::visit(case.path, &page, &base, &evidence);
+        let visit = flow::visit(case.path, &page, base, &evidence);
         let said = match (visit.faults.as_slice(), &visit.blocked) {
             ([], None) => "passed".to_owned(),
             ([], Some(why)) => format!("not run: {why}"),
@@ -123,8 +153,5 @@ pub(super) fn check(endpoint: Endpoint) -> anyhow::Result<()> {
             wrong.push(case.path);
         }
     }
-    let failing = cases.iter().filter(|case| !case.fault.is_empty()).count();
-    println!("    {} pages, {failing} of them faulty", cases.len());
-    ensure!(wrong.is_empty(), "judged wrongly: {}", wrong.join(", "));
-    Ok(())
+    Ok(wrong)
 }
