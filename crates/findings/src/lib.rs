@@ -22,6 +22,7 @@ pub mod outcome;
 pub mod path;
 pub mod post;
 pub mod read;
+pub mod reason;
 pub mod recurring;
 pub mod report;
 pub mod sequence;

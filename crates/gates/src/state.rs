@@ -4,6 +4,8 @@
 //! verified on arrives as a digest, and a PASS counts only for the very content that it was given
 //! for.
 
+use assay_findings::reason::is_reason;
+
 use crate::attempt::{Attempt, LoopState, Reviewed};
 use crate::beside::{Acceptance, Beside, By, LastVerified, Note, SeenOn};
 use crate::checks;
@@ -74,7 +76,10 @@ pub enum UpdateError {
     #[error("a FAIL needs a finding that says what is wrong")]
     NoFinding,
     /// It cannot be said why somebody lives with it.
-    #[error("reason required: say why `{0}` is accepted as it is")]
+    #[error(
+        "reason required: say why `{0}` is accepted as it is; words such as `because` or `n/a` alone \
+         state none"
+    )]
     NoReason(ItemId),
     /// There is nothing to live with.
     #[error("`{0}` has not failed, so there is nothing to accept")]
@@ -219,7 +224,7 @@ impl State {
         content: Content<'_>,
     ) -> Result<(), UpdateError> {
         let item = self.list.get(id).ok_or_else(|| UpdateError::Unknown(id.clone()))?;
-        if reason.trim().is_empty() {
+        if !is_reason(reason) {
             return Err(UpdateError::NoReason(id.clone()));
         }
         let Verified::Fail(finding) = self.result(item, content) else {

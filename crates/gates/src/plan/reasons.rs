@@ -1,5 +1,7 @@
 //! Decisions in running text: which is named, what was decided, and why.
 
+use assay_findings::reason::is_reason_for;
+
 use super::Decision;
 use super::names::tidy;
 
@@ -149,7 +151,8 @@ impl Told {
 
     /// Makes a decision of it, with a made name where it has none.
     pub(super) fn finish(self, number: usize) -> Decision {
-        let reason = if is_nothing(&self.reason) { String::new() } else { self.reason };
+        let is_given = is_reason_for(&self.text, &self.reason);
+        let reason = if is_given { self.reason } else { String::new() };
         let id = self.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("D{number}"));
         Decision { id, decision: self.text, reason, line: self.line }
     }
