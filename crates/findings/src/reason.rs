@@ -10,14 +10,14 @@ use std::collections::HashSet;
 const FILLER: &[&str] = &[
     "a", "accept", "accepted", "all", "am", "an", "and", "are", "as", "at", "be", "because",
     "been", "being", "but", "by", "can", "decided", "decision", "did", "do", "does", "done", "due",
-    "etc", "fine", "for", "from", "given", "good", "had", "has", "have", "he", "here", "i", "if",
-    "in", "into", "is", "it", "its", "just", "justification", "lgtm", "like", "me", "my", "na",
-    "no", "none", "not", "nothing", "of", "off", "ok", "okay", "on", "or", "order", "our",
-    "pending", "please", "rationale", "reason", "reasoning", "reasons", "said", "say", "says",
-    "she", "should", "simply", "since", "so", "some", "something", "such", "sure", "tba", "tbc",
-    "tbd", "than", "that", "the", "their", "them", "then", "there", "they", "this", "thus", "to",
-    "todo", "unknown", "us", "want", "wanted", "was", "we", "were", "what", "whatever", "why",
-    "will", "with", "would", "yes", "you", "your",
+    "etc", "fine", "for", "from", "given", "good", "had", "has", "have", "he", "i", "if", "in",
+    "into", "is", "it", "its", "just", "justification", "lgtm", "like", "me", "my", "na", "no",
+    "none", "not", "nothing", "of", "off", "ok", "okay", "on", "or", "order", "our", "pending",
+    "please", "rationale", "reason", "reasoning", "reasons", "said", "say", "says", "she",
+    "should", "simply", "since", "so", "some", "something", "such", "sure", "tba", "tbc", "tbd",
+    "than", "that", "the", "their", "them", "then", "they", "this", "thus", "to", "todo",
+    "unknown", "us", "want", "wanted", "was", "we", "were", "what", "whatever", "why", "will",
+    "with", "would", "yes", "you", "your",
 ];
 
 /// Returns true if a text states a reason: at least one word that is neither filler, nor a number,

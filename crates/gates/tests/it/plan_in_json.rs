@@ -60,15 +60,15 @@ fn maps_and_strings_will_do() {
     check(
         "plan",
         r#"{"plan": {"phases": {"setup": {"criteria": "it runs", "needs": "setup"}, "M2": "Write"},
-            "decisions": {"DL-1": "Use X because Y", "DL-2": {"choice": "Use Z", "why": ["a", "b"]}, "DL-3": "Use W"},
+            "decisions": {"DL-1": "Use X because users ask", "DL-2": {"choice": "Use Z", "why": ["one", "file"]}, "DL-3": "Use W"},
             "diffs": ["--- a/x\n+++ b/x\n@@ -1 +1 @@\n+y", 3]}}"#,
         expect![[r#"
             setup:  (line 0)
               criterion 0: it runs
               needs: setup
             M2: Write (line 0)
-            DL-1 0: Use X | because Y
-            DL-2 0: Use Z | a b
+            DL-1 0: Use X | because users ask
+            DL-2 0: Use Z | one file
             DL-3 0: Use W | 
             diff 0: "--- a/x\n+++ b/x\n@@ -1 +1 @@\n+y"
         "#]],

@@ -32,10 +32,10 @@ fn decisions_stand_in_tables_with_their_reasons() {
 
 | Decision | Why |
 |---|---|
-| Use `a|b` \\| c | short |
+| Use `a|brief` \\| c | short |
 ",
         expect![[r#"
-        D1 5: Use `a | b` | c
+        D1 5: Use `a | brief` | c
     "#]],
     );
 }
