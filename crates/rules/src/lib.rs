@@ -10,6 +10,7 @@
 mod builtin;
 mod calls;
 mod credentials;
+mod definitions;
 pub mod examples;
 mod executable;
 mod hit;
@@ -31,6 +32,7 @@ pub use calls::calls;
 pub use credentials::{
     KnownCredentials, Redacted, Redaction, redact, redacted_lines, redacted_text,
 };
+pub use definitions::{DefinitionKind, SymbolDefinition, definitions};
 pub use executable::executable_lines;
 pub use language::{is_test, name_of_language};
 pub use review::{REVIEWER, Reviewed, reads_text_only};

@@ -1,4 +1,7 @@
-//! How code defines a name: [`Defined::on`] tells a definition from a use.
+//! How code defines a name: [`Defined::of`] by a grammar, and [`Defined::on`] by the words on a line, for
+//! languages without one and for code that a grammar cannot read.
+
+use assay_rules::{DefinitionKind, SymbolDefinition};
 
 use super::Place;
 use super::search::is_word;
@@ -62,9 +65,23 @@ impl Defined {
     /// A test that is told by its title.
     pub(super) const TEST: Defined = Defined { word: "(", is_function: true, is_local: false };
 
-    /// Says how a line of a file defines a name, if it does: a word stands before it, or the name is
-    /// the beginning of a method, or is given a value.
-    pub(super) fn on(path: &str, code: &str, name: &str) -> Option<Defined> {
+    /// Returns how a grammar found a name to be defined.
+    pub(super) fn of(found: &SymbolDefinition) -> Defined {
+        let word = match found.kind {
+            DefinitionKind::Function => "fn",
+            DefinitionKind::Type(word) => word,
+            DefinitionKind::Value => "const",
+            DefinitionKind::Module => "module",
+            DefinitionKind::Macro => "macro_rules!",
+        };
+        let is_function = found.kind == DefinitionKind::Function;
+        Defined { word, is_function, is_local: found.is_local }
+    }
+
+    /// Returns how a line of a file defines a name, if it does: a word stands before it, or the name is
+    /// the beginning of a method, or is given a value. The body of a method may begin on the next line
+    /// with code.
+    pub(super) fn on(path: &str, code: &str, next: &str, name: &str) -> Option<Defined> {
         if code.trim_start().starts_with("import ") || CONTROL.contains(&name) {
             return None;
         }
@@ -76,7 +93,7 @@ impl Defined {
             if let Some(word) = word_before(path, before, behind.trim_start()) {
                 return Some(Defined::by(word, path, before, behind));
             }
-            if is_method(path, before, name, behind.trim()) {
+            if is_method(path, before, name, (behind.trim(), next.trim())) {
                 return Some(Defined::by("(", path, before, behind));
             }
         }
@@ -111,6 +128,19 @@ fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
             && !(behind.is_empty() || behind.starts_with(['{', ':', '<']) || behind == "final {");
         return (!is_use).then_some(*word);
     }
+    // Kotlin and Swift put generics, Kotlin and Ruby a receiver between: `fun <T> List<T>.sell(`.
+    let words = ["fun", "func", "def", "function"];
+    let between = |c: char| c.is_alphanumeric() || "_<>,:.? ".contains(c);
+    let is_between = |word: &&str| {
+        let rest =
+            before.rsplit_once(word).filter(|(start, _)| !start.ends_with(char::is_alphanumeric));
+        rest.is_some_and(|(_, rest)| {
+            rest.starts_with([' ', '<']) && rest.chars().all(between) && rest.ends_with(['.', '>'])
+        })
+    };
+    if let Some(word) = words.iter().find(|word| is_between(word)) {
+        return Some(*word);
+    }
     // Go puts the receiver between: `func (s *Shop) Sell(`.
     if before.starts_with("func (") && before.ends_with(')') {
         return Some("func");
@@ -120,11 +150,12 @@ fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
 
 /// Says whether what stands around a name makes it a method of Java, C or a script, or a function
 /// of a shell: nothing but types before it, a list of parameters behind it, and a body.
-fn is_method(path: &str, before: &str, name: &str, behind: &str) -> bool {
+fn is_method(path: &str, before: &str, name: &str, (behind, next): (&str, &str)) -> bool {
     let ending = ending(path);
     let is_alone = before.trim().is_empty();
     if ["sh", "bash"].contains(&ending.as_str()) {
-        return is_alone && behind.starts_with("()") && behind.ends_with('{');
+        let body = behind.strip_prefix("()").map(str::trim_start);
+        return is_alone && body.is_some_and(|body| body.starts_with('{') || next.starts_with('{'));
     }
     if !WITH_METHODS.contains(&ending.as_str()) {
         return false;
@@ -139,14 +170,25 @@ fn is_method(path: &str, before: &str, name: &str, behind: &str) -> bool {
     let is_typed = before.chars().all(types) && !before.trim_end().ends_with(['.', ',']);
     let mut words = before.split(|c: char| !c.is_alphanumeric() && c != '_');
     let is_statement = words.any(|word| CONTROL.contains(&word));
-    is_typed && !is_statement && has_parameters_and_body(behind)
+    // Parameters may have types of their own before them: `frob<T>(a)`.
+    let generic = behind.strip_prefix('<').and_then(|rest| rest.split_once(">("));
+    let behind = generic.map_or(behind, |(types, _)| &behind[types.len() + 2..]);
+    // `frob(a)` on a line of its own is a call, whatever begins below it.
+    let next = if is_alone && !is_script { "" } else { next };
+    is_typed && !is_statement && has_parameters_and_body(&ending, behind, next)
 }
 
 /// Says whether a text is a list of parameters with a body behind it. A call whose last argument
 /// begins a function ends in a brace, too, but its list goes on.
-fn has_parameters_and_body(text: &str) -> bool {
+fn has_parameters_and_body(ending: &str, text: &str, next: &str) -> bool {
     let Some(after) = behind_brackets(text) else { return false };
-    after.ends_with('{') && !after.contains("=>")
+    if ending == "cs" && (after.starts_with("=>") || (after.is_empty() && next.starts_with("=>"))) {
+        return true;
+    }
+    let head = after.split('{').next().unwrap_or_default();
+    let is_head = |c: char| c.is_alphanumeric() || "_<>[],.:?&| \t".contains(c);
+    let has_body = after.contains('{') || next.starts_with('{');
+    has_body && head.chars().all(is_head)
 }
 
 /// Gives what stands behind the brackets that a text begins with, if they are closed.
@@ -194,7 +236,8 @@ mod tests {
 
     /// Shows how a line defines a name: `fn`, `const function`, `let local`.
     fn check(path: &str, code: &str, name: &str) -> String {
-        let Some(defined) = Defined::on(path, code, name) else { return "used".to_owned() };
+        let (code, next) = code.split_once('\n').unwrap_or((code, ""));
+        let Some(defined) = Defined::on(path, code, next, name) else { return "used".to_owned() };
         let function = if defined.is_function { " function" } else { "" };
         let local = if defined.is_local { " local" } else { "" };
         format!("{}{function}{local}", defined.word)
@@ -246,6 +289,17 @@ mod tests {
             ("a.c", "struct frob {", "struct"),
             ("a.sh", "frob() {", "( function"),
             ("a.go", "func (s *Shop) frob() {", "func function"),
+            ("a.kt", "fun <T> frob(a: T) = a", "fun function"),
+            ("a.kt", "suspend fun List<Int>.frob(): Int = 1", "fun function"),
+            ("a.kt", "private fun frob()\n{", "fun function"),
+            ("a.swift", "public func frob<T>(a: T) -> T {", "func function"),
+            ("A.cs", "    public int frob(int a) => a;", "( function"),
+            ("A.cs", "    public int frob(int a)\n    {", "( function"),
+            ("A.cs", "    public async Task<int> frob<T>(T a) where T : B\n    {", "( function"),
+            ("A.cs", "    int frob() { return 1; }", "( function"),
+            ("a.rb", "  def self.frob = 1", "def function"),
+            ("a.sh", "frob()\n{", "( function"),
+            ("a.scala", "  def frob(a: Int) = a", "def function"),
         ] {
             assert_eq!(check(path, code, "frob"), defined, "{path}: {code}");
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use aho_corasick::AhoCorasick;
 use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
+use assay_rules::definitions;
 
 use super::Place;
 use super::claim::{Claim, Reading, Reference};
@@ -154,6 +155,7 @@ fn found_in<'n>(
     let language = Language::of(path.as_str());
     let lexed = language.map(|language| Lexed::read(language, text));
     let lines: Vec<&str> = text.lines().collect();
+    let defined = defined_by_grammar(path, text);
     let mut found = Vec::new();
     // A line tells of each name once, so that one full of them takes no longer than others.
     let mut told_on = vec![usize::MAX; names.len()];
@@ -168,10 +170,17 @@ fn found_in<'n>(
             *told_on = at;
             let code = lexed.as_ref().and_then(|lexed| lexed.code.get(at));
             let code = code.filter(|code| code.len() <= MAX_LINE);
+            let next = || {
+                let code = &lexed.as_ref()?.code;
+                code.get(at + 1..)?.iter().find(|line| !line.trim().is_empty())
+            };
             let is_told = is_test_title(line, hit.start());
             let defined = match is_told {
                 true => Some(Defined::TEST),
-                false => code.and_then(|code| Defined::on(path.as_str(), code, name)),
+                false => defined.get(&(number, name.to_owned())).copied().or_else(|| {
+                    let next = next().map_or("", String::as_str);
+                    Defined::on(path.as_str(), code?, next, name)
+                }),
             };
             let sighting = match defined.filter(|_| language.is_some()) {
                 Some(Defined { word, is_function, is_local }) => Sighting::Defined(Definition {
@@ -188,6 +197,12 @@ fn found_in<'n>(
         }
     }
     found
+}
+
+/// Returns what a file defines as far as a grammar reads it, by line and name.
+fn defined_by_grammar(path: &RepoPath, text: &str) -> HashMap<(u32, String), Defined> {
+    let found = definitions(path.as_str(), text).unwrap_or_default().into_iter();
+    found.map(|found| ((found.line, found.name.clone()), Defined::of(&found))).collect()
 }
 
 /// Says whether a hit is a word of its own.

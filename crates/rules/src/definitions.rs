@@ -1,0 +1,401 @@
+//! Where code defines names: [`definitions`] reads functions, types and values off a syntax tree.
+
+use crate::language::{self, Language};
+use crate::syntax::{Syntax, SyntaxNode, Touched};
+
+/// A name that a file defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SymbolDefinition {
+    /// The name alone: `sell` of `Shop::sell`.
+    pub name: String,
+    /// The line of the name, from 1.
+    pub line: u32,
+    /// What the name stands for.
+    pub kind: DefinitionKind,
+    /// Whether the name is a variable inside of a function.
+    pub is_local: bool,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefinitionKind {
+    /// A function or a method, or a variable that holds one.
+    Function,
+    /// A type, by the word that a language defines it with: `struct`, `class`, `enum`.
+    Type(&'static str),
+    /// A constant or a variable.
+    Value,
+    /// A module or a namespace.
+    Module,
+    /// A macro of Rust.
+    Macro,
+}
+
+/// Returns the names that a file defines, in order; `None` if no grammar reads code in it.
+pub fn definitions(path: &str, text: &str) -> Option<Vec<SymbolDefinition>> {
+    if matches!(language::of(path, text)?, Language::Yaml | Language::Json) {
+        return None;
+    }
+    let syntax = Syntax::of(path, text)?;
+    let mut found = Vec::new();
+    syntax.visit(
+        &Touched::everything(),
+        |_| true,
+        |node, _| {
+            found.extend(defined_by(node));
+        },
+    );
+    found.sort_by(|one: &SymbolDefinition, other| {
+        (one.line, &one.name).cmp(&(other.line, &other.name))
+    });
+    found.dedup();
+    Some(found)
+}
+
+/// Returns the names that a node defines.
+fn defined_by(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
+    use DefinitionKind::{Function, Macro, Module, Type, Value};
+    let kind = match &*node.kind() {
+        // Rust, and kinds that languages share
+        "function_item"
+        | "function_declaration"
+        | "generator_function_declaration"
+        | "method_definition"
+        | "method_declaration"
+        | "constructor_declaration"
+        | "compact_constructor_declaration"
+        | "method"
+        | "singleton_method"
+        | "function_definition"
+        | "preproc_function_def" => Function,
+        "struct_item" => Type("struct"),
+        "enum_item" | "enum_declaration" => Type("enum"),
+        "union_item" => Type("union"),
+        "trait_item" | "trait_declaration" => Type("trait"),
+        "class_definition" | "class_declaration" | "abstract_class_declaration" | "class" => {
+            Type("class")
+        }
+        "interface_declaration" | "annotation_type_declaration" => Type("interface"),
+        "record_declaration" => Type("record"),
+        "type_item"
+        | "type_alias_declaration"
+        | "type_alias_statement"
+        | "type_spec"
+        | "type_alias"
+        | "alias_declaration"
+        | "concept_definition"
+        | "type_definition" => Type("type"),
+        // A type of C is used by the same words, without a body.
+        "struct_specifier" if node.field("body").is_some() => Type("struct"),
+        "class_specifier" if node.field("body").is_some() => Type("class"),
+        "union_specifier" if node.field("body").is_some() => Type("union"),
+        "enum_specifier" if node.field("body").is_some() => Type("enum"),
+        "mod_item" | "internal_module" | "module" | "namespace_definition" => Module,
+        "macro_definition" => Macro,
+        "const_item"
+        | "static_item"
+        | "const_spec"
+        | "var_spec"
+        | "const_element"
+        | "property_element"
+        | "preproc_def"
+        | "let_declaration"
+        | "short_var_declaration"
+        | "assignment"
+        | "variable_assignment"
+        | "enum_constant" => Value,
+        "variable_declarator"
+        | "public_field_definition"
+        | "field_definition"
+        | "init_declarator"
+        | "assignment_expression"
+        | "pair" => match is_function(node.field("value").or_else(|| node.field("right"))) {
+            true => Function,
+            false => Value,
+        },
+        "call" => return by_a_call(node),
+        _ => return Vec::new(),
+    };
+    let kind = match kind {
+        Value if is_function(node.field("value").or_else(|| node.field("right"))) => Function,
+        kind => kind,
+    };
+    let is_let = matches!(&*node.kind(), "let_declaration" | "short_var_declaration");
+    let is_local = kind == Value && (is_let || is_in_a_function(node));
+    let names = names_of(node).into_iter();
+    let definition = |(name, line)| SymbolDefinition { name, line, kind, is_local };
+    names.map(definition).collect()
+}
+
+/// Returns the names that a node defines, each with its line.
+fn names_of(node: &SyntaxNode<'_>) -> Vec<(String, u32)> {
+    let kind = node.kind();
+    let named = match &*kind {
+        "let_declaration" => node.field("pattern"),
+        "short_var_declaration" | "assignment" | "assignment_expression" => node.field("left"),
+        "pair" => node.field("key").filter(|_| is_function(node.field("value"))),
+        "init_declarator" | "function_definition" | "type_definition" => {
+            node.field("name").or_else(|| node.field("declarator"))
+        }
+        // PHP and Java have no field for these names.
+        "const_element" | "property_element" => node.children().find(|child| child.is_named()),
+        "field_definition" => node.field("property").or_else(|| node.field("name")),
+        _ => node.field("name"),
+    };
+    let Some(named) = named else { return Vec::new() };
+    match &*kind {
+        "const_spec" | "var_spec" => {
+            let all = node.children().filter(|child| &*child.kind() == "identifier");
+            all.filter_map(|name| plain(&name)).collect()
+        }
+        "short_var_declaration" => named.children().filter_map(|name| plain(&name)).collect(),
+        _ => plain(&named).into_iter().collect(),
+    }
+}
+
+/// Returns the name alone of what is declared, `sell` of `*Shop::sell(int)`, and its line.
+fn plain(node: &SyntaxNode<'_>) -> Option<(String, u32)> {
+    let mut node = node.clone();
+    for _ in 0..12 {
+        let kind = node.kind().into_owned();
+        let inner = match kind.as_str() {
+            "qualified_identifier"
+            | "scope_resolution"
+            | "nested_identifier"
+            | "template_function"
+            | "generic_type" => node.field("name"),
+            "member_expression" => node.field("property"),
+            "mut_pattern" | "reference_declarator" | "parenthesized_declarator" => {
+                node.children().filter(|child| child.is_named()).last()
+            }
+            _ => node.field("declarator"),
+        };
+        match inner {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    let text = node.text();
+    let name = text.trim_matches(['"', '\'', '`', '#', '$', ':']);
+    let is_name = |c: char| c.is_alphanumeric() || "_$?!~=".contains(c);
+    let is_plain = !name.is_empty() && name.chars().all(is_name);
+    let line = u32::try_from(node.start_pos().line() + 1).unwrap_or(u32::MAX);
+    is_plain.then(|| (name.to_owned(), line))
+}
+
+/// Returns true if a value is a function.
+fn is_function(value: Option<SyntaxNode<'_>>) -> bool {
+    value.is_some_and(|value| {
+        matches!(
+            &*value.kind(),
+            "arrow_function"
+                | "function_expression"
+                | "generator_function"
+                | "function"
+                | "lambda"
+                | "lambda_expression"
+                | "closure_expression"
+                | "func_literal"
+                | "anonymous_function"
+                | "anonymous_function_creation_expression"
+        )
+    })
+}
+
+/// Returns true if a node stands inside of a function.
+fn is_in_a_function(node: &SyntaxNode<'_>) -> bool {
+    let mut above = node.parent();
+    while let Some(node) = above {
+        let kind = node.kind().into_owned();
+        let is_body = matches!(
+            kind.as_str(),
+            "function_item"
+                | "function_definition"
+                | "function_declaration"
+                | "method_declaration"
+                | "method_definition"
+                | "method"
+                | "singleton_method"
+                | "constructor_declaration"
+                | "generator_function_declaration"
+        );
+        if is_body || is_function(Some(node.clone())) {
+            return true;
+        }
+        above = node.parent();
+    }
+    false
+}
+
+/// Returns the methods that a call of Ruby defines: `attr_reader :size`, `define_method(:sell)`.
+fn by_a_call(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
+    const DEFINE: [&str; 6] =
+        ["attr_reader", "attr_writer", "attr_accessor", "define_method", "scope", "alias_method"];
+    let is_one = node.field("method").is_some_and(|method| DEFINE.contains(&&*method.text()));
+    let Some(arguments) = node.field("arguments").filter(|_| is_one) else { return Vec::new() };
+    let symbols = arguments.children().filter(|child| &*child.kind() == "simple_symbol");
+    let named = symbols.filter_map(|symbol| plain(&symbol));
+    let kind = DefinitionKind::Function;
+    named.map(|(name, line)| SymbolDefinition { name, line, kind, is_local: false }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Shows what a file defines, in order: `function frob`, `struct Shop`, `local x`.
+    fn shown(path: &str, text: &str) -> String {
+        let Some(found) = definitions(path, text) else { return "no grammar".to_owned() };
+        let words = found.into_iter().map(|found| {
+            let kind = match found.kind {
+                DefinitionKind::Function => "function",
+                DefinitionKind::Type(word) => word,
+                DefinitionKind::Value if found.is_local => "local",
+                DefinitionKind::Value => "value",
+                DefinitionKind::Module => "module",
+                DefinitionKind::Macro => "macro",
+            };
+            format!("{kind} {}:{}", found.name, found.line)
+        });
+        words.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn every_form_of_a_definition_is_found_in_every_language() {
+        let table: &[(&str, &str, &str)] = &[
+            ("a.rs", "pub async fn frob<T>(\n    a: T,\n)\n{\n}\n", "function frob:1"),
+            ("a.rs", "impl A { #[inline] const fn frob() -> u8 { 1 } }\n", "function frob:1"),
+            ("a.rs", "trait T { fn frob(&self) {} }\n", "trait T:1, function frob:1"),
+            (
+                "a.rs",
+                "static mut A: u8 = 1;\nconst B: u8 = 2;\ntype C = u8;\n",
+                "value A:1, value B:2, type C:3",
+            ),
+            (
+                "a.rs",
+                "macro_rules! m { () => {} }\nmod n { union U { a: u8 } }\n",
+                "macro m:1, union U:2, module n:2",
+            ),
+            ("a.rs", "fn f() { let mut x = 1; }\n", "function f:1, local x:1"),
+            ("a.py", "@cache\nasync def frob(\n    a,\n): return 1\n", "function frob:2"),
+            (
+                "a.py",
+                "class A:\n    x: int = 3\n    @property\n    def size(self): ...\n",
+                "class A:1, value x:2, function size:4",
+            ),
+            (
+                "a.py",
+                "LIMIT = 3\nf = lambda x: x\ndef g():\n    y = 1\n",
+                "value LIMIT:1, function f:2, function g:3, local y:4",
+            ),
+            ("a.js", "export default async function* frob()\n{\n}\n", "function frob:1"),
+            (
+                "a.js",
+                "class A { static async frob() { } #priv = () => 1; get size() { return 1 } }\n",
+                "class A:1, function frob:1, function priv:1, function size:1",
+            ),
+            (
+                "a.js",
+                "const f = (x) => x, g = function () {}, k = 3;\nexports.frob = function () {};\n",
+                "function f:1, function g:1, value k:1, function frob:2",
+            ),
+            (
+                "a.js",
+                "module.exports = { frob: () => 1, sell() {} };\n",
+                "value exports:1, function frob:1, function sell:1",
+            ),
+            (
+                "a.ts",
+                "export abstract class A<T> { abstract x(): void; public frob<U>(a: U): T\n{ return 1 as any } }\n",
+                "class A:1, function frob:1",
+            ),
+            (
+                "a.ts",
+                "export interface I { a: string }\nexport type T = I;\nenum E { A }\nnamespace N {}\n",
+                "interface I:1, type T:2, enum E:3, module N:4",
+            ),
+            ("a.tsx", "export const Card: React.FC = () => <div />;\n", "function Card:1"),
+            (
+                "a.go",
+                "package a\n\nfunc (s *Shop[T]) Sell(\n\ta int,\n) error { return nil }\n",
+                "function Sell:3",
+            ),
+            (
+                "a.go",
+                "package a\n\ntype Shop struct{}\ntype ID = string\nconst (\n\tA, B = 1, 2\n)\nvar F = func() {}\n",
+                "type Shop:3, type ID:4, value A:6, value B:6, value F:8",
+            ),
+            (
+                "A.java",
+                "class A<T> {\n  @Override public <U> List<U> frob(int a)\n      throws E\n  {\n  }\n  A() { }\n}\n",
+                "class A:1, function frob:2, function A:6",
+            ),
+            (
+                "A.java",
+                "record P(int x) {}\ninterface I { default int one() { return 1; } }\nenum E { RED }\nclass K { static final int MAX = 3; }\n",
+                "record P:1, interface I:2, function one:2, enum E:3, value RED:3, class K:4, value MAX:4",
+            ),
+            ("a.c", "static int\nfrob(int a)\n{\n  return 1;\n}\n", "function frob:2"),
+            (
+                "a.c",
+                "#define LIMIT 3\n#define TWICE(x) (2 * (x))\ntypedef struct shop { int a; } shop_t;\nint frob(int);\n",
+                "value LIMIT:1, function TWICE:2, struct shop:3, type shop_t:3",
+            ),
+            (
+                "a.cpp",
+                "int A::frob(int a) const\n{ return 1; }\nA::~A() = default;\n",
+                "function frob:1, function ~A:3",
+            ),
+            (
+                "a.cpp",
+                "namespace n { template <class T> class Shop { public: T sell() { return {}; } }; }\nusing Id = int;\n",
+                "class Shop:1, module n:1, function sell:1, type Id:2",
+            ),
+            (
+                "a.rb",
+                "module A\n  class B::C\n    def self.frob = 1\n    def sell!(a)\n    end\n    attr_reader :size\n    LIMIT = 3\n  end\nend\n",
+                "module A:1, class C:2, function frob:3, function sell!:4, function size:6, value LIMIT:7",
+            ),
+            (
+                "a.php",
+                "<?php\nfinal class A extends B\n{\n  public const MAX = 3;\n  private static ?int $x = 1;\n  public static function frob(int $a): int\n  {\n  }\n}\nfunction sell() {}\n",
+                "class A:2, value MAX:4, value x:5, function frob:6, function sell:10",
+            ),
+            (
+                "a.sh",
+                "frob() { :; }\nfunction sell\n{\n  local a=1\n}\nLIMIT=3\n",
+                "function frob:1, function sell:2, local a:4, value LIMIT:6",
+            ),
+            ("a.yml", "frob: 1\n", "no grammar"),
+            ("a.json", "{\"frob\": 1}\n", "no grammar"),
+            ("a.kt", "fun frob() {}\n", "no grammar"),
+        ];
+        let mut wrong = Vec::new();
+        for (path, text, expected) in table {
+            let found = shown(path, text);
+            if found != *expected {
+                wrong.push(format!("{path}: {text}  found    {found}\n  expected {expected}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn a_use_is_no_definition() {
+        for (path, text) in [
+            ("a.rs", "fn main() { frob(1); x.frob(); a::frob(); }\n"),
+            ("a.py", "frob(1)\nif frob == 3: pass\nfrom a import frob\n"),
+            ("a.js", "frob(1, () => {});\nimport { frob } from 'x';\n"),
+            ("a.ts", "import type frob from 'x';\nconst a: frob = 1;\n"),
+            ("a.go", "package a\n\nfunc main() { frob() }\n"),
+            ("A.java", "class A { void a() { frob(1); new Frob(); } }\n"),
+            ("a.c", "int main(void) { struct frob *a = 0; return frob(1); }\n"),
+            ("a.rb", "frob(1) { |x| x }\n"),
+            ("a.php", "<?php frob(1); A::frob();\n"),
+            ("a.sh", "frob 1\n"),
+        ] {
+            let found = definitions(path, text).unwrap();
+            assert!(found.iter().all(|found| found.name != "frob"), "{path}: {found:?}");
+        }
+    }
+}
