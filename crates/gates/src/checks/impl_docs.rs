@@ -144,8 +144,12 @@ fn links(subject: &Subject<'_>, scope: &Scope) -> Seen {
         let mut links = Links::new(Known::now(subject));
         let mut wrong = Vec::new();
         for (number, target) in markdown::links(&written.text) {
-            if let Some(why) = links.dead(written.path, &target) {
-                wrong.push(format!("line {number} links to {}: {why}", quoted(&target)));
+            match links.dead(written.path, &target) {
+                Ok(Some(why)) => {
+                    wrong.push(format!("line {number} links to {}: {why}", quoted(&target)));
+                }
+                Ok(None) => {}
+                Err(error) => return Seen::Unseen(error.to_string()),
             }
         }
         Seen::of(wrong)
@@ -162,7 +166,11 @@ fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {
                 continue;
             }
             let path = named::plain(code);
-            let is_beside = beside(written.path, path).is_some_and(|path| known.has(&path));
+            let is_beside = match beside(written.path, path).map(|path| known.has(&path)) {
+                Some(Ok(is_there)) => is_there,
+                Some(Err(error)) => return Seen::Unseen(error.to_string()),
+                None => false,
+            };
             if !is_beside && !known.has_one_that_ends_in(path) {
                 wrong.push(format!(
                     "line {number} names {}, and there is no such file",

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use assay_findings::ground::Tree;
+use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 
 use super::planned::Planned;
@@ -40,14 +40,14 @@ impl<'s> Known<'s> {
         Known { tree: subject.tree, there: subject.index(), new, new_by_name, planned }
     }
 
-    /// Says whether there is such a file or folder. A path that leads out of the tree counts as
-    /// there, since nobody can look.
-    pub(super) fn has(&self, path: &str) -> bool {
-        let Ok(path) = RepoPath::parse(path, None) else { return true };
-        self.tree.exists(&path).unwrap_or(false)
+    /// Returns true if there is such a file or folder. A path that leads out of the tree counts as
+    /// there, since it cannot be looked at.
+    pub(super) fn has(&self, path: &str) -> Result<bool, TreeError> {
+        let Ok(path) = RepoPath::parse(path, None) else { return Ok(true) };
+        Ok(self.tree.exists(&path)?
             || self.new.contains(&path)
             || self.there.first_in(path.as_str()).is_some()
-            || self.new_by_name.first_in(path.as_str()).is_some()
+            || self.new_by_name.first_in(path.as_str()).is_some())
     }
 
     /// Says whether there is a file whose path ends so, as people leave the first folders out.
@@ -57,10 +57,13 @@ impl<'s> Known<'s> {
         ending(self.there) || ending(&self.new_by_name)
     }
 
-    /// Gives what a file says, unless a plan is about to change that.
-    pub(super) fn text(&self, path: &str) -> Option<String> {
+    /// Returns the text of a file; `None` where there is none, and where a plan is about to change
+    /// the file.
+    pub(super) fn text(&self, path: &str) -> Result<Option<String>, TreeError> {
         let is_planned = self.planned.is_some_and(|planned| planned.touches(path));
-        let path = RepoPath::exact(path).ok().filter(|_| !is_planned)?;
-        self.tree.read(&path).ok().flatten()
+        match RepoPath::exact(path).ok().filter(|_| !is_planned) {
+            Some(path) => self.tree.read(&path),
+            None => Ok(None),
+        }
     }
 }

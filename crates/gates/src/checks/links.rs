@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
 
 use super::known::Known;
@@ -11,7 +12,7 @@ use crate::kinds::is_markdown;
 /// The files that links may lead to, with the headings of the pages among them.
 pub(super) struct Links<'s> {
     pub(super) known: Known<'s>,
-    /// Each page is read once; of those that cannot be read nothing is known.
+    /// Each page is read once; `None` for those that are no text.
     headings: HashMap<String, Option<HashSet<String>>>,
 }
 
@@ -26,30 +27,39 @@ impl<'s> Links<'s> {
         self.headings.insert(path.to_owned(), Some(markdown::anchors(text)));
     }
 
-    /// Says why a link on a page leads nowhere. One that leaves the repository is not followed.
-    pub(super) fn dead(&mut self, page: &str, target: &str) -> Option<&'static str> {
+    /// Returns why a link on a page leads nowhere; `None` where it leads to something, or out of the
+    /// repository. Fails if a file that it leads to cannot be read.
+    pub(super) fn dead(
+        &mut self,
+        page: &str,
+        target: &str,
+    ) -> Result<Option<&'static str>, TreeError> {
         if has_scheme(target) || target.starts_with("//") {
-            return None;
+            return Ok(None);
         }
         let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
         let path = decoded(path.split('?').next().unwrap_or(path));
         let path = match path.as_str() {
             "" => page.to_owned(),
             path => {
-                let path = beside(page, path)?;
-                if !self.known.has(&path) {
-                    return Some("there is no such file");
+                let Some(path) = beside(page, path) else { return Ok(None) };
+                if !self.known.has(&path)? {
+                    return Ok(Some("there is no such file"));
                 }
                 path
             }
         };
         if anchor.is_empty() || !is_markdown(&path) {
-            return None;
+            return Ok(None);
         }
-        let read = || self.known.text(&path).map(|text| markdown::anchors(&text));
-        let headings = self.headings.entry(path.clone()).or_insert_with(read).as_ref()?;
+        if !self.headings.contains_key(&path) {
+            let text = self.known.text(&path)?;
+            let anchors = text.map(|text| markdown::anchors(&text));
+            self.headings.insert(path.clone(), anchors);
+        }
+        let Some(Some(headings)) = self.headings.get(&path) else { return Ok(None) };
         let is_there = headings.contains(&decoded(anchor).to_lowercase());
-        (!is_there).then_some("there is no such heading")
+        Ok((!is_there).then_some("there is no such heading"))
     }
 }
 

@@ -304,6 +304,9 @@ fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
         if foreseen.any(|milestone| !milestone.tests.is_empty()) {
             return Seen::Holds;
         }
+        if let Some(error) = planned.tests_error() {
+            return Seen::Unseen(error.to_string());
+        }
         let untested = planned.ruled().whole.iter().filter(|found| found.rule == UNTESTED);
         Seen::of(untested.map(|found| found.said.clone()).collect())
     })

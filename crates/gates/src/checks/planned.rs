@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use assay_change::LeaveOut;
-use assay_findings::ground::Tree;
+use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::Rulebook;
 
@@ -30,7 +30,7 @@ pub(crate) struct Planned<'p> {
     tree: &'p (dyn Tree + Sync),
     rules: &'p Rulebook,
     sketch: OnceLock<Sketch>,
-    ruled: OnceLock<Ruled>,
+    ruled: OnceLock<(Ruled, Option<TreeError>)>,
 }
 
 impl<'p> Planned<'p> {
@@ -86,23 +86,40 @@ impl<'p> Planned<'p> {
         places.iter().map(part).collect()
     }
 
-    /// Gives what the rules make of the diffs.
+    /// Returns what the rules make of the diffs.
     pub(super) fn ruled(&self) -> &Ruled {
+        &self.ruled_on_tests().0
+    }
+
+    /// Returns why the tests of the repository could not be read, so that it is not known whether the
+    /// diffs miss any; `None` where they could.
+    pub(super) fn tests_error(&self) -> Option<&TreeError> {
+        self.ruled_on_tests().1.as_ref()
+    }
+
+    fn ruled_on_tests(&self) -> &(Ruled, Option<TreeError>) {
         self.ruled.get_or_init(|| {
-            let mut change = self.sketch().change(Path::new("."), some_test(self.tree));
+            let (tests, error) = match some_test(self.tree) {
+                Ok(tests) => (tests, None),
+                Err(error) => (BTreeMap::new(), Some(error)),
+            };
+            let mut change = self.sketch().change(Path::new("."), tests);
             if let Ok(usual) = LeaveOut::new(&[], MAX_BYTES) {
                 change.leave_out(&usual);
             }
-            Ruled::of(&change, self.rules)
+            (Ruled::of(&change, self.rules), error)
         })
     }
 }
 
-/// Gives a test of the repository: only where there is one do the rules miss tests in a change.
-fn some_test(tree: &(dyn Tree + Sync)) -> BTreeMap<RepoPath, String> {
+/// Returns a test of the repository: only where there is one do the rules miss tests in a change.
+fn some_test(tree: &(dyn Tree + Sync)) -> Result<BTreeMap<RepoPath, String>, TreeError> {
     let is_code = |path: &RepoPath| kinds::is_code(path.as_str());
     let is_test = |path: &RepoPath| assay_rules::is_test(path.as_str()) && is_code(path);
-    let tests = tree.paths().unwrap_or_default().into_iter().filter(is_test);
-    let text = |path: &RepoPath| tree.read(path).ok().flatten();
-    tests.filter_map(|path| Some((path.clone(), text(&path)?))).take(1).collect()
+    for path in tree.paths()?.into_iter().filter(is_test) {
+        if let Some(text) = tree.read(&path)? {
+            return Ok(BTreeMap::from([(path, text)]));
+        }
+    }
+    Ok(BTreeMap::new())
 }

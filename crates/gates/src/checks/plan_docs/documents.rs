@@ -103,8 +103,10 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
             let added: Vec<_> = shown.filter(|line| line.mark == Mark::Added).collect();
             let text = added.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
             for (number, target) in markdown::links(&text) {
-                if links.dead(file.path(), &target).is_none() {
-                    continue;
+                match links.dead(file.path(), &target) {
+                    Ok(Some(_)) => {}
+                    Ok(None) => continue,
+                    Err(error) => return Seen::Unseen(error.to_string()),
                 }
                 let line = added.get(number as usize - 1).and_then(|line| line.at.in_plan());
                 let (target, path) = (quoted(&target), quoted(file.path()));

@@ -16,7 +16,12 @@ pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> Seen {
         let mut missing = Vec::new();
         for milestone in &plan.milestones {
             let named = milestone.old_files.iter().filter(|path| !is_pattern(path));
-            for path in named.filter(|path| !known.has(path) && !known.has_one_that_ends_in(path)) {
+            for path in named.filter(|path| !known.has_one_that_ends_in(path)) {
+                match known.has(path) {
+                    Ok(true) => continue,
+                    Ok(false) => {}
+                    Err(error) => return Seen::Unseen(error.to_string()),
+                }
                 missing.push(format!(
                     "{} in {}{}",
                     quoted(path),
@@ -35,8 +40,16 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> Seen {
         let page = subject.plan.map_or("", |(_, path)| path);
         let mut links = Links::new(Known::planned(subject));
         links.add_page(page, &plan.text);
-        let dead = plan.links.iter().filter(|link| links.dead(page, &link.target).is_some());
-        let told = dead.map(|link| format!("{}{}", quoted(&link.target), at(plan, link.line)));
-        Seen::under("Links lead nowhere", told.collect())
+        let mut dead = Vec::new();
+        for link in &plan.links {
+            match links.dead(page, &link.target) {
+                Ok(Some(_)) => {
+                    dead.push(format!("{}{}", quoted(&link.target), at(plan, link.line)))
+                }
+                Ok(None) => {}
+                Err(error) => return Seen::Unseen(error.to_string()),
+            }
+        }
+        Seen::under("Links lead nowhere", dead)
     })
 }
