@@ -150,7 +150,13 @@ fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> Seen {
 
 fn blanks(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written: &Written<'_>| {
+        // In a block of code blanks belong to the text: each blank line of context in a diff is one.
+        let fences = match kinds::is_markdown(written.path) {
+            true => fences(&written.text),
+            false => Vec::new(),
+        };
         let added = written.added().into_iter();
+        let added = added.filter(|(number, _)| !Fence::any_closed(&fences, *number));
         let told = added.filter_map(|(number, line)| {
             Some(format!("line {number} has {}", whitespace::fault(written.path, line)?))
         });
