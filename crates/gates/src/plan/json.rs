@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 
 use super::names::{self, Unit};
 use super::reasons::{self, Told, is_nothing};
-use super::{Assumption, Criterion, Milestone, Plan, PlanError, PlannedDiff, evidence, paths};
+use super::{
+    Assumption, Criterion, Milestone, Plan, PlanError, PlannedDiff, UnreadLine, evidence, paths,
+};
 
 type Object = Map<String, Value>;
 
@@ -46,11 +48,20 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
         decisions: decisions(both(&["decision_log", "decisions", "key_decisions"])),
         assumptions: assumptions(both(&["assumptions", "key_assumptions"])),
         loose_diffs: diffs(object),
+        unread: unread(object),
         ..Plan::default()
     })
 }
 
-const MILESTONES: [&str; 2] = ["milestones", "phases"];
+const MILESTONES: [&str; 5] = ["milestones", "phases", "stages", "steps", "tasks"];
+
+/// Returns the fields with milestones, phases or steps that are not read because another field has
+/// them.
+fn unread(object: &Object) -> Vec<UnreadLine> {
+    let has_some = |name: &&&str| !entries(get(object, &[**name])).is_empty();
+    let beside = MILESTONES.iter().filter(has_some).skip(1);
+    beside.map(|name| UnreadLine { text: (*name).to_owned(), line: 0 }).collect()
+}
 
 /// The parser's own words without the place, which is told beside them.
 fn why(error: &serde_json::Error) -> String {

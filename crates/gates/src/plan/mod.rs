@@ -12,8 +12,11 @@ mod paths;
 mod reasons;
 
 use std::collections::HashSet;
+use std::fmt;
 
 use patch::FilePatch;
+
+use crate::quote::quoted;
 
 pub(crate) use markdown::fences;
 pub(crate) use paths::is_pattern;
@@ -39,6 +42,8 @@ pub struct Plan {
     pub headings: Vec<Heading>,
     /// Its blocks of code, diffs among them.
     pub fences: Vec<Fence>,
+    /// The lines that look like a milestone, phase or step and were not read as one.
+    pub unread: Vec<UnreadLine>,
     /// Whether it is Markdown, so that lines of it can be told to people. Of values in JSON the
     /// line is not known, and is 0.
     pub is_markdown: bool,
@@ -236,6 +241,26 @@ pub struct Heading {
     pub text: String,
     /// Where it stands, from 1.
     pub line: u32,
+}
+
+/// A line of a plan that looks like a milestone, phase or step and was not read as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadLine {
+    /// What it says, without marks.
+    pub text: String,
+    /// Where it stands, from 1; 0 in JSON.
+    pub line: u32,
+}
+
+impl fmt::Display for UnreadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = quoted(&self.text);
+        match self.line {
+            0 => write!(f, "{text} of the plan")?,
+            line => write!(f, "{text} (line {line} of the plan)")?,
+        }
+        f.write_str(" looks like a milestone, phase or step and was not read as one")
+    }
 }
 
 /// A block of code in Markdown.

@@ -66,12 +66,38 @@ fn with_word(text: &str) -> Option<Named> {
     let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
     let unit = Unit::of_word(&text[..end]).filter(|_| !text[..end].ends_with(['s', 'S']))?;
     let rest = text[end..].trim_start();
-    if let Some((id, after)) = number(rest, unit) {
+    let rest = rest.strip_prefix('#').unwrap_or(rest);
+    if let Some((id, after)) = number(rest, unit).or_else(|| spelt_number(rest, unit)) {
         return Some(Named { unit, id: Some(id), title: title(after) });
     }
     // `Task: X` is as often what a whole plan is called.
     let is_titled = unit <= Unit::Phase && rest.starts_with([':', '–', '—']);
     is_titled.then(|| Named { unit, id: None, title: title(rest) })
+}
+
+/// Numbers as they are spelt; the place of a word, from 1, is what it means.
+const SPELT: [[&str; 2]; 12] = [
+    ["one", "I"],
+    ["two", "II"],
+    ["three", "III"],
+    ["four", "IV"],
+    ["five", "V"],
+    ["six", "VI"],
+    ["seven", "VII"],
+    ["eight", "VIII"],
+    ["nine", "IX"],
+    ["ten", "X"],
+    ["eleven", "XI"],
+    ["twelve", "XII"],
+];
+
+/// Reads a number that is spelt, `two`, or Roman, `II`, and returns what follows it.
+fn spelt_number(text: &str, unit: Unit) -> Option<(String, &str)> {
+    let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let is_it = |[spelt, roman]: &[&str; 2]| word.eq_ignore_ascii_case(spelt) || word == *roman;
+    let place = SPELT.iter().position(is_it)?;
+    Some((format!("{}{}", unit.letter(), place + 1), rest))
 }
 
 /// Reads `M1: X`, which needs its mark: `M1 Max support` is about something else.

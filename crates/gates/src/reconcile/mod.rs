@@ -29,6 +29,9 @@ pub use text::text;
 pub struct Reconciliation {
     /// Milestone by milestone, in the order of the plan.
     pub milestones: Vec<MilestoneResult>,
+    /// Lines of the plan that look like a milestone and were not read as one, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
 }
 
 /// What became of a milestone.
@@ -199,11 +202,13 @@ impl MilestoneResult {
 }
 
 impl Reconciliation {
-    /// Says whether everything was reached that the plan says. A plan without milestones, or with
-    /// one that says nothing of when it is reached, was not.
+    /// Returns true if everything was reached that the plan says. A plan without milestones, with one
+    /// that says nothing of when it is reached, or with one that was not read, was not.
     pub fn passes(&self) -> bool {
         let is_satisfied = |milestone: &MilestoneResult| milestone.status == Status::Satisfied;
-        !self.milestones.is_empty() && self.milestones.iter().all(is_satisfied)
+        !self.milestones.is_empty()
+            && self.unread.is_empty()
+            && self.milestones.iter().all(is_satisfied)
     }
 }
 
@@ -256,7 +261,8 @@ pub fn reconcile(
             diffs: diffs(milestone, tree),
         }
     });
-    Reconciliation { milestones: results.collect() }
+    let unread = plan.unread.iter().map(ToString::to_string).collect();
+    Reconciliation { milestones: results.collect(), unread }
 }
 
 fn by_code(criterion: &Criterion, reading: &Reading, lookup: &Lookup<'_>) -> CriterionResult {

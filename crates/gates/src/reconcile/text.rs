@@ -20,7 +20,10 @@ pub fn text(reconciliation: &Reconciliation) -> String {
             out += &diff_line(diff);
         }
     }
-    if !reconciliation.milestones.is_empty() {
+    for unread in &reconciliation.unread {
+        out += &format!("- NOT_READ: {}\n", short(unread));
+    }
+    if !reconciliation.milestones.is_empty() || !reconciliation.unread.is_empty() {
         out.push('\n');
     }
     out + if reconciliation.passes() { "RESULT: PASS\n" } else { "RESULT: FAIL\n" }

@@ -74,7 +74,11 @@ pub(super) fn look_at_ids(subject: &Subject<'_>, _: &Scope) -> Seen {
                 first.insert(&milestone.id, milestone);
             }
         }
-        Seen::under("Milestones share an id", twice)
+        let unread = plan.unread.iter().map(ToString::to_string).collect();
+        match Seen::under("Milestones share an id", twice) {
+            Seen::Holds => Seen::under("Parts of the plan are not read", unread),
+            seen @ (Seen::Fails(_) | Seen::Unseen(_)) => seen,
+        }
     })
 }
 

@@ -13,7 +13,7 @@ mod outline;
 mod tables;
 mod walk;
 
-use super::{Fence, Heading, Milestone, Plan, PlanError};
+use super::{Fence, Heading, Milestone, Plan, PlanError, UnreadLine};
 use blocks::{Block, Kind};
 pub(super) use depth::MAX_NESTED;
 
@@ -23,13 +23,14 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
         return Err(PlanError::TooDeep { name: name.to_owned(), line });
     }
     let document = blocks::read(text);
-    let sections = outline::milestones(&document.blocks);
+    let outline::Outline { sections, unread } = outline::outline(&document.blocks);
     let milestones = sections.iter().map(|section| milestone(text, &document.blocks, section));
     let mut plan = Plan {
         text: text.to_owned(),
         milestones: milestones.collect(),
         links: document.links,
         fences: document.fences,
+        unread: unread.into_iter().filter_map(|at| unread_line(document.blocks.get(at)?)).collect(),
         headings: document.blocks.iter().filter_map(heading).collect(),
         is_markdown: true,
         ..Plan::default()
@@ -52,6 +53,11 @@ fn heading(block: &Block) -> Option<Heading> {
     let Kind::Heading(level) = block.kind else { return None };
     let text = block.text();
     Some(Heading { level, text: text.replace('`', ""), line: block.line })
+}
+
+fn unread_line(block: &Block) -> Option<UnreadLine> {
+    let line = block.lines.first()?;
+    Some(UnreadLine { text: line.text.trim().to_owned(), line: block.line })
 }
 
 fn milestone(text: &str, blocks: &[Block], section: &outline::Section) -> Milestone {

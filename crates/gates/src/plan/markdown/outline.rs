@@ -1,4 +1,4 @@
-//! Which headings are milestones: [`milestones`].
+//! Which headings and bold lines are milestones, and which look like one and are none: [`outline`].
 
 use super::super::names::{self, Unit};
 use super::blocks::{Block, Kind};
@@ -17,12 +17,20 @@ pub(super) struct Section {
 }
 
 /// A heading that may be one of a milestone.
+#[derive(Clone)]
 struct Candidate {
     unit: Unit,
     id: Option<String>,
     title: String,
     block: usize,
     level: u8,
+}
+
+impl Candidate {
+    /// Returns its number, where it has one.
+    fn number(&self) -> Option<u32> {
+        self.id.as_deref()?.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()
+    }
 }
 
 /// How deep a line counts that is bold and stands alone.
@@ -37,9 +45,39 @@ const ASIDES: [&str; 10] = [
     "milestone dependencies", "order", "sequence",
 ];
 
-/// Gives the milestones, in order.
-pub(super) fn milestones(blocks: &[Block]) -> Vec<Section> {
-    let mut found = named(blocks, heading);
+/// The milestones of a plan.
+#[derive(Debug)]
+pub(super) struct Outline {
+    /// Those that are read, in order.
+    pub(super) sections: Vec<Section>,
+    /// The blocks that look like a milestone, phase or step and are neither read as one nor a part of
+    /// one, in order.
+    pub(super) unread: Vec<usize>,
+}
+
+/// Finds the milestones of a plan.
+pub(super) fn outline(blocks: &[Block]) -> Outline {
+    let headed = named(blocks, heading);
+    let bold = named(blocks, bold);
+    let chosen = chosen(blocks, &headed, &bold);
+    let mut others: Vec<Candidate> = headed;
+    others.extend(bold);
+    others.extend(numbered(blocks));
+    others.retain(|one| chosen.iter().all(|candidate| candidate.block != one.block));
+    others.sort_by_key(|candidate| candidate.block);
+    others.dedup_by_key(|candidate| candidate.block);
+    let (found, mut unread) = place(blocks, chosen, others);
+    let sections = sections(blocks, found);
+    unread.extend(unnamed(blocks, &sections));
+    unread.extend(mentioned(blocks, &sections));
+    unread.sort_unstable();
+    unread.dedup();
+    Outline { sections, unread }
+}
+
+/// Returns the candidates of the kind that the plan uses, with the unit that counts most.
+fn chosen(blocks: &[Block], headed: &[Candidate], bold: &[Candidate]) -> Vec<Candidate> {
+    let mut found = headed.to_vec();
     let titled = below_a_title(blocks);
     let unit = |candidates: &[Candidate]| candidates.iter().map(|candidate| candidate.unit).min();
     let are_the_same = titled
@@ -49,7 +87,7 @@ pub(super) fn milestones(blocks: &[Block]) -> Vec<Section> {
         found = titled;
     }
     if found.is_empty() {
-        found = named(blocks, bold);
+        found = bold.to_vec();
     }
     if found.is_empty() {
         found = named(blocks, item);
@@ -57,7 +95,116 @@ pub(super) fn milestones(blocks: &[Block]) -> Vec<Section> {
     // A plan in phases that have milestones is one of milestones.
     let unit = unit(&found);
     found.retain(|candidate| Some(candidate.unit) == unit);
-    sections(blocks, found)
+    found
+}
+
+/// Puts candidates of other kinds and units beside those that were chosen. One around a milestone holds
+/// it, one inside of a milestone is a part of it, and any other is a milestone of its own. Parts that do
+/// not begin with the first look like milestones that follow, and are returned as unread.
+fn place(
+    blocks: &[Block],
+    chosen: Vec<Candidate>,
+    others: Vec<Candidate>,
+) -> (Vec<Candidate>, Vec<usize>) {
+    let (mut found, mut unread) = (chosen, Vec::new());
+    let mut last_part: Option<(usize, u8)> = None;
+    for other in others {
+        let to = end_of(blocks, other.block, other.level);
+        if found.iter().any(|one| other.block < one.block && one.block < to) {
+            continue;
+        }
+        let around = found.iter().rev().find(|one| one.block < other.block).filter(|one| {
+            other.block < end_of(blocks, one.block, one.level) && one.level < other.level
+        });
+        match around {
+            Some(around) if other.unit != around.unit || other.id.is_none() => {
+                let is_first = last_part != Some((around.block, other.level));
+                last_part = Some((around.block, other.level));
+                if is_first && other.number().is_some_and(|number| number > 1) {
+                    unread.push(other.block);
+                }
+            }
+            Some(_) | None => {
+                let at = found.partition_point(|one| one.block < other.block);
+                found.insert(at, other);
+            }
+        }
+    }
+    (found, unread)
+}
+
+/// Returns the first block after a heading that is not below it.
+fn end_of(blocks: &[Block], from: usize, level: u8) -> usize {
+    let below = blocks.get(from + 1..).unwrap_or_default();
+    let ends = |block: &Block| heading(block).is_some_and(|(other, _)| other <= level);
+    from + 1 + below.iter().position(ends).unwrap_or(below.len())
+}
+
+/// Takes headings with a number and acceptance criteria: `## 2. The parser`.
+fn numbered(blocks: &[Block]) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let Some((level, text)) = heading(block) else { continue };
+        let title = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let title = title.strip_prefix(['.', ')']).filter(|_| title.len() < text.len());
+        let Some(title) = title.filter(|title| title.starts_with(' ')).map(str::trim) else {
+            continue;
+        };
+        if labels::topic_of_heading(title).is_none() && has_criteria(blocks, at, level) {
+            let (unit, title) = (Unit::Milestone, title.to_owned());
+            found.push(Candidate { unit, id: None, title, block: at, level });
+        }
+    }
+    found
+}
+
+/// Returns true if acceptance criteria are announced right below a heading.
+fn has_criteria(blocks: &[Block], at: usize, level: u8) -> bool {
+    let below = blocks.get(at + 1..end_of(blocks, at, level)).unwrap_or_default();
+    below.iter().any(|block| match block.kind {
+        Kind::Heading(_) => labels::topic(&block.text()) == Some(Topic::Criteria),
+        Kind::Paragraph | Kind::Item { .. } => block.lines.iter().any(|line| {
+            labels::label(line).is_some_and(|label| label.topic == Some(Topic::Criteria))
+        }),
+        Kind::Table { .. } | Kind::Code { .. } => false,
+    })
+}
+
+/// Finds headings of another name outside of all milestones that have acceptance criteria of their own:
+/// `## Sprint 2`.
+fn unnamed(blocks: &[Block], sections: &[Section]) -> Vec<usize> {
+    if sections.is_empty() {
+        return Vec::new();
+    }
+    let is_read = |at: usize| sections.iter().any(|one| one.from <= at && at < one.to);
+    let mut found: Vec<usize> = Vec::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let Some((level, text)) = heading(block).filter(|_| !is_read(at)) else { continue };
+        let to = end_of(blocks, at, level);
+        let holds_one = sections.iter().any(|one| at < one.from && one.from < to);
+        let is_known = labels::topic_of_heading(text).is_some() || title_of(text).is_some();
+        if !holds_one && !is_known && has_criteria(blocks, at, level) {
+            found.push(at);
+        }
+    }
+    found
+}
+
+/// Finds paragraphs that begin a line with the bold name of a milestone that is not read.
+fn mentioned(blocks: &[Block], sections: &[Section]) -> Vec<usize> {
+    let is_read = |id: &str| sections.iter().any(|section| section.id == id);
+    let names_another = |block: &&Block| {
+        matches!(block.kind, Kind::Paragraph)
+            && block.lines.iter().any(|line| {
+                let lead = line.text.get(..line.lead).unwrap_or_default();
+                let named = names::of_heading(lead).filter(|named| named.unit <= Unit::Phase);
+                let id = named.and_then(|named| named.id);
+                id.is_some_and(|id| !is_read(&id))
+            })
+    };
+    let is_start = |at: usize| sections.iter().any(|section| section.from == at);
+    let found = blocks.iter().enumerate().filter(|(_, block)| names_another(block));
+    found.map(|(at, _)| at).filter(|at| !is_start(*at)).collect()
 }
 
 fn named(blocks: &[Block], level_of: fn(&Block) -> Option<(u8, &str)>) -> Vec<Candidate> {
