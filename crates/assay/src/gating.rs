@@ -14,7 +14,7 @@ use assay_gates::bar::Bar;
 use assay_gates::beside::MadeFrom;
 use assay_gates::command::CommandVerifier;
 use assay_gates::gate::{Gate, GateError};
-use assay_gates::keep::Keep;
+use assay_gates::keep::{Keep, KeepError, Lost};
 use assay_gates::model::ModelJudge;
 use assay_gates::phase::Phase;
 use assay_gates::plan::{self, Plan};
@@ -147,17 +147,18 @@ impl Opened {
         Opened::open(asked, place, wanted, None).context(UNKNOWN)
     }
 
-    /// Opens a gate whose list is to be made, in place of one that may be there.
-    pub(crate) fn for_a_list(asked: Asked<'_>) -> anyhow::Result<Opened> {
+    /// Opens a gate whose list is to be made, in place of one that may be there or was lost.
+    pub(crate) fn for_a_list(asked: Asked<'_>, lost: Lost) -> anyhow::Result<Opened> {
         let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
         if asked.state_dir.is_none() {
             // What is kept there is none of git's business.
             place.kind.make()?;
         }
-        let before = match place.keep.is_there() {
-            true => place.keep.read().map_err(GateError::from)?.beside.made_from,
-            false => MadeFrom::default(),
+        let before = match (place.keep.read_if_any(), lost) {
+            (Err(KeepError::Deleted { .. }), Lost::Release) => None,
+            (before, Lost::Release | Lost::Refuse) => before.map_err(GateError::from)?,
         };
+        let before = before.map(|state| state.beside.made_from).unwrap_or_default();
         let wanted = wanted(asked, &place, before)?;
         Opened::open(asked, place, wanted, None)
     }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::attempt::LoopState;
+use crate::beside::{Checklist, ReleasedItem};
 use crate::guide::Instruction;
 use crate::item::{Item, Severity, Verified};
 use crate::phase::Phase;
@@ -54,7 +55,7 @@ pub struct GateAnswer {
     phase: Phase,
     status: PassOrFail,
     outcome: OutcomeWord,
-    /// Why a person decides.
+    /// Why a person decides, or why the list is not the whole of what is to be verified.
     reasons: Vec<String>,
     iteration: u32,
     loop_state: LoopState,
@@ -66,6 +67,22 @@ pub struct GateAnswer {
     retired: Vec<String>,
     /// The items that nobody saw this time.
     unseen: Vec<UnseenItem>,
+    /// Which items the list began with.
+    checklist: Checklist,
+    /// Items of earlier lists that a person let go of.
+    released: Vec<ReleasedAnswer>,
+    /// Where the list was not as it had been recorded, in words.
+    altered: Vec<String>,
+}
+
+/// An item of an earlier list that a person let go of.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ReleasedAnswer {
+    id: String,
+    check: String,
+    finding: Option<String>,
+    reason: String,
+    by: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -82,6 +99,7 @@ enum OutcomeWord {
     Fail,
     Open,
     Empty,
+    Incomplete,
     HandedOver,
 }
 
@@ -138,6 +156,8 @@ pub struct GuideAnswer {
 struct GuidedItem {
     id: String,
     check: String,
+    /// What is wrong, in a few words.
+    title: String,
     scope: String,
     fix: String,
     include: Vec<String>,
@@ -176,6 +196,7 @@ impl GateAnswer {
             Outcome::Fail => (OutcomeWord::Fail, Vec::new()),
             Outcome::Open => (OutcomeWord::Open, Vec::new()),
             Outcome::Empty => (OutcomeWord::Empty, Vec::new()),
+            Outcome::Incomplete(reasons) => (OutcomeWord::Incomplete, reasons.clone()),
             Outcome::HandedOver(reasons) => (OutcomeWord::HandedOver, reasons.clone()),
         };
         GateAnswer {
@@ -197,6 +218,9 @@ impl GateAnswer {
             added: Vec::new(),
             retired: Vec::new(),
             unseen: Vec::new(),
+            checklist: standing.checklist,
+            released: standing.released.iter().map(ReleasedAnswer::of).collect(),
+            altered: standing.altered.clone(),
         }
     }
 
@@ -210,6 +234,13 @@ impl GateAnswer {
             unseen: unseen.collect(),
             ..GateAnswer::of(phase, &gate.standing)
         }
+    }
+}
+
+impl ReleasedAnswer {
+    fn of(item: &ReleasedItem) -> ReleasedAnswer {
+        let ReleasedItem { id, check, finding, reason, by } = item.clone();
+        ReleasedAnswer { id: id.to_string(), check, finding, reason, by }
     }
 }
 
@@ -243,6 +274,7 @@ impl GuideAnswer {
         let item = |instruction: &Instruction| GuidedItem {
             id: instruction.id.to_string(),
             check: instruction.check.clone(),
+            title: instruction.title.clone(),
             scope: instruction.scope.to_string(),
             fix: instruction.fix.clone(),
             include: instruction.include.iter().map(ToString::to_string).collect(),

@@ -13,11 +13,28 @@ pub struct Bar {
     pub ceiling: u32,
     /// How often an item may fail before no more is asked of whoever fixes it.
     pub fails_per_item: u32,
+    /// Whether a list without the built-in checklist can pass.
+    pub built_in: BuiltIn,
+}
+
+/// Whether the built-in checklist has to be on a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuiltIn {
+    /// A list without it never passes.
+    Required,
+    /// A list without it passes, and says that it was left out.
+    Optional,
 }
 
 impl Bar {
     /// Everything blocks twice, what should hold four times, what must hold always.
-    pub const SEED: Bar = Bar { may_until: 2, should_until: 4, ceiling: 8, fails_per_item: 5 };
+    pub const SEED: Bar = Bar {
+        may_until: 2,
+        should_until: 4,
+        ceiling: 8,
+        fails_per_item: 5,
+        built_in: BuiltIn::Required,
+    };
 
     /// Everything blocks always.
     pub const STRICT: Bar = Bar { may_until: u32::MAX, should_until: u32::MAX, ..Bar::SEED };

@@ -1,20 +1,21 @@
 //! What a gate keeps beside its list, `qr-{phase}.state.json`: [`Beside`].
 //!
-//! The list says what came of each item; here stands what that is worth: how much depends on it,
-//! which content it was seen on, how often it failed. What stands here about an item that is not on
-//! the list says nothing, so this is always written before the list.
+//! People and agents may write the list; this file is sealed, so it decides. It has each item as it
+//! was listed and what came of it, how much depends on it, which content it was seen on and on which
+//! contents it failed. Where the list differs, [`crate::record`] takes the worse of the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::attempt::Reviewed;
 use crate::digest::Digest;
-use crate::item::{ItemId, Severity};
+use crate::item::{ItemId, Severity, Verified};
 use crate::phase::Phase;
 
 /// The form that is read and written.
-const SCHEMA_VERSION: &str = "1.0";
+const SCHEMA_VERSION: &str = "2.0";
 
 /// What is kept beside a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +32,32 @@ pub struct Beside {
     /// The contents on which whole verifications failed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failed: BTreeSet<Digest>,
-    /// What belongs to the items.
+    /// What belongs to the items, also to those that came off the list.
     pub items: BTreeMap<ItemId, Note>,
+    /// Items of earlier lists that a person let go of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub released: Vec<ReleasedItem>,
+    /// The list file that was written over last. One that is still there was not written over, since a
+    /// process died or the disk failed in between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_over: Option<Digest>,
+}
+
+/// An item that is on the list no more because a person said so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleasedItem {
+    /// Its name.
+    pub id: ItemId,
+    /// What was to be verified.
+    pub check: String,
+    /// What had been found, where it had failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+    /// Why the list does without it.
+    pub reason: String,
+    /// Who says so.
+    pub by: String,
 }
 
 /// What a list was made from, so that later steps look at the same.
@@ -48,7 +73,7 @@ pub struct MadeFrom {
 }
 
 /// Which items a list begins with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Checklist {
     /// Those that are built in for the phase.
@@ -72,6 +97,18 @@ pub struct LastVerified {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
+    /// Where it stands on the list, from 0; `None` where it came off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<usize>,
+    /// What it looks at, as it is written on the list.
+    #[serde(default)]
+    pub scope: String,
+    /// What is to be verified, as it is written on the list.
+    #[serde(default)]
+    pub check: String,
+    /// What came of it.
+    #[serde(default)]
+    pub result: Verified,
     /// How much depends on it.
     pub severity: Severity,
     /// Who verifies it.
@@ -83,12 +120,9 @@ pub struct Note {
     /// What was last seen of it, and on which content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<SeenOn>,
-    /// In how many attempts it failed.
-    #[serde(default)]
-    pub fails: u32,
-    /// The content on which the last of them was counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failed_on: Option<Digest>,
+    /// The contents on which it failed. Content that comes back is in here once.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub failed_on: BTreeSet<Digest>,
     /// Who lives with it as it is, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Acceptance>,
@@ -96,8 +130,7 @@ pub struct Note {
     pub version: u32,
 }
 
-/// What was seen of an item. The list says the same; a process that dies before it wrote the list
-/// leaves the two apart, and then neither counts.
+/// On which content an item was seen, and whether it held there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeenOn {
@@ -135,15 +168,23 @@ impl Note {
     /// Begins a note.
     pub fn new(severity: Severity) -> Note {
         Note {
+            place: None,
+            scope: String::new(),
+            check: String::new(),
+            result: Verified::Todo,
             severity,
             by: None,
             parent: None,
             seen: None,
-            fails: 0,
-            failed_on: None,
+            failed_on: BTreeSet::new(),
             accepted: None,
             version: 1,
         }
+    }
+
+    /// Returns the number of contents on which it failed.
+    pub fn fails(&self) -> u32 {
+        u32::try_from(self.failed_on.len()).unwrap_or(u32::MAX)
     }
 }
 
@@ -152,14 +193,24 @@ impl Beside {
     pub fn new(phase: Phase, made_from: MadeFrom) -> Beside {
         let schema_version = SCHEMA_VERSION.to_owned();
         let (iteration, last) = (1, None);
-        let (failed, items) = (BTreeSet::new(), BTreeMap::new());
-        Beside { schema_version, phase, made_from, iteration, last, failed, items }
+        let (failed, items, released) = (BTreeSet::new(), BTreeMap::new(), Vec::new());
+        Beside {
+            schema_version,
+            phase,
+            made_from,
+            iteration,
+            last,
+            failed,
+            items,
+            released,
+            written_over: None,
+        }
     }
 
-    /// Begins for another list in place of this one. Of the same, the attempts stay counted, so that
-    /// asking for lists never goes on for ever.
+    /// Begins for another list in place of this one. Of the same subject, the attempts stay counted,
+    /// so that asking for lists never goes on for ever.
     pub fn for_another_list(&self, made_from: MadeFrom) -> Beside {
-        let is_same = self.made_from == made_from;
+        let is_same = self.is_about(&made_from);
         let mut another = Beside { made_from, last: None, ..self.clone() };
         if !is_same {
             another.begin_again();
@@ -167,12 +218,39 @@ impl Beside {
         another
     }
 
+    /// Returns the items that are on the list.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = (&ItemId, &Note)> {
+        self.items.iter().filter(|(_, note)| note.place.is_some())
+    }
+
+    /// Returns true if a list that is made from something has the same subject.
+    pub fn is_about(&self, made_from: &MadeFrom) -> bool {
+        self.made_from.plan == made_from.plan && self.made_from.base == made_from.base
+    }
+
+    /// Returns true if the last whole verification passed.
+    pub fn has_passed(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.reviewed == Reviewed::Pass)
+    }
+
+    /// Returns true if something on the list failed, or is to be verified by somebody else than code,
+    /// and the gate was not passed since.
+    pub fn is_owing(&self) -> bool {
+        let owes = |note: &Note| match (&note.result, &note.by) {
+            (Verified::Fail(_), _) => true,
+            (Verified::Todo, by) => !matches!(by, Some(By::Code(_))),
+            (Verified::Pass, _) => false,
+        };
+        !self.has_passed() && self.listed().any(|(_, note)| owes(note))
+    }
+
     /// Begins to count anew.
     pub fn begin_again(&mut self) {
         (self.iteration, self.last) = (1, None);
         self.failed.clear();
+        self.released.clear();
         for note in self.items.values_mut() {
-            (note.fails, note.failed_on) = (0, None);
+            note.failed_on.clear();
         }
     }
 
@@ -180,7 +258,11 @@ impl Beside {
     pub fn read(phase: Phase, text: &str) -> Result<Beside, String> {
         let beside: Beside = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if beside.schema_version != SCHEMA_VERSION {
-            return Err(format!("its schema_version is `{}`", beside.schema_version));
+            return Err(format!(
+                "its schema_version is `{}`, and this version of assay reads \"{SCHEMA_VERSION}\"; \
+                 remove the gate's two files and begin with `assay gate decompose`",
+                beside.schema_version
+            ));
         }
         if beside.phase != phase {
             return Err(format!("its phase is {}", beside.phase));

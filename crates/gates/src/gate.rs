@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use assay_rules::redacted_text;
 
 use crate::bar::Bar;
-use crate::beside::{Beside, By, Checklist, MadeFrom, Note};
+use crate::beside::{Beside, By, Checklist, MadeFrom, Note, ReleasedItem};
 use crate::checks::{self, Seen};
 use crate::digest::Digest;
 use crate::item::{Item, ItemId, Scope, Severity, Verified};
-use crate::keep::{Keep, KeepError};
+use crate::keep::{Keep, KeepError, Lost};
 use crate::list::{List, ListError};
 use crate::phase::Phase;
 use crate::standing::{Standing, judge};
@@ -55,11 +55,22 @@ pub struct Proposed {
 
 /// What becomes of a list that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Earlier {
+pub enum Earlier<'a> {
     /// It stays.
     Stays,
-    /// A new one takes its place.
+    /// A new one takes its place, with what the earlier one still asks for.
     Goes,
+    /// A new one takes its place, and a person lets go of what the earlier one still asks for.
+    Released(&'a Release),
+}
+
+/// A person's word that a list does without items of an earlier one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// Why.
+    pub reason: String,
+    /// Who says so.
+    pub by: String,
 }
 
 /// A list that was asked for.
@@ -69,6 +80,8 @@ pub struct Decomposed {
     pub state: State,
     /// Whether it was there before.
     pub was_there: bool,
+    /// The items of the earlier list that stay on the new one.
+    pub carried: Vec<ItemId>,
 }
 
 /// Why a step of a gate cannot be made.
@@ -91,24 +104,32 @@ impl Gate<'_> {
         &self,
         made_from: MadeFrom,
         proposed: Vec<Proposed>,
-        earlier: Earlier,
+        earlier: Earlier<'_>,
     ) -> Result<Decomposed, GateError> {
         let mut items = match made_from.checklist {
             Checklist::BuiltIn => self.built_in(),
             Checklist::HandedIn => Vec::new(),
         };
         items.extend(proposed);
-        let mut was_there = false;
-        let state = self.keep.replace(|before| match (earlier, before) {
+        let (release, lost) = match earlier {
+            Earlier::Released(release) => (Some(release), Lost::Release),
+            Earlier::Stays | Earlier::Goes => (None, Lost::Refuse),
+        };
+        let (mut was_there, mut carried) = (false, Vec::new());
+        let state = self.keep.replace(lost, |before| match (earlier, before) {
             (Earlier::Stays, Some(before)) => {
                 was_there = true;
                 Ok(before.clone())
             }
-            (Earlier::Goes | Earlier::Stays, before) => {
-                self.listed(before, made_from, items).map_err(GateError::from)
+            (Earlier::Goes | Earlier::Stays | Earlier::Released(_), before) => {
+                let mut state = self.listed(before, made_from, items, release)?;
+                if let Some(before) = before {
+                    carried = self.carry(before, &mut state, release);
+                }
+                Ok::<_, GateError>(state)
             }
         })?;
-        Ok(Decomposed { state, was_there })
+        Ok(Decomposed { state, was_there, carried })
     }
 
     /// Writes down what somebody saw who is not asked by us.
@@ -190,7 +211,8 @@ impl Gate<'_> {
     pub(crate) fn with<T>(&self, digests: &Digests, work: impl FnOnce(Content<'_>) -> T) -> T {
         let part = |item: &Item| self.subject.part(self.phase, item);
         let Digests { whole, attempt } = digests;
-        work(Content { whole, attempt, part: &part })
+        let unread = self.subject.unread();
+        work(Content { whole, attempt, part: &part, unread: &unread })
     }
 
     /// Gives the items that are built in for what there is to look at.
@@ -209,19 +231,20 @@ impl Gate<'_> {
         items.collect()
     }
 
-    /// Makes a list of items. One that was there before keeps its name and how often it failed; the
-    /// attempts that were made stay counted.
+    /// Makes a list of items. One that was there before keeps its name, its failure and how often it
+    /// failed; the attempts that were made stay counted.
     fn listed(
         &self,
         before: Option<&State>,
         made_from: MadeFrom,
         items: Vec<Proposed>,
+        release: Option<&Release>,
     ) -> Result<State, ListError> {
         let beside = match before {
             Some(before) => before.beside.for_another_list(made_from),
             None => Beside::new(self.phase, made_from),
         };
-        let mut state = State { list: List::new(self.phase), beside };
+        let mut state = State { list: List::new(self.phase), beside, altered: Vec::new() };
         let known = before.map(known).unwrap_or_default();
         let mut number = state.next_number();
         for proposed in items {
@@ -229,10 +252,68 @@ impl Gate<'_> {
             let same =
                 known.get(&place).filter(|(_, by)| *by == proposed.by).map(|(id, _)| id.clone());
             let same = same.filter(|id| state.list.get(id).is_none());
-            add(&mut state, proposed, same, &mut number)?;
+            let earlier = before.and_then(|before| before.list.get(proposed.id.as_ref()?));
+            if let Some(earlier) = earlier.filter(|earlier| !is_item(earlier, &proposed)) {
+                if release.is_none() {
+                    return Err(ListError::AnotherItem(earlier.id.clone()));
+                }
+                state.beside.items.remove(&earlier.id);
+            }
+            let id = add(&mut state, proposed, same, &mut number)?;
+            if let Some(failed) = before.and_then(|before| before.list.get(&id)) {
+                let is_failed = matches!(failed.result, Verified::Fail(_));
+                let is_same = state.list.get(&id).is_some_and(|item| item.check == failed.check);
+                if is_failed && is_same {
+                    state.list.settle(&id, failed.result.clone());
+                }
+            }
         }
         Ok(state)
     }
+
+    /// Puts the items of an earlier list on a new one that lacks them, or has a person let go of them.
+    /// Returns those that were put there.
+    fn carry(&self, before: &State, state: &mut State, release: Option<&Release>) -> Vec<ItemId> {
+        let is_new_work =
+            before.beside.has_passed() && !before.beside.is_about(&state.beside.made_from);
+        let is_owed = |item: &&Item| {
+            let is_failed = matches!(item.result, Verified::Fail(_));
+            match before.note(&item.id).by {
+                Some(By::Code(_)) => is_failed && !self.may_retire(&item.scope),
+                // The configuration says which commands are asked.
+                Some(By::Command(_)) => false,
+                None => true,
+            }
+        };
+        let is_left = |item: &&Item| state.list.get(&item.id).is_none_or(|now| !is_same(now, item));
+        let owed = before.list.items().filter(is_left).filter(is_owed);
+        let owed: Vec<Item> = owed.filter(|_| !is_new_work).cloned().collect();
+        if let Some(Release { reason, by }) = release {
+            state.beside.released.extend(owed.into_iter().map(|item| ReleasedItem {
+                id: item.id,
+                check: item.check,
+                finding: match item.result {
+                    Verified::Fail(finding) => Some(finding),
+                    Verified::Todo | Verified::Pass => None,
+                },
+                reason: reason.clone(),
+                by: by.clone(),
+            }));
+            return Vec::new();
+        }
+        let ids = owed.iter().map(|item| item.id.clone()).collect();
+        owed.into_iter().for_each(|item| state.list.put(item));
+        ids
+    }
+}
+
+/// Returns true if an item and one that is proposed look for the same.
+fn is_item(item: &Item, proposed: &Proposed) -> bool {
+    item.scope == proposed.scope && item.check == proposed.check
+}
+
+fn is_same(one: &Item, other: &Item) -> bool {
+    one.scope == other.scope && one.check == other.check
 }
 
 /// Puts an item on a list, under a name that it had before if there is one.
@@ -253,6 +334,8 @@ pub(crate) fn add(
     }
     state.list.add(Item { id: id.clone(), scope, check, result: Verified::Todo })?;
     let earlier = state.beside.items.get(&id).cloned().unwrap_or_else(|| Note::new(severity));
+    // An item that is listed anew is graded no lower than it was.
+    let severity = severity.max(earlier.severity);
     let note = Note { severity, by, parent, seen: None, ..earlier };
     state.beside.items.insert(id.clone(), note);
     Ok(id)

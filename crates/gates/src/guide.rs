@@ -5,6 +5,7 @@ use crate::checks;
 use crate::item::{ItemId, Scope, Verified};
 use crate::standing::{Standing, Stands};
 use crate::state::State;
+use crate::text::write::headline;
 use crate::verify::GONE;
 
 /// What is to be done about an item.
@@ -14,6 +15,8 @@ pub struct Instruction {
     pub id: ItemId,
     /// What was verified.
     pub check: String,
+    /// What is wrong, in a few words.
+    pub title: String,
     /// Where to look.
     pub scope: Scope,
     /// What was found, and what is to be done.
@@ -40,7 +43,8 @@ pub fn instructions(state: &State, standing: &Standing) -> Vec<Instruction> {
             // What was found says where; what is to be done follows, and ends with what it includes.
             let fix = format!("{} {what}", finding.trim()).trim().to_owned();
             let (id, check) = (line.item.id.clone(), line.item.check.clone());
-            Some(Instruction { id, check, scope: line.item.scope.clone(), fix, include })
+            let (title, scope) = (headline(&line.item), line.item.scope.clone());
+            Some(Instruction { id, check, title, scope, fix, include })
         })
         .collect()
 }

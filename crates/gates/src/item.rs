@@ -22,9 +22,11 @@ pub struct Item {
 }
 
 /// What is known of an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Verified {
     /// Nobody looked, or what was looked at has changed since.
+    #[default]
     Todo,
     /// It holds.
     Pass,

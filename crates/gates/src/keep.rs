@@ -1,8 +1,8 @@
 //! Where a gate's state lies: [`Keep`] reads and changes it, one writer at a time.
 //!
-//! Two files change together, and a process can die between them. What stands beside the list says
-//! nothing about items that are not on it or were not settled there, so it is written first: with
-//! the list as it was before, the gate is as it was before.
+//! Two files change together, and a process can die between them. What stands beside the list decides
+//! ([`crate::record`]), so it is written first: with the list as it was before, the gate is as it was
+//! before or as it became.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use assay_change::state::{Held, Kind, StateError};
 use assay_store::disk::{self, DiskError, Lock, Sure};
 
 use crate::beside::{Beside, MadeFrom};
+use crate::digest::{Digest, Digester};
 use crate::item::Verified;
 use crate::list::List;
 use crate::phase::Phase;
@@ -21,6 +22,18 @@ const LONGEST: usize = 32 << 20;
 
 /// How the names of files end that only assay writes.
 const SEALED: &str = ".state.json";
+
+/// The label of a sealed file whose gate was not passed: the file is missed where it is gone.
+const OWING: &str = "owing";
+
+/// What happens where the files of a gate that was not passed were deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// Nothing is made in their place.
+    Refuse,
+    /// A person lets go of what they said.
+    Release,
+}
 
 /// Where the state of one gate lies.
 #[derive(Debug, Clone)]
@@ -42,6 +55,17 @@ pub enum KeepError {
         /// What it would be about.
         phase: Phase,
         /// Where it would lie.
+        path: PathBuf,
+    },
+    /// It was deleted, and what it said is missed.
+    #[error(
+        "`{path}` was deleted while its gate was not passed, so what had failed is not known; put the \
+         file back, or begin anew with `assay gate decompose --phase {phase} --again --reason TEXT`"
+    )]
+    Deleted {
+        /// What it was about.
+        phase: Phase,
+        /// Where it lay.
         path: PathBuf,
     },
     /// It cannot be made sense of.
@@ -86,10 +110,23 @@ impl Keep {
         self.list_path().exists()
     }
 
+    /// Returns true if there is a list, or there was one and the gate was not passed.
+    pub fn is_known(&self) -> bool {
+        let is_labelled = || self.kind.label(&self.sealed()).map_or(true, |label| label.is_some());
+        self.is_there() || self.beside_path().exists() || is_labelled()
+    }
+
     /// Reads the state.
     pub fn read(&self) -> Result<State, KeepError> {
-        if !self.is_there() {
-            return Err(self.missing());
+        let is_listed = self.is_there();
+        self.read_if_any()?.filter(|_| is_listed).ok_or_else(|| self.missing())
+    }
+
+    /// Reads the state; `None` where there is none. Without a list, the items are those that were
+    /// recorded beside it.
+    pub fn read_if_any(&self) -> Result<Option<State>, KeepError> {
+        if !self.folder.exists() && !self.is_known() {
+            return Ok(None);
         }
         // Where nothing can be written nobody else writes either.
         let _lock = self.lock().ok();
@@ -108,24 +145,28 @@ impl Keep {
         }
         let _lock = self.lock().map_err(KeepError::from)?;
         let mut held = self.hold()?;
-        let before = self.load()?;
+        let before = self.load()?.ok_or_else(|| self.missing())?;
         let mut after = before.clone();
         let given = change(&mut after)?;
-        self.store(&mut held, Some(&before), &after)?;
+        self.store(&mut held, Some(&before), &mut after)?;
         Ok(given)
     }
 
     /// Writes a state where there is none, or in place of the one that is there.
     pub fn replace<E: From<KeepError>>(
         &self,
+        lost: Lost,
         make: impl FnOnce(Option<&State>) -> Result<State, E>,
     ) -> Result<State, E> {
         disk::make_folder(&self.folder).map_err(KeepError::from)?;
         let _lock = self.lock().map_err(KeepError::from)?;
         let mut held = self.hold()?;
-        let before = if self.is_there() { Some(self.load()?) } else { None };
-        let after = make(before.as_ref())?;
-        self.store(&mut held, before.as_ref(), &after)?;
+        let before = match (self.load(), lost) {
+            (Err(KeepError::Deleted { .. }), Lost::Release) => None,
+            (before, Lost::Release | Lost::Refuse) => before?,
+        };
+        let mut after = make(before.as_ref())?;
+        self.store(&mut held, before.as_ref(), &mut after)?;
         Ok(after)
     }
 
@@ -171,47 +212,77 @@ impl Keep {
 
     /// Keeps other processes from what stands beside the list. Fails if that has no authority.
     fn hold(&self) -> Result<Held, KeepError> {
-        Ok(self.kind.hold(&format!("qr-{}{SEALED}", self.phase))?)
+        Ok(self.kind.hold(&self.sealed())?)
     }
 
-    fn load(&self) -> Result<State, KeepError> {
-        let path = self.list_path();
-        let text = text_of(&path)?.ok_or_else(|| self.missing())?;
-        let list =
-            List::read(self.phase, &text).map_err(|error| unreadable(&path, error.to_string()))?;
-        let path = self.beside_path();
-        let beside = match text_of(&path)? {
-            Some(text) => Beside::read(self.phase, &text).map_err(|why| unreadable(&path, why))?,
-            // Somebody wrote the list by hand, and nobody has verified it yet.
-            None if list.items().all(|item| item.result == Verified::Todo) => {
-                Beside::new(self.phase, MadeFrom::default())
-            }
-            None => {
-                return Err(unreadable(
-                    &path,
-                    "it is missing, so nobody knows what was seen".into(),
-                ));
-            }
+    /// Returns the name of the sealed file.
+    fn sealed(&self) -> String {
+        format!("qr-{}{SEALED}", self.phase)
+    }
+
+    fn load(&self) -> Result<Option<State>, KeepError> {
+        let (path, beside_path) = (self.list_path(), self.beside_path());
+        let written = text_of(&path)?;
+        let list = match &written {
+            Some(text) => Some(
+                List::read(self.phase, text)
+                    .map_err(|error| unreadable(&path, error.to_string()))?,
+            ),
+            None => None,
         };
-        Ok(State { list, beside })
+        if let Some(text) = text_of(&beside_path)? {
+            let beside =
+                Beside::read(self.phase, &text).map_err(|why| unreadable(&beside_path, why))?;
+            let list = list.unwrap_or(List::new(self.phase));
+            let is_unfinished =
+                written.is_some() && beside.written_over == written.as_deref().map(digest_of);
+            return Ok(Some(match is_unfinished {
+                true => State::of_unfinished(list, beside),
+                false => State::new(list, beside),
+            }));
+        }
+        if self.kind.label(&self.sealed())?.is_some() {
+            return Err(KeepError::Deleted { phase: self.phase, path: beside_path });
+        }
+        let Some(list) = list else { return Ok(None) };
+        // Somebody wrote the list by hand, and nobody has verified it yet.
+        if list.items().all(|item| item.result == Verified::Todo) {
+            return Ok(Some(State::new(list, Beside::new(self.phase, MadeFrom::default()))));
+        }
+        Err(unreadable(&beside_path, "it is missing, so it is not known what was seen".into()))
     }
 
     fn store(
         &self,
         held: &mut Held,
         before: Option<&State>,
-        after: &State,
+        after: &mut State,
     ) -> Result<(), KeepError> {
-        if before.map(|state| &state.beside) != Some(&after.beside) {
-            held.change()?;
-            let json = after.beside.to_json();
-            disk::write(&self.beside_path(), json.as_bytes(), Sure::OnDisk)?;
+        after.write_down();
+        let path = self.list_path();
+        let written = text_of(&path)?;
+        let json = after.list.to_json();
+        let is_as_written = written.as_deref() == Some(&json)
+            || before.is_some_and(|before| before.altered.is_empty() && before.list == after.list)
+                && written.is_some();
+        if !is_as_written {
+            after.beside.written_over = written.as_deref().map(digest_of);
         }
-        if before.map(|state| &state.list) != Some(&after.list) {
-            disk::write(&self.list_path(), after.list.to_json().as_bytes(), Sure::OnDisk)?;
+        if before.map(|state| &state.beside) != Some(&after.beside) {
+            held.change_labelled(after.beside.is_owing().then_some(OWING))?;
+            let beside = after.beside.to_json();
+            disk::write(&self.beside_path(), beside.as_bytes(), Sure::OnDisk)?;
+        }
+        if !is_as_written {
+            disk::write(&path, json.as_bytes(), Sure::OnDisk)?;
         }
         Ok(())
     }
+}
+
+/// Returns the digest of a list file.
+fn digest_of(text: &str) -> Digest {
+    Digester::default().part(text).finish()
 }
 
 fn text_of(path: &Path) -> Result<Option<String>, KeepError> {

@@ -23,6 +23,7 @@ pub mod phase;
 pub mod plan;
 mod quote;
 pub mod reconcile;
+pub mod record;
 pub mod run;
 pub mod standing;
 pub mod state;

@@ -63,6 +63,12 @@ pub enum ListError {
     /// Two items have one name.
     #[error("duplicate id: `{0}`")]
     DuplicateId(ItemId),
+    /// A name stands for another item on the list that is there.
+    #[error(
+        "`{0}` is the name of another item on the list that is there; choose another id, or let go of \
+         that item with `--reason TEXT`"
+    )]
+    AnotherItem(ItemId),
     /// An item is a part of one that there is not.
     #[error("orphan parent_id: `{child}` is a part of `{parent}`, which is not on the list")]
     Orphan {
@@ -163,6 +169,27 @@ impl List {
     /// Takes items off the list.
     pub fn remove(&mut self, ids: &BTreeSet<ItemId>) {
         self.entries.retain(|entry| !ids.contains(&entry.item.id));
+        self.count_places();
+    }
+
+    /// Puts an item in the place of the one with its name, or at the end.
+    pub(crate) fn put(&mut self, item: Item) {
+        match self.places.get(&item.id).and_then(|place| self.entries.get_mut(*place)) {
+            Some(entry) => entry.item = item,
+            None => {
+                self.places.insert(item.id.clone(), self.entries.len());
+                self.entries.push(Entry { item, also: Map::new() });
+            }
+        }
+    }
+
+    /// Puts the items in order; those with equal keys stay as they are.
+    pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&ItemId) -> K) {
+        self.entries.sort_by_key(|entry| key(&entry.item.id));
+        self.count_places();
+    }
+
+    fn count_places(&mut self) {
         let entries = self.entries.iter().enumerate();
         self.places = entries.map(|(place, entry)| (entry.item.id.clone(), place)).collect();
     }

@@ -104,7 +104,7 @@ pub fn run<W: Work>(
 fn ending(gate: &VerifiedGate, fixing: Fixing) -> Option<Ending> {
     match (&gate.standing.outcome, fixing) {
         (Outcome::Pass, _) => Some(Ending::Passed),
-        (Outcome::Open | Outcome::Empty, _) => Some(Ending::Open),
+        (Outcome::Open | Outcome::Empty | Outcome::Incomplete(_), _) => Some(Ending::Open),
         (Outcome::HandedOver(reasons), _) => Some(Ending::HandedOver(reasons.clone())),
         (Outcome::Fail, Fixing::Nobody) => Some(Ending::Failed),
         (Outcome::Fail, Fixing::Yes) => None,

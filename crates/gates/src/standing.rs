@@ -3,7 +3,8 @@
 //! Nothing of it is ever stored, so that it cannot disagree with the items.
 
 use crate::attempt::{Attempt, LoopState, Reviewed};
-use crate::bar::Bar;
+use crate::bar::{Bar, BuiltIn};
+use crate::beside::{Checklist, ReleasedItem};
 use crate::item::{Item, Severity, Verified};
 use crate::state::{Content, State};
 
@@ -16,6 +17,12 @@ pub struct Standing {
     pub lines: Vec<Line>,
     /// What follows.
     pub outcome: Outcome,
+    /// Which items the list began with.
+    pub checklist: Checklist,
+    /// Items of earlier lists that a person let go of.
+    pub released: Vec<ReleasedItem>,
+    /// Where the list was not as it had been recorded, in words.
+    pub altered: Vec<String>,
 }
 
 /// An item and what it means for the gate.
@@ -64,6 +71,9 @@ pub enum Outcome {
     Open,
     /// There is nothing on the list, so nothing was checked.
     Empty,
+    /// All on the list holds, and the list is not the whole of what is to be verified, for these
+    /// reasons.
+    Incomplete(Vec<String>),
     /// A person has to decide, for these reasons.
     HandedOver(Vec<String>),
 }
@@ -83,7 +93,7 @@ impl Standing {
     pub fn reviewed(&self) -> Option<Reviewed> {
         match self.outcome {
             Outcome::Pass => Some(Reviewed::Pass),
-            Outcome::Empty | Outcome::Open => None,
+            Outcome::Empty | Outcome::Open | Outcome::Incomplete(_) => None,
             Outcome::Fail | Outcome::HandedOver(_) => {
                 let is_whole = self.lines.iter().all(Line::is_settled);
                 is_whole.then_some(Reviewed::NeedsChanges)
@@ -108,19 +118,53 @@ impl Line {
 pub fn judge(state: &State, bar: &Bar, content: Content<'_>) -> Standing {
     let iteration = state.beside.iteration;
     let lines: Vec<Line> = state.list.items().map(|item| line(state, item, bar, content)).collect();
-    let outcome = outcome(&lines, iteration, bar);
+    let outcome = match outcome(&lines, iteration, bar) {
+        Outcome::Pass => match incomplete(state, bar, content) {
+            reasons if reasons.is_empty() => Outcome::Pass,
+            reasons => Outcome::Incomplete(reasons),
+        },
+        other => other,
+    };
     let before = Attempt { state: LoopState::Initial, iteration };
     let failed = state.beside.last.as_ref().is_some_and(|l| l.reviewed == Reviewed::NeedsChanges);
     let attempt = match outcome {
         Outcome::Pass => before.after(Reviewed::Pass),
-        Outcome::Fail | Outcome::Open | Outcome::Empty | Outcome::HandedOver(_) => {
+        Outcome::Fail
+        | Outcome::Open
+        | Outcome::Empty
+        | Outcome::Incomplete(_)
+        | Outcome::HandedOver(_) => {
             let is_again = iteration > 1 || failed;
             let state = if is_again { LoopState::Retry } else { LoopState::Initial };
             Attempt { state, iteration }
         }
     };
-    Standing { attempt, lines, outcome }
+    let checklist = state.beside.made_from.checklist;
+    let altered = state.altered.iter().map(ToString::to_string).collect();
+    let released = state.beside.released.clone();
+    Standing { attempt, lines, outcome, checklist, released, altered }
 }
+
+/// Returns why a list whose items all hold is no pass.
+fn incomplete(state: &State, bar: &Bar, content: Content<'_>) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if state.beside.made_from.checklist == Checklist::HandedIn && bar.built_in == BuiltIn::Required
+    {
+        reasons.push(LEFT_OUT.to_owned());
+    }
+    reasons.extend(content.unread.iter().cloned());
+    reasons.extend(
+        state
+            .altered
+            .iter()
+            .map(|altered| format!("{altered}; `assay gate verify` puts the list back")),
+    );
+    reasons
+}
+
+/// What is said of a list without the built-in checklist that does not pass for that.
+const LEFT_OUT: &str = "the built-in checklist was left out; `assay gate decompose --again` makes a list \
+                        with it, or a person allows this one with `gates.allow_only_items: true`";
 
 fn line(state: &State, item: &Item, bar: &Bar, content: Content<'_>) -> Line {
     let result = state.result(item, content);
@@ -134,16 +178,16 @@ fn line(state: &State, item: &Item, bar: &Bar, content: Content<'_>) -> Line {
             Stands::Waived
         }
         (Verified::Fail(_), None)
-            if severity != Severity::Must && note.fails > bar.fails_per_item =>
+            if severity != Severity::Must && note.fails() > bar.fails_per_item =>
         {
             let reason =
-                format!("failed {} times, and {} are allowed", note.fails, bar.fails_per_item);
+                format!("failed {} times, and {} are allowed", note.fails(), bar.fails_per_item);
             Stands::Accepted { reason, by: "assay".to_owned() }
         }
         (Verified::Fail(_), None) => Stands::Blocks,
     };
     let is_seen = state.is_seen(item, content);
-    Line { item: Item { result, ..item.clone() }, severity, fails: note.fails, stands, is_seen }
+    Line { item: Item { result, ..item.clone() }, severity, fails: note.fails(), stands, is_seen }
 }
 
 fn outcome(lines: &[Line], iteration: u32, bar: &Bar) -> Outcome {

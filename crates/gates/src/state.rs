@@ -12,6 +12,7 @@ use crate::checks;
 use crate::digest::Digest;
 use crate::item::{Item, ItemId, Severity, Verified};
 use crate::list::List;
+use crate::record::{self, Alteration};
 
 /// A gate's list with what is kept beside it.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,8 @@ pub struct State {
     pub list: List,
     /// What is kept beside it.
     pub beside: Beside,
+    /// Where the list was not as it had been recorded, and was put back.
+    pub altered: Vec<Alteration>,
 }
 
 /// What content there is.
@@ -31,6 +34,8 @@ pub struct Content<'a> {
     pub attempt: &'a Digest,
     /// The part that an item is about, where it is about one.
     pub part: &'a dyn Fn(&Item) -> Option<Digest>,
+    /// What of the content was not understood, so that no item is about it.
+    pub unread: &'a [String],
 }
 
 impl Content<'_> {
@@ -96,6 +101,25 @@ fn graded_by_code(note: Note) -> Note {
 }
 
 impl State {
+    /// Puts a list together with what is kept beside it: each item counts as it was recorded.
+    pub fn new(mut list: List, beside: Beside) -> State {
+        let altered = record::restore(&mut list, &beside);
+        State { list, beside, altered }
+    }
+
+    /// Puts a list that was about to be written over together with what is kept beside it: the list is
+    /// what was about to be written.
+    pub(crate) fn of_unfinished(mut list: List, beside: Beside) -> State {
+        record::finish(&mut list, &beside);
+        State { list, beside, altered: Vec::new() }
+    }
+
+    /// Writes the list down in what is kept beside it.
+    pub(crate) fn write_down(&mut self) {
+        let before = self.clone();
+        record::write_down(&self.list, &mut self.beside, |id| before.note(id));
+    }
+
     /// Says whether somebody lives with what is found of an item now.
     pub fn acceptance(&self, item: &Item, content: Content<'_>) -> Option<Acceptance> {
         let Verified::Fail(finding) = &item.result else { return None };
@@ -199,10 +223,9 @@ impl State {
         };
         note.seen = Some(SeenOn { content: covered, held });
         note.version = note.version.saturating_add(1);
-        // Looking at the same content again is no other failure.
-        if matches!(result, Verified::Fail(_)) && note.failed_on.as_ref() != Some(content.attempt) {
-            note.fails = note.fails.saturating_add(1);
-            note.failed_on = Some(content.attempt.clone());
+        // Looking at the same content again is no other failure, now or after another one.
+        if matches!(result, Verified::Fail(_)) {
+            note.failed_on.insert(content.attempt.clone());
         }
         self.beside.items.insert(id.clone(), note);
         self.list.settle(id, result);

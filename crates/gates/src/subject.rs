@@ -131,6 +131,12 @@ impl<'a> Subject<'a> {
         self.learned.index.get_or_init(|| TreeIndex::of(self.tree))
     }
 
+    /// Returns what of the plan looks like a part of it and was not read, in words.
+    pub fn unread(&self) -> Vec<String> {
+        let unread = self.plan.into_iter().flat_map(|(plan, _)| &plan.unread);
+        unread.map(|line| line.to_string()).collect()
+    }
+
     /// Returns why a file could not be read, where one could not.
     pub(crate) fn tree_error(&self) -> Option<TreeError> {
         let listing = self.learned.index.get().and_then(|index| index.error.clone());

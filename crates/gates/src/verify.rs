@@ -36,7 +36,8 @@ pub struct VerifiedGate {
 }
 
 /// What is said of an item whose part of the plan is gone.
-pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, `assay gate decompose --again` makes a new list.";
+pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, a person lets go of it with \
+     `assay gate decompose --again --reason TEXT`.";
 
 /// What there is to verify.
 struct Begun {
@@ -74,7 +75,9 @@ impl Gate<'_> {
         }
         let errands = errands(&state, side_by_side, verifiers);
         unseen.extend(self.run_side_by_side(&digests, &errands)?);
+        let altered = state.altered.iter().map(ToString::to_string).collect();
         let (state, standing) = self.end()?;
+        let standing = Standing { altered, ..standing };
         Ok(VerifiedGate { standing, state, added, retired, unseen })
     }
 
@@ -108,9 +111,20 @@ impl Gate<'_> {
         if self.phase.is_of_a_plan() || self.phase == Phase::Reconcile {
             return Vec::new();
         }
-        let gone = gone(state, &self.built_in());
+        let mut gone = gone(state, &self.built_in());
+        gone.retain(|id| state.list.get(id).is_some_and(|item| self.may_retire(&item.scope)));
         state.list.remove(&gone.iter().cloned().collect());
         gone
+    }
+
+    /// Returns true if a built-in item comes off the list when its target is gone: a change may have
+    /// less than it had, and a plan may not.
+    pub(crate) fn may_retire(&self, scope: &Scope) -> bool {
+        let is_of_a_plan = self.phase.is_of_a_plan() || self.phase == Phase::Reconcile;
+        match scope {
+            Scope::Milestone(_) | Scope::Decision(_) => false,
+            Scope::All | Scope::File { .. } | Scope::Other(_) => !is_of_a_plan,
+        }
     }
 
     /// Has the built-in checks look, whatever was seen before: that costs next to nothing.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
-use assay_gates::bar::Bar;
+use assay_gates::bar::{Bar, BuiltIn};
 use assay_gates::command::{AnswerForm, CommandVerifier};
 use assay_gates::item::Severity;
 use assay_gates::phase::Phase;
@@ -25,6 +25,8 @@ pub(crate) struct StoredGates {
     should_until: Option<u32>,
     ceiling: Option<u32>,
     fails_per_item: Option<u32>,
+    /// Whether a list without the built-in checklist can pass.
+    allow_only_items: bool,
     /// Whether models are asked, also where nobody asks for it.
     pub(crate) models: bool,
     fixer: Option<StoredFixer>,
@@ -88,6 +90,10 @@ impl StoredGates {
             should_until: self.should_until.unwrap_or(preset.should_until),
             ceiling: self.ceiling.unwrap_or(preset.ceiling),
             fails_per_item: self.fails_per_item.unwrap_or(preset.fails_per_item),
+            built_in: match self.allow_only_items {
+                true => BuiltIn::Optional,
+                false => BuiltIn::Required,
+            },
         }
     }
 

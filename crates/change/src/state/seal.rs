@@ -116,14 +116,28 @@ impl Kind {
         Ok(Held { kind: self.clone(), path, is_there, is_changing: false, _lock: lock })
     }
 
-    /// Forgets seals of this work tree whose units are gone.
+    /// Returns the label of a unit that this machine sealed, also if the unit is gone since; `None`
+    /// where it has none.
+    pub fn label(&self, unit: &str) -> Result<Option<String>, StateError> {
+        match self.seal_lines(&self.unit(unit)) {
+            Ok(lines) => Ok(lines.into_iter().nth(2)),
+            // Without a state home nothing was ever sealed.
+            Err(StateError::NoHome { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Forgets seals of this work tree whose units are gone, but not those with a label: a label says
+    /// that the unit is missed.
     pub fn prune(&self) {
         let Ok(folder) = self.state.outside(SEALS) else { return };
         let seals = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         for seal in seals.filter(|path| path.extension().is_none()) {
             let text = fs::read_to_string(&seal).unwrap_or_default();
-            let unit = text.split_once('\n').map(|(_, path)| PathBuf::from(path.trim_end()));
-            if unit.is_some_and(|unit| unit.symlink_metadata().is_err()) {
+            let mut lines = text.lines().skip(1);
+            let (unit, label) = (lines.next().map(PathBuf::from), lines.next());
+            let is_gone = unit.is_some_and(|unit| unit.symlink_metadata().is_err());
+            if is_gone && label.is_none() {
                 let _ = fs::remove_file(seal);
             }
         }
@@ -169,17 +183,38 @@ impl Kind {
     }
 
     fn read_seal(&self, path: &Path) -> Result<Option<String>, StateError> {
+        Ok(self.seal_lines(path)?.into_iter().next())
+    }
+
+    /// Returns the lines of a seal: the digest, the path, and a label where there is one. None where
+    /// there is no seal.
+    fn seal_lines(&self, path: &Path) -> Result<Vec<String>, StateError> {
         let seal = self.seal_path(path)?;
         match fs::read_to_string(&seal) {
-            Ok(text) => Ok(text.lines().next().map(str::to_owned)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(at(&seal)(error)),
         }
     }
 
+    /// Writes the digest of a unit; the label that the seal has stays.
     fn write_seal(&self, path: &Path, digest: &str) -> Result<(), StateError> {
+        let label = self.seal_lines(path)?.into_iter().nth(2);
+        self.write_seal_with(path, digest, label.as_deref())
+    }
+
+    fn write_seal_with(
+        &self,
+        path: &Path,
+        digest: &str,
+        label: Option<&str>,
+    ) -> Result<(), StateError> {
         let seal = self.seal_path(path)?;
-        let text = format!("{digest}\n{}\n", self.recorded(path).display());
+        let mut text = format!("{digest}\n{}\n", self.recorded(path).display());
+        if let Some(label) = label {
+            text += label;
+            text.push('\n');
+        }
         write_whole(&seal, &text).map_err(at(&seal))
     }
 
@@ -286,6 +321,14 @@ impl Held {
             self.kind.write_seal(&self.path, OPEN)?;
             self.is_changing = true;
         }
+        Ok(())
+    }
+
+    /// Announces that the unit changes, and labels its seal or takes the label off. The label outlives
+    /// the unit, see [`Kind::label`].
+    pub fn change_labelled(&mut self, label: Option<&str>) -> Result<(), StateError> {
+        self.kind.write_seal_with(&self.path, OPEN, label)?;
+        self.is_changing = true;
         Ok(())
     }
 

@@ -7,8 +7,9 @@ use std::fmt::Write;
 
 use assay_findings::write::plain::one_line;
 
+use crate::beside::Checklist;
 use crate::guide::Instruction;
-use crate::item::{Item, Verified};
+use crate::item::{Item, Scope, Verified};
 use crate::standing::{Line, Outcome, Standing, Stands};
 
 /// Tells which items a list has.
@@ -38,11 +39,21 @@ pub fn verified(standing: &Standing) -> String {
     list(&mut out, "Accepted items", standing, |line| {
         matches!(line.stands, Stands::Accepted { .. })
     });
-    if let Outcome::HandedOver(reasons) = &standing.outcome {
-        out.push_str("A person decides:\n");
-        for reason in reasons {
-            let _ = writeln!(out, "- {reason}");
+    let released = standing.released.iter().map(|item| {
+        let (check, by) = (one_line(&item.check), one_line(&item.by));
+        format!("{}: {check} (let go by {by}: {})", item.id, one_line(&item.reason))
+    });
+    titled(&mut out, "Released items", released);
+    titled(&mut out, "Altered items", standing.altered.iter().cloned());
+    if standing.checklist == Checklist::HandedIn {
+        out.push_str("Built-in checklist: left out\n");
+    }
+    match &standing.outcome {
+        Outcome::HandedOver(reasons) => {
+            titled(&mut out, "A person decides", reasons.iter().cloned())
         }
+        Outcome::Incomplete(reasons) => titled(&mut out, "Incomplete", reasons.iter().cloned()),
+        Outcome::Pass | Outcome::Fail | Outcome::Open | Outcome::Empty => {}
     }
     let _ = writeln!(out, "\nNEXT: {}", next(&standing.outcome));
     out
@@ -68,6 +79,17 @@ fn counts(standing: &Standing) -> String {
     out
 }
 
+/// Writes lines under a title, if there are any.
+fn titled(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_some() {
+        let _ = writeln!(out, "{title}:");
+    }
+    for line in lines {
+        let _ = writeln!(out, "- {}", one_line(&line));
+    }
+}
+
 fn list(out: &mut String, title: &str, standing: &Standing, belongs: impl Fn(&Line) -> bool) {
     let mut lines = standing.lines.iter().filter(|line| belongs(line)).peekable();
     if lines.peek().is_none() {
@@ -75,12 +97,51 @@ fn list(out: &mut String, title: &str, standing: &Standing, belongs: impl Fn(&Li
     }
     let _ = writeln!(out, "{title}:");
     for line in lines {
-        let _ = write!(out, "- {}: {}", line.item.id, one_line(&line.item.check));
+        let _ = write!(out, "- {}: {}", line.item.id, headline(&line.item));
         if let Stands::Accepted { reason, by } = &line.stands {
             let _ = write!(out, " (accepted by {}: {})", one_line(by), one_line(reason));
         }
         out.push('\n');
     }
+}
+
+/// Longer headlines are cut, in characters.
+const MAX_HEADLINE: usize = 200;
+
+/// Returns what is wrong with an item in a few words: the first sentence of its finding, with the
+/// milestone or decision that it is about. Of an item that has not failed, what is to be verified.
+pub fn headline(item: &Item) -> String {
+    let Verified::Fail(finding) = &item.result else { return one_line(&item.check) };
+    let finding = one_line(finding);
+    let mut headline = first_sentence(&finding).trim_end_matches('.').trim().to_owned();
+    if let Some((end, _)) = headline.char_indices().nth(MAX_HEADLINE) {
+        headline.truncate(end);
+        headline.push('…');
+    }
+    match &item.scope {
+        Scope::Milestone(id) | Scope::Decision(id) if !has_word(&headline, id) => {
+            headline + " for " + &one_line(id)
+        }
+        Scope::All
+        | Scope::Milestone(_)
+        | Scope::Decision(_)
+        | Scope::File { .. }
+        | Scope::Other(_) => headline,
+    }
+}
+
+/// Cuts a text behind its first sentence: a full stop, a blank and a capital letter.
+fn first_sentence(text: &str) -> &str {
+    let ends = text.match_indices(". ");
+    let end = ends.map(|(at, _)| at).find(|at| text[at + 2..].starts_with(char::is_uppercase));
+    end.map_or(text, |end| &text[..end])
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_inside = |c: char| c.is_alphanumeric();
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].ends_with(is_inside) && !text[at + word.len()..].starts_with(is_inside)
+    })
 }
 
 /// Says what is to be done next.
@@ -90,6 +151,7 @@ pub fn next(outcome: &Outcome) -> &'static str {
         Outcome::Fail => "Invoke fixer with failed items.",
         Outcome::Open => "Invoke verifiers for open items.",
         Outcome::Empty => NOTHING,
+        Outcome::Incomplete(_) => "Complete the list, or ask a person to decide.",
         Outcome::HandedOver(_) => "Ask a person to decide.",
     }
 }
@@ -98,11 +160,11 @@ pub fn next(outcome: &Outcome) -> &'static str {
 pub fn guidance(instructions: &[Instruction]) -> String {
     let mut out = "FIX GUIDANCE\n".to_owned();
     for instruction in instructions {
-        let Instruction { id, check, scope, fix, include } = instruction;
+        let Instruction { id, title, scope, fix, include, .. } = instruction;
         let _ = write!(
             out,
             "\nItem {id}: {}\nScope: {}\nFix: {}\n",
-            one_line(check),
+            one_line(title),
             one_line(&scope.to_string()),
             one_line(fix),
         );

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use assay_gates::bar::Bar;
 use assay_gates::gate::{Earlier, Gate, GateError, Proposed};
 use assay_gates::item::{Severity, Verified};
 use assay_gates::phase::Phase;
@@ -15,7 +14,7 @@ use assay_store::disk::fault::{self, Fault};
 use tempfile::TempDir;
 
 use crate::files::Files;
-use crate::shown::handed_in;
+use crate::shown::{LENIENT, handed_in};
 
 /// Where the process that is to die finds its folder, and at which write of which step it dies.
 const FOLDER: &str = "ASSAY_TEST_GATE_FOLDER";
@@ -31,7 +30,7 @@ fn on<T>(folder: &Path, text: &str, work: impl FnOnce(&Gate<'_>) -> T) -> T {
     let tree = Files::default();
     let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
     let keep = crate::keep(folder);
-    work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: Bar::SEED })
+    work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: LENIENT })
 }
 
 fn items(names: &[&str]) -> Vec<Proposed> {

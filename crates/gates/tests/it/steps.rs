@@ -5,10 +5,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
-use assay_gates::bar::Bar;
 use assay_gates::beside::{By, MadeFrom};
 use assay_gates::checks::Seen;
-use assay_gates::gate::{Earlier, Gate, GateError, Proposed};
+use assay_gates::gate::{Earlier, Gate, GateError, Proposed, Release};
 use assay_gates::item::{Item, Scope, Severity, Verified};
 use assay_gates::keep::KeepError;
 use assay_gates::phase::Phase;
@@ -21,7 +20,7 @@ use expect_test::expect;
 use tempfile::TempDir;
 
 use crate::files::Files;
-use crate::shown::handed_in;
+use crate::shown::{LENIENT, handed_in};
 
 /// A gate in a folder of its own, over a plan that is just text.
 struct Bench {
@@ -68,7 +67,7 @@ fn on<T>(folder: &Path, plan: &Plan, work: impl FnOnce(&Gate<'_>) -> T) -> T {
     let tree = Files::default();
     let subject = Subject::new(Some((plan, "plan.md")), None, &tree);
     let keep = crate::keep(folder);
-    work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: Bar::SEED })
+    work(&Gate { phase: Phase::PlanStructure, subject: &subject, keep: &keep, bar: LENIENT })
 }
 
 fn item(id: &str, scope: &str, check: &str) -> Proposed {
@@ -136,7 +135,10 @@ fn a_list_is_made_once_and_again_only_when_asked_for() {
         (made.was_there, ids.join(" "))
     };
     assert_eq!(made(Earlier::Stays, vec![item("b", "*", "two")]), (true, "a".to_owned()));
-    assert_eq!(made(Earlier::Goes, vec![item("b", "*", "two")]), (false, "b".to_owned()));
+    assert_eq!(made(Earlier::Goes, vec![item("b", "*", "two")]), (false, "b a".to_owned()));
+    let release = Release { reason: "one is done".to_owned(), by: "ada".to_owned() };
+    let released = Earlier::Released(&release);
+    assert_eq!(made(released, vec![item("b", "*", "two")]), (false, "b".to_owned()));
 }
 
 #[test]
@@ -146,7 +148,9 @@ fn a_new_list_keeps_the_names_of_what_it_still_looks_for_and_uses_none_again() {
     bench.decompose(vec![numbered("one"), numbered("two")]);
     let again = |checks: &[&str]| {
         let items = checks.iter().map(|check| numbered(check)).collect();
-        bench.on(|gate| gate.decompose(handed_in(), items, Earlier::Goes)).unwrap();
+        let release = Release { reason: "other items".to_owned(), by: "ada".to_owned() };
+        let earlier = Earlier::Released(&release);
+        bench.on(|gate| gate.decompose(handed_in(), items, earlier)).unwrap();
         bench.on(|gate| {
             let state = gate.keep.read().unwrap();
             let lines = state.list.items().map(|item| format!("{} {}\n", item.id, item.check));

@@ -8,18 +8,21 @@ mod view;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use assay_findings::reason::is_reason;
 use assay_gates::answer::{GateAnswer, GuideAnswer, ListAnswer};
 use assay_gates::beside::Checklist;
-use assay_gates::gate::{Decomposed, Earlier, GateError, Proposed};
+use assay_gates::gate::{Decomposed, Earlier, GateError, Proposed, Release};
 use assay_gates::guide::instructions;
+use assay_gates::keep::Lost;
 use assay_gates::phase::Phase;
 use assay_gates::standing::Outcome;
 use assay_gates::text::write::{decomposed, guidance, verified};
 use assay_gates::verifier::Judge;
 use assay_gates::verify::VerifiedGate;
+use assay_rules::redacted_text;
 use clap::{Subcommand, ValueEnum};
 
-use super::{print_json, print_safely, warn};
+use super::{print_json, print_safely, user_name, warn};
 use crate::exit::{Exit, NothingKnown};
 use crate::gating::{AskModels, Asked, Opened, Place};
 
@@ -97,11 +100,17 @@ enum Form {
 }
 
 /// How a list is made.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 struct DecomposeArgs {
-    /// Make a new list in place of the one that is there
+    /// Make a new list in place of the one that is there; what that one still asks for stays
     #[arg(long)]
     again: bool,
+    /// Let go of what the list that is there still asks for, for this reason
+    #[arg(long, value_name = "TEXT", requires = "again")]
+    reason: Option<String>,
+    /// Who lets go of it; you, unless told otherwise
+    #[arg(long, value_name = "NAME", requires = "reason")]
+    by: Option<String>,
     /// Take items from this JSON file as well, or from stdin if it is `-`
     #[arg(long, value_name = "FILE")]
     items: Option<PathBuf>,
@@ -149,16 +158,31 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
     let asked = args.asked()?;
+    if how.reason.as_deref().is_some_and(|reason| !is_reason(reason)) {
+        bail!(
+            "`--reason` has to say why the list does without items of the one before; words such as \
+             `because` or `n/a` alone state no reason"
+        );
+    }
+    let lost = if how.reason.is_some() { Lost::Release } else { Lost::Refuse };
     let opened = match how.again {
-        true => Opened::for_a_list(asked)?,
+        true => Opened::for_a_list(asked, lost)?,
         false => open_or_begin(asked)?,
     };
     tell(&opened);
-    let Decomposed { state, was_there } = made(&opened, how)?;
+    let Decomposed { state, was_there, carried } = made(&opened, how)?;
     match (was_there, how.again) {
         (true, _) => warn("the list is the one from before; `--again` makes a new one"),
         (false, true) => warn("this is a new list; what was verified before is verified again"),
         (false, false) => {}
+    }
+    for id in carried {
+        warn(&format!(
+            "{id} of the list before stays on this one; a person lets go of it with `--reason TEXT`"
+        ));
+    }
+    if state.beside.made_from.checklist == Checklist::HandedIn {
+        warn(LEFT_OUT);
     }
     match args.format {
         Form::Text => print_safely(&decomposed(state.list.items()))?,
@@ -170,12 +194,23 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
 /// Opens a gate with its list, or one for which a list is to be made.
 fn open_or_begin(asked: Asked<'_>) -> anyhow::Result<Opened> {
     let place = Place::of(asked.folder, asked.phase, asked.state_dir)?;
-    if place.keep.is_there() { Opened::with_list(asked) } else { Opened::for_a_list(asked) }
+    match place.keep.is_there() {
+        true => Opened::with_list(asked),
+        false => Opened::for_a_list(asked, Lost::Refuse),
+    }
 }
 
 /// Makes the list, if it has to be made.
 fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposed> {
-    let earlier = if how.again { Earlier::Goes } else { Earlier::Stays };
+    let release = how.reason.as_ref().map(|reason| Release {
+        reason: redacted_text(reason.trim()),
+        by: redacted_text(&how.by.clone().unwrap_or_else(|| user_name(&opened.place.root))),
+    });
+    let earlier = match (how.again, &release) {
+        (true, Some(release)) => Earlier::Released(release),
+        (true, None) => Earlier::Goes,
+        (false, _) => Earlier::Stays,
+    };
     let mut made_from = opened.made_from.clone();
     made_from.checklist = if how.only_items { Checklist::HandedIn } else { Checklist::BuiltIn };
     let mut items = how.items.as_deref().map(items::read).transpose()?.unwrap_or_default();
@@ -210,6 +245,9 @@ fn verify(args: &GateArgs) -> anyhow::Result<Exit> {
 
 /// Prints what verifying came to, and tells of what it did not see.
 fn show(opened: &Opened, form: Form, gate: &VerifiedGate) -> anyhow::Result<()> {
+    for altered in &gate.standing.altered {
+        warn(&format!("the list was changed by something else than assay: {altered}"));
+    }
     for id in &gate.added {
         warn(&format!("{id} is new on the list, as there is more to look at than there was"));
     }
@@ -229,7 +267,7 @@ fn exit_of(outcome: &Outcome) -> Exit {
     match outcome {
         Outcome::Pass => Exit::Ready,
         Outcome::Fail => Exit::NotReady,
-        Outcome::Open | Outcome::Empty => Exit::Incomplete,
+        Outcome::Open | Outcome::Empty | Outcome::Incomplete(_) => Exit::Incomplete,
         Outcome::HandedOver(_) => Exit::HandedOver,
     }
 }
@@ -250,10 +288,11 @@ fn tell(opened: &Opened) {
     for note in &opened.terms.notes {
         warn(note);
     }
-    if opened.made_from.checklist == Checklist::HandedIn {
-        warn("the checklist that is built in was left out of this list");
-    }
 }
+
+/// What is said of a list that `--only-items` made.
+const LEFT_OUT: &str = "the built-in checklist was left out of this list, so its gate does not pass unless \
+                        `gates.allow_only_items` is true";
 
 /// Says whether an error means that nothing is known of a gate, which is no mistake of whoever asks.
 pub(crate) fn is_unknown(error: &anyhow::Error) -> bool {

@@ -127,7 +127,7 @@ pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     let asked = args.asked()?;
     let opened = open_or_begin(asked)?;
     tell(&opened);
-    let list = made(&opened, &DecomposeArgs { again: false, items: None, only_items: false })?;
+    let list = made(&opened, &DecomposeArgs::default())?;
     if args.format == Form::Text && !list.was_there {
         print_safely(&format!("{}\n", decomposed(list.state.list.items())))?;
     }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use assay_gates::answer::GateAnswer;
 use assay_gates::attempt::LoopState;
+use assay_gates::beside::{Checklist, ReleasedItem};
 use assay_gates::item::Verified;
 use assay_gates::phase::Phase;
 use assay_gates::standing::{Outcome, Standing, Stands};
@@ -67,6 +68,12 @@ fn shown(phase: Phase, standing: &Standing) -> String {
             Room::on_stdout(),
         ));
     }
+    for altered in &standing.altered {
+        let _ = writeln!(out, "altered: {altered}");
+    }
+    for ReleasedItem { id, check, reason, by, .. } in &standing.released {
+        let _ = writeln!(out, "released: {id}: {check} (let go by {by}: {reason})");
+    }
     out
 }
 
@@ -76,6 +83,7 @@ fn in_words(standing: &Standing) -> String {
         Outcome::Fail => "not passed".to_owned(),
         Outcome::Open => "not verified as it is now".to_owned(),
         Outcome::Empty => "nothing is on the list".to_owned(),
+        Outcome::Incomplete(reasons) => format!("incomplete: {}", reasons.join("; ")),
         Outcome::HandedOver(reasons) => format!("a person decides, as {}", reasons.join("; ")),
     };
     let state = match standing.attempt.state {
@@ -88,7 +96,17 @@ fn in_words(standing: &Standing) -> String {
     let (pass, todo) = (is(|r| *r == Verified::Pass), is(|r| *r == Verified::Todo));
     let fail = standing.lines.len() - pass - todo;
     let items = count(standing.lines.len(), "item");
-    let _ = write!(out, "; {items}: {pass} PASS, {fail} FAIL, {todo} TODO)");
+    let _ = write!(out, "; {items}: {pass} PASS, {fail} FAIL, {todo} TODO");
+    if standing.checklist == Checklist::HandedIn {
+        out.push_str("; the built-in checklist was left out");
+    }
+    if !standing.released.is_empty() {
+        let _ = write!(out, "; {} released", standing.released.len());
+    }
+    if !standing.altered.is_empty() {
+        let _ = write!(out, "; {} altered", standing.altered.len());
+    }
+    out.push(')');
     out
 }
 
@@ -99,7 +117,7 @@ fn all(args: &GateArgs) -> anyhow::Result<Exit> {
     let mut worst = Exit::Ready;
     for phase in Phase::ALL {
         let place = Place::of(&args.folder, phase, args.state_dir.as_deref())?;
-        if !place.keep.is_there() {
+        if !place.keep.is_known() {
             continue;
         }
         let asked = super::GateArgs { phase: Some(phase), ..args.clone() };

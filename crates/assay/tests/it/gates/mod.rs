@@ -1,6 +1,8 @@
 //! Gates from the command line: plans and changes, decomposed, verified, guided, run.
 
+mod attacks;
 mod evasion;
+mod honest;
 mod models;
 mod refused;
 mod runs;
@@ -82,11 +84,7 @@ fn a_plan_goes_through_its_gate_as_the_answers_say() {
     assert!(made.stdout.ends_with("\nNEXT: Invoke verifiers for each item.\n"));
     let failed = gate(&repository, &[&["verify"], &phase[..]].concat());
     assert_eq!(failed.code, 1);
-    assert!(
-        failed.stdout.contains("Validate acceptance criteria for milestone M2"),
-        "{}",
-        failed.stdout
-    );
+    assert!(failed.stdout.contains(": Acceptance criteria missing for M2\n"), "{}", failed.stdout);
     let guide = gate(&repository, &[&["guide"], &phase[..]].concat());
     assert!(guide.stdout.contains("Scope: milestone:M2\nFix: "), "{}", guide.stdout);
     let as_flag = gate(&repository, &[&["--qr-fail"], &phase[..]].concat());
@@ -116,6 +114,8 @@ fn a_list_of_ones_own_is_kept_to_the_byte() {
         {"id": "plan-001", "scope": "*", "check": "Verify milestone definitions are complete with acceptance criteria"},
         {"id": "plan-002", "scope": "milestone:M1", "check": "Validate acceptance criteria for milestone M1"},
         {"id": "plan-003", "scope": "file:planner/qa/verify.py", "check": "Check diff syntax and formatting"}]"#;
+    repository.write("config/agent-framework.yaml", "gates:\n  allow_only_items: true\n");
+    repository.commit("lists of our own are enough");
     repository.write("items.json", items);
     let phase = ["--phase", "plan-structure", "--state-dir", "state"];
     let step = |args: &[&str]| gate(&repository, &[args, &phase[..]].concat());
@@ -180,9 +180,10 @@ fn a_list_of_ones_own_is_kept_to_the_byte() {
         Status: FAIL
         Items: 3 total, 1 PASS, 1 FAIL, 1 TODO
         Failed items:
-        - plan-002: Validate acceptance criteria for milestone M1
+        - plan-002: Acceptance criteria missing for M1
         Open items:
         - plan-003: Check diff syntax and formatting
+        Built-in checklist: left out
 
         NEXT: Invoke fixer with failed items.
     "#]],
@@ -193,7 +194,7 @@ fn a_list_of_ones_own_is_kept_to_the_byte() {
         expect![[r#"
         FIX GUIDANCE
 
-        Item plan-002: Validate acceptance criteria for milestone M1
+        Item plan-002: Acceptance criteria missing for M1
         Scope: milestone:M1
         Fix: Acceptance criteria missing. Need success conditions and verification steps.
     "#]],
@@ -209,6 +210,7 @@ fn a_list_of_ones_own_is_kept_to_the_byte() {
         Items: 3 total, 2 PASS, 0 FAIL, 1 TODO
         Open items:
         - plan-003: Check diff syntax and formatting
+        Built-in checklist: left out
 
         NEXT: Invoke verifiers for open items.
     "#]],
@@ -227,7 +229,8 @@ fn a_list_of_ones_own_is_kept_to_the_byte() {
             Status: PASS
             Items: 3 total, 2 PASS, 1 FAIL (1 accepted)
             Accepted items:
-            - plan-003: Check diff syntax and formatting (accepted by Ada: there is no such file)
+            - plan-003: No such file (accepted by Ada: there is no such file)
+            Built-in checklist: left out
 
             NEXT: Continue to next phase.
         "#]],

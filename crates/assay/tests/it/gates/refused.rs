@@ -41,7 +41,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     "#]]
     .assert_eq(&refused(&["update-item", "qa-009", "--status", "PASS"]));
     expect![[r#"
-        error: reason required: say why `qa-001` is accepted as it is
+        error: reason required: say why `qa-001` is accepted as it is; words such as `because` or `n/a` alone state none
     "#]]
     .assert_eq(&refused(&["accept", "qa-001", "--reason", " "]));
     refused(&["accept", "qa-001"]);

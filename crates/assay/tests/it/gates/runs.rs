@@ -84,7 +84,8 @@ fn a_command_verifies_what_only_it_can() {
     let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "plan-structure"]].concat());
     let ran = step(&["run", "--plan", "plan.md"]);
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains(": The plan is spelled well\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains(": The plan is spelled well (scope: *)\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains(": `spelling` exits with 1: "), "{}", ran.stdout);
     assert!(
         step(&["guide"]).stdout.contains("`spelling` exits with 1: "),
         "{}",

@@ -1,0 +1,132 @@
+//! What a gate recorded, held against the list as it is written: [`restore`].
+//!
+//! People and agents may write to the list, and only assay to the record beside it. An item counts as it
+//! was recorded: one that is missing, reworded, or better than assay saw it, is put back. What makes an
+//! item worse counts as it is written, and so does an item that is added.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::beside::{Beside, Note};
+use crate::item::{Item, ItemId, Verified};
+use crate::list::List;
+
+/// A difference between the list and the record, which was put back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alteration {
+    /// The item.
+    pub id: ItemId,
+    /// What is not as it was.
+    pub kind: AlterationKind,
+    /// What came of the item when it was last recorded.
+    pub was: &'static str,
+}
+
+/// What is not as it was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AlterationKind {
+    /// The item is not on the list.
+    Missing,
+    /// Its check or scope is another.
+    Reworded,
+    /// Its status or finding is better than what was seen.
+    Status,
+    /// The list grades it lower.
+    Severity,
+}
+
+impl fmt::Display for Alteration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Alteration { id, kind, was } = self;
+        match kind {
+            AlterationKind::Missing => write!(f, "{id} is missing from the list")?,
+            AlterationKind::Reworded => write!(f, "{id} has another check or scope")?,
+            AlterationKind::Status => write!(f, "{id} has another status or finding")?,
+            AlterationKind::Severity => write!(f, "{id} has a lower severity")?,
+        }
+        write!(f, " than assay recorded, and counts as it was ({was})")
+    }
+}
+
+/// Puts a list back to what was recorded of it, and returns what had been altered.
+pub(crate) fn restore(list: &mut List, beside: &Beside) -> Vec<Alteration> {
+    let altered: Vec<Alteration> =
+        beside.listed().filter_map(|(id, note)| restore_item(list, id, note)).collect();
+    sort(list, beside);
+    altered
+}
+
+fn restore_item(list: &mut List, id: &ItemId, note: &Note) -> Option<Alteration> {
+    let was = match note.result {
+        Verified::Todo => "TODO",
+        Verified::Pass => "PASS",
+        Verified::Fail(_) => "FAIL",
+    };
+    let altered = |kind| Some(Alteration { id: id.clone(), kind, was });
+    let recorded = recorded(id, note);
+    let Some(item) = list.get(id) else {
+        list.put(recorded);
+        return altered(AlterationKind::Missing);
+    };
+    let is_same = item.scope == recorded.scope && item.check == recorded.check;
+    let is_graded_lower = list.severity_of(id).is_some_and(|severity| severity < note.severity);
+    match worse(&item.result, &note.result) {
+        Some(result) if is_same => {
+            list.put(Item { result, ..recorded });
+            if is_graded_lower { altered(AlterationKind::Severity) } else { None }
+        }
+        result => {
+            let kind = if is_same { AlterationKind::Status } else { AlterationKind::Reworded };
+            list.put(Item { result: result.unwrap_or(note.result.clone()), ..recorded });
+            altered(kind)
+        }
+    }
+}
+
+/// Returns what counts where the list may say one thing and the record another: what is written, if
+/// it is no better than what was recorded; `None` if it is better.
+fn worse(written: &Verified, recorded: &Verified) -> Option<Verified> {
+    let is_no_better = match (written, recorded) {
+        (Verified::Fail(written), Verified::Fail(recorded)) => written == recorded,
+        (Verified::Fail(_), Verified::Todo | Verified::Pass) => true,
+        (Verified::Todo, recorded) => !matches!(recorded, Verified::Fail(_)),
+        (Verified::Pass, recorded) => *recorded == Verified::Pass,
+    };
+    is_no_better.then(|| written.clone())
+}
+
+/// Makes a list what was recorded of it, whatever it says.
+pub(crate) fn finish(list: &mut List, beside: &Beside) {
+    let listed: BTreeSet<&ItemId> = beside.listed().map(|(id, _)| id).collect();
+    let gone = list.items().map(|item| item.id.clone()).filter(|id| !listed.contains(id)).collect();
+    list.remove(&gone);
+    for (id, note) in beside.listed() {
+        list.put(recorded(id, note));
+    }
+    sort(list, beside);
+}
+
+fn recorded(id: &ItemId, note: &Note) -> Item {
+    let (check, result) = (note.check.clone(), note.result.clone());
+    Item { id: id.clone(), scope: note.scope.as_str().into(), check, result }
+}
+
+/// Puts the items in the order that was recorded, and others behind them.
+fn sort(list: &mut List, beside: &Beside) {
+    list.sort_by_key(|id| beside.items.get(id).and_then(|note| note.place).unwrap_or(usize::MAX));
+}
+
+/// Writes down a list as it is, item by item. What is not on it stays known, and is listed no more.
+pub(crate) fn write_down(list: &List, beside: &mut Beside, note: impl Fn(&ItemId) -> Note) {
+    for note in beside.items.values_mut() {
+        note.place = None;
+    }
+    for (place, item) in list.items().enumerate() {
+        let mut note = note(&item.id);
+        note.place = Some(place);
+        note.scope = item.scope.to_string();
+        note.check.clone_from(&item.check);
+        note.result = item.result.clone();
+        beside.items.insert(item.id.clone(), note);
+    }
+}
