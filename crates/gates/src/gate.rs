@@ -116,6 +116,7 @@ impl Gate<'_> {
             Earlier::Stays | Earlier::Goes => (None, Lost::Refuse),
         };
         let (mut was_there, mut carried) = (false, Vec::new());
+        let was_known = self.keep.is_known();
         let state = self.keep.replace(lost, |before| match (earlier, before) {
             (Earlier::Stays, Some(before)) => {
                 was_there = true;
@@ -123,8 +124,12 @@ impl Gate<'_> {
             }
             (Earlier::Goes | Earlier::Stays | Earlier::Released(_), before) => {
                 let mut state = self.listed(before, made_from, items, release)?;
-                if let Some(before) = before {
-                    carried = self.carry(before, &mut state, release);
+                match (before, release) {
+                    (Some(before), _) => carried = self.carry(before, &mut state, release),
+                    (None, Some(release)) if was_known => {
+                        state.beside.released.push(lost_list(release))
+                    }
+                    (None, _) => {}
                 }
                 Ok::<_, GateError>(state)
             }
@@ -304,6 +309,17 @@ impl Gate<'_> {
         let ids = owed.iter().map(|item| item.id.clone()).collect();
         owed.into_iter().for_each(|item| state.list.put(item));
         ids
+    }
+}
+
+/// Returns what stands for the items of a list whose files were deleted.
+fn lost_list(release: &Release) -> ReleasedItem {
+    ReleasedItem {
+        id: ItemId::lost(),
+        check: "All items of the list before, whose files were deleted".to_owned(),
+        finding: None,
+        reason: release.reason.clone(),
+        by: release.by.clone(),
     }
 }
 

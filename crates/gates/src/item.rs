@@ -53,6 +53,11 @@ impl ItemId {
         ItemId(format!("{phase}-{number:03}").into())
     }
 
+    /// Names the items of a list that was lost.
+    pub(crate) fn lost() -> ItemId {
+        ItemId("earlier-list".into())
+    }
+
     /// Gives the number, where it is named after its phase.
     pub fn number_in(&self, phase: Phase) -> Option<usize> {
         self.0.strip_prefix(phase.name())?.strip_prefix('-')?.parse().ok()

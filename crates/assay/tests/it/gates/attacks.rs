@@ -486,6 +486,27 @@ fn a_milestone_that_failed_does_not_leave_with_the_plan() {
 }
 
 #[test]
+fn what_was_not_delivered_does_not_leave_with_the_plan() {
+    for (phase, code) in [("reconcile", 1), ("impl-code", 1)] {
+        let repository = with_plan(PLAN);
+        repository.write("plan.md", PLAN.replace("`README`\n", "`README`, `more.py`\n"));
+        repository.commit("the plan");
+        repository.write("greet.py", "def greet(name):\n    return f\"hello {name}\"\n");
+        repository.write("test_greet.py", "import greet\n\n\ndef test_empty_name():\n    pass\n");
+        let step = |args: &[&str]| gate(&repository, &[args, &["--phase", phase]].concat());
+        let ran = step(&["run", "--plan", "plan.md"]);
+        assert_eq!(ran.code, code, "{phase}: {}{}", ran.stdout, ran.stderr);
+        let (first, _) = PLAN.split_once("## Milestone M2").unwrap();
+        repository.write("plan.md", first);
+        for args in [&["verify"][..], &["decompose", "--again"], &["verify"]] {
+            let ran = step(args);
+            let is_refused = ran.code == 1 && ran.stdout.contains("M2` is no longer in the plan");
+            assert!(args[0] == "decompose" || is_refused, "{phase} {args:?}: {}", ran.stdout);
+        }
+    }
+}
+
+#[test]
 fn a_list_without_the_built_in_checklist_says_so_and_is_no_pass() {
     let repository = with_plan(&faulty());
     repository.write("mine.json", r#"[{"id": "mine", "scope": "*", "check": "It is text"}]"#);
@@ -614,6 +635,8 @@ const HONEST: &[Honest] = &[
                 ["decompose", "--again", "--plan", "plan.md", "--reason", "the disk was cleaned"];
             let again = step(repository, &again);
             assert_eq!(again.code, 0, "{}", again.stderr);
+            let status = step(repository, &["status"]).stdout;
+            assert!(status.contains("whose files were deleted (let go by "), "{status}");
         },
     },
     Honest {
