@@ -72,6 +72,8 @@ pub enum Ending {
     TreeMoved,
     /// A person has to vouch for the tree.
     AwaitsSignOff,
+    /// What is left is for a person to decide, issue by issue.
+    AwaitsDecision,
 }
 
 impl Ending {
@@ -97,6 +99,9 @@ impl Ending {
                     .to_owned()
             }
             Ending::AwaitsSignOff => "a person has to vouch for this very tree".to_owned(),
+            Ending::AwaitsDecision => {
+                "a person has to decide what no check and no fix can settle".to_owned()
+            }
         }
     }
 
@@ -120,6 +125,10 @@ impl Ending {
             Ending::AwaitsSignOff => {
                 "Go through `MANUAL_TEST_PLAN.md` and the change, and vouch for it with \
                  `assay qa --spec NAME --sign-off YOU`."
+            }
+            Ending::AwaitsDecision => {
+                "Decide each open issue by name, or change the tree: \
+                 `assay qa --spec NAME --sign-off YOU --for ISSUE --because REASON`."
             }
         };
         vec![action.to_owned()]

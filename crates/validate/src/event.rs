@@ -4,6 +4,8 @@ use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
 use serde::{Deserialize, Serialize};
 
+use crate::bar::Bar;
+use crate::decision::Decision;
 use crate::ending::Ending;
 use crate::issue::Issue;
 use crate::paper::CriterionLine;
@@ -25,6 +27,12 @@ pub enum Event {
         /// The commit on top of which the implementation was made.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
+    },
+    /// A round is held against a bar that is higher, in some part, than those before.
+    BarRaised {
+        /// The bar of the round.
+        #[serde(flatten)]
+        bar: Bar,
     },
     /// A round begins: the tree is looked at.
     ReviewBegun {
@@ -83,6 +91,12 @@ pub enum Event {
         by: String,
         /// The tree.
         tree: TreeHash,
+    },
+    /// A person decided an issue of a tree.
+    Decided {
+        /// The decision.
+        #[serde(flatten)]
+        decision: Decision,
     },
     /// It is decided how the loop ends, and its papers are about to be written.
     EndBegun {

@@ -8,12 +8,12 @@ use assay_findings::write::plain::chain;
 use assay_store::disk::{self, Sure};
 
 use crate::ending::Ending;
-use crate::event::{Left, TreeHash};
-use crate::issue::{Issue, IssueKind, IssueSeverity};
+use crate::event::{Left, Seen, TreeHash};
+use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::opening;
 use crate::paper::{
     self, Appearance, CheckLine, CheckWord, CoverageLine, Escalation, RecurringIssue, Report,
-    Status, TestCount,
+    SignOffLine, Status, TestCount,
 };
 use crate::plan::{self, HistoryEntry, Signoff, SignoffStatus, Stats};
 use crate::run::Breakdown;
@@ -32,7 +32,8 @@ pub struct Told<'a> {
 impl Told<'_> {
     /// Gives where the spec stands.
     pub fn status(&self) -> Status {
-        Status::of(&self.spec.name, &self.signoff(), &self.history())
+        let status = Status::of(&self.spec.name, &self.signoff(), &self.history());
+        status.with_sign_offs(self.sign_offs())
     }
 
     /// Gives the digests of the papers that are to be written.
@@ -45,7 +46,7 @@ impl Told<'_> {
     }
 
     /// Writes all of it into the spec's folder.
-    pub(crate) fn write(&self, root: &Path, ending: Option<&Ending>) -> Result<(), Breakdown> {
+    pub fn write(&self, root: &Path, ending: Option<&Ending>) -> Result<(), Breakdown> {
         let at = |name: &str| {
             let path = spec::file(root, &self.spec.folder, name);
             path.map_err(|error| Breakdown::Fatal(error.to_string()))
@@ -113,29 +114,52 @@ impl Told<'_> {
             iteration: round.number,
             status: self.word(round).to_owned(),
             timestamp: in_seconds(&round.at),
-            issues: round.seen().map(|seen| seen.issues.clone()).unwrap_or_default(),
+            issues: self.seen(round).map(|seen| seen.issues).unwrap_or_default(),
         };
         self.standing.history.iter().map(entry).collect()
     }
 
     /// Gives the word for what a round came to.
     fn word(&self, round: &Round) -> &'static str {
-        match &round.came_to {
-            CameTo::Error(_) => "error",
-            CameTo::Verdict(seen) if !seen.issues.is_empty() => "rejected",
-            CameTo::Verdict(seen)
-                if seen.needs_sign_off && !self.standing.is_vouched(&round.tree) =>
-            {
-                "human_escalation"
-            }
-            CameTo::Verdict(_) => "approved",
+        let is_vouched = self.standing.is_vouched(&round.tree);
+        match self.seen(round) {
+            None => "error",
+            Some(seen) if !seen.issues.is_empty() => "rejected",
+            Some(seen) if seen.needs_sign_off && !is_vouched => "human_escalation",
+            Some(_) => "approved",
         }
+    }
+
+    /// Returns what was seen in a round, with what persons decided about its tree.
+    fn seen(&self, round: &Round) -> Option<Seen> {
+        round.seen().map(|seen| self.standing.with_decisions(seen, &round.tree))
+    }
+
+    /// Returns what persons vouched for and decided. What they said of another tree than that of the
+    /// last round is void.
+    fn sign_offs(&self) -> Vec<SignOffLine> {
+        let standing = self.standing;
+        let last = standing.history.last().map(|round| &round.tree);
+        let vouched = standing.vouched.iter().map(|(by, tree)| SignOffLine {
+            by: by.clone(),
+            about: None,
+            because: None,
+            is_void: last.is_some_and(|last| last != tree),
+        });
+        let decided = standing.decisions.iter().map(|decision| SignOffLine {
+            by: decision.by.clone(),
+            about: Some(decision.title.clone()),
+            because: Some(decision.because.clone()),
+            is_void: last.is_some_and(|last| *last != decision.tree),
+        });
+        vouched.chain(decided).collect()
     }
 
     fn report(&self) -> Option<String> {
         let round = self.standing.history.last()?;
         let TreeHash(tree) = &round.tree;
-        let seen = round.seen();
+        let seen = self.seen(round);
+        let seen = seen.as_ref();
         let errors = match &round.came_to {
             CameTo::Error(why) => vec![broke_down(why)],
             CameTo::Verdict(_) => Vec::new(),
@@ -152,6 +176,7 @@ impl Told<'_> {
             coverage: &self.coverage(&round.checks),
             feedback: taken,
             issues: seen.map_or(&errors, |seen| &seen.issues),
+            sign_offs: &self.sign_offs(),
         }))
     }
 
@@ -207,8 +232,19 @@ impl Told<'_> {
             recurring: &recurring,
             open: &open,
             checks: &checks,
-            actions: &ending.actions(),
+            actions: &self.actions(ending),
         }))
+    }
+
+    /// Returns what a person could do about an ending: what the ending suggests, and each decision
+    /// that the person can make.
+    fn actions(&self, ending: &Ending) -> Vec<String> {
+        let open = self.standing.issues();
+        let open = open.iter().filter(|issue| issue.remedy != Remedy::Fix);
+        let decide = open.map(|issue| {
+            format!("Decide `{}` with `--sign-off`, `--for` and `--because`.", issue.title)
+        });
+        ending.actions().into_iter().chain(decide).collect()
     }
 
     fn recurring(&self, issue: &Issue) -> RecurringIssue {
@@ -241,6 +277,7 @@ fn broke_down(why: &str) -> Issue {
         description: Some(why.to_owned()),
         fix: None,
         key: None,
+        remedy: Remedy::Fix,
     }
 }
 

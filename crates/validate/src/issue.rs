@@ -27,6 +27,29 @@ pub struct Issue {
     /// The name by which one that the engine made is told again, such as `check:unit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// How the issue can be removed.
+    #[serde(default, skip_serializing_if = "Remedy::is_fix")]
+    pub remedy: Remedy,
+}
+
+/// How an issue can be removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remedy {
+    /// By evidence alone: the check passes, the finding is gone.
+    #[default]
+    Fix,
+    /// By evidence, or by a person's decision by name.
+    FixOrDecision,
+    /// By a person's decision alone: nothing that a fixer may change removes the issue.
+    Decision,
+}
+
+impl Remedy {
+    /// Returns true if only evidence removes the issue.
+    pub fn is_fix(&self) -> bool {
+        *self == Remedy::Fix
+    }
 }
 
 /// What kind of thing is wrong.
@@ -122,6 +145,12 @@ impl IssueSeverity {
 }
 
 impl Issue {
+    /// Returns the name by which the issue is known again and decided about: its key, or else its
+    /// title.
+    pub fn id(&self) -> &str {
+        self.key.as_deref().unwrap_or(&self.title)
+    }
+
     /// Gives the file with its line, such as `src/api.py:42`.
     pub fn place(&self) -> Option<String> {
         let file = self.file.as_ref()?;

@@ -5,6 +5,8 @@
 //! people and fixers read of it are [`paper`]s, what a person answers is [`feedback`], and what others
 //! remember of it is [`learned`].
 
+pub mod bar;
+pub mod decision;
 pub mod ending;
 pub mod event;
 pub mod export;

@@ -44,6 +44,10 @@ impl Standing {
         if let Some(Fixing { tree, made: Some((patch, _)) }) = &self.fixing {
             return Step::PutIn { patch: patch.clone(), tree: tree.clone() };
         }
+        let is_settled = matches!(self.state, State::Rejected | State::FixesApplied);
+        if is_settled && !self.epoch().is_empty() && self.awaits_decision() {
+            return Step::End(Ending::AwaitsDecision);
+        }
         match self.state == State::Rejected {
             true => self.after_rejection(limits),
             false => self.used_up(limits).map_or(Step::Review, Step::End),
@@ -75,9 +79,16 @@ impl Standing {
 
     /// Finds what stood in so many rounds of this epoch, the last one among them.
     fn recurring(&self, limits: &Limits) -> Vec<Recurrence> {
-        let mut rounds: Vec<recurring::Round> = self.epoch().iter().map(compared).collect();
+        let mut rounds: Vec<recurring::Round> =
+            self.epoch().iter().map(|round| self.compared_round(round)).collect();
         let Some(current) = rounds.pop() else { return Vec::new() };
         recurring::recurring_at(&current.issues, &rounds, limits.recurring, limits.similarity)
+    }
+
+    fn compared_round(&self, round: &Round) -> recurring::Round {
+        let issues = round.seen().map(|seen| self.with_decisions(seen, &round.tree).issues);
+        let issues = issues.unwrap_or_default().iter().map(told).collect();
+        recurring::Round { status: None, issues }
     }
 
     /// Gives the rounds of this epoch in which an issue stood, as what.
@@ -96,11 +107,6 @@ impl Standing {
         }
         found
     }
-}
-
-fn compared(round: &Round) -> recurring::Round {
-    let issues = round.seen().map(|seen| seen.issues.iter().map(told).collect());
-    recurring::Round { status: None, issues: issues.unwrap_or_default() }
 }
 
 fn told(issue: &Issue) -> recurring::Issue {

@@ -8,7 +8,7 @@ use crate::ending::Ending;
 use crate::event::{Begun, Disposition, TakenItem, TreeHash};
 use crate::export::digest;
 use crate::feedback::{self, FeedbackItem};
-use crate::issue::{Issue, IssueKind, IssueSeverity};
+use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::paper::FIX_REQUEST;
 use crate::run::{Begin, Taken};
 use crate::spec::{self, Spec, SpecError};
@@ -117,6 +117,7 @@ fn item(item: FeedbackItem) -> TakenItem {
             description: about,
             fix: None,
             key: None,
+            remedy: Remedy::Fix,
         },
         disposition: match is_ticked {
             true => Disposition::TickedOff,

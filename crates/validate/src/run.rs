@@ -7,6 +7,7 @@
 use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
 
+use crate::bar::Bar;
 use crate::ending::{Ending, Limits};
 use crate::event::{Begun, Event, Left, Seen, TakenItem, TreeHash};
 use crate::issue::Issue;
@@ -25,6 +26,11 @@ pub trait Site {
 
     /// Gives the commit on top of which the implementation was made, where there is one.
     fn base(&self) -> Option<String>;
+
+    /// Returns what the tree is held against, by spec and plan.
+    fn bar(&self) -> Bar {
+        Bar::default()
+    }
 
     /// Takes the digest of the tree as it is.
     fn tree(&self) -> Result<TreeHash, Breakdown>;
@@ -194,6 +200,12 @@ impl<S: Site> Loop<'_, S> {
     fn review(&mut self) -> Result<Option<Ending>, Breakdown> {
         let tree = self.site.tree()?;
         let is_open = self.standing.open.as_ref().is_some_and(|open| open.tree == tree);
+        let bar = self.site.bar();
+        let mut raised = self.standing.bar.clone();
+        raised.raise(&bar);
+        if raised != self.standing.bar {
+            self.note(Event::BarRaised { bar })?;
+        }
         if !is_open {
             self.note(Event::ReviewBegun { round: self.standing.round + 1, tree: tree.clone() })?;
         }

@@ -8,9 +8,11 @@ use std::collections::BTreeSet;
 use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
 
+use crate::bar::Bar;
+use crate::decision::Decision;
 use crate::ending::Ending;
 use crate::event::{Begun, Disposition, Event, Left, Seen, TakenItem, TreeHash};
-use crate::issue::Issue;
+use crate::issue::{Issue, IssueKind, Remedy};
 use crate::journal::Entry;
 use crate::plan::SignoffStatus;
 use crate::state::{Refused, State};
@@ -58,6 +60,10 @@ pub struct Standing {
     pub has_ended: bool,
     /// Who vouched for which tree.
     pub vouched: Vec<(String, TreeHash)>,
+    /// What persons decided, over all epochs.
+    pub decisions: Vec<Decision>,
+    /// The highest bar of any round, over all epochs.
+    pub bar: Bar,
     /// Whether any epoch has begun.
     pub has_begun: bool,
 }
@@ -170,6 +176,10 @@ impl Standing {
                 self.begun = at.to_owned();
                 Ok(())
             }
+            Event::BarRaised { bar } => {
+                self.bar.raise(bar);
+                Ok(())
+            }
             Event::ReviewBegun { round, tree } => {
                 self.round = *round;
                 self.fixing = None;
@@ -207,6 +217,7 @@ impl Standing {
                 self.state.become_(State::Rejected)
             }
             Event::SignedOff { by, tree } => self.signed_off(by, tree),
+            Event::Decided { decision } => self.decided(decision),
             Event::EndBegun { ending, papers } => self.ends(ending, papers),
             Event::Ended => {
                 self.has_ended = true;
@@ -225,6 +236,7 @@ impl Standing {
         if why == Begun::Elsewhere {
             // Nobody here knows who that was.
             self.vouched.clear();
+            self.decisions.clear();
         }
         self.has_begun = true;
         self.base = base.map(str::to_owned);
@@ -237,14 +249,13 @@ impl Standing {
 
     fn reviewed(&mut self, at: &str, seen: &Seen) -> Result<(), Refused> {
         let Some(open) = self.open.take() else { return Ok(()) };
-        let is_vouched = self.is_vouched(&open.tree);
-        self.state.become_(match seen.issues.is_empty() {
+        let undecided = self.with_decisions(seen, &open.tree).issues;
+        self.state.become_(match undecided.is_empty() {
             false => State::Rejected,
-            true if seen.needs_sign_off && !is_vouched => State::HandedOver(Ending::AwaitsSignOff),
-            true => State::Approved(open.tree.clone()),
+            true => self.without_issues(seen, &open.tree),
         })?;
         self.errors_in_a_row = 0;
-        let fingerprint = fingerprint(&seen.issues);
+        let fingerprint = fingerprint(&undecided);
         let is_same = self.fingerprint.as_ref() == Some(&fingerprint);
         match (std::mem::take(&mut self.is_idle), is_same) {
             (true, _) => {}
@@ -254,6 +265,14 @@ impl Standing {
         self.fingerprint = Some(fingerprint);
         self.close(open, at, CameTo::Verdict(seen.clone()));
         Ok(())
+    }
+
+    /// Returns the state of a loop whose tree has no open issue.
+    fn without_issues(&self, seen: &Seen, tree: &TreeHash) -> State {
+        match seen.needs_sign_off && !self.is_vouched(tree) {
+            true => State::HandedOver(Ending::AwaitsSignOff),
+            false => State::Approved(tree.clone()),
+        }
     }
 
     fn failed(&mut self, at: &str, why: &str) -> Result<(), Refused> {
@@ -305,6 +324,29 @@ impl Standing {
         }
         (self.has_ended, self.left) = (false, Left::default());
         self.state.become_(State::Approved(tree.clone()))
+    }
+
+    /// Takes in a decision. Where the last round saw that very tree and nothing else is wrong with it,
+    /// nothing has to be run again.
+    fn decided(&mut self, decision: &Decision) -> Result<(), Refused> {
+        self.decisions.push(decision.clone());
+        let can_settle = match &self.state {
+            State::Rejected => self.wanted().is_none(),
+            State::HandedOver(Ending::Errors { .. }) => false,
+            State::HandedOver(_) => true,
+            State::Pending | State::InReview | State::FixesApplied | State::Approved(_) => false,
+        };
+        let last = self.history.last().filter(|round| can_settle && round.tree == decision.tree);
+        let Some((tree, seen)) = last.and_then(|round| Some((&round.tree, round.seen()?))) else {
+            return Ok(());
+        };
+        if !self.with_decisions(seen, tree).issues.is_empty() {
+            return Ok(());
+        }
+        // A person is behind it, so it may follow on any state that a review left.
+        self.state = self.without_issues(seen, tree);
+        (self.has_ended, self.left, self.open) = (false, Left::default(), None);
+        Ok(())
     }
 
     fn ends(&mut self, ending: &Ending, papers: &Left) -> Result<(), Refused> {
@@ -372,8 +414,24 @@ impl Standing {
             let open = open.filter(|item| item.disposition == Disposition::HandedToTheFixer);
             return open.map(|item| item.issue.clone()).collect();
         }
-        let seen = self.history.iter().rev().find_map(Round::seen);
-        seen.map(|seen| seen.issues.clone()).unwrap_or_default()
+        let seen = self.history.iter().rev().find_map(|round| Some((round, round.seen()?)));
+        seen.map(|(round, seen)| self.with_decisions(seen, &round.tree).issues).unwrap_or_default()
+    }
+
+    /// Returns true if what is wrong waits for a person alone: each issue can only be decided, or is a
+    /// criterion that nothing can tell and the fixer changed nothing about.
+    pub(crate) fn awaits_decision(&self) -> bool {
+        if self.wanted().is_some() || !self.unheard().is_empty() {
+            return false;
+        }
+        let issues = self.issues();
+        let may_fix = self.state == State::Rejected || !self.is_idle;
+        let is_for_person = |issue: &Issue| match issue.remedy {
+            Remedy::Fix => false,
+            Remedy::FixOrDecision => !may_fix && issue.kind == IssueKind::AcceptanceCriteria,
+            Remedy::Decision => true,
+        };
+        !issues.is_empty() && issues.iter().all(is_for_person)
     }
 
     /// Says whether a paper is known by its digest: the loop wrote it, or took it before.

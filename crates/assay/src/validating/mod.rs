@@ -5,6 +5,7 @@ mod deadline;
 mod eyes;
 mod hands;
 mod place;
+mod signing;
 mod silent;
 mod tracking;
 
@@ -16,8 +17,10 @@ use assay_change::Change;
 use assay_checks::run::{Allowance, Runner};
 use assay_sandbox::secrets_elsewhere;
 use assay_store::clock;
+use assay_validate::bar::{COVERAGE, RISK};
 use assay_validate::ending::Ending;
-use assay_validate::event::{Begun, Event, TreeHash};
+use assay_validate::event::{Begun, Event};
+use assay_validate::export::Told;
 use assay_validate::ground::{Ground, Hears};
 use assay_validate::journal::{Journal, JournalError};
 use assay_validate::learned::Learned;
@@ -30,6 +33,7 @@ use self::deadline::Deadline;
 use self::eyes::Eyes;
 use self::hands::Hands;
 pub(crate) use self::place::Place;
+use self::signing::Signing;
 pub(crate) use self::silent::Silent;
 use self::tracking::Tracking;
 use crate::environment::variable;
@@ -43,10 +47,21 @@ use crate::settings::{Prompts, Settings};
 pub(crate) struct Asked<'a> {
     pub(crate) base: Option<&'a str>,
     pub(crate) resumes: bool,
-    pub(crate) sign_off: Option<&'a str>,
+    pub(crate) sign_off: Option<SignOff<'a>>,
     pub(crate) models: &'a ModelArgs,
     /// For whom it is run, where that is not whoever is at the terminal.
     pub(crate) host: Option<Host<'a>>,
+}
+
+/// A person's word: for the whole tree, or for single issues of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SignOff<'a> {
+    /// The person's name.
+    pub(crate) by: &'a str,
+    /// The names of the issues that are decided; empty where the person vouches for the whole tree.
+    pub(crate) about: &'a [String],
+    /// The reason for the decision.
+    pub(crate) because: &'a str,
 }
 
 /// Somebody who has a loop run in a work tree that goes away afterwards.
@@ -89,9 +104,8 @@ pub(crate) fn validate(
     place.check_complete()?;
     let mut standing = Standing::of(journal.entries()).context(UNKNOWN)?;
     let tree = place.tree()?;
-    if let Some(by) = asked.sign_off {
-        let base = || place.base(asked.base);
-        sign_off(&mut journal, &mut standing, by, &tree, base)?;
+    if let Some(word) = asked.sign_off {
+        Signing { place, asked, tree: &tree }.sign(word, &mut journal, &mut standing)?;
     }
     let found = Found {
         root: &place.root,
@@ -102,7 +116,14 @@ pub(crate) fn validate(
         resumes: asked.resumes,
     };
     let (begin, base) = match take_up(place, found, asked.base, warn)? {
-        TakenUp::Done(came_to) => return Ok((came_to, standing)),
+        TakenUp::Done(came_to) => {
+            if asked.sign_off.is_some() {
+                // The papers of the round show who decided what.
+                let told = Told { spec: &place.spec, standing: &standing };
+                told.write(&place.root, None).map_err(broken)?;
+            }
+            return Ok((came_to, standing));
+        }
         TakenUp::GoesOn { begin, base } => (begin, base),
     };
     let work = Work { place, asked, state: &state, listener, warn };
@@ -166,8 +187,23 @@ impl Work<'_> {
         let Work { place, asked, warn, .. } = *self;
         let change = place.change(base.as_deref())?;
         check_implemented(&change, base.as_deref())?;
-        let (risk, lowered) = place.bar(&change)?;
-        lowered.iter().for_each(|what| warn(&format!("{what}, so a person has to vouch for it")));
+        let standing = Standing::of(journal.entries()).context(UNKNOWN)?;
+        let (highest, current) = (place.highest_bar(&change, &standing)?, place.bar());
+        let lowered = highest.lowered_by(&current);
+        lowered.iter().for_each(|it| warn(&format!("{}; a person has to decide", it.title)));
+        let mut raised = highest.clone();
+        raised.raise(&current);
+        place.remember_bar(&raised)?;
+        // What a person decided for this very tree is lowered.
+        let tree = place.tree()?;
+        let is_decided = |id: &str| {
+            lowered.iter().any(|it| it.id() == id && standing.decision(it, &tree).is_some())
+        };
+        let risk = if is_decided(RISK) { current.risk } else { raised.risk };
+        let minimum = match is_decided(COVERAGE) {
+            true => current.minimum_coverage,
+            false => raised.minimum_coverage,
+        };
         let mut settings = Settings::of(&change)?;
         let prompts = Prompts::of(&change, &mut settings.notes)?;
         settings.notes.iter().for_each(|note| warn(note));
@@ -205,6 +241,7 @@ impl Work<'_> {
             spec: place.spec.clone(),
             risk,
             said_risk: place.risk,
+            minimum,
             lowered,
             base,
             frameworks: settings.qa.frameworks()?,
@@ -233,25 +270,6 @@ fn check_implemented(change: &Change, base: Option<&str>) -> anyhow::Result<()> 
          on top of",
         base.map_or("nothing".to_owned(), |base| format!("`{base}`"))
     )
-}
-
-/// Notes that somebody vouches for the tree as it is.
-fn sign_off(
-    journal: &mut Journal,
-    standing: &mut Standing,
-    by: &str,
-    tree: &TreeHash,
-    base: impl FnOnce() -> anyhow::Result<Option<String>>,
-) -> anyhow::Result<()> {
-    if by.trim().is_empty() {
-        bail!("there is no name; whoever reads the journal later needs to know who vouched");
-    }
-    if !journal.is_own() {
-        // It would be forgotten with all else that happened elsewhere.
-        note(journal, standing, Event::EpochBegun { why: Begun::Elsewhere, base: base()? })?;
-    }
-    let event = Event::SignedOff { by: by.trim().to_owned(), tree: tree.clone() };
-    note(journal, standing, event)
 }
 
 fn note(journal: &mut Journal, standing: &mut Standing, event: Event) -> anyhow::Result<()> {

@@ -8,11 +8,13 @@ use assay_change::{Change, GitError, Scope, Selection};
 use assay_checks::required::Risk;
 use assay_findings::ground::TreeError;
 use assay_findings::path::RepoPath;
+use assay_store::disk::{self, Sure};
+use assay_validate::bar::Bar;
 use assay_validate::event::TreeHash;
 use assay_validate::journal::Journal;
 use assay_validate::own::tree_hash;
 use assay_validate::plan::{self, ImplementationPlan};
-use assay_validate::spec::{self, Criterion, Spec};
+use assay_validate::spec::{self, Spec};
 use assay_validate::standing::Standing;
 
 use super::UNKNOWN;
@@ -21,6 +23,9 @@ use crate::queues;
 
 /// Where loops keep what is nobody else's business, below the state folder.
 const STATE: &str = "qa";
+
+/// The name of the file that remembers what a spec was held against.
+const BAR: &str = "bar.json";
 
 /// A spec as it lies in a repository.
 pub(crate) struct Place {
@@ -135,34 +140,75 @@ impl Place {
         }
     }
 
-    /// Gives how much depends on it, which an implementation cannot lower, and how it lowers what was
-    /// required before it.
-    pub(super) fn bar(&self, change: &Change) -> Result<(Option<Risk>, Vec<String>), TreeError> {
+    /// Returns the bar that the spec and its plan set now.
+    pub(super) fn bar(&self) -> Bar {
+        Bar::of(&self.spec, self.risk)
+    }
+
+    /// Returns the highest bar that the implementation was ever held against: that of the commit it
+    /// was made on top of, those of the loop's rounds, and those that this machine remembers of the
+    /// spec, also where its folder had another name or its journal is gone.
+    pub(super) fn highest_bar(&self, change: &Change, standing: &Standing) -> anyhow::Result<Bar> {
+        let mut bar = self.bar_of_base(change)?;
+        bar.raise(&standing.bar);
+        for path in self.remembered_bars()? {
+            let Some(bytes) = disk::read(&path)? else { continue };
+            let known: Bar = serde_json::from_slice(&bytes).with_context(|| {
+                format!(
+                    "`{}` cannot be read, so it is not known what the spec was held against; \
+                     remove it if nothing was lowered",
+                    path.display()
+                )
+            })?;
+            bar.raise(&known);
+        }
+        Ok(bar)
+    }
+
+    /// Writes down what the implementation is held against, where nothing that runs in the tree can
+    /// write.
+    pub(super) fn remember_bar(&self, bar: &Bar) -> anyhow::Result<()> {
+        let folder = state_of(&self.root).outside(STATE)?.join(&self.spec.name);
+        disk::make_folder(&folder)?;
+        let text = serde_json::to_vec(bar)?;
+        Ok(disk::write(&folder.join(BAR), &text, Sure::OnDisk)?)
+    }
+
+    /// Returns where bars of this spec are remembered: under its name, and under those of specs with
+    /// the same number whose folders are gone.
+    fn remembered_bars(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let outside = state_of(&self.root).outside(STATE)?;
+        let there: Vec<PathBuf> = spec::all(&self.root)?;
+        let is_there = |name: &str| there.iter().any(|folder| folder.ends_with(name));
+        let number = |name: &str| name.split(['-', '_', ' ']).next().map(str::to_owned);
+        let mut names = disk::names(&outside)?;
+        names.retain(|name| {
+            let is_renamed = number(name) == number(&self.spec.name) && !is_there(name);
+            *name == self.spec.name || is_renamed
+        });
+        Ok(names.into_iter().map(|name| outside.join(name).join(BAR)).collect())
+    }
+
+    /// Returns the bar of the commit that the implementation was made on top of.
+    fn bar_of_base(&self, change: &Change) -> anyhow::Result<Bar> {
         let read = |name: &str| -> Result<Option<String>, TreeError> {
             let path = self.spec.folder.join(name);
             let path = path.to_str().and_then(|path| RepoPath::exact(path).ok());
             path.map_or(Ok(None), |path| change.base().read(&path))
         };
-        let plan = read(plan::NAME)?.and_then(|text| ImplementationPlan::parse(text).ok());
-        let Some(plan) = plan else { return Ok((self.risk, Vec::new())) };
-        let risk = plan.risk_level().ok().flatten();
-        let text = read(spec::NAME)?.unwrap_or_default();
-        let before = Spec::parse(&self.spec.folder, &text, &plan).ok();
-        let criteria = before.iter().flat_map(|spec| &spec.criteria);
-        let is_gone = |criterion: &&Criterion| {
-            self.spec.criteria.iter().all(|now| now.text != criterion.text)
-        };
-        let gone =
-            criteria.filter(is_gone).map(|it| format!("the criterion `{}` is gone", it.text));
-        let mut lowered: Vec<String> = gone.collect();
-        if risk > self.risk {
-            lowered.push("the plan's `risk_level` is lower than before".to_owned());
+        let (plan, text) = (read(plan::NAME)?, read(spec::NAME)?);
+        if plan.is_none() && text.is_none() {
+            return Ok(Bar::default());
         }
-        let minimum = before.as_ref().and_then(|spec| spec.verification.minimum_coverage);
-        if minimum > self.spec.verification.minimum_coverage {
-            lowered.push("less has to be covered than before".to_owned());
-        }
-        Ok((risk.max(self.risk), lowered))
+        let unreadable = "the spec or plan before the change cannot be read, so it is not known \
+                          what the implementation was held against";
+        let has_plan = plan.is_some();
+        let plan = ImplementationPlan::parse(plan.unwrap_or_else(|| "{}".to_owned()));
+        let plan = plan.context(unreadable)?;
+        // A spec without a plan says nothing of risk.
+        let risk = if has_plan { plan.risk_level().context(unreadable)? } else { self.risk };
+        let spec = Spec::parse(&self.spec.folder, &text.unwrap_or_default(), &plan);
+        Ok(Bar::of(&spec.context(unreadable)?, risk))
     }
 
     /// Opens what was implemented, on top of a commit or of what is found to be one.

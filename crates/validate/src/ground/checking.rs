@@ -11,6 +11,7 @@ use assay_checks::discovery::{Discovery, Folder, discover};
 use assay_checks::required::{Required, Risk, required};
 use assay_checks::results::Outcome;
 use assay_checks::run::Runner;
+use assay_checks::verification::Verification;
 use assay_findings::write::plain::chain;
 use assay_rules::redacted_text;
 use assay_store::disk::{self, Sure};
@@ -86,10 +87,6 @@ impl Ground<'_> {
 
     /// Says whether a person has to vouch for the tree.
     pub(super) fn needs_sign_off(&self) -> bool {
-        !self.lowered.is_empty() || self.has_steps_by_hand()
-    }
-
-    fn has_steps_by_hand(&self) -> bool {
         self.required().0.iter().any(|it| matches!(it, Required::ByHand { .. }))
     }
 
@@ -99,7 +96,9 @@ impl Ground<'_> {
         found.frameworks.extend(self.frameworks.iter().cloned());
         let is_untested = self.is_untested(&found);
         let risk = self.risk.unwrap_or(Risk::Medium);
-        let mut all = required(risk, &self.spec.verification, &found);
+        let verification =
+            Verification { minimum_coverage: self.minimum, ..self.spec.verification.clone() };
+        let mut all = required(risk, &verification, &found);
         all.retain(|it| match it {
             Required::Unavailable { kind, .. } => {
                 // Whoever inspects stands in for tests that nobody wrote, unless the plan wants
@@ -126,7 +125,7 @@ impl Ground<'_> {
             CheckKind::Unit => said.unit.is_required,
             CheckKind::Integration => said.integration.is_required,
             CheckKind::E2e => said.e2e.is_required || self.risk == Some(Risk::Critical),
-            CheckKind::Coverage => said.minimum_coverage.is_some(),
+            CheckKind::Coverage => self.minimum.is_some(),
             CheckKind::FullSuite => said.unit.is_required || said.integration.is_required,
             CheckKind::Smoke | CheckKind::Manual => false,
         }

@@ -16,6 +16,7 @@ use assay_store::disk;
 use tempfile::TempDir;
 
 pub use self::who::{Errand, Fixes, Hears, Reviewed, Reviews};
+use crate::bar::Bar;
 use crate::ending::Ending;
 use crate::event::{Left, Seen, TreeHash};
 use crate::export::Told;
@@ -41,8 +42,10 @@ pub struct Ground<'a> {
     pub risk: Option<Risk>,
     /// What the plan itself says of that.
     pub said_risk: Option<Risk>,
-    /// How the implementation lowers what was required before it, for which a person has to vouch.
-    pub lowered: Vec<String>,
+    /// How much has to be covered, in percent: the most that any round asked for.
+    pub minimum: Option<f64>,
+    /// How spec and plan lower what was required before, for a person to decide.
+    pub lowered: Vec<Issue>,
     /// The commit on top of which it was implemented.
     pub base: Option<String>,
     /// Ways to run tests that are not known otherwise.
@@ -100,6 +103,10 @@ impl Site for Ground<'_> {
         self.base.clone()
     }
 
+    fn bar(&self) -> Bar {
+        Bar::of(&self.spec, self.said_risk)
+    }
+
     fn tree(&self) -> Result<TreeHash, Breakdown> {
         own::tree_hash(&self.root).map_err(|error| Breakdown::Fatal(chain(&error)))
     }
@@ -116,8 +123,8 @@ impl Site for Ground<'_> {
     fn review(&self, standing: &Standing) -> Result<Seen, Breakdown> {
         self.listener.reviewing();
         let checks = standing.open.as_ref().map(|open| open.checks.as_slice()).unwrap_or_default();
-        let minimum = self.spec.verification.minimum_coverage;
-        let mut issues = seen::of_checks(checks, standing.compared(), minimum);
+        let mut issues = seen::of_checks(checks, standing.compared(), self.minimum);
+        issues.extend(self.lowered.iter().cloned());
         let reviewed = self.reviewer.review(standing.base.as_deref(), &self.spec, checks)?;
         issues.extend(standing.unheard());
         issues.extend(reviewed.issues);
@@ -129,7 +136,9 @@ impl Site for Ground<'_> {
             needs_sign_off: self.needs_sign_off(),
         };
         self.hold_terms()?;
-        self.listener.reviewed(&seen);
+        let tree = standing.open.as_ref().map(|open| &open.tree);
+        let decided = tree.map(|tree| standing.with_decisions(&seen, tree));
+        self.listener.reviewed(decided.as_ref().unwrap_or(&seen));
         Ok(seen)
     }
 

@@ -21,7 +21,7 @@ pub use self::escalation::{Appearance, Escalation, RecurringIssue, escalation};
 pub use self::fix_request::fix_request;
 pub(crate) use self::fix_request::is_form;
 pub use self::manual_plan::manual_plan;
-pub use self::report::{Report, report};
+pub use self::report::{Report, SignOffLine, report};
 pub use self::status::{Status, StatusRound};
 use self::words::{text, title};
 use crate::issue::Issue;
@@ -96,9 +96,9 @@ pub struct CriterionLine {
 }
 
 impl CriterionLine {
-    /// Says whether it is met.
+    /// Returns true if evidence or a person's decision says that the criterion is met.
     pub fn is_met(&self) -> bool {
-        self.answer == CriterionAnswer::Met
+        matches!(self.answer, CriterionAnswer::Met | CriterionAnswer::Decided)
     }
 }
 
@@ -112,6 +112,8 @@ pub enum CriterionAnswer {
     NotMet,
     /// Nobody could tell.
     CannotTell,
+    /// No check and no model could tell, and a person decided that it is met.
+    Decided,
 }
 
 /// How much of something is covered by tests.

@@ -1,5 +1,7 @@
 //! What a round came to: [`report`].
 
+use serde::Serialize;
+
 use super::words::{cell, title};
 use super::{CheckLine, CoverageLine, CriterionAnswer, CriterionLine, numbered, tables};
 use crate::event::Disposition;
@@ -29,6 +31,23 @@ pub struct Report<'a> {
     pub feedback: Option<&'a Feedback>,
     /// What is wrong.
     pub issues: &'a [Issue],
+    /// What persons vouched for and decided.
+    pub sign_offs: &'a [SignOffLine],
+}
+
+/// A person's word for a tree, or for one issue of a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SignOffLine {
+    /// The person's name.
+    pub by: String,
+    /// The issue's title; `None` where the person vouched for the whole tree.
+    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// The reason; `None` where the person vouched for the whole tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// Whether it counts no more, because the tree changed since.
+    pub is_void: bool,
 }
 
 /// Writes `qa_report.md`.
@@ -39,7 +58,7 @@ pub fn report(told: &Report<'_>) -> String {
     };
     format!(
         "# QA Report\n\n- Spec: {}\n- Verdict: {}\n- Round: {}\n- When: {}\n- Tree: {}\n\n\
-         ## Acceptance Criteria\n\n{}\n## Checks\n\n{}\n## Coverage\n\n{}\n{}## Issues\n\n{}\n",
+         ## Acceptance Criteria\n\n{}\n## Checks\n\n{}\n## Coverage\n\n{}\n{}{}## Issues\n\n{}\n",
         title(told.spec),
         told.verdict.to_uppercase(),
         told.round,
@@ -49,6 +68,7 @@ pub fn report(told: &Report<'_>) -> String {
         tables::checks(told.checks),
         coverage(told.coverage),
         told.feedback.map(feedback).unwrap_or_default(),
+        sign_offs(told.sign_offs),
         issues.trim_end(),
     )
 }
@@ -63,11 +83,26 @@ fn criteria(criteria: &[CriterionLine]) -> String {
             CriterionAnswer::Met => "met",
             CriterionAnswer::NotMet => "not met",
             CriterionAnswer::CannotTell => "cannot tell",
+            CriterionAnswer::Decided => "met, as a person decided",
         };
         let (text, evidence) = (cell(&criterion.text), cell(&criterion.evidence));
         out.push_str(&format!("| {number} | {text} | {answer} | {evidence} |\n"));
     }
     out
+}
+
+fn sign_offs(lines: &[SignOffLine]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut out = "## Sign-offs\n\n| Who | What | Why | Counts |\n|---|---|---|---|\n".to_owned();
+    for line in lines {
+        let about = line.about.as_deref().map_or("the whole tree".to_owned(), cell);
+        let because = line.because.as_deref().map_or("–".to_owned(), cell);
+        let counts = if line.is_void { "no: the tree changed since" } else { "yes" };
+        out.push_str(&format!("| {} | {about} | {because} | {counts} |\n", cell(&line.by)));
+    }
+    out + "\n"
 }
 
 fn feedback(taken: &Feedback) -> String {

@@ -3,6 +3,7 @@
 use assay_findings::write::plain;
 use serde::Serialize;
 
+use super::SignOffLine;
 use super::words::line;
 use crate::issue::Issue;
 use crate::plan::{HistoryEntry, Signoff, SignoffStatus};
@@ -23,6 +24,9 @@ pub struct Status {
     pub escalation_reason: Option<String>,
     /// What is wrong.
     pub issues_found: Vec<Issue>,
+    /// What persons vouched for and decided.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sign_offs: Vec<SignOffLine>,
     /// What came of each round.
     pub iteration_history: Vec<StatusRound>,
 }
@@ -56,8 +60,14 @@ impl Status {
             last_check: Some(signoff.timestamp.clone()).filter(|at| !at.trim().is_empty()),
             escalation_reason: signoff.escalation_reason.clone(),
             issues_found: signoff.issues_found.clone(),
+            sign_offs: Vec::new(),
             iteration_history: history.iter().map(round).collect(),
         }
+    }
+
+    /// Adds what persons vouched for and decided.
+    pub fn with_sign_offs(self, sign_offs: Vec<SignOffLine>) -> Status {
+        Status { sign_offs, ..self }
     }
 
     /// Tells of an approval that is void, and why.
@@ -96,6 +106,10 @@ impl Status {
             out.push_str("\nIssues Found:\n");
             out.extend(self.issues_found.iter().map(issue));
         }
+        if !self.sign_offs.is_empty() {
+            out.push_str("\nSign-offs:\n");
+            out.extend(self.sign_offs.iter().map(sign_off));
+        }
         if !self.iteration_history.is_empty() {
             out.push_str("\nIteration History:\n");
             out.extend(self.iteration_history.iter().map(round));
@@ -106,6 +120,13 @@ impl Status {
 
 fn issue(issue: &Issue) -> String {
     format!("- {} ({}, {})\n", line(&issue.title), issue.kind.name(), issue.severity.name())
+}
+
+fn sign_off(sign_off: &SignOffLine) -> String {
+    let about = sign_off.about.as_deref().map_or("the whole tree".to_owned(), line);
+    let because = sign_off.because.as_deref().map(|why| format!(" - {}", line(why)));
+    let void = if sign_off.is_void { " (void: the tree changed since)" } else { "" };
+    format!("- {}: {about}{}{void}\n", line(&sign_off.by), because.unwrap_or_default())
 }
 
 fn round(round: &StatusRound) -> String {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{ImplementationPlan, Signoff, SignoffStatus, TestsPassed};
-use crate::issue::{Issue, IssueKind, IssueSeverity};
+use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 
 impl ImplementationPlan {
     /// Gives the sign-off; nothing where there is none.
@@ -106,6 +106,7 @@ fn issue(said: &Value) -> Option<Issue> {
         description,
         fix: owned(&["fix", "fix_required", "suggested_fix"]),
         key: owned(&["key"]),
+        remedy: Remedy::Fix,
     })
 }
 

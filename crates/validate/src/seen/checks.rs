@@ -6,7 +6,7 @@ use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::Gap;
 use assay_checks::results::{Outcome, TestResult, Tests};
 
-use crate::issue::{Issue, IssueKind, IssueSeverity};
+use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::plan::TestsPassed;
 use crate::standing::Round;
 
@@ -41,6 +41,7 @@ fn of_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
             description: Some(why.to_owned()),
             fix: None,
             key: Some(format!("check:{}", check.name)),
+            remedy: Remedy::Fix,
         }]
     };
     match &check.state {
@@ -84,6 +85,7 @@ fn of_test(check: &CheckOutcome, test: &TestResult) -> Issue {
         description: Some(message).filter(|message| !message.is_empty()),
         fix: None,
         key: Some(format!("test:{}", test.name)),
+        remedy: Remedy::Fix,
     }
 }
 
@@ -185,6 +187,7 @@ fn is_gone(check: &CheckOutcome, title: String, key: String) -> Issue {
         description: Some(why.to_owned()),
         fix: None,
         key: Some(key),
+        remedy: Remedy::FixOrDecision,
     }
 }
 
@@ -228,6 +231,7 @@ fn gaps(checks: &[CheckOutcome], minimum: f64) -> Vec<Issue> {
         description: Some(format!("nobody measures how much of `{path}` is tested")),
         fix: None,
         key: Some("coverage:unmeasured".to_owned()),
+        remedy: Remedy::Fix,
     }));
     issues
 }
@@ -264,6 +268,7 @@ fn of_gap(gap: &Gap<'_>) -> Issue {
         description: Some(gap.to_string()),
         fix: None,
         key: Some(format!("coverage:{key}")),
+        remedy: Remedy::Fix,
     }
 }
 

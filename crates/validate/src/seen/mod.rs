@@ -15,7 +15,7 @@ use assay_gates::plan::{Criterion as PlanCriterion, Milestone, Plan};
 use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, reconcile};
 
 pub use self::checks::{of_checks, tests_passed};
-use crate::issue::{Issue, IssueKind, IssueSeverity};
+use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::paper::{CriterionAnswer, CriterionLine};
 use crate::spec::Spec;
 
@@ -71,6 +71,7 @@ fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Ve
             description: None,
             fix: None,
             key: None,
+            remedy: Remedy::Fix,
         }],
         Rule::NoReport
         | Rule::NothingReviewed
@@ -97,6 +98,7 @@ fn of_finding(finding: &Finding, own_kinds: &[String]) -> Issue {
         description: Some(finding.description.clone()).filter(|text| !text.is_empty()),
         fix: finding.suggested_fix.clone(),
         key: None,
+        remedy: Remedy::Fix,
     }
 }
 
@@ -239,12 +241,14 @@ pub fn of_criteria(criteria: &[CriterionLine]) -> Vec<Issue> {
         return vec![of_criterion("The spec has no acceptance criteria".to_owned(), why, "none")];
     }
     let of_each = criteria.iter().filter_map(|line| {
-        let title = match line.answer {
-            CriterionAnswer::Met => return None,
-            CriterionAnswer::NotMet => format!("Not met: {}", line.text),
-            CriterionAnswer::CannotTell => format!("Nobody can tell: {}", line.text),
+        let (title, remedy) = match line.answer {
+            CriterionAnswer::Met | CriterionAnswer::Decided => return None,
+            CriterionAnswer::NotMet => (format!("Not met: {}", line.text), Remedy::Fix),
+            CriterionAnswer::CannotTell => {
+                (format!("Nobody can tell: {}", line.text), Remedy::FixOrDecision)
+            }
         };
-        Some(of_criterion(title, &line.evidence, &line.text))
+        Some(Issue { remedy, ..of_criterion(title, &line.evidence, &line.text) })
     });
     of_each.collect()
 }
@@ -259,5 +263,6 @@ fn of_criterion(title: String, why: &str, key: &str) -> Issue {
         description: Some(why.to_owned()),
         fix: None,
         key: Some(format!("criterion:{key}")),
+        remedy: Remedy::Fix,
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use assay_store::disk::fault::{self, Fault};
-use assay_validate::issue::{Issue, IssueKind, IssueSeverity};
+use assay_validate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use assay_validate::plan::{
     self, HistoryEntry, ImplementationPlan, Signoff, SignoffStatus, Stats, TestsPassed,
 };
@@ -20,6 +20,7 @@ fn issue(title: &str, kind: IssueKind, severity: IssueSeverity) -> Issue {
         description: None,
         fix: None,
         key: None,
+        remedy: Remedy::Fix,
     }
 }
 

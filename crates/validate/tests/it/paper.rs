@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use assay_validate::issue::{Issue, IssueKind, IssueSeverity};
+use assay_validate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use assay_validate::paper::{
     self, Appearance, CheckLine, CheckWord, CoverageLine, CriterionAnswer, CriterionLine,
     Escalation, RecurringIssue, Report, TestCount,
@@ -29,6 +29,7 @@ pub(crate) fn issue(title: &str) -> Issue {
         ),
         fix: Some("Handle `ConnectionError`".to_owned()),
         key: None,
+        remedy: Remedy::Fix,
     }
 }
 
@@ -238,6 +239,7 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
         evidence: evidence.to_owned(),
     };
     let text = paper::report(&Report {
+        sign_offs: &[],
         spec: "001-login",
         verdict: "rejected",
         round: 2,
@@ -312,6 +314,7 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
 #[test]
 fn a_report_of_nothing_says_so() {
     let text = paper::report(&Report {
+        sign_offs: &[],
         spec: "001-login",
         verdict: "approved",
         round: 1,

@@ -59,6 +59,7 @@ fn all(text: &str) -> Vec<String> {
             actions: &[text.to_owned()],
         }),
         paper::report(&Report {
+            sign_offs: &[],
             spec: text,
             verdict: "rejected",
             round: 1,
@@ -83,6 +84,7 @@ fn status(text: &str) -> String {
         issues: 1,
     };
     let status = Status {
+        sign_offs: Vec::new(),
         spec: text.to_owned(),
         status: "rejected",
         qa_sessions: 1,

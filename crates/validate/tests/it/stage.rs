@@ -11,7 +11,7 @@ use assay_change::Patch;
 use assay_checks::check::{CheckKind, CheckOutcome, State as CheckState};
 use assay_validate::ending::{Ending, Limits};
 use assay_validate::event::{Left, Seen, TreeHash};
-use assay_validate::issue::{Issue, IssueKind, IssueSeverity};
+use assay_validate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use assay_validate::journal::Journal;
 use assay_validate::opening::{Found, Opening, opening};
 use assay_validate::paper::{ESCALATION, FIX_REQUEST, fix_request};
@@ -34,6 +34,7 @@ pub(crate) fn issue(title: &str) -> Issue {
         description: None,
         fix: None,
         key: None,
+        remedy: Remedy::Fix,
     }
 }
 

@@ -187,6 +187,7 @@ impl Yard {
             root: self.root().to_owned(),
             risk: plan.risk_level().unwrap(),
             said_risk: plan.risk_level().unwrap(),
+            minimum: spec.verification.minimum_coverage,
             lowered: Vec::new(),
             spec,
             base: Some(self.base.clone()),

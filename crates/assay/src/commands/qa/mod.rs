@@ -12,7 +12,7 @@ use self::view::Printing;
 use super::warn;
 use crate::exit::Exit;
 use crate::models::ModelArgs;
-use crate::validating::{Asked, CameTo, Place, Silent, validate};
+use crate::validating::{Asked, CameTo, Place, SignOff, Silent, validate};
 
 /// Which spec, and what to do with it.
 #[derive(Debug, Clone, clap::Args)]
@@ -29,6 +29,13 @@ pub(crate) struct Args {
     /// Vouch for the tree as it is, under this name
     #[arg(long, value_name = "NAME", requires = "spec", conflicts_with = "watch")]
     sign_off: Option<String>,
+    /// Decide one criterion or issue instead of vouching for the tree: its title, the text of the
+    /// criterion, or the criterion's number in `qa_report.md`; can be given several times
+    #[arg(long = "for", value_name = "WHAT", requires_all = ["sign_off", "because"])]
+    about: Vec<String>,
+    /// The reason for the decision, as it is shown in the report
+    #[arg(long, value_name = "REASON", requires_all = ["sign_off", "about"])]
+    because: Option<String>,
     /// Wait, and validate each spec as soon as its last subtask is completed
     #[arg(long)]
     watch: bool,
@@ -75,7 +82,11 @@ fn go_on(args: &Args, place: &Place) -> anyhow::Result<Exit> {
     let asked = Asked {
         base: args.base.as_deref(),
         resumes: args.resume,
-        sign_off: args.sign_off.as_deref(),
+        sign_off: args.sign_off.as_deref().map(|by| SignOff {
+            by,
+            about: &args.about,
+            because: args.because.as_deref().unwrap_or_default(),
+        }),
         models: &args.models,
         host: None,
     };

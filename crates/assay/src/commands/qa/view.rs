@@ -9,7 +9,7 @@ use assay_validate::ending::Ending;
 use assay_validate::event::{Seen, TreeHash};
 use assay_validate::export::Told;
 use assay_validate::ground::Hears;
-use assay_validate::issue::Issue;
+use assay_validate::issue::{Issue, Remedy};
 use assay_validate::metrics::Metrics;
 use assay_validate::paper::{ESCALATION, FIX_REQUEST, Status};
 use assay_validate::spec;
@@ -174,8 +174,8 @@ pub(super) fn ended(
         CameTo::Ended(Ending::Approved) => {
             line(&format!("{GREEN}APPROVED{GREEN:#} after {rounds}{}", tree(standing)));
         }
-        CameTo::Waits(ending) => hand_over(place, "It waits for you", ending),
-        CameTo::Ended(ending) => hand_over(place, "A person is needed", ending),
+        CameTo::Waits(ending) => hand_over(place, "It waits for you", ending, standing),
+        CameTo::Ended(ending) => hand_over(place, "A person is needed", ending, standing),
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ fn tree(standing: &Standing) -> String {
     }
 }
 
-fn hand_over(place: &Place, why: &str, ending: &Ending) {
+fn hand_over(place: &Place, why: &str, ending: &Ending, standing: &Standing) {
     let folder = place.spec.folder.display();
     let name = one_line(&place.spec.name);
     line(&format!("{YELLOW}{why}{YELLOW:#}: {}", one_line(&ending.reason())));
@@ -201,6 +201,13 @@ fn hand_over(place: &Place, why: &str, ending: &Ending) {
         }
     };
     line(&format!("  {word:<9} {how}"));
+    let open = standing.issues();
+    for issue in open.iter().filter(|issue| issue.remedy != Remedy::Fix).take(NAMED) {
+        let title = one_line(&issue.title).replace('"', "\\\"").replace('`', "\\`");
+        line(&format!(
+            "  decide    --sign-off \"YOUR NAME\" --for \"{title}\" --because \"REASON\""
+        ));
+    }
 }
 
 /// Tells where a spec stands.

@@ -2,8 +2,10 @@
 //! fixers that work, and people who answer.
 
 mod adversaries;
+mod bar;
 mod contained;
 mod coverage;
+mod decisions;
 mod endings;
 mod errors;
 mod models;

@@ -1,0 +1,124 @@
+//! A person's word for a tree, or for single issues of it: [`Signing`] writes it down where it has an
+//! effect, and refuses it with the reason where it has none.
+
+use anyhow::bail;
+use assay_checks::discovery::Discovery;
+use assay_checks::required::{Required, Risk, required};
+use assay_validate::decision::decide;
+use assay_validate::ending::Ending;
+use assay_validate::event::{Begun, Event, TreeHash};
+use assay_validate::issue::Remedy;
+use assay_validate::journal::Journal;
+use assay_validate::standing::Standing;
+use assay_validate::state::State;
+
+use super::{Asked, Place, SignOff, note};
+
+/// The tree that a person's word is about.
+pub(super) struct Signing<'a> {
+    pub(super) place: &'a Place,
+    pub(super) asked: Asked<'a>,
+    pub(super) tree: &'a TreeHash,
+}
+
+impl Signing<'_> {
+    /// Writes a person's word down. Fails if it has no effect.
+    pub(super) fn sign(
+        &self,
+        word: SignOff<'_>,
+        journal: &mut Journal,
+        standing: &mut Standing,
+    ) -> anyhow::Result<()> {
+        if word.by.trim().is_empty() {
+            bail!("there is no name; whoever reads the journal later needs to know who vouched");
+        }
+        match word.about {
+            [] => self.vouch(word.by.trim(), journal, standing),
+            about => self.decide(word, about, journal, standing),
+        }
+    }
+
+    fn decide(
+        &self,
+        word: SignOff<'_>,
+        about: &[String],
+        journal: &mut Journal,
+        standing: &mut Standing,
+    ) -> anyhow::Result<()> {
+        if !journal.is_own() {
+            bail!(
+                "what happened so far did so on another machine, so there is nothing to decide \
+                 here; run `assay qa` without `--sign-off` first"
+            );
+        }
+        // All of them or none: a name that is wrong must not leave half of the decisions behind.
+        let decide = |wanted: &String| decide(standing, self.tree, word.by, wanted, word.because);
+        let mut decisions = Vec::new();
+        for decision in about.iter().map(decide) {
+            let decision = decision?;
+            if decisions.contains(&decision) {
+                bail!("`{}` is named twice", decision.title);
+            }
+            decisions.push(decision);
+        }
+        for decision in decisions {
+            note(journal, standing, Event::Decided { decision })?;
+        }
+        Ok(())
+    }
+
+    fn vouch(
+        &self,
+        by: &str,
+        journal: &mut Journal,
+        standing: &mut Standing,
+    ) -> anyhow::Result<()> {
+        self.check_effect(journal, standing)?;
+        if !journal.is_own() {
+            // It would be forgotten with all else that happened elsewhere.
+            let base = self.place.base(self.asked.base)?;
+            note(journal, standing, Event::EpochBegun { why: Begun::Elsewhere, base })?;
+        }
+        let event = Event::SignedOff { by: by.to_owned(), tree: self.tree.clone() };
+        note(journal, standing, event)
+    }
+
+    /// Fails if nothing waits, and nothing will wait, for a person who vouches for the whole tree.
+    fn check_effect(&self, journal: &Journal, standing: &Standing) -> anyhow::Result<()> {
+        if standing.state == State::Approved(self.tree.clone()) && journal.is_own() {
+            bail!("the tree is approved already, so a sign-off changes nothing");
+        }
+        if standing.is_vouched(self.tree) && journal.is_own() {
+            let by = standing.vouched.iter().rev().find(|(_, tree)| tree == self.tree);
+            let by = by.map(|(by, _)| by.as_str()).unwrap_or_default();
+            bail!("{by} vouched for this very tree already, so another sign-off changes nothing");
+        }
+        if standing.state == State::HandedOver(Ending::AwaitsSignOff) || self.needs_person() {
+            return Ok(());
+        }
+        let open = standing.issues();
+        let titles: Vec<String> = open
+            .iter()
+            .filter(|issue| issue.remedy != Remedy::Fix)
+            .map(|issue| format!("`{}`", issue.title))
+            .collect();
+        let instead = match titles.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; decide single issues with `--for` and `--because`: {}",
+                titles.join(", ")
+            ),
+        };
+        bail!(
+            "a sign-off for the whole tree has no effect here: the risk is not `critical`, and the \
+             spec has no steps for a person{instead}"
+        )
+    }
+
+    /// Returns true if the spec asks for a person who vouches for the whole tree.
+    fn needs_person(&self) -> bool {
+        let risk = self.place.risk.unwrap_or(Risk::Medium);
+        let all = required(risk, &self.place.spec.verification, &Discovery::default());
+        all.iter().any(|it| matches!(it, Required::ByHand { .. }))
+    }
+}

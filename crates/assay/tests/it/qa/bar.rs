@@ -1,0 +1,177 @@
+//! What a loop is held against only rises: whatever a later spec or plan takes away is an issue until a
+//! person decides about it by name.
+
+use std::fs;
+
+use super::{PLAN, SPEC, Stage};
+
+const WHY: &str = "agreed with the product owner on Monday";
+
+/// A plan with a risk, a minimum and a command.
+const STRICT: &str = r#"{
+  "phases": [{"subtasks": [{"id": "1", "status": "completed"}]}],
+  "verification_strategy": {
+    "risk_level": "high",
+    "acceptance_criteria": ["`greets` passes", "`leaves` passes"],
+    "unit_tests": {"required": true, "minimum_coverage": 80, "commands": ["sh test.sh"]},
+    "integration_tests": {"required": true, "commands": ["sh test.sh"]}
+  }
+}
+"#;
+
+/// A strict spec that was rejected on its branch, because a test fails.
+fn rejected(spec: &str, plan: &str) -> Stage {
+    let stage = Stage::with(spec, plan, "true\n", "");
+    stage.ends(4, &[]);
+    stage
+}
+
+/// Changes spec and plan on the same branch, and mends what the remaining tests look at.
+fn lower(stage: &Stage, spec: &str, plan: &str) {
+    stage.repository.write("specs/001-greeting/spec.md", spec);
+    stage.repository.write("specs/001-greeting/implementation_plan.json", plan);
+    stage.repository.write("greeting.txt", "hello, goodbye\n");
+}
+
+#[test]
+fn whatever_is_taken_away_after_a_rejection_is_an_issue_by_name() {
+    let prose =
+        SPEC.replace("- [ ] `leaves` passes", "- [ ] `leaves` passes\n- [ ] It is `polite`");
+    for (name, spec, plan, wanted) in [
+        (
+            "deleted",
+            &prose.replace("- [ ] It is `polite`\n", ""),
+            PLAN,
+            "Criterion was removed: It is `polite`",
+        ),
+        (
+            "reworded",
+            &prose.replace("It is `polite`", "It is `polite`, mostly"),
+            PLAN,
+            "Criterion was removed: It is `polite`",
+        ),
+        (
+            "out of the section",
+            &prose
+                .replace("- [ ] It is `polite`\n", "")
+                .replace("# Greeting\n", "# Greeting\n\n- [ ] It is `polite`\n"),
+            PLAN,
+            "Criterion was removed: It is `polite`",
+        ),
+        (
+            "commented out",
+            &prose.replace("- [ ] It is `polite`", "<!-- - [ ] It is `polite` -->"),
+            PLAN,
+            "Criterion was removed: It is `polite`",
+        ),
+        (
+            "a command",
+            &prose.replace("\n**Integration Tests:**\n- `sh test.sh` - All pass\n", ""),
+            PLAN,
+            "Verification was removed: integration: `sh test.sh`",
+        ),
+    ] {
+        let stage = rejected(&prose, PLAN);
+        lower(&stage, spec, plan);
+        let ran = stage.ends(4, &["--resume"]);
+        assert!(ran.stderr.contains(wanted), "{name}: {}", ran.stderr);
+        let titles: Vec<String> = stage.issues().into_iter().map(|(_, title)| title).collect();
+        assert!(titles.contains(&wanted.to_owned()), "{name}: {titles:?}");
+    }
+}
+
+#[test]
+fn a_plan_that_asks_for_less_is_an_issue_by_name() {
+    let spec = "# Greeting\n";
+    for (name, from, to, wanted) in [
+        ("risk", "\"high\"", "\"low\"", "Risk was lowered from high to low"),
+        ("no risk", "\"risk_level\": \"high\",", "", "Risk was lowered from high to none given"),
+        (
+            "minimum",
+            "\"minimum_coverage\": 80",
+            "\"minimum_coverage\": 10",
+            "Minimum coverage was lowered from 80% to 10%",
+        ),
+        (
+            "no minimum",
+            "\"minimum_coverage\": 80, ",
+            "",
+            "Minimum coverage was lowered from 80% to none",
+        ),
+        ("criterion", ", \"`leaves` passes\"", "", "Criterion was removed: `leaves` passes"),
+        (
+            "required",
+            "\"integration_tests\": {\"required\": true",
+            "\"integration_tests\": {\"required\": false",
+            "Verification was removed: integration: tests are required",
+        ),
+    ] {
+        let stage = rejected(spec, STRICT);
+        lower(&stage, spec, &STRICT.replace(from, to));
+        let ran = stage.ends(4, &["--resume"]);
+        assert!(ran.stderr.contains(wanted), "{name}: {}", ran.stderr);
+        assert!(!ran.stdout.contains("APPROVED"), "{name}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_lowered_bar_is_approved_once_a_person_decided_about_it() {
+    let stage = rejected(SPEC, PLAN);
+    lower(&stage, &SPEC.replace("- [ ] `leaves` passes\n", ""), PLAN);
+    stage.ends(4, &["--resume"]);
+    stage.is_handed_over("awaits_decision", "a person has to decide");
+    let plain = stage.ends(2, &["--sign-off", "Ada"]);
+    assert!(plain.stderr.contains("`Criterion was removed: `leaves` passes`"), "{}", plain.stderr);
+    let what = "Criterion was removed: `leaves` passes";
+    stage.ends(0, &["--sign-off", "Ada", "--for", what, "--because", WHY]);
+    stage.is_approved();
+    assert!(stage.paper("qa_report.md").contains(WHY));
+    // It is void on any other tree.
+    stage.repository.write("greeting.txt", "hello, goodbye, bye\n");
+    stage.ends(4, &[]);
+}
+
+#[test]
+fn a_bar_holds_over_epochs_and_where_the_journal_or_the_folder_is_gone() {
+    for way in ["resume twice", "journal deleted", "folder renamed", "folder moved"] {
+        let stage = rejected(SPEC, PLAN);
+        lower(&stage, &SPEC.replace("- [ ] `leaves` passes\n", ""), PLAN);
+        let specs = stage.repository.file("specs");
+        let journal = specs.join("001-greeting/qa_journal.jsonl");
+        let mut args = vec!["--resume"];
+        match way {
+            "resume twice" => drop(stage.ends(4, &["--resume"])),
+            "journal deleted" => fs::remove_file(&journal).unwrap(),
+            "folder renamed" => {
+                fs::remove_file(&journal).unwrap();
+                fs::rename(specs.join("001-greeting"), specs.join("001-hello")).unwrap();
+            }
+            _ => {
+                let home = stage.repository.file(".auto-claude/specs");
+                fs::create_dir_all(&home).unwrap();
+                fs::remove_file(&journal).unwrap();
+                fs::rename(specs.join("001-greeting"), home.join("001-greeting")).unwrap();
+            }
+        }
+        if way != "resume twice" {
+            args.clear();
+        }
+        let ran = stage.ends(4, &args);
+        assert!(
+            ran.stderr.contains("Criterion was removed: `leaves` passes"),
+            "{way}: {}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
+fn more_is_always_welcome() {
+    let stage = rejected(SPEC, PLAN);
+    let more = SPEC
+        .replace("- [ ] `leaves` passes", "- [x] `leaves`  passes\n- [ ] `greets` always passes");
+    lower(&stage, &more, PLAN);
+    let ran = stage.ends(0, &["--resume"]);
+    assert!(!ran.stderr.contains("removed"), "{}", ran.stderr);
+    stage.is_approved();
+}

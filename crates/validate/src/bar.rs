@@ -1,0 +1,161 @@
+//! What an implementation is held against: [`Bar`]. It only rises.
+//!
+//! Each round writes its bar into the journal. A loop is held against the highest of all of them, and
+//! whatever a later spec or plan takes away or lowers is an issue until a person decides about it.
+
+use assay_checks::required::Risk;
+use assay_checks::verification::{Group, Verification};
+use serde::{Deserialize, Serialize};
+
+use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
+use crate::markdown::compared;
+use crate::spec::Spec;
+
+/// The id of the issue that says that the risk was lowered.
+pub const RISK: &str = "bar:risk";
+
+/// The id of the issue that says that the minimum coverage was lowered.
+pub const COVERAGE: &str = "bar:coverage";
+
+/// What an implementation is held against.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bar {
+    /// The criteria, each once.
+    pub criteria: Vec<String>,
+    /// How much depends on the implementation; `None` where neither spec nor plan says.
+    pub risk: Option<Risk>,
+    /// How much must be covered, in percent; `None` where nothing asks for coverage.
+    pub minimum_coverage: Option<f64>,
+    /// The commands, flows and steps that are named, and the groups of tests that are required, such
+    /// as ``unit: `pytest tests/` ``.
+    pub required: Vec<String>,
+}
+
+impl Bar {
+    /// Returns the bar that a spec and its plan's risk set.
+    pub fn of(spec: &Spec, risk: Option<Risk>) -> Bar {
+        Bar {
+            criteria: spec.criteria.iter().map(|criterion| criterion.text.clone()).collect(),
+            risk,
+            minimum_coverage: spec.verification.minimum_coverage,
+            required: required(&spec.verification),
+        }
+    }
+
+    /// Raises the bar to another one wherever that is higher.
+    pub fn raise(&mut self, other: &Bar) {
+        if height(other.risk) > height(self.risk) || self.is_unset() {
+            self.risk = other.risk;
+        }
+        add(&mut self.criteria, &other.criteria);
+        add(&mut self.required, &other.required);
+        self.minimum_coverage = highest(self.minimum_coverage, other.minimum_coverage);
+    }
+
+    /// Returns true if nothing set the bar yet.
+    pub fn is_unset(&self) -> bool {
+        *self == Bar::default()
+    }
+
+    /// Returns an issue for each part of this bar that another one lacks or lowers.
+    pub fn lowered_by(&self, now: &Bar) -> Vec<Issue> {
+        if self.is_unset() {
+            return Vec::new();
+        }
+        let criteria = missing(&self.criteria, &now.criteria).map(|text| {
+            issue(format!("Criterion was removed: {text}"), format!("bar:criterion:{text}"))
+        });
+        let required = missing(&self.required, &now.required).map(|text| {
+            issue(format!("Verification was removed: {text}"), format!("bar:required:{text}"))
+        });
+        let mut issues: Vec<Issue> = criteria.chain(required).collect();
+        if height(self.risk) > height(now.risk) {
+            let title = format!("Risk was lowered from {} to {}", name(self.risk), name(now.risk));
+            issues.push(issue(title, RISK.to_owned()));
+        }
+        if highest(self.minimum_coverage, now.minimum_coverage) != now.minimum_coverage {
+            let percent =
+                |it: Option<f64>| it.map_or("none".to_owned(), |percent| format!("{percent}%"));
+            let (from, to) = (percent(self.minimum_coverage), percent(now.minimum_coverage));
+            let title = format!("Minimum coverage was lowered from {from} to {to}");
+            issues.push(issue(title, COVERAGE.to_owned()));
+        }
+        issues
+    }
+}
+
+fn issue(title: String, key: String) -> Issue {
+    let why = "what a loop is held against only rises: put it back, or have a person decide";
+    Issue {
+        title,
+        kind: IssueKind::AcceptanceCriteria,
+        severity: IssueSeverity::High,
+        file: None,
+        line: None,
+        description: Some(why.to_owned()),
+        fix: None,
+        key: Some(key),
+        remedy: Remedy::Decision,
+    }
+}
+
+/// Returns how much a risk asks for. A risk that is not given asks for the checks of `medium` as far
+/// as there are some.
+fn height(risk: Option<Risk>) -> u8 {
+    match risk {
+        Some(Risk::Trivial) => 0,
+        Some(Risk::Low) => 1,
+        None => 2,
+        Some(Risk::Medium) => 3,
+        Some(Risk::High) => 4,
+        Some(Risk::Critical) => 5,
+    }
+}
+
+fn name(risk: Option<Risk>) -> &'static str {
+    match risk {
+        None => "none given",
+        Some(Risk::Trivial) => "trivial",
+        Some(Risk::Low) => "low",
+        Some(Risk::Medium) => "medium",
+        Some(Risk::High) => "high",
+        Some(Risk::Critical) => "critical",
+    }
+}
+
+fn highest(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+fn add(all: &mut Vec<String>, more: &[String]) {
+    let new: Vec<String> = missing(more, all).cloned().collect();
+    all.extend(new);
+}
+
+/// Returns the texts that are not among others, without regard to case and blanks.
+fn missing<'a>(texts: &'a [String], others: &'a [String]) -> impl Iterator<Item = &'a String> {
+    let others: Vec<String> = others.iter().map(|text| compared(text)).collect();
+    texts.iter().filter(move |text| !others.contains(&compared(text)))
+}
+
+fn required(verification: &Verification) -> Vec<String> {
+    let groups = [
+        ("unit", &verification.unit),
+        ("integration", &verification.integration),
+        ("e2e", &verification.e2e),
+    ];
+    groups.into_iter().flat_map(|(name, group)| of_group(name, group)).collect()
+}
+
+fn of_group(name: &str, group: &Group) -> Vec<String> {
+    let mut all: Vec<String> =
+        group.commands.iter().map(|it| format!("{name}: `{}`", it.command)).collect();
+    all.extend(group.flows.iter().map(|flow| format!("{name}: the flow or page {flow}")));
+    all.extend(group.by_hand.iter().map(|it| format!("{name}: by hand {}", it.join(" → "))));
+    all.extend(group.is_required.then(|| format!("{name}: tests are required")));
+    all
+}

@@ -1,0 +1,257 @@
+//! What a person decides by name: [`Decision`], and which issue a name means: [`decide`].
+//!
+//! A person decides what evidence cannot: a criterion that no check and no model can tell, a test that
+//! was weakened on purpose, a bar that was lowered. Each decision is about one issue of one tree, and
+//! is void on any other tree. Where a check or a finding decides, a person's word changes nothing, so
+//! such a decision is refused.
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Seen, TreeHash};
+use crate::issue::{Issue, Remedy};
+use crate::markdown::compared;
+use crate::paper::{CriterionAnswer, CriterionLine};
+use crate::standing::Standing;
+
+/// How many names an error lists.
+const MAX_LISTED: usize = 20;
+
+/// The fewest letters of a reason.
+const MIN_REASON_LETTERS: usize = 10;
+
+/// The fewest letters of a name that is the beginning of a longer one.
+const MIN_PREFIX_LETTERS: usize = 4;
+
+/// A person's decision about one issue of one tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The person's name.
+    pub by: String,
+    /// The tree that the decision is about.
+    pub tree: TreeHash,
+    /// The issue's id, see [`Issue::id`].
+    pub issue: String,
+    /// The issue's title when the decision was made.
+    pub title: String,
+    /// The reason.
+    pub because: String,
+}
+
+/// Why a decision is refused: it would have no effect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecisionError {
+    /// The tree was not reviewed to the end.
+    #[error(
+        "nothing can be decided about the tree as it is: no round reviewed it to the end; run \
+         `assay qa` without `--sign-off` first"
+    )]
+    NotReviewed,
+    /// No issue and no criterion has the name.
+    #[error("nothing is called `{wanted}`; {}", nameable(open))]
+    Unknown {
+        /// The name that was given.
+        wanted: String,
+        /// The titles of the issues that can be decided.
+        open: Vec<String>,
+    },
+    /// Several issues begin with the name.
+    #[error(
+        "several things begin with `{wanted}`: {}; write out the one that is meant",
+        listed(found)
+    )]
+    Several {
+        /// The name that was given.
+        wanted: String,
+        /// The titles of the issues.
+        found: Vec<String>,
+    },
+    /// The criterion is met already.
+    #[error("there is nothing to decide about `{criterion}`: it is met ({evidence})")]
+    Met {
+        /// The criterion.
+        criterion: String,
+        /// The evidence.
+        evidence: String,
+    },
+    /// A check or a finding decides the issue.
+    #[error(
+        "`{title}` is decided by evidence, which a person's word does not replace; fix it{}",
+        why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default()
+    )]
+    Evidence {
+        /// The issue's title.
+        title: String,
+        /// What the evidence says.
+        why: Option<String>,
+    },
+    /// The decision was made before.
+    #[error("`{title}` was decided for this very tree by {by} already")]
+    Decided {
+        /// The issue's title.
+        title: String,
+        /// The person who decided.
+        by: String,
+    },
+    /// The reason says nothing.
+    #[error(
+        "`{because}` is no reason: say in a few words how you know, for whoever reads the report \
+         later"
+    )]
+    Reason {
+        /// The text that was given.
+        because: String,
+    },
+}
+
+fn nameable(open: &[String]) -> String {
+    match open {
+        [] => "nothing waits for a person's decision".to_owned(),
+        open => format!("a person can decide: {}", listed(open)),
+    }
+}
+
+fn listed(titles: &[String]) -> String {
+    let mut shown: Vec<String> =
+        titles.iter().take(MAX_LISTED).map(|title| format!("`{title}`")).collect();
+    if titles.len() > MAX_LISTED {
+        shown.push(format!("and {} more", titles.len() - MAX_LISTED));
+    }
+    shown.join(", ")
+}
+
+/// Makes a decision about the issue or criterion that a name means, as the last round saw the tree.
+/// Fails if the decision would have no effect.
+pub fn decide(
+    standing: &Standing,
+    tree: &TreeHash,
+    by: &str,
+    wanted: &str,
+    because: &str,
+) -> Result<Decision, DecisionError> {
+    let round = standing.history.last().filter(|round| round.tree == *tree);
+    let seen = round.and_then(|round| round.seen()).ok_or(DecisionError::NotReviewed)?;
+    let because = because.trim();
+    if !is_reason(because, wanted, by) {
+        return Err(DecisionError::Reason { because: because.to_owned() });
+    }
+    let issue = find(seen, wanted, standing, tree)?;
+    if issue.remedy == Remedy::Fix {
+        let (title, why) = (issue.title.clone(), issue.description.clone());
+        return Err(DecisionError::Evidence { title, why });
+    }
+    if let Some(before) = standing.decision(issue, tree) {
+        let (title, by) = (issue.title.clone(), before.by.clone());
+        return Err(DecisionError::Decided { title, by });
+    }
+    Ok(Decision {
+        by: by.trim().to_owned(),
+        tree: tree.clone(),
+        issue: issue.id().to_owned(),
+        title: issue.title.clone(),
+        because: because.to_owned(),
+    })
+}
+
+fn find<'a>(
+    seen: &'a Seen,
+    wanted: &str,
+    standing: &Standing,
+    tree: &TreeHash,
+) -> Result<&'a Issue, DecisionError> {
+    let name = plain(wanted);
+    let named: Vec<(&Issue, Vec<String>)> =
+        seen.issues.iter().map(|issue| (issue, names(issue, &seen.criteria))).collect();
+    let exact = named.iter().find(|(_, names)| names.contains(&name));
+    if let Some((issue, _)) = exact {
+        return Ok(issue);
+    }
+    if let Some(line) = met(&seen.criteria, &name) {
+        let (criterion, evidence) = (line.text.clone(), line.evidence.clone());
+        return Err(DecisionError::Met { criterion, evidence });
+    }
+    let is_prefix = |names: &[String]| names.iter().any(|full| full.starts_with(&name));
+    let long_enough = name.chars().count() >= MIN_PREFIX_LETTERS;
+    let alike: Vec<&Issue> = named
+        .iter()
+        .filter(|(_, names)| long_enough && is_prefix(names))
+        .map(|(issue, _)| *issue)
+        .collect();
+    let titles = |issues: &[&Issue]| issues.iter().map(|issue| issue.title.clone()).collect();
+    let wanted = wanted.trim().to_owned();
+    match alike.as_slice() {
+        [issue] => Ok(issue),
+        [] => {
+            let open = seen.issues.iter().filter(|issue| issue.remedy != Remedy::Fix);
+            let open = open.filter(|issue| standing.decision(issue, tree).is_none());
+            Err(DecisionError::Unknown { wanted, open: open.map(|it| it.title.clone()).collect() })
+        }
+        several => Err(DecisionError::Several { wanted, found: titles(several) }),
+    }
+}
+
+/// Returns the names that an issue goes by: its title, the title without the words before its first
+/// colon, its id with and without the kind, and for a criterion its number in the report.
+fn names(issue: &Issue, criteria: &[CriterionLine]) -> Vec<String> {
+    let mut names = vec![plain(&issue.title), plain(issue.id())];
+    names.extend(issue.title.split_once(": ").map(|(_, rest)| plain(rest)));
+    let below = issue.id().split_once(':').map(|(_, rest)| rest);
+    names.extend(below.map(plain));
+    let is_it = |line: &CriterionLine| issue.id().strip_prefix("criterion:") == Some(&line.text);
+    if let Some(at) = criteria.iter().position(is_it) {
+        let number = at + 1;
+        names.extend([format!("{number}"), format!("#{number}"), format!("criterion {number}")]);
+    }
+    names
+}
+
+fn met<'a>(criteria: &'a [CriterionLine], name: &str) -> Option<&'a CriterionLine> {
+    let named = |(number, line): (usize, &'a CriterionLine)| {
+        let is_it = plain(&line.text) == name
+            || [format!("{number}"), format!("#{number}"), format!("criterion {number}")]
+                .iter()
+                .any(|it| it == name);
+        (is_it && line.answer == CriterionAnswer::Met).then_some(line)
+    };
+    (1..).zip(criteria).find_map(named)
+}
+
+/// Returns a name as names are compared: on one line, without case, back-ticks and a full stop.
+fn plain(name: &str) -> String {
+    compared(&name.replace('`', "")).trim_end_matches(['.', ' ']).to_owned()
+}
+
+/// Returns true if a text can be a reason: two words or more that say something of their own.
+fn is_reason(because: &str, wanted: &str, by: &str) -> bool {
+    let letters = because.chars().filter(|c| c.is_alphanumeric()).count();
+    let mut words: Vec<String> =
+        because.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
+    words.retain(|word| !word.is_empty());
+    words.sort();
+    words.dedup();
+    let says = plain(because);
+    letters >= MIN_REASON_LETTERS && words.len() >= 2 && says != plain(wanted) && says != plain(by)
+}
+
+impl Standing {
+    /// Returns the decision about an issue of a tree, where a person made one.
+    pub fn decision(&self, issue: &Issue, tree: &TreeHash) -> Option<&Decision> {
+        let is_it = |it: &&Decision| it.tree == *tree && it.issue == issue.id();
+        self.decisions.iter().filter(|_| issue.remedy != Remedy::Fix).find(is_it)
+    }
+
+    /// Returns what was seen of a tree with what persons decided about it: decided issues are left
+    /// out, and a decided criterion says who decided it and why.
+    pub fn with_decisions(&self, seen: &Seen, tree: &TreeHash) -> Seen {
+        let mut seen = seen.clone();
+        for issue in &seen.issues {
+            let Some(decision) = self.decision(issue, tree) else { continue };
+            let text = issue.id().strip_prefix("criterion:");
+            for line in seen.criteria.iter_mut().filter(|line| text == Some(&line.text)) {
+                line.answer = CriterionAnswer::Decided;
+                line.evidence = format!("decided by {}: {}", decision.by, decision.because);
+            }
+        }
+        seen.issues.retain(|issue| self.decision(issue, tree).is_none());
+        seen
+    }
+}
