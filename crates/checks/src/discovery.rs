@@ -11,6 +11,7 @@ mod javascript;
 mod jvm;
 mod php;
 mod python;
+mod readable;
 mod ruby;
 mod rust;
 mod survey;
@@ -18,7 +19,7 @@ mod survey;
 use serde::{Deserialize, Serialize};
 
 pub use self::folder::Folder;
-pub(crate) use self::javascript::readable_command;
+pub(crate) use self::readable::{readable_command, with_pytest_option};
 use self::survey::Survey;
 use crate::command::CommandLine;
 use crate::results::Form;
@@ -154,6 +155,12 @@ const LOCK_FILES: [(&str, &str); 13] = [
     ("Gemfile.lock", "bundler"),
     ("composer.lock", "composer"),
 ];
+
+/// Returns true if a path is that of a lock file, which the first build of a project writes.
+pub fn is_lock_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    LOCK_FILES.iter().any(|(file, _)| *file == name)
+}
 
 /// Finds how a project is tested and built.
 pub fn discover(files: &dyn Files) -> Discovery {

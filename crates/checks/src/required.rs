@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::{CheckKind, RequiredCheck};
 use crate::command::{CommandLine, REPORTS};
-use crate::discovery::{Discovery, Framework, Reading, TestKind, readable_command};
+use crate::discovery::{
+    Discovery, Framework, Reading, TestKind, readable_command, with_pytest_option,
+};
 use crate::verification::{Group, NamedCommand, Verification};
 
 /// Where tools put their coverage reports if nobody says otherwise.
@@ -167,7 +169,7 @@ fn report_coverage(check: &mut RequiredCheck) {
     if text.contains("pytest") && text.contains("--cov") {
         let report = format!("{REPORTS}/coverage.json");
         let option = format!("--cov-report=json:{report}");
-        check.command.variables.insert(0, ("PYTEST_ADDOPTS".to_owned(), option));
+        check.command = with_pytest_option(check.command.clone(), &option);
         check.coverage.push(report);
     }
     let profile =

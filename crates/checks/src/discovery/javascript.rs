@@ -292,7 +292,7 @@ fn simple(script: &str, runner: &Runner) -> Option<CommandLine> {
 
 /// Has a command that somebody typed write what we can read, where it is one of the runners: by
 /// itself, or through `npx`, `pnpm` and their like.
-pub(crate) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Reading)> {
+pub(super) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Reading)> {
     let Program::Words(words) = &command.program else { return None };
     let through = ["npx", "pnpm", "yarn", "bunx", "exec", "dlx"];
     let first = words.iter().find(|word| !through.contains(&word.as_str()))?;

@@ -77,51 +77,51 @@ fn what_the_spec_names_is_required() {
         SPEC,
         SHOP,
         expect![[r#"
-        smoke: pytest tests/test_auth.py in ., expecting `All pass`
-    "#]],
+            smoke: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_auth.py in ., expecting `All pass`
+        "#]],
     );
     check(
         Risk::Medium,
         SPEC,
         SHOP,
         expect![[r#"
-        unit: pytest tests/test_auth.py in ., expecting `All pass`
-        unit: pytest tests/test_cart.py in .
-        integration: cd api && pytest in ., expecting `All pass`
-        coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
-        coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
-    "#]],
+            unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_auth.py in ., expecting `All pass`
+            unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_cart.py in .
+            integration: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml cd api && pytest in ., expecting `All pass`
+            coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
+            coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
+        "#]],
     );
     check(
         Risk::High,
         SPEC,
         SHOP,
         expect![[r#"
-        unit+full_suite: pytest tests/test_auth.py in ., expecting `All pass`
-        unit+full_suite: pytest tests/test_cart.py in .
-        integration+full_suite: cd api && pytest in ., expecting `All pass`
-        full_suite: cargo test --no-fail-fast in .
-        full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
-        coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
-        coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
-    "#]],
+            unit+full_suite: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_auth.py in ., expecting `All pass`
+            unit+full_suite: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_cart.py in .
+            integration+full_suite: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml cd api && pytest in ., expecting `All pass`
+            full_suite: cargo test --no-fail-fast in .
+            full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
+            coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
+            coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
+        "#]],
     );
     check(
         Risk::Critical,
         SPEC,
         SHOP,
         expect![[r#"
-        unit+full_suite: pytest tests/test_auth.py in ., expecting `All pass`
-        unit+full_suite: pytest tests/test_cart.py in .
-        integration+full_suite: cd api && pytest in ., expecting `All pass`
-        full_suite: cargo test --no-fail-fast in .
-        full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
-        coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
-        coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
-        e2e: npx playwright test --reporter=junit in web
-        e2e: by hand [["Register", "Logout"]]
-        manual: by hand [["Register", "Logout"]]
-    "#]],
+            unit+full_suite: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_auth.py in ., expecting `All pass`
+            unit+full_suite: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_cart.py in .
+            integration+full_suite: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml cd api && pytest in ., expecting `All pass`
+            full_suite: cargo test --no-fail-fast in .
+            full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
+            coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
+            coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
+            e2e: npx playwright test --reporter=junit in web
+            e2e: by hand [["Register", "Logout"]]
+            manual: by hand [["Register", "Logout"]]
+        "#]],
     );
 }
 
@@ -218,9 +218,9 @@ fn a_command_of_the_spec_that_measures_coverage_is_taken_for_it() {
         spec,
         "pytest.ini",
         expect![[r#"
-            unit+full_suite: pytest --cov=src in .
+            unit+full_suite: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest --cov=src in .
             integration+full_suite: pytest --junitxml={reports}/pytest.xml in .
-            coverage: PYTEST_ADDOPTS=--cov-report=json:{reports}/coverage.json pytest --cov=src in ., at least 90%
+            coverage: PYTEST_ADDOPTS='--junitxml={reports}/pytest.xml --cov-report=json:{reports}/coverage.json' pytest --cov=src in ., at least 90%
         "#]],
     );
 }
@@ -266,6 +266,45 @@ fn runners_that_a_spec_names_write_what_can_be_read() {
         unit: pnpm exec vitest run --reporter=verbose in .
         unit: npm test in .
         unit: vitest run && echo done in .
+        integration: NOT RUN: the spec names no integration tests, and none were found in the project
+    "#]],
+    );
+}
+
+#[test]
+fn commands_run_as_they_are_written_with_a_report_by_documented_ways() {
+    let spec = r#"{"unit": {"commands": [
+        {"command": "pytest tests/test_auth.py"}, {"command": "pytest tests/test_feature.py -v"},
+        {"command": "python3 -m pytest tests"}, {"command": "uv run pytest -q"},
+        {"command": "PYTEST_ADDOPTS=-x pytest tests"}, {"command": "cd backend && pytest tests"},
+        {"command": "pytest --junitxml=out.xml"}, {"command": "pytest a && pytest b"},
+        {"command": "python -m unittest tests.x"}, {"command": "python3 -m unittest -v"},
+        {"command": "go test ."}, {"command": "go test -json ./..."},
+        {"command": "node --test"}, {"command": "node --test test/a.js"},
+        {"command": "cargo test --lib"}, {"command": "npx jest"}, {"command": "npm run pytest"}
+    ]}}"#;
+    check(
+        Risk::Medium,
+        spec,
+        "README",
+        expect![[r#"
+        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_auth.py in .
+        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_feature.py -v in .
+        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml python3 -m pytest tests in .
+        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml uv run pytest -q in .
+        unit: PYTEST_ADDOPTS='-x --junitxml={reports}/pytest.xml' pytest tests in .
+        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml cd backend && pytest tests in .
+        unit: pytest --junitxml=out.xml in .
+        unit: pytest a && pytest b in .
+        unit: python -m unittest tests.x -v in .
+        unit: python3 -m unittest -v in .
+        unit: go test -json . in .
+        unit: go test -json ./... in .
+        unit: node --test --test-reporter=tap --test-reporter-destination={reports}/node.tap in .
+        unit: node --test --test-reporter=tap --test-reporter-destination={reports}/node.tap test/a.js in .
+        unit: cargo test --lib in .
+        unit: npx jest --json --outputFile={reports}/jest.json in .
+        unit: npm run pytest in .
         integration: NOT RUN: the spec names no integration tests, and none were found in the project
     "#]],
     );

@@ -1,0 +1,136 @@
+//! Commands that somebody typed, so that their results can be read test by test: [`readable_command`].
+//!
+//! A command runs as it is written. What is added is a report in a form that machines read, by a
+//! variable or an option that the runner documents, and where the runner offers it in a file outside of
+//! the tree, which nothing in the tree controls.
+
+use super::{Reading, javascript};
+use crate::command::{CommandLine, Program, REPORTS};
+use crate::results::Form;
+
+/// Programs that run another one, with the words between.
+const THROUGH: [&[&str]; 5] =
+    [&["uv", "run"], &["poetry", "run"], &["pipenv", "run"], &["pdm", "run"], &["hatch", "run"]];
+
+/// Returns a command with a report that can be read, and where that is. Returns `None` where the runner
+/// is not known, or the command says itself how to report.
+pub(crate) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Reading)> {
+    match &command.program {
+        Program::Words(words) => {
+            of_words(command, words).or_else(|| javascript::readable_command(command))
+        }
+        Program::Script(script) => of_script(command, script),
+    }
+}
+
+fn of_words(command: &CommandLine, words: &[String]) -> Option<(CommandLine, Reading)> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if is_pytest(&words) {
+        return pytest(command, &words);
+    }
+    match runner(&words) {
+        [python, "-m", "unittest", rest @ ..] if is_python(python) => {
+            let says = rest.iter().any(|word| ["-v", "--verbose", "-q", "--quiet"].contains(word));
+            let run = if says { command.clone() } else { command.clone().with(["-v"]) };
+            let is_quiet = rest.iter().any(|word| ["-q", "--quiet"].contains(word));
+            (!is_quiet).then_some((run, Reading::Printed(Form::Unittest)))
+        }
+        ["go", "test", rest @ ..] => {
+            let run = match rest.contains(&"-json") {
+                true => command.clone(),
+                false => inserted(command, "test", &["-json".to_owned()]),
+            };
+            Some((run, Reading::Printed(Form::GoJson)))
+        }
+        ["node", rest @ ..] if rest.contains(&"--test") => {
+            let says = rest.iter().any(|word| word.starts_with("--test-reporter"));
+            let report = format!("{REPORTS}/node.tap");
+            let options =
+                ["--test-reporter=tap".to_owned(), format!("--test-reporter-destination={report}")];
+            let run = inserted(command, "--test", &options);
+            (!says).then_some((run, Reading::Files { form: Form::Tap, glob: report }))
+        }
+        _ => None,
+    }
+}
+
+/// Adds a report to a script, by variables alone.
+fn of_script(command: &CommandLine, script: &str) -> Option<(CommandLine, Reading)> {
+    let parts = script.split(['\n', ';', '|', '&']);
+    let parts: Vec<Vec<&str>> = parts.map(|part| part.split_whitespace().collect()).collect();
+    let commands: Vec<&[&str]> = parts.iter().map(|words| without_variables(words)).collect();
+    let tested = commands.iter().filter(|words| is_pytest(words)).count();
+    // The report of a second run would take the place of the first.
+    if tested == 1 {
+        return pytest(command, commands.iter().find(|words| is_pytest(words))?);
+    }
+    None
+}
+
+fn without_variables<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
+    let is_variable = |word: &&str| {
+        word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        })
+    };
+    let count = words.iter().take_while(|word| is_variable(word)).count();
+    &words[count..]
+}
+
+/// Returns the words of the runner itself.
+fn runner<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
+    let through = THROUGH.iter().find(|prefix| words.starts_with(prefix));
+    through.map_or(words, |prefix| &words[prefix.len()..])
+}
+
+fn is_pytest(words: &[&str]) -> bool {
+    match runner(words) {
+        [program, ..] if name(program) == "pytest" || name(program) == "py.test" => true,
+        [python, "-m", "pytest", ..] => is_python(python),
+        _ => false,
+    }
+}
+
+fn is_python(program: &str) -> bool {
+    let version = name(program).strip_prefix("python");
+    version.is_some_and(|version| version.chars().all(|c| c.is_ascii_digit() || c == '.'))
+}
+
+/// Returns the name of a program, without its folder.
+fn name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+fn pytest(command: &CommandLine, words: &[&str]) -> Option<(CommandLine, Reading)> {
+    let says = ["--junitxml", "--junit-xml", "--collect-only", "--co", "--help", "--version"];
+    let option = |word: &&str| word.split('=').next().is_some_and(|name| says.contains(&name));
+    if words.iter().any(option) {
+        return None;
+    }
+    let report = format!("{REPORTS}/pytest.xml");
+    let run = with_pytest_option(command.clone(), &format!("--junitxml={report}"));
+    Some((run, Reading::Files { form: Form::Junit, glob: report }))
+}
+
+/// Adds an option to all runs of pytest in a command, by the variable that pytest reads for that.
+pub(crate) fn with_pytest_option(mut command: CommandLine, option: &str) -> CommandLine {
+    const VARIABLE: &str = "PYTEST_ADDOPTS";
+    match command.variables.iter_mut().find(|(name, _)| name == VARIABLE) {
+        Some((_, value)) => {
+            value.push(' ');
+            value.push_str(option);
+        }
+        None => command.variables.push((VARIABLE.to_owned(), option.to_owned())),
+    }
+    command
+}
+
+/// Inserts words behind another one.
+fn inserted(command: &CommandLine, behind: &str, more: &[String]) -> CommandLine {
+    let mut command = command.clone();
+    if let Program::Words(words) = &mut command.program {
+        let at = words.iter().position(|word| word == behind).map_or(words.len(), |at| at + 1);
+        words.splice(at..at, more.iter().cloned());
+    }
+    command
+}
