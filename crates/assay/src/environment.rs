@@ -21,3 +21,27 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
 pub(crate) fn state_of(root: &Path) -> State {
     State::new(root, state_folder().as_deref())
 }
+
+/// Returns the files below a folder, named from there, that standard output and standard error go to.
+/// Where the system does not tell, there are none.
+pub(crate) fn own_outputs(root: &Path) -> Vec<String> {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let files = [1, 2].iter().filter_map(|stream| {
+        let file = std::fs::read_link(format!("/proc/self/fd/{stream}")).ok()?;
+        file.strip_prefix(&root).ok()?.to_str().map(str::to_owned)
+    });
+    files.collect()
+}
+
+/// Returns what the file `.env` of a folder says of a variable. Only switches that open nothing may be
+/// read from there: whoever writes a change can write that file.
+pub(crate) fn dotenv(root: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(root.join(".env")).ok()?;
+    let values = text.lines().filter_map(|line| {
+        let line = line.trim().trim_start_matches("export ").trim_start();
+        let (key, value) = line.split_once('=')?;
+        let value = value.split(" #").next().unwrap_or(value).trim();
+        (key.trim() == name).then(|| value.trim_matches(['"', '\'']).to_owned())
+    });
+    values.last().filter(|value| !value.is_empty())
+}

@@ -28,7 +28,7 @@ use crate::commands::today;
 use crate::environment::state_of;
 use crate::memory::{self, Recalled};
 use crate::settings::Settings;
-use crate::settings::models::{StoredCaps, StoredModels};
+use crate::settings::models::{Phase, StoredCaps, StoredModels};
 
 /// What is asked of models, as it is typed.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -54,6 +54,9 @@ pub(crate) struct ModelArgs {
     /// Personas read wherever a model is configured
     #[arg(skip)]
     where_configured: bool,
+    /// The tokens for thinking, in the place of those of the review
+    #[arg(skip)]
+    thinking: Option<u32>,
 }
 
 fn dollars(text: &str) -> Result<f64, String> {
@@ -72,6 +75,22 @@ impl ModelArgs {
     /// Has personas read also where a model is configured and nobody says anything about it.
     pub(crate) fn or_where_configured(self) -> ModelArgs {
         ModelArgs { where_configured: true, ..self }
+    }
+
+    /// Asks one model where one is named and no other was asked for.
+    pub(crate) fn or_model(self, name: Option<&str>) -> ModelArgs {
+        let asked = self.models.clone().filter(|asked| !asked.is_empty());
+        match (asked, name) {
+            (None, Some(name)) if !self.no_models => {
+                ModelArgs { models: Some(name.to_owned()), ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// Lets models think for so many tokens, where that is said.
+    pub(crate) fn with_thinking(self, thinking: Option<u32>) -> ModelArgs {
+        ModelArgs { thinking, ..self }
     }
 
     /// Spends no more than this where nothing else was asked for.
@@ -220,8 +239,9 @@ pub(crate) fn prior_findings(state: &State, change: &Change) -> (Option<String>,
 /// Sets up whoever mends code with a model of some tier.
 pub(crate) fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::Result<Fixer> {
     let nonce = Nonce::draw().context("could not draw a random number")?;
-    let model = models.for_review(None)?.of(tier).clone();
-    Ok(Fixer { caller: line.caller.clone(), model, nonce, time: models.time() })
+    let model = models.for_review(models.model_of(Phase::Coder))?.of(tier).clone();
+    let thinking = models.thinking_of(Phase::Coder).unwrap_or_default();
+    Ok(Fixer { caller: line.caller.clone(), model, nonce, time: models.time(), thinking })
 }
 
 /// Sets up a model that verifies items of gates and criteria of specs.
@@ -284,7 +304,8 @@ impl Panel {
             None => Line::new(args, &settings.models, &change.root, keeping, today)?,
         };
         let nonce = Nonce::draw().context("could not draw a random number")?;
-        let (time, thinking) = (settings.models.time(), settings.models.thinking());
+        let thinking = args.thinking.unwrap_or_else(|| settings.models.thinking());
+        let time = settings.models.time();
         let (prior, unknown) = prior_findings(&state_of(&change.root), change);
         let source = settings.qa.memory()?;
         let Recalled { memory, trouble } = match keeping {

@@ -29,6 +29,8 @@ pub struct Fixer {
     pub nonce: Nonce,
     /// How long an answer may take.
     pub time: Duration,
+    /// The tokens that may be spent on thinking.
+    pub thinking: u32,
 }
 
 /// What there is to mend.
@@ -118,7 +120,7 @@ impl Fixer {
         if files.is_empty() {
             return Err(FixerError::NothingToShow);
         }
-        let room = Room { answer: self.model.about().max_output_tokens, thinking: 0 };
+        let room = Room { answer: self.model.about().max_output_tokens, thinking: self.thinking };
         let findings = redacted_text(errand.findings);
         let told = files.iter().map(|(path, text)| (path, redacted_text(text)));
         let prompt = prompt::fixing(errand.brief, &findings, told, room);

@@ -117,9 +117,15 @@ pub struct Seen {
     pub issues: Vec<Issue>,
     /// Which groups of tests passed.
     pub tests_passed: TestsPassed,
+    /// What the review found besides, which blocks nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Issue>,
     /// Whether each criterion is met.
     #[serde(default)]
     pub criteria: Vec<CriterionLine>,
+    /// Whether the project has no tests at all, so that inspection stands in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_test_project: bool,
     /// Whether a person has to vouch for it besides.
     #[serde(default)]
     pub needs_sign_off: bool,

@@ -177,6 +177,8 @@ impl Told<'_> {
             feedback: taken,
             issues: seen.map_or(&errors, |seen| &seen.issues),
             sign_offs: &self.sign_offs(),
+            no_test_project: seen.is_some_and(|seen| seen.no_test_project),
+            remarks: seen.map(|seen| seen.remarks.as_slice()).unwrap_or_default(),
         }))
     }
 
@@ -206,7 +208,9 @@ impl Told<'_> {
             None => self.standing.state == State::Rejected,
         };
         let standing = self.standing;
-        is_open.then(|| paper::fix_request(&standing.issues(), standing.round, self.spec))
+        is_open.then(|| {
+            paper::fix_request(&standing.issues(), &standing.remarks(), standing.round, self.spec)
+        })
     }
 
     fn escalation(&self, ending: &Ending) -> Option<String> {

@@ -77,15 +77,19 @@ impl Reader {
     fn line(&mut self, line: &str, number: u32) {
         let said = line.trim();
         if self.fence.is_some() || self.in_comment {
-            return self.in_something(line, said);
+            return self.in_something(line, said, number);
         }
         if said.is_empty() {
             self.open = None;
             return;
         }
-        if let Some(comment) = said.strip_prefix("<!--") {
-            self.in_comment = !comment.contains("-->");
+        if said.starts_with("<!--") {
             self.open = None;
+            // What stands behind a comment is said.
+            let rest = self.skip_comments(said);
+            if !rest.is_empty() {
+                self.line(rest, number);
+            }
             return;
         }
         if let Some(fence) = Fence::opened_by(said) {
@@ -111,10 +115,25 @@ impl Reader {
         }
     }
 
+    /// Returns what stands behind the comments that a line begins with.
+    fn skip_comments<'a>(&mut self, mut said: &'a str) -> &'a str {
+        while let Some(comment) = said.strip_prefix("<!--") {
+            let Some((_, rest)) = comment.split_once("-->") else {
+                self.in_comment = true;
+                return "";
+            };
+            said = rest.trim();
+        }
+        said
+    }
+
     /// Takes a line of a fence or of a comment.
-    fn in_something(&mut self, line: &str, said: &str) {
+    fn in_something(&mut self, line: &str, said: &str, number: u32) {
         let Some(fence) = &self.fence else {
-            self.in_comment = !said.contains("-->");
+            if let Some((_, rest)) = said.split_once("-->") {
+                self.in_comment = false;
+                self.line(rest, number);
+            }
             return;
         };
         if fence.is_closed_by(said) {
@@ -174,8 +193,9 @@ impl Reader {
         }
         self.leave(indent);
         if let Some((_, at)) = self.items.last() {
-            // A further paragraph of the item.
+            // A further paragraph of the item, which an empty line stands before.
             let at = *at;
+            self.go_on(at, "");
             self.go_on(at, line.trim());
             self.open = Some(at);
             return;

@@ -13,10 +13,17 @@ use crate::spec::{self, HOMES};
 /// Folders at the root that hold nobody's implementation.
 const ASIDE: [&str; 3] = [".assay", ".agent-communication", "logs"];
 
-/// Takes the digest of a work tree, without what a loop writes: an approval must not void itself.
+/// Returns the digest of a work tree, without what a loop writes: an approval must not void itself.
 pub fn tree_hash(root: &Path) -> Result<TreeHash, GitError> {
+    tree_hash_without(root, &[])
+}
+
+/// Returns the digest of a work tree, without what a loop writes and without some files, named from the
+/// root, that this very process prints into.
+pub fn tree_hash_without(root: &Path, outputs: &[String]) -> Result<TreeHash, GitError> {
+    let is_left_out = |path: &str| is_own(path) || outputs.iter().any(|output| output == path);
     let instead = |path: &str, file: &Path| is_plan(path).then(|| plan_without_keys(file));
-    fingerprint(root, &is_own, &|path, file| instead(path, file).flatten()).map(TreeHash)
+    fingerprint(root, &is_left_out, &|path, file| instead(path, file).flatten()).map(TreeHash)
 }
 
 /// Says whether a path from the root is a loop's own, or no part of an implementation.

@@ -89,6 +89,9 @@ pub enum Breakdown {
     /// It may go better another time, and counts as an error of the round.
     #[error("{0}")]
     Round(String),
+    /// The checks only wrote files that every build generates, so the round begins again with them.
+    #[error("{0}")]
+    Generated(String),
     /// As much was spent as may be.
     #[error("{0}")]
     Budget(String),
@@ -184,7 +187,7 @@ impl<S: Site> Loop<'_, S> {
                 Ok(None) => {}
                 Ok(Some(ending)) => return self.end(ending),
                 Err(Breakdown::Budget(what)) => return self.end(Ending::Budget { what }),
-                Err(Breakdown::Round(why)) => {
+                Err(Breakdown::Round(why) | Breakdown::Generated(why)) => {
                     self.site.failed(&why);
                     self.note(Event::Failed { why })?;
                 }
@@ -209,12 +212,18 @@ impl<S: Site> Loop<'_, S> {
         if !is_open {
             self.note(Event::ReviewBegun { round: self.standing.round + 1, tree: tree.clone() })?;
         }
+        let tree = match self.check() {
+            Err(Breakdown::Generated(_)) => {
+                // It is the same round, on the tree that a build leaves behind.
+                let tree = self.site.tree()?;
+                let round = self.standing.round;
+                self.note(Event::ReviewBegun { round, tree: tree.clone() })?;
+                self.check()?;
+                tree
+            }
+            done => done.map(|()| tree)?,
+        };
         let site = self.site;
-        if let Some(round) = self.standing.open.clone() {
-            site.check(&round, &mut |outcome| {
-                self.note(Event::Checked { outcome: Box::new(outcome) })
-            })?;
-        }
         let seen = site.review(&self.standing)?;
         // What was seen is of that tree alone.
         if site.tree()? != tree {
@@ -222,6 +231,13 @@ impl<S: Site> Loop<'_, S> {
         }
         self.note(Event::Reviewed { seen })?;
         Ok(None)
+    }
+
+    /// Runs the checks of the open round.
+    fn check(&mut self) -> Result<(), Breakdown> {
+        let site = self.site;
+        let Some(round) = self.standing.open.clone() else { return Ok(()) };
+        site.check(&round, &mut |outcome| self.note(Event::Checked { outcome: Box::new(outcome) }))
     }
 
     /// Has what is wrong fixed.

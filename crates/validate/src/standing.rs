@@ -418,6 +418,12 @@ impl Standing {
         seen.map(|(round, seen)| self.with_decisions(seen, &round.tree).issues).unwrap_or_default()
     }
 
+    /// Returns what the last round that came to a verdict found besides, which blocks nothing.
+    pub fn remarks(&self) -> Vec<Issue> {
+        let seen = self.history.iter().rev().find_map(Round::seen);
+        seen.map(|seen| seen.remarks.clone()).unwrap_or_default()
+    }
+
     /// Returns true if what is wrong waits for a person alone: each issue can only be decided, or is a
     /// criterion that nothing can tell and the fixer changed nothing about.
     pub(crate) fn awaits_decision(&self) -> bool {

@@ -56,6 +56,21 @@ pub(super) enum Api {
     Command,
 }
 
+impl Api {
+    /// Returns how a model is reached that goes by its provider's own name.
+    pub(super) fn of_model(name: &str) -> Option<Api> {
+        let is_openai = name.starts_with("gpt-")
+            || name
+                .strip_prefix('o')
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        match name {
+            name if name.starts_with("claude-") => Some(Api::Anthropic),
+            _ if is_openai => Some(Api::OpenaiResponses),
+            _ => None,
+        }
+    }
+}
+
 /// Dollars for a million tokens.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]

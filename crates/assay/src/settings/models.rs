@@ -70,8 +70,13 @@ struct Tiers {
 /// What the work is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Phase {
+pub(crate) enum Phase {
+    /// A review of a change.
     Review,
+    /// The review of a validation loop.
+    Qa,
+    /// Fixing and implementing.
+    Coder,
 }
 
 /// What is different in a phase.
@@ -209,6 +214,16 @@ impl StoredModels {
         self.cache
     }
 
+    /// Returns the model that is configured for a phase alone.
+    pub(crate) fn model_of(&self, phase: Phase) -> Option<&str> {
+        self.phases.get(&phase).and_then(|phase| phase.model.as_deref())
+    }
+
+    /// Returns the tokens for thinking that are configured for a phase alone.
+    pub(crate) fn thinking_of(&self, phase: Phase) -> Option<u32> {
+        self.phases.get(&phase).map(|phase| phase.thinking)
+    }
+
     /// Gives the tokens that reviewers may spend on thinking.
     pub(crate) fn thinking(&self) -> u32 {
         self.phases.get(&Phase::Review).map_or(0, |phase| phase.thinking)
@@ -245,7 +260,15 @@ impl StoredModels {
     }
 
     fn named_model(&self, name: &str) -> anyhow::Result<Arc<dyn Model>> {
-        let stored = self.stored(name)?;
+        // A model that is asked for by the name its provider gives it needs no configuration.
+        let known = match self.named.contains_key(name) {
+            false => Api::of_model(name).map(|api| StoredModel::of(api, name)),
+            true => None,
+        };
+        let stored = match &known {
+            Some(known) => known,
+            None => self.stored(name)?,
+        };
         stored.model(name, self.stall()).with_context(|| format!("`models.use.{name}` in `{PATH}`"))
     }
 

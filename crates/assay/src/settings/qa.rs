@@ -112,7 +112,7 @@ impl StoredQa {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.frameworks()?;
-        self.app()?;
+        self.app(&variable)?;
         self.memory()?;
         self.limits().map(|_| ())
     }
@@ -154,12 +154,15 @@ impl StoredQa {
         Ok(limits)
     }
 
-    /// Gives the app that is tried out, where the environment says that one is running.
-    pub(crate) fn app(&self) -> anyhow::Result<Option<App>> {
+    /// Returns the app that is tried out, where the variables say that one is running.
+    pub(crate) fn app(
+        &self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Option<App>> {
         let base = self.app_url.as_deref().map(str::parse).transpose();
         let base = base.with_context(|| format!("`qa.app_url` in `{PATH}` cannot be used"))?;
         let is_on = variable("ELECTRON_MCP_ENABLED").is_some_and(|it| is_true(&it));
-        let port = said("ELECTRON_DEBUG_PORT", None, DEBUG_PORT)?;
+        let port = said_by(variable, "ELECTRON_DEBUG_PORT", None, DEBUG_PORT)?;
         let timeouts = self.page_timeouts()?;
         Ok(is_on.then(|| App { endpoint: Endpoint::local(port), base, timeouts }))
     }
@@ -255,6 +258,18 @@ fn is_true(text: &str) -> bool {
 
 /// Gives a limit: what a variable says, or else what is configured, or else the usual one.
 fn said<T: FromStr>(name: &str, configured: Option<T>, usual: T) -> anyhow::Result<T>
+where
+    T::Err: Display,
+{
+    said_by(&variable, name, configured, usual)
+}
+
+fn said_by<T: FromStr>(
+    variable: &dyn Fn(&str) -> Option<String>,
+    name: &str,
+    configured: Option<T>,
+    usual: T,
+) -> anyhow::Result<T>
 where
     T::Err: Display,
 {

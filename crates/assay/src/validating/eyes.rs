@@ -51,8 +51,8 @@ impl Reviews for Eyes<'_> {
             Ok(kept) => kept.trouble.iter().for_each(|trouble| (self.warn)(trouble)),
             Err(error) => (self.warn)(&format!("the review could not be kept: {error:#}")),
         }
-        let issues = match seen::of_review(&reviewed.synthesis, self.own_kinds) {
-            ReviewSays::Issues(issues) => issues,
+        let (issues, remarks) = match seen::of_review(&reviewed.synthesis, self.own_kinds) {
+            ReviewSays::Found { issues, remarks } => (issues, remarks),
             ReviewSays::Incomplete(why) => {
                 return Err(self.used_up().unwrap_or(Breakdown::Round(why.join("; "))));
             }
@@ -65,7 +65,7 @@ impl Reviews for Eyes<'_> {
         let judge = judge.as_ref().map(|judge| judge as &dyn CriterionJudge);
         let criteria = seen::criteria(spec, checks, prepared.change.tree(), judge);
         let criteria = criteria.map_err(|why| self.used_up().unwrap_or(Breakdown::Round(why)))?;
-        Ok(Reviewed { issues, criteria })
+        Ok(Reviewed { issues, remarks, criteria })
     }
 }
 

@@ -36,10 +36,11 @@ pub(crate) use self::place::Place;
 use self::signing::Signing;
 pub(crate) use self::silent::Silent;
 use self::tracking::Tracking;
-use crate::environment::variable;
+use crate::environment::{dotenv, own_outputs, variable};
 use crate::exit::NothingKnown;
 use crate::memory;
 use crate::models::{Line, ModelArgs};
+use crate::settings::models::Phase;
 use crate::settings::{Prompts, Settings};
 
 /// What is asked of a run.
@@ -210,6 +211,9 @@ impl Work<'_> {
         let limits = settings.qa.limits()?;
         let source = settings.qa.memory()?;
         let args = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
+        let args = args
+            .or_model(settings.models.model_of(Phase::Qa))
+            .with_thinking(settings.models.thinking_of(Phase::Qa));
         let args = args.at_most(asked.host.map(|host| host.seconds));
         let purse = asked.host.map_or(place.root.as_path(), |host| host.root);
         let line = match args.are_wanted(&settings) {
@@ -245,7 +249,8 @@ impl Work<'_> {
             lowered,
             base,
             frameworks: settings.qa.frameworks()?,
-            app: settings.qa.app()?,
+            app: settings.qa.app(&|name| variable(name).or_else(|| dotenv(&place.root, name)))?,
+            outputs: own_outputs(&place.root),
             runner: runner(&place.root, self.state, deadline.within(settings.qa.check_time())),
             state: self.state.to_owned(),
             clock: &now,

@@ -12,13 +12,13 @@ use assay_store::disk::{self, Sure};
 use assay_validate::bar::Bar;
 use assay_validate::event::TreeHash;
 use assay_validate::journal::Journal;
-use assay_validate::own::tree_hash;
+use assay_validate::own::tree_hash_without;
 use assay_validate::plan::{self, ImplementationPlan};
 use assay_validate::spec::{self, Spec};
 use assay_validate::standing::Standing;
 
 use super::UNKNOWN;
-use crate::environment::state_of;
+use crate::environment::{own_outputs, state_of};
 use crate::queues;
 
 /// Where loops keep what is nobody else's business, below the state folder.
@@ -56,7 +56,7 @@ impl Place {
 
     /// Takes the digest of the tree as it is.
     pub(crate) fn tree(&self) -> anyhow::Result<TreeHash> {
-        Ok(tree_hash(&self.root)?)
+        Ok(tree_hash_without(&self.root, &own_outputs(&self.root))?)
     }
 
     /// Gives the plan.

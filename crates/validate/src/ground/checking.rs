@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use assay_change::{Change, Scope, Selection};
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::LineRanges;
-use assay_checks::discovery::{Discovery, Folder, discover};
+use assay_checks::discovery::{Discovery, Folder, discover, is_lock_file};
 use assay_checks::required::{Required, Risk, required};
 use assay_checks::results::Outcome;
 use assay_checks::run::Runner;
@@ -88,6 +88,11 @@ impl Ground<'_> {
     /// Says whether a person has to vouch for the tree.
     pub(super) fn needs_sign_off(&self) -> bool {
         self.required().0.iter().any(|it| matches!(it, Required::ByHand { .. }))
+    }
+
+    /// Returns true if the project has no tests at all, and the spec names none.
+    pub(super) fn is_without_tests(&self) -> bool {
+        self.required().1
     }
 
     /// Gives what is required of the tree as it is, and whether it has no tests at all.
@@ -196,15 +201,20 @@ impl Ground<'_> {
     fn left_by_checks(&self, before: &BTreeMap<String, Option<Stamp>>) -> Breakdown {
         let after = self.stamps(self.change().ok().as_ref());
         let changed = after.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
+        let changed: Vec<&String> = changed.map(|(path, _)| path).collect();
+        // A file that a build generates anew is part of the tree from now on.
+        let is_generated = |path: &&String| !before.contains_key(*path) && is_lock_file(path);
+        let is_all_generated = !changed.is_empty() && changed.iter().all(is_generated);
         let changed: Vec<String> =
-            changed.map(|(path, _)| format!("`{path}`")).take(NAMED).collect();
+            changed.iter().map(|path| format!("`{path}`")).take(NAMED).collect();
         let named = match changed.is_empty() {
             true => String::new(),
             false => format!(": {}", changed.join(", ")),
         };
-        Breakdown::Round(format!(
+        let why = format!(
             "the tree changed while the checks ran{named}; what tests write has to be committed, or ignored by git"
-        ))
+        );
+        if is_all_generated { Breakdown::Generated(why) } else { Breakdown::Round(why) }
     }
 }
 

@@ -50,6 +50,8 @@ pub struct Ground<'a> {
     pub base: Option<String>,
     /// Ways to run tests that are not known otherwise.
     pub frameworks: Vec<Framework>,
+    /// The files in the tree, named from the root, that this process prints into.
+    pub outputs: Vec<String>,
     /// Runs the checks.
     pub runner: Runner,
     /// The app that is tried out, where one is running.
@@ -108,7 +110,8 @@ impl Site for Ground<'_> {
     }
 
     fn tree(&self) -> Result<TreeHash, Breakdown> {
-        own::tree_hash(&self.root).map_err(|error| Breakdown::Fatal(chain(&error)))
+        own::tree_hash_without(&self.root, &self.outputs)
+            .map_err(|error| Breakdown::Fatal(chain(&error)))
     }
 
     fn check(
@@ -129,10 +132,13 @@ impl Site for Ground<'_> {
         issues.extend(standing.unheard());
         issues.extend(reviewed.issues);
         issues.extend(seen::of_criteria(&reviewed.criteria));
+        issues.extend(seen::of_unread(&self.spec.not_understood));
         let seen = Seen {
             issues,
             tests_passed: seen::tests_passed(checks),
+            remarks: reviewed.remarks,
             criteria: reviewed.criteria,
+            no_test_project: self.is_without_tests(),
             needs_sign_off: self.needs_sign_off(),
         };
         self.hold_terms()?;
@@ -147,7 +153,8 @@ impl Site for Ground<'_> {
         let broken = |error: GitError| Breakdown::Round(chain(&error));
         // The bench goes before its folder does, or git would keep a record of it.
         let (_folder, bench) = self.lay_out()?;
-        let request = paper::fix_request(issues, standing.round, &self.spec);
+        let remarks = standing.remarks();
+        let request = paper::fix_request(issues, &remarks, standing.round, &self.spec);
         let said = self.fixer.fix(&Errand {
             folder: bench.path(),
             base: standing.base.as_deref(),

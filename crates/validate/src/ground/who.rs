@@ -28,6 +28,8 @@ pub trait Reviews {
 pub struct Reviewed {
     /// What keeps the change from being ready.
     pub issues: Vec<Issue>,
+    /// What was found besides, which blocks nothing.
+    pub remarks: Vec<Issue>,
     /// Whether each criterion is met.
     pub criteria: Vec<CriterionLine>,
 }

@@ -1,7 +1,7 @@
 //! What the fixer is told: [`fix_request`].
 
-use super::numbered;
 use super::words::title;
+use super::{numbered, report};
 use crate::issue::Issue;
 use crate::spec::Spec;
 
@@ -21,8 +21,9 @@ const DO_NOT: [&str; 5] = [
     "Do not write a sign-off: whether it is approved is not for the fixer to say.",
 ];
 
-/// Writes `QA_FIX_REQUEST.md`: what is wrong by a round, and what must not be done about it.
-pub fn fix_request(issues: &[Issue], round: u32, spec: &Spec) -> String {
+/// Writes `QA_FIX_REQUEST.md`: what is wrong by a round, what must not be done about it, and what was
+/// found besides.
+pub fn fix_request(issues: &[Issue], remarks: &[Issue], round: u32, spec: &Spec) -> String {
     let listed = match issues {
         [] => format!("{NO_ISSUES}\n\n"),
         issues => numbered(issues),
@@ -30,9 +31,10 @@ pub fn fix_request(issues: &[Issue], round: u32, spec: &Spec) -> String {
     let do_not: String = DO_NOT.iter().map(|what| format!("- {what}\n")).collect();
     format!(
         "# {TITLE}\n\n- Spec: {}\n- Round: {round}\n- Issues: {}\n\n{INTRODUCTION}\n\n\
-         ## {ISSUES}\n\n{listed}## {LIMITS}\n\n{do_not}",
+         ## {ISSUES}\n\n{listed}## {LIMITS}\n\n{do_not}{}",
         title(&spec.name),
         issues.len(),
+        report::remarks(remarks),
     )
 }
 
@@ -46,6 +48,6 @@ pub(crate) fn is_form(folded: &str) -> bool {
     is_spec
         || counts("Round: ")
         || counts("Issues: ")
-        || [TITLE, ISSUES, LIMITS, NO_ISSUES, INTRODUCTION].contains(&folded)
+        || [TITLE, ISSUES, LIMITS, report::ALSO, NO_ISSUES, INTRODUCTION].contains(&folded)
         || DO_NOT.contains(&folded)
 }

@@ -12,6 +12,9 @@ const TITLE: &str = "# Manual Test Plan";
 const CASES: &str = "## Test Cases";
 const NOTES: &str = "## Notes";
 
+/// What stands between the steps of a case.
+const ARROW: &str = " → ";
+
 /// Writes `MANUAL_TEST_PLAN.md`: a box for each criterion.
 ///
 /// What a person did to the one before is kept: ticks, what stands indented below a case, and, in
@@ -25,6 +28,9 @@ pub fn manual_plan(criteria: &[Criterion], previous: Option<&str>) -> String {
         let mark = if case.is_ticked { "x" } else { " " };
         out.push_str(&format!("{number}. [{mark}] {text}\n"));
         out.extend(case.below.iter().map(|line| format!("{line}\n")));
+        if case.below.is_empty() && text.contains(ARROW) {
+            out.extend(text.split(ARROW).map(|step| format!("   - {}\n", step.trim())));
+        }
     }
     let rest = before.rest();
     if !rest.is_empty() {

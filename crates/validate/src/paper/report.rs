@@ -8,6 +8,9 @@ use crate::event::Disposition;
 use crate::issue::Issue;
 use crate::standing::Feedback;
 
+/// The heading above findings that block nothing.
+pub(super) const ALSO: &str = "Also Found";
+
 /// What a round came to.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
@@ -33,6 +36,10 @@ pub struct Report<'a> {
     pub issues: &'a [Issue],
     /// What persons vouched for and decided.
     pub sign_offs: &'a [SignOffLine],
+    /// What the review found besides, which blocks nothing.
+    pub remarks: &'a [Issue],
+    /// Whether the project has no tests at all.
+    pub no_test_project: bool,
 }
 
 /// A person's word for a tree, or for one issue of a tree.
@@ -53,23 +60,25 @@ pub struct SignOffLine {
 /// Writes `qa_report.md`.
 pub fn report(told: &Report<'_>) -> String {
     let issues = match told.issues {
-        [] => "None.\n".to_owned(),
+        [] if told.remarks.is_empty() => "None.\n".to_owned(),
+        [] => "None that blocks.\n".to_owned(),
         issues => numbered(issues),
     };
     format!(
         "# QA Report\n\n- Spec: {}\n- Verdict: {}\n- Round: {}\n- When: {}\n- Tree: {}\n\n\
-         ## Acceptance Criteria\n\n{}\n## Checks\n\n{}\n## Coverage\n\n{}\n{}{}## Issues\n\n{}\n",
+         ## Acceptance Criteria\n\n{}\n## Checks\n\n{}\n## Coverage\n\n{}\n{}{}## Issues\n\n{}\n{}",
         title(told.spec),
         told.verdict.to_uppercase(),
         told.round,
         title(told.at),
         title(told.tree),
         criteria(told.criteria),
-        tables::checks(told.checks),
+        untested(told.no_test_project) + &tables::checks(told.checks),
         coverage(told.coverage),
         told.feedback.map(feedback).unwrap_or_default(),
         sign_offs(told.sign_offs),
         issues.trim_end(),
+        remarks(told.remarks),
     )
 }
 
@@ -89,6 +98,23 @@ fn criteria(criteria: &[CriterionLine]) -> String {
         out.push_str(&format!("| {number} | {text} | {answer} | {evidence} |\n"));
     }
     out
+}
+
+fn untested(no_test_project: bool) -> String {
+    match no_test_project {
+        true => "`no_test_project`: there are no tests, so inspection and \
+                 `MANUAL_TEST_PLAN.md` stand in.\n\n"
+            .to_owned(),
+        false => String::new(),
+    }
+}
+
+/// Writes out what blocks nothing, each with its grade.
+pub(super) fn remarks(remarks: &[Issue]) -> String {
+    match remarks {
+        [] => String::new(),
+        remarks => format!("\n## {ALSO}\n\n{}\n", numbered(remarks).trim_end()),
+    }
 }
 
 fn sign_offs(lines: &[SignOffLine]) -> String {

@@ -62,15 +62,22 @@ impl ImplementationPlan {
         &self.text
     }
 
-    /// Gives the subtasks of all phases, in order. What is listed there and is no subtask counts as
-    /// one that nobody did.
+    /// Returns the subtasks of all phases, in order. An entry that is no subtask counts as one that is
+    /// not done, and so does a phase without a list of subtasks.
     pub fn subtasks(&self) -> Vec<Subtask> {
-        let phases = self.whole.get("phases").and_then(Value::as_array);
-        let phases = phases.into_iter().flatten().filter_map(Value::as_object);
-        let lists = std::iter::once(&self.whole).chain(phases).flat_map(|holder| {
-            ["subtasks", "chunks"].into_iter().filter_map(|key| holder.get(key)?.as_array())
-        });
-        lists.flatten().zip(1..).map(|(entry, number)| Subtask::of(entry, number)).collect()
+        let mut all = Vec::new();
+        lists(&self.whole, &mut all);
+        let phases = PHASES.iter().filter_map(|key| Some((*key, self.whole.get(*key)?)));
+        for (key, value) in phases.filter(|(_, value)| !value.is_null()) {
+            let Some(entries) = entries(value) else {
+                all.push(unread(key.to_owned(), "is no list of phases"));
+                continue;
+            };
+            for (phase, number) in entries.into_iter().zip(1..) {
+                of_phase(phase, &format!("{key} {number}"), &mut all);
+            }
+        }
+        all
     }
 
     /// Says whether there is a subtask, and every one is completed.
@@ -92,13 +99,82 @@ impl ImplementationPlan {
         names.into_iter().filter_map(|name| self.whole.get(name)?.as_object())
     }
 
-    /// Gives the level of risk, where the plan says one.
+    /// Returns the highest level of risk that the plan says; `None` where it says none.
     pub fn risk_level(&self) -> Result<Option<Risk>, PlanError> {
-        let mut levels = self.strategies().filter_map(|strategy| strategy.get("risk_level"));
-        let Some(level) = levels.find(|level| !level.is_null()) else { return Ok(None) };
-        let found = level.as_str().map_or_else(|| level.to_string(), str::to_owned);
-        Risk::named(&found).map(Some).ok_or(PlanError::Risk { found })
+        let mut highest = None;
+        for level in self.strategies().filter_map(|strategy| strategy.get("risk_level")) {
+            if level.is_null() {
+                continue;
+            }
+            let found = level.as_str().map_or_else(|| level.to_string(), str::to_owned);
+            highest = highest.max(Some(Risk::named(&found).ok_or(PlanError::Risk { found })?));
+        }
+        Ok(highest)
     }
+}
+
+/// The names of lists of phases.
+const PHASES: [&str; 4] = ["phases", "milestones", "stages", "epics"];
+
+/// The names of lists of subtasks.
+const SUBTASKS: [&str; 2] = ["subtasks", "chunks"];
+
+/// Other names of lists of subtasks, which count where an entry has a status or nothing else is listed.
+const ALSO: [&str; 2] = ["tasks", "steps"];
+
+/// Adds the subtasks that an object lists; returns true if it has a list of them.
+fn lists(holder: &Map<String, Value>, all: &mut Vec<Subtask>) -> bool {
+    let found = |keys: &[&'static str]| -> Vec<(&'static str, &Value)> {
+        let found = keys.iter().filter_map(|key| Some((*key, holder.get(*key)?)));
+        found.filter(|(_, value)| !value.is_null()).collect()
+    };
+    let mut listed = found(&SUBTASKS);
+    let is_alone = listed.is_empty() && !holder.contains_key("status");
+    let also = found(&ALSO);
+    listed.extend(also.into_iter().filter(|(_, value)| is_alone || has_status(value)));
+    for (key, value) in &listed {
+        match entries(value) {
+            Some(entries) => {
+                for entry in entries {
+                    all.push(Subtask::of(entry, all.len() + 1));
+                    // A subtask of a subtask has to be done as well.
+                    entry.as_object().map(|inner| lists(inner, all));
+                }
+            }
+            None => all.push(unread((*key).to_owned(), "is no list of subtasks")),
+        }
+    }
+    !listed.is_empty()
+}
+
+fn has_status(list: &Value) -> bool {
+    let entries = entries(list).unwrap_or_default();
+    entries.iter().any(|entry| entry.get("status").is_some())
+}
+
+fn of_phase(phase: &Value, name: &str, all: &mut Vec<Subtask>) {
+    let Some(holder) = phase.as_object() else {
+        all.push(unread(name.to_owned(), "is no phase with a list of subtasks"));
+        return;
+    };
+    if lists(holder, all) {
+        return;
+    }
+    let status = "not understood: it has no list of subtasks".to_owned();
+    all.push(Subtask { status, ..Subtask::of(phase, all.len() + 1) });
+}
+
+/// Returns the entries of a list, or of an object whose members are entries by name.
+fn entries(value: &Value) -> Option<Vec<&Value>> {
+    match value {
+        Value::Array(entries) => Some(entries.iter().collect()),
+        Value::Object(named) => Some(named.values().collect()),
+        _ => None,
+    }
+}
+
+fn unread(name: String, why: &str) -> Subtask {
+    Subtask { name, title: None, status: format!("not understood: it {why}") }
 }
 
 impl Subtask {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{ImplementationPlan, Signoff, SignoffStatus, TestsPassed};
+use super::{HistoryEntry, ImplementationPlan, Signoff, SignoffStatus, TestsPassed};
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 
 impl ImplementationPlan {
@@ -25,6 +25,25 @@ impl ImplementationPlan {
             recurring_issues: issues("recurring_issues"),
             escalation_reason: text(said, &["escalation_reason"]).map(str::to_owned),
         })
+    }
+}
+
+impl ImplementationPlan {
+    /// Returns the rounds that a plan tells of, in whatever shape somebody wrote them.
+    pub fn iteration_history(&self) -> Vec<HistoryEntry> {
+        let listed = self.whole().get("qa_iteration_history").and_then(Value::as_array);
+        let listed = listed.into_iter().flatten().filter_map(Value::as_object);
+        let entry = |(said, place): (&Map<String, Value>, u32)| {
+            let issues =
+                ["issues", "issues_found"].iter().find_map(|key| said.get(*key)?.as_array());
+            HistoryEntry {
+                iteration: said.get("iteration").and_then(number).unwrap_or(place),
+                status: text(said, &["status"]).unwrap_or("unknown").to_owned(),
+                timestamp: text(said, &["timestamp", "at"]).unwrap_or("").to_owned(),
+                issues: issues.into_iter().flatten().filter_map(issue).collect(),
+            }
+        };
+        listed.zip(1..).map(entry).collect()
     }
 }
 

@@ -4,6 +4,8 @@ use assay_checks::check::CheckOutcome;
 use assay_checks::results::{Outcome, TestResult};
 use assay_gates::reconcile::Answer;
 
+use crate::spec::criteria;
+
 /// Words of a criterion that wants something not to be there, of which a test that passes may show the
 /// opposite.
 const GONE: [&str; 19] = [
@@ -17,6 +19,11 @@ pub(super) fn answer(criterion: &str, checks: &[CheckOutcome]) -> Option<Answer>
     let said = criterion.split('`').step_by(2).flat_map(|part| part.split(char::is_whitespace));
     let mut words = said.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     if words.any(|word| GONE.iter().any(|gone| word.eq_ignore_ascii_case(gone))) {
+        return None;
+    }
+    // A test shows what its own sentence says, and nothing of the others.
+    let names_one = |part: &String| part.contains('`');
+    if !criteria::sentences(criterion).iter().all(names_one) {
         return None;
     }
     let found: Vec<Vec<(&CheckOutcome, &TestResult)>> =

@@ -135,7 +135,12 @@ impl<'a> Missed<'a> {
                 None => checks.iter().map(|check| count(check.tests.as_ref())).sum(),
             };
             let had = count(earlier.tests.as_ref());
-            if is_whole(earlier) {
+            // Names can only be missed in a list of names.
+            let is_named = match now.get(name) {
+                Some(check) => is_whole(check),
+                None => checks.iter().all(is_whole),
+            };
+            if is_whole(earlier) && is_named {
                 let is_missed = |name: &&str| ran_now.get(name) < most.get(name);
                 let names = ran(earlier).filter(is_missed);
                 missed.tests.extend(names.map(|name| (name, earlier)));

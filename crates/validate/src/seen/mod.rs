@@ -1,9 +1,11 @@
 //! What was seen, made into issues: what checks came to, findings of a review, and criteria of a spec.
 
+mod by_pages;
 mod by_tests;
 mod checks;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use assay_checks::check::CheckOutcome;
 use assay_findings::finding::Finding;
@@ -17,38 +19,69 @@ use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, reconc
 pub use self::checks::{of_checks, tests_passed};
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::paper::{CriterionAnswer, CriterionLine};
-use crate::spec::Spec;
+use crate::spec::{Criterion, Spec};
+
+/// How much of what was not understood is named, in letters.
+const MAX_UNREAD: usize = 120;
 
 /// What a review says of a tree.
 #[derive(Debug)]
 pub enum ReviewSays {
-    /// It found this.
-    Issues(Vec<Issue>),
+    /// The review was complete.
+    Found {
+        /// What keeps the tree from being approved.
+        issues: Vec<Issue>,
+        /// All other findings, which block nothing.
+        remarks: Vec<Issue>,
+    },
     /// Somebody who had to look did not, for these reasons.
     Incomplete(Vec<String>),
 }
 
-/// Makes issues of what a review found. A change that is ready has none, whatever else was found.
-/// A finding whose category is among a repository's own kinds of issues is one of those.
+/// Makes issues of what a review found, and remarks of all findings that block nothing. In a loop,
+/// debugging output and errors that are swallowed block whatever their grade. A finding whose category
+/// is among a repository's own kinds of issues is one of those.
 pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
     let because = synthesis.verdict.because.iter();
     match synthesis.verdict.state {
-        State::Ready | State::ReadyWithFixes => ReviewSays::Issues(Vec::new()),
-        State::NotReady => {
+        State::Ready | State::ReadyWithFixes | State::NotReady => {
             let issues = because.clone().flat_map(|reason| of_reason(reason, synthesis, own_kinds));
-            match issues.collect::<Vec<Issue>>() {
+            let mut issues: Vec<Issue> = issues.collect();
+            if synthesis.verdict.state == State::NotReady && issues.is_empty() {
                 // What blocks is not said, so nobody knows whether it is gone.
-                none if none.is_empty() => {
-                    ReviewSays::Incomplete(because.map(|reason| reason.text.clone()).collect())
-                }
-                issues => ReviewSays::Issues(issues),
+                return ReviewSays::Incomplete(because.map(|it| it.text.clone()).collect());
             }
+            let blocking = because.flat_map(|reason| match is_blocking(reason.rule) {
+                true => reason.findings.as_slice(),
+                false => &[],
+            });
+            let blocking: BTreeSet<&String> = blocking.collect();
+            let others = synthesis.findings.iter().filter(|it| !blocking.contains(&it.id));
+            let (left, remarks): (Vec<&Finding>, Vec<&Finding>) =
+                others.partition(|finding| is_left_over(finding));
+            issues.extend(left.into_iter().map(|finding| of_finding(finding, own_kinds)));
+            let remarks = remarks.into_iter().map(|finding| of_finding(finding, own_kinds));
+            ReviewSays::Found { issues, remarks: remarks.collect() }
         }
         // Nothing was read, so nothing can be approved.
         State::NothingToReview | State::Incomplete => {
             ReviewSays::Incomplete(because.map(|reason| reason.text.clone()).collect())
         }
     }
+}
+
+fn is_blocking(rule: Rule) -> bool {
+    matches!(rule, Rule::Must | Rule::Major | Rule::FailOn)
+}
+
+/// Returns true if a rule found what an implementation must not leave behind: output for debugging, or
+/// an error that is swallowed.
+fn is_left_over(finding: &Finding) -> bool {
+    let rule = finding.rule.as_deref().unwrap_or_default();
+    let name = rule.rsplit('/').next().unwrap_or_default();
+    let mut words = name.split('-');
+    let left = ["debug", "debugger", "dbg", "swallowed", "dump"];
+    !finding.pre_existing && words.any(|word| left.contains(&word)) && !name.ends_with("-exposed")
 }
 
 /// Makes issues of a reason, where it blocks.
@@ -131,8 +164,10 @@ pub fn criteria(
     tree: &(dyn Tree + Sync),
     judge: Option<&dyn CriterionJudge>,
 ) -> Result<Vec<CriterionLine>, String> {
-    let tested: Vec<Option<Answer>> =
-        spec.criteria.iter().map(|it| by_tests::answer(&it.text, checks)).collect();
+    let shown = |text: &str| {
+        by_tests::answer(text, checks).or_else(|| by_pages::answer(text, &Without { tree, spec }))
+    };
+    let tested: Vec<Option<Answer>> = spec.criteria.iter().map(|it| shown(&it.text)).collect();
     let open = spec.criteria.iter().zip(&tested).filter(|(_, tested)| tested.is_none());
     let open = open.map(|(criterion, _)| PlanCriterion {
         text: criterion.text.clone(),
@@ -249,6 +284,27 @@ pub fn of_criteria(criteria: &[CriterionLine]) -> Vec<Issue> {
             }
         };
         Some(Issue { remedy, ..of_criterion(title, &line.evidence, &line.text) })
+    });
+    of_each.collect()
+}
+
+/// Makes an issue of each text where criteria stand that was not understood.
+pub fn of_unread(unread: &[Criterion]) -> Vec<Issue> {
+    let of_each = unread.iter().map(|criterion| {
+        let text: String = criterion.text.chars().take(MAX_UNREAD).collect();
+        let place = match criterion.line {
+            Some(line) => format!("line {line} of `spec.md`"),
+            None => "the plan".to_owned(),
+        };
+        let why = format!(
+            "{place} stands where criteria are, and no criterion could be made of it: write it as \
+             a list item or a sentence, or have a person decide"
+        );
+        Issue {
+            remedy: Remedy::Decision,
+            key: Some(format!("unread:{}", criterion.text)),
+            ..of_criterion(format!("Not understood: {text}"), &why, "")
+        }
     });
     of_each.collect()
 }

@@ -1,46 +1,333 @@
-//! Which items are criteria: [`listed`].
+//! Which words of a spec are criteria: [`Reader`] reads what stands below a heading that announces
+//! acceptance criteria.
+//!
+//! Every list item, table row, numbered line and sentence is a criterion of its own, so that none is
+//! met by the evidence for another. What leads up to others (`For admins:`) is said in front of each of
+//! them. Whatever the reader cannot make criteria of is kept as not understood.
 
 use std::collections::HashSet;
 
 use super::Criterion;
-use super::outline::Item;
-use crate::markdown::compared;
+use crate::markdown::{Block, Kind, compared, folded};
 
-/// Gives the criteria of all lists.
-pub(super) fn listed(lists: Vec<Vec<Item>>) -> Vec<Criterion> {
-    lists.into_iter().flat_map(of_list).collect()
+/// How deep a heading is among leads, and a paragraph.
+const HEADING: usize = 0;
+const PARAGRAPH: usize = 1;
+
+/// How many leads are said in front of a criterion.
+const MAX_LEADS: usize = 3;
+
+/// The most words of a subheading that only groups what stands below it.
+const MAX_GROUP_WORDS: usize = 3;
+
+/// Marks that people put in front of an item where Markdown has none.
+const MARKS: [char; 14] = ['•', '◦', '▪', '‣', '·', '–', '—', '☐', '☑', '☒', '✓', '✔', '✅', '❌'];
+
+/// Words before a full stop that end no sentence.
+const ABBREVIATIONS: [&str; 10] =
+    ["e.g", "i.e", "etc", "vs", "no", "resp", "approx", "cf", "incl", "max"];
+
+/// Tags of HTML that carry no meaning of their own in a list or table.
+const TAGS: [&str; 26] = [
+    "li", "ul", "ol", "p", "br", "b", "i", "em", "strong", "td", "tr", "th", "table", "tbody",
+    "thead", "details", "summary", "div", "span", "input", "dl", "dt", "dd", "label", "section",
+    "hr",
+];
+
+/// Reads the blocks below headings that announce criteria.
+#[derive(Default)]
+pub(super) struct Reader {
+    /// The criteria so far.
+    pub(super) criteria: Vec<Criterion>,
+    /// What no criterion could be made of.
+    pub(super) unread: Vec<Criterion>,
+    /// What leads up to the next items, outermost first.
+    leads: Vec<Lead>,
+    /// Whether the block before can have an example in code.
+    may_have_example: bool,
 }
 
-/// Gives the criteria of a list: the items with a box, or all of the first level where none has one.
-///
-/// What stands deeper belongs to the criterion above it.
-fn of_list(items: Vec<Item>) -> Vec<Criterion> {
-    let has_boxes = items.iter().any(|item| item.has_box);
-    let first_level = items.iter().map(|item| item.depth).min().unwrap_or(0);
-    let mut criteria: Vec<Criterion> = Vec::new();
-    // How deep the criterion is that details belong to.
-    let mut open = None;
-    for item in items {
-        let counts = if has_boxes { item.has_box } else { item.depth == first_level };
-        match criteria.last_mut() {
-            _ if counts => {
-                open = Some(item.depth);
-                criteria.push(Criterion { text: item.text, line: Some(item.line) });
-            }
-            Some(criterion) if open.is_some_and(|depth| item.depth > depth) => {
-                criterion.add(&item.text);
-            }
-            _ => open = None,
+/// Words that lead up to others.
+struct Lead {
+    /// How deep the words are: [`HEADING`], [`PARAGRAPH`], or the depth of an item below a paragraph.
+    depth: usize,
+    text: String,
+    line: u32,
+    /// Whether the words are said in front of what follows: of a heading they are not.
+    is_said: bool,
+    is_used: bool,
+}
+
+impl Reader {
+    /// Takes a heading, or words in bold that stand for one, within the criteria.
+    pub(super) fn heading(&mut self, title: &str, line: u32) {
+        self.close(HEADING);
+        let text = folded(title);
+        let text = text.trim_matches(['*', '_', ' ']).trim_end_matches(':');
+        let words = text.split_whitespace().count();
+        if is_labelled(text) || words > MAX_GROUP_WORDS {
+            self.push(text, line);
+        } else if !text.is_empty() {
+            self.lead(HEADING, text, line, false);
         }
     }
-    criteria
+
+    /// Takes a block, which another one may follow.
+    pub(super) fn block(&mut self, block: &Block, next: Option<&Block>) {
+        match block.kind {
+            Kind::Item { depth, .. } => {
+                let goes_deeper = next.is_some_and(
+                    |next| matches!(next.kind, Kind::Item { depth: below, .. } if below > depth),
+                );
+                let mut paragraphs = block.text.split("\n\n");
+                let first = paragraphs.next().unwrap_or_default();
+                self.item(&folded(first), block.line, depth, goes_deeper);
+                let mut line = block.line.saturating_add(lines_of(first)).saturating_add(1);
+                for paragraph in paragraphs {
+                    let lines: Vec<(&str, u32)> = paragraph.lines().zip(line..).collect();
+                    units(&lines).iter().for_each(|(unit, line)| self.push(unit, *line));
+                    line = line.saturating_add(lines_of(paragraph)).saturating_add(1);
+                }
+            }
+            Kind::Paragraph | Kind::Quote => {
+                let leads = next.is_some_and(|next| !matches!(next.kind, Kind::Heading(_)));
+                self.lines(&block.text, block.line, leads);
+            }
+            Kind::Code => self.code(block),
+            Kind::Heading(_) => self.heading(&block.text, block.line),
+        }
+        self.may_have_example =
+            matches!(block.kind, Kind::Item { .. } | Kind::Paragraph | Kind::Quote);
+    }
+
+    /// Ends the section.
+    pub(super) fn end(&mut self) {
+        self.close(HEADING);
+        self.may_have_example = false;
+    }
+
+    fn item(&mut self, text: &str, line: u32, depth: usize, goes_deeper: bool) {
+        self.close(PARAGRAPH + depth);
+        match text.ends_with(':') && goes_deeper {
+            true => self.lead(PARAGRAPH + depth, text, line, true),
+            false => self.push(text, line),
+        }
+    }
+
+    /// Takes lines of text: a table, or sentences of which the last may lead up to what follows.
+    fn lines(&mut self, text: &str, line: u32, leads: bool) {
+        self.close(PARAGRAPH);
+        let lines: Vec<(&str, u32)> = text.lines().zip(line..).collect();
+        let separator = lines.iter().position(|(line, _)| is_separator(line));
+        let is_table = separator.is_some_and(|at| at == 1)
+            || lines.iter().all(|(line, _)| line.trim_start().starts_with('|'));
+        if is_table {
+            let rows = separator.map_or(0, |at| at + 1);
+            for (row, line) in &lines[rows..] {
+                self.push(&cells(row).join(" – "), *line);
+            }
+            return;
+        }
+        let units = units(&lines);
+        let last = units.len().saturating_sub(1);
+        for (at, (unit, line)) in units.iter().enumerate() {
+            match at == last && leads && unit.ends_with(':') {
+                true => self.lead(PARAGRAPH, unit, *line, true),
+                false => self.push(unit, *line),
+            }
+        }
+    }
+
+    /// Takes code. An example belongs to the criterion before it; a list or a scenario in code says
+    /// something of its own that is not understood.
+    fn code(&mut self, block: &Block) {
+        let inner = block.text.lines().map(str::trim);
+        let inner: Vec<&str> =
+            inner.filter(|line| !line.starts_with("```") && !line.starts_with("~~~")).collect();
+        let says = inner.iter().any(|line| is_list_like(line));
+        if !says && self.may_have_example {
+            return;
+        }
+        let text = folded(&inner.join(" "));
+        if !text.is_empty() {
+            self.unread.push(Criterion { text, line: Some(block.line) });
+        }
+    }
+
+    fn lead(&mut self, depth: usize, text: &str, line: u32, is_said: bool) {
+        let text = text.to_owned();
+        self.leads.push(Lead { depth, text, line, is_said, is_used: false });
+    }
+
+    /// Leaves the leads that something so deep does not stand below. A lead that nothing stood below
+    /// says something itself.
+    fn close(&mut self, depth: usize) {
+        while let Some(lead) = self.leads.pop_if(|lead| lead.depth >= depth) {
+            if !lead.is_used {
+                self.add(lead.text, lead.line);
+            }
+        }
+    }
+
+    fn push(&mut self, text: &str, line: u32) {
+        let text = without_tags(text);
+        let text = text.trim();
+        if !text.contains(char::is_alphanumeric) {
+            return;
+        }
+        let mut whole = String::new();
+        let nearest = self.leads.len().saturating_sub(MAX_LEADS);
+        // A name in a lead would be evidence for each that it leads up to.
+        let said = self.leads[nearest..].iter();
+        for lead in said.filter(|lead| lead.is_said && !lead.text.contains('`')) {
+            whole.push_str(&lead.text);
+            whole.push(' ');
+        }
+        self.leads
+            .iter_mut()
+            .rev()
+            .take_while(|lead| !lead.is_used)
+            .for_each(|it| it.is_used = true);
+        whole.push_str(text);
+        self.add(whole, line);
+    }
+
+    fn add(&mut self, text: String, line: u32) {
+        self.criteria.push(Criterion { text, line: Some(line) });
+    }
 }
 
-impl Criterion {
-    fn add(&mut self, detail: &str) {
-        self.text.push_str(if self.text.ends_with(':') { " " } else { "; " });
-        self.text.push_str(detail);
+fn lines_of(text: &str) -> u32 {
+    u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
+}
+
+/// Splits lines into what each says: a marked or numbered line begins anew, and so does each sentence.
+fn units(lines: &[(&str, u32)]) -> Vec<(String, u32)> {
+    let mut units: Vec<(String, u32)> = Vec::new();
+    let mut may_go_on = false;
+    for (line, number) in lines {
+        let plain = without_mark(line.trim());
+        let begins = plain.len() < line.trim().len() || is_labelled(line.trim());
+        for (at, sentence) in sentences(plain).into_iter().enumerate() {
+            match units.last_mut().filter(|_| at == 0 && may_go_on && !begins) {
+                Some((before, _)) => {
+                    before.push(' ');
+                    before.push_str(&sentence);
+                }
+                None => units.push((sentence, *number)),
+            }
+        }
+        let ended = units.last().is_some_and(|(text, _)| text.ends_with(['.', '!', '?', ':', ';']));
+        may_go_on = !ended && !units.is_empty();
     }
+    units
+}
+
+/// Takes a mark, a number or an open box off the beginning of a line.
+pub(super) fn without_mark(line: &str) -> &str {
+    let bare = line.trim_start_matches(|c: char| MARKS.contains(&c) || c == '>').trim_start();
+    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = digits
+        .strip_prefix(['.', ')'])
+        .filter(|rest| digits.len() < bare.len() && rest.starts_with([' ', '\t']));
+    let bulleted = ["- ", "* ", "+ "].iter().find_map(|mark| bare.strip_prefix(mark));
+    let bare = numbered.or(bulleted).map_or(bare, str::trim_start);
+    crate::markdown::tick(bare).1
+}
+
+/// Returns true if a line begins with a number or a label of its own, such as `AC-1:`, `(2)` or `b)`.
+fn is_labelled(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let inner = first.trim_matches(['(', '[', '*', '_']);
+    let Some(label) = inner.strip_suffix(['.', ')', ':', ']']).or(Some(inner)) else {
+        return false;
+    };
+    let label = label.trim_end_matches([')', ']', ':', '.', '*']);
+    let has_mark = label.len() < first.len();
+    let is_number = !label.is_empty() && label.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_letter = label.chars().count() == 1 && label.chars().all(char::is_alphabetic);
+    let is_id = label.to_ascii_lowercase().strip_prefix("ac").is_some_and(|rest| {
+        let rest = rest.trim_start_matches(['-', '_']);
+        !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '.')
+    });
+    is_id || (has_mark && (is_number || is_letter))
+}
+
+/// Splits a text into its sentences. What stands in back-ticks is never split.
+pub(crate) fn sentences(text: &str) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let mut current = String::new();
+    let mut in_code = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        in_code ^= c == '`';
+        current.push(c);
+        let ends = !in_code
+            && matches!(c, '.' | '!' | '?')
+            && chars.peek().is_some_and(|next| next.is_whitespace())
+            && !is_abbreviated(&current);
+        if ends {
+            sentences.push(folded(&current));
+            current.clear();
+        }
+    }
+    sentences.push(folded(&current));
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+fn is_abbreviated(text: &str) -> bool {
+    let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let word = word.trim_start_matches('(').trim_end_matches('.').to_lowercase();
+    let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
+    text.ends_with('.')
+        && (ABBREVIATIONS.contains(&word.as_str()) || word.chars().count() == 1 || is_number)
+}
+
+fn is_separator(line: &str) -> bool {
+    let line = line.trim();
+    line.contains('-') && line.contains('|') && line.chars().all(|c| "|-: \t".contains(c))
+}
+
+/// Returns the cells of a row of a table that say something.
+fn cells(row: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let (mut in_code, mut is_escaped) = (false, false);
+    for c in row.chars() {
+        in_code ^= c == '`';
+        match c {
+            '|' if !in_code && !is_escaped => cells.push(String::new()),
+            c => cells.last_mut().into_iter().for_each(|cell| cell.push(c)),
+        }
+        is_escaped = c == '\\';
+    }
+    let cells = cells.iter().map(|cell| crate::markdown::tick(cell.trim()).1.trim().to_owned());
+    cells.filter(|cell| cell.contains(char::is_alphanumeric)).collect()
+}
+
+/// Returns true if a line of code looks like an item, or a step of a scenario.
+fn is_list_like(line: &str) -> bool {
+    let steps = ["given ", "when ", "then ", "scenario", "feature:", "rule:"];
+    let lower = line.to_lowercase();
+    without_mark(line).len() < line.len() || steps.iter().any(|step| lower.starts_with(step))
+}
+
+/// Takes the tags of HTML off a text.
+fn without_tags(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let inner = rest[at + 1..].trim_start_matches('/');
+        let name: String = inner.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let end = rest[at..].find('>').filter(|_| TAGS.contains(&name.to_lowercase().as_str()));
+        let (before, after) = match end {
+            Some(end) => (&rest[..at], &rest[at + end + 1..]),
+            None => (&rest[..=at], &rest[at + 1..]),
+        };
+        out.push_str(before);
+        rest = after;
+    }
+    out + rest
 }
 
 /// Leaves out what says nothing, and what was said before.

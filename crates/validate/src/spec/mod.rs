@@ -3,7 +3,7 @@
 //! The criteria and the way to verify them stand in `spec.md` and in the plan; what stands in both
 //! counts once. [`find`] says which folder a prefix means.
 
-mod criteria;
+pub(crate) mod criteria;
 mod find;
 mod outline;
 mod strategy;
@@ -112,6 +112,8 @@ pub struct Spec {
     pub folder: PathBuf,
     /// What has to hold, each once.
     pub criteria: Vec<Criterion>,
+    /// What is written where criteria are and was not understood: nothing is approved with it.
+    pub not_understood: Vec<Criterion>,
     /// How it is verified.
     pub verification: Verification,
 }
@@ -153,8 +155,9 @@ impl Spec {
     /// Takes a spec from its text and the plan.
     pub fn parse(folder: &Path, text: &str, plan: &ImplementationPlan) -> Result<Spec, SpecError> {
         let outline = outline::read(&markdown::blocks(text));
-        let mut criteria = criteria::listed(outline.criteria);
-        criteria.extend(strategy::criteria(plan));
+        let mut criteria = outline.criteria.criteria;
+        let mut not_understood = outline.criteria.unread;
+        strategy::criteria(plan, &mut criteria, &mut not_understood);
         let coverage = |file: &str| {
             let path = folder.join(file);
             move |found: String| SpecError::Coverage { path, found }
@@ -166,6 +169,7 @@ impl Spec {
             name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             folder: folder.to_owned(),
             criteria: criteria::each_once(criteria),
+            not_understood: criteria::each_once(not_understood),
             verification,
         })
     }

@@ -1,7 +1,21 @@
 //! Which parts of a spec say what has to hold, and which how it is verified: [`read`].
 
+use super::criteria::Reader;
 use super::verification::Which;
 use crate::markdown::{Block, Kind, compared, folded};
+
+/// How deep the first level of items is that stand for a heading: deeper than words in bold.
+const ITEM: u8 = 10;
+
+/// The most words of a plain line that stands for a heading.
+const MAX_TITLE_WORDS: usize = 8;
+
+/// Titles in bold that end criteria which began with a title in bold.
+const OTHER_SECTIONS: [&str; 16] = [
+    "note", "notes", "out of scope", "non-goals", "non goals", "background", "context",
+    "references", "dependencies", "risks", "open questions", "estimate", "technical notes",
+    "implementation notes", "design", "links",
+];
 
 /// How deep a part is that begins with words in bold on a line of their own: deeper than any
 /// heading.
@@ -14,8 +28,8 @@ const BOLD_GROUP: u8 = 8;
 /// What a spec says, by what it is about.
 #[derive(Default)]
 pub(super) struct Outline {
-    /// The items of each list of criteria.
-    pub(super) criteria: Vec<Vec<Item>>,
+    /// What has to hold.
+    pub(super) criteria: Reader,
     /// What stands in a group, or before the first.
     pub(super) verification: Vec<(Which, Item)>,
 }
@@ -23,10 +37,8 @@ pub(super) struct Outline {
 /// An item of a list, or a line of text.
 pub(super) struct Item {
     pub(super) text: String,
-    pub(super) line: u32,
     /// How deep it is; a line of text is not.
     pub(super) depth: usize,
-    pub(super) has_box: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -41,25 +53,29 @@ enum Part {
 /// Takes a spec apart.
 pub(super) fn read(blocks: &[Block]) -> Outline {
     let mut walk = Walk { outline: Outline::default(), around: Vec::new() };
-    for block in blocks {
+    for (at, block) in blocks.iter().enumerate() {
+        let next = blocks.get(at + 1);
         match block.kind {
-            Kind::Heading(level) => walk.titled(&block.text, level),
-            Kind::Paragraph => {
-                for (line, number) in block.text.lines().zip(block.line..) {
-                    walk.line(line, number);
-                }
-            }
-            Kind::Item { depth, ticked } => {
+            Kind::Heading(level) => walk.titled(&block.text, level, block.line),
+            Kind::Paragraph => walk.lines(&block.text, block.line, Kind::Paragraph, next),
+            Kind::Item { depth, .. } => {
+                walk.leave_items(depth);
                 let (said, below) = walk.without_titles(&block.text);
-                let (text, line) = (folded(said), block.line);
-                walk.item(Item { text, line, depth, has_box: ticked.is_some() });
-                for (line, number) in below.lines().zip(block.line..) {
-                    walk.line(line, number);
-                }
+                let lines = u32::try_from(said.lines().count()).unwrap_or(u32::MAX);
+                let (said, below) = (said.to_owned(), below.to_owned());
+                let item = Block { text: said, ..block.clone() };
+                walk.item(&item, depth, next.filter(|_| below.is_empty()));
+                let line = block.line.saturating_add(lines);
+                walk.lines(&below, line, Kind::Paragraph, next);
             }
-            Kind::Code | Kind::Quote => {}
+            Kind::Quote => walk.lines(&block.text, block.line, Kind::Quote, next),
+            Kind::Code if walk.part() == Some(Part::Criteria) => {
+                walk.outline.criteria.block(block, next);
+            }
+            Kind::Code => {}
         }
     }
+    walk.outline.criteria.end();
     walk.outline
 }
 
@@ -78,17 +94,69 @@ impl Walk {
         self.part().is_some_and(|part| part != Part::Criteria)
     }
 
-    /// Takes a heading, or what stands for one.
-    fn titled(&mut self, title: &str, level: u8) {
-        let title = title_words(title);
-        let group = Which::named(&title);
-        let is_group_within = group.is_some() && self.is_verifying();
-        let level = if level == BOLD && is_group_within { BOLD_GROUP } else { level };
+    /// Leaves the items that an item so deep is not in.
+    fn leave_items(&mut self, depth: usize) {
+        let level = ITEM.saturating_add(u8::try_from(depth).unwrap_or(u8::MAX));
+        self.leave(level);
+    }
+
+    fn leave(&mut self, level: u8) {
         while self.around.last().is_some_and(|(around, _)| *around >= level) {
             self.around.pop();
         }
+    }
+
+    /// Takes lines of text, of which some stand for headings.
+    fn lines(&mut self, text: &str, first: u32, kind: Kind, next: Option<&Block>) {
+        if text.is_empty() {
+            return;
+        }
+        if kind == Kind::Paragraph {
+            self.leave(ITEM);
+        }
+        let is_alone = text.lines().count() == 1;
+        let mut said: Option<Block> = None;
+        for (line, number) in text.lines().zip(first..) {
+            if let Some((title, rest)) = self.title(line, is_alone) {
+                self.criteria_block(said.take(), None);
+                self.titled(title, BOLD, number);
+                self.say(rest);
+                if !rest.is_empty() {
+                    said = Some(Block { kind, text: rest.to_owned(), line: number });
+                }
+                continue;
+            }
+            self.say(line);
+            match &mut said {
+                Some(block) => {
+                    block.text.push('\n');
+                    block.text.push_str(line);
+                }
+                None => said = Some(Block { kind, text: line.to_owned(), line: number }),
+            }
+        }
+        self.criteria_block(said, next);
+    }
+
+    fn criteria_block(&mut self, block: Option<Block>, next: Option<&Block>) {
+        if let Some(block) = block.filter(|_| self.part() == Some(Part::Criteria)) {
+            self.outline.criteria.block(&block, next);
+        }
+    }
+
+    /// Takes a heading, or what stands for one.
+    fn titled(&mut self, said: &str, level: u8, line: u32) {
+        let title = title_words(said);
+        if self.is_below_criteria(&title, level) {
+            self.outline.criteria.heading(said, line);
+            return;
+        }
+        let group = Which::named(&title);
+        let is_group_within = group.is_some() && self.is_verifying();
+        let level = if level == BOLD && is_group_within { BOLD_GROUP } else { level };
+        self.leave(level);
         let part = match (self.part(), group) {
-            _ if title.ends_with("acceptance criteria") => Part::Criteria,
+            _ if names_criteria(&title) => Part::Criteria,
             _ if is_about_verification(&title) => Part::Verification,
             (Some(Part::Verification | Part::Group(_) | Part::Aside), Some(group)) => {
                 Part::Group(group)
@@ -96,40 +164,43 @@ impl Walk {
             (Some(Part::Verification | Part::Group(_)), None) => Part::Aside,
             (Some(Part::Criteria | Part::Aside) | None, _) => return,
         };
-        if part == Part::Criteria {
-            self.outline.criteria.push(Vec::new());
-        }
+        self.outline.criteria.end();
         self.around.push((level, part));
     }
 
-    fn line(&mut self, line: &str, number: u32) {
-        match self.title(line) {
-            Some((title, rest)) => {
-                self.titled(title, BOLD);
-                self.say(rest, number);
-            }
-            None => self.say(line, number),
-        }
+    /// Returns true if a title stands below the criteria and begins nothing else: a deeper heading, or
+    /// words in bold below a title in bold.
+    fn is_below_criteria(&self, title: &str, level: u8) -> bool {
+        let Some((around, Part::Criteria)) = self.around.last() else { return false };
+        let is_other = names_criteria(title)
+            || is_about_verification(title)
+            || (level == BOLD && OTHER_SECTIONS.contains(&title));
+        (level > *around || (level == BOLD && *around == BOLD)) && !is_other
     }
 
-    /// Gives what stands for a heading at the beginning of a line, and what stands behind it: words
-    /// in bold, or, where something is verified, a group and a colon.
-    fn title<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {
+    /// Returns what stands for a heading at the beginning of a line, and what stands behind it: words
+    /// in bold, a line that announces criteria, or, where something is verified, a group and a colon.
+    fn title<'a>(&self, line: &'a str, is_alone: bool) -> Option<(&'a str, &'a str)> {
         let is_group = |label: &str| Which::named(&title_words(label)).is_some();
         if let Some((label, rest)) = label(line) {
-            return (rest.is_empty() || is_group(label)).then_some((label, rest));
+            let is_title = rest.is_empty() || is_group(label) || names_criteria(label);
+            return is_title.then_some((label, rest));
+        }
+        if let Some(title) = plain_title(line, is_alone) {
+            return Some(title);
         }
         let label = line.strip_suffix(':').filter(|label| !label.contains('`'))?;
         (self.is_verifying() && is_group(label)).then_some((label, ""))
     }
 
-    /// Cuts off what begins with a title below an item where something is verified: to Markdown it
-    /// is of the item, but nobody means that.
+    /// Cuts off what begins with a title below an item: to Markdown it is of the item, but nobody
+    /// means that.
     fn without_titles<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
         let first = text.find('\n').map_or(text.len(), |end| end + 1);
         let mut at = first;
-        for line in text[first..].split_inclusive('\n').take_while(|_| self.is_verifying()) {
-            if self.title(line.trim_end()).is_some() {
+        for line in text[first..].split_inclusive('\n') {
+            let title = self.title(line.trim_end(), false);
+            if title.is_some_and(|(title, _)| self.part().is_some() || names_criteria(title)) {
                 return text.split_at(at);
             }
             at += line.len();
@@ -138,9 +209,9 @@ impl Walk {
     }
 
     /// Takes a line of text, which counts where it says how to verify.
-    fn say(&mut self, text: &str, line: u32) {
+    fn say(&mut self, text: &str) {
         if let Some(group) = self.group().filter(|_| !text.is_empty()) {
-            let item = Item { text: text.to_owned(), line, depth: 0, has_box: false };
+            let item = Item { text: text.to_owned(), depth: 0 };
             self.outline.verification.push((group, item));
         }
     }
@@ -154,20 +225,61 @@ impl Walk {
         }
     }
 
-    fn item(&mut self, item: Item) {
+    fn item(&mut self, block: &Block, depth: usize, next: Option<&Block>) {
+        let text = folded(&block.text);
         if self.is_verifying()
-            && let Some((label, _)) = label(&item.text)
+            && let Some((label, _)) = label(&text)
             && Which::named(&title_words(label)).is_some()
         {
-            self.titled(label, BOLD);
+            self.titled(label, BOLD, block.line);
         }
         if let Some(group) = self.group() {
+            let item = Item { text, depth };
             self.outline.verification.push((group, item));
-        } else if self.part() == Some(Part::Criteria)
-            && let Some(list) = self.outline.criteria.last_mut()
-        {
-            list.push(item);
+        } else if let Some((title, rest)) = item_title(&text) {
+            let level = ITEM.saturating_add(u8::try_from(depth).unwrap_or(u8::MAX));
+            self.titled(title, level, block.line);
+            let said = Block { text: rest.to_owned(), ..block.clone() };
+            self.criteria_block(Some(said).filter(|it| !it.text.is_empty()), next);
+        } else if self.part() == Some(Part::Criteria) {
+            self.outline.criteria.block(block, next);
         }
+    }
+}
+
+/// Returns true if a title announces acceptance criteria, whatever else it says.
+fn names_criteria(title: &str) -> bool {
+    let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    let is_criteria = |word: &String| matches!(word.as_str(), "criteria" | "criterion");
+    words.windows(2).any(|pair| pair[0] == "acceptance" && is_criteria(&pair[1]))
+}
+
+/// Returns the title and the rest of a plain line that announces criteria: short words before a colon,
+/// or short words alone.
+fn plain_title(line: &str, is_alone: bool) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let html = line.strip_prefix("<h").and_then(|rest| rest.split_once('>'));
+    if let Some((_, rest)) = html {
+        let title = rest.split("</").next().unwrap_or(rest);
+        return names_criteria(title).then_some((title, ""));
+    }
+    let line = line.trim_start_matches(['#', '>', ' ']);
+    let is_short =
+        |text: &str| text.split_whitespace().count() <= MAX_TITLE_WORDS && !text.contains('`');
+    if let Some((title, rest)) = line.split_once(':') {
+        let is_title = names_criteria(title) && is_short(title);
+        return is_title.then(|| (title, rest.trim_matches(['*', '_', ' '])));
+    }
+    let is_title = is_alone && names_criteria(line) && is_short(line) && !line.ends_with('.');
+    is_title.then_some((line, ""))
+}
+
+/// Returns the title and the rest of an item that announces the items below it as criteria.
+fn item_title(text: &str) -> Option<(&str, &str)> {
+    match label(text) {
+        Some((title, rest)) => names_criteria(title).then_some((title, rest)),
+        None => plain_title(text, true),
     }
 }
 

@@ -21,7 +21,7 @@ fn items_of_a_list_are_items() {
     check(
         "- a\n  goes on\n\n  and on\n- [ ] b\n  - b1\n    - b2\n- [x] c\n1. d\n   ```\n   code\n   ```\n",
         expect![[r#"
-            1: "a\ngoes on\nand on"
+            1: "a\ngoes on\n\nand on"
             5: "b\n  - b1\n    - b2"
             8 (ticked): "c"
             9: "d\n   ```\n   code\n   ```"
@@ -80,7 +80,7 @@ fn a_heading_with_nothing_below_says_something_itself() {
 
 #[test]
 fn what_the_engine_wrote_around_it_is_nobodys_wish() {
-    let request = paper::fix_request(&[issue("Login fails")], 2, &spec("001-login"));
+    let request = paper::fix_request(&[issue("Login fails")], &[], 2, &spec("001-login"));
     let edited = request + "- Do not touch the database.\n\nThe footer is wrong, too.\n";
     check(
         &edited,

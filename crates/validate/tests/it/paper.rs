@@ -109,12 +109,12 @@ fn a_fix_request_says_what_is_wrong_and_what_must_not_be_done() {
         - Do not silence a rule, a linter or a compiler instead of mending what it says.
         - Do not change what no issue asks for.
         - Do not write a sign-off: whether it is approved is not for the fixer to say.
-    "#]].assert_eq(&paper::fix_request(&issues, 2, &spec("001-login")));
+    "#]].assert_eq(&paper::fix_request(&issues, &[], 2, &spec("001-login")));
 }
 
 #[test]
 fn a_fix_request_without_issues_says_so() {
-    let text = paper::fix_request(&[], 2, &spec("001-login"));
+    let text = paper::fix_request(&[], &[], 2, &spec("001-login"));
     assert!(
         text.contains("## Issues\n\nNo issue is open.\n\n## What must not be done\n"),
         "{text}"
@@ -240,6 +240,8 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
     };
     let text = paper::report(&Report {
         sign_offs: &[],
+        remarks: &[],
+        no_test_project: false,
         spec: "001-login",
         verdict: "rejected",
         round: 2,
@@ -315,6 +317,8 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
 fn a_report_of_nothing_says_so() {
     let text = paper::report(&Report {
         sign_offs: &[],
+        remarks: &[],
+        no_test_project: false,
         spec: "001-login",
         verdict: "approved",
         round: 1,

@@ -47,7 +47,7 @@ fn all(text: &str) -> Vec<String> {
     let recurring = RecurringIssue { issue: issue.clone(), appearances: vec![appearance] };
     let (issues, checks) = ([issue], [check]);
     vec![
-        paper::fix_request(&issues, 1, &spec("001-x")),
+        paper::fix_request(&issues, &[], 1, &spec("001-x")),
         paper::escalation(&Escalation {
             spec: text,
             round: 1,
@@ -60,6 +60,8 @@ fn all(text: &str) -> Vec<String> {
         }),
         paper::report(&Report {
             sign_offs: &[],
+            remarks: &[],
+            no_test_project: false,
             spec: text,
             verdict: "rejected",
             round: 1,
@@ -158,7 +160,7 @@ fn what_is_too_long_is_cut_and_says_so() {
         assert!(paper.contains("more letters)"), "{paper}");
     }
     let many = vec![bare("a", IssueKind::UnitTest, IssueSeverity::Low); 1_000];
-    let text = paper::fix_request(&many, 1, &spec("001-x"));
+    let text = paper::fix_request(&many, &[], 1, &spec("001-x"));
     assert!(text.contains("### 200. a\n") && !text.contains("### 201."));
     assert!(text.contains("\n800 more issues are left out here; `qa_journal.jsonl` has them.\n"));
 }
@@ -188,7 +190,7 @@ proptest! {
     #[test]
     fn what_the_engine_asks_for_is_read_as_one_item_for_each_issue(text in "\\PC{1,30}") {
         let issues = [hostile_issue(&text), hostile_issue("b")];
-        let items = feedback::read(&paper::fix_request(&issues, 1, &spec("001-x")));
+        let items = feedback::read(&paper::fix_request(&issues, &[], 1, &spec("001-x")));
         prop_assert_eq!(items.len(), 2);
     }
 }

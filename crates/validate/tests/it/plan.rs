@@ -32,14 +32,19 @@ fn a_build_is_complete_once_every_subtask_is() {
             {"chunks": [{"id": 3, "title": "x"}, "do it", {"status": "completed"}]},
             null
         ]}"#,
-        expect!["complete: false; missing: 1.2:in_progress 3:pending #4:pending"],
+        expect![
+            "complete: false; missing: 1.2:in_progress 3:pending #4:pending phases 3:not understood: it is no phase with a list of subtasks"
+        ],
     );
 }
 
 #[test]
 fn a_build_without_subtasks_is_not_complete() {
     check_build(r#"{"phases": []}"#, expect!["complete: false; missing: "]);
-    check_build(r#"{"phases": [{"status": "completed"}]}"#, expect!["complete: false; missing: "]);
+    check_build(
+        r#"{"phases": [{"status": "completed"}]}"#,
+        expect!["complete: false; missing: #1:not understood: it has no list of subtasks"],
+    );
     check_build("{}", expect!["complete: false; missing: "]);
 }
 

@@ -53,6 +53,10 @@ fn shown(spec: &Spec) -> String {
         let line = criterion.line.map_or("plan".to_owned(), |line| line.to_string());
         writeln!(out, "{line}: {}", criterion.text).unwrap();
     }
+    for unread in &spec.not_understood {
+        let line = unread.line.map_or("plan".to_owned(), |line| line.to_string());
+        writeln!(out, "{line} not understood: {}", unread.text).unwrap();
+    }
     let verification = &spec.verification;
     let groups = [
         ("unit", &verification.unit),
@@ -116,7 +120,7 @@ fn arrows_of_two_letters_are_arrows() {
 }
 
 #[test]
-fn any_heading_that_ends_in_acceptance_criteria_counts() {
+fn any_heading_that_names_acceptance_criteria_counts() {
     check(
         "# Login\n- [ ] not one\n\n### Functional ACCEPTANCE criteria:\n- [x] a\n* [X] b\n1. [ ] c\n\
          #### More\n- [ ] d\n### Notes\n- [ ] not one\n\nAcceptance Criteria\n---\n+ [ ] e\n",
@@ -141,26 +145,32 @@ fn words_in_bold_on_their_own_line_are_a_heading() {
 }
 
 #[test]
-fn items_without_a_box_count_only_where_there_are_no_boxes() {
+fn every_item_counts_with_or_without_a_box() {
     check(
         "## Acceptance Criteria\n- a note\n- [ ] a\n- another note\n\
          ## API Acceptance Criteria\n- b\n- c\n  1. c1\n  2. c2\n- d:\n  - d1\n",
         expect![[r#"
+            2: a note
             3: a
+            4: another note
             6: b
-            7: c; c1; c2
-            10: d: d1
+            7: c
+            8: c1
+            9: c2
+            11: d: d1
         "#]],
     );
 }
 
 #[test]
-fn what_stands_below_a_criterion_belongs_to_it() {
+fn what_stands_below_a_criterion_is_one_of_its_own() {
     check(
         "## Acceptance Criteria\n- [ ] Login fails\n  for strangers\n\n  and says why\n\
          \x20 - with a code\n  - [ ] which is logged\n- [ ] b\n",
         expect![[r#"
-            2: Login fails for strangers and says why; with a code
+            2: Login fails for strangers
+            5: and says why
+            6: with a code
             7: which is logged
             8: b
         "#]],
@@ -168,12 +178,53 @@ fn what_stands_below_a_criterion_belongs_to_it() {
 }
 
 #[test]
-fn what_is_commented_out_or_code_or_quoted_is_no_criterion() {
+fn words_that_lead_up_to_others_are_said_in_front_of_each() {
+    check(
+        "## Acceptance Criteria\n\nFor guests:\n\n- a\n- b\n\nFor admins:\n\n- c:\n  - d\n  - e\n\nAlone:\n\n\
+         ### Speed\n\n- f\n\n### 2. It never stops\n\nG holds, e.g. here. H holds\ntoo.\n",
+        expect![[r#"
+            5: For guests: a
+            6: For guests: b
+            11: For admins: c: d
+            12: For admins: c: e
+            14: Alone:
+            18: f
+            20: 2. It never stops
+            22: G holds, e.g. here.
+            22: H holds too.
+        "#]],
+    );
+}
+
+#[test]
+fn tables_labels_and_marks_make_criteria() {
+    check(
+        "**Acceptance Criteria (security)**\n\n| # | What | Test |\n|---|---|---|\n| 1 | a \\| b | `t \\| u` |\n| 2 | c | |\n\n\
+         AC-1: d\nAC-2: e\n\n• f\n☐ g\n\n**Notes**\n- no\n\n- Story\n  - **Acceptance criteria:** h\n    - i\n  - no\n\n\
+         Acceptance criteria for j: k holds.\n",
+        expect![[r#"
+            5: 1 – a \| b – `t \| u`
+            6: 2 – c
+            8: AC-1: d
+            9: AC-2: e
+            11: f
+            12: g
+            18: h
+            19: i
+            22: k holds.
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_commented_out_is_no_criterion_and_code_is_not_understood() {
     check(
         "## Acceptance Criteria\n<!--\n- [ ] no\n-->\n<!-- - [ ] no -->\n```md\n- [ ] no\n```\n\
          > - [ ] no\n\n~~~\n```\n- [ ] no\n~~~~\n- [ ] a\n- [ ]\n",
         expect![[r#"
+            9: no
             15: a
+            6 not understood: - [ ] no
         "#]],
     );
 }
@@ -203,6 +254,8 @@ fn criteria_of_the_plan_are_added_once() {
             2: User can register
             plan: b
             plan: c
+            plan not understood: `acceptance_criteria` in the plan: 3
+            plan not understood: `acceptance_criteria` in the plan: {}
         "#]],
     );
 }
@@ -301,7 +354,7 @@ fn a_plain_line_names_a_group_only_where_something_is_verified() {
         "## Notes\nUnit tests:\n- `no`\n## Acceptance Criteria\nUnit tests:\n- [ ] a\n\
          ## Verification\n**E2E Tests:**\n`cat unit`:\nUnit tests: all\n- `b`\n",
         expect![[r#"
-            6: a
+            6: Unit tests: a
             e2e runs cat unit
             e2e runs b
         "#]],

@@ -245,7 +245,8 @@ impl<'a> Stage<'a> {
             Some(ending) => *ending != Ending::Approved,
             None => standing.fixing.is_some(),
         };
-        is_open.then(|| fix_request(&standing.issues(), standing.round, &spec()))
+        is_open
+            .then(|| fix_request(&standing.issues(), &standing.remarks(), standing.round, &spec()))
     }
 
     /// Writes a paper that the journal knows, and leaves alone what somebody else wrote.
@@ -312,7 +313,7 @@ impl Site for Stage<'_> {
         issues.extend(seen::of_checks(checks, standing.compared(), None));
         let tests_passed = seen::tests_passed(checks);
         let needs_sign_off = self.needs_sign_off;
-        Ok(Seen { issues, tests_passed, criteria: Vec::new(), needs_sign_off })
+        Ok(Seen { issues, tests_passed, needs_sign_off, ..Seen::default() })
     }
 
     fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown> {
@@ -339,7 +340,9 @@ impl Site for Stage<'_> {
     fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left {
         // Nobody is asked for papers while nothing is wrong.
         let request = match ending {
-            None => Some(fix_request(&standing.issues(), standing.round, &spec())),
+            None => {
+                Some(fix_request(&standing.issues(), &standing.remarks(), standing.round, &spec()))
+            }
             Some(_) => self.request(standing, ending),
         };
         let digest = |text: String| digest(text.as_bytes());

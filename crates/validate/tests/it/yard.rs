@@ -192,6 +192,7 @@ impl Yard {
             spec,
             base: Some(self.base.clone()),
             frameworks: Vec::new(),
+            outputs: Vec::new(),
             app: None,
             runner: Runner::new(self.root())
                 .allowance(Allowance { time, ..Allowance::default() })
@@ -222,7 +223,7 @@ impl Reviews for Yard {
         let change = assay_change::open(self.root(), &scope, &selection).unwrap();
         let criteria = seen::criteria(spec, checks, change.tree(), None);
         let criteria = criteria.map_err(Breakdown::Round)?;
-        Ok(Reviewed { issues: self.findings.borrow().clone(), criteria })
+        Ok(Reviewed { issues: self.findings.borrow().clone(), remarks: Vec::new(), criteria })
     }
 }
 

@@ -48,6 +48,12 @@ pub(crate) struct Args {
     /// The form of the output
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
+    /// Also print what checks say, and the evidence for each criterion
+    #[arg(short, long)]
+    verbose: bool,
+    /// Ask this model: one of `models.use`, or a name such as `claude-sonnet-4-5-20250929`
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["models", "no_models"])]
+    model: Option<String>,
     #[command(flatten)]
     models: ModelArgs,
     /// Run as if started in this folder
@@ -79,6 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 /// Goes on with the loop of a spec, and tells how it came out.
 fn go_on(args: &Args, place: &Place) -> anyhow::Result<Exit> {
+    let models = args.models.clone().or_model(args.model.as_deref());
     let asked = Asked {
         base: args.base.as_deref(),
         resumes: args.resume,
@@ -87,11 +94,11 @@ fn go_on(args: &Args, place: &Place) -> anyhow::Result<Exit> {
             about: &args.about,
             because: args.because.as_deref().unwrap_or_default(),
         }),
-        models: &args.models,
+        models: &models,
         host: None,
     };
     let (came_to, standing) = match args.format {
-        Form::Text => validate(place, asked, &Printing::new(place), &warn)?,
+        Form::Text => validate(place, asked, &Printing::new(place, args.verbose), &warn)?,
         Form::Json => validate(place, asked, &Silent, &warn)?,
     };
     view::ended(place, args.format, &came_to, &standing)?;

@@ -11,7 +11,7 @@ use assay_validate::export::Told;
 use assay_validate::ground::Hears;
 use assay_validate::issue::{Issue, Remedy};
 use assay_validate::metrics::Metrics;
-use assay_validate::paper::{ESCALATION, FIX_REQUEST, Status};
+use assay_validate::paper::{CriterionLine, ESCALATION, FIX_REQUEST, Status};
 use assay_validate::spec;
 use assay_validate::standing::Standing;
 use assay_validate::state::State;
@@ -33,11 +33,12 @@ const SAID: usize = 80;
 /// Prints how a loop goes on, as it does.
 pub(super) struct Printing {
     spec: String,
+    is_verbose: bool,
 }
 
 impl Printing {
-    pub(super) fn new(place: &Place) -> Printing {
-        Printing { spec: place.spec.name.clone() }
+    pub(super) fn new(place: &Place, is_verbose: bool) -> Printing {
+        Printing { spec: place.spec.name.clone(), is_verbose }
     }
 }
 
@@ -65,6 +66,10 @@ impl Hears for Printing {
         let name = one_line(&outcome.name);
         let why = if why.is_empty() { why } else { format!(": {}", one_line(&why)) };
         line(&format!("  {style}{word:<9}{style:#} {name}{why}{took}"));
+        if self.is_verbose {
+            let said = outcome.tail.lines().map(one_line);
+            said.for_each(|said| line(&format!("            {DIM}{said}{DIM:#}")));
+        }
     }
 
     fn reviewing(&self) {
@@ -77,8 +82,17 @@ impl Hears for Printing {
             1 => format!("{met} of 1 criterion met"),
             all => format!("{met} of {all} criteria met"),
         };
-        if seen.issues.is_empty() {
+        if self.is_verbose {
+            seen.criteria.iter().for_each(|criterion| line(&evidence(criterion)));
+        }
+        if seen.issues.is_empty() && seen.remarks.is_empty() {
             line(&format!("  {GREEN}nothing is wrong{GREEN:#}, {criteria}"));
+            return;
+        }
+        if seen.issues.is_empty() {
+            let found = count(seen.remarks.len(), "finding");
+            line(&format!("  {GREEN}nothing blocks{GREEN:#}, {found} besides, {criteria}"));
+            seen.remarks.iter().take(NAMED).for_each(|remark| line(&told(remark)));
             return;
         }
         let issues = count(seen.issues.len(), "issue");
@@ -87,6 +101,10 @@ impl Hears for Printing {
         let more = seen.issues.len().saturating_sub(NAMED);
         if more > 0 {
             line(&format!("    and {more} more, in {FIX_REQUEST}"));
+        }
+        if !seen.remarks.is_empty() {
+            let found = count(seen.remarks.len(), "finding");
+            line(&format!("    and {found} that block nothing, in {FIX_REQUEST}"));
         }
     }
 
@@ -130,6 +148,12 @@ fn told(issue: &Issue) -> String {
     let (kind, severity) = (issue.kind.name(), issue.severity.name());
     let title = one_line(&issue.title);
     format!("    - {title} {DIM}({kind}, {severity}){DIM:#}{}", place.unwrap_or_default())
+}
+
+fn evidence(criterion: &CriterionLine) -> String {
+    let word = if criterion.is_met() { "met" } else { "not met" };
+    let (text, evidence) = (one_line(&criterion.text), one_line(&criterion.evidence));
+    format!("  {word:<9} {text} {DIM}({evidence}){DIM:#}")
 }
 
 fn named(files: &[String]) -> String {
@@ -205,7 +229,7 @@ fn hand_over(place: &Place, why: &str, ending: &Ending, standing: &Standing) {
     for issue in open.iter().filter(|issue| issue.remedy != Remedy::Fix).take(NAMED) {
         let title = one_line(&issue.title).replace('"', "\\\"").replace('`', "\\`");
         line(&format!(
-            "  decide    --sign-off \"YOUR NAME\" --for \"{title}\" --because \"REASON\""
+            "  decide    assay qa --spec {name} --sign-off \"YOUR NAME\" --for \"{title}\" --because \"REASON\""
         ));
     }
 }
@@ -215,7 +239,9 @@ pub(super) fn status(place: &Place, form: Form) -> anyhow::Result<Exit> {
     let (standing, is_own) = place.standing()?;
     let mut status = match (standing.has_begun, place.plan().signoff()) {
         // Somebody else's loop may have written one.
-        (false, Some(signoff)) => Status::of(&place.spec.name, &signoff, &[]),
+        (false, Some(signoff)) => {
+            Status::of(&place.spec.name, &signoff, &place.plan().iteration_history())
+        }
         (true | false, _) => Told { spec: &place.spec, standing: &standing }.status(),
     };
     match &standing.state {

@@ -2,6 +2,7 @@
 //! fixers that work, and people who answer.
 
 mod adversaries;
+mod attacks;
 mod bar;
 mod contained;
 mod coverage;
@@ -13,6 +14,9 @@ mod models;
 mod on_chromium;
 mod people;
 mod refused;
+mod runners;
+#[cfg(unix)]
+mod seed;
 mod sign_off;
 mod told;
 mod toolchains;

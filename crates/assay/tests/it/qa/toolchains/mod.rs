@@ -121,7 +121,7 @@ impl Project<'_> {
 }
 
 /// Says whether a tool answers, and that a test did not run if it does not.
-fn has(program: &str, args: &[&str]) -> bool {
+pub(super) fn has(program: &str, args: &[&str]) -> bool {
     let mut command = Command::new(program);
     let ran = command.args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
     let found = ran.is_ok_and(|status| status.success());
