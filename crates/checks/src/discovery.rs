@@ -186,6 +186,11 @@ pub fn discover(files: &dyn Files) -> Discovery {
     found
 }
 
+/// Returns true if a file looks like one of tests, by its folder and its name.
+pub(crate) fn is_test_name(folder: &str, name: &str) -> bool {
+    survey::test_language(folder, name).is_some()
+}
+
 /// Says what a folder's dependencies are kept with.
 fn package_manager(survey: &Survey<'_>, folder: &str) -> Option<&'static str> {
     let found = LOCK_FILES.iter().find(|(file, _)| survey.has(folder, file));

@@ -11,6 +11,7 @@ pub mod check;
 pub mod command;
 pub mod coverage;
 pub mod discovery;
+pub mod kept;
 pub mod required;
 pub mod results;
 pub mod run;

@@ -181,7 +181,7 @@ pub(super) fn join(folder: &str, name: &str) -> String {
 }
 
 /// Says whose test a file is, by its name and where it lies.
-fn test_language(folder: &str, name: &str) -> Option<Language> {
+pub(super) fn test_language(folder: &str, name: &str) -> Option<Language> {
     let (stem, ending) = name.rsplit_once('.')?;
     let among = |names: &[&str]| folder.split('/').any(|part| names.contains(&part));
     match ending {

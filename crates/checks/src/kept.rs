@@ -1,0 +1,180 @@
+//! Kept tests: which files decide what a test run says, and the version of such a file that an
+//! implementation did not write: [`part_of`], [`kept_version`].
+//!
+//! A change that also changes its own tests is held against the tests as they were before. Some files
+//! are kept as a whole: test files, fixtures, the configuration of a test runner. Of others only a part
+//! decides about tests, and the rest is the implementation: scripts of `package.json`, sections of
+//! `pyproject.toml`, `#[cfg(test)]` modules of a Rust source.
+
+mod manifest;
+mod rust_items;
+mod sections;
+
+use crate::check::RequiredCheck;
+use crate::command::Program;
+
+/// How much of a file is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptPart {
+    /// The whole file.
+    Whole,
+    /// Scripts and runner settings of `package.json`.
+    PackageJson,
+    /// Sections of `pyproject.toml` that configure a test runner.
+    PyprojectToml,
+    /// Sections of `setup.cfg` or `tox.ini` that configure a test runner.
+    Ini,
+    /// Test targets and their switches in `Cargo.toml`.
+    CargoToml,
+    /// Test modules and test functions of a Rust source.
+    RustTests,
+}
+
+/// Folders whose files belong to tests, by their whole names.
+const TEST_FOLDERS: [&str; 17] = [
+    "test", "tests", "__tests__", "spec", "testing", "testdata", "test-data", "test_data",
+    "fixtures", "__fixtures__", "__mocks__", "__snapshots__", "snapshots", "e2e", "cypress",
+    "benches", ".storybook",
+];
+
+/// Files that configure a test runner or what it starts, by their whole names.
+const SUPPORT_FILES: [&str; 34] = [
+    "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "noxfile.py",
+    ".coveragerc", "manage.py", "sitecustomize.py", "usercustomize.py", ".npmrc", ".yarnrc",
+    ".yarnrc.yml", "bunfig.toml", "deno.json", ".babelrc", ".taprc", ".mocharc", "build.rs",
+    "nextest.toml", "rust-toolchain", "rust-toolchain.toml", "Makefile", "makefile", "GNUmakefile",
+    "justfile", "Justfile", "Taskfile.yml", "Rakefile", ".rspec", "phpunit.xml",
+    "phpunit.xml.dist", "CTestTestfile.cmake", "test.sh",
+];
+
+/// Beginnings of the names of files that configure a test runner.
+const SUPPORT_STARTS: [&str; 17] = [
+    "jest.config.", "jest.setup.", "jest-setup.", "setupTests.", "setup-tests.", "vitest.config.",
+    "vitest.setup.", "vitest.workspace.", "vite.config.", ".mocharc.", "karma.conf.",
+    "playwright.config.", "cypress.config.", "babel.config.", "ava.config.", ".babelrc.",
+    "run_tests.",
+];
+
+/// Modules of Python that a test runner loads. A module of the tree with such a name takes the place of
+/// the runner's.
+const RUNNER_MODULES: [&str; 12] = [
+    "pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "unittest", "doctest", "nose",
+    "nose2", "coverage", "xdist",
+];
+
+/// Returns the part of a file that is kept, by the file's path from the root; `None` for a file that
+/// decides nothing about tests. `named` are the files that the commands of the checks name.
+pub fn part_of(path: &str, named: &[String]) -> Option<KeptPart> {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match name {
+        "package.json" => return Some(KeptPart::PackageJson),
+        "pyproject.toml" => return Some(KeptPart::PyprojectToml),
+        "setup.cfg" | "tox.ini" => return Some(KeptPart::Ini),
+        "Cargo.toml" => return Some(KeptPart::CargoToml),
+        _ => {}
+    }
+    let is_named = named.iter().any(|named| named == path);
+    if is_named || is_test_file(path) || is_support(folders, name) {
+        return Some(KeptPart::Whole);
+    }
+    name.ends_with(".rs").then_some(KeptPart::RustTests)
+}
+
+/// Returns true if a file holds tests, or belongs to some, by its path.
+pub fn is_test_file(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let in_tests = folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder));
+    in_tests || crate::discovery::is_test_name(folders, name) || is_rust_test_name(name)
+}
+
+/// Returns true if a source of Rust is a test module of its own.
+fn is_rust_test_name(name: &str) -> bool {
+    let Some(stem) = name.strip_suffix(".rs") else { return false };
+    matches!(stem, "test" | "tests") || stem.ends_with("_test") || stem.ends_with("_tests")
+}
+
+fn is_support(folders: &str, name: &str) -> bool {
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let shadows = |module: &str| RUNNER_MODULES.contains(&module);
+    SUPPORT_FILES.contains(&name)
+        || SUPPORT_STARTS.iter().any(|start| name.starts_with(start))
+        || matches!(ending, "snap" | "pth" | "mk")
+        || (ending == "py" && (shadows(stem) || folders.split('/').any(shadows)))
+        || (folders.split('/').any(|folder| folder == ".cargo") && stem == "config")
+}
+
+/// Returns the files of a tree that commands name: a script that a check runs is part of the check.
+pub fn named_files<'a>(
+    checks: impl IntoIterator<Item = &'a RequiredCheck>,
+    exists: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let mut named: Vec<String> = checks
+        .into_iter()
+        .flat_map(|check| {
+            let words: Vec<&str> = match &check.command.program {
+                Program::Words(words) => words.iter().map(String::as_str).collect(),
+                Program::Script(script) => words_of(script),
+            };
+            let inside = |word: &str| in_folder(&check.folder, word);
+            words.into_iter().map(inside).collect::<Vec<String>>()
+        })
+        .filter(|path| exists(path))
+        .collect();
+    named.sort();
+    named.dedup();
+    named
+}
+
+fn words_of(script: &str) -> Vec<&str> {
+    let between =
+        |c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\'' | '=');
+    script.split(between).filter(|word| !word.is_empty()).collect()
+}
+
+/// Returns a path of a command from the root, without the test that it may name behind colons.
+fn in_folder(folder: &str, word: &str) -> String {
+    let word = word.split_once("::").map_or(word, |(file, _)| file);
+    let word = word.trim_start_matches("./").trim_end_matches('/');
+    if folder.is_empty() { word.to_owned() } else { format!("{folder}/{word}") }
+}
+
+/// Returns the content that a file has when the part that is kept comes from an earlier version and the
+/// rest from now; `None` for no file. Both versions are `None` where there is no file.
+pub fn kept_version(part: KeptPart, now: Option<&[u8]>, kept: Option<&[u8]>) -> Option<Vec<u8>> {
+    let text = |bytes: Option<&[u8]>| match bytes {
+        None => Some(String::new()),
+        Some(bytes) => std::str::from_utf8(bytes).ok().map(str::to_owned),
+    };
+    let whole = || kept.map(<[u8]>::to_vec);
+    if part == KeptPart::Whole {
+        return whole();
+    }
+    let (Some(now_bytes), Some(now_text), Some(kept_text)) = (now, text(now), text(kept)) else {
+        // Of a file that is gone, or is no text, no part can be told from the rest.
+        return whole();
+    };
+    let spliced = match part {
+        KeptPart::Whole => return whole(),
+        KeptPart::PackageJson => manifest::package_json(&now_text, &kept_text),
+        KeptPart::PyprojectToml => sections::pyproject(&now_text, &kept_text),
+        KeptPart::Ini => sections::ini(&now_text, &kept_text),
+        KeptPart::CargoToml => sections::cargo(&now_text, &kept_text),
+        KeptPart::RustTests => rust_items::splice(&now_text, &kept_text),
+    };
+    match spliced {
+        // What decides about tests is as it was.
+        None => Some(now_bytes.to_vec()),
+        Some(text) => Some(text.into_bytes()),
+    }
+}
+
+/// Returns true if a version of a file holds tests.
+pub fn holds_tests(path: &str, part: KeptPart, content: &[u8]) -> bool {
+    match part {
+        KeptPart::Whole => is_test_file(path),
+        KeptPart::RustTests => std::str::from_utf8(content).is_ok_and(rust_items::has_tests),
+        KeptPart::PackageJson | KeptPart::PyprojectToml | KeptPart::Ini | KeptPart::CargoToml => {
+            false
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Tests inside of a Rust source: items behind `#[cfg(test)]` or `#[test]`.
+
+use std::collections::BTreeMap;
+
+/// A piece of a source that exists for tests only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TestItem {
+    /// The modules around it and its name.
+    key: String,
+    /// The module around it.
+    module: String,
+    start: usize,
+    end: usize,
+}
+
+/// What a source has of tests.
+#[derive(Debug, Default)]
+struct Items {
+    tests: Vec<TestItem>,
+    /// Where the insides of inline modules end, by their names.
+    module_ends: BTreeMap<String, usize>,
+    /// Switches of the whole file, such as `#![cfg(unix)]`.
+    switches: Vec<(usize, usize)>,
+}
+
+/// Returns true if a source has tests.
+pub(super) fn has_tests(text: &str) -> bool {
+    !items(text).tests.is_empty()
+}
+
+/// Returns a source as it is now with the tests of an earlier version; `None` if they are the same.
+pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
+    let (here, there) = (items(now), items(kept));
+    let said = |text: &str, items: &Items| -> Vec<(String, String)> {
+        let tests = items.tests.iter().map(|it| (it.key.clone(), plain(&text[it.start..it.end])));
+        let switches =
+            items.switches.iter().map(|(start, end)| ("!".to_owned(), plain(&text[*start..*end])));
+        let mut all: Vec<_> = tests.chain(switches).collect();
+        all.sort();
+        all
+    };
+    if said(now, &here) == said(kept, &there) {
+        return None;
+    }
+    // What is put in, by where it goes and what it takes the place of.
+    let mut edits: Vec<(usize, usize, String)> = Vec::new();
+    let mut left: Vec<&TestItem> = there.tests.iter().collect();
+    for item in &here.tests {
+        let earlier = left.iter().position(|it| it.key == item.key).map(|at| left.remove(at));
+        let text = earlier.map_or(String::new(), |it| kept[it.start..it.end].to_owned());
+        edits.push((item.start, item.end, text));
+    }
+    for item in left {
+        let end = here.module_ends.get(&item.module).copied().unwrap_or(now.len());
+        edits.push((end, end, format!("\n{}\n", &kept[item.start..item.end])));
+    }
+    edits.extend(here.switches.iter().map(|(start, end)| (*start, *end, String::new())));
+    let switches = there.switches.iter().map(|(start, end)| format!("{}\n", &kept[*start..*end]));
+    edits.push((0, 0, switches.collect()));
+    edits.sort_by_key(|(start, end, _)| (*start, *end));
+    let (mut out, mut at) = (String::new(), 0);
+    for (start, end, text) in edits {
+        out.push_str(&now[at..start]);
+        out.push_str(&text);
+        at = end;
+    }
+    Some(out + &now[at..])
+}
+
+/// Returns a text without blanks.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn items(text: &str) -> Items {
+    let mut items = Items::default();
+    Reader { text, at: 0 }.module("", &mut items);
+    items
+}
+
+/// Reads a source, without comments and strings.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// Reads the items of a module up to its end.
+    fn module(&mut self, module: &str, items: &mut Items) {
+        loop {
+            self.skip_blanks();
+            let start = self.at;
+            if self.at >= self.text.len() || self.rest().starts_with('}') {
+                items.module_ends.insert(module.to_owned(), self.at);
+                self.at = (self.at + 1).min(self.text.len());
+                return;
+            }
+            if self.rest().starts_with("#![") {
+                self.skip_group();
+                if is_switch(&self.text[start..self.at]) {
+                    items.switches.push((start, self.at));
+                }
+                continue;
+            }
+            let mut is_test = false;
+            while self.rest().starts_with('#') {
+                let from = self.at;
+                self.skip_group();
+                is_test |= is_test_attribute(&self.text[from..self.at]);
+                self.skip_blanks();
+            }
+            let (kind, name) = self.head();
+            is_test |= kind == "proptest!";
+            if kind == "mod" && !is_test && self.enters_block() {
+                self.module(&inside(module, &name), items);
+                continue;
+            }
+            self.skip_item();
+            if is_test {
+                let (key, module) = (format!("{module}::{kind} {name}"), module.to_owned());
+                items.tests.push(TestItem { key, module, start, end: self.at });
+            }
+        }
+    }
+
+    /// Reads what an item is and its name, and stays where it is.
+    fn head(&self) -> (String, String) {
+        let words = self
+            .rest()
+            .split(|c: char| c.is_whitespace() || matches!(c, '(' | '{' | ';' | '<' | ':'));
+        let mut words = words.filter(|word| !word.is_empty());
+        let skipped =
+            ["pub", "crate)", "super)", "async", "unsafe", "extern", "const", "crate", "super"];
+        let kind = words.find(|word| !skipped.contains(word)).unwrap_or_default();
+        (kind.to_owned(), words.next().unwrap_or_default().to_owned())
+    }
+
+    /// Goes to the inside of a block that follows, if it does before the item ends.
+    fn enters_block(&mut self) -> bool {
+        let (brace, end) = (self.rest().find('{'), self.rest().find(';'));
+        match (brace, end) {
+            (Some(brace), end) if end.is_none_or(|end| brace < end) => {
+                self.at += brace + 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Goes behind an item: behind its block, or the semicolon.
+    fn skip_item(&mut self) {
+        while let Some(c) = self.rest().chars().next() {
+            match c {
+                ';' => {
+                    self.at += 1;
+                    return;
+                }
+                '{' => {
+                    self.skip_group();
+                    return;
+                }
+                '(' | '[' => self.skip_group(),
+                '}' => return,
+                _ => self.skip_token(),
+            }
+        }
+    }
+
+    /// Goes behind the next group of brackets.
+    fn skip_group(&mut self) {
+        let mut depth = 0;
+        while let Some(c) = self.rest().chars().next() {
+            match c {
+                '(' | '[' | '{' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                ')' | ']' | '}' => {
+                    depth -= 1;
+                    self.at += 1;
+                    if depth <= 0 {
+                        return;
+                    }
+                }
+                _ => self.skip_token(),
+            }
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = self.rest();
+            let blanks = rest.len() - rest.trim_start().len();
+            self.at += blanks;
+            if !self.skip_comment() {
+                return;
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) -> bool {
+        let rest = self.rest();
+        if rest.starts_with("//") {
+            self.at += rest.find('\n').unwrap_or(rest.len());
+            return true;
+        }
+        if !rest.starts_with("/*") {
+            return false;
+        }
+        let (mut depth, mut at) = (0, 0);
+        while at < rest.len() {
+            let from = &rest.as_bytes()[at..];
+            match () {
+                () if from.starts_with(b"/*") => (depth, at) = (depth + 1, at + 2),
+                () if from.starts_with(b"*/") => (depth, at) = (depth - 1, at + 2),
+                () => at += 1,
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        self.at += at;
+        true
+    }
+
+    /// Goes behind a comment, a string, a character or any other letter.
+    fn skip_token(&mut self) {
+        if self.skip_comment() {
+            return;
+        }
+        let rest = self.rest();
+        let Some(c) = rest.chars().next() else { return };
+        self.at += match c {
+            '"' => string_length(rest),
+            'r' | 'b' | 'c' => raw_length(rest).unwrap_or_else(|| word_length(rest)),
+            '\'' => character_length(rest),
+            c if c.is_alphanumeric() || c == '_' => word_length(rest),
+            c => c.len_utf8(),
+        };
+    }
+}
+
+fn inside(module: &str, name: &str) -> String {
+    if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
+}
+
+fn word_length(text: &str) -> usize {
+    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len()).max(1)
+}
+
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Returns the length of a raw string, or of one of bytes.
+fn raw_length(text: &str) -> Option<usize> {
+    let mark = text.find(|c: char| !matches!(c, 'r' | 'b' | 'c'))?;
+    let hashes = text[mark..].len() - text[mark..].trim_start_matches('#').len();
+    text[mark + hashes..].strip_prefix('"').filter(|_| mark <= 2)?;
+    if !text[..mark].contains('r') {
+        return Some(mark + string_length(&text[mark..]));
+    }
+    let end = format!("\"{}", "#".repeat(hashes));
+    let open = mark + hashes + 1;
+    Some(text[open..].find(&end).map_or(text.len(), |at| open + at + end.len()))
+}
+
+/// Returns the length of a character such as `'{'`; of a lifetime, that of its mark.
+fn character_length(text: &str) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    match chars.next() {
+        Some((_, '\\')) => {
+            text[2..].char_indices().skip(1).find(|(_, c)| *c == '\'').map_or(1, |(at, _)| at + 3)
+        }
+        Some(_) => match chars.next() {
+            Some((at, '\'')) => at + 1,
+            Some(_) | None => 1,
+        },
+        None => 1,
+    }
+}
+
+fn is_test_attribute(attribute: &str) -> bool {
+    let inside: String =
+        attribute.trim_start_matches("#[").trim_end_matches(']').split_whitespace().collect();
+    let path = inside.split(['(', '=']).next().unwrap_or_default();
+    let last = path.rsplit("::").next().unwrap_or_default();
+    let named = [
+        "test", "rstest", "test_case", "test_matrix", "quickcheck", "proptest", "bench",
+        "wasm_bindgen_test",
+    ];
+    let asks =
+        |word: &str| inside.split(|c: char| !c.is_alphanumeric() && c != '_').any(|it| it == word);
+    named.contains(&last) || (matches!(path, "cfg" | "cfg_attr") && asks("test"))
+}
+
+/// Returns true if an attribute of a file takes items away.
+fn is_switch(attribute: &str) -> bool {
+    let inside: String = attribute.trim_start_matches("#![").split_whitespace().collect();
+    ["cfg(", "cfg_attr(", "test_runner", "reexport_test", "no_main", "no_core"]
+        .iter()
+        .any(|start| inside.starts_with(start))
+        || inside.contains("custom_test_frameworks")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(now: &str, kept: &str, expected: Expect) {
+        expected.assert_eq(&splice(now, kept).unwrap_or_else(|| "the same".to_owned()));
+    }
+
+    #[test]
+    fn tests_come_from_before_and_code_from_now() {
+        let tricky = "const A: &str = \"{ #[test]\"; // {\nfn f<'a>(x: &'a str) -> char { '}' }\nconst R: &str = r#\"\"}\"#;\n";
+        check(
+            &format!(
+                "{tricky}fn g() -> u8 {{ 2 }}\n#[cfg(test)]\nmod tests {{ #[test] fn a() {{ assert!(true) }} }}\n"
+            ),
+            "fn g() -> u8 { 1 }\n#[cfg(test)]\nmod tests { #[test] fn a() { assert_eq!(g(), 1) } }\n",
+            expect![[r##"
+                const A: &str = "{ #[test]"; // {
+                fn f<'a>(x: &'a str) -> char { '}' }
+                const R: &str = r#""}"#;
+                fn g() -> u8 { 2 }
+                #[cfg(test)]
+                mod tests { #[test] fn a() { assert_eq!(g(), 1) } }
+            "##]],
+        );
+    }
+
+    #[test]
+    fn what_is_gone_comes_back_and_what_is_new_goes() {
+        check(
+            "#![cfg(unix)]\nmod m {\n    fn x() {}\n}\n#[cfg(test)]\nfn x() {}\n",
+            "mod m {\n    #[test]\n    fn a() {}\n}\n",
+            expect![[r#"
+
+                mod m {
+                    fn x() {}
+
+                #[test]
+                    fn a() {}
+                }
+
+            "#]],
+        );
+    }
+
+    #[test]
+    fn code_alone_touches_nothing_that_is_kept() {
+        let text =
+            "fn g() -> u8 { 1 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {}\n}\n";
+        assert_eq!(splice(&text.replace('1', "2"), text), None);
+        assert_eq!(splice(&text.replace("    #[test]\n    fn", "  #[test]\n  fn"), text), None);
+        assert!(has_tests(text) && !has_tests("fn g() {}\n"));
+    }
+}
