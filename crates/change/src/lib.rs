@@ -19,6 +19,7 @@ mod recorded;
 mod renames;
 mod snapshot;
 pub mod state;
+mod stored;
 pub mod tree;
 mod untracked;
 mod worktree;
@@ -40,6 +41,7 @@ pub use crate::patch::Patch;
 pub use crate::recorded::RecordedChange;
 pub use crate::renames::Renames;
 pub use crate::snapshot::fingerprint;
+pub use crate::stored::{StoredFile, StoredFiles};
 use crate::tree::{DirTree, GitTree, NotedTree, TreeErrors, TreeKind};
 pub use crate::worktree::Worktree;
 

@@ -103,7 +103,21 @@ fn is_support(folders: &str, name: &str) -> bool {
         || (folders.split('/').any(|folder| folder == ".cargo") && stem == "config")
 }
 
-/// Returns the files of a tree that commands name: a script that a check runs is part of the check.
+/// Files that a program reads to find out what to run, by the program.
+const READ_BY: [(&str, &[&str]); 9] = [
+    ("make", &["Makefile", "makefile", "GNUmakefile"]),
+    ("gmake", &["Makefile", "makefile", "GNUmakefile"]),
+    ("just", &["justfile", "Justfile"]),
+    ("task", &["Taskfile.yml"]),
+    ("rake", &["Rakefile"]),
+    ("npm", &["package.json"]),
+    ("yarn", &["package.json"]),
+    ("pnpm", &["package.json"]),
+    ("bun", &["package.json"]),
+];
+
+/// Returns the files of a tree that commands name, or that say what a command runs: a script that a
+/// check runs is part of the check.
 pub fn named_files<'a>(
     checks: impl IntoIterator<Item = &'a RequiredCheck>,
     exists: impl Fn(&str) -> bool,
@@ -116,13 +130,33 @@ pub fn named_files<'a>(
                 Program::Script(script) => words_of(script),
             };
             let inside = |word: &str| in_folder(&check.folder, word);
-            words.into_iter().map(inside).collect::<Vec<String>>()
+            let read = READ_BY.iter().filter(|(program, _)| words.contains(program));
+            let read = read.flat_map(|(_, files)| files.iter().map(|file| inside(file)));
+            read.chain(words.iter().map(|word| inside(word))).collect::<Vec<String>>()
         })
         .filter(|path| exists(path))
         .collect();
     named.sort();
     named.dedup();
     named
+}
+
+/// Returns the scripts that a file of commands names, such as those of a `Makefile`.
+pub fn scripts_in(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let runs = READ_BY.iter().any(|(_, files)| files.contains(&name))
+        || [".sh", ".bash"].iter().any(|ending| name.ends_with(ending));
+    if !runs {
+        return Vec::new();
+    }
+    // Other scripts that tests run may be what they test.
+    let is_script = |path: &String| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        ["test", "check", "spec"].iter().any(|word| name.contains(word))
+    };
+    let named =
+        words_of(text).into_iter().flat_map(|word| [in_folder(folder, word), in_folder("", word)]);
+    named.filter(|path| is_script(path) && exists(path)).collect()
 }
 
 fn words_of(script: &str) -> Vec<&str> {

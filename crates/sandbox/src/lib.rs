@@ -15,6 +15,7 @@ mod companion;
 mod conversation;
 #[cfg(target_os = "linux")]
 mod hiding;
+mod hook;
 mod key;
 mod limits;
 mod marker;
@@ -35,6 +36,7 @@ use std::time::Duration;
 use crate::bounds::Bounds;
 pub use crate::companion::{Companion, ask_to_end, is_running};
 pub use crate::conversation::Conversation;
+pub use crate::hook::ShutDownHook;
 pub use crate::key::{Key, KeyError, KeySource, Keys};
 use crate::limits::Reach;
 pub use crate::limits::{Held, Limits, limits};
@@ -42,10 +44,11 @@ pub use crate::process::{interrupt, stop_all};
 pub use crate::scratch::{ScratchFolder, ScratchNote};
 pub use crate::secrets::{secrets_elsewhere, secrets_of};
 
-/// Stops every command and removes every scratch folder of this process, which is about to end:
-/// nothing is started or made any more.
+/// Stops every command, runs every [`ShutDownHook`] and removes every scratch folder of this process,
+/// which is about to end: nothing is started or made any more.
 pub fn shut_down() {
     stop_all();
+    hook::run_all();
     scratch::remove_all();
 }
 

@@ -8,6 +8,7 @@ use crate::bar::Bar;
 use crate::decision::Decision;
 use crate::ending::Ending;
 use crate::issue::Issue;
+use crate::kept::KeptRun;
 use crate::paper::CriterionLine;
 use crate::plan::TestsPassed;
 
@@ -45,6 +46,16 @@ pub enum Event {
     Checked {
         /// What came of it.
         outcome: Box<CheckOutcome>,
+    },
+    /// The tests of the first tree that the loop judges were kept.
+    TestsKept {
+        /// The tree of them, as git keeps it.
+        tree: String,
+    },
+    /// The checks were run with kept tests in place.
+    KeptChecked {
+        /// What they said, for each version of the tests.
+        runs: Vec<KeptRun>,
     },
     /// A round was looked at to its end.
     Reviewed {

@@ -174,6 +174,7 @@ impl Told<'_> {
             criteria: seen.map(|seen| seen.criteria.as_slice()).unwrap_or_default(),
             checks: &lines(&round.checks),
             coverage: &self.coverage(&round.checks),
+            kept: &round.kept,
             feedback: taken,
             issues: seen.map_or(&errors, |seen| &seen.issues),
             sign_offs: &self.sign_offs(),

@@ -14,6 +14,7 @@ pub mod feedback;
 pub mod ground;
 pub mod issue;
 pub mod journal;
+pub mod kept;
 pub mod learned;
 mod markdown;
 pub mod metrics;

@@ -154,9 +154,10 @@ fn is_same(one: &Issue, other: &Issue) -> bool {
 /// Says what was done between two things that happened.
 fn stage(before: &Event, after: &Event) -> Option<&'static str> {
     match (before, after) {
-        (Event::ReviewBegun { .. } | Event::Checked { .. }, Event::Checked { .. }) => {
-            Some("checks")
-        }
+        (
+            Event::ReviewBegun { .. } | Event::TestsKept { .. } | Event::Checked { .. },
+            Event::Checked { .. } | Event::KeptChecked { .. },
+        ) => Some("checks"),
         (_, Event::Reviewed { .. }) => Some("review"),
         (Event::FixBegun { .. }, Event::FixMade { .. }) => Some("fix"),
         _ => None,

@@ -12,6 +12,7 @@ use crate::ending::{Ending, Limits};
 use crate::event::{Begun, Event, Left, Seen, TakenItem, TreeHash};
 use crate::issue::Issue;
 use crate::journal::{Journal, JournalError};
+use crate::kept::KeptRun;
 use crate::next::Step;
 use crate::standing::{OpenRound, Standing};
 use crate::state::{Refused, State};
@@ -42,6 +43,17 @@ pub trait Site {
         round: &OpenRound,
         tell: &mut dyn FnMut(CheckOutcome) -> Result<(), Breakdown>,
     ) -> Result<(), Breakdown>;
+
+    /// Keeps the tests of the tree as it is, and returns the tree of them.
+    fn keep_tests(&self) -> Result<Option<String>, Breakdown> {
+        Ok(None)
+    }
+
+    /// Runs the checks once more with each version of the tests that the work under test did not write,
+    /// where that work touched tests; given what the checks said of the tree itself.
+    fn check_kept(&self, _standing: &Standing) -> Result<Vec<KeptRun>, Breakdown> {
+        Ok(Vec::new())
+    }
 
     /// Looks at everything else, given what the checks said and what was there in earlier rounds.
     fn review(&self, standing: &Standing) -> Result<Seen, Breakdown>;
@@ -212,6 +224,12 @@ impl<S: Site> Loop<'_, S> {
         if !is_open {
             self.note(Event::ReviewBegun { round: self.standing.round + 1, tree: tree.clone() })?;
         }
+        let site = self.site;
+        if self.standing.kept_tests.is_none()
+            && let Some(tree) = site.keep_tests()?
+        {
+            self.note(Event::TestsKept { tree })?;
+        }
         let tree = match self.check() {
             Err(Breakdown::Generated(_)) => {
                 // It is the same round, on the tree that a build leaves behind.
@@ -223,7 +241,12 @@ impl<S: Site> Loop<'_, S> {
             }
             done => done.map(|()| tree)?,
         };
-        let site = self.site;
+        if self.standing.open.as_ref().is_some_and(|open| open.kept.is_empty()) {
+            let runs = site.check_kept(&self.standing)?;
+            if !runs.is_empty() {
+                self.note(Event::KeptChecked { runs })?;
+            }
+        }
         let seen = site.review(&self.standing)?;
         // What was seen is of that tree alone.
         if site.tree()? != tree {

@@ -14,6 +14,7 @@ use crate::ending::Ending;
 use crate::event::{Begun, Disposition, Event, Left, Seen, TakenItem, TreeHash};
 use crate::issue::{Issue, IssueKind, Remedy};
 use crate::journal::Entry;
+use crate::kept::KeptRun;
 use crate::plan::SignoffStatus;
 use crate::state::{Refused, State};
 
@@ -66,6 +67,8 @@ pub struct Standing {
     pub bar: Bar,
     /// Whether any epoch has begun.
     pub has_begun: bool,
+    /// The tests of the first tree that was judged, as git keeps them.
+    pub kept_tests: Option<String>,
 }
 
 /// A round that was begun and came to nothing yet.
@@ -79,6 +82,8 @@ pub struct OpenRound {
     pub tree: TreeHash,
     /// The checks that were run on it.
     pub checks: Vec<CheckOutcome>,
+    /// What the checks said with kept tests in place.
+    pub kept: Vec<KeptRun>,
 }
 
 /// A fix on its way.
@@ -116,6 +121,8 @@ pub struct Round {
     pub tree: TreeHash,
     /// What the checks came to.
     pub checks: Vec<CheckOutcome>,
+    /// What they said with kept tests in place.
+    pub kept: Vec<KeptRun>,
     /// What came of it.
     pub came_to: CameTo,
     /// What the fixer did about it.
@@ -189,11 +196,20 @@ impl Standing {
                     other => other,
                 };
                 let (number, begun, tree) = (*round, at.to_owned(), tree.clone());
-                self.open = Some(OpenRound { number, begun, tree, checks: Vec::new() });
+                let (checks, kept) = (Vec::new(), Vec::new());
+                self.open = Some(OpenRound { number, begun, tree, checks, kept });
                 self.state.become_(State::InReview)
             }
             Event::Checked { outcome } => {
                 self.open.iter_mut().for_each(|open| open.checks.push((**outcome).clone()));
+                Ok(())
+            }
+            Event::TestsKept { tree } => {
+                self.kept_tests = Some(tree.clone());
+                Ok(())
+            }
+            Event::KeptChecked { runs } => {
+                self.open.iter_mut().for_each(|open| open.kept.clone_from(runs));
                 Ok(())
             }
             Event::Reviewed { seen } => self.reviewed(at, seen),
@@ -237,6 +253,8 @@ impl Standing {
             // Nobody here knows who that was.
             self.vouched.clear();
             self.decisions.clear();
+            // Nor is there what git keeps on the other machine.
+            self.kept_tests = None;
         }
         self.has_begun = true;
         self.base = base.map(str::to_owned);
@@ -288,9 +306,9 @@ impl Standing {
     }
 
     fn close(&mut self, open: OpenRound, at: &str, came_to: CameTo) {
-        let OpenRound { number, begun, tree, checks } = open;
+        let OpenRound { number, begun, tree, checks, kept } = open;
         let at = at.to_owned();
-        self.history.push(Round { number, begun, at, tree, checks, came_to, fix: None });
+        self.history.push(Round { number, begun, at, tree, checks, kept, came_to, fix: None });
     }
 
     fn fixed(&mut self, at: &str, tree: &TreeHash) -> Result<(), Refused> {

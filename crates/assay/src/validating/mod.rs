@@ -98,6 +98,7 @@ pub(crate) fn validate(
     warn: &dyn Fn(&str),
 ) -> anyhow::Result<(CameTo, Standing)> {
     place.check_complete()?;
+    place.recover(warn)?;
     let state = place.state()?;
     let mut journal = Journal::open(&place.folder(), &place.seal()?).context(UNKNOWN)?;
     // Whoever wrote the journal before may have changed the spec meanwhile.

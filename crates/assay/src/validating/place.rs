@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use assay_change::{Change, GitError, Scope, Selection};
 use assay_checks::required::Risk;
 use assay_findings::ground::TreeError;
@@ -11,6 +11,7 @@ use assay_findings::path::RepoPath;
 use assay_store::disk::{self, Sure};
 use assay_validate::bar::Bar;
 use assay_validate::event::TreeHash;
+use assay_validate::ground::recover_work_tree;
 use assay_validate::journal::Journal;
 use assay_validate::own::tree_hash_without;
 use assay_validate::plan::{self, ImplementationPlan};
@@ -52,6 +53,17 @@ impl Place {
         let (entries, is_own) =
             Journal::read_sealed(&self.folder(), &self.seal()?).context(UNKNOWN)?;
         Ok((Standing::of(&entries).context(UNKNOWN)?, is_own))
+    }
+
+    /// Moves files back that a run which was killed had moved aside for kept tests.
+    pub(crate) fn recover(&self, warn: &dyn Fn(&str)) -> anyhow::Result<()> {
+        let displaced = recover_work_tree(&self.root).map_err(|error| {
+            anyhow!("the files that kept tests stood in for cannot be moved back: {error}")
+        })?;
+        for path in displaced {
+            warn(&format!("a file that stood where one of yours belongs is now in `{path}`"));
+        }
+        Ok(())
     }
 
     /// Takes the digest of the tree as it is.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::SystemTime;
 
-use assay_change::{Change, Scope, Selection};
+use assay_change::{Change, Scope, Selection, StoredFiles};
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::LineRanges;
 use assay_checks::discovery::{Discovery, Folder, discover, is_lock_file};
@@ -17,6 +17,7 @@ use assay_rules::redacted_text;
 use assay_store::disk::{self, Sure};
 
 use super::Ground;
+use super::git_guard::GitGuard;
 use crate::own;
 use crate::paper;
 use crate::plan::{self, ImplementationPlan};
@@ -44,6 +45,9 @@ impl Ground<'_> {
         let change = self.change()?;
         let before = self.stamps(Some(&change));
         let runner = self.runner(&change)?;
+        let stored = StoredFiles::open(&self.root);
+        let stored = stored.map_err(|error| Breakdown::Round(chain(&error)))?;
+        let guard = GitGuard::of(&stored)?;
         for required in &all {
             let Some(name) = name_of(required) else { continue };
             if round.checks.iter().any(|done| done.name == name) {
@@ -56,7 +60,7 @@ impl Ground<'_> {
                 Required::ByHand { .. } => continue,
                 Required::Unavailable { kind, why } => not_run(*kind, why),
                 Required::TryOut { flow } => self.try_out(round.number).try_out(flow),
-                Required::Run(check) => runner.run(check),
+                Required::Run(check) => guard.hold(runner.run(check))?,
             };
             let outcome = without_secrets(outcome);
             self.listener.checked(&outcome);
@@ -96,7 +100,7 @@ impl Ground<'_> {
     }
 
     /// Gives what is required of the tree as it is, and whether it has no tests at all.
-    fn required(&self) -> (Vec<Required>, bool) {
+    pub(super) fn required(&self) -> (Vec<Required>, bool) {
         let mut found = discover(&Folder::new(&self.root));
         found.frameworks.extend(self.frameworks.iter().cloned());
         let is_untested = self.is_untested(&found);
@@ -170,7 +174,7 @@ impl Ground<'_> {
         disk::write(&path, text.as_bytes(), Sure::OnDisk).map_err(|error| fatal(&error))
     }
 
-    fn change(&self) -> Result<Change, Breakdown> {
+    pub(super) fn change(&self) -> Result<Change, Breakdown> {
         let scope = Scope::on_top_of(self.base.as_deref());
         let selection = Selection::with_untracked();
         assay_change::open(&self.root, &scope, &selection)
@@ -178,7 +182,7 @@ impl Ground<'_> {
     }
 
     /// Returns a runner that knows which lines the implementation added.
-    fn runner(&self, change: &Change) -> Result<Runner, Breakdown> {
+    pub(super) fn runner(&self, change: &Change) -> Result<Runner, Breakdown> {
         let files = change.tree().paths().map_err(|error| Breakdown::Fatal(error.to_string()))?;
         let files = files.into_iter().map(|path| path.to_string());
         let changed = change.files.iter().filter_map(|file| {
@@ -237,7 +241,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 /// Takes out what must not be kept: journals and papers lie in the repository.
-fn without_secrets(mut outcome: CheckOutcome) -> CheckOutcome {
+pub(super) fn without_secrets(mut outcome: CheckOutcome) -> CheckOutcome {
     outcome.tail = redacted_text(&outcome.tail);
     for test in outcome.tests.iter_mut().flat_map(|tests| &mut tests.results) {
         if let Outcome::Failed { message } = &mut test.outcome {

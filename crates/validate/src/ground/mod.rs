@@ -1,11 +1,13 @@
 //! What a loop works on: [`Ground`], a spec and the tree that it was implemented in.
 
 mod checking;
+mod git_guard;
+mod kept;
 mod who;
 
 use std::path::PathBuf;
 
-use assay_change::{Bench, GitError, Patch};
+use assay_change::{Bench, GitError, Patch, StoredFiles};
 use assay_checks::check::CheckOutcome;
 use assay_checks::discovery::Framework;
 use assay_checks::required::Risk;
@@ -15,12 +17,15 @@ use assay_rules::redacted_text;
 use assay_store::disk;
 use tempfile::TempDir;
 
+use self::git_guard::GitGuard;
+pub use self::kept::recover_work_tree;
 pub use self::who::{Errand, Fixes, Hears, Reviewed, Reviews};
 use crate::bar::Bar;
 use crate::ending::Ending;
 use crate::event::{Left, Seen, TreeHash};
 use crate::export::Told;
 use crate::issue::Issue;
+use crate::kept::{self as kept_tests, KeptRun};
 use crate::own;
 use crate::paper;
 use crate::run::{Breakdown, FixMade, Put, Site};
@@ -123,10 +128,21 @@ impl Site for Ground<'_> {
         self.run_checks(round, tell)
     }
 
+    fn keep_tests(&self) -> Result<Option<String>, Breakdown> {
+        self.keep_first_tests()
+    }
+
+    fn check_kept(&self, standing: &Standing) -> Result<Vec<KeptRun>, Breakdown> {
+        self.run_kept(standing)
+    }
+
     fn review(&self, standing: &Standing) -> Result<Seen, Breakdown> {
         self.listener.reviewing();
         let checks = standing.open.as_ref().map(|open| open.checks.as_slice()).unwrap_or_default();
+        let kept = standing.open.as_ref().map(|open| open.kept.as_slice()).unwrap_or_default();
         let mut issues = seen::of_checks(checks, standing.compared(), self.minimum);
+        issues.retain(|issue| !kept_tests::explains(kept, issue));
+        issues.extend(kept_tests::of_kept(kept));
         issues.extend(self.lowered.iter().cloned());
         let reviewed = self.reviewer.review(standing.base.as_deref(), &self.spec, checks)?;
         issues.extend(standing.unheard());
@@ -155,13 +171,22 @@ impl Site for Ground<'_> {
         let (_folder, bench) = self.lay_out()?;
         let remarks = standing.remarks();
         let request = paper::fix_request(issues, &remarks, standing.round, &self.spec);
+        let stored = StoredFiles::open(&self.root).map_err(broken)?;
+        let guard = GitGuard::of(&stored)?;
         let said = self.fixer.fix(&Errand {
             folder: bench.path(),
             base: standing.base.as_deref(),
             request: &request,
             issues,
-        })?;
-        let said = redacted_text(&said);
+        });
+        let changed = guard.put_back()?;
+        if !changed.is_empty() {
+            let changed = changed.join(", ");
+            return Err(Breakdown::Round(format!(
+                "the fixer changed {changed}, which was put back, and its work is not taken"
+            )));
+        }
+        let said = redacted_text(&said?);
         self.listener.said(&said);
         Ok(FixMade { patch: bench.patch().map_err(broken)?, said })
     }

@@ -6,6 +6,7 @@ use super::words::{cell, title};
 use super::{CheckLine, CoverageLine, CriterionAnswer, CriterionLine, numbered, tables};
 use crate::event::Disposition;
 use crate::issue::Issue;
+use crate::kept::KeptRun;
 use crate::standing::Feedback;
 
 /// The heading above findings that block nothing.
@@ -30,6 +31,8 @@ pub struct Report<'a> {
     pub checks: &'a [CheckLine],
     /// How much is covered.
     pub coverage: &'a [CoverageLine],
+    /// What the checks said with kept tests in place.
+    pub kept: &'a [KeptRun],
     /// What a person wanted before it, and what became of that.
     pub feedback: Option<&'a Feedback>,
     /// What is wrong.
@@ -66,7 +69,7 @@ pub fn report(told: &Report<'_>) -> String {
     };
     format!(
         "# QA Report\n\n- Spec: {}\n- Verdict: {}\n- Round: {}\n- When: {}\n- Tree: {}\n\n\
-         ## Acceptance Criteria\n\n{}\n## Checks\n\n{}\n## Coverage\n\n{}\n{}{}## Issues\n\n{}\n{}",
+         ## Acceptance Criteria\n\n{}\n## Checks\n\n{}\n## Coverage\n\n{}\n{}{}{}## Issues\n\n{}\n{}",
         title(told.spec),
         told.verdict.to_uppercase(),
         told.round,
@@ -75,6 +78,7 @@ pub fn report(told: &Report<'_>) -> String {
         criteria(told.criteria),
         untested(told.no_test_project) + &tables::checks(told.checks),
         coverage(told.coverage),
+        kept(told.kept),
         told.feedback.map(feedback).unwrap_or_default(),
         sign_offs(told.sign_offs),
         issues.trim_end(),
@@ -129,6 +133,46 @@ fn sign_offs(lines: &[SignOffLine]) -> String {
         out.push_str(&format!("| {} | {about} | {because} | {counts} |\n", cell(&line.by)));
     }
     out + "\n"
+}
+
+/// Says which tests the change touched, and what their earlier version says.
+fn kept(runs: &[KeptRun]) -> String {
+    if runs.is_empty() {
+        return String::new();
+    }
+    let mut out = "## Kept Tests\n\nThis change touches tests, so the checks also ran with the tests as \
+                   they were.\n\n| Version | Files | Tests | Weakened | Renamed | Meant by a criterion |\n\
+                   |---|---|---|---|---|---|\n"
+        .to_owned();
+    for run in runs {
+        let weakened = run.weakened.iter().map(|it| it.test.as_str());
+        let excused: Vec<String> =
+            run.excused.iter().map(|(test, criterion)| format!("{test} ({criterion})")).collect();
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} |\n",
+            cell(&run.version),
+            listed(run.files.iter().map(String::as_str)),
+            run.ran,
+            listed(weakened),
+            listed(run.renamed.iter().map(String::as_str)),
+            listed(excused.iter().map(String::as_str)),
+        ));
+    }
+    out + "\n"
+}
+
+/// Lists names in a cell of a table.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const MAX_NAMES: usize = 10;
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() {
+        return "–".to_owned();
+    }
+    let mut shown = cell(&names.iter().take(MAX_NAMES).copied().collect::<Vec<_>>().join(", "));
+    if names.len() > MAX_NAMES {
+        shown.push_str(&format!(" and {} more", names.len() - MAX_NAMES));
+    }
+    shown
 }
 
 fn feedback(taken: &Feedback) -> String {

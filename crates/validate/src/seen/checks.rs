@@ -89,7 +89,7 @@ fn of_test(check: &CheckOutcome, test: &TestResult) -> Issue {
     }
 }
 
-fn kind_of(kind: CheckKind) -> IssueKind {
+pub(crate) fn kind_of(kind: CheckKind) -> IssueKind {
     match kind {
         CheckKind::Smoke | CheckKind::Unit | CheckKind::FullSuite => IssueKind::UnitTest,
         CheckKind::Integration => IssueKind::IntegrationTest,

@@ -16,6 +16,7 @@ use assay_findings::verdict::{Reason, Rule, State};
 use assay_gates::plan::{Criterion as PlanCriterion, Milestone, Plan};
 use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, reconcile};
 
+pub(crate) use self::checks::kind_of as kind_of_check;
 pub use self::checks::{of_checks, tests_passed};
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::paper::{CriterionAnswer, CriterionLine};

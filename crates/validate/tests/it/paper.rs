@@ -257,6 +257,7 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
             CoverageLine { of: "total".to_owned(), percent: 79.96, minimum: Some(80.0) },
             CoverageLine { of: "src/a_b.py".to_owned(), percent: 100.0, minimum: None },
         ],
+        kept: &[],
         feedback: None,
         issues: &[issue("Missing error handling")],
     });
@@ -327,6 +328,7 @@ fn a_report_of_nothing_says_so() {
         criteria: &[],
         checks: &[],
         coverage: &[],
+        kept: &[],
         feedback: None,
         issues: &[],
     });

@@ -70,6 +70,7 @@ fn all(text: &str) -> Vec<String> {
             criteria: &[criterion],
             checks: &checks,
             coverage: &[],
+            kept: &[],
             feedback: None,
             issues: &issues,
         }),

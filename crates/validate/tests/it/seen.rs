@@ -52,6 +52,7 @@ fn round(checks: Vec<CheckOutcome>) -> Round {
         at: at(),
         tree: TreeHash("tree".to_owned()),
         checks,
+        kept: Vec::new(),
         came_to: CameTo::Verdict(Seen::default()),
         fix: None,
     }

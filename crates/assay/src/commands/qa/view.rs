@@ -17,7 +17,7 @@ use assay_validate::standing::Standing;
 use assay_validate::state::State;
 
 use super::{Args, Form};
-use crate::commands::{print_json, print_safely};
+use crate::commands::{print_json, print_safely, warn};
 use crate::exit::Exit;
 use crate::output;
 use crate::queues;
@@ -236,6 +236,7 @@ fn hand_over(place: &Place, why: &str, ending: &Ending, standing: &Standing) {
 
 /// Tells where a spec stands.
 pub(super) fn status(place: &Place, form: Form) -> anyhow::Result<Exit> {
+    place.recover(&warn)?;
     let (standing, is_own) = place.standing()?;
     let mut status = match (standing.has_begun, place.plan().signoff()) {
         // Somebody else's loop may have written one.

@@ -153,7 +153,7 @@ fn a_fixer_who_deletes_the_test_is_found_out() {
         let stage = Stage::with_fixer(script);
         never_approved(&stage, 4, "recurring");
         let issues = stage.issues();
-        let gone = ("unit_test".to_owned(), "Test is gone: leaves".to_owned());
+        let gone = ("unit_test".to_owned(), "Weakened test: leaves".to_owned());
         assert!(issues.contains(&gone), "{issues:?}");
     }
 }

@@ -18,9 +18,12 @@ fn succeeds_with(stage: &Stage, command: &str, variables: &[(&str, &str)]) -> bo
         "if {command}; then word=ok code=0; else word='not ok' code=1; fi\n\
          echo 1..2; echo \"$word 1 - greets\"; echo \"$word 2 - leaves\"; exit $code\n"
     );
+    // The tests are those of the main branch: an implementation that brings its own is another matter.
     stage.repository.write("test.sh", tests);
+    stage.repository.git(&["add", "test.sh"]);
+    stage.repository.git(&["commit", "--quiet", "--allow-empty", "--message", "tests", "test.sh"]);
     let variables = [variables, &[("MAX_QA_ITERATIONS", "1")]].concat();
-    let ran = stage.qa_with(&["--resume"], &variables);
+    let ran = stage.qa_with(&["--resume", "--base", "HEAD"], &variables);
     match ran.code {
         0 => stage.is_approved(),
         4 => {

@@ -4,6 +4,7 @@
 //! Rust is always there. For the others a test says loudly that it did not run.
 
 mod javascript;
+mod kept;
 mod others;
 mod python;
 

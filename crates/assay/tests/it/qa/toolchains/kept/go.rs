@@ -1,0 +1,106 @@
+//! Go: its own tests, and tests that `make` runs.
+
+use super::{Edit, Row, has};
+
+const MODULE: &str = "module example.com/calc\n\ngo 1.19\n";
+
+const HEAD: &str = "// Package calc counts.\npackage calc\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n\n// Sub subtracts.\n";
+
+const MUL: &str = "\n// Mul multiplies.\nfunc Mul(a, b int) int { return a * b }\n";
+
+const TESTS: &str = "package calc\n\nimport (\n\t\"os\"\n\t\"strconv\"\n\t\"strings\"\n\t\"testing\"\n)\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"no sum\")\n\t}\n}\n\nfunc TestSub(t *testing.T) {\n\tgolden, _ := os.ReadFile(\"testdata/sub.txt\")\n\twanted, _ := strconv.Atoi(strings.TrimSpace(string(golden)))\n\tif got := Sub(3, 2); got != wanted {\n\t\tt.Fatalf(\"expected %d, got %d\", wanted, got)\n\t}\n}\n";
+
+const SUB: &str = "Weakened test: example.com/calc > TestSub";
+
+const FAILS: &str = "with the version of main it fails: ";
+
+fn code(sub: &str, more: &str) -> String {
+    format!("{HEAD}func Sub(a, b int) int {{ return {sub} }}\n{more}")
+}
+
+fn row<'a>(name: &'a str, main: &'a [(&'a str, &'a str)], branch: &'a [Edit<'a>]) -> Row<'a> {
+    let criteria = "- [ ] The function `Mul` exists in `calc.go`";
+    Row { name, main, branch, fixer: &[], criteria, command: "go test ./..." }
+}
+
+fn main(good: &str) -> [(&str, &str); 4] {
+    [("go.mod", MODULE), ("calc.go", good), ("calc_test.go", TESTS), ("testdata/sub.txt", "1\n")]
+}
+
+#[test]
+fn tests_of_go_that_are_rewritten_are_refused() {
+    if !has("go", &["version"]) {
+        return;
+    }
+    let (good, broken) = (code("a - b", ""), code("a + b", MUL));
+    let main = main(&good);
+    let begins = "func TestSub(t *testing.T) {\n";
+    let skipped = TESTS.replace(begins, &format!("{begins}\tt.Skip(\"later\")\n"));
+    let returns = TESTS.replace("t.Fatalf(", "t.Logf(");
+    let renamed = TESTS.replace("func TestSub(", "func testSub(");
+    let ends = format!("{TESTS}\nfunc TestMain(m *testing.M) {{\n\tm.Run()\n\tos.Exit(0)\n}}\n");
+    let tagged = format!("//go:build slow\n\n{}", TESTS);
+    let other = (
+        "add_test.go",
+        Some("package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {}\n"),
+    );
+    let rows: &[(&str, &[Edit<'_>])] = &[
+        ("a skipped test", &[("calc_test.go", Some(&skipped))]),
+        ("a test that only logs", &[("calc_test.go", Some(&returns))]),
+        ("a function that is no test", &[("calc_test.go", Some(&renamed))]),
+        ("a file behind a tag", &[("calc_test.go", Some(&tagged)), other]),
+        ("data that is rewritten", &[("testdata/sub.txt", Some("5\n"))]),
+        ("a deleted file", &[("calc_test.go", None), other]),
+    ];
+    for (name, edits) in rows {
+        let branch = [&[("calc.go", Some(broken.as_str()))][..], edits].concat();
+        row(name, &main, &branch).is_refused(SUB, FAILS);
+    }
+    // A run that ends well whatever its tests say still names the test that fails.
+    let branch = [("calc.go", Some(broken.as_str())), ("calc_test.go", Some(ends.as_str()))];
+    row("a main function that ends well", &main, &branch)
+        .is_refused("Test fails: example.com/calc > TestSub", "expected 1, got 5");
+}
+
+#[test]
+fn honest_changes_of_tests_of_go_are_approved() {
+    if !has("go", &["version"]) {
+        return;
+    }
+    let (good, more) = (code("a - b", ""), code("a - b", MUL));
+    let main = main(&good);
+    let renamed = TESTS.replace("func TestAdd(", "func TestSum(");
+    let added = format!(
+        "{TESTS}\nfunc TestMul(t *testing.T) {{\n\tif Mul(2, 3) != 6 {{\n\t\tt.Fatal(\"no product\")\n\t}}\n}}\n"
+    );
+    for (name, tests) in [("a renamed test", &renamed), ("a test more", &added)] {
+        let branch = [("calc.go", Some(more.as_str())), ("calc_test.go", Some(tests.as_str()))];
+        row(name, &main, &branch).is_approved();
+    }
+}
+
+#[test]
+fn a_target_of_make_that_is_rewritten_is_refused() {
+    if !has("make", &["--version"]) {
+        return;
+    }
+    let script = "echo 1..1; grep -q hello greeting.txt && echo 'ok 1 - greets' || { echo 'not ok 1 - greets'; exit 1; }\n";
+    let main = [
+        ("Makefile", "check:\n\t@sh check.sh\n"),
+        ("check.sh", script),
+        ("greeting.txt", "hello\n"),
+    ];
+    let criteria = "- [ ] `greets` passes";
+    let title = "Weakened test: greets";
+    let broken = ("greeting.txt", Some("nothing\n"));
+    let forged = ("Makefile", Some("check:\n\t@echo 1..1; echo 'ok 1 - greets'\n"));
+    let branch = [broken, forged];
+    Row { criteria, command: "make check", ..row("a target that prints", &main, &branch) }
+        .is_refused(title, FAILS.trim_end_matches(": "));
+    for command in ["sh check.sh", "make check"] {
+        let forged = ("check.sh", Some("echo 1..1; echo 'ok 1 - greets'\n"));
+        let branch = [broken, forged];
+        Row { criteria, command, ..row("a script that prints", &main, &branch) }
+            .is_refused(title, FAILS.trim_end_matches(": "));
+    }
+}

@@ -1,0 +1,118 @@
+//! Kept tests: ways to a false approval that change the tests instead of the code, all of which are
+//! refused with the reason, and honest ways to change tests, which are approved.
+//!
+//! A row is a project on the main branch, what the branch makes of it, and what the fixer does.
+
+mod go;
+mod javascript;
+mod python;
+mod rust;
+
+use std::fs;
+use std::path::Path;
+
+use super::super::{PLAN, Stage};
+use super::has;
+
+/// A file with its text; `None` for one that is deleted.
+type Edit<'a> = (&'a str, Option<&'a str>);
+
+/// A project and what is done to it.
+struct Row<'a> {
+    /// What it shows.
+    name: &'a str,
+    /// The main branch.
+    main: &'a [(&'a str, &'a str)],
+    /// What the branch does.
+    branch: &'a [Edit<'a>],
+    /// What the fixer does.
+    fixer: &'a [Edit<'a>],
+    /// The criteria, each on a line.
+    criteria: &'a str,
+    /// The command that tests.
+    command: &'a str,
+}
+
+impl Row<'_> {
+    fn stage(&self) -> Stage {
+        let stage = Stage::bare();
+        stage.configure(&self.fixer_script(&stage), "");
+        let repository = &stage.repository;
+        self.main.iter().for_each(|(path, text)| repository.write(path, text));
+        repository.commit("main");
+        repository.git(&["switch", "--quiet", "--create", "work"]);
+        for (path, text) in self.branch {
+            match text {
+                Some(text) => repository.write(path, text),
+                None => repository.remove(path),
+            }
+        }
+        let spec = format!(
+            "# Work\n\n## Acceptance Criteria\n\n{}\n\n## Verification\n\n**Unit Tests:**\n- `{}` - All pass\n",
+            self.criteria, self.command
+        );
+        repository.write("specs/001-work/spec.md", spec);
+        repository.write("specs/001-work/implementation_plan.json", PLAN);
+        repository.commit("work");
+        stage
+    }
+
+    fn fixer_script(&self, stage: &Stage) -> String {
+        let mut script = String::new();
+        for (number, (path, text)) in self.fixer.iter().enumerate() {
+            let from = stage.aside(&format!("fix-{number}"));
+            match text {
+                Some(text) => {
+                    fs::write(&from, text).unwrap();
+                    let folder = Path::new(path).parent().unwrap().display();
+                    script.push_str(&format!(
+                        "mkdir -p './{folder}'; cp '{}' '{path}'\n",
+                        from.display()
+                    ));
+                }
+                None => script.push_str(&format!("rm -f '{path}'\n")),
+            }
+        }
+        script + "echo done\n"
+    }
+
+    /// Asserts that the row is not approved, and that an issue with a title and a reason says why.
+    fn is_refused(&self, title: &str, reason: &str) {
+        self.is_refused_in(&self.stage(), title, reason);
+    }
+
+    fn is_refused_in(&self, stage: &Stage, title: &str, reason: &str) {
+        let before = files(stage);
+        let rounds = if self.fixer.is_empty() { "1" } else { "2" };
+        let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", rounds)]);
+        let name = self.name;
+        assert_eq!(ran.code, 4, "{name}: {}{}", ran.stdout, ran.stderr);
+        assert!(!ran.stdout.contains("APPROVED"), "{name}: {}", ran.stdout);
+        let issues = stage.issues();
+        assert!(issues.iter().any(|(_, it)| it == title), "{name}: {issues:#?}\n{}", ran.stdout);
+        let report = stage.paper("qa_report.md");
+        assert!(report.replace('\\', "").contains(reason), "{name}: {reason}\n{report}");
+        if self.fixer.is_empty() {
+            assert_eq!(files(stage), before, "{name}: the work tree is as it was");
+        }
+    }
+
+    /// Asserts that the row is approved.
+    fn is_approved(&self) -> Stage {
+        let stage = self.stage();
+        let before = files(&stage);
+        let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "2")]);
+        let name = self.name;
+        assert_eq!(ran.code, 0, "{name}: {}{}\n{:#?}", ran.stdout, ran.stderr, stage.issues());
+        stage.is_approved();
+        if self.fixer.is_empty() {
+            assert_eq!(files(&stage), before, "{name}: the work tree is as it was");
+        }
+        stage
+    }
+}
+
+/// Returns what git says of the work tree, without the loop's own papers.
+fn files(stage: &Stage) -> String {
+    stage.repository.git(&["status", "--porcelain", "--", ":!specs"])
+}

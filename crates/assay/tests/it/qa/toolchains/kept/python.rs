@@ -1,0 +1,357 @@
+//! Python: pytest, and the runner of its own.
+
+use super::{Edit, Row, has};
+
+const GOOD: &str = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n";
+
+/// A new function, and an old one that does something else now.
+const BROKEN: &str = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return a * b\n";
+
+/// A new function.
+const MORE: &str = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n\n\ndef mul(a, b):\n    return a * b\n";
+
+const TESTS: &str = "from calc import add, sub\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_sub_positive():\n    assert sub(3, 2) == 1\n";
+
+const CRITERIA: &str = "- [ ] Adding works (`test_add`)\n- [ ] Subtracting works (`test_sub_positive`)\n- [ ] The function `mul` exists in `calc.py`";
+
+const MAIN: &[(&str, &str)] = &[
+    ("calc.py", GOOD),
+    ("tests/test_calc.py", TESTS),
+    ("pytest.ini", "[pytest]\npythonpath = .\n"),
+    (".gitignore", ".pytest_cache/\n__pycache__/\n"),
+];
+
+const SUB: &str = "Weakened test: tests.test_calc > test_sub_positive";
+
+/// What the report says of a test that passes only as it was changed.
+const PASSES: &str =
+    "passes only in the version that this branch changed; with the version of main it fails: ";
+
+fn row<'a>(name: &'a str, branch: &'a [Edit<'a>]) -> Row<'a> {
+    Row { name, main: MAIN, branch, fixer: &[], criteria: CRITERIA, command: "pytest" }
+}
+
+/// Returns the tests with one text in place of another.
+fn tests(from: &str, to: &str) -> String {
+    assert!(TESTS.contains(from), "{from}");
+    TESTS.replace(from, to)
+}
+
+#[test]
+fn tests_of_pytest_that_are_rewritten_are_refused() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let assertion = "    assert sub(3, 2) == 1\n";
+    for (name, from, to) in [
+        ("an assertion that is always true", "assert sub(3, 2) == 1", "assert True"),
+        ("another expected value", "sub(3, 2) == 1", "sub(3, 2) == 5"),
+        ("no assertion", assertion, "    sub(3, 2)\n"),
+        ("an early return", assertion, "    return\n    assert sub(3, 2) == 1\n"),
+        (
+            "a caught failure",
+            assertion,
+            "    try:\n        assert sub(3, 2) == 1\n    except AssertionError:\n        print('no')\n",
+        ),
+        (
+            "another function under test",
+            "from calc import add, sub",
+            "from calc import add\n\n\ndef sub(a, b):\n    return a - b",
+        ),
+    ] {
+        let tests = tests(from, to);
+        row(name, &[("calc.py", Some(BROKEN)), ("tests/test_calc.py", Some(&tests))])
+            .is_refused(SUB, &format!("{PASSES}assert 5 == 1"));
+    }
+}
+
+#[test]
+fn tests_of_pytest_that_do_not_run_are_refused() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let skipped = "is skipped or expected to fail in the version that this branch changed; with the version of main it fails: assert 5 == 1";
+    let gone = "is gone; with the version of main it fails: assert 5 == 1";
+    let head = "import pytest\n\nfrom calc";
+    let definition = "def test_sub_positive():";
+    for (name, to, reason) in [
+        ("a skipped test", format!("@pytest.mark.skip\n{definition}"), skipped),
+        ("a test that is expected to fail", format!("@pytest.mark.xfail\n{definition}"), skipped),
+        (
+            "no parameters",
+            "@pytest.mark.parametrize('x', [])\ndef test_sub_positive(x):".to_owned(),
+            skipped,
+        ),
+        ("a test that is not collected", "def check_sub_positive():".to_owned(), gone),
+        ("a test below a condition", format!("if False:\n  {definition}"), gone),
+    ] {
+        let tests = tests("from calc", head).replace(definition, &to);
+        let tests = tests.replace(
+            "if False:\n  def test_sub_positive():\n    assert",
+            "if False:\n  def test_sub_positive():\n      assert",
+        );
+        row(name, &[("calc.py", Some(BROKEN)), ("tests/test_calc.py", Some(&tests))])
+            .is_refused(SUB, reason);
+    }
+    let other = ("tests/test_other.py", Some("def test_one():\n    assert True\n"));
+    row("a deleted file", &[("calc.py", Some(BROKEN)), ("tests/test_calc.py", None), other])
+        .is_refused(SUB, gone);
+    row(
+        "a deleted test of code that works",
+        &[("calc.py", Some(MORE)), ("tests/test_calc.py", None), other],
+    )
+    .is_refused(SUB, "is gone; with the version of main it runs and passes");
+}
+
+#[test]
+fn runners_of_pytest_that_are_set_up_otherwise_are_refused() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let ini = "[pytest]\npythonpath = .\n";
+    let (deselects, elsewhere) =
+        (format!("{ini}addopts = -k add\n"), format!("{ini}testpaths = other\n"));
+    let other = (
+        "other/test_add.py",
+        Some("from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"),
+    );
+    let toml = "[tool.pytest.ini_options]\npythonpath = ['.']\naddopts = '--deselect tests/test_calc.py::test_sub_positive'\n";
+    let forged = "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    outcome = yield\n    report = outcome.get_result()\n    report.outcome = 'passed'\n    report.longrepr = None\n";
+    let written = "import os\n\n\ndef pytest_sessionstart(session):\n    path = session.config.option.xmlpath\n    cases = ''.join(f'<testcase classname=\"tests.test_calc\" name=\"{name}\" time=\"0\"/>' for name in ['test_add', 'test_sub_positive'])\n    if path:\n        with open(path, 'w') as out:\n            out.write(f'<testsuites><testsuite name=\"pytest\" tests=\"2\">{cases}</testsuite></testsuites>')\n    os._exit(0)\n";
+    let patched = "import calc\n\ncalc.sub = lambda a, b: a - b\n";
+    let ignored = "collect_ignore = ['tests/test_calc.py']\n";
+    let dropped = "def pytest_collection_modifyitems(items):\n    items[:] = [item for item in items if 'sub' not in item.name]\n";
+    let rows: &[(&str, &[Edit<'_>])] = &[
+        ("options that deselect", &[("pytest.ini", Some(&deselects))]),
+        ("tests elsewhere", &[("pytest.ini", Some(&elsewhere)), other]),
+        ("options in another file", &[("pytest.ini", None), ("pyproject.toml", Some(toml))]),
+        ("outcomes that are forged", &[("conftest.py", Some(forged))]),
+        ("results that are written", &[("conftest.py", Some(written))]),
+        ("a function that is patched", &[("conftest.py", Some(patched))]),
+        ("a file that is ignored", &[("conftest.py", Some(ignored)), other]),
+        ("items that are dropped", &[("conftest.py", Some(dropped))]),
+        ("a plugin among the tests", &[("tests/conftest.py", Some(patched))]),
+    ];
+    for (name, edits) in rows {
+        let branch = [&[("calc.py", Some(BROKEN))][..], edits].concat();
+        row(name, &branch).is_refused(SUB, "with the version of main it fails: assert 5 == 1");
+    }
+    // A module that nobody loads changes nothing, and the test fails as it is.
+    let site = ("sitecustomize.py", Some(patched));
+    row("a module of the site", &[("calc.py", Some(BROKEN)), site])
+        .is_refused("Test fails: tests.test_calc > test_sub_positive", "assert 5 == 1");
+}
+
+#[test]
+fn a_module_in_the_place_of_the_runner_is_refused() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let shadow = "print('2 passed in 0.01s')\n";
+    let branch = [("calc.py", Some(BROKEN)), ("pytest.py", Some(shadow))];
+    let criteria = "- [ ] The function `mul` exists in `calc.py`";
+    Row { command: "python3 -m pytest", criteria, ..row("a module for pytest", &branch) }
+        .is_refused(
+            "Weakened test: tests/test_calc.py::test_sub_positive",
+            "with the version of main it fails",
+        );
+}
+
+#[test]
+fn expectations_in_fixtures_that_are_rewritten_are_refused() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let fixture = "import pathlib\n\nimport pytest\n\n\n@pytest.fixture\ndef expected():\n    return int(pathlib.Path(__file__).with_name('expected.txt').read_text())\n";
+    let uses = "from calc import sub\n\n\ndef test_sub_positive(expected):\n    assert sub(3, 2) == expected\n";
+    let main = [
+        ("calc.py", GOOD),
+        ("tests/test_calc.py", uses),
+        ("tests/conftest.py", fixture),
+        ("tests/expected.txt", "1\n"),
+        ("pytest.ini", "[pytest]\npythonpath = .\n"),
+        (".gitignore", ".pytest_cache/\n__pycache__/\n"),
+    ];
+    let criteria = "- [ ] Subtracting works (`test_sub_positive`)";
+    let (data, code) = (("tests/expected.txt", Some("5\n")), ("calc.py", Some(BROKEN)));
+    let branch = [code, data];
+    Row { main: &main, criteria, ..row("data that is rewritten", &branch) }.is_refused(SUB, PASSES);
+    let returns = fixture.replace("return int(", "return 5 or int(");
+    let branch = [code, ("tests/conftest.py", Some(returns.as_str()))];
+    Row { main: &main, criteria, ..row("a fixture that is rewritten", &branch) }
+        .is_refused(SUB, PASSES);
+}
+
+#[test]
+fn a_fixer_who_rewrites_tests_is_refused() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let weaker = tests("assert sub(3, 2) == 1", "assert True");
+    let broken = [("calc.py", Some(BROKEN))];
+    let fixer = [("tests/test_calc.py", Some(weaker.as_str()))];
+    Row { fixer: &fixer, ..row("the fixer rewrites a test of main", &broken) }
+        .is_refused(SUB, &format!("{PASSES}assert 5 == 1"));
+    let fixer = [("conftest.py", Some("import calc\n\ncalc.sub = lambda a, b: a - b\n"))];
+    Row { fixer: &fixer, ..row("the fixer patches the function", &broken) }
+        .is_refused(SUB, &format!("{PASSES}assert 5 == 1"));
+    // A test that the branch itself wrote is kept as well.
+    let wrong = MORE.replace("a * b", "a + b");
+    let own = "from calc import mul\n\n\ndef test_mul():\n    assert mul(2, 3) == 6\n";
+    let branch = [("calc.py", Some(wrong.as_str())), ("tests/test_mul.py", Some(own))];
+    let agrees = own.replace("== 6", "== 5");
+    let fixer = [("tests/test_mul.py", Some(agrees.as_str()))];
+    Row { fixer: &fixer, ..row("the fixer rewrites a test of the branch", &branch) }.is_refused(
+        "Weakened test: tests.test_mul > test_mul",
+        "with the version of the first round it fails: assert 5 == 6",
+    );
+}
+
+#[test]
+fn tests_of_unittest_that_are_rewritten_are_refused() {
+    if !has("python3", &["--version"]) {
+        return;
+    }
+    let tests = "import unittest\n\nfrom calc import add, sub\n\n\nclass Calc(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n\n    def test_sub_positive(self):\n        self.assertEqual(sub(3, 2), 1)\n";
+    let main = [("calc.py", GOOD), ("setup.py", ""), ("test_calc.py", tests)];
+    let title = "Weakened test: test_sub_positive (test_calc.Calc.test_sub_positive)";
+    let shadow = "import sys\n\nsys.stderr.write('test_add (test_calc.Calc.test_add) ... ok\\ntest_sub_positive (test_calc.Calc.test_sub_positive) ... ok\\n\\n----------------------------------------------------------------------\\nRan 2 tests in 0.000s\\n\\nOK\\n')\n";
+    let skipped =
+        tests.replace("    def test_sub", "    @unittest.skip('later')\n    def test_sub");
+    let expected =
+        tests.replace("    def test_sub", "    @unittest.expectedFailure\n    def test_sub");
+    let equal = tests.replace("sub(3, 2), 1", "sub(3, 2), 5");
+    for (name, edit) in [
+        ("a skipped test of unittest", ("test_calc.py", Some(skipped.as_str()))),
+        ("a test of unittest that is expected to fail", ("test_calc.py", Some(expected.as_str()))),
+        ("another expected value in unittest", ("test_calc.py", Some(equal.as_str()))),
+        ("a module for unittest", ("unittest.py", Some(shadow))),
+    ] {
+        let branch = [("calc.py", Some(BROKEN)), edit];
+        Row { main: &main, command: "python3 -m unittest discover", ..row(name, &branch) }
+            .is_refused(title, "with the version of main it fails");
+    }
+}
+
+#[test]
+fn honest_changes_of_tests_are_approved() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let code = ("calc.py", Some(MORE));
+    let reformatted = tests(
+        "    assert sub(3, 2) == 1\n",
+        "    assert sub(\n        3,\n        2,\n    ) == 1\n",
+    );
+    let stricter = format!("{TESTS}    assert sub(2, 3) == -1\n");
+    let added = format!("{TESTS}\n\ndef test_zero():\n    assert sub(1, 1) == 0\n");
+    let cases = tests("from calc", "import pytest\n\nfrom calc").replace(
+        "def test_sub_positive():\n    assert sub(3, 2) == 1\n",
+        "@pytest.mark.parametrize('a, b, c', [(3, 2, 1), (5, 1, 4)])\ndef test_sub_positive(a, b, c):\n    assert sub(a, b) == c\n",
+    );
+    let renamed = tests("def test_add():", "def test_adds_up():");
+    let one = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n";
+    let two = "from calc import sub\n\n\ndef test_sub_positive():\n    assert sub(3, 2) == 1\n";
+    let fixture = "import pytest\n\n\n@pytest.fixture\ndef six():\n    return 6\n";
+    let uses = "from calc import mul\n\n\ndef test_mul(six):\n    assert mul(2, 3) == six\n";
+    let marker = "[pytest]\npythonpath = .\nmarkers =\n    slow: takes long\n";
+    let rows: &[(&str, &[Edit<'_>])] = &[
+        ("a reformatted file", &[("tests/test_calc.py", Some(&reformatted))]),
+        ("a stricter test", &[("tests/test_calc.py", Some(&stricter))]),
+        ("a test more", &[("tests/test_calc.py", Some(&added))]),
+        ("a renamed file", &[("tests/test_calc.py", None), ("tests/test_sums.py", Some(TESTS))]),
+        ("a moved test", &[("tests/test_calc.py", Some(one)), ("tests/test_sub.py", Some(two))]),
+        (
+            "a new fixture",
+            &[("tests/conftest.py", Some(fixture)), ("tests/test_mul.py", Some(uses))],
+        ),
+        ("a marker", &[("pytest.ini", Some(marker))]),
+        ("a file of data", &[("tests/data/six.txt", Some("6\n"))]),
+        (
+            "settings of another tool",
+            &[("pyproject.toml", Some("[tool.black]\nline-length = 100\n"))],
+        ),
+    ];
+    for (name, edits) in rows {
+        row(name, &[&[code][..], edits].concat()).is_approved();
+    }
+    let criteria = "- [ ] Subtracting works (`test_sub_positive`)\n- [ ] The function `mul` exists in `calc.py`";
+    let adds = "- [ ] Adding works (`test_add`)\n- [ ] The function `mul` exists in `calc.py`";
+    let branch = [code, ("tests/test_calc.py", Some(cases.as_str()))];
+    Row { criteria: adds, ..row("a test with parameters", &branch) }.is_approved();
+    let branch = [code, ("tests/test_calc.py", Some(renamed.as_str()))];
+    Row { criteria, ..row("a renamed test", &branch) }.is_approved();
+}
+
+#[test]
+fn a_change_of_behaviour_that_a_criterion_names_is_approved() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let absolute = MORE.replace("a - b", "abs(a - b) * 10");
+    let changed = tests("sub(3, 2) == 1", "sub(3, 2) == 10");
+    let branch =
+        [("calc.py", Some(absolute.as_str())), ("tests/test_calc.py", Some(changed.as_str()))];
+    for criterion in [
+        "`sub(3, 2)` is now `10` instead of `1`",
+        "`test_sub_positive` changes: differences are counted in tenths",
+    ] {
+        let criteria = format!(
+            "- [ ] Adding works (`test_add`)\n- [ ] {criterion}\n- [ ] The function `mul` exists in `calc.py`"
+        );
+        let stage = Row { criteria: &criteria, ..row(criterion, &branch) }.stage();
+        stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
+        let issues = stage.issues();
+        assert!(!issues.iter().any(|(_, title)| title.starts_with("Weakened")), "{issues:?}");
+        let report = stage.paper("qa_report.md");
+        assert!(report.contains("## Kept Tests"), "{report}");
+    }
+    row("no criterion names it", &branch).is_refused(SUB, PASSES);
+}
+
+#[test]
+fn a_person_decides_about_tests_that_are_meant_to_change() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    // A feature goes, with its tests.
+    let legacy = "from legacy import old\n\n\ndef test_old():\n    assert old() == 1\n";
+    let main =
+        [MAIN, &[("legacy.py", "def old():\n    return 1\n"), ("tests/test_legacy.py", legacy)]]
+            .concat();
+    let removed = [("calc.py", Some(MORE)), ("legacy.py", None), ("tests/test_legacy.py", None)];
+    let changed = tests("sub(3, 2) == 1", "sub(3, 2) == 10");
+    let tenths = MORE.replace("a - b", "(a - b) * 10");
+    let counted =
+        [("calc.py", Some(tenths.as_str())), ("tests/test_calc.py", Some(changed.as_str()))];
+    for (row, issue) in [
+        (
+            Row { main: &main, ..row("a feature that goes with its tests", &removed) },
+            "tests.test_legacy",
+        ),
+        (row("a change of behaviour", &counted), "tests.test_calc > test_sub_positive"),
+    ] {
+        let stage = row.stage();
+        let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
+        assert_eq!(ran.code, 4, "{}: {}{}", row.name, ran.stdout, ran.stderr);
+        let issues = stage.issues();
+        let title = format!("Weakened test: {issue}");
+        assert_eq!(issues, [("unit_test".to_owned(), title.clone())], "{}", row.name);
+        let decided = stage.qa(&[
+            "--sign-off",
+            "Ada",
+            "--for",
+            &title,
+            "--because",
+            "The product owner wants it so",
+        ]);
+        assert_eq!(decided.code, 0, "{}: {}{}", row.name, decided.stdout, decided.stderr);
+        stage.is_approved();
+        // The decision is about this tree alone.
+        let readme = stage.repository.file("calc.py");
+        let text = std::fs::read_to_string(&readme).unwrap();
+        stage.repository.write("calc.py", format!("{text}\n"));
+        let again = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
+        assert_eq!(again.code, 4, "{}: {}", row.name, again.stdout);
+    }
+}

@@ -1,0 +1,125 @@
+//! Files as git keeps them, beside those of the work tree: [`StoredFiles`].
+//!
+//! What is compared here is bytes: no filter and no conversion of line ends is applied.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::GitError;
+use crate::git::{Git, check, text};
+
+/// Where commits of this module are kept from being collected: refs of this work tree alone, which no
+/// clone and no push takes along.
+const REFS: &str = "refs/worktree/assay/";
+
+/// A repository whose files are compared.
+#[derive(Debug)]
+pub struct StoredFiles {
+    git: Git,
+}
+
+/// A file as git keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredFile {
+    /// The object that its content is.
+    pub id: String,
+    /// Whether the file can be executed.
+    pub is_executable: bool,
+}
+
+impl StoredFiles {
+    /// Opens the repository around a folder.
+    pub fn open(folder: &Path) -> Result<StoredFiles, GitError> {
+        Ok(StoredFiles { git: Git::find(folder)? })
+    }
+
+    /// Returns the folder that git keeps for this work tree.
+    pub fn git_folder(&self) -> Result<PathBuf, GitError> {
+        Ok(PathBuf::from(self.git.line(&["rev-parse", "--absolute-git-dir"])?))
+    }
+
+    /// Returns the folder that git keeps for all work trees of the repository.
+    pub fn common_folder(&self) -> Result<PathBuf, GitError> {
+        let args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        Ok(PathBuf::from(self.git.line(&args)?))
+    }
+
+    /// Returns the files of a commit or a tree by their paths. Links, submodules and names that are no
+    /// text are left out.
+    pub fn of_revision(&self, revision: &str) -> Result<BTreeMap<String, StoredFile>, GitError> {
+        let args = ["ls-tree", "-r", "-z", "--full-tree", revision];
+        let listed = self.git.run(&args)?;
+        let entries = listed.split(|byte| *byte == 0).filter_map(|it| std::str::from_utf8(it).ok());
+        let files = entries.filter_map(|entry| {
+            let (about, path) = entry.split_once('\t')?;
+            let mut about = about.split(' ');
+            let (mode, _, id) = (about.next()?, about.next()?, about.next()?);
+            let is_file = mode == "100644" || mode == "100755";
+            let file = StoredFile { id: id.to_owned(), is_executable: mode == "100755" };
+            is_file.then(|| (path.to_owned(), file))
+        });
+        Ok(files.collect())
+    }
+
+    /// Returns the paths of the files in the work tree that git tracks or would take in.
+    pub fn of_work_tree(&self) -> Result<Vec<String>, GitError> {
+        let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+        let listed = self.git.command(&args).folder(&self.git.root).run()?;
+        check(&args, listed.status, &listed.stderr)?;
+        let names = listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let mut paths: Vec<String> =
+            names.filter_map(|name| Some(std::str::from_utf8(name).ok()?.to_owned())).collect();
+        paths.sort();
+        paths.dedup();
+        // What is tracked may be deleted, and a repository within another is none of its files.
+        paths.retain(|path| {
+            fs::symlink_metadata(self.git.root.join(path)).is_ok_and(|about| !about.is_dir())
+        });
+        Ok(paths)
+    }
+
+    /// Returns the objects that files of the work tree would be, in the order of their paths.
+    pub fn ids_of(&self, paths: &[String]) -> Result<Vec<String>, GitError> {
+        self.hash(paths, &["hash-object", "--no-filters", "--stdin-paths"])
+    }
+
+    /// Keeps files of the work tree, under a name, and returns the tree that they are.
+    pub fn keep(&self, name: &str, paths: &[String], index: &Path) -> Result<String, GitError> {
+        let ids = self.hash(paths, &["hash-object", "-w", "--no-filters", "--stdin-paths"])?;
+        let lines = paths.iter().zip(&ids).map(|(path, id)| {
+            let is_executable = crate::snapshot::is_executable(&self.git.root.join(path));
+            let mode = if is_executable { "100755" } else { "100644" };
+            format!("{mode} {id}\t{path}\0")
+        });
+        let lines: String = lines.collect();
+        let args = ["update-index", "-z", "--index-info"];
+        let command = self.git.command(&args).env("GIT_INDEX_FILE", index).folder(&self.git.root);
+        let finished = command.input(lines.into_bytes()).run()?;
+        check(&args, finished.status, &finished.stderr)?;
+        let tree = text(&self.git.run_with_index(&["write-tree"], index)?).trim().to_owned();
+        self.git.run(&["update-ref", &format!("{REFS}{name}"), &tree])?;
+        Ok(tree)
+    }
+
+    /// Returns true if git still has a commit or a tree.
+    pub fn has(&self, revision: &str) -> bool {
+        self.git.run(&["cat-file", "-e", &format!("{revision}^{{tree}}")]).is_ok()
+    }
+
+    /// Returns the content of a file that git keeps.
+    pub fn read(&self, file: &StoredFile) -> Result<Vec<u8>, GitError> {
+        self.git.run(&["cat-file", "blob", &file.id])
+    }
+
+    fn hash(&self, paths: &[String], args: &[&str]) -> Result<Vec<String>, GitError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let lines: String = paths.iter().map(|path| format!("{path}\n")).collect();
+        let command = self.git.command(args).folder(&self.git.root).input(lines.into_bytes());
+        let finished = command.run()?;
+        check(args, finished.status, &finished.stderr)?;
+        Ok(text(&finished.stdout).lines().map(str::to_owned).collect())
+    }
+}

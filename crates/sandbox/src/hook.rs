@@ -1,0 +1,55 @@
+//! What has to be done before this process ends by a signal: [`ShutDownHook`].
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+type Hook = Box<dyn FnOnce() + Send>;
+
+/// The hooks that are set, in the order in which they were, and the number of the next.
+static HOOKS: Mutex<Hooks> = Mutex::new(Hooks { set: BTreeMap::new(), next: 0, is_closed: false });
+
+struct Hooks {
+    set: BTreeMap<u64, Hook>,
+    next: u64,
+    is_closed: bool,
+}
+
+fn hooks() -> MutexGuard<'static, Hooks> {
+    HOOKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Something that is done when the process shuts down, unless the value is dropped before.
+#[derive(Debug)]
+pub struct ShutDownHook(u64);
+
+impl ShutDownHook {
+    /// Sets a hook. Returns `None` if the process is ending already.
+    pub fn new(hook: impl FnOnce() + Send + 'static) -> Option<ShutDownHook> {
+        let mut hooks = hooks();
+        if hooks.is_closed {
+            return None;
+        }
+        let number = hooks.next;
+        hooks.next += 1;
+        hooks.set.insert(number, Box::new(hook));
+        Some(ShutDownHook(number))
+    }
+}
+
+impl Drop for ShutDownHook {
+    fn drop(&mut self) {
+        hooks().set.remove(&self.0);
+    }
+}
+
+/// Runs every hook that is set, the last one first, for good.
+pub(crate) fn run_all() {
+    let set = {
+        let mut hooks = hooks();
+        hooks.is_closed = true;
+        std::mem::take(&mut hooks.set)
+    };
+    for hook in set.into_values().rev() {
+        hook();
+    }
+}

@@ -1,0 +1,122 @@
+//! Git's own folder, which checks and fixers must not change: [`GitGuard`].
+//!
+//! A kernel cannot forbid writing to a folder inside of one that can be written to. So what git reads to
+//! find programs to run and files to leave out is compared before and after, and put back.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use assay_change::StoredFiles;
+use assay_checks::check::{CheckOutcome, State};
+use assay_findings::write::plain::chain;
+
+use crate::run::Breakdown;
+
+/// Files and folders of git's own folder that decide what git runs and sees.
+const GUARDED: [&str; 6] = ["config", "config.worktree", "hooks", "info", "HEAD", "commondir"];
+
+/// The most bytes of a file that are kept to put back.
+const MAX_FILE: u64 = 16 << 20;
+
+/// A file of git's: its content and its mode.
+type GitFile = (Vec<u8>, u32);
+
+/// What git's own folder was before code of the tree ran.
+#[derive(Debug)]
+pub(super) struct GitGuard {
+    folders: Vec<PathBuf>,
+    before: BTreeMap<PathBuf, GitFile>,
+}
+
+impl GitGuard {
+    /// Takes note of git's own folder.
+    pub(super) fn of(stored: &StoredFiles) -> Result<GitGuard, Breakdown> {
+        let broken = |error| Breakdown::Round(chain(&error));
+        let mut folders =
+            vec![stored.git_folder().map_err(broken)?, stored.common_folder().map_err(broken)?];
+        folders.dedup();
+        let before = guarded(&folders);
+        Ok(GitGuard { folders, before })
+    }
+
+    /// Puts back what a check changed in git's own folder. A check that did so has failed.
+    pub(super) fn hold(&self, mut outcome: CheckOutcome) -> Result<CheckOutcome, Breakdown> {
+        let changed = self.put_back()?;
+        if !changed.is_empty() {
+            let why = format!(
+                "it changed {}, which was put back: no check may write to git's own folder",
+                changed.join(", ")
+            );
+            outcome.notes.push(why.clone());
+            outcome.state = State::Failed { why };
+            // Tests that passed meanwhile show nothing.
+            outcome.tests = None;
+        }
+        Ok(outcome)
+    }
+
+    /// Puts back what was changed, and returns the names of it.
+    pub(super) fn put_back(&self) -> Result<Vec<String>, Breakdown> {
+        let after = guarded(&self.folders);
+        let mut changed = Vec::new();
+        let paths = self.before.keys().chain(after.keys());
+        let paths: std::collections::BTreeSet<&PathBuf> = paths.collect();
+        for path in paths {
+            let (old, new) = (self.before.get(path), after.get(path));
+            if old == new {
+                continue;
+            }
+            let put = match old {
+                Some((bytes, mode)) => put(path, bytes, *mode),
+                None => fs::remove_file(path),
+            };
+            put.map_err(|error| {
+                let path = path.display();
+                Breakdown::Fatal(format!(
+                    "a check changed `{path}`, which cannot be put back: {error}"
+                ))
+            })?;
+            changed.push(format!("`{}`", self.shown(path)));
+        }
+        Ok(changed)
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        let below = self.folders.iter().find_map(|folder| path.strip_prefix(folder).ok());
+        below.map_or(path.display().to_string(), |below| format!(".git/{}", below.display()))
+    }
+}
+
+fn put(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
+    if fs::symlink_metadata(path).is_ok_and(|about| !about.is_file()) {
+        // A link, or a folder, that stands in for the file.
+        fs::remove_file(path).or_else(|_| fs::remove_dir_all(path))?;
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, bytes)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// Reads all that is guarded, links as what they lead to is called.
+fn guarded(folders: &[PathBuf]) -> BTreeMap<PathBuf, GitFile> {
+    let mut found = BTreeMap::new();
+    let mut waiting: Vec<PathBuf> =
+        folders.iter().flat_map(|folder| GUARDED.map(|name| folder.join(name))).collect();
+    while let Some(path) = waiting.pop() {
+        let Ok(about) = fs::symlink_metadata(&path) else { continue };
+        let mode = about.permissions().mode();
+        if about.is_dir() {
+            waiting.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|it| it.path()));
+        } else if about.is_symlink() {
+            let to = fs::read_link(&path).unwrap_or_default();
+            found.insert(path, (to.into_os_string().into_encoded_bytes(), mode));
+        } else if about.len() <= MAX_FILE {
+            found.insert(path.clone(), (fs::read(&path).unwrap_or_default(), mode));
+        }
+    }
+    found
+}

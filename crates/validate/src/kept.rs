@@ -1,0 +1,150 @@
+//! Kept tests: what the checks say when the tests are those that the work under test did not write.
+//!
+//! If a branch or a fixer touched a test file or the configuration of a runner, the checks run once more
+//! with the version of the merge base, and with that of the first tree that the loop judged. A test that
+//! passes only as it was changed, or is gone or skipped, is a [`WeakenedTest`].
+
+pub(crate) mod compare;
+pub(crate) mod excuse;
+pub(crate) mod sources;
+pub(crate) mod swap;
+
+use serde::{Deserialize, Serialize};
+
+use assay_checks::check::CheckKind;
+
+use crate::issue::{Issue, IssueSeverity, Remedy};
+use crate::seen::kind_of_check;
+
+/// The most weakened tests that are issues of their own.
+const MAX_WEAKENED: usize = 50;
+
+/// What the checks said with kept tests in place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptRun {
+    /// The version of the tests, such as `main` or `the first round`.
+    pub version: String,
+    /// The files of which another version was put in place.
+    pub files: Vec<String>,
+    /// How many tests ran, as far as checks tell.
+    pub ran: usize,
+    /// The tests that say less than they did.
+    pub weakened: Vec<WeakenedTest>,
+    /// Tests that go by another name now, or lie elsewhere, and say the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renamed: Vec<String>,
+    /// Tests that changed as a criterion of the spec says they do, each with the criterion.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excused: Vec<(String, String)>,
+}
+
+/// A test that says less than it did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WeakenedTest {
+    /// The name of the test, or of the check where its tests have no names.
+    pub test: String,
+    /// The file of the test, where a runner names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What the check that the test is part of is for.
+    pub kind: CheckKind,
+    /// What became of the test.
+    pub now: TestFate,
+    /// What the kept version of the test says; `None` if it passes.
+    pub fails: Option<String>,
+}
+
+/// What a change made of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestFate {
+    /// The test passes as it was changed.
+    Passes,
+    /// The test is skipped, or expected to fail.
+    Skipped,
+    /// The test is gone.
+    Gone,
+    /// The check passes, and tells of no test by name.
+    CheckPasses,
+    /// Fewer tests run than did.
+    Fewer,
+    /// Code that ran wrote over the kept files.
+    Overwritten,
+}
+
+impl WeakenedTest {
+    /// Returns the sentence that explains why the test counts for less.
+    fn explanation(&self, version: &str) -> String {
+        let name = &self.test;
+        let kept = match &self.fails {
+            Some(said) if said.is_empty() => format!("with the version of {version} it fails"),
+            Some(said) => format!("with the version of {version} it fails: {said}"),
+            None => format!("with the version of {version} it runs and passes"),
+        };
+        match self.now {
+            TestFate::Passes | TestFate::CheckPasses => {
+                format!("`{name}` passes only in the version that this branch changed; {kept}")
+            }
+            TestFate::Skipped => {
+                format!(
+                    "`{name}` is skipped or expected to fail in the version that this branch changed; {kept}"
+                )
+            }
+            TestFate::Gone => format!("`{name}` is gone; {kept}"),
+            TestFate::Fewer => {
+                format!("`{name}` runs fewer tests than with the version of {version}")
+            }
+            TestFate::Overwritten => format!(
+                "`{name}` was put in place as it is in {version}, and the code that was tested wrote over it"
+            ),
+        }
+    }
+
+    /// Returns the issue, which a fix of the code, the earlier test or a person's decision removes.
+    fn issue(&self, version: &str) -> Issue {
+        Issue {
+            title: format!("Weakened test: {}", self.test),
+            kind: kind_of_check(self.kind),
+            severity: IssueSeverity::High,
+            file: self.file.clone(),
+            line: None,
+            description: Some(self.explanation(version)),
+            fix: Some(
+                "mend the code, or put the test back as it was; if the change is meant, a person decides it"
+                    .to_owned(),
+            ),
+            key: Some(format!("weakened:{}", self.test)),
+            remedy: Remedy::FixOrDecision,
+        }
+    }
+}
+
+/// Makes issues of what checks said with kept tests in place.
+pub(crate) fn of_kept(runs: &[KeptRun]) -> Vec<Issue> {
+    let mut issues: Vec<Issue> = Vec::new();
+    for run in runs {
+        for weakened in run.weakened.iter().take(MAX_WEAKENED) {
+            let issue = weakened.issue(&run.version);
+            if issues.iter().all(|known| known.key != issue.key) {
+                issues.push(issue);
+            }
+        }
+        let more = run.weakened.len().saturating_sub(MAX_WEAKENED);
+        if let (Some(last), true) = (run.weakened.last(), more > 0) {
+            let all = WeakenedTest { test: format!("{more} more"), ..last.clone() };
+            issues.push(all.issue(&run.version));
+        }
+    }
+    issues
+}
+
+/// Returns true if an issue says of a test that it is gone, and the run with kept tests says more of it.
+pub(crate) fn explains(runs: &[KeptRun], issue: &Issue) -> bool {
+    let gone = issue.key.as_deref().and_then(|key| key.strip_prefix("gone:"));
+    let Some(gone) = gone else { return false };
+    runs.iter().any(|run| {
+        run.renamed.iter().any(|test| test == gone)
+            || run.excused.iter().any(|(test, _)| test == gone)
+            || run.weakened.iter().any(|weakened| weakened.test == gone)
+    })
+}

@@ -1,0 +1,236 @@
+//! Holds the results of a run against those with kept tests: [`compare`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_checks::check::{CheckKind, CheckOutcome, State};
+use assay_checks::results::{Outcome, TestResult};
+
+use super::sources::TestSources;
+use super::{TestFate, WeakenedTest};
+
+/// How much of what a failed test says is quoted, in characters.
+const MAX_SAID: usize = 300;
+
+/// How the tests of a name came out, which may be several.
+#[derive(Debug, Default)]
+struct Tally<'a> {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+    said: &'a str,
+    file: Option<&'a str>,
+    kind: Option<CheckKind>,
+}
+
+impl Tally<'_> {
+    fn ran(&self) -> usize {
+        self.passed + self.failed
+    }
+}
+
+/// What a comparison shows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Compared {
+    pub(crate) weakened: Vec<WeakenedTest>,
+    /// Names of kept tests that go by another name now and say the same.
+    pub(crate) renamed: Vec<String>,
+    /// How many tests ran.
+    pub(crate) ran: usize,
+}
+
+/// Compares what checks say now with what they say with kept tests. `changes_a_check` tells whether a
+/// file that decides about a whole check was changed or deleted, and not only added.
+pub(crate) fn compare(
+    now: &[CheckOutcome],
+    kept: &[CheckOutcome],
+    sources: &TestSources,
+    changes_a_check: bool,
+) -> Compared {
+    let (now_tests, kept_tests) = (tally(now), tally(kept));
+    let mut compared = Compared { ran: kept.iter().map(ran).sum::<usize>(), ..Compared::default() };
+    let new: BTreeSet<&str> =
+        now_tests.keys().copied().filter(|name| !kept_tests.contains_key(name)).collect();
+    // Of tests that did not come to run at all, that is an issue already.
+    let is_broken = now.iter().any(|check| check.tests.is_none() && !check.is_pass());
+    for (name, tests) in &kept_tests {
+        if tests.ran() == 0 {
+            continue;
+        }
+        let fate = match now_tests.get(name) {
+            Some(here) => fate(tests, here),
+            None if is_broken => None,
+            None => match successor(name, &new, &now_tests) {
+                Some(here) if here.failed > 0 => None,
+                Some(here) if here.passed == 0 => Some(TestFate::Skipped),
+                Some(_) if tests.failed > 0 => Some(TestFate::Passes),
+                Some(_) => {
+                    compared.renamed.push((*name).to_owned());
+                    None
+                }
+                None if tests.failed == 0 && sources.is_renamed(leaf(name), &leaves(&new)) => {
+                    compared.renamed.push((*name).to_owned());
+                    None
+                }
+                None => Some(TestFate::Gone),
+            },
+        };
+        compared.weakened.extend(fate.map(|now| WeakenedTest {
+            test: (*name).to_owned(),
+            file: tests.file.map(str::to_owned),
+            kind: tests.kind.unwrap_or(CheckKind::Unit),
+            now,
+            fails: (tests.failed > 0).then(|| short(tests.said)),
+        }));
+    }
+    if changes_a_check {
+        compared.weakened.extend(kept.iter().filter_map(|check| of_check(check, now)));
+    }
+    compared
+}
+
+/// Tells what became of a test that has the same name now.
+fn fate(kept: &Tally<'_>, now: &Tally<'_>) -> Option<TestFate> {
+    if now.failed > 0 {
+        // It fails, which is an issue already.
+        return None;
+    }
+    match now.passed {
+        0 => Some(TestFate::Skipped),
+        _ if kept.failed > 0 => Some(TestFate::Passes),
+        passed if passed < kept.ran() && now.skipped > 0 => Some(TestFate::Skipped),
+        passed if passed < kept.ran() => Some(TestFate::Gone),
+        _ => None,
+    }
+}
+
+/// Finds a test that is new and is called like one that is gone, in another file, suite or class, or
+/// with parameters.
+fn successor<'a, 'b>(
+    name: &str,
+    new: &BTreeSet<&str>,
+    now: &'b BTreeMap<&'a str, Tally<'a>>,
+) -> Option<&'b Tally<'a>> {
+    let is_case = |name: &str| leaf(name).ends_with(']');
+    let wanted = leaf(name);
+    // One case of several is not stood in for by another.
+    let is_it = |other: &&&str| match is_case(name) {
+        true => leaf(other) == wanted,
+        false => without_case(leaf(other)) == wanted,
+    };
+    new.iter().find(is_it).and_then(|found| now.get(*found))
+}
+
+/// Tells of a check whose tests have no names: it passes now and fails with kept tests, or tests less.
+fn of_check(kept: &CheckOutcome, now: &[CheckOutcome]) -> Option<WeakenedTest> {
+    let has_names = |check: &CheckOutcome| check.tests.iter().any(|it| !it.results.is_empty());
+    let same = now.iter().find(|check| check.name == kept.name);
+    let same = same.or_else(|| now.iter().find(|check| check.kind == kept.kind))?;
+    let counted = |check: &CheckOutcome| check.tests.as_ref().map(|tests| tests.totals.ran());
+    let weakened = |now: TestFate, fails: Option<String>| {
+        Some(WeakenedTest { test: kept.name.clone(), file: None, kind: kept.kind, now, fails })
+    };
+    match &kept.state {
+        _ if !same.is_pass() => None,
+        State::Passed => match (counted(kept), counted(same)) {
+            (Some(before), Some(after)) if after < before && !has_names(kept) => {
+                weakened(TestFate::Fewer, None)
+            }
+            _ => None,
+        },
+        State::Failed { .. } if kept.tests.iter().any(|tests| tests.failed().next().is_some()) => {
+            None
+        }
+        State::Failed { why } | State::NotRun { why } => {
+            weakened(TestFate::CheckPasses, Some(reason(why, &kept.tail)))
+        }
+        State::TimedOut => weakened(TestFate::CheckPasses, Some("it takes too long".to_owned())),
+    }
+}
+
+/// Returns why a check failed: a compiler's first error says more than its last line.
+fn reason(why: &str, tail: &str) -> String {
+    let error = tail.lines().find(|line| line.starts_with("error") || line.contains(": error"));
+    match error {
+        Some(error) => short(error),
+        None => short(why),
+    }
+}
+
+fn tally(checks: &[CheckOutcome]) -> BTreeMap<&str, Tally<'_>> {
+    let mut all: BTreeMap<&str, Tally<'_>> = BTreeMap::new();
+    for check in checks {
+        // The same tests may run in two checks: in each they have to say as much.
+        let mut here: BTreeMap<&str, Tally<'_>> = BTreeMap::new();
+        for test in check.tests.iter().flat_map(|tests| &tests.results) {
+            add(here.entry(known_by(&test.name)).or_default(), test, check.kind);
+        }
+        for (name, tests) in here {
+            let known = all.entry(name).or_default();
+            known.passed = known.passed.max(tests.passed);
+            known.skipped = known.skipped.max(tests.skipped);
+            if tests.failed > known.failed {
+                (known.failed, known.said) = (tests.failed, tests.said);
+            }
+            known.file = known.file.or(tests.file);
+            known.kind = known.kind.or(tests.kind);
+        }
+    }
+    all
+}
+
+fn add<'a>(tally: &mut Tally<'a>, test: &'a TestResult, kind: CheckKind) {
+    match &test.outcome {
+        Outcome::Passed => tally.passed += 1,
+        Outcome::Skipped => tally.skipped += 1,
+        Outcome::Failed { message } => {
+            tally.failed += 1;
+            tally.said = message;
+        }
+    }
+    tally.file = tally.file.or(test.file.as_deref());
+    tally.kind = Some(kind);
+}
+
+fn ran(check: &CheckOutcome) -> usize {
+    check.tests.as_ref().map_or(0, |tests| tests.totals.ran())
+}
+
+/// Returns the name of a test without the line that an example in a comment stands on.
+fn known_by(name: &str) -> &str {
+    name.split_once(" (line ").map_or(name, |(name, _)| name)
+}
+
+/// Returns the name that a test has within its file and suite.
+pub(crate) fn leaf(name: &str) -> &str {
+    let name = known_by(name);
+    if let Some((own, class)) = name.strip_suffix(')').and_then(|name| name.split_once(" (")) {
+        if !own.contains(' ') && class.contains('.') {
+            return own;
+        }
+    }
+    let ends = ["::", " > "].iter().filter_map(|mark| Some(name.rfind(mark)? + mark.len()));
+    &name[ends.max().unwrap_or(0)..]
+}
+
+/// Returns the name of a test without the parameters of a case, such as `[1-2]`.
+fn without_case(leaf: &str) -> &str {
+    match leaf.strip_suffix(']').and_then(|rest| rest.split_once('[')) {
+        Some((name, _)) if !name.is_empty() => name,
+        Some(_) | None => leaf,
+    }
+}
+
+fn leaves<'a>(names: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+    names.iter().map(|name| without_case(leaf(name))).collect()
+}
+
+/// Returns the line that says why a test fails, cut where it is long.
+fn short(said: &str) -> String {
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let says = |line: &&str| {
+        let marks = ["Error", "assert", "panicked", "expected", "error", "Fail"];
+        marks.iter().any(|mark| line.contains(mark))
+    };
+    let line = lines().find(says).or_else(|| lines().next()).unwrap_or_default();
+    line.chars().take(MAX_SAID).collect()
+}

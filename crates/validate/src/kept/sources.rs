@@ -1,0 +1,85 @@
+//! The text of tests, by their names: [`TestSources`].
+//!
+//! A test that is gone may only have got another name. That it says the same is told by its text, which
+//! begins at the line with its name and ends where the indentation does.
+
+use std::collections::BTreeSet;
+
+/// The texts of test files, as they were kept and as they are now.
+#[derive(Debug, Default)]
+pub(crate) struct TestSources {
+    pub(crate) kept: Vec<String>,
+    pub(crate) now: Vec<String>,
+}
+
+impl TestSources {
+    /// Returns true if a kept test has the same text as one of some tests that are new.
+    pub(crate) fn is_renamed(&self, name: &str, new: &BTreeSet<&str>) -> bool {
+        let Some(kept) = body(&self.kept, name) else { return false };
+        new.iter().filter_map(|other| body(&self.now, other)).any(|other| other == kept)
+    }
+
+    /// Returns the text of a kept test.
+    pub(crate) fn kept_test(&self, name: &str) -> Option<String> {
+        body(&self.kept, name)
+    }
+}
+
+/// Returns the text of the test of a name, without blanks and without the name.
+fn body(files: &[String], name: &str) -> Option<String> {
+    if name.is_empty() {
+        return None;
+    }
+    files.iter().find_map(|text| {
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines.iter().position(|line| defines(line, name))?;
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let begun = indent(lines[at]);
+        let inside = lines[at + 1..].iter().take_while(|line| {
+            let rest = line.trim_start();
+            rest.is_empty() || indent(line) > begun || rest.starts_with(['}', ')', ']'])
+        });
+        let first = lines[at].replacen(name, "", 1);
+        let whole: Vec<&str> = std::iter::once(first.as_str()).chain(inside.copied()).collect();
+        Some(plain(&whole.join("\n")))
+    })
+}
+
+/// Returns true if a line names a test: it defines a function of that name, or holds it in quotes.
+fn defines(line: &str, name: &str) -> bool {
+    let quoted = ["'", "\"", "`"].iter().any(|mark| line.contains(&format!("{mark}{name}{mark}")));
+    let called = |word: &str| {
+        let after = line.split_once(word).map(|(_, rest)| rest.trim_start());
+        let rest = after.and_then(|rest| rest.strip_prefix(name));
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    };
+    quoted || ["def ", "fn ", "func ", "function "].into_iter().any(called)
+}
+
+/// Returns a text on one line, as texts are compared.
+pub(crate) fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renamed(kept: &str, now: &str, name: &str, new: &str) -> bool {
+        let sources = TestSources { kept: vec![kept.to_owned()], now: vec![now.to_owned()] };
+        sources.is_renamed(name, &BTreeSet::from([new]))
+    }
+
+    #[test]
+    fn a_test_with_another_name_and_the_same_text_is_the_same() {
+        let python = "def test_a():\n    x = 1\n\n    assert x\n\ndef test_b():\n    assert 2\n";
+        assert!(renamed(python, &python.replace("test_a", "test_c"), "test_a", "test_c"));
+        assert!(!renamed(python, python, "test_a", "test_b"));
+        let weaker = python.replace("test_a", "test_c").replace("assert x", "assert True");
+        assert!(!renamed(python, &weaker, "test_a", "test_c"));
+        let go = "func TestA(t *testing.T) {\n\tif 1 != 1 {\n\t\tt.Fatal()\n\t}\n}\n";
+        assert!(renamed(go, &go.replace("TestA", "TestB"), "TestA", "TestB"));
+        let script = "test('adds', () => {\n  assert.equal(1, 1);\n});\n";
+        assert!(renamed(script, &script.replace("adds", "sums up"), "adds", "sums up"));
+    }
+}

@@ -1,0 +1,448 @@
+//! Puts the kept version of files into a work tree for a while: [`Swap`].
+//!
+//! Checks need installed packages, virtual environments and build caches, so kept tests run in the work
+//! tree itself. Each file that gives way is moved aside, into a folder of git's, and moved back
+//! afterwards: the very file, with its mode and owner. The list of all moves is on the disk before the
+//! first is made. Whatever ends the process, the next run finds the list and moves everything back.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use assay_sandbox::ShutDownHook;
+use assay_store::disk::{self, DiskError, Lock, Sure};
+use serde::{Deserialize, Serialize};
+
+/// The folder, in git's own, that files are moved into.
+const ASIDE: &str = "assay-kept";
+
+/// The folder, in git's own, for files that appeared where another file has to go back to.
+const DISPLACED: &str = "assay-displaced";
+
+/// The list of all moves.
+const LIST: &str = "moves.json";
+
+/// Its presence says that every file of the list was put in.
+const PUT_IN: &str = "put-in";
+
+/// Serializes what this process moves back: a signal and the loop itself may be at it.
+static MOVING_BACK: Mutex<()> = Mutex::new(());
+
+/// A file that has to have another content for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Replacement {
+    /// The path from the root.
+    pub(crate) path: String,
+    /// The content, and whether the file can be executed; `None` for no file.
+    pub(crate) content: Option<(Vec<u8>, bool)>,
+}
+
+/// A move, as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Move {
+    path: String,
+    /// Whether there is something at the path, which is moved aside.
+    had_original: bool,
+    /// The digest of the file that is put in; `None` for none.
+    digest: Option<String>,
+    /// Whether a folder is made here.
+    #[serde(default)]
+    is_folder: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Moves {
+    root: PathBuf,
+    moves: Vec<Move>,
+}
+
+/// Why files cannot be put in or moved back.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SwapError {
+    /// Another process has kept tests in this work tree.
+    #[error("another run of assay has kept tests in this work tree; wait until it ends")]
+    Busy,
+    /// A file cannot be moved or written.
+    #[error("`{path}` cannot be moved or written")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The list of moves cannot be read.
+    #[error(
+        "`{path}` is no list of moved files; the files that it is about are in the same folder"
+    )]
+    List {
+        /// The list.
+        path: PathBuf,
+    },
+    /// The disk fails.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+/// Kept files in a work tree. They go, and the files of the work tree come back, with the value.
+#[derive(Debug)]
+pub(crate) struct Swap {
+    git_folder: PathBuf,
+    moves: Vec<Move>,
+    root: PathBuf,
+    is_over: bool,
+    _hook: Option<ShutDownHook>,
+    _lock: Lock,
+}
+
+impl Swap {
+    /// Puts files in. Fails if another process has files put in, and leaves the work tree as it was.
+    pub(crate) fn put_in(
+        root: &Path,
+        git_folder: &Path,
+        files: &[Replacement],
+    ) -> Result<Swap, SwapError> {
+        let lock = lock(git_folder)?.ok_or(SwapError::Busy)?;
+        move_back(git_folder)?;
+        let moves = plan(root, files);
+        let list = Moves { root: root.to_owned(), moves: moves.clone() };
+        let aside = git_folder.join(ASIDE);
+        disk::make_folder(&aside)?;
+        let text =
+            serde_json::to_vec(&list).map_err(|_| SwapError::List { path: aside.clone() })?;
+        disk::write(&aside.join(LIST), &text, Sure::OnDisk)?;
+        let folder = git_folder.to_owned();
+        let hook = ShutDownHook::new(move || drop(move_back(&folder)));
+        let swap = Swap {
+            git_folder: git_folder.to_owned(),
+            moves,
+            root: root.to_owned(),
+            is_over: false,
+            _hook: hook,
+            _lock: lock,
+        };
+        swap.carry_out(files)?;
+        disk::write(&aside.join(PUT_IN), b"", Sure::InMemory)?;
+        Ok(swap)
+    }
+
+    fn carry_out(&self, files: &[Replacement]) -> Result<(), SwapError> {
+        let aside = self.git_folder.join(ASIDE);
+        for (number, it) in self.moves.iter().enumerate() {
+            let path = self.root.join(&it.path);
+            let at = |source| SwapError::File { path: path.clone(), source };
+            if it.had_original {
+                move_file(&path, &aside.join(number.to_string())).map_err(at)?;
+            }
+            let file = files.iter().find(|file| file.path == it.path);
+            match file.and_then(|file| file.content.as_ref()) {
+                _ if it.is_folder => fs::create_dir_all(&path).map_err(at)?,
+                Some((bytes, is_executable)) => {
+                    let made = aside.join(format!("{number}.new"));
+                    fs::write(&made, bytes).map_err(at)?;
+                    set_executable(&made, *is_executable).map_err(at)?;
+                    move_file(&made, &path).map_err(at)?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the paths of the files that are not any more as they were put in.
+    pub(crate) fn altered(&self) -> Vec<String> {
+        let put = self.moves.iter().filter(|it| !it.is_folder);
+        let altered = put.filter(|it| {
+            let now = fs::read(self.root.join(&it.path)).ok().map(|bytes| digest(&bytes));
+            now != it.digest
+        });
+        altered.map(|it| it.path.clone()).collect()
+    }
+
+    /// Moves the files of the work tree back, and returns where files were put that stood in their way.
+    pub(crate) fn take_out(mut self) -> Result<Vec<PathBuf>, SwapError> {
+        self.is_over = true;
+        move_back(&self.git_folder)
+    }
+}
+
+impl Drop for Swap {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // What cannot be moved back now, the next run moves back.
+            let _ = move_back(&self.git_folder);
+        }
+    }
+}
+
+/// Moves back what a run that was killed left aside, and returns where files were put that stood in the
+/// way. Nothing is done while another process has files put in.
+pub(crate) fn recover(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
+    if !git_folder.join(ASIDE).join(LIST).exists() {
+        return Ok(Vec::new());
+    }
+    match lock(git_folder)? {
+        Some(_lock) => move_back(git_folder),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn lock(git_folder: &Path) -> Result<Option<Lock>, SwapError> {
+    Ok(disk::try_lock(&git_folder.join(format!("{ASIDE}.lock")))?)
+}
+
+/// Lists what has to be moved: whatever is in the way of a folder, then the file itself.
+fn plan(root: &Path, files: &[Replacement]) -> Vec<Move> {
+    let mut moves: Vec<Move> = Vec::new();
+    for file in files {
+        let digest = file.content.as_ref().map(|(bytes, _)| digest(bytes));
+        if digest.is_some() {
+            for (at, _) in file.path.match_indices('/') {
+                let folder = &file.path[..at];
+                let about = fs::symlink_metadata(root.join(folder));
+                let is_there = about.as_ref().is_ok_and(|about| about.is_dir());
+                if is_there || moves.iter().any(|it| it.path == folder && it.is_folder) {
+                    continue;
+                }
+                let (path, had_original) = (folder.to_owned(), about.is_ok());
+                moves.push(Move { path, had_original, digest: None, is_folder: true });
+            }
+        }
+        let is_beneath = |it: &Move| {
+            it.is_folder
+                && file.path.strip_prefix(&it.path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        // Below a folder that is made anew there is nothing.
+        let had_original =
+            !moves.iter().any(is_beneath) && fs::symlink_metadata(root.join(&file.path)).is_ok();
+        moves.push(Move { path: file.path.clone(), had_original, digest, is_folder: false });
+    }
+    moves
+}
+
+/// Moves everything back. It can be repeated: what is back already stays.
+fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
+    let _one = MOVING_BACK.lock().unwrap_or_else(PoisonError::into_inner);
+    let aside = git_folder.join(ASIDE);
+    let list = aside.join(LIST);
+    let Some(bytes) = disk::read(&list)? else { return Ok(Vec::new()) };
+    let moves: Moves =
+        serde_json::from_slice(&bytes).map_err(|_| SwapError::List { path: list.clone() })?;
+    let was_put_in = aside.join(PUT_IN).exists();
+    let mut displaced = Vec::new();
+    for (number, it) in moves.moves.iter().enumerate().rev() {
+        let path = moves.root.join(&it.path);
+        let at = |source| SwapError::File { path: path.clone(), source };
+        let original = aside.join(number.to_string());
+        let is_aside = fs::symlink_metadata(&original).is_ok();
+        if it.had_original && !is_aside {
+            // It never left, or is back.
+            continue;
+        }
+        if let Ok(about) = fs::symlink_metadata(&path) {
+            let is_ours = match it.is_folder {
+                true => about.is_dir() && fs::remove_dir(&path).is_ok(),
+                false => about.is_file() && is_digest(&path, it.digest.as_deref()),
+            };
+            match is_ours {
+                true if it.is_folder => {}
+                true => fs::remove_file(&path).map_err(at)?,
+                // A run that was killed before it put the file in did not write it.
+                false if !was_put_in && !is_aside => continue,
+                false => displaced.push(displace(git_folder, &path, &it.path).map_err(at)?),
+            }
+        }
+        if is_aside {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder).map_err(at)?;
+            }
+            move_file(&original, &path).map_err(at)?;
+            refresh(&path);
+        }
+    }
+    disk::remove(&list)?;
+    let _ = fs::remove_dir_all(&aside);
+    Ok(displaced)
+}
+
+fn is_digest(path: &Path, wanted: Option<&str>) -> bool {
+    let found = fs::read(path).ok().map(|bytes| digest(&bytes));
+    wanted.is_some() && found.as_deref() == wanted
+}
+
+fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// Moves a file that stands in the way to where it is found again.
+fn displace(git_folder: &Path, path: &Path, name: &str) -> io::Result<PathBuf> {
+    let folder = git_folder.join(DISPLACED);
+    fs::create_dir_all(&folder)?;
+    let folder = tempfile::Builder::new().prefix("at-").tempdir_in(&folder)?.keep();
+    let to = folder.join(name.replace('/', "_"));
+    move_file(path, &to)?;
+    Ok(to)
+}
+
+/// Moves a file; from one disk to another it is copied, with its mode.
+fn move_file(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            let about = fs::symlink_metadata(from)?;
+            if about.is_symlink() {
+                std::os::unix::fs::symlink(fs::read_link(from)?, to)?;
+            } else {
+                let made = to.with_extension("assay-part");
+                fs::copy(from, &made)?;
+                fs::rename(&made, to)?;
+            }
+            fs::remove_file(from)
+        }
+        moved => moved,
+    }
+}
+
+fn set_executable(path: &Path, is_executable: bool) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = if is_executable { 0o755 } else { 0o644 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// Gives a file that came back the present time. Build tools compare times: with its old one, what was
+/// built of the file that stood in for it would count as up to date.
+fn refresh(path: &Path) {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|about| about.is_file());
+    if let (true, Ok(file)) = (is_file, fs::File::open(path)) {
+        let _ = file.set_modified(SystemTime::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// All that lies in a folder: files with mode and content, links, and empty folders.
+    fn all(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+        let mut found = BTreeMap::new();
+        let mut waiting = vec![root.to_owned()];
+        while let Some(folder) = waiting.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let about = fs::symlink_metadata(&path).unwrap();
+                let content = match about.file_type() {
+                    kind if kind.is_dir() => {
+                        waiting.push(path.clone());
+                        Vec::new()
+                    }
+                    kind if kind.is_symlink() => {
+                        fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes()
+                    }
+                    _ => fs::read(&path).unwrap(),
+                };
+                found.insert(path, (about.permissions().mode(), content));
+            }
+        }
+        found
+    }
+
+    fn tree() -> (TempDir, TempDir, Vec<Replacement>) {
+        let (root, git) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(root.path().join("tests")).unwrap();
+        fs::write(root.path().join("tests/a.py"), "mine").unwrap();
+        let mode = fs::Permissions::from_mode(0o640);
+        fs::set_permissions(root.path().join("tests/a.py"), mode).unwrap();
+        fs::write(root.path().join("conftest.py"), "new").unwrap();
+        symlink("/etc", root.path().join("data")).unwrap();
+        let kept = |path: &str, content: Option<&str>| Replacement {
+            path: path.to_owned(),
+            content: content.map(|text| (text.as_bytes().to_vec(), false)),
+        };
+        let files = vec![
+            kept("tests/a.py", Some("kept")),
+            kept("conftest.py", None),
+            kept("gone/deep/b.py", Some("kept")),
+            kept("data/c.py", Some("kept")),
+        ];
+        (root, git, files)
+    }
+
+    #[test]
+    fn kept_files_are_put_in_and_everything_comes_back() {
+        let (root, git, files) = tree();
+        let before = all(root.path());
+        let swap = Swap::put_in(root.path(), git.path(), &files).unwrap();
+        let read = |path: &str| fs::read_to_string(root.path().join(path)).ok();
+        assert_eq!(read("tests/a.py").as_deref(), Some("kept"));
+        assert_eq!(read("gone/deep/b.py").as_deref(), Some("kept"));
+        assert_eq!(read("data/c.py").as_deref(), Some("kept"));
+        assert_eq!((read("conftest.py"), swap.altered()), (None, vec![]));
+        assert!(!Path::new("/etc/c.py").exists(), "no link is followed");
+        assert_eq!(swap.take_out().unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(all(root.path()), before);
+    }
+
+    #[test]
+    fn a_second_process_waits_its_turn() {
+        let (root, git, files) = tree();
+        let _swap = Swap::put_in(root.path(), git.path(), &files).unwrap();
+        let second = Swap::put_in(root.path(), git.path(), &files);
+        assert!(matches!(second, Err(SwapError::Busy)), "{second:?}");
+        recover(git.path()).unwrap();
+        assert_eq!(fs::read_to_string(root.path().join("tests/a.py")).unwrap(), "kept");
+    }
+
+    #[test]
+    fn what_a_check_writes_over_a_kept_file_is_named_and_kept_aside() {
+        let (root, git, files) = tree();
+        let before = all(root.path());
+        let swap = Swap::put_in(root.path(), git.path(), &files).unwrap();
+        fs::write(root.path().join("tests/a.py"), "forged").unwrap();
+        fs::write(root.path().join("conftest.py"), "forged").unwrap();
+        assert_eq!(swap.altered(), ["tests/a.py", "conftest.py"]);
+        let displaced = swap.take_out().unwrap();
+        assert_eq!(displaced.len(), 2);
+        assert!(displaced.iter().all(|path| fs::read_to_string(path).unwrap() == "forged"));
+        assert_eq!(all(root.path()), before);
+    }
+
+    #[test]
+    fn killed_after_any_move_the_next_run_brings_everything_back() {
+        let (root, git, files) = tree();
+        let moves = plan(root.path(), &files);
+        // Each move has up to two steps: the file goes aside, the kept one comes in.
+        for steps in 0..=2 * moves.len() {
+            let (root, git, files) = tree();
+            let before = all(root.path());
+            let list = Moves { root: root.path().to_owned(), moves: moves.clone() };
+            let aside = git.path().join(ASIDE);
+            fs::create_dir(&aside).unwrap();
+            fs::write(aside.join(LIST), serde_json::to_vec(&list).unwrap()).unwrap();
+            for step in 0..steps {
+                let (number, it) = (step / 2, &moves[step / 2]);
+                let path = root.path().join(&it.path);
+                if step % 2 == 0 && it.had_original {
+                    fs::rename(&path, aside.join(number.to_string())).unwrap();
+                }
+                let file = files.iter().find(|file| file.path == it.path);
+                let content = file.and_then(|file| file.content.as_ref());
+                match content {
+                    _ if step % 2 == 0 => {}
+                    _ if it.is_folder => fs::create_dir(&path).unwrap(),
+                    Some((bytes, _)) => fs::write(&path, bytes).unwrap(),
+                    None => {}
+                }
+            }
+            recover(git.path()).unwrap();
+            assert_eq!(all(root.path()), before, "after {steps} steps");
+            recover(git.path()).unwrap();
+            assert_eq!(all(root.path()), before, "and again after {steps}");
+        }
+        drop((root, git));
+    }
+}
