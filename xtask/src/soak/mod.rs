@@ -2,6 +2,7 @@
 
 mod agents;
 mod gates;
+mod kept;
 mod properties;
 mod qa;
 mod queue;
@@ -15,7 +16,7 @@ pub(crate) use self::queue::work;
 pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
     let known: Vec<&str> = properties::names()
         .into_iter()
-        .chain(["agents", "gates", "qa", "queue", "webhooks"])
+        .chain(["agents", "gates", "kept", "qa", "queue", "webhooks"])
         .collect();
     let suites: Vec<&str> =
         known.iter().copied().filter(|suite| name.is_none_or(|name| name == *suite)).collect();
@@ -27,6 +28,7 @@ pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
         let parts = match suite {
             "agents" => agents::run(seed)?,
             "gates" => gates::run(seed)?,
+            "kept" => kept::run(seed)?,
             "qa" => qa::run(seed)?,
             "queue" => queue::run(seed)?,
             "webhooks" => webhooks::run(seed)?,

@@ -75,17 +75,18 @@ impl Ground<'_> {
     pub(super) fn run_kept(&self, standing: &Standing) -> Result<Vec<KeptRun>, Breakdown> {
         let Some(round) = &standing.open else { return Ok(Vec::new()) };
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
-        let work = self.work_files(&stored)?;
+        let paths: BTreeSet<String> = stored.of_work_tree().map_err(broken)?.into_iter().collect();
         let (base, first) = (self.base_version(&stored)?, first_version(&stored, standing)?);
         let is_there = |path: &str| {
             let is_in =
                 |it: &Option<Version>| it.as_ref().is_some_and(|it| it.files.contains_key(path));
-            work.contains_key(path) || is_in(&base) || is_in(&first)
+            paths.contains(path) || is_in(&base) || is_in(&first)
         };
         let mut named = self.named(&is_there);
         for version in [&base, &first].into_iter().flatten() {
             add_scripts(&stored, version, &mut named, &is_there)?;
         }
+        let work = self.work_files(&stored, &paths, &named)?;
         let mut runs = Vec::new();
         let mut as_in_base = BTreeSet::new();
         if let Some(base) = &base {
@@ -120,10 +121,16 @@ impl Ground<'_> {
         Ok(Some(Version { name: main.unwrap_or_else(|| "the base".to_owned()), files }))
     }
 
-    fn work_files(&self, stored: &StoredFiles) -> Result<WorkFiles, Breakdown> {
-        let paths = stored.of_work_tree().map_err(broken)?;
+    /// Returns the files of the work tree that are kept, or have a part that is.
+    fn work_files(
+        &self,
+        stored: &StoredFiles,
+        paths: &BTreeSet<String>,
+        named: &[String],
+    ) -> Result<WorkFiles, Breakdown> {
+        let kept = paths.iter().filter(|path| is_kept(path, named)).cloned();
         let (plain, links): (Vec<String>, Vec<String>) =
-            paths.into_iter().partition(|path| self.is_plain_file(path));
+            kept.partition(|path| self.is_plain_file(path));
         let ids = stored.ids_of(&plain).map_err(broken)?;
         let plain = plain.into_iter().zip(ids.into_iter().map(Some));
         Ok(plain.chain(links.into_iter().map(|path| (path, None))).collect())

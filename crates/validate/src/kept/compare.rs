@@ -203,10 +203,11 @@ fn known_by(name: &str) -> &str {
 /// Returns the name that a test has within its file and suite.
 pub(crate) fn leaf(name: &str) -> &str {
     let name = known_by(name);
-    if let Some((own, class)) = name.strip_suffix(')').and_then(|name| name.split_once(" (")) {
-        if !own.contains(' ') && class.contains('.') {
-            return own;
-        }
+    if let Some((own, class)) = name.strip_suffix(')').and_then(|name| name.split_once(" ("))
+        && !own.contains(' ')
+        && class.contains('.')
+    {
+        return own;
     }
     let ends = ["::", " > "].iter().filter_map(|mark| Some(name.rfind(mark)? + mark.len()));
     &name[ends.max().unwrap_or(0)..]

@@ -9,7 +9,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
 
 use assay_sandbox::ShutDownHook;
 use assay_store::disk::{self, DiskError, Lock, Sure};
@@ -26,6 +25,9 @@ const LIST: &str = "moves.json";
 
 /// Its presence says that every file of the list was put in.
 const PUT_IN: &str = "put-in";
+
+/// A file whose modification time is the present.
+const CLOCK: &str = "clock";
 
 /// Serializes what this process moves back: a signal and the loop itself may be at it.
 static MOVING_BACK: Mutex<()> = Mutex::new(());
@@ -258,7 +260,8 @@ fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
                 fs::create_dir_all(folder).map_err(at)?;
             }
             move_file(&original, &path).map_err(at)?;
-            refresh(&path);
+            // A file that is not ours to date is back all the same.
+            let _ = refresh(&path, &aside);
         }
     }
     disk::remove(&list)?;
@@ -309,13 +312,16 @@ fn set_executable(path: &Path, is_executable: bool) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
-/// Gives a file that came back the present time. Build tools compare times: with its old one, what was
-/// built of the file that stood in for it would count as up to date.
-fn refresh(path: &Path) {
-    let is_file = fs::symlink_metadata(path).is_ok_and(|about| about.is_file());
-    if let (true, Ok(file)) = (is_file, fs::File::open(path)) {
-        let _ = file.set_modified(SystemTime::now());
+/// Gives a file that came back the present time, as the disk counts it. Build tools compare times: with
+/// its old one, what was built of the file that stood in for it would count as up to date.
+fn refresh(path: &Path, aside: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(());
     }
+    let clock = aside.join(CLOCK);
+    fs::write(&clock, b"")?;
+    let now = fs::metadata(&clock)?.modified()?;
+    fs::File::open(path)?.set_modified(now)
 }
 
 #[cfg(test)]

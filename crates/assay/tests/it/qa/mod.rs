@@ -9,6 +9,7 @@ mod coverage;
 mod decisions;
 mod endings;
 mod errors;
+mod kept_killed;
 mod models;
 #[cfg(unix)]
 mod on_chromium;

@@ -1,0 +1,143 @@
+//! Runs that end while kept tests stand in for files of the work tree: the files come back.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+
+use super::{PLAN, Stage};
+
+const SPEC: &str = "# Work\n\n## Acceptance Criteria\n\n- [ ] `greets` passes\n\n## Verification\n\n**Unit Tests:**\n- `sh tests/run.sh` - All pass\n";
+
+/// Sets up a branch that changes, adds and deletes files of tests. The test of the main branch waits at
+/// a pipe until the pipe is written to.
+fn stage() -> (Stage, PathBuf) {
+    let stage = Stage::bare();
+    let pipe = stage.pipe("waits");
+    stage.configure("true\n", "");
+    let repository = &stage.repository;
+    let waits = format!("echo 1..1; read -r word < '{}'; echo 'ok 1 - greets'\n", pipe.display());
+    repository.write("tests/run.sh", waits);
+    repository.write("tests/data/deep/gone.txt", "gone\n");
+    repository.commit("main");
+    repository.git(&["switch", "--quiet", "--create", "work"]);
+    repository.write("tests/run.sh", "echo 1..1; echo 'ok 1 - greets'\n");
+    fs::remove_dir_all(repository.file("tests/data")).unwrap();
+    repository.write("conftest.py", "new\n");
+    repository.write("greeting.txt", "hello\n");
+    repository.write("specs/001-work/spec.md", SPEC);
+    repository.write("specs/001-work/implementation_plan.json", PLAN);
+    repository.commit("work");
+    let mode = fs::Permissions::from_mode(0o640);
+    fs::set_permissions(repository.file("tests/run.sh"), mode).unwrap();
+    (stage, pipe)
+}
+
+/// Reads the files of the work tree, without git's and the loop's own.
+fn files(stage: &Stage) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let root = stage.repository.path().to_owned();
+    let (mut found, mut waiting) = (BTreeMap::new(), vec![root.clone()]);
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let about = fs::symlink_metadata(&path).unwrap();
+            let is_own = [".git", ".assay", "specs"].iter().any(|name| path == root.join(name));
+            match about.is_dir() {
+                _ if is_own => {}
+                true => {
+                    found.insert(path.clone(), (about.permissions().mode(), Vec::new()));
+                    waiting.push(path);
+                }
+                false => {
+                    let content = fs::read(&path).unwrap();
+                    found.insert(path, (about.permissions().mode(), content));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Starts a run, and returns when the kept test waits at the pipe.
+fn until_it_waits(stage: &Stage, pipe: &PathBuf) -> (Child, File) {
+    let (child, _) = stage.spawn(&["--spec", "001", "--resume"]);
+    let opened = OpenOptions::new().write(true).open(pipe).unwrap();
+    (child, opened)
+}
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_its_files_to_the_next_run() {
+    let (stage, pipe) = stage();
+    let before = files(&stage);
+    let (mut child, opened) = until_it_waits(&stage, &pipe);
+    assert_ne!(files(&stage), before, "kept tests are in place");
+    // Nobody takes the files away from a run that is at it.
+    stage.ends(0, &["--status"]);
+    assert_ne!(files(&stage), before, "they still are");
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    drop(opened);
+    assert_ne!(files(&stage), before, "a kill leaves no time to move them back");
+    let status = stage.ends(0, &["--status"]);
+    assert_eq!(files(&stage), before, "{}", status.stderr);
+    assert_eq!(status.stderr, "");
+}
+
+#[test]
+fn a_run_that_is_interrupted_moves_its_files_back() {
+    let (stage, pipe) = stage();
+    let before = files(&stage);
+    for name in ["TERM", "INT", "HUP"] {
+        let (mut child, opened) = until_it_waits(&stage, &pipe);
+        assert_ne!(files(&stage), before, "kept tests are in place");
+        signal(&child, name);
+        child.wait().unwrap();
+        drop(opened);
+        assert_eq!(files(&stage), before, "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_was_written_meanwhile_is_not_lost() {
+    let (stage, pipe) = stage();
+    let before = files(&stage);
+    let (mut child, opened) = until_it_waits(&stage, &pipe);
+    stage.repository.write("tests/run.sh", "edited meanwhile\n");
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    drop(opened);
+    let status = stage.ends(0, &["--status"]);
+    assert_eq!(files(&stage), before);
+    let named = status.stderr.split('`').nth(1).unwrap_or_default().to_owned();
+    assert_eq!(fs::read_to_string(&named).unwrap(), "edited meanwhile\n", "{}", status.stderr);
+}
+
+#[test]
+fn checks_change_nothing_of_git() {
+    let stage = Stage::with_fixer("true");
+    stage.repository.write("greeting.txt", "hello, goodbye\n");
+    let config = fs::read(stage.repository.file(".git/config")).unwrap();
+    for attack in [
+        "git config core.hooksPath /tmp/hooks",
+        "echo 'exit 0' > .git/hooks/pre-commit",
+        "mkdir -p .git/info; echo '*.py' >> .git/info/exclude",
+    ] {
+        let script = format!("{attack}\n{}", super::RUNNER);
+        stage.repository.write("test.sh", script);
+        stage.repository.git(&["add", "test.sh"]);
+        stage.repository.git(&["commit", "--quiet", "--message", "tests", "test.sh"]);
+        let args = ["--resume", "--base", "HEAD"];
+        let ran = stage.ends_with(4, &args, &[("MAX_QA_ITERATIONS", "1")]);
+        assert!(ran.stdout.contains("it changed `.git/"), "{attack}: {}", ran.stdout);
+        assert_eq!(fs::read(stage.repository.file(".git/config")).unwrap(), config, "{attack}");
+        assert!(!stage.repository.file(".git/hooks/pre-commit").exists(), "{attack}");
+        let exclude = fs::read_to_string(stage.repository.file(".git/info/exclude"));
+        assert!(!exclude.unwrap_or_default().contains("*.py"), "{attack}");
+    }
+}
