@@ -19,6 +19,9 @@ const FILE: &str = "supervisor.json";
 /// Where it is noted who works, a file each.
 const WORKERS: &str = "workers";
 
+/// The least size of a seat's text, in characters.
+const SEAT_SIZE: usize = 4_096;
+
 /// So often a seat is tried that somebody only looks at, with such a wait in between.
 const TRIES: usize = 1_000;
 const A_MOMENT: Duration = Duration::from_millis(1);
@@ -45,6 +48,9 @@ pub struct Working {
     pub pid: u32,
     /// Since when.
     pub since: Moment,
+    /// Why the worker waits for its queue; `None` while the queue can be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_because: Option<String>,
 }
 
 /// Why nobody can supervise.
@@ -76,7 +82,7 @@ pub enum SeatError {
 /// The right to supervise in a folder, or to be one of its workers, for as long as it is held.
 #[derive(Debug)]
 pub struct Seat {
-    _file: File,
+    file: File,
 }
 
 impl Seat {
@@ -94,6 +100,14 @@ impl Seat {
                 Supervising { pid, since, agents }
             }))
         })
+    }
+
+    /// Notes something new of the worker that holds the seat. What was noted is written over in place, so
+    /// that a full disk takes it.
+    pub fn note(&self, about: &Working) -> io::Result<()> {
+        let mut file = &self.file;
+        file.rewind()?;
+        file.write_all(padded(about).as_bytes())
     }
 
     /// Says who supervises.
@@ -135,9 +149,15 @@ fn take(
     if !lock(&file).map_err(fail)? {
         return Err(taken(&mut file));
     }
-    let text = serde_json::to_string(about).expect("it is JSON");
+    let text = padded(about);
     file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).map_err(fail)?;
-    Ok(Seat { _file: file })
+    Ok(Seat { file })
+}
+
+/// Returns the text of a seat, always as long, so that no part of an earlier one is left behind it.
+fn padded(about: &impl Serialize) -> String {
+    let text = serde_json::to_string(about).expect("it is JSON");
+    format!("{text:<SEAT_SIZE$}")
 }
 
 /// Locks a seat, unless somebody holds it. Whoever only looks at it has it locked for a moment, too.

@@ -27,6 +27,9 @@ use crate::patience::{FIRST_WAIT, LONGEST_WAIT, patiently};
 use crate::stop::Stop;
 use crate::work::{Failed, Job, Outcome, Works};
 
+/// A function that hears why a worker waits for its queue.
+pub type OnWait = Box<dyn Fn(Option<&str>) + Send + Sync>;
+
 /// One agent at work.
 pub struct Worker {
     /// Where its tasks are.
@@ -41,6 +44,8 @@ pub struct Worker {
     pub log: Arc<Log>,
     /// Who hears of what happens.
     pub announce: Announcers,
+    /// Hears why the worker waits for its queue, and `None` once it waits no more.
+    pub on_wait: OnWait,
     /// Whether it is to end.
     pub stop: Stop,
     /// How long it holds a task without a sign of life.
@@ -121,6 +126,7 @@ impl Worker {
         let told = |error: &QueueError, wait: Duration| {
             let (why, seconds) = (chain(error), wait.as_secs());
             self.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+            (self.on_wait)(Some(&why));
         };
         patiently(&self.stop, QueueError::is_passing, told, || self.queue.join(&self.name))
     }
@@ -139,13 +145,17 @@ impl Worker {
         let mut patience = FIRST_WAIT;
         while !self.stop.is_asked() {
             match self.turn(watch, life) {
-                Ok(Left::Settled) => patience = FIRST_WAIT,
+                Ok(Left::Settled) => {
+                    (self.on_wait)(None);
+                    patience = FIRST_WAIT;
+                }
                 Ok(Left::Running) if self.stop.is_asked() => return Ok(Ended::Asked),
                 Ok(Left::Running) => return Ok(Ended::MidTask),
                 Err(error) if error.is_passing() => {
                     let seconds = patience.as_secs();
                     let why = chain(&error);
                     self.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+                    (self.on_wait)(Some(&why));
                     watch.wait(patience);
                     patience = (patience * 2).min(LONGEST_WAIT);
                 }
@@ -354,7 +364,9 @@ impl Worker {
                 Ok(settled) => return Ok(Some(settled)),
                 Err(QueueError::NotHeld { .. }) => return Ok(None),
                 Err(error) if error.is_passing() && !is_last && Instant::now() < until => {
-                    self.tell(Level::Warning, &chain(&error));
+                    let why = chain(&error);
+                    self.tell(Level::Warning, &why);
+                    (self.on_wait)(Some(&why));
                     is_last = self.stop.wait(patience);
                     patience = (patience * 2).min(LONGEST_WAIT);
                 }

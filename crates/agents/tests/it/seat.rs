@@ -9,7 +9,7 @@ use assay_store::clock;
 
 fn working(name: &str) -> Working {
     let agent = "qa".parse().unwrap();
-    Working { name: name.parse().unwrap(), agent, pid: 7, since: clock::now() }
+    Working { name: name.parse().unwrap(), agent, pid: 7, since: clock::now(), waits_because: None }
 }
 
 fn names(folder: &tempfile::TempDir) -> Vec<String> {

@@ -176,6 +176,7 @@ fn worker(
         works: Arc::new(Works::default().with("review", work)),
         log: Arc::new(Log::open(&folder.path().join("logs"), "qa", Form::Plain).unwrap()),
         announce: Arc::new([]),
+        on_wait: Box::new(|_| {}),
         stop,
         lease: Duration::from_millis(1),
         grace: Duration::from_secs(60),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -15,7 +15,8 @@ use assay_agents::seat::{Seat, Supervising, Working};
 use assay_agents::stop::Stop;
 use assay_agents::supervisor::{Over, Post, Supervisor};
 use assay_agents::tail::Tail;
-use assay_agents::worker::{Ended, Worker};
+use assay_agents::worker::{Ended, OnWait, Worker};
+use assay_rules::redact;
 use assay_sandbox::Command;
 use assay_store::clock;
 use assay_store::queue::Queue;
@@ -38,6 +39,9 @@ const LONGEST_START: Duration = Duration::from_secs(10);
 
 /// How soon it is looked again whether they have, if nothing is heard of them.
 const A_MOMENT: Duration = Duration::from_millis(50);
+
+/// The most characters of the reason why a worker waits that `agent status` shows.
+const MAX_REASON: usize = 1_000;
 
 /// Whom to start, and how.
 #[derive(clap::Args)]
@@ -206,13 +210,15 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
     };
     let (name, agent_id) = (args.name.clone(), agent.id.clone());
     let (pid, since) = (std::process::id(), clock::now());
-    let about = Working { name, agent: agent_id, pid, since };
-    let _seat = Seat::take_to_work(&own_folder(root)?, &about)?;
+    let about = Working { name, agent: agent_id, pid, since, waits_because: None };
+    let seat = Seat::take_to_work(&own_folder(root)?, &about)?;
+    let on_wait = noted_in(seat, about);
     let stop = Stop::default();
     stop.at_signals().context("signals cannot be watched")?;
     stop.at_end_of(io::stdin());
     let log = open_log(&log::folder(root), args.name.as_str(), args.json, args.echo)?;
-    let Some(queue) = open_queue(root, &settings, &log, &stop)? else { return Ok(Exit::Ready) };
+    let queue = open_queue(root, &settings, &log, &stop, &on_wait)?;
+    let Some(queue) = queue else { return Ok(Exit::Ready) };
     let worker = Worker {
         queue: queue.into(),
         agent: Arc::new(agent.clone()),
@@ -220,6 +226,7 @@ pub(crate) fn work(args: &WorkArgs) -> anyhow::Result<Exit> {
         works: Arc::new(agents::works(root, &settings)?),
         announce: announcers(root, &settings, &log)?,
         log: Arc::new(log),
+        on_wait,
         stop,
         lease: settings.configuration.safeguards.lease(),
         grace: Duration::from_secs(settings.configuration.task.stop_grace),
@@ -250,16 +257,33 @@ fn announcers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Resul
     Ok(all.into())
 }
 
+/// Returns the function that notes in a worker's seat why it waits for its queue, for `agent status`. It
+/// is told again and again, and writes what is new.
+fn noted_in(seat: Seat, about: Working) -> OnWait {
+    let noted = Mutex::new(about);
+    Box::new(move |why| {
+        let mut about = noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = why.map(|why| redact(why).chars().take(MAX_REASON).collect::<String>());
+        if about.waits_because != why {
+            about.waits_because = why;
+            // The log says it as well.
+            let _ = seat.note(&about);
+        }
+    })
+}
+
 /// Opens the queue as soon as it can be reached; `None` once a stop is requested.
 fn open_queue(
     root: &Path,
     settings: &AgentSettings,
     log: &Log,
     stop: &Stop,
+    on_wait: &OnWait,
 ) -> anyhow::Result<Option<Box<dyn Queue>>> {
     let told = |error: &anyhow::Error, wait: Duration| {
-        let seconds = wait.as_secs();
-        log.tell(Level::Warning, &format!("{error:#}; tried again in {seconds} s"));
+        let (why, seconds) = (format!("{error:#}"), wait.as_secs());
+        log.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+        on_wait(Some(&why));
     };
     patiently(stop, queues::is_away, told, || queues::open(root, settings))
 }

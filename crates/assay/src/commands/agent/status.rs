@@ -167,6 +167,12 @@ fn draw(status: &Status, now: Moment, room: Room) -> String {
             out.push_str(&format!("\nno more is known: {}\n", plain::one_line(unreadable)));
         }
     }
+    for worker in &status.workers {
+        if let Some(why) = &worker.waits_because {
+            let why = plain::one_line(why);
+            out.push_str(&format!("{} waits for its queue: {why}\n", worker.name));
+        }
+    }
     out
 }
 

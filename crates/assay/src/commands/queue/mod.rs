@@ -7,6 +7,7 @@ mod view;
 mod watch;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use assay_store::interval::Interval;
 use assay_store::queue::Queue;
@@ -17,6 +18,15 @@ use crate::exit::Exit;
 use crate::queues;
 use crate::settings::agents::AgentSettings;
 use crate::terminal::count;
+
+/// How long a database that cannot be reached is waited for: as long as a restart takes.
+const MAX_WAIT: Duration = Duration::from_secs(20);
+
+/// How long it is between the first two tries; each wait is twice the one before.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+
+/// The longest wait between two tries.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// What to do with tasks.
 #[derive(clap::Args)]
@@ -79,8 +89,8 @@ struct Named {
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let settings = AgentSettings::on_disk(&root)?;
-    let open = || queues::open(&root, &settings);
-    let open_to_read = || queues::open_to_read(&root, &settings);
+    let open = || wait_for(|| queues::open(&root, &settings));
+    let open_to_read = || wait_for(|| queues::open_to_read(&root, &settings));
     let no_tasks = || queues::no_tasks(&root, &settings);
     match args.command {
         Command::Push(args) => push::run(&*open()?, &settings, &super::user_name(&root), args),
@@ -106,6 +116,25 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Command::Renew(args) => steps::renew(&*open()?, &args),
         Command::Complete(args) => steps::complete(&*open()?, args),
         Command::Fail(args) => steps::fail(&*open()?, args),
+    }
+}
+
+/// Opens a queue, and waits for one whose database cannot be reached as long as a restart takes.
+fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result<Box<dyn Queue>> {
+    let since = Instant::now();
+    let mut wait = FIRST_WAIT;
+    loop {
+        match open() {
+            Err(error) if queues::is_away(&error) && since.elapsed() + wait < MAX_WAIT => {
+                if wait == FIRST_WAIT {
+                    let seconds = MAX_WAIT.as_secs();
+                    super::warn(&format!("{error:#}; waiting for it, up to {seconds} s"));
+                }
+                std::thread::sleep(wait);
+                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+            opened => return opened,
+        }
     }
 }
 

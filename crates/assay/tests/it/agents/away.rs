@@ -61,6 +61,52 @@ fn agents_are_seen_and_stopped_without_their_postgres() {
 }
 
 #[test]
+fn commands_wait_for_a_postgres_that_restarts() {
+    let mut server = server();
+    let repository = in_a_database(&server);
+    let url = server.url();
+    server.stop().unwrap();
+    let mut command = crate::command_in(repository.path(), &["queue", "stats", "--json"]);
+    let mut child = command.env("URL_OF_THE_QUEUE", &url).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut told = String::new();
+    stderr.read_line(&mut told).unwrap();
+    assert!(told.contains("waiting for it, up to 20 s"), "{told}");
+    server.resume().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+}
+
+#[test]
+fn agents_wait_for_a_postgres_that_takes_no_writes_and_say_so() {
+    let server = server();
+    let repository = in_a_database(&server);
+    let url = server.url();
+    let variables = [("URL_OF_THE_QUEUE", url.as_str())];
+    let read_only = format!("{url}?options=-c%20default_transaction_read_only%3Don");
+    let refused = with_url(&repository, &["queue", "cancel", "t"], &read_only);
+    assert_ne!(refused.code, 0);
+    let push = ["queue", "push", "--queue", "qa", "--type", "review", "--title", "t"];
+    let refused = with_url(&repository, &push, &read_only);
+    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    assert!(refused.stderr.contains("takes no writes now"), "{}", refused.stderr);
+    let variables_read_only = [("URL_OF_THE_QUEUE", read_only.as_str())];
+    let mut agents = Agents::launch(&repository, &["qa"], &variables_read_only);
+    agents.heard("takes no writes now");
+    let waits = until("a worker that says why it waits", || {
+        let status = with_url(&repository, &["agent", "status"], &url).json();
+        status["workers"][0]["waits_because"].as_str().map(str::to_owned)
+    });
+    assert!(waits.contains("takes no writes now"), "{waits}");
+    let table = with_url(&repository, &["agent", "status", "--once"], &url).stdout;
+    assert!(table.contains(" waits for its queue: the queue's database"), "{table}");
+    assert_eq!(agents.stop(), 0);
+    let mut agents = Agents::start_with(&repository, &["qa"], &variables);
+    agents.heard("Polling queue: ");
+    assert_eq!(agents.stop(), 0);
+}
+
+#[test]
 fn whoever_does_not_run_here_is_not_stopped_here() {
     let repository = Repository::new();
     let ran = assay(&repository, &["agent", "stop", "qa"]);

@@ -48,6 +48,13 @@ impl<'a> Agents<'a> {
         args: &[&str],
         variables: &[(&str, &str)],
     ) -> Agents<'a> {
+        let mut agents = Agents::launch(repository, args, variables);
+        agents.heard("Polling queue: ");
+        agents
+    }
+
+    /// Starts agents, whether or not they come to their queue.
+    fn launch(repository: &'a Repository, args: &[&str], variables: &[(&str, &str)]) -> Agents<'a> {
         let mut supervisor = Command::new(env!("CARGO_BIN_EXE_assay"))
             .args(["agent", "start"])
             .args(args)
@@ -71,9 +78,7 @@ impl<'a> Agents<'a> {
                 }
             }
         });
-        let mut agents = Agents { repository, supervisor, lines, seen: Vec::new() };
-        agents.heard("Polling queue: ");
-        agents
+        Agents { repository, supervisor, lines, seen: Vec::new() }
     }
 
     /// Waits for a line of the log with some words in it, and gives it.
