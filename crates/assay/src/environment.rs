@@ -37,11 +37,12 @@ pub(crate) fn own_outputs(root: &Path) -> Vec<String> {
 /// read from there: whoever writes a change can write that file.
 pub(crate) fn dotenv(root: &Path, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(root.join(".env")).ok()?;
-    let values = text.lines().filter_map(|line| {
+    // The last of several counts.
+    let mut values = text.lines().rev().filter_map(|line| {
         let line = line.trim().trim_start_matches("export ").trim_start();
         let (key, value) = line.split_once('=')?;
         let value = value.split(" #").next().unwrap_or(value).trim();
         (key.trim() == name).then(|| value.trim_matches(['"', '\'']).to_owned())
     });
-    values.last().filter(|value| !value.is_empty())
+    values.next().filter(|value| !value.is_empty())
 }

@@ -215,6 +215,10 @@ impl Work<'_> {
         let args = args
             .or_model(settings.models.model_of(Phase::Qa))
             .with_thinking(settings.models.thinking_of(Phase::Qa));
+        if asked.models.only().is_some() {
+            // A model that was asked for by name and cannot be had is no trouble of a round.
+            settings.models.for_review(args.only())?;
+        }
         let args = args.at_most(asked.host.map(|host| host.seconds));
         let purse = asked.host.map_or(place.root.as_path(), |host| host.root);
         let line = match args.are_wanted(&settings) {

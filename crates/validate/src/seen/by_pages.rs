@@ -26,7 +26,7 @@ const ENDINGS: [&str; 5] = [".md", ".markdown", ".rst", ".txt", ".adoc"];
 /// Answers for a criterion that says what a page mentions; `None` where it says something else.
 pub(super) fn answer(criterion: &str, tree: &dyn Tree) -> Option<Answer> {
     let (starts, wanted) = claim(criterion)?;
-    match look(&starts, &wanted, tree) {
+    match look(starts, &wanted, tree) {
         Ok(answer) => Some(answer),
         Err(error) => Some(Answer::CannotTell { why: error.to_string() }),
     }

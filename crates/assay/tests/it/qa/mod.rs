@@ -13,6 +13,7 @@ mod kept_killed;
 mod models;
 #[cfg(unix)]
 mod on_chromium;
+mod options;
 mod people;
 mod refused;
 mod runners;

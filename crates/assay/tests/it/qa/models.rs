@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{PLAN, RUNNER, Stage};
 
 /// The key that the server wants.
-const KEY: &str = "sk-test-5d0f8a7c61e94b23";
+pub(super) const KEY: &str = "sk-test-5d0f8a7c61e94b23";
 
 /// Criteria of which no code can tell whether they are met.
 const SPEC: &str = "\
@@ -26,7 +26,7 @@ const SPEC: &str = "\
 ";
 
 /// Sets up the spec with a model that reviews nothing away, judges by what it quotes, and fixes.
-fn with_model(quote: &'static str) -> (Stage, FakeModel) {
+pub(super) fn with_model(quote: &'static str) -> (Stage, FakeModel) {
     let script = move |asked: &Asked| {
         if asked.system.starts_with("You mend code") {
             let edit = json!({ "file": "greeting.txt", "find": "hello\n", "replace": "hello friend\ngoodbye friend\n" });
