@@ -5,6 +5,7 @@
 //! is void on any other tree. Where a check or a finding decides, a person's word changes nothing, so
 //! such a decision is refused.
 
+use assay_findings::reason::is_reason_for;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Seen, TreeHash};
@@ -15,9 +16,6 @@ use crate::standing::Standing;
 
 /// How many names an error lists.
 const MAX_LISTED: usize = 20;
-
-/// The fewest letters of a reason.
-const MIN_REASON_LETTERS: usize = 10;
 
 /// The fewest letters of a name that is the beginning of a longer one.
 const MIN_PREFIX_LETTERS: usize = 4;
@@ -131,7 +129,7 @@ pub fn decide(
     let round = standing.history.last().filter(|round| round.tree == *tree);
     let seen = round.and_then(|round| round.seen()).ok_or(DecisionError::NotReviewed)?;
     let because = because.trim();
-    if !is_reason(because, wanted, by) {
+    if !is_reason_for(&format!("{wanted} {by}"), because) {
         return Err(DecisionError::Reason { because: because.to_owned() });
     }
     let issue = find(seen, wanted, standing, tree)?;
@@ -218,18 +216,6 @@ fn met<'a>(criteria: &'a [CriterionLine], name: &str) -> Option<&'a CriterionLin
 /// Returns a name as names are compared: on one line, without case, back-ticks and a full stop.
 fn plain(name: &str) -> String {
     compared(&name.replace('`', "")).trim_end_matches(['.', ' ']).to_owned()
-}
-
-/// Returns true if a text can be a reason: two words or more that say something of their own.
-fn is_reason(because: &str, wanted: &str, by: &str) -> bool {
-    let letters = because.chars().filter(|c| c.is_alphanumeric()).count();
-    let mut words: Vec<String> =
-        because.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-    words.retain(|word| !word.is_empty());
-    words.sort();
-    words.dedup();
-    let says = plain(because);
-    letters >= MIN_REASON_LETTERS && words.len() >= 2 && says != plain(wanted) && says != plain(by)
 }
 
 impl Standing {

@@ -86,6 +86,10 @@ impl Queue for Shaky {
         self.queue.restore(tasks)
     }
 
+    fn prune(&self, older_than: Duration) -> Result<usize, QueueError> {
+        self.queue.prune(older_than)
+    }
+
     fn recover(&self) -> Result<Vec<Recovered>, QueueError> {
         self.queue.recover()
     }
