@@ -151,10 +151,7 @@ fn a_module_in_the_place_of_the_runner_is_refused() {
     let branch = [("calc.py", Some(BROKEN)), ("pytest.py", Some(shadow))];
     let criteria = "- [ ] The function `mul` exists in `calc.py`";
     Row { command: "python3 -m pytest", criteria, ..row("a module for pytest", &branch) }
-        .is_refused(
-            "Weakened test: tests/test_calc.py::test_sub_positive",
-            "with the version of main it fails",
-        );
+        .is_refused("Not run: unit: python3 -m pytest", "says of no test that it ran");
 }
 
 #[test]
