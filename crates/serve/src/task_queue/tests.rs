@@ -248,7 +248,7 @@ fn a_review_that_is_there_is_told_and_not_queued_again() {
     stage.queue().cancel(&ITS_TASK.parse().unwrap(), "ann").unwrap();
     let answer = stage.call("queue_task_for_agent", of_a_pull(json!({}))).unwrap();
     let expected = json!({
-        "task_id": ITS_TASK, "already_there": true, "agent_id": "qa", "queue": "qa",
+        "success": true, "task_id": ITS_TASK, "already_there": true, "agent_id": "qa", "queue": "qa",
         "status": "cancelled", "context": { "from": "a webhook" },
     });
     assert_eq!(answer, expected);
@@ -429,11 +429,47 @@ fn an_epic_is_as_far_as_its_tasks() {
 }
 
 #[test]
+fn work_of_a_type_that_no_agent_knows_is_refused() {
+    let stage = Stage::new();
+    let mut asked = review();
+    asked["task_type"] = json!("dancing");
+    let refusal = stage.refusal("queue_task_for_agent", asked);
+    assert!(
+        refusal.contains("no agent knows work of the type `dancing`; there are: "),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn an_epic_says_how_much_of_it_is_complete() {
+    let stage = Stage::new();
+    stage.push(json!({ "context": { "epic_key": "PROJ-1" } }));
+    let answer = stage.call("get_epic_progress", json!({ "epic_key": "PROJ-1" })).unwrap();
+    assert_eq!((&answer["success"], &answer["percent_complete"]), (&json!(true), &json!(0)));
+}
+
+#[test]
+fn a_task_can_be_queued_for_later_and_for_again_and_again() {
+    let stage = Stage::new();
+    let mut asked = review();
+    asked["run_at"] = json!("2099-01-01T00:00:00Z");
+    asked["repeat_every"] = json!("1d");
+    let answer = stage.call("queue_task_for_agent", asked.clone()).unwrap();
+    let id = answer["task_id"].as_str().unwrap().parse().unwrap();
+    let task = stage.queue().get(&id).unwrap().task;
+    assert_eq!(task.run_at.unwrap().to_string(), "2099-01-01T00:00:00.000Z");
+    assert_eq!(task.repeat_every.unwrap().to_string(), "1d");
+    asked["repeat_every"] = json!("soon");
+    assert!(stage.refusal("queue_task_for_agent", asked).contains("is no time such as"));
+}
+
+#[test]
 fn a_cancelled_task_is_not_cancelled_again() {
     let stage = Stage::new();
     let id = stage.push(json!({}));
     let answer = stage.call("cancel_task", json!({ "task_id": "one" })).unwrap();
-    assert_eq!(answer, json!({ "task_id": "one", "status": "cancelled" }));
+    let expected = json!({ "success": true, "task_id": "one", "status": "cancelled" });
+    assert_eq!(answer, expected);
     assert_eq!(stage.queue().get(&id).unwrap().task.failed_by.as_deref(), Some("mcp"));
     let refusal = stage.refusal("cancel_task", json!({ "task_id": "one" }));
     assert!(refusal.contains("task `one` is cancelled"), "{refusal}");

@@ -9,6 +9,7 @@ mod watch;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use assay_agents::stop::Stop;
 use assay_store::interval::Interval;
 use assay_store::queue::Queue;
 use assay_store::task::{AgentId, QueueName, Status, TaskId};
@@ -121,6 +122,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
 
 /// Opens a queue, and waits for one whose database cannot be reached as long as a restart takes.
 fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result<Box<dyn Queue>> {
+    // A signal ends the process while it waits.
+    let no_stop = Stop::default();
     let since = Instant::now();
     let mut wait = FIRST_WAIT;
     loop {
@@ -130,7 +133,7 @@ fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result
                     let seconds = MAX_WAIT.as_secs();
                     super::warn(&format!("{error:#}; waiting for it, up to {seconds} s"));
                 }
-                std::thread::sleep(wait);
+                no_stop.wait(wait);
                 wait = (wait * 2).min(LONGEST_WAIT);
             }
             opened => return opened,
