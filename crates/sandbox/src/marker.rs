@@ -87,7 +87,8 @@ mod kernel {
     pub(super) fn kill_all(_marker: &str) {}
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::fs::File;
     use std::io::Write;
