@@ -409,6 +409,8 @@ impl Queue for FileQueue {
 
     fn next_ready(&self, queue: &QueueName) -> Result<Option<Duration>, QueueError> {
         self.guarded(|desk| {
+            // The index may be there without the queue.
+            desk.folder(queue)?;
             let rested = desk.index.rest_over(queue)?.map(|over| Uptime::now().until(over));
             let unsettled = desk.is_unsettled(queue)?.then_some(LOOK_AGAIN);
             Ok(rested.into_iter().chain(unsettled).min())

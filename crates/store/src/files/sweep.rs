@@ -1,7 +1,8 @@
 //! Taking in what people put in a queue's folder, change there or take away.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -85,11 +86,19 @@ impl Desk<'_> {
         Ok(())
     }
 
+    /// Returns what the disk says of the folder of a queue, and `None` where there is no such folder.
+    pub(super) fn folder(&self, queue: &QueueName) -> Result<Option<Metadata>, QueueError> {
+        let path = self.layout.queue(queue);
+        match fs::metadata(&path) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(disk::at(&path)(error).into()),
+        }
+    }
+
     /// Takes in what is new in a queue, as far as that is due.
     pub(super) fn look(&mut self, queue: &QueueName, how: Look) -> Result<(), QueueError> {
-        let Ok(folder) = fs::metadata(self.layout.queue(queue)) else {
-            return Ok(());
-        };
+        let Some(folder) = self.folder(queue)? else { return Ok(()) };
         let now = Uptime::now();
         let due = self.index.swept(queue)?.is_none_or(|swept| {
             let since = swept.at.until(now);

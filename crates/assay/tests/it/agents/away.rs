@@ -101,8 +101,7 @@ fn agents_wait_for_a_postgres_that_takes_no_writes_and_say_so() {
     let table = with_url(&repository, &["agent", "status", "--once"], &url).stdout;
     assert!(table.contains(" waits for its queue: the queue's database"), "{table}");
     assert_eq!(agents.stop(), 0);
-    let mut agents = Agents::start_with(&repository, &["qa"], &variables);
-    agents.heard("Polling queue: ");
+    let agents = Agents::start_with(&repository, &["qa"], &variables);
     assert_eq!(agents.stop(), 0);
 }
 

@@ -34,9 +34,9 @@ fn whoever_looks_is_told_whether_the_server_can_work() {
     assert_eq!(get("/healthz"), (200, "ok\n".into()));
     assert_eq!(get("/readyz"), (200, "ready\n".into()));
     assert_eq!(get("/nowhere").0, 404);
-    let index = served.folder.path().join("queue/.index");
-    std::fs::remove_dir_all(&index).unwrap();
-    std::fs::write(&index, "").unwrap();
+    let queues = served.folder.path().join("queue/queues");
+    std::fs::rename(&queues, queues.with_extension("away")).unwrap();
+    std::fs::write(&queues, "").unwrap();
     assert_eq!(get("/readyz"), (503, "the queue cannot be read\n".into()));
     assert_eq!(get("/healthz").0, 200);
     let wrong = webhook::send(&served.address, "GET", "/webhooks/github", &[], b"").unwrap();
