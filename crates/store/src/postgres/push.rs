@@ -56,6 +56,7 @@ pub(super) struct Columns<'a> {
     pub(super) created: Vec<Timestamp>,
     pub(super) bodies: Vec<Json<&'a Task>>,
     pub(super) for_people: Vec<bool>,
+    pub(super) run_ats: Vec<Option<Timestamp>>,
     pub(super) dependents: Vec<&'a str>,
     pub(super) needs: Vec<&'a str>,
 }
@@ -70,6 +71,7 @@ impl<'a> Columns<'a> {
             columns.created.push(as_written(task.created_at.0));
             columns.bodies.push(Json(task));
             columns.for_people.push(task.kind.is_escalation());
+            columns.run_ats.push(task.run_at.map(|at| at.0));
             for need in needs(task) {
                 columns.dependents.push(task.id.as_str());
                 columns.needs.push(need);
@@ -200,11 +202,14 @@ fn put(
     ticket: i64,
     until: i64,
 ) -> Result<u64, postgres::Error> {
-    let Columns { ids, queues, priorities, created, bodies, for_people, dependents, needs } =
-        columns;
+    let Columns { ids, queues, priorities, created, bodies, .. } = columns;
+    let Columns { for_people, run_ats, dependents, needs, .. } = columns;
     conn.execute(
         PUSH,
-        &[ids, queues, priorities, created, bodies, dependents, needs, &ticket, &until, for_people],
+        &[
+            ids, queues, priorities, created, bodies, dependents, needs, &ticket, &until,
+            for_people, run_ats,
+        ],
     )
 }
 

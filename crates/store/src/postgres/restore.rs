@@ -34,30 +34,30 @@ impl PgQueue {
         let rests = |new: &Addressed| steps::not_before(&new.task, &self.policy, now);
         let rests: Vec<i64> = tasks.iter().map(|new| millis(rests(new))).collect();
         let ticket = ticket();
-        let new =
-            self.pool.run(Patience::Restart, |conn, _| {
-                let Columns {
-                    ids,
-                    queues,
-                    priorities,
-                    created,
-                    bodies,
-                    for_people,
-                    dependents,
-                    needs,
-                } = &columns;
-                let rows = conn.query(
-                    RESTORE,
-                    &[
-                        ids, queues, priorities, created, bodies, &statuses, &ended, &rests,
-                        dependents, needs, &ticket, for_people,
-                    ],
-                )?;
-                // What is completed holds nobody up, wherever it stood in the list.
-                let all: Option<&[&str]> = None;
-                conn.query(RELEASE, &[&all])?;
-                Ok(rows.first().map_or(0, |row| row.get::<_, i64>(0)))
-            })?;
+        let new = self.pool.run(Patience::Restart, |conn, _| {
+            let Columns {
+                ids,
+                queues,
+                priorities,
+                created,
+                bodies,
+                for_people,
+                dependents,
+                needs,
+                ..
+            } = &columns;
+            let rows = conn.query(
+                RESTORE,
+                &[
+                    ids, queues, priorities, created, bodies, &statuses, &ended, &rests,
+                    dependents, needs, &ticket, for_people,
+                ],
+            )?;
+            // What is completed holds nobody up, wherever it stood in the list.
+            let all: Option<&[&str]> = None;
+            conn.query(RELEASE, &[&all])?;
+            Ok(rows.first().map_or(0, |row| row.get::<_, i64>(0)))
+        })?;
         self.crier.cry(tasks.iter().map(|new| &new.queue));
         Ok(usize::try_from(new).unwrap_or(0))
     }

@@ -247,10 +247,10 @@ impl PgQueue {
             let before = seat.task.status.as_str();
             let task = steps::retry(seat.task)?;
             let needs: Vec<&str> = needs(&task).into_iter().collect();
-            let for_person = task.kind.is_escalation();
+            let (for_person, run_at) = (task.kind.is_escalation(), task.run_at.map(|at| at.0));
+            let (id, body) = (id.as_str(), Json(&task));
             let again = self.pool.run(Patience::Restart, |conn, _| {
-                Ok(conn
-                    .execute(RETRY, &[&id.as_str(), &before, &Json(&task), &needs, &for_person])?)
+                Ok(conn.execute(RETRY, &[&id, &before, &body, &needs, &for_person, &run_at])?)
             })?;
             if again > 0 {
                 self.crier.cry([&seat.queue]);
@@ -347,12 +347,12 @@ fn store(conn: &mut Conn, changes: &[Change], ticket: i64) -> Result<Done, Failu
         let mut next = Columns::of(follow_ups);
         next.keep_needs(|dependent, need| !is_parent(changes, dependent, need));
         let Columns { ids: names, queues, priorities, created, bodies: tasks, .. } = &next;
-        let Columns { for_people, dependents, needs, .. } = &next;
+        let Columns { for_people, run_ats, dependents, needs, .. } = &next;
         conn.query(
             SETTLE_WITH,
             &[
                 &ids, &holders, &fences, &until, &statuses, &rests, &bodies, &ticket, &parents,
-                names, queues, priorities, created, tasks, dependents, needs, for_people,
+                names, queues, priorities, created, tasks, dependents, needs, for_people, run_ats,
             ],
         )?
     };

@@ -4,7 +4,7 @@ WITH again AS (
     RETURNING id, queue, priority, created, fence
 ), line AS (
     SELECT id, queue, priority, created, fence, $5::bool AS for_person,
-        ($3::json ->> 'run_at')::timestamptz AS run_at
+        $6::timestamptz AS run_at
     FROM again
 ), edges AS MATERIALIZED (
     SELECT again.id AS task, e.needs FROM again, unnest($4::text[]) AS e (needs)
