@@ -89,9 +89,14 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(not_answered(&request.method))
+        // A request that names its revision stands for itself: there is no handshake, and no ping.
+        let is_stateless = context.meta.0.contains_key(REVISION);
+        match is_stateless && HANDSHAKE.contains(&request.method.as_str()) {
+            true => Err(no_method(&request.method)),
+            false => Err(not_answered(&request.method)),
+        }
     }
 
     // The SDK answers these with empty lists unless told otherwise, as if they were offered.
@@ -132,6 +137,12 @@ impl ServerHandler for Handler {
 /// The methods that a server of tools answers; any of them arrives elsewhere with parameters that
 /// fit.
 const ANSWERED: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+
+/// The methods that revisions with a handshake have, and later ones have not.
+const HANDSHAKE: [&str; 2] = ["initialize", "ping"];
+
+/// The member of a request that names the revision of the protocol.
+const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Refuses a request whose parameters do not fit its method, or whose method is not answered here.
 fn not_answered(method: &str) -> ErrorData {

@@ -217,6 +217,14 @@ fn both_revisions_are_spoken() {
 }
 
 #[test]
+fn a_revision_without_a_handshake_has_no_method_for_one() {
+    let mut request = call(1, "sum", json!({}));
+    request["method"] = json!("initialize");
+    let answers = converse(&[request]);
+    assert_eq!(answers[0]["error"]["code"], -32601, "{answers:?}");
+}
+
+#[test]
 fn a_client_that_says_nothing_ends_the_server() {
     assert!(converse(&[]).is_empty());
 }
