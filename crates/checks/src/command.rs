@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::kept::words_of;
+
 /// What stands in a command for the folder that reports go to.
 pub const REPORTS: &str = "{reports}";
 
@@ -80,6 +82,15 @@ impl CommandLine {
     /// Makes a command of a script.
     pub fn script(script: impl Into<String>) -> CommandLine {
         CommandLine { variables: Vec::new(), program: Program::Script(script.into()) }
+    }
+
+    /// Returns the words of the command. A script is taken apart at blanks and at the characters that
+    /// end a word for a shell, so that programs can be found in it by name.
+    pub fn mentioned_words(&self) -> Vec<&str> {
+        match &self.program {
+            Program::Words(words) => words.iter().map(String::as_str).collect(),
+            Program::Script(script) => words_of(script),
+        }
     }
 
     /// Adds words; a script gets them at its end.

@@ -159,7 +159,8 @@ pub fn scripts_in(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<
     named.filter(|path| is_script(path) && exists(path)).collect()
 }
 
-fn words_of(script: &str) -> Vec<&str> {
+/// Returns the words of a script, taken apart at blanks and at the characters that end a word.
+pub fn words_of(script: &str) -> Vec<&str> {
     let between =
         |c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\'' | '=');
     script.split(between).filter(|word| !word.is_empty()).collect()

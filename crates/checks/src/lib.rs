@@ -12,6 +12,8 @@ pub mod command;
 pub mod coverage;
 pub mod discovery;
 pub mod kept;
+pub mod loaded;
+pub mod programs;
 pub mod required;
 pub mod results;
 pub mod run;

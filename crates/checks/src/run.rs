@@ -24,6 +24,7 @@ use self::reports::Reports;
 use crate::check::{CheckKind, CheckOutcome, RequiredCheck, State};
 use crate::command::{Program, REPORTS};
 use crate::coverage::{LineRanges, Paths};
+use crate::programs::{OwnPrograms, own_programs};
 use crate::results::Tests;
 
 /// How much a check may take.
@@ -92,10 +93,16 @@ impl Runner {
         self
     }
 
-    /// Looks for programs here; those that the project itself installed come first.
+    /// Sets the search path for programs. Tools that the project installed for itself come first, see
+    /// [`Runner::own_programs`].
     pub fn search_path(mut self, path: impl Into<OsString>) -> Runner {
         self.search_path = Some(path.into());
         self
+    }
+
+    /// Returns the programs of the tree that a check in a folder, named from the root, uses.
+    pub fn own_programs(&self, folder: &str) -> OwnPrograms {
+        own_programs(&self.root, &self.root.join(folder), self.search_path.as_deref())
     }
 
     /// Lets checks write into more files and folders.
@@ -167,6 +174,7 @@ impl Runner {
         outcome.output_bytes = capture.bytes();
         outcome.tail = capture.tail();
 
+        outcome.notes.extend(self.passed_over(check));
         let (tests, broke_off) = reports.tests(check, &capture, &mut outcome.notes);
         outcome.tests = tests;
         self.name_from_root(&folder, outcome.tests.as_mut());
@@ -201,6 +209,18 @@ impl Runner {
             outcome.notes.push(note.to_owned());
         }
         Ok(())
+    }
+
+    /// Returns a note for each program of the tree that the command names and that was not used.
+    fn passed_over(&self, check: &RequiredCheck) -> Vec<String> {
+        let words = check.command.mentioned_words();
+        let own = self.own_programs(&check.folder);
+        let named = own.passed_over.iter().filter(|(it, _)| words.contains(&it.name.as_str()));
+        let shown =
+            |path: &Path| path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
+        named
+            .map(|(program, why)| format!("`{}` was not used: {why}", shown(&program.path)))
+            .collect()
     }
 
     /// Names the files that tests are in from the root: runners name them from where they are, or from

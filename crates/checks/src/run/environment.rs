@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use assay_sandbox::Command;
 
 use super::Runner;
 use crate::check::RequiredCheck;
+use crate::programs::{outside_of, own_programs};
 
 /// Variables that say where tools and their settings are. None of them holds a secret.
 const PASSED_ON: [&str; 24] = [
@@ -19,13 +21,11 @@ const PASSED_ON: [&str; 24] = [
 ];
 
 /// What tools are told in every run: that nobody watches, and what is not wanted.
-const ALWAYS: [(&str, &str); 8] = [
+const ALWAYS: [(&str, &str); 7] = [
     ("CI", "true"),
     ("NO_COLOR", "1"),
     ("CARGO_TERM_COLOR", "never"),
     ("PYTHONUNBUFFERED", "1"),
-    // What it would write lies beside the code, and is not ignored everywhere.
-    ("PYTHONDONTWRITEBYTECODE", "1"),
     ("npm_config_update_notifier", "false"),
     ("npm_config_fund", "false"),
     ("npm_config_audit", "false"),
@@ -52,8 +52,13 @@ const CACHES: [(&str, &str); 5] = [
 /// Devices that tests write to: shared memory, and terminals of their own.
 const DEVICES: [&str; 4] = ["/dev/shm", "/dev/ptmx", "/dev/pts", "/dev/tty"];
 
-/// Where projects keep programs that they installed for themselves.
-const OWN_PROGRAMS: [&str; 4] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
+/// The folder, in the scratch folder of a check, that byte code of Python is read from and written to.
+/// A `__pycache__` of the tree is never read: it can hold byte code of another source.
+const BYTE_CODE: &str = "pycache";
+
+/// The folder, in the scratch folder of a check, with a script for each program of the tree that the
+/// check may use.
+const PROGRAMS: &str = "programs";
 
 impl Runner {
     /// Gives a command its environment, and the places that it may write to.
@@ -74,9 +79,10 @@ impl Runner {
             let no_settings = temporary.join("no-npmrc");
             command = command.env("HOME", home).env("npm_config_userconfig", no_settings);
         }
-        if let Some(path) = self.programs(folder) {
+        if let Some(path) = self.programs(folder, &scratch.join(PROGRAMS))? {
             command = command.env("PATH", path);
         }
+        command = command.env("PYTHONPYCACHEPREFIX", scratch.join(BYTE_CODE));
         let offline: &[_] = if check.network { &[] } else { &OFFLINE };
         for (name, value) in ALWAYS.iter().chain(offline) {
             command = command.env(name, value);
@@ -92,13 +98,24 @@ impl Runner {
         Ok(command.writable(own.into_iter().chain(devices).chain(self.writable.iter().cloned())))
     }
 
-    /// Gives where programs are looked for: first what the project installed, next to where the
-    /// check runs and at the root.
-    fn programs(&self, folder: &Path) -> Option<OsString> {
-        let known = self.search_path.as_ref()?;
-        let own = [folder, &self.root].into_iter().flat_map(|folder| {
-            OWN_PROGRAMS.iter().map(move |name| folder.join(name)).filter(|path| path.is_dir())
-        });
-        std::env::join_paths(own.chain(std::env::split_paths(known))).ok()
+    /// Returns the search path of a check: first the programs of the tree that checks may use, then
+    /// the search path without the folders of the tree. Each program of the tree is called by a script,
+    /// so that no other program of its folder is found.
+    fn programs(&self, folder: &Path, scripts: &Path) -> io::Result<Option<OsString>> {
+        let Some(known) = self.search_path.as_deref() else { return Ok(None) };
+        let outside = outside_of(&self.root, known);
+        let own = own_programs(&self.root, folder, Some(known));
+        if own.used.is_empty() {
+            return Ok(Some(outside));
+        }
+        fs::create_dir_all(scripts)?;
+        for program in &own.used {
+            let script = scripts.join(&program.name);
+            let path = program.path.to_string_lossy().replace('\'', r"'\''");
+            fs::write(&script, format!("#!/bin/sh\nexec '{path}' \"$@\"\n"))?;
+            fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+        }
+        let folders = [scripts.to_owned()].into_iter().chain(std::env::split_paths(&outside));
+        std::env::join_paths(folders).map(Some).map_err(io::Error::other)
     }
 }

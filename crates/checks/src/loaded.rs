@@ -1,0 +1,114 @@
+//! Files that change what a test runner or a compiler loads, although no source names them:
+//! [`changes_loading`], [`shadowed_module`].
+//!
+//! Git may ignore such a file, so that no change shows it and no approval covers it.
+
+use crate::kept::{KeptPart, is_test_file, part_of};
+
+/// Folders that hold installed packages or build output, in which runners look for no tests and no
+/// configuration.
+const OUTPUT_FOLDERS: [&str; 33] = [
+    ".git", ".hg", ".svn", ".assay", "node_modules", "bower_components", "target", "vendor",
+    "dist", "build", "out", "obj", ".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages",
+    ".eggs", ".gradle", ".mvn", ".next", ".nuxt", ".cache", "coverage", "htmlcov", "Pods",
+    ".terraform", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".idea", ".vscode",
+];
+
+/// Endings of the names of sources.
+const SOURCES: [&str; 27] = [
+    "py", "pyi", "pyx", "so", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "go",
+    "java", "kt", "rb", "php", "c", "h", "cc", "cpp", "hpp", "cs", "swift", "sh", "bash",
+];
+
+/// Returns true if a folder of that name holds installed packages or build output.
+pub fn is_output_folder(name: &str) -> bool {
+    OUTPUT_FOLDERS.contains(&name)
+}
+
+/// Returns true if a path lies in a folder of installed packages or build output.
+pub fn is_output(path: &str) -> bool {
+    path.rsplit_once('/').is_some_and(|(folders, _)| folders.split('/').any(is_output_folder))
+}
+
+/// Returns true if a file changes what a runner or a compiler loads by its mere presence: configuration
+/// of a runner or a build tool, and modules that an interpreter loads at its start.
+pub fn changes_loading(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let configures = match part_of(path, &[]) {
+        // A folder of tests may hold anything; there, the name alone counts.
+        Some(KeptPart::Whole) => !is_test_file(path) || part_of(name, &[]) == Some(KeptPart::Whole),
+        Some(KeptPart::RustTests) | None => false,
+        Some(_) => true,
+    };
+    let is_test = crate::kept::is_test_file(name);
+    (configures && !is_test) || matches!(ending, "pth" | "egg-link")
+}
+
+/// Returns true if a file is a source of a language that tests are written in.
+pub fn is_source(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(_, ending)| SOURCES.contains(&ending))
+}
+
+/// Returns true if the entry points of an installed package name a plugin of pytest.
+pub fn names_pytest_plugin(path: &str, text: &str) -> bool {
+    path.ends_with("/entry_points.txt") && text.contains("[pytest11]")
+}
+
+/// Returns the module of Python that a file takes the place of, if there is one among the files of a
+/// tree: an extension comes before a source, and a package before a module of the same name.
+pub fn shadowed_module<'a>(
+    path: &str,
+    exists: &dyn Fn(&str) -> Option<&'a str>,
+) -> Option<&'a str> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let in_folder = |folder: &str, name: &str| match folder {
+        "" => exists(name),
+        folder => exists(&format!("{folder}/{name}")),
+    };
+    let stem = name.split('.').next().unwrap_or(name);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    match ending {
+        "so" => in_folder(folder, &format!("{stem}.py")),
+        "py" | "pyc" if stem == "__init__" => {
+            let (around, package) = folder.rsplit_once('/').unwrap_or(("", folder));
+            (!package.is_empty()).then(|| in_folder(around, &format!("{package}.py"))).flatten()
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_change_what_is_loaded_are_told_by_their_names() {
+        for path in [
+            "conftest.py", "tests/conftest.py", "sitecustomize.py", "a/b.pth",
+            ".cargo/config.toml", ".cargo/config", "sub/build.rs", "pytest.ini", "setup.cfg",
+            "vitest.config.ts", "Makefile",
+        ] {
+            assert!(changes_loading(path), "{path}");
+        }
+        for path in [
+            "notes.txt", "tests/out/log.txt", "tests/test_more.py", "src/_version.py", "src/lib.rs",
+        ] {
+            assert!(!changes_loading(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_package_and_an_extension_come_before_a_module() {
+        let tree = ["calc.py", "app/money.py", "app/__init__.py"];
+        let exists = |path: &str| tree.iter().find(|it| **it == path).copied();
+        let found = |path: &str| shadowed_module(path, &exists);
+        assert_eq!(found("calc/__init__.py"), Some("calc.py"));
+        assert_eq!(found("app/money/__init__.pyc"), Some("app/money.py"));
+        assert_eq!(found("app/money.cpython-311-x86_64-linux-gnu.so"), Some("app/money.py"));
+        assert_eq!(found("app/fast.so"), None);
+        assert_eq!(found("other/__init__.py"), None);
+        assert_eq!(found("__init__.py"), None);
+    }
+}
