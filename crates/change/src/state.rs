@@ -7,6 +7,7 @@
 //! one message. State that is refused is an error, never an absence.
 
 mod folder;
+mod identity;
 mod seal;
 
 use std::fs;
@@ -166,7 +167,7 @@ impl State {
     pub fn outside(&self, name: &str) -> Result<PathBuf, StateError> {
         let no_home = |why| StateError::NoHome { path: self.shown(&self.path(name)), why };
         let home = self.home.clone().map_err(no_home)?;
-        let folder = home.join(name).join(self.key());
+        let folder = self.folder_of(&home, name);
         make_private(&folder)
             .map_err(|error| no_home(format!("`{}` cannot be made: {error}", folder.display())))?;
         Ok(folder)
@@ -247,9 +248,18 @@ impl State {
         Git::find(&self.root).is_ok_and(|git| git.tracks(path))
     }
 
-    /// Returns a name for the work tree that no other one on this machine has.
-    fn key(&self) -> String {
-        short_hash(self.real_root.as_os_str().as_encoded_bytes(), 16)
+    /// Returns the folder of this work tree below the state home, for something that is kept there. The
+    /// folder belongs to the work tree's path and to the repository that lies there.
+    fn folder_of(&self, home: &Path, name: &str) -> PathBuf {
+        let key = short_hash(self.real_root.as_os_str().as_encoded_bytes(), 16);
+        let old = home.join(name).join(&key);
+        let Some(id) = identity::repository_id(&self.real_root, home, &key) else { return old };
+        let folder = home.join(name).join(format!("{key}-{id}"));
+        if old.is_dir() && !folder.exists() {
+            // An older version knew the path alone. Where this fails, the state begins anew.
+            let _ = fs::rename(&old, &folder);
+        }
+        folder
     }
 
     /// Returns a path from the root, where it lies inside.

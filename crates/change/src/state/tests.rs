@@ -300,3 +300,54 @@ fn an_old_outbox_is_refused_once_and_only_where_it_holds_messages() {
     symlink("/nowhere", case.path(".assay/outbox")).unwrap();
     assert_eq!([told(), told()], [true, false]);
 }
+
+/// Removes git's own folder, and begins another history at the same path.
+fn begin_another_repository(case: &Case) {
+    fs::remove_dir_all(case.path(".git")).unwrap();
+    case.repository.git(&["init", "--quiet", "--initial-branch=main"]);
+    case.repository.git(&["config", "user.name", "tester"]);
+    case.repository.git(&["config", "user.email", "tester@localhost"]);
+    case.repository.write("other", "another history\n");
+    case.repository.commit("other");
+}
+
+#[test]
+fn state_belongs_to_the_repository_at_a_path() {
+    let case = Case::new();
+    let outside = |name: &str| case.state().outside(name).unwrap();
+    let first = outside("qa");
+    assert_eq!(outside("qa"), first, "the same repository has the same state");
+    case.repository.git(&["gc", "--quiet", "--prune=now"]);
+    assert_eq!(outside("qa"), first, "git gc takes nothing away");
+    fs::remove_file(case.path(".git/assay-repository")).unwrap();
+    assert_eq!(outside("qa"), first, "a repository that lost its id is known by its commit");
+    begin_another_repository(&case);
+    assert_ne!(outside("qa"), first, "another repository begins anew");
+}
+
+#[test]
+fn state_of_an_earlier_version_is_taken_over_once() {
+    let case = Case::new();
+    let real = case.repository.path().canonicalize().unwrap();
+    let key = short_hash(real.as_os_str().as_encoded_bytes(), 16);
+    let old = case.home.path().join("qa").join(key);
+    fs::create_dir_all(&old).unwrap();
+    fs::write(old.join("bar"), "high").unwrap();
+    let folder = case.state().outside("qa").unwrap();
+    assert_eq!(fs::read_to_string(folder.join("bar")).unwrap(), "high");
+    begin_another_repository(&case);
+    assert!(!case.state().outside("qa").unwrap().join("bar").exists());
+}
+
+#[test]
+fn work_trees_of_a_repository_share_its_id() {
+    let case = Case::new();
+    let second = case.home.path().join("second");
+    case.repository.git(&["worktree", "add", "--quiet", second.to_str().unwrap()]);
+    let home = tempfile::tempdir().unwrap();
+    let of = |root: &Path| State::new(root, Some(home.path())).outside("qa").unwrap();
+    let (one, other) = (of(case.repository.path()), of(&second));
+    let id = |path: &Path| path.to_str().unwrap().rsplit('-').next().unwrap().to_owned();
+    assert_eq!(id(&one), id(&other));
+    assert_ne!(one, other, "each path has state of its own");
+}

@@ -1,0 +1,99 @@
+//! Which repository lies at a path: [`repository_id`].
+//!
+//! State outside of a work tree is filed by the path of the work tree. Another repository may lie at
+//! that path one day, so each repository gets a random id, in git's own folder. The id survives
+//! `git gc`, is shared by all work trees of a repository and is not taken along by a clone. If the id is
+//! lost, a repository is known again by a commit that it had when the id was made.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::git::Git;
+
+/// The file in git's own folder that holds the id.
+const ID_FILE: &str = "assay-repository";
+
+/// The folder of the state home that says which commit a repository had when it got its id.
+const KNOWN: &str = "repositories";
+
+/// The number of characters of an id.
+const ID_LENGTH: usize = 16;
+
+/// Returns the id of the repository around a work tree, which is made where there is none; `None`
+/// where there is no repository, or its folder cannot be written. `key` stands for the path.
+pub(super) fn repository_id(root: &Path, home: &Path, key: &str) -> Option<String> {
+    let folder = common_folder(root)?;
+    if let Some(id) = read_id(&folder) {
+        return Some(id);
+    }
+    let id = known_id(root, home, key);
+    write_id(&folder, id.as_deref()).ok()?;
+    let id = read_id(&folder)?;
+    // Without the record, the repository is not known again once its id is lost.
+    let _ = record(root, home, &format!("{key}-{id}"));
+    Some(id)
+}
+
+/// Returns the folder that git keeps for all work trees of the repository around a root.
+fn common_folder(root: &Path) -> Option<PathBuf> {
+    let link = root.join(".git");
+    let about = fs::symlink_metadata(&link).ok()?;
+    if about.is_dir() {
+        return Some(link);
+    }
+    let text = fs::read_to_string(&link).ok()?;
+    let folder = root.join(text.trim_end().strip_prefix("gitdir: ")?);
+    match fs::read_to_string(folder.join("commondir")) {
+        Ok(common) => Some(folder.join(common.trim_end())),
+        Err(_) => Some(folder),
+    }
+}
+
+fn read_id(folder: &Path) -> Option<String> {
+    let path = folder.join(ID_FILE);
+    let is_file = fs::symlink_metadata(&path).is_ok_and(|about| about.is_file());
+    let id = is_file.then(|| fs::read_to_string(&path).ok()).flatten()?;
+    let id = id.trim_end();
+    let is_plain = id.len() == ID_LENGTH && id.chars().all(|c| c.is_ascii_alphanumeric());
+    is_plain.then(|| id.to_owned())
+}
+
+/// Writes an id, or a random one. An id that another process wrote meanwhile stays.
+fn write_id(folder: &Path, known: Option<&str>) -> io::Result<()> {
+    let mut file = tempfile::Builder::new().prefix("").rand_bytes(ID_LENGTH).tempfile_in(folder)?;
+    let random = file.path().file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let id = known.unwrap_or(random).to_owned();
+    writeln!(file, "{id}")?;
+    let path = folder.join(ID_FILE);
+    if read_id(folder).is_none() {
+        // What lies there is no id.
+        let _ = fs::remove_file(&path);
+    }
+    match file.persist_noclobber(&path) {
+        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Returns the id that a repository at this path had, if the repository has its commit.
+fn known_id(root: &Path, home: &Path, key: &str) -> Option<String> {
+    let git = Git::find(root).ok()?;
+    let entries = fs::read_dir(home.join(KNOWN)).ok()?;
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names.iter().find_map(|name| {
+        let id = name.strip_prefix(key)?.strip_prefix('-')?;
+        let commit = fs::read_to_string(home.join(KNOWN).join(name)).ok()?;
+        let is_here = git.resolve_if_known(commit.trim_end()).ok()?.is_some();
+        is_here.then(|| id.to_owned())
+    })
+}
+
+fn record(root: &Path, home: &Path, name: &str) -> io::Result<()> {
+    let head = Git::find(root).ok().and_then(|git| git.resolve_if_known("HEAD").ok()?);
+    let Some(head) = head else { return Ok(()) };
+    super::make_private(&home.join(KNOWN))?;
+    fs::write(home.join(KNOWN).join(name), format!("{head}\n"))
+}
