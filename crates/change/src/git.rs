@@ -307,13 +307,36 @@ impl Git {
         Ok((current.as_deref() != Some(branch.as_str())).then_some(branch))
     }
 
-    /// Returns the branch that changes are made against.
+    /// Returns the branch that changes are made against. What a remote is known to have comes before
+    /// a local branch of the same name: commits that only lie on the local one are nobody else's yet.
     pub(crate) fn main_branch(&self) -> Result<Option<String>, GitError> {
         let remote = self.symbolic_ref("refs/remotes/origin/HEAD")?;
-        let known = ["origin/main", "origin/master", "main", "master"].map(str::to_owned);
-        for name in remote.into_iter().chain(known) {
+        let published = ["origin/main", "origin/master"].map(str::to_owned);
+        for name in remote.into_iter().chain(published) {
             if self.resolve_if_known(&name)?.is_some() {
                 return Ok(Some(name));
+            }
+        }
+        if let Some(upstream) = self.main_upstream()? {
+            return Ok(Some(upstream));
+        }
+        for name in ["main", "master"] {
+            if self.resolve_if_known(name)?.is_some() {
+                return Ok(Some(name.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the remote-tracking branch that the local main branch follows, such as `upstream/main`.
+    pub(crate) fn main_upstream(&self) -> Result<Option<String>, GitError> {
+        for name in ["main", "master"] {
+            let of = format!("refs/heads/{name}");
+            let listed = self.line(&["for-each-ref", "--format=%(upstream)", &of])?;
+            if let Some(upstream) = listed.strip_prefix("refs/remotes/")
+                && self.resolve_if_known(upstream)?.is_some()
+            {
+                return Ok(Some(upstream.to_owned()));
             }
         }
         Ok(None)

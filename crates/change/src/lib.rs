@@ -4,11 +4,13 @@
 //! are before and after the change. Nothing here judges; git's hooks, filters, external diffs and
 //! text converters are never run.
 
+mod base_refs;
 mod bench;
 mod commentable;
 pub mod diff;
 mod digest;
 mod git;
+mod ignored;
 mod laid_out;
 mod left_out;
 mod lineage;
@@ -30,6 +32,7 @@ use assay_findings::ground::{ChangedLines, Tree, TreeError};
 use assay_findings::post;
 use serde::{Deserialize, Serialize};
 
+pub use crate::base_refs::BaseRefs;
 pub use crate::bench::Bench;
 use crate::diff::FileDiff;
 use crate::git::Git;

@@ -2,7 +2,7 @@
 //!
 //! What is compared here is bytes: no filter and no conversion of line ends is applied.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ const REFS: &str = "refs/worktree/assay/";
 /// A repository whose files are compared.
 #[derive(Debug)]
 pub struct StoredFiles {
-    git: Git,
+    pub(crate) git: Git,
 }
 
 /// A file as git keeps it.
@@ -79,6 +79,15 @@ impl StoredFiles {
         Ok(paths)
     }
 
+    /// Returns the paths that git tracks.
+    pub fn tracked(&self) -> Result<BTreeSet<String>, GitError> {
+        let args = ["ls-files", "-z", "--cached"];
+        let listed = self.git.command(&args).folder(&self.git.root).run()?;
+        check(&args, listed.status, &listed.stderr)?;
+        let names = listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(text).collect())
+    }
+
     /// Returns the objects that files of the work tree would be, in the order of their paths.
     pub fn ids_of(&self, paths: &[String]) -> Result<Vec<String>, GitError> {
         self.hash(paths, &["hash-object", "--no-filters", "--stdin-paths"])
@@ -100,6 +109,16 @@ impl StoredFiles {
         let tree = text(&self.git.run_with_index(&["write-tree"], index)?).trim().to_owned();
         self.git.run(&["update-ref", &format!("{REFS}{name}"), &tree])?;
         Ok(tree)
+    }
+
+    /// Returns true if a commit is another one, or came before it; false where either is unknown.
+    pub fn is_ancestor(&self, commit: &str, of: &str) -> Result<bool, GitError> {
+        self.git.is_ancestor(commit, of)
+    }
+
+    /// Returns the last commit of the work tree; `None` where nothing is committed.
+    pub fn head(&self) -> Result<Option<String>, GitError> {
+        self.git.resolve_if_known("HEAD")
     }
 
     /// Returns true if git still has a commit or a tree.

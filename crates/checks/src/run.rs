@@ -265,7 +265,7 @@ impl Runner {
             None => command,
         };
         let command = if check.network { command } else { command.offline() };
-        let command = self.placed(command, check, folder, scratch)?;
+        let command = self.placed(command, check, scratch)?;
         let variables = check.command.variables.iter();
         Ok(variables.fold(command, |command, (name, value)| command.env(name, filled(value))))
     }

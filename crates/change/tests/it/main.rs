@@ -5,6 +5,7 @@
 mod digest;
 mod generated;
 mod hostile;
+mod ignored;
 mod kinds;
 mod lineage;
 mod name;

@@ -10,7 +10,7 @@ use assay_sandbox::Command;
 
 use super::Runner;
 use crate::check::RequiredCheck;
-use crate::programs::{outside_of, own_programs};
+use crate::programs::outside_of;
 
 /// Variables that say where tools and their settings are. None of them holds a secret.
 const PASSED_ON: [&str; 24] = [
@@ -66,7 +66,6 @@ impl Runner {
         &self,
         command: Command,
         check: &RequiredCheck,
-        folder: &Path,
         scratch: &Path,
     ) -> io::Result<Command> {
         let caches = self.caches.clone().unwrap_or_else(|| scratch.join("caches"));
@@ -79,7 +78,7 @@ impl Runner {
             let no_settings = temporary.join("no-npmrc");
             command = command.env("HOME", home).env("npm_config_userconfig", no_settings);
         }
-        if let Some(path) = self.programs(folder, &scratch.join(PROGRAMS))? {
+        if let Some(path) = self.programs(check, &scratch.join(PROGRAMS))? {
             command = command.env("PATH", path);
         }
         command = command.env("PYTHONPYCACHEPREFIX", scratch.join(BYTE_CODE));
@@ -101,10 +100,10 @@ impl Runner {
     /// Returns the search path of a check: first the programs of the tree that checks may use, then
     /// the search path without the folders of the tree. Each program of the tree is called by a script,
     /// so that no other program of its folder is found.
-    fn programs(&self, folder: &Path, scripts: &Path) -> io::Result<Option<OsString>> {
+    fn programs(&self, check: &RequiredCheck, scripts: &Path) -> io::Result<Option<OsString>> {
         let Some(known) = self.search_path.as_deref() else { return Ok(None) };
         let outside = outside_of(&self.root, known);
-        let own = own_programs(&self.root, folder, Some(known));
+        let own = self.own_programs(&check.folder);
         if own.used.is_empty() {
             return Ok(Some(outside));
         }

@@ -1,0 +1,120 @@
+//! The refs that decide what a change is held against: [`BaseRefs`].
+
+use std::path::Path;
+
+use crate::GitError;
+use crate::git::{Git, unless_no};
+
+/// The symbolic ref that names the main branch of a remote.
+const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";
+
+/// Refs that can be the main branch.
+const MAIN_REFS: [&str; 4] = [
+    "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
+    "refs/heads/master",
+];
+
+/// The refs that decide where a branch left the main branch, as they were at one time.
+#[derive(Debug)]
+pub struct BaseRefs {
+    git: Git,
+    /// Each ref with its commit; `None` for a ref that is not there.
+    refs: Vec<(String, Option<String>)>,
+    /// The target of the symbolic ref of the remote.
+    remote_head: Option<String>,
+    main: Option<MainBranch>,
+    head: Option<String>,
+}
+
+/// The main branch with its last commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct MainBranch {
+    name: String,
+    commit: String,
+}
+
+impl BaseRefs {
+    /// Reads the refs of the repository around a folder.
+    pub fn of(folder: &Path) -> Result<BaseRefs, GitError> {
+        let git = Git::find(folder)?;
+        let remote_head = remote_head(&git)?;
+        let mut names: Vec<String> = MAIN_REFS.map(str::to_owned).into();
+        names.extend(remote_head.clone());
+        if let Some(upstream) = git.main_upstream()? {
+            names.push(format!("refs/remotes/{upstream}"));
+        }
+        names.sort();
+        names.dedup();
+        let mut refs = Vec::new();
+        for name in names {
+            let commit = git.resolve_if_known(&name)?;
+            refs.push((name, commit));
+        }
+        let (main, head) = (main_branch(&git)?, git.resolve_if_known("HEAD")?);
+        Ok(BaseRefs { git, refs, remote_head, main, head })
+    }
+
+    /// Puts the refs back if they were moved so that the branch would have left the main branch
+    /// elsewhere, and returns what was moved, in words. A main branch that went on with others' work is
+    /// left as it is.
+    pub fn put_back(&self) -> Result<Vec<String>, GitError> {
+        let main = main_branch(&self.git)?;
+        if main == self.main || self.is_harmless(main.as_ref())? {
+            return Ok(Vec::new());
+        }
+        let mut moved = Vec::new();
+        let target = remote_head(&self.git)?;
+        if target != self.remote_head {
+            match &self.remote_head {
+                Some(before) => self.git.run(&["symbolic-ref", REMOTE_HEAD, before])?,
+                None => self.git.run(&["symbolic-ref", "--delete", REMOTE_HEAD])?,
+            };
+            moved.push(format!("`{REMOTE_HEAD}`"));
+        }
+        for (name, before) in &self.refs {
+            let now = self.git.resolve_if_known(name)?;
+            if now == *before {
+                continue;
+            }
+            match before {
+                Some(commit) => self.git.run(&["update-ref", name, commit])?,
+                None => self.git.run(&["update-ref", "-d", name])?,
+            };
+            moved.push(match now {
+                Some(now) => format!("`{name}` (to {})", short(&now)),
+                None => format!("`{name}` (which it removed)"),
+            });
+        }
+        Ok(moved)
+    }
+
+    /// Returns true if the main branch only went on, and the branch left it where it did before.
+    fn is_harmless(&self, now: Option<&MainBranch>) -> Result<bool, GitError> {
+        let (Some(before), Some(now)) = (&self.main, now) else { return Ok(self.main.is_none()) };
+        if before.name != now.name || !self.git.is_ancestor(&before.commit, &now.commit)? {
+            return Ok(false);
+        }
+        let Some(head) = self.head.as_deref().filter(|head| *head != before.commit) else {
+            // Work on the main branch itself is held against the commit that the loop began with.
+            return Ok(true);
+        };
+        let fork = |commit: &str| self.git.merge_base(commit, head);
+        Ok(fork(&before.commit)? == fork(&now.commit)?)
+    }
+}
+
+fn main_branch(git: &Git) -> Result<Option<MainBranch>, GitError> {
+    let Some(name) = git.main_branch()? else { return Ok(None) };
+    let commit = git.resolve_if_known(&name)?;
+    Ok(commit.map(|commit| MainBranch { name, commit }))
+}
+
+/// Returns the ref that the remote calls its main branch.
+fn remote_head(git: &Git) -> Result<Option<String>, GitError> {
+    let target = unless_no(git.line(&["symbolic-ref", "--quiet", REMOTE_HEAD]))?;
+    Ok(target.filter(|target| !target.is_empty()))
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
