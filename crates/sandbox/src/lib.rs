@@ -69,6 +69,7 @@ pub struct Command {
     folder: Option<PathBuf>,
     env: Vec<(OsString, OsString)>,
     passed_on: Vec<&'static str>,
+    prepended: Vec<(&'static str, OsString)>,
     input: Option<Arc<[u8]>>,
     time: Duration,
     silence: Option<Duration>,
@@ -89,6 +90,7 @@ impl fmt::Debug for Command {
             folder,
             env,
             passed_on,
+            prepended,
             input,
             time,
             silence,
@@ -105,6 +107,7 @@ impl fmt::Debug for Command {
             .field("folder", folder)
             .field("env", &names)
             .field("passed_on", passed_on)
+            .field("prepended", prepended)
             .field("input", &input.as_ref().map(|input| input.len()))
             .field("time", time)
             .field("silence", silence)
@@ -200,6 +203,7 @@ impl Command {
             folder: None,
             env: Vec::new(),
             passed_on: Vec::new(),
+            prepended: Vec::new(),
             input: None,
             time: DEFAULT_TIME,
             silence: None,
@@ -232,6 +236,12 @@ impl Command {
     /// Passes on variables of our own environment, where they are set.
     pub fn pass_on(mut self, names: impl IntoIterator<Item = &'static str>) -> Command {
         self.passed_on.extend(names);
+        self
+    }
+
+    /// Puts a folder in front of a list of folders that a variable holds, whatever else sets the variable.
+    pub fn prepend_path(mut self, name: &'static str, folder: impl AsRef<OsStr>) -> Command {
+        self.prepended.push((name, folder.as_ref().to_owned()));
         self
     }
 
@@ -452,6 +462,14 @@ mod tests {
         let shown = format!("{:?}", shell("true").env("TOKEN", "sesame").input(*b"private"));
         assert!(shown.contains("\"true\"") && shown.contains("\"TOKEN\""), "{shown}");
         assert!(!shown.contains("sesame") && shown.contains("Some(7)"), "{shown}");
+    }
+
+    #[test]
+    fn a_folder_is_put_in_front_of_a_list_that_something_else_sets() {
+        let shown = |command: Command| command.run().unwrap().stdout;
+        let print = shell("printf %s \"$LIST\"").prepend_path("LIST", "/first");
+        assert_eq!(shown(print.clone()), b"/first");
+        assert_eq!(shown(print.env("LIST", "/a:/b")), b"/first:/a:/b");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Starting a command and seeing it to its end.
 
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
@@ -419,6 +420,16 @@ impl Command {
             }
         }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        for (name, folder) in &self.prepended {
+            let is_set = |(known, _): &(&OsStr, Option<&OsStr>)| known == name;
+            let set = command.get_envs().find(is_set).and_then(|(_, value)| value);
+            let mut list = folder.clone();
+            if let Some(rest) = set.filter(|rest| !rest.is_empty()) {
+                list.push(":");
+                list.push(rest);
+            }
+            command.env(name, list);
+        }
         command.stdin(stdin).stdout(Stdio::piped()).stderr(stderr);
         command
     }
