@@ -9,6 +9,7 @@
 mod manifest;
 mod rust_items;
 mod sections;
+mod shadow;
 
 use crate::check::RequiredCheck;
 use crate::command::Program;
@@ -28,6 +29,9 @@ pub enum KeptPart {
     CargoToml,
     /// Test modules and test functions of a Rust source.
     RustTests,
+    /// A module that takes the place of one of the standard library. Only that there is none is kept: a
+    /// project that has such a module may change it.
+    Shadow,
 }
 
 /// Folders whose files belong to tests, by their whole names.
@@ -76,6 +80,9 @@ pub fn part_of(path: &str, named: &[String]) -> Option<KeptPart> {
     let is_named = named.iter().any(|named| named == path);
     if is_named || is_test_file(path) || is_support(folders, name) {
         return Some(KeptPart::Whole);
+    }
+    if shadow::shadows(path) {
+        return Some(KeptPart::Shadow);
     }
     name.ends_with(".rs").then_some(KeptPart::RustTests)
 }
@@ -181,6 +188,9 @@ pub fn kept_version(part: KeptPart, now: Option<&[u8]>, kept: Option<&[u8]>) -> 
         Some(bytes) => std::str::from_utf8(bytes).ok().map(str::to_owned),
     };
     let whole = || kept.map(<[u8]>::to_vec);
+    if part == KeptPart::Shadow {
+        return kept.and(now).map(<[u8]>::to_vec);
+    }
     if part == KeptPart::Whole {
         return whole();
     }
@@ -189,7 +199,7 @@ pub fn kept_version(part: KeptPart, now: Option<&[u8]>, kept: Option<&[u8]>) -> 
         return whole();
     };
     let spliced = match part {
-        KeptPart::Whole => return whole(),
+        KeptPart::Whole | KeptPart::Shadow => return whole(),
         KeptPart::PackageJson => manifest::package_json(&now_text, &kept_text),
         KeptPart::PyprojectToml => sections::pyproject(&now_text, &kept_text),
         KeptPart::Ini => sections::ini(&now_text, &kept_text),
@@ -208,8 +218,10 @@ pub fn holds_tests(path: &str, part: KeptPart, content: &[u8]) -> bool {
     match part {
         KeptPart::Whole => is_test_file(path),
         KeptPart::RustTests => std::str::from_utf8(content).is_ok_and(rust_items::has_tests),
-        KeptPart::PackageJson | KeptPart::PyprojectToml | KeptPart::Ini | KeptPart::CargoToml => {
-            false
-        }
+        KeptPart::PackageJson
+        | KeptPart::PyprojectToml
+        | KeptPart::Ini
+        | KeptPart::CargoToml
+        | KeptPart::Shadow => false,
     }
 }
