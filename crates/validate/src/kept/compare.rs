@@ -67,7 +67,16 @@ pub(crate) fn compare(
                     compared.renamed.push((*name).to_owned());
                     None
                 }
-                None if tests.failed == 0 && sources.is_renamed(leaf(name), &leaves(&new)) => {
+                None if tests.failed == 0
+                    && (sources.is_renamed(leaf(name), &leaves(&new))
+                        || has_as_many_cases(name, &kept_tests, &now_tests)) =>
+                {
+                    compared.renamed.push((*name).to_owned());
+                    None
+                }
+                // An import error is no test: a module that goes by another name now cannot be loaded
+                // by its kept tests, and these say what they said.
+                None if is_import_error(name, tests) && sources.are_all_kept() => {
                     compared.renamed.push((*name).to_owned());
                     None
                 }
@@ -118,6 +127,30 @@ fn successor<'a, 'b>(
         false => without_case(leaf(other)) == wanted,
     };
     new.iter().find(is_it).and_then(|found| now.get(*found))
+}
+
+/// Returns true if a kept test is one of several cases, and the test has as many cases now that all pass.
+fn has_as_many_cases(
+    name: &str,
+    kept: &BTreeMap<&str, Tally<'_>>,
+    now: &BTreeMap<&str, Tally<'_>>,
+) -> bool {
+    let Some(test) = without_case_of(name) else { return false };
+    let cases = |all: &BTreeMap<&str, Tally<'_>>| {
+        let cases = all.iter().filter(|(name, _)| without_case_of(name) == Some(test));
+        cases.fold((0, 0), |(passed, others), (_, it)| {
+            (passed + it.passed, others + it.failed + it.skipped)
+        })
+    };
+    let ((passed, _), (passes, others)) = (cases(kept), cases(now));
+    others == 0 && passes >= passed
+}
+
+/// Returns true if a result is that of a file which could not be loaded.
+fn is_import_error(name: &str, tests: &Tally<'_>) -> bool {
+    let is_module = ![" > ", "::", "("].iter().any(|mark| name.contains(mark));
+    let says = ["ImportError", "ModuleNotFoundError"].iter().any(|word| tests.said.contains(word));
+    is_module && tests.failed > 0 && says
 }
 
 /// Tells of a check whose tests have no names: it passes now and fails with kept tests, or tests less.
@@ -209,8 +242,16 @@ pub(crate) fn leaf(name: &str) -> &str {
     {
         return own;
     }
-    let ends = ["::", " > "].iter().filter_map(|mark| Some(name.rfind(mark)? + mark.len()));
+    // Marks within the parameters of a case are part of these.
+    let whole = without_case_of(name).unwrap_or(name);
+    let ends = ["::", " > "].iter().filter_map(|mark| Some(whole.rfind(mark)? + mark.len()));
     &name[ends.max().unwrap_or(0)..]
+}
+
+/// Returns the whole name of a test that has parameters, without these: `a > test_b` of `a > test_b[1-2]`.
+pub(crate) fn without_case_of(name: &str) -> Option<&str> {
+    let (test, _) = name.strip_suffix(']')?.split_once('[')?;
+    test.ends_with(|c: char| c.is_alphanumeric() || c == '_').then_some(test)
 }
 
 /// Returns the name of a test without the parameters of a case, such as `[1-2]`.
