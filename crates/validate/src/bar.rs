@@ -7,7 +7,7 @@ use assay_checks::required::Risk;
 use assay_checks::verification::{Group, Verification};
 use serde::{Deserialize, Serialize};
 
-use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
+use crate::issue::{Issue, IssueKind, Remedy};
 use crate::markdown::compared;
 use crate::spec::Spec;
 
@@ -87,17 +87,10 @@ impl Bar {
 
 fn issue(title: String, key: String) -> Issue {
     let why = "what a loop is held against only rises: put it back, or have a person decide";
-    Issue {
-        title,
-        kind: IssueKind::AcceptanceCriteria,
-        severity: IssueSeverity::High,
-        file: None,
-        line: None,
-        description: Some(why.to_owned()),
-        fix: None,
-        key: Some(key),
-        remedy: Remedy::Decision,
-    }
+    Issue::new(title, IssueKind::AcceptanceCriteria)
+        .with_key(key)
+        .with_description(why)
+        .with_remedy(Remedy::Decision)
 }
 
 /// Returns how much a risk asks for. A risk that is not given asks for the checks of `medium` as far

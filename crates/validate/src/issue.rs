@@ -145,6 +145,39 @@ impl IssueSeverity {
 }
 
 impl Issue {
+    /// Makes an issue that has to be mended, and that evidence alone removes.
+    pub fn new(title: impl Into<String>, kind: IssueKind) -> Issue {
+        Issue {
+            title: title.into(),
+            kind,
+            file: None,
+            line: None,
+            severity: IssueSeverity::High,
+            description: None,
+            fix: None,
+            key: None,
+            remedy: Remedy::Fix,
+        }
+    }
+
+    /// Sets the name by which the issue is known again.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<String>) -> Issue {
+        Issue { key: Some(key.into()), ..self }
+    }
+
+    /// Sets the sentence that explains the issue.
+    #[must_use]
+    pub fn with_description(self, description: impl Into<String>) -> Issue {
+        Issue { description: Some(description.into()), ..self }
+    }
+
+    /// Sets how the issue can be removed.
+    #[must_use]
+    pub fn with_remedy(self, remedy: Remedy) -> Issue {
+        Issue { remedy, ..self }
+    }
+
     /// Returns the name by which the issue is known again and decided about: its key, or else its
     /// title.
     pub fn id(&self) -> &str {

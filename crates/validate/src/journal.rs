@@ -35,13 +35,13 @@ pub struct Journal {
 pub struct Entry {
     /// When it happened, in UTC.
     pub at: String,
-    /// What.
+    /// The event.
     pub event: Event,
     /// The digest of this line and all before it.
     chain: String,
 }
 
-/// Why a journal cannot be used.
+/// The reason why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// A line is not as it was written.
@@ -55,7 +55,7 @@ pub enum JournalError {
         /// The line, from 1.
         line: usize,
     },
-    /// It is not what this run wrote so far.
+    /// The journal is not what this run wrote so far.
     #[error(
         "`{path}` was changed by somebody else while the loop ran, so what it did does not count; \
          put it back as it was, or move it away to begin anew"
@@ -98,7 +98,7 @@ impl Journal {
         let whole = whole_lines(&bytes);
         let (entries, chain) = read(&path, &bytes[..whole])?;
         if whole < bytes.len() {
-            // Whoever wrote it died before it was whole, so nobody acted on it.
+            // The writer died before the line was whole, so no step followed from it.
             bytes.truncate(whole);
             disk::write(&path, &bytes, Sure::OnDisk)?;
         }
@@ -107,7 +107,7 @@ impl Journal {
         Ok(Journal { path, entries, chain, bytes, seal, is_own, _lock: lock })
     }
 
-    /// Says whether all of it was written on this machine, or is told apart from what was.
+    /// Returns true if this machine wrote the whole journal, or what it did not write is told apart.
     pub fn is_own(&self) -> bool {
         self.is_own
     }
@@ -129,7 +129,7 @@ impl Journal {
         Ok(read(&path, &bytes[..whole_lines(&bytes)])?.0)
     }
 
-    /// Gives what happened so far.
+    /// Returns the events so far.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -137,7 +137,7 @@ impl Journal {
     /// Writes down what happened. Once this returns it is on the disk.
     pub fn add(&mut self, at: &str, event: Event) -> Result<&Entry, JournalError> {
         if disk::read(&self.path)?.unwrap_or_default() != self.bytes {
-            // Whoever changed it may have put its seal beside it: what is there is nobody's.
+            // The process that changed it may have put a seal beside it, so no seal counts any more.
             disk::write(&self.seal, b"", Sure::OnDisk)?;
             return Err(JournalError::Meddled { path: self.path.clone() });
         }
@@ -145,10 +145,10 @@ impl Journal {
         let entry = Entry { at: at.to_owned(), event, chain: chain.0.clone() };
         let mut line = serde_json::to_vec(&entry).expect("an entry is JSON");
         line.push(b'\n');
-        // What another machine wrote counts for nothing once an epoch begins that says so.
+        // Events of another machine count for nothing once an epoch begins that says so.
         let is_own = self.is_own || is_told_apart(&entry.event);
         if is_own {
-            // Whoever dies before the line is written leaves the one before it as the last.
+            // A process that dies before the line is written leaves the one before it as the last.
             let before = if self.is_own { self.chain.0.as_str() } else { "" };
             let seal = format!("{before}\n{}\n", chain.0);
             disk::write(&self.seal, seal.as_bytes(), Sure::OnDisk)?;
@@ -166,7 +166,7 @@ fn is_told_apart(event: &Event) -> bool {
     matches!(event, Event::EpochBegun { why: Begun::Elsewhere, .. })
 }
 
-/// Says whether a journal that ends so was written on this machine.
+/// Returns true if a journal that ends so was written on this machine.
 fn is_sealed(seal: &Path, entries: &[Entry], chain: &Chain) -> Result<bool, JournalError> {
     let sealed = disk::read(seal)?.unwrap_or_default();
     let knows = String::from_utf8_lossy(&sealed).lines().any(|line| line == chain.0);

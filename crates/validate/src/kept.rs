@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use assay_checks::check::CheckKind;
 
-use crate::issue::{Issue, IssueSeverity, Remedy};
+use crate::issue::{Issue, Remedy};
 use crate::seen::kind_of_check;
 
 /// The most weakened tests that are issues of their own.
 const MAX_WEAKENED: usize = 50;
 
-/// What the checks said with kept tests in place.
+/// The results of the checks with kept tests in place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptRun {
     /// The version of the tests, such as `main` or `the first round`.
@@ -46,15 +46,15 @@ pub struct WeakenedTest {
     /// The file of the test, where a runner names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// What the check that the test is part of is for.
+    /// The kind of the check that the test is part of.
     pub kind: CheckKind,
-    /// What became of the test.
+    /// The fate of the test.
     pub now: TestFate,
-    /// What the kept version of the test says; `None` if it passes.
+    /// The message of the kept version of the test; `None` if it passes.
     pub fails: Option<String>,
 }
 
-/// What a change made of a test.
+/// The fate of a test in a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestFate {
@@ -102,20 +102,12 @@ impl WeakenedTest {
 
     /// Returns the issue, which a fix of the code, the earlier test or a person's decision removes.
     fn issue(&self, version: &str) -> Issue {
-        Issue {
-            title: format!("Weakened test: {}", self.test),
-            kind: kind_of_check(self.kind),
-            severity: IssueSeverity::High,
-            file: self.file.clone(),
-            line: None,
-            description: Some(self.explanation(version)),
-            fix: Some(
-                "mend the code, or put the test back as it was; if the change is meant, a person decides it"
-                    .to_owned(),
-            ),
-            key: Some(format!("weakened:{}", self.test)),
-            remedy: Remedy::FixOrDecision,
-        }
+        let fix = "mend the code, or put the test back as it was; if the change is meant, a person decides it";
+        let issue = Issue::new(format!("Weakened test: {}", self.test), kind_of_check(self.kind))
+            .with_key(format!("weakened:{}", self.test))
+            .with_description(self.explanation(version))
+            .with_remedy(Remedy::FixOrDecision);
+        Issue { file: self.file.clone(), fix: Some(fix.to_owned()), ..issue }
     }
 }
 

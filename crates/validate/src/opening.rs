@@ -8,7 +8,7 @@ use crate::ending::Ending;
 use crate::event::{Begun, Disposition, TakenItem, TreeHash};
 use crate::export::digest;
 use crate::feedback::{self, FeedbackItem};
-use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
+use crate::issue::{Issue, IssueKind};
 use crate::paper::FIX_REQUEST;
 use crate::run::{Begin, Taken};
 use crate::spec::{self, Spec, SpecError};
@@ -108,17 +108,7 @@ fn feedback(bytes: &[u8], standing: &Standing) -> Option<Taken> {
 fn item(item: FeedbackItem) -> TakenItem {
     let FeedbackItem { text, about, is_ticked, .. } = item;
     TakenItem {
-        issue: Issue {
-            title: text,
-            kind: IssueKind::AcceptanceCriteria,
-            severity: IssueSeverity::High,
-            file: None,
-            line: None,
-            description: about,
-            fix: None,
-            key: None,
-            remedy: Remedy::Fix,
-        },
+        issue: Issue { description: about, ..Issue::new(text, IssueKind::AcceptanceCriteria) },
         disposition: match is_ticked {
             true => Disposition::TickedOff,
             false => Disposition::HandedToTheFixer,

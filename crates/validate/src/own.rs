@@ -1,4 +1,4 @@
-//! What the loop itself writes, and what else is no part of a tree that is approved.
+//! The files that the loop itself writes, and others that are no part of a tree that is approved.
 
 use std::path::Path;
 
@@ -26,20 +26,20 @@ pub fn tree_hash_without(root: &Path, outputs: &[String]) -> Result<TreeHash, Gi
     fingerprint(root, &is_left_out, &|path, file| instead(path, file).flatten()).map(TreeHash)
 }
 
-/// Says whether a path from the root is a loop's own, or no part of an implementation.
+/// Returns true if a path from the root is a loop's own, or no part of an implementation.
 pub(crate) fn is_own(path: &str) -> bool {
     let first = path.split('/').next().unwrap_or_default();
     ASIDE.contains(&first) || in_spec(path).is_some_and(is_own_name)
 }
 
-/// Says whether a path from the root is a paper of a loop, or says what has to hold: what an
+/// Returns true if a path from the root is a paper of a loop, or says what has to hold: what an
 /// implementation is held against, and no part of it.
 pub(crate) fn is_paper(path: &str) -> bool {
     let says = |name: &str| is_own_name(name) || name == plan::NAME || name == spec::NAME;
     in_spec(path).is_some_and(says)
 }
 
-/// Gives the name of a file in a spec's folder.
+/// Returns the name of a file in a spec's folder.
 fn in_spec(path: &str) -> Option<&str> {
     let inside = HOMES.iter().find_map(|home| path.strip_prefix(home)?.strip_prefix('/'))?;
     let (_, name) = inside.split_once('/')?;
@@ -62,7 +62,7 @@ fn is_plan(path: &str) -> bool {
     in_spec(path) == Some(plan::NAME)
 }
 
-/// Gives a plan's text without the keys that the loop exports; nothing where it cannot be read.
+/// Returns a plan's text without the keys that the loop exports; `None` where it cannot be read.
 fn plan_without_keys(file: &Path) -> Option<String> {
     let plan = ImplementationPlan::read(file).ok()?;
     let mut whole = plan.whole().clone();

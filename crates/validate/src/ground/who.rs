@@ -23,12 +23,12 @@ pub trait Reviews {
     ) -> Result<Reviewed, Breakdown>;
 }
 
-/// What a review says.
+/// The result of a review.
 #[derive(Debug)]
 pub struct Reviewed {
-    /// What keeps the change from being ready.
+    /// The issues that keep the change from being ready.
     pub issues: Vec<Issue>,
-    /// What was found besides, which blocks nothing.
+    /// Other findings, which block nothing.
     pub remarks: Vec<Issue>,
     /// Whether each criterion is met.
     pub criteria: Vec<CriterionLine>,
@@ -40,16 +40,16 @@ pub trait Fixes {
     fn fix(&self, errand: &Errand<'_>) -> Result<String, Breakdown>;
 }
 
-/// What a fixer is to do.
+/// The task of a fixer.
 #[derive(Debug, Clone, Copy)]
 pub struct Errand<'a> {
     /// The folder that it works in.
     pub folder: &'a Path,
     /// The commit on top of which the implementation was made.
     pub base: Option<&'a str>,
-    /// What is wrong, for whoever reads.
+    /// The issues in words.
     pub request: &'a str,
-    /// What is wrong.
+    /// The issues.
     pub issues: &'a [Issue],
 }
 
@@ -69,7 +69,7 @@ pub trait Hears {
     fn fixing(&self, issues: usize);
     /// The fixer is done, and says this.
     fn said(&self, said: &str);
-    /// What the fixer did is in the tree, or it did nothing; what it must not touch was left out.
+    /// The work of the fixer is in the tree, if there is any, without the files that a fixer must not touch.
     fn fixed(&self, files: &[String], left_out: &[String]);
     /// A round broke down.
     fn broke_down(&self, _why: &str) {}

@@ -32,17 +32,8 @@ pub fn of_checks(checks: &[CheckOutcome], before: &[Round], minimum: Option<f64>
 
 fn of_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
     let whole = |title: String, why: &str| {
-        vec![Issue {
-            title,
-            kind: kind_of(check.kind),
-            severity: IssueSeverity::High,
-            file: None,
-            line: None,
-            description: Some(why.to_owned()),
-            fix: None,
-            key: Some(format!("check:{}", check.name)),
-            remedy: Remedy::Fix,
-        }]
+        let key = format!("check:{}", check.name);
+        vec![Issue::new(title, kind_of(check.kind)).with_key(key).with_description(why)]
     };
     match &check.state {
         State::Passed => Vec::new(),
@@ -77,15 +68,10 @@ fn of_test(check: &CheckOutcome, test: &TestResult) -> Issue {
     };
     let message: String = message.chars().take(MAX_MESSAGE).collect();
     Issue {
-        title: format!("Test fails: {}", test.name),
-        kind: kind_of(check.kind),
-        severity: IssueSeverity::High,
         file: test.file.clone(),
-        line: None,
         description: Some(message).filter(|message| !message.is_empty()),
-        fix: None,
-        key: Some(format!("test:{}", test.name)),
-        remedy: Remedy::Fix,
+        ..Issue::new(format!("Test fails: {}", test.name), kind_of(check.kind))
+            .with_key(format!("test:{}", test.name))
     }
 }
 
@@ -183,17 +169,10 @@ fn is_replaced(earlier: &CheckOutcome, checks: &[CheckOutcome]) -> bool {
 fn is_gone(check: &CheckOutcome, title: String, key: String) -> Issue {
     let why = "it was there in an earlier round, and is no more; a test that is deleted or skipped \
                proves nothing";
-    Issue {
-        title,
-        kind: kind_of(check.kind),
-        severity: IssueSeverity::High,
-        file: None,
-        line: None,
-        description: Some(why.to_owned()),
-        fix: None,
-        key: Some(key),
-        remedy: Remedy::FixOrDecision,
-    }
+    Issue::new(title, kind_of(check.kind))
+        .with_key(key)
+        .with_description(why)
+        .with_remedy(Remedy::FixOrDecision)
 }
 
 /// Counts how often each name is there.
@@ -227,16 +206,14 @@ fn gaps(checks: &[CheckOutcome], minimum: f64) -> Vec<Issue> {
     // A report that knows nothing of what was changed measures something else.
     let knows = measured().any(|it| !it.files.is_empty());
     let unmeasured = measured().flat_map(|it| &it.unmeasured).find(|path| !is_test(path));
-    issues.extend(unmeasured.filter(|_| !knows).map(|path| Issue {
-        title: "The coverage reports leave out all that was changed".to_owned(),
-        kind: IssueKind::Coverage,
-        severity: IssueSeverity::Medium,
-        file: Some(path.clone()),
-        line: None,
-        description: Some(format!("nobody measures how much of `{path}` is tested")),
-        fix: None,
-        key: Some("coverage:unmeasured".to_owned()),
-        remedy: Remedy::Fix,
+    issues.extend(unmeasured.filter(|_| !knows).map(|path| {
+        Issue {
+            severity: IssueSeverity::Medium,
+            file: Some(path.clone()),
+            ..Issue::new("The coverage reports leave out all that was changed", IssueKind::Coverage)
+                .with_key("coverage:unmeasured")
+                .with_description(format!("no report measures how much of `{path}` is tested"))
+        }
     }));
     issues
 }
@@ -265,15 +242,12 @@ fn of_gap(gap: &Gap<'_>) -> Issue {
     let (Gap::Total { minimum, .. } | Gap::Changed { minimum, .. } | Gap::File { minimum, .. }) =
         gap;
     Issue {
-        title: format!("Test coverage {of} is below {minimum}%"),
-        kind: IssueKind::Coverage,
         severity: IssueSeverity::Medium,
         file,
         line,
-        description: Some(gap.to_string()),
-        fix: None,
-        key: Some(format!("coverage:{key}")),
-        remedy: Remedy::Fix,
+        ..Issue::new(format!("Test coverage {of} is below {minimum}%"), IssueKind::Coverage)
+            .with_key(format!("coverage:{key}"))
+            .with_description(gap.to_string())
     }
 }
 
