@@ -89,6 +89,9 @@ impl Ending {
                 let count = issues.iter().map(|(_, count)| *count).max().unwrap_or(0);
                 format!("{} came back in {count} rounds", named(issues))
             }
+            Ending::Errors { errors: 1, last } => {
+                format!("the round broke down because {last}")
+            }
             Ending::Errors { errors, last } => {
                 format!("{errors} rounds broke down, the last one because {last}")
             }

@@ -11,6 +11,7 @@ use crate::issue::Issue;
 use crate::kept::KeptRun;
 use crate::paper::CriterionLine;
 use crate::plan::TestsPassed;
+use crate::surroundings::Surroundings;
 
 /// The digest of a tree, without what the loop itself writes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -51,6 +52,11 @@ pub enum Event {
     TestsKept {
         /// The tree of them, as git keeps it.
         tree: String,
+    },
+    /// What lies around the tree of a round is not as the rounds before had it.
+    SurroundingsRecorded {
+        /// The surroundings of the round.
+        surroundings: Box<Surroundings>,
     },
     /// The checks were run with kept tests in place.
     KeptChecked {

@@ -29,4 +29,5 @@ pub mod seen;
 pub mod spec;
 pub mod standing;
 pub mod state;
+pub mod surroundings;
 pub mod tryout;

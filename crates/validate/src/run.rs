@@ -16,16 +16,17 @@ use crate::kept::KeptRun;
 use crate::next::Step;
 use crate::standing::{OpenRound, Standing};
 use crate::state::{Refused, State};
+use crate::surroundings::Surroundings;
 
-/// What looks at a tree, and what changes it.
+/// The access of a loop to a tree: looking at it and changing it.
 ///
 /// Nothing here decides: it says what was seen. What whoever fixes says about its own work is kept
 /// and counts for nothing.
 pub trait Site {
-    /// Gives the time, in UTC.
+    /// Returns the time, in UTC.
     fn now(&self) -> String;
 
-    /// Gives the commit on top of which the implementation was made, where there is one.
+    /// Returns the commit on top of which the implementation was made, where there is one.
     fn base(&self) -> Option<String>;
 
     /// Returns what the tree is held against, by spec and plan.
@@ -49,6 +50,11 @@ pub trait Site {
         Ok(None)
     }
 
+    /// Returns what lies around the tree and decides about it without being part of it.
+    fn surroundings(&self) -> Result<Surroundings, Breakdown> {
+        Ok(Surroundings::default())
+    }
+
     /// Runs the checks once more with each version of the tests that the work under test did not write,
     /// where that work touched tests; given what the checks said of the tree itself.
     fn check_kept(&self, _standing: &Standing) -> Result<Vec<KeptRun>, Breakdown> {
@@ -70,50 +76,53 @@ pub trait Site {
     /// Hears why a round broke down.
     fn failed(&self, _why: &str) {}
 
-    /// Gives the digests of the papers as they are to be written.
+    /// Returns the digests of the papers as they are to be written.
     fn papers(&self, standing: &Standing, ending: Option<&Ending>) -> Left;
 
     /// Tells everybody else where the loop stands; how it ended, once it did.
     fn export(&self, standing: &Standing, ending: Option<&Ending>) -> Result<(), Breakdown>;
 }
 
-/// What a fixer did.
+/// The work of a fixer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixMade {
-    /// The difference that it makes.
+    /// The difference that the work makes.
     pub patch: Patch,
-    /// What it says about it.
+    /// The words of the fixer about the work.
     pub said: String,
 }
 
-/// What came of putting a fix in.
+/// The result of putting a fix in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
-    /// It is in.
+    /// The fix is in.
     Done,
-    /// Somebody else changed the tree meanwhile, so it is not.
+    /// Another process changed the tree meanwhile, so the fix is not in.
     TreeMoved,
 }
 
-/// Why something did not come to its end.
+/// The reason why a step did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Breakdown {
-    /// It may go better another time, and counts as an error of the round.
+    /// The step may go better another time, and counts as an error of the round.
     #[error("{0}")]
     Round(String),
+    /// The checks write files into the tree that git does not ignore. Another round would end alike.
+    #[error("{0}")]
+    Output(String),
     /// The checks only wrote files that every build generates, so the round begins again with them.
     #[error("{0}")]
     Generated(String),
     /// As much was spent as may be.
     #[error("{0}")]
     Budget(String),
-    /// It cannot go on at all.
+    /// The loop cannot go on at all.
     #[error("{0}")]
     Fatal(String),
-    /// What happened cannot be written down.
+    /// The event cannot be written down.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// What happened cannot have happened.
+    /// The event is impossible in this state.
     #[error(transparent)]
     Refused(#[from] Refused),
 }
@@ -121,16 +130,16 @@ pub enum Breakdown {
 /// How a new epoch begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Begin {
-    /// Why.
+    /// The reason.
     pub why: Begun,
-    /// What a person wrote down, where they did.
+    /// The feedback of a person; `None` where there is none.
     pub taken: Option<Taken>,
 }
 
-/// What a person wrote down.
+/// The feedback of a person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Taken {
-    /// What they want.
+    /// The items of the feedback.
     pub items: Vec<TakenItem>,
     /// The digest of the file.
     pub digest: String,
@@ -203,6 +212,12 @@ impl<S: Site> Loop<'_, S> {
                     self.site.failed(&why);
                     self.note(Event::Failed { why })?;
                 }
+                Err(Breakdown::Output(why)) => {
+                    self.site.failed(&why);
+                    self.note(Event::Failed { why: why.clone() })?;
+                    let errors = self.standing.errors;
+                    return self.end(Ending::Errors { errors, last: why });
+                }
                 Err(
                     error @ (Breakdown::Fatal(_) | Breakdown::Journal(_) | Breakdown::Refused(_)),
                 ) => return Err(error),
@@ -230,9 +245,13 @@ impl<S: Site> Loop<'_, S> {
         {
             self.note(Event::TestsKept { tree })?;
         }
+        let surroundings = site.surroundings()?;
+        if surroundings != self.standing.surroundings {
+            self.note(Event::SurroundingsRecorded { surroundings: Box::new(surroundings) })?;
+        }
         let tree = match self.check() {
             Err(Breakdown::Generated(_)) => {
-                // It is the same round, on the tree that a build leaves behind.
+                // The same round goes on, with the tree that a build leaves behind.
                 let tree = self.site.tree()?;
                 let round = self.standing.round;
                 self.note(Event::ReviewBegun { round, tree: tree.clone() })?;
@@ -248,7 +267,7 @@ impl<S: Site> Loop<'_, S> {
             }
         }
         let seen = site.review(&self.standing)?;
-        // What was seen is of that tree alone.
+        // The result is of that tree alone.
         if site.tree()? != tree {
             return Err(Breakdown::Round("the tree changed while it was reviewed".to_owned()));
         }
@@ -271,7 +290,7 @@ impl<S: Site> Loop<'_, S> {
             // Somebody worked on it since, so nobody knows what is wrong with it.
             return self.review();
         }
-        // It is written down before the request is, so that nobody takes that for a person's.
+        // The journal comes before the request, so that no run takes the request for a person's.
         let request = self.site.papers(&self.standing, None).request.unwrap_or_default();
         self.note(Event::FixBegun { tree, request })?;
         self.site.export(&self.standing, None)?;

@@ -17,6 +17,7 @@ use crate::journal::Entry;
 use crate::kept::KeptRun;
 use crate::plan::SignoffStatus;
 use crate::state::{Refused, State};
+use crate::surroundings::Surroundings;
 
 /// Where a loop stands.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -69,6 +70,10 @@ pub struct Standing {
     pub has_begun: bool,
     /// The tests of the first tree that was judged, as git keeps them.
     pub kept_tests: Option<String>,
+    /// The surroundings of the first tree that was judged.
+    pub first_surroundings: Option<Surroundings>,
+    /// The surroundings of the last tree that was judged.
+    pub surroundings: Surroundings,
 }
 
 /// A round that was begun and came to nothing yet.
@@ -84,6 +89,8 @@ pub struct OpenRound {
     pub checks: Vec<CheckOutcome>,
     /// What the checks said with kept tests in place.
     pub kept: Vec<KeptRun>,
+    /// What lay around the tree when the round began.
+    pub surroundings: Surroundings,
 }
 
 /// A fix on its way.
@@ -123,6 +130,8 @@ pub struct Round {
     pub checks: Vec<CheckOutcome>,
     /// What they said with kept tests in place.
     pub kept: Vec<KeptRun>,
+    /// What lay around the tree when the round began.
+    pub surroundings: Surroundings,
     /// What came of it.
     pub came_to: CameTo,
     /// What the fixer did about it.
@@ -197,7 +206,8 @@ impl Standing {
                 };
                 let (number, begun, tree) = (*round, at.to_owned(), tree.clone());
                 let (checks, kept) = (Vec::new(), Vec::new());
-                self.open = Some(OpenRound { number, begun, tree, checks, kept });
+                let surroundings = self.surroundings.clone();
+                self.open = Some(OpenRound { number, begun, tree, checks, kept, surroundings });
                 self.state.become_(State::InReview)
             }
             Event::Checked { outcome } => {
@@ -206,6 +216,12 @@ impl Standing {
             }
             Event::TestsKept { tree } => {
                 self.kept_tests = Some(tree.clone());
+                Ok(())
+            }
+            Event::SurroundingsRecorded { surroundings } => {
+                self.surroundings.clone_from(surroundings);
+                self.first_surroundings.get_or_insert_with(|| (**surroundings).clone());
+                self.open.iter_mut().for_each(|open| open.surroundings.clone_from(surroundings));
                 Ok(())
             }
             Event::KeptChecked { runs } => {
@@ -255,6 +271,7 @@ impl Standing {
             self.decisions.clear();
             // Nor is there what git keeps on the other machine.
             self.kept_tests = None;
+            (self.first_surroundings, self.surroundings) = (None, Surroundings::default());
         }
         self.has_begun = true;
         self.base = base.map(str::to_owned);
@@ -306,9 +323,19 @@ impl Standing {
     }
 
     fn close(&mut self, open: OpenRound, at: &str, came_to: CameTo) {
-        let OpenRound { number, begun, tree, checks, kept } = open;
-        let at = at.to_owned();
-        self.history.push(Round { number, begun, at, tree, checks, kept, came_to, fix: None });
+        let OpenRound { number, begun, tree, checks, kept, surroundings } = open;
+        let (at, fix) = (at.to_owned(), None);
+        self.history.push(Round {
+            number,
+            begun,
+            at,
+            tree,
+            checks,
+            kept,
+            surroundings,
+            came_to,
+            fix,
+        });
     }
 
     fn fixed(&mut self, at: &str, tree: &TreeHash) -> Result<(), Refused> {
@@ -400,6 +427,15 @@ impl Standing {
             (Some(_), Some(last)) => &self.history[last..],
             (Some(_) | None, _) => self.epoch(),
         }
+    }
+
+    /// Returns true if a round approved its tree, decisions included.
+    pub(crate) fn is_approving(&self, round: &Round) -> bool {
+        let seen = round.seen().map(|seen| (seen, self.with_decisions(seen, &round.tree)));
+        seen.is_some_and(|(seen, decided)| {
+            let is_vouched = !seen.needs_sign_off || self.is_vouched(&round.tree);
+            decided.issues.is_empty() && is_vouched
+        })
     }
 
     fn epoch_mut(&mut self) -> &mut [Round] {

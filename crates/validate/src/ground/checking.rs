@@ -1,4 +1,4 @@
-//! What is required of a tree, and running it.
+//! The checks that are required of a tree, and running them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,6 +8,7 @@ use assay_change::{Change, Scope, Selection, StoredFiles};
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::LineRanges;
 use assay_checks::discovery::{Discovery, Folder, discover, is_lock_file};
+use assay_checks::loaded::is_output_folder;
 use assay_checks::required::{Required, Risk, required};
 use assay_checks::results::Outcome;
 use assay_checks::run::Runner;
@@ -47,7 +48,7 @@ impl Ground<'_> {
         let runner = self.runner(&change)?;
         let stored = StoredFiles::open(&self.root);
         let stored = stored.map_err(|error| Breakdown::Round(chain(&error)))?;
-        let guard = GitGuard::of(&stored)?;
+        let guard = GitGuard::of(&self.root, &stored)?;
         for required in &all {
             let Some(name) = name_of(required) else { continue };
             if round.checks.iter().any(|done| done.name == name) {
@@ -72,8 +73,8 @@ impl Ground<'_> {
         }
     }
 
-    /// Says so where the spec or its plan is not what it was when the loop took it up: nobody would
-    /// have held the tree against what they say now.
+    /// Fails if the spec or its plan is not as the loop took it up: the tree was not held against what
+    /// they say now.
     pub(super) fn hold_terms(&self) -> Result<(), Breakdown> {
         let read = || -> Option<(Spec, Option<Risk>)> {
             let plan = spec::file(&self.root, &self.spec.folder, plan::NAME).ok()?;
@@ -89,7 +90,7 @@ impl Ground<'_> {
         }
     }
 
-    /// Says whether a person has to vouch for the tree.
+    /// Returns true if a person has to vouch for the tree.
     pub(super) fn needs_sign_off(&self) -> bool {
         self.required().0.iter().any(|it| matches!(it, Required::ByHand { .. }))
     }
@@ -99,7 +100,7 @@ impl Ground<'_> {
         self.required().1
     }
 
-    /// Gives what is required of the tree as it is, and whether it has no tests at all.
+    /// Returns the requirements on the tree as it is, and whether the tree has no tests at all.
     pub(super) fn required(&self) -> (Vec<Required>, bool) {
         let mut found = discover(&Folder::new(&self.root));
         found.frameworks.extend(self.frameworks.iter().cloned());
@@ -110,7 +111,7 @@ impl Ground<'_> {
         let mut all = required(risk, &verification, &found);
         all.retain(|it| match it {
             Required::Unavailable { kind, .. } => {
-                // Whoever inspects stands in for tests that nobody wrote, unless the plan wants
+                // Inspection stands in for tests that do not exist, unless the plan wants
                 // them. Where nobody says how much depends on it, unit tests alone will do.
                 let may_lack =
                     is_untested || (self.risk.is_none() && *kind == CheckKind::Integration);
@@ -127,7 +128,7 @@ impl Ground<'_> {
         found.is_without_tests() && groups.iter().all(|group| group.commands.is_empty())
     }
 
-    /// Says whether the plan wants a kind of test, whatever the project has.
+    /// Returns true if the plan wants a kind of test, whatever the project has.
     fn is_wanted(&self, kind: CheckKind) -> bool {
         let said = &self.spec.verification;
         match kind {
@@ -192,7 +193,7 @@ impl Ground<'_> {
         Ok(self.runner.clone().change(files, changed))
     }
 
-    /// Gives the files of the change as they are, as far as somebody may approve them.
+    /// Returns the files of the change that an approval covers, as they are.
     fn stamps(&self, change: Option<&Change>) -> BTreeMap<String, Option<Stamp>> {
         let paths = change.into_iter().flat_map(|change| &change.files);
         let paths =
@@ -200,26 +201,65 @@ impl Ground<'_> {
         paths.map(|path| (path.clone(), stamp(&self.root.join(path)))).collect()
     }
 
-    /// Says which files checks left behind, or somebody wrote meanwhile: what they saw is of a tree
-    /// that is no more.
+    /// Returns the error of a round whose tree changed while the checks ran, with the files that were
+    /// written: what the checks saw is of a tree that is no more.
     fn left_by_checks(&self, before: &BTreeMap<String, Option<Stamp>>) -> Breakdown {
         let after = self.stamps(self.change().ok().as_ref());
         let changed = after.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
         let changed: Vec<&String> = changed.map(|(path, _)| path).collect();
+        let named: Vec<String> =
+            changed.iter().map(|path| format!("`{path}`")).take(NAMED).collect();
+        let more = match changed.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named = match named.is_empty() {
+            true => String::new(),
+            false => format!(": {}{more}", named.join(", ")),
+        };
+        let why = format!("the tree changed while the checks ran{named}");
         // A file that a build generates anew is part of the tree from now on.
         let is_generated = |path: &&String| !before.contains_key(*path) && is_lock_file(path);
-        let is_all_generated = !changed.is_empty() && changed.iter().all(is_generated);
-        let changed: Vec<String> =
-            changed.iter().map(|path| format!("`{path}`")).take(NAMED).collect();
-        let named = match changed.is_empty() {
-            true => String::new(),
-            false => format!(": {}", changed.join(", ")),
-        };
-        let why = format!(
-            "the tree changed while the checks ran{named}; what tests write has to be committed, or ignored by git"
-        );
-        if is_all_generated { Breakdown::Generated(why) } else { Breakdown::Round(why) }
+        if !changed.is_empty() && changed.iter().all(is_generated) {
+            return Breakdown::Generated(why);
+        }
+        let tracked = StoredFiles::open(&self.root).and_then(|stored| stored.tracked());
+        let lines = tracked.map_or_else(|_| Vec::new(), |tracked| ignore_lines(&changed, &tracked));
+        if lines.is_empty() {
+            let advice = "what tests write has to be committed, or ignored by git";
+            return Breakdown::Round(format!("{why}; {advice}"));
+        }
+        let lines: Vec<String> = lines.iter().map(|line| format!("`{line}`")).collect();
+        Breakdown::Output(format!(
+            "{why}; git does not ignore what the checks write: commit {} to `.gitignore`, and resume \
+             the loop",
+            lines.join(", ")
+        ))
     }
+}
+
+/// Returns the lines of a `.gitignore` that cover those of some files that git does not track, each
+/// once: the outermost folder without a tracked file, or else the file.
+fn ignore_lines(paths: &[&String], tracked: &BTreeSet<String>) -> Vec<String> {
+    let holds_tracked = |folder: &str| {
+        let start = format!("{folder}/");
+        tracked.range(start.clone()..).next().is_some_and(|path| path.starts_with(&start))
+    };
+    let untracked = paths.iter().filter(|path| !tracked.contains(**path) && !is_lock_file(path));
+    let lines: BTreeSet<String> = untracked
+        .map(|path| {
+            let ends = path.match_indices('/').map(|(at, _)| &path[..at]);
+            let folder = ends.into_iter().find(|folder| !holds_tracked(folder));
+            match folder {
+                Some(folder) => {
+                    let name = folder.rsplit('/').next().unwrap_or(folder);
+                    if is_output_folder(name) { format!("{name}/") } else { format!("/{folder}/") }
+                }
+                None => format!("/{path}"),
+            }
+        })
+        .collect();
+    lines.into_iter().collect()
 }
 
 /// Names what comes of what is required; nothing comes of what is for a person.

@@ -1,21 +1,25 @@
 //! Git's own folder, which checks and fixers must not change: [`GitGuard`].
 //!
-//! A kernel cannot forbid writing to a folder inside of one that can be written to. So what git reads to
-//! find programs to run and files to leave out is compared before and after, and put back.
+//! A kernel cannot forbid writing to a folder inside of one that can be written to. So the files that git
+//! reads to find programs to run and files to leave out, and the refs that decide about the base, are
+//! compared before and after, and put back.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use assay_change::StoredFiles;
+use assay_change::{BaseRefs, StoredFiles};
 use assay_checks::check::{CheckOutcome, State};
 use assay_findings::write::plain::chain;
 
 use crate::run::Breakdown;
 
 /// Files and folders of git's own folder that decide what git runs and sees.
-const GUARDED: [&str; 6] = ["config", "config.worktree", "hooks", "info", "HEAD", "commondir"];
+const GUARDED: [&str; 9] = [
+    "config", "config.worktree", "hooks", "info", "HEAD", "commondir", "shallow", "objects/info",
+    "assay-repository",
+];
 
 /// The most bytes of a file that are kept to put back.
 const MAX_FILE: u64 = 16 << 20;
@@ -23,22 +27,24 @@ const MAX_FILE: u64 = 16 << 20;
 /// A file of git's: its content and its mode.
 type GitFile = (Vec<u8>, u32);
 
-/// What git's own folder was before code of the tree ran.
+/// Git's own folder, and the refs that decide about the base, as they were before code of the tree ran.
 #[derive(Debug)]
 pub(super) struct GitGuard {
     folders: Vec<PathBuf>,
+    refs: BaseRefs,
     before: BTreeMap<PathBuf, GitFile>,
 }
 
 impl GitGuard {
     /// Takes note of git's own folder.
-    pub(super) fn of(stored: &StoredFiles) -> Result<GitGuard, Breakdown> {
+    pub(super) fn of(root: &Path, stored: &StoredFiles) -> Result<GitGuard, Breakdown> {
         let broken = |error| Breakdown::Round(chain(&error));
         let mut folders =
             vec![stored.git_folder().map_err(broken)?, stored.common_folder().map_err(broken)?];
         folders.dedup();
         let before = guarded(&folders);
-        Ok(GitGuard { folders, before })
+        let refs = BaseRefs::of(root).map_err(broken)?;
+        Ok(GitGuard { folders, refs, before })
     }
 
     /// Puts back what a check changed in git's own folder. A check that did so has failed.
@@ -80,6 +86,8 @@ impl GitGuard {
             })?;
             changed.push(format!("`{}`", self.shown(path)));
         }
+        let moved = self.refs.put_back();
+        changed.extend(moved.map_err(|error| Breakdown::Fatal(chain(&error)))?);
         Ok(changed)
     }
 

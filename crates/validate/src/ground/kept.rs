@@ -83,6 +83,7 @@ impl Ground<'_> {
             paths.contains(path) || is_in(&base) || is_in(&first)
         };
         let mut named = self.named(&is_there);
+        named.extend(self.tracked_programs().into_iter().filter(|path| is_there(path)));
         for version in [&base, &first].into_iter().flatten() {
             add_scripts(&stored, version, &mut named, &is_there)?;
         }
@@ -136,13 +137,13 @@ impl Ground<'_> {
         Ok(plain.chain(links.into_iter().map(|path| (path, None))).collect())
     }
 
-    fn is_plain_file(&self, path: &str) -> bool {
+    pub(super) fn is_plain_file(&self, path: &str) -> bool {
         !path.contains('\n')
             && fs::symlink_metadata(self.root.join(path)).is_ok_and(|about| about.is_file())
     }
 
     /// Returns the files that commands of the required checks name.
-    fn named(&self, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
+    pub(super) fn named(&self, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
         let required = self.required().0;
         named_files(required.iter().filter_map(check_of), exists)
     }
@@ -257,7 +258,7 @@ impl Ground<'_> {
         let mut files: Vec<Replacement> = touched.iter().map(|it| it.replacement.clone()).collect();
         files.extend(self.lock_files(&files));
         let runner = self.runner(&self.change()?)?;
-        let guard = GitGuard::of(stored)?;
+        let guard = GitGuard::of(&self.root, stored)?;
         let swap = Swap::put_in(&self.root, &git_folder, &files).map_err(swap_broken)?;
         let mut outcomes = Vec::new();
         // With the files as they were, other commands may be those that test.
@@ -337,7 +338,7 @@ fn is_kept(path: &str, named: &[String]) -> bool {
     part_of(path, named).is_some() && !own::is_own(path) && !own::is_paper(path)
 }
 
-fn check_of(required: &Required) -> Option<&RequiredCheck> {
+pub(super) fn check_of(required: &Required) -> Option<&RequiredCheck> {
     match required {
         Required::Run(check) => Some(check),
         Required::ByHand { .. } | Required::TryOut { .. } | Required::Unavailable { .. } => None,

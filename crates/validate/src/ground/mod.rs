@@ -1,8 +1,10 @@
-//! What a loop works on: [`Ground`], a spec and the tree that it was implemented in.
+//! The ground of a loop: [`Ground`], a spec and the tree that it was implemented in.
 
+mod base;
 mod checking;
 mod git_guard;
 mod kept;
+mod surroundings;
 mod who;
 
 use std::path::PathBuf;
@@ -32,6 +34,7 @@ use crate::run::{Breakdown, FixMade, Put, Site};
 use crate::seen;
 use crate::spec::Spec;
 use crate::standing::{OpenRound, Standing};
+use crate::surroundings::Surroundings;
 use crate::tryout::App;
 
 /// How the name of a bench's folder begins.
@@ -45,7 +48,7 @@ pub struct Ground<'a> {
     pub spec: Spec,
     /// How much depends on it; where nobody says, no more is required than there is.
     pub risk: Option<Risk>,
-    /// What the plan itself says of that.
+    /// The risk that the plan itself names.
     pub said_risk: Option<Risk>,
     /// How much has to be covered, in percent: the most that any round asked for.
     pub minimum: Option<f64>,
@@ -63,7 +66,7 @@ pub struct Ground<'a> {
     pub app: Option<App>,
     /// Where the loop keeps what is nobody else's business.
     pub state: PathBuf,
-    /// Gives the time, in UTC.
+    /// Returns the time, in UTC.
     pub clock: &'a dyn Fn() -> String,
     /// Who reviews.
     pub reviewer: &'a dyn Reviews,
@@ -95,7 +98,7 @@ impl Ground<'_> {
     }
 }
 
-/// Says whether a file decides which files git, and so everybody here, looks at.
+/// Returns true if a file decides which files git, and so the loop, looks at.
 fn decides_what_counts(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     [".gitignore", ".gitattributes", ".gitmodules"].contains(&name)
@@ -132,6 +135,10 @@ impl Site for Ground<'_> {
         self.keep_first_tests()
     }
 
+    fn surroundings(&self) -> Result<Surroundings, Breakdown> {
+        self.look_around()
+    }
+
     fn check_kept(&self, standing: &Standing) -> Result<Vec<KeptRun>, Breakdown> {
         self.run_kept(standing)
     }
@@ -144,6 +151,10 @@ impl Site for Ground<'_> {
         issues.retain(|issue| !kept_tests::explains(kept, issue));
         issues.extend(kept_tests::of_kept(kept));
         issues.extend(self.lowered.iter().cloned());
+        issues.extend(self.issues_around(standing)?);
+        if let Some(open) = &standing.open {
+            issues.extend(seen::of_same_tree(&open.tree, &open.checks, &standing.history));
+        }
         let reviewed = self.reviewer.review(standing.base.as_deref(), &self.spec, checks)?;
         issues.extend(standing.unheard());
         issues.extend(reviewed.issues);
@@ -172,7 +183,7 @@ impl Site for Ground<'_> {
         let remarks = standing.remarks();
         let request = paper::fix_request(issues, &remarks, standing.round, &self.spec);
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
-        let guard = GitGuard::of(&stored)?;
+        let guard = GitGuard::of(&self.root, &stored)?;
         let said = self.fixer.fix(&Errand {
             folder: bench.path(),
             base: standing.base.as_deref(),
@@ -198,7 +209,7 @@ impl Site for Ground<'_> {
             Err(GitError::Moved { .. }) => Ok(Put::TreeMoved),
             Err(error) => Err(Breakdown::Round(chain(&error))),
         };
-        // Whoever began to put it in may not have come to the end.
+        // A run that began to put the patch in may have been killed.
         if put(patch.take_out(&self.root, &leave_out))? == Put::TreeMoved || self.tree()? != *tree {
             return Ok(Put::TreeMoved);
         }

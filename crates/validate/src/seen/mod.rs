@@ -1,5 +1,6 @@
 //! What was seen, made into issues: what checks came to, findings of a review, and criteria of a spec.
 
+mod again;
 mod by_pages;
 mod by_tests;
 mod checks;
@@ -16,6 +17,7 @@ use assay_findings::verdict::{Reason, Rule, State};
 use assay_gates::plan::{Criterion as PlanCriterion, Milestone, Plan};
 use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, reconcile};
 
+pub(crate) use self::again::of_same_tree;
 pub(crate) use self::checks::kind_of as kind_of_check;
 pub use self::checks::{of_checks, tests_passed};
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
@@ -93,20 +95,10 @@ fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Ve
             let meant = synthesis.findings.iter().filter(is_meant);
             meant.map(|finding| of_finding(finding, own_kinds)).collect()
         }
-        Rule::UnmetRequirement | Rule::FailedCheck => vec![Issue {
-            title: reason.text.clone(),
-            kind: match reason.rule {
-                Rule::UnmetRequirement => IssueKind::AcceptanceCriteria,
-                _ => IssueKind::UnitTest,
-            },
-            severity: IssueSeverity::High,
-            file: None,
-            line: None,
-            description: None,
-            fix: None,
-            key: None,
-            remedy: Remedy::Fix,
-        }],
+        Rule::UnmetRequirement => {
+            vec![Issue::new(reason.text.clone(), IssueKind::AcceptanceCriteria)]
+        }
+        Rule::FailedCheck => vec![Issue::new(reason.text.clone(), IssueKind::UnitTest)],
         Rule::NoReport
         | Rule::NothingReviewed
         | Rule::NothingToReview
@@ -124,15 +116,12 @@ fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Ve
 
 fn of_finding(finding: &Finding, own_kinds: &[String]) -> Issue {
     Issue {
-        title: finding.title.clone(),
-        kind: kind_of(&finding.category, own_kinds),
         severity: severity_of(finding.grade.impact().level()),
         file: finding.file.as_ref().map(ToString::to_string),
         line: finding.line,
         description: Some(finding.description.clone()).filter(|text| !text.is_empty()),
         fix: finding.suggested_fix.clone(),
-        key: None,
-        remedy: Remedy::Fix,
+        ..Issue::new(finding.title.clone(), kind_of(&finding.category, own_kinds))
     }
 }
 
@@ -311,15 +300,7 @@ pub fn of_unread(unread: &[Criterion]) -> Vec<Issue> {
 }
 
 fn of_criterion(title: String, why: &str, key: &str) -> Issue {
-    Issue {
-        title,
-        kind: IssueKind::AcceptanceCriteria,
-        severity: IssueSeverity::High,
-        file: None,
-        line: None,
-        description: Some(why.to_owned()),
-        fix: None,
-        key: Some(format!("criterion:{key}")),
-        remedy: Remedy::Fix,
-    }
+    Issue::new(title, IssueKind::AcceptanceCriteria)
+        .with_key(format!("criterion:{key}"))
+        .with_description(why)
 }

@@ -47,6 +47,7 @@ fn check_of(line: &str) -> CheckOutcome {
 fn round(checks: Vec<CheckOutcome>) -> Round {
     let at = String::new;
     Round {
+        surroundings: Default::default(),
         number: 1,
         begun: at(),
         at: at(),

@@ -61,8 +61,8 @@ fn a_check_that_writes_what_is_not_ignored_is_named_with_what_to_do() {
     let log = "date +%s%N >> test.log\necho 1..2\necho ok 1 - greets\necho ok 2 - leaves\n";
     stage.repository.write("test.sh", log);
     let ran = stage.ends(3, &[]);
-    let why = "the tree changed while the checks ran: `test.log`; what tests write has to be \
-               committed, or ignored by git";
+    let why = "the tree changed while the checks ran: `test.log`; git does not ignore what the \
+               checks write: commit `/test.log` to `.gitignore`, and resume the loop";
     assert!(ran.stdout.contains(why), "{}", ran.stdout);
     stage.is_handed_over("errors", why);
     stage.repository.write(".gitignore", "test.log\n");

@@ -20,6 +20,7 @@ mod runners;
 #[cfg(unix)]
 mod seed;
 mod sign_off;
+mod surroundings;
 mod told;
 mod toolchains;
 mod tracking;

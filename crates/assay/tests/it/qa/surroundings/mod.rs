@@ -1,0 +1,84 @@
+//! What lies around a tree and could decide about it: programs, refs, ignored files, state of another
+//! repository. Each way to a false approval is refused with its reason, and honest work that looks alike
+//! is approved.
+
+mod base;
+mod ignored;
+mod output;
+mod programs;
+mod state;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::toolchains::has;
+use super::{PLAN, Stage};
+use crate::Ran;
+
+/// A module of Python with a function that works.
+const CALC: &str = "def sub(a, b):\n    return a - b\n";
+
+/// The same module with a function that does something else.
+const BROKEN: &str = "def sub(a, b):\n    return a + b\n";
+
+/// The same module with more in it.
+const MORE: &str = "def sub(a, b):\n    return a - b\n\n\ndef mul(a, b):\n    return a * b\n";
+
+/// The test of the module.
+const TEST: &str = "import unittest\n\nfrom calc import sub\n\n\nclass T(unittest.TestCase):\n    def test_sub(self):\n        self.assertEqual(sub(2, 3), -1)\n";
+
+/// The test of the module in a version that breaks with it.
+const WEAKENED: &str = "import unittest\n\nfrom calc import sub\n\n\nclass T(unittest.TestCase):\n    def test_sub(self):\n        self.assertEqual(sub(2, 3), 5)\n";
+
+/// The command that runs the test.
+const UNITTEST: &str = "python3 -m unittest discover";
+
+/// Sets up a project on the main branch, with a spec that a command and a criterion decide, and a
+/// branch that is checked out.
+fn project(main: &[(&str, &str)], command: &str, criterion: &str) -> Stage {
+    let stage = Stage::bare();
+    stage.configure("true\n", "");
+    let repository = &stage.repository;
+    main.iter().for_each(|(path, text)| repository.write(path, text));
+    let spec = format!(
+        "# Work\n\n## Acceptance Criteria\n\n- [ ] {criterion}\n\n## Verification\n\n**Unit Tests:**\n- `{command}` - All pass\n"
+    );
+    repository.write("specs/001-work/spec.md", spec);
+    repository.write("specs/001-work/implementation_plan.json", PLAN);
+    repository.commit("main");
+    repository.git(&["switch", "--quiet", "--create", "work"]);
+    stage
+}
+
+/// Sets up the project of Python.
+fn python(more: &[(&str, &str)]) -> Stage {
+    let main = [("calc.py", CALC), ("tests/__init__.py", ""), ("tests/test_calc.py", TEST)];
+    project(&[&main, more].concat(), UNITTEST, "Subtracting works: `test_sub` passes")
+}
+
+/// Writes a program.
+fn program(stage: &Stage, path: &str, text: &str) {
+    stage.repository.write(path, text);
+    let path = stage.repository.file(path);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Asserts that a run approves nothing, and that an issue says why.
+fn is_refused(stage: &Stage, args: &[&str], rounds: &str, title: &str, reason: &str) -> Ran {
+    let ran = stage.qa_with(args, &[("MAX_QA_ITERATIONS", rounds)]);
+    let issues = stage.issues();
+    assert_eq!(ran.code, 4, "{title}: {}{}\n{issues:#?}", ran.stdout, ran.stderr);
+    assert!(!ran.stdout.contains("APPROVED"), "{title}: {}", ran.stdout);
+    let is_named = issues.iter().any(|(_, it)| it.starts_with(title));
+    assert!(is_named, "{title}: {issues:#?}\n{}", ran.stdout);
+    let report = stage.paper("qa_report.md").replace('\\', "");
+    assert!(report.contains(reason), "{title}: {reason}\n{report}");
+    ran
+}
+
+/// Asserts that a run approves the tree.
+fn is_approved(stage: &Stage, args: &[&str]) {
+    let ran = stage.qa_with(args, &[("MAX_QA_ITERATIONS", "2")]);
+    assert_eq!(ran.code, 0, "{}{}\n{:#?}", ran.stdout, ran.stderr, stage.issues());
+    stage.is_approved();
+}

@@ -1,0 +1,190 @@
+//! Programs that run the checks.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use super::{BROKEN, CALC, MORE, has, is_approved, is_refused, program, project, python};
+
+/// A runner that wants a word in a file, and speaks TAP.
+const CHECKER: &str = "#!/bin/sh\nif grep -q goodbye greeting.txt; then echo 'ok 1 - leaves'; else echo 'not ok 1 - leaves'; fi\necho 1..1\ngrep -q goodbye greeting.txt\n";
+
+/// A runner that always says the same.
+const FORGED: &str = "#!/bin/sh\necho 'ok 1 - leaves'\necho 1..1\n";
+
+const CRITERION: &str = "`leaves` passes";
+
+const FOLDERS: [&str; 4] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin"];
+
+#[test]
+fn a_toolchain_in_the_tree_forges_nothing() {
+    if !has("make", &["--version"]) {
+        return;
+    }
+    for folder in FOLDERS {
+        for (name, command) in
+            [("make", "make test"), ("sh", "sh check.sh"), ("env", "env sh check.sh")]
+        {
+            let main = [
+                ("Makefile", "test:\n\tsh check.sh\n"),
+                ("check.sh", CHECKER),
+                ("greeting.txt", "goodbye\n"),
+            ];
+            let stage = project(&main, command, CRITERION);
+            stage.repository.write("greeting.txt", "hello\n");
+            program(&stage, &format!("{folder}/{name}"), FORGED);
+            stage.repository.commit("work");
+            let reason = format!("`{folder}/{name}` was not used");
+            is_refused(&stage, &[], "1", "Test fails: leaves", &reason);
+        }
+    }
+}
+
+#[test]
+fn an_interpreter_of_the_tree_forges_nothing() {
+    let forged = "#!/bin/sh\necho 'test_sub (tests.test_calc.T.test_sub) ... ok' >&2\necho >&2\necho 'Ran 1 test in 0.1s' >&2\necho >&2\necho OK >&2\n";
+    let stage = python(&[(".gitignore", ".venv/\n__pycache__/\n")]);
+    stage.repository.write("calc.py", BROKEN);
+    stage.repository.commit("work");
+    program(&stage, ".venv/bin/python3", forged);
+    stage.repository.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    is_refused(
+        &stage,
+        &[],
+        "1",
+        "Test fails: ",
+        "`.venv/bin/python3` was not used: it is no virtual environment",
+    );
+}
+
+#[test]
+fn node_and_cargo_of_the_tree_forge_nothing() {
+    let tap = "#!/bin/sh\necho 'TAP version 13'\necho 'ok 1 - test_sub'\necho '1..1'\necho '# tests 1'\necho '# pass 1'\necho '# fail 0'\n";
+    let main = [
+        ("calc.js", "exports.sub = (a, b) => a - b;\n"),
+        (
+            "test/calc.test.js",
+            "const test = require('node:test');\nconst assert = require('node:assert');\nconst { sub } = require('../calc.js');\n\ntest('test_sub', () => assert.strictEqual(sub(2, 3), -1));\n",
+        ),
+        (
+            "package.json",
+            r#"{"name": "calc", "version": "1.0.0", "scripts": {"test": "node --test"}}"#,
+        ),
+    ];
+    if has("node", &["--version"]) {
+        for command in ["node --test", "npm test"] {
+            let stage = project(&main, command, "`test_sub` passes");
+            stage.repository.write("calc.js", "exports.sub = (a, b) => a + b;\n");
+            program(&stage, "node_modules/.bin/node", tap);
+            stage.repository.commit("work");
+            is_refused(
+                &stage,
+                &[],
+                "1",
+                "Program of the tree stands in for a toolchain: node_modules/.bin/node",
+                "find `node_modules/.bin/node` in the place of `node`",
+            );
+        }
+    }
+    if has("cargo", &["--version"]) {
+        let test = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn test_sub() {\n        assert_eq!(super::sub(2, 3), -1);\n    }\n}\n";
+        let body = |sign: &str| {
+            format!("pub fn sub(a: i32, b: i32) -> i32 {{\n    a {sign} b\n}}\n\n{test}")
+        };
+        let main = [
+            ("Cargo.toml", "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+            ("Cargo.lock", "version = 4\n\n[[package]]\nname = \"calc\"\nversion = \"0.1.0\"\n"),
+            ("src/lib.rs", &body("-")),
+            (".gitignore", "target/\n"),
+        ];
+        let stage = project(&main, "cargo test --offline", "`test_sub` passes");
+        stage.repository.write("src/lib.rs", body("+"));
+        let forged = "#!/bin/sh\necho\necho 'running 1 test'\necho 'test tests::test_sub ... ok'\necho\necho 'test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s'\n";
+        program(&stage, ".venv/bin/cargo", forged);
+        stage.repository.commit("work");
+        is_refused(&stage, &[], "1", "Test fails: ", "`.venv/bin/cargo` was not used");
+    }
+}
+
+#[test]
+fn a_program_that_the_branch_changes_is_kept() {
+    let stage = project(&[("greeting.txt", "goodbye\n")], "our-checker", CRITERION);
+    stage.repository.git(&["switch", "--quiet", "main"]);
+    program(&stage, "vendor/bin/our-checker", CHECKER);
+    stage.repository.commit("a checker");
+    stage.repository.git(&["switch", "--quiet", "work"]);
+    stage.repository.git(&["rebase", "--quiet", "main"]);
+    stage.repository.write("greeting.txt", "hello\n");
+    program(&stage, "vendor/bin/our-checker", FORGED);
+    stage.repository.commit("work");
+    is_refused(
+        &stage,
+        &[],
+        "1",
+        "Weakened test: leaves",
+        "passes only in the version that this branch changed",
+    );
+}
+
+#[test]
+fn an_ignored_program_that_is_swapped_between_rounds_needs_a_person() {
+    let main = [("greeting.txt", "goodbye\n"), (".gitignore", "node_modules/\n")];
+    let stage = project(&main, "our-checker", CRITERION);
+    program(&stage, "node_modules/.bin/our-checker", CHECKER);
+    stage.repository.write("greeting.txt", "hello\n");
+    is_refused(&stage, &[], "1", "Test fails: leaves", "");
+    program(&stage, "node_modules/.bin/our-checker", FORGED);
+    let title = "Program was changed: node_modules/.bin/our-checker";
+    let reason = "is not the program that the first round of the loop used";
+    is_refused(&stage, &["--resume"], "1", title, reason);
+    let again = "Failed before on the same tree: leaves";
+    let decided = stage.qa(&[
+        "--sign-off",
+        "Ann",
+        "--for",
+        title,
+        "--for",
+        again,
+        "--because",
+        "the checker was upgraded by me",
+    ]);
+    assert_eq!(decided.code, 0, "{}{}", decided.stdout, decided.stderr);
+    stage.is_approved();
+}
+
+#[test]
+fn tools_that_a_project_installed_are_used() {
+    // A virtual environment.
+    let made = Command::new("python3")
+        .args(["-m", "venv", "--without-pip", "--help"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if made {
+        let test = "import sys\nimport unittest\n\nfrom calc import sub\n\n\nclass T(unittest.TestCase):\n    def test_sub(self):\n        self.assertEqual(sub(2, 3), -1)\n        self.assertTrue(sys.prefix.endswith('.venv'), sys.prefix)\n";
+        let main = [
+            ("calc.py", CALC),
+            ("tests/__init__.py", ""),
+            ("tests/test_calc.py", test),
+            (".gitignore", ".venv/\n__pycache__/\n"),
+        ];
+        let stage = project(&main, super::UNITTEST, "`test_sub` passes");
+        let folder = stage.repository.path().join(".venv");
+        let status =
+            Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&folder).status();
+        assert!(status.unwrap().success());
+        stage.repository.write("calc.py", MORE);
+        is_approved(&stage, &[]);
+    } else {
+        println!("NOT RUN: python3 makes no virtual environments");
+    }
+    // A package of JavaScript that another program of the folder is beside.
+    let main = [("greeting.txt", "hello\n"), (".gitignore", "node_modules/\n")];
+    let stage = project(&main, "our-checker", CRITERION);
+    program(&stage, "node_modules/our-checker/cli.sh", CHECKER);
+    fs::create_dir_all(stage.repository.path().join("node_modules/.bin")).unwrap();
+    let link = stage.repository.path().join("node_modules/.bin/our-checker");
+    symlink("../our-checker/cli.sh", link).unwrap();
+    program(&stage, "node_modules/.bin/grep", "#!/bin/sh\nexit 1\n");
+    stage.repository.write("greeting.txt", "hello, goodbye\n");
+    is_approved(&stage, &[]);
+}

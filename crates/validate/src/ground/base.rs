@@ -1,0 +1,138 @@
+//! The base of a loop, which must not take in the work that the loop judges.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_change::{GitError, StoredFile, StoredFiles};
+use assay_findings::write::plain::chain;
+
+use super::Ground;
+use crate::issue::Issue;
+use crate::run::Breakdown;
+use crate::standing::{Round, Standing};
+use crate::surroundings::{DELETED, Surroundings, for_person};
+
+/// The most files that an issue names.
+const MAX_NAMED: usize = 5;
+
+impl Ground<'_> {
+    /// Returns the issues of a base that is not the one that earlier rounds were held against. A main
+    /// branch that went on with others' work makes none.
+    pub(super) fn base_issues(
+        &self,
+        stored: &StoredFiles,
+        standing: &Standing,
+    ) -> Result<Vec<Issue>, Breakdown> {
+        let change = self.change()?;
+        let Some(base) = change.base_revision() else { return Ok(Vec::new()) };
+        let approved = standing.history.iter().rposition(|round| standing.is_approving(round));
+        let since = approved.map_or(0, |at| at + 1);
+        let judged: Vec<&Surroundings> =
+            standing.history[since..].iter().map(|round| &round.surroundings).collect();
+        let approved = approved.map(|at| &standing.history[at]);
+        let mut issues = Vec::new();
+        let mut seen = BTreeSet::new();
+        for earlier in judged.iter().filter_map(|it| it.base.as_deref()) {
+            if earlier == base || !seen.insert(earlier) {
+                continue;
+            }
+            if !stored.is_ancestor(earlier, base).map_err(broken)? {
+                issues.push(left(earlier, base));
+            }
+        }
+        let own = self.own_work(stored, base, &judged, approved)?;
+        issues.extend((!own.is_empty()).then(|| taken_in(base, &own)));
+        Ok(issues)
+    }
+
+    /// Returns the files and commits of judged rounds that a base contains and that the base of their
+    /// round did not. Work that was approved may be anywhere.
+    fn own_work(
+        &self,
+        stored: &StoredFiles,
+        base: &str,
+        judged: &[&Surroundings],
+        approved: Option<&Round>,
+    ) -> Result<Vec<String>, Breakdown> {
+        let moved = |it: &&&Surroundings| it.base.as_deref().is_some_and(|it| it != base);
+        let judged: Vec<&&Surroundings> = judged.iter().filter(moved).collect();
+        if judged.is_empty() {
+            return Ok(Vec::new());
+        }
+        let now = stored.of_revision(base).map_err(broken)?;
+        let mut own = BTreeSet::new();
+        for round in judged {
+            let Some(earlier) = round.base.as_deref().filter(|it| stored.has(it)) else { continue };
+            let before = stored.of_revision(earlier).map_err(broken)?;
+            let accepted = approved.map(|round| &round.surroundings);
+            for (path, object) in &round.work {
+                let is_accepted = accepted.is_some_and(|it| it.work.get(path) == Some(object));
+                let is_in = object_of(&now, path) == object && object_of(&before, path) != object;
+                if is_in && !is_accepted {
+                    own.insert(format!("`{path}`"));
+                }
+            }
+            let accepted = accepted.and_then(|it| it.head.as_deref());
+            if let Some(head) = round.head.as_deref()
+                && self.is_taken_in(stored, head, base, [Some(earlier), accepted])?
+            {
+                own.insert(format!("commit {}", short(head)));
+            }
+        }
+        Ok(own.into_iter().collect())
+    }
+
+    /// Returns true if a commit is part of a base, and of none of some other commits.
+    fn is_taken_in(
+        &self,
+        stored: &StoredFiles,
+        commit: &str,
+        base: &str,
+        others: [Option<&str>; 2],
+    ) -> Result<bool, Breakdown> {
+        if !stored.is_ancestor(commit, base).map_err(broken)? {
+            return Ok(false);
+        }
+        for other in others.into_iter().flatten() {
+            if stored.is_ancestor(commit, other).map_err(broken)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn object_of<'a>(files: &'a BTreeMap<String, StoredFile>, path: &str) -> &'a str {
+    files.get(path).map_or(DELETED, |file| file.id.as_str())
+}
+
+fn left(earlier: &str, base: &str) -> Issue {
+    let (from, to) = (short(earlier), short(base));
+    let why = format!(
+        "earlier rounds were held against {from}, and {to} does not come after it: the main branch, or \
+         `--base`, was moved; move it back, or have a person decide"
+    );
+    for_person(format!("Base was moved from {from} to {to}"), format!("base:{earlier}:{base}"), why)
+}
+
+fn taken_in(base: &str, own: &[String]) -> Issue {
+    let named: Vec<&str> = own.iter().take(MAX_NAMED).map(String::as_str).collect();
+    let more = match own.len().saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let to = short(base);
+    let why = format!(
+        "the base {to} contains work that earlier rounds judged and did not approve: {}{more}; what is in \
+         the base is not reviewed, and its tests count as kept; move the base back, or have a person decide",
+        named.join(", ")
+    );
+    for_person(format!("Base took in the work: {to}"), format!("base:own:{base}"), why)
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
+
+fn broken(error: GitError) -> Breakdown {
+    Breakdown::Round(chain(&error))
+}
