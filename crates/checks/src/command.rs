@@ -12,6 +12,9 @@ use crate::kept::words_of;
 /// What stands in a command for the folder that reports go to.
 pub const REPORTS: &str = "{reports}";
 
+/// The mark in a command for the folder of our own reporters.
+pub const SUPPORT: &str = "{support}";
+
 /// Characters that mean something to a shell, outside of quotes.
 const SHELLS: &[char] = &[
     '|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?', '[', ']', '#', '~', '!', '{', '}', '\\',
@@ -127,7 +130,7 @@ impl fmt::Display for CommandLine {
 
 /// Writes a word so that a shell takes it for one. Our own mark stays readable.
 fn quoted(word: &str) -> String {
-    let plain = word.replace(REPORTS, "");
+    let plain = word.replace(REPORTS, "").replace(SUPPORT, "");
     let needs = |c: char| SHELLS.contains(&c) || c.is_whitespace() || matches!(c, '"' | '\'');
     match !word.is_empty() && !plain.contains(needs) {
         true => word.to_owned(),

@@ -19,6 +19,7 @@ mod survey;
 use serde::{Deserialize, Serialize};
 
 pub use self::folder::Folder;
+use self::readable::with_node_reporter;
 pub(crate) use self::readable::{readable_command, with_pytest_option};
 use self::survey::Survey;
 use crate::command::CommandLine;
@@ -67,6 +68,42 @@ pub enum Reading {
         /// from where the command is run.
         glob: String,
     },
+}
+
+/// The reports of our reporters, one file for each process, and the report of pytest.
+const UNITTEST_REPORTS: &str = "{reports}/unittest-*.jsonl";
+const NODE_REPORTS: &str = "{reports}/node-*.jsonl";
+const PYTEST_REPORT: &str = "{reports}/pytest.xml";
+
+impl Reading {
+    /// The report of our reporter inside of `unittest`.
+    pub(crate) fn of_unittest() -> Reading {
+        Reading::Files { form: Form::Report, glob: UNITTEST_REPORTS.to_owned() }
+    }
+
+    /// The report of our reporter inside of `node --test`.
+    pub(crate) fn of_node() -> Reading {
+        Reading::Files { form: Form::Report, glob: NODE_REPORTS.to_owned() }
+    }
+
+    /// The report that pytest writes.
+    pub(crate) fn of_pytest() -> Reading {
+        Reading::Files { form: Form::Junit, glob: PYTEST_REPORT.to_owned() }
+    }
+
+    fn is_at(&self, globs: &[&str]) -> bool {
+        matches!(self, Reading::Files { glob, .. } if globs.contains(&glob.as_str()))
+    }
+
+    /// Returns true if our reporter for Python writes the results, or says more about them.
+    pub(crate) fn is_of_python(&self) -> bool {
+        self.is_at(&[UNITTEST_REPORTS, PYTEST_REPORT])
+    }
+
+    /// Returns true if our reporter for `node --test` writes the results.
+    pub(crate) fn is_of_node(&self) -> bool {
+        self.is_at(&[NODE_REPORTS])
+    }
 }
 
 /// A command that measures coverage.

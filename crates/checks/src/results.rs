@@ -10,12 +10,14 @@ mod junit;
 mod libtest;
 mod nextest;
 mod pytest;
+mod report;
 mod sheet;
 mod tap;
 mod unittest;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::report::{RaisedSkip, raised_skips};
 use crate::text::plain;
 
 /// How a test runner tells what became of its tests.
@@ -42,10 +44,12 @@ pub enum Form {
     Go,
     /// The Test Anything Protocol.
     Tap,
+    /// The report of our own reporters inside of `unittest` and `node --test`.
+    Report,
 }
 
 impl Form {
-    /// All forms, those first that cannot be taken for another.
+    /// All forms that runners write by themselves, those first that cannot be taken for another.
     pub const ALL: [Form; 10] = [
         Form::Junit,
         Form::Jest,
@@ -72,6 +76,7 @@ impl Form {
             Form::GoJson => "go-json",
             Form::Go => "go",
             Form::Tap => "tap",
+            Form::Report => "report",
         }
     }
 
@@ -93,6 +98,7 @@ impl Form {
             Form::GoJson => go::read_json,
             Form::Go => go::read_text,
             Form::Tap => tap::read,
+            Form::Report => report::read,
         }
     }
 }
@@ -111,6 +117,9 @@ pub struct TestResult {
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
+    /// The file and line that raised the skip of a test, as far as a reporter tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped_in: Option<String>,
 }
 
 /// What became of a test.
@@ -156,6 +165,26 @@ pub struct Tests {
     /// Whether what was read breaks off: there may have been more.
     #[serde(default)]
     pub is_cut: bool,
+    /// Why the results contradict themselves; `None` if they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
+    /// Files that ran and reported no test.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub empty_files: Vec<String>,
+    /// Tests that stand in the files that ran, and have no result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreported: Vec<UnreportedTest>,
+}
+
+/// A test that stands in a file that ran, and has no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreportedTest {
+    /// The name of the test, with its class where it has one.
+    pub name: String,
+    /// The file, from the root.
+    pub file: String,
+    /// The line of the name, from 1.
+    pub line: u32,
 }
 
 impl Tests {
@@ -172,6 +201,9 @@ impl Tests {
         self.results.extend(other.results);
         sheet::bound(&mut self.results);
         self.is_cut |= other.is_cut;
+        self.doubt = self.doubt.take().or(other.doubt);
+        self.empty_files.extend(other.empty_files);
+        self.unreported.extend(other.unreported);
     }
 }
 

@@ -6,9 +6,11 @@
 //! what it did must be seen.
 
 mod capture;
+mod channel;
 mod environment;
 mod judge;
 mod reports;
+mod unreported;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,7 +24,7 @@ use self::capture::Capture;
 use self::judge::{Seen, judge};
 use self::reports::Reports;
 use crate::check::{CheckKind, CheckOutcome, RequiredCheck, State};
-use crate::command::{Program, REPORTS};
+use crate::command::{Program, REPORTS, SUPPORT};
 use crate::coverage::{LineRanges, Paths};
 use crate::programs::{OwnPrograms, own_programs};
 use crate::results::Tests;
@@ -141,7 +143,7 @@ impl Runner {
             name: check.name.clone(),
             kind: check.kind,
             also: check.also.clone(),
-            command: check.command.to_string().replace(REPORTS, "reports"),
+            command: shown(check),
             folder: check.folder.clone(),
             state: State::Passed,
             exit_code: None,
@@ -178,6 +180,9 @@ impl Runner {
         let (tests, broke_off) = reports.tests(check, &capture, &mut outcome.notes);
         outcome.tests = tests;
         self.name_from_root(&folder, outcome.tests.as_mut());
+        if let Some(tests) = &mut outcome.tests {
+            tests.unreported = unreported::unreported(&self.root, check, tests);
+        }
         let coverage = reports.coverage(&mut outcome.notes);
         outcome.coverage = coverage.map(|it| it.measure(&self.paths, &self.changed));
         let status = match ended {
@@ -227,13 +232,17 @@ impl Runner {
     /// the top of the machine.
     fn name_from_root(&self, folder: &Path, tests: Option<&mut Tests>) {
         let roots = [Some(self.root.clone()), self.root.canonicalize().ok()];
-        for test in tests.into_iter().flat_map(|tests| &mut tests.results) {
-            let path = test.file.as_ref().map(|file| folder.join(file));
-            let below =
-                roots.iter().flatten().find_map(|root| path.as_ref()?.strip_prefix(root).ok());
+        let name = |file: &mut String| {
+            let path = folder.join(&*file);
+            let below = roots.iter().flatten().find_map(|root| path.strip_prefix(root).ok());
             if let Some(below) = below.and_then(Path::to_str) {
-                test.file = Some(below.to_owned());
+                *file = below.to_owned();
             }
+        };
+        let Some(tests) = tests else { return };
+        tests.empty_files.iter_mut().for_each(name);
+        for test in &mut tests.results {
+            test.file.iter_mut().chain(&mut test.skipped_in).for_each(name);
         }
     }
 
@@ -249,8 +258,9 @@ impl Runner {
     }
 
     fn command(&self, check: &RequiredCheck, folder: &Path, scratch: &Path) -> io::Result<Command> {
-        let reports = scratch.join("reports").to_string_lossy().into_owned();
-        let filled = |text: &String| text.replace(REPORTS, &reports);
+        let place = |name: &str| scratch.join(name).to_string_lossy().into_owned();
+        let (reports, support) = (place("reports"), place("support"));
+        let filled = |text: &String| text.replace(REPORTS, &reports).replace(SUPPORT, &support);
         let command = match &check.command.program {
             Program::Words(words) => {
                 let mut words = words.iter().map(filled);
@@ -266,6 +276,7 @@ impl Runner {
         };
         let command = if check.network { command } else { command.offline() };
         let command = self.placed(command, check, scratch)?;
+        let command = channel::with_reporters(command, check, &scratch.join("support"))?;
         let variables = check.command.variables.iter();
         Ok(variables.fold(command, |command, (name, value)| command.env(name, filled(value))))
     }
@@ -276,13 +287,18 @@ fn tests_something(kind: CheckKind) -> bool {
     matches!(kind, CheckKind::Unit | CheckKind::Integration | CheckKind::FullSuite | CheckKind::E2e)
 }
 
-/// Makes a folder for what is temporary, with one for reports in it.
+/// Makes a folder for what is temporary, with one for reports and one for our own reporters in it.
 fn scratch() -> io::Result<ScratchFolder> {
     let scratch = ScratchFolder::new("assay-check-")?;
-    for name in ["reports", "tmp"] {
+    for name in ["reports", "tmp", "support"] {
         std::fs::create_dir(scratch.path().join(name))?;
     }
     Ok(scratch)
+}
+
+/// Returns the command of a check as it is told, without folders that are gone by then.
+fn shown(check: &RequiredCheck) -> String {
+    check.command.to_string().replace(REPORTS, "reports").replace(SUPPORT, "support")
 }
 
 fn explain(error: &RunError) -> String {

@@ -159,10 +159,16 @@ impl TryOut<'_> {
             }
             None => (Outcome::Passed, Totals { passed: 1, ..Totals::default() }),
         };
-        let test = TestResult { name: one_line(name), file: None, outcome, duration_ms: None };
+        let test = TestResult {
+            name: one_line(name),
+            file: None,
+            outcome,
+            duration_ms: None,
+            skipped_in: None,
+        };
         ToldOf {
             state: why.map_or(State::Passed, |why| State::Failed { why }),
-            tests: Some(Tests { totals, results: vec![test], is_cut: false }),
+            tests: Some(Tests { totals, results: vec![test], ..Tests::default() }),
             tail,
             notes,
         }

@@ -207,19 +207,17 @@ impl Package<'_> {
 
     fn by_script(&self, script: &str) -> Framework {
         let mut framework = self.framework("script", TestKind::All, self.test_script());
-        let words = CommandLine::parse(script).ok();
-        if let Some(line) = words.filter(|_| script.contains("node --test")) {
+        let words: Vec<&str> = script.split_whitespace().collect();
+        let runs = words.windows(2).filter(|pair| *pair == ["node", "--test"]).count();
+        if runs > 0 {
             framework.name = "node_test".to_owned();
-            let CommandLine { program, .. } = &line;
-            let is_node = |words: &Vec<String>| words.first().is_some_and(|word| word == "node");
-            if let Program::Words(words) = program
-                && is_node(words)
-            {
-                let mut words = words.clone();
-                words.insert(1, "--test-reporter=tap".to_owned());
-                framework.run = CommandLine { program: Program::Words(words), ..line };
-                framework.reading = Reading::Printed(Form::Tap);
-            }
+        }
+        // The words of the script tell which reporters it names, whatever runs around it.
+        if runs == 1
+            && let Some(run) = super::with_node_reporter(framework.run.clone(), &words)
+        {
+            framework.run = run;
+            framework.reading = Reading::of_node();
         }
         framework
     }
@@ -229,8 +227,8 @@ impl Package<'_> {
         self.survey.tests(Language::JavaScript, self.folder).next()?;
         let mut framework =
             self.framework("node_test", TestKind::Unit, CommandLine::words(["node", "--test"]));
-        framework.run = framework.run.with(["--test-reporter=tap"]);
-        framework.reading = Reading::Printed(Form::Tap);
+        framework.run = super::with_node_reporter(framework.run, &[])?;
+        framework.reading = Reading::of_node();
         framework.is_set_up = false;
         Some(framework)
     }
@@ -317,7 +315,12 @@ fn readable(command: CommandLine, runner: &Runner) -> (CommandLine, Reading) {
             Reading::Files { form: Form::Jest, glob: report },
         ),
         "mocha" => (command.with(["--reporter", "tap"]), Reading::Printed(Form::Tap)),
-        "playwright" => (command.with(["--reporter=junit"]), Reading::Printed(Form::Junit)),
+        "playwright" => {
+            let report = format!("{REPORTS}/playwright.xml");
+            let mut command = command.with(["--reporter=junit"]);
+            command.variables.push(("PLAYWRIGHT_JUNIT_OUTPUT_NAME".to_owned(), report.clone()));
+            (command, Reading::Files { form: Form::Junit, glob: report })
+        }
         _ => (command, Reading::Guess),
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::survey::{Language, Survey, around, join, outermost};
 use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
 use crate::command::{CommandLine, REPORTS};
-use crate::results::Form;
 
 /// What makes a folder a project of Python.
 const MANIFESTS: [&str; 7] =
@@ -91,7 +90,7 @@ fn pytest(survey: &Survey<'_>, folder: &str, is_set_up: bool) -> Framework {
         kind: TestKind::All,
         folder: folder.to_owned(),
         run: command.clone().with([format!("--junitxml={results}")]),
-        reading: Reading::Files { form: Form::Junit, glob: results },
+        reading: Reading::of_pytest(),
         coverage: Some(CoverageRun { command: command.clone().with(measure), glob: report }),
         command,
         is_set_up,
@@ -113,7 +112,7 @@ fn unittest(survey: &Survey<'_>, folder: &str, tests: &[&str]) -> Framework {
         kind: TestKind::All,
         folder: folder.to_owned(),
         run: command.clone().with(["-v"]),
-        reading: Reading::Printed(Form::Unittest),
+        reading: Reading::of_unittest(),
         coverage: None,
         command,
         is_set_up: false,

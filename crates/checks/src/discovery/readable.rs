@@ -5,7 +5,7 @@
 //! the tree, which nothing in the tree controls.
 
 use super::{Reading, javascript};
-use crate::command::{CommandLine, Program, REPORTS};
+use crate::command::{CommandLine, Program, REPORTS, SUPPORT};
 use crate::results::Form;
 
 /// Programs that run another one, with the words between.
@@ -32,8 +32,7 @@ fn of_words(command: &CommandLine, words: &[String]) -> Option<(CommandLine, Rea
         [python, "-m", "unittest", rest @ ..] if is_python(python) => {
             let says = rest.iter().any(|word| ["-v", "--verbose", "-q", "--quiet"].contains(word));
             let run = if says { command.clone() } else { command.clone().with(["-v"]) };
-            let is_quiet = rest.iter().any(|word| ["-q", "--quiet"].contains(word));
-            (!is_quiet).then_some((run, Reading::Printed(Form::Unittest)))
+            Some((run, Reading::of_unittest()))
         }
         ["go", "test", rest @ ..] => {
             let run = match rest.contains(&"-json") {
@@ -43,12 +42,7 @@ fn of_words(command: &CommandLine, words: &[String]) -> Option<(CommandLine, Rea
             Some((run, Reading::Printed(Form::GoJson)))
         }
         ["node", rest @ ..] if rest.contains(&"--test") => {
-            let says = rest.iter().any(|word| word.starts_with("--test-reporter"));
-            let report = format!("{REPORTS}/node.tap");
-            let options =
-                ["--test-reporter=tap".to_owned(), format!("--test-reporter-destination={report}")];
-            let run = inserted(command, "--test", &options);
-            (!says).then_some((run, Reading::Files { form: Form::Tap, glob: report }))
+            Some((with_node_reporter(command.clone(), rest)?, Reading::of_node()))
         }
         _ => None,
     }
@@ -64,7 +58,51 @@ fn of_script(command: &CommandLine, script: &str) -> Option<(CommandLine, Readin
     if tested == 1 {
         return pytest(command, commands.iter().find(|words| is_pytest(words))?);
     }
-    None
+    let has = |is_it: fn(&[&str]) -> bool| commands.iter().any(|words| is_it(words));
+    // Each process has a report of its own.
+    if tested == 0 && has(is_unittest) {
+        return Some((command.clone(), Reading::of_unittest()));
+    }
+    let node: Vec<&[&str]> = commands.iter().copied().filter(|words| is_node_test(words)).collect();
+    match node.as_slice() {
+        [words] if tested == 0 => {
+            Some((with_node_reporter(command.clone(), words)?, Reading::of_node()))
+        }
+        _ => None,
+    }
+}
+
+fn is_unittest(words: &[&str]) -> bool {
+    matches!(runner(words), [python, "-m", "unittest", ..] if is_python(python))
+}
+
+fn is_node_test(words: &[&str]) -> bool {
+    matches!(words, ["node", rest @ ..] if rest.contains(&"--test"))
+}
+
+/// Adds our reporter to all runs of `node --test` in a command, by the variable that node reads for that,
+/// given the words of one of them. Every reporter needs a destination once there are two. Returns `None`
+/// where the command names its reporters in a way that node refuses itself.
+pub(super) fn with_node_reporter(mut command: CommandLine, words: &[&str]) -> Option<CommandLine> {
+    const VARIABLE: &str = "NODE_OPTIONS";
+    let is = |word: &str, option: &str| {
+        word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    };
+    let count = |option: &str| words.iter().filter(|word| is(word, option)).count();
+    let own =
+        format!("--test-reporter=\"{SUPPORT}/reporter.mjs\" --test-reporter-destination=/dev/null");
+    let rest = match (count("--test-reporter"), count("--test-reporter-destination")) {
+        (0, 0) => " --test-reporter=tap --test-reporter-destination=stdout",
+        (1, 0) => " --test-reporter-destination=stdout",
+        (reporters, destinations) if reporters == destinations => "",
+        _ => return None,
+    };
+    let options = format!("{own}{rest}");
+    match command.variables.iter_mut().find(|(name, _)| name == VARIABLE) {
+        Some((_, value)) => *value = format!("{value} {options}"),
+        None => command.variables.push((VARIABLE.to_owned(), options)),
+    }
+    Some(command)
 }
 
 fn without_variables<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
@@ -107,9 +145,8 @@ fn pytest(command: &CommandLine, words: &[&str]) -> Option<(CommandLine, Reading
     if words.iter().any(option) {
         return None;
     }
-    let report = format!("{REPORTS}/pytest.xml");
-    let run = with_pytest_option(command.clone(), &format!("--junitxml={report}"));
-    Some((run, Reading::Files { form: Form::Junit, glob: report }))
+    let run = with_pytest_option(command.clone(), &format!("--junitxml={REPORTS}/pytest.xml"));
+    Some((run, Reading::of_pytest()))
 }
 
 /// Adds an option to all runs of pytest in a command, by the variable that pytest reads for that.

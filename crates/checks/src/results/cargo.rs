@@ -10,17 +10,27 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     let mut said: HashMap<&str, String> = HashMap::new();
     let mut speaker: Option<&str> = None;
     let mut is_open = false;
+    let (mut announced, mut before) = (0_usize, 0_usize);
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" ----")) {
             speaker = name.strip_suffix(" stdout").or(Some(name));
-        } else if is_start(line) {
+        } else if let Some(count) = start(line) {
             // The binary before never came to its end.
             if is_open {
                 sheet.cut();
             }
             (is_open, speaker) = (true, None);
+            (announced, before) = (count, sheet.listed());
             sheet.seen();
         } else if let Some(totals) = summary(line) {
+            let counted = totals.ran().saturating_add(totals.skipped);
+            if !is_open {
+                sheet.doubt("a total stands behind the end of a run");
+            } else if counted != announced {
+                sheet.doubt("a total counts other tests than were announced");
+            } else if sheet.listed() - before > announced {
+                sheet.doubt("there are more tests than were announced");
+            }
             (is_open, speaker) = (false, None);
             sheet.claim(totals);
         } else if line == "failures:" {
@@ -41,11 +51,11 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     sheet.finish()
 }
 
-fn is_start(line: &str) -> bool {
-    let count = line.strip_prefix("running ").and_then(|rest| rest.split_once(' '));
-    count.is_some_and(|(count, unit)| {
-        matches!(unit, "test" | "tests") && count.parse::<usize>().is_ok()
-    })
+/// Reads `running 2 tests`.
+fn start(line: &str) -> Option<usize> {
+    let (count, unit) = line.strip_prefix("running ")?.split_once(' ')?;
+    matches!(unit, "test" | "tests").then_some(())?;
+    count.parse().ok()
 }
 
 fn test(line: &str) -> Option<(&str, Outcome)> {

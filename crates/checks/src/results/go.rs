@@ -1,7 +1,7 @@
 //! `go test`, as lines of JSON and as text.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Deserialize;
 
@@ -26,14 +26,26 @@ struct Event<'a> {
     output: Option<Cow<'a, str>>,
 }
 
-/// What was printed by a package, one of its tests, or a build.
+/// The output of a package, of one of its tests, or of a build.
 type Said = HashMap<(String, String), String>;
+
+/// How often each test of a package began and did not end yet.
+type Running = BTreeMap<(String, String), usize>;
+
+fn has_begun(running: &Running, package: &str, test: &str) -> bool {
+    running.get(&(package.to_owned(), test.to_owned())).is_some_and(|begun| *begun > 0)
+}
+
+/// The message of a test that a package does not come back from.
+const NOT_ENDED: &str = "the test began and did not end: the code under test ended the whole run";
 
 /// Reads one event after the other.
 pub(super) fn read_json(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     let mut said = Said::new();
     let (mut open, mut with_failure) = (HashSet::new(), HashSet::new());
+    let mut running = Running::new();
+    let mut ended = HashSet::new();
     for line in text.lines().filter(|line| line.starts_with('{') && line.contains("\"Action\":")) {
         let Ok(event) = serde_json::from_str::<Event<'_>>(line) else { continue };
         sheet.seen();
@@ -45,13 +57,27 @@ pub(super) fn read_json(text: &str) -> Option<Tests> {
                 open.insert(package);
                 continue;
             }
+            "run" => {
+                *running.entry((package, test)).or_default() += 1;
+                continue;
+            }
             "output" | "build-output" => {
                 let output = event.output.as_deref().unwrap_or_default().trim_end();
                 let is_frame = ["=== ", "--- "].iter().any(|mark| output.starts_with(mark));
+                if output.trim_start().starts_with("--- ") && output.contains(&test) {
+                    ended.insert((package.clone(), test.clone()));
+                }
                 if !is_frame {
                     say(said.entry((package, test)).or_default(), output);
                 }
                 continue;
+            }
+            // Of a program that ends too early, some versions take the end for that of its last test.
+            "pass"
+                if has_begun(&running, &package, &test)
+                    && !ended.contains(&(package.clone(), test.clone())) =>
+            {
+                failed(NOT_ENDED)
             }
             "pass" | "bench" => Outcome::Passed,
             "skip" => Outcome::Skipped,
@@ -59,6 +85,9 @@ pub(super) fn read_json(text: &str) -> Option<Tests> {
             _ => continue,
         };
         if !test.is_empty() {
+            if let Some(begun) = running.get_mut(&(package.clone(), test.clone())) {
+                *begun = begun.saturating_sub(1);
+            }
             if matches!(outcome, Outcome::Failed { .. }) {
                 with_failure.insert(package.clone());
             }
@@ -67,6 +96,12 @@ pub(super) fn read_json(text: &str) -> Option<Tests> {
             continue;
         }
         open.remove(&package);
+        // A package that ends well need not have come to the end of its tests.
+        let unfinished = running.extract_if(.., |(of, _), begun| *of == package && *begun > 0);
+        for ((_, test), _) in unfinished {
+            with_failure.insert(package.clone());
+            sheet.take(&in_suite(&package, &test), None, failed(NOT_ENDED), None);
+        }
         // A package fails by itself where it cannot be built, or dies.
         if matches!(outcome, Outcome::Failed { .. }) && !with_failure.contains(&package) {
             sheet.take(&package, None, outcome, event.elapsed);
@@ -157,7 +192,7 @@ fn test(line: &str) -> Option<(&str, Outcome, Option<f64>)> {
 enum Package<'a> {
     Passed,
     Failed(&'a str),
-    /// It has no tests.
+    /// The package has no tests.
     Empty,
 }
 

@@ -11,12 +11,15 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     let mut order: Vec<&str> = Vec::new();
     let mut sheet = Sheet::default();
     let (mut is_open, mut in_summary) = (false, false);
+    let (mut sessions, mut ends) = (0_usize, 0_usize);
     for line in text.lines() {
         if line.starts_with("====") && line.contains(" test session starts ") {
             is_open = true;
+            sessions += 1;
             sheet.seen();
         } else if let Some(totals) = counted(line) {
             (is_open, in_summary) = (false, false);
+            ends += 1;
             sheet.claim(totals);
         } else if line.starts_with("====") && line.contains(" short test summary info ") {
             in_summary = true;
@@ -38,6 +41,9 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     }
     if is_open {
         sheet.cut();
+    }
+    if sessions > 0 && ends > sessions {
+        sheet.doubt("there are more totals than sessions");
     }
     sheet.finish()
 }

@@ -20,6 +20,8 @@ pub(super) struct Sheet {
     claimed: Totals,
     results: Vec<TestResult>,
     is_cut: bool,
+    doubt: Option<String>,
+    empty_files: Vec<String>,
     /// Whether anything was of this form.
     seen: bool,
 }
@@ -35,6 +37,23 @@ impl Sheet {
         self.is_cut = true;
     }
 
+    /// Takes note that the results contradict themselves. The first reason counts.
+    pub(super) fn doubt(&mut self, why: &str) {
+        self.doubt.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// Takes note of a file that ran and has no test.
+    pub(super) fn ran_file(&mut self, file: &str) {
+        if self.empty_files.len() < MOST_KEPT {
+            self.empty_files.push(head(file, LONGEST_NAME).to_owned());
+        }
+    }
+
+    /// Returns how many tests were added.
+    pub(super) fn listed(&self) -> usize {
+        self.listed.passed + self.listed.failed + self.listed.skipped
+    }
+
     /// Adds a test.
     pub(super) fn take(
         &mut self,
@@ -47,7 +66,13 @@ impl Sheet {
         count(&mut self.listed, &outcome);
         let name = head(name, LONGEST_NAME).to_owned();
         let file = file.map(|file| head(file, LONGEST_NAME).to_owned());
-        self.results.push(TestResult { name, file, outcome, duration_ms: millis(seconds) });
+        self.results.push(TestResult {
+            name,
+            file,
+            outcome,
+            duration_ms: millis(seconds),
+            skipped_in: None,
+        });
         if self.results.len() >= 2 * MOST_KEPT {
             bound(&mut self.results);
         }
@@ -84,7 +109,8 @@ impl Sheet {
             failed: self.listed.failed.max(self.claimed.failed),
             skipped: self.listed.skipped.max(self.claimed.skipped),
         };
-        Some(Tests { totals, results: self.results, is_cut: self.is_cut })
+        let Sheet { results, is_cut, doubt, empty_files, .. } = self;
+        Some(Tests { totals, results, is_cut, doubt, empty_files, unreported: Vec::new() })
     }
 }
 

@@ -12,6 +12,7 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     sheet.seen();
     let (mut planned, mut points) = (None, 0_usize);
+    let (mut plans, mut versions, mut is_closed) = (0_usize, 0_usize, false);
     let mut in_notes = false;
     for line in text.lines() {
         let words = line.trim_start();
@@ -21,14 +22,26 @@ pub(super) fn read(text: &str) -> Option<Tests> {
             explain(&mut sheet, words);
         } else if let Some((name, outcome)) = point(words) {
             points += usize::from(is_top);
+            if is_top && is_closed {
+                sheet.doubt("tests stand behind the plan at the end");
+            }
             sheet.take(name, None, outcome, None);
         } else if is_top && let Some(more) = plan(words) {
             planned = Some(planned.unwrap_or(0_usize).saturating_add(more));
+            (plans, is_closed) = (plans + 1, points > 0);
+        } else if is_top && words.starts_with("TAP version ") {
+            versions += 1;
         } else if let Some(why) = words.strip_prefix("Bail out!") {
             sheet.take("Bail out!", None, failed(why), None);
         } else if !is_top && !words.starts_with('#') && plan(words).is_none() {
             explain(&mut sheet, words);
         }
+    }
+    // Code under test prints, too: of two runs in one text nothing tells which is the runner's.
+    if plans > 1 || versions > 1 {
+        sheet.doubt("there are two plans");
+    } else if planned.is_some_and(|planned| planned < points) {
+        sheet.doubt("there are more tests than were planned");
     }
     if in_notes || planned.is_none_or(|planned| planned > points) {
         sheet.cut();

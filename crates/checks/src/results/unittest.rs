@@ -8,6 +8,7 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     let mut sheet = Sheet::default();
     let mut before = "";
     let mut ran: Option<usize> = None;
+    let mut totals = 0_usize;
     // The failure that is told of, and whether its name is behind us.
     let mut failure: Option<(&str, String)> = None;
     for line in text.lines() {
@@ -17,6 +18,11 @@ pub(super) fn read(text: &str) -> Option<Tests> {
         } else if let Some(count) = counted(line) {
             settle(&mut sheet, failure.take());
             ran = Some(ran.unwrap_or(0).saturating_add(count));
+            totals += 1;
+            if totals > 1 {
+                // Code under test prints, too.
+                sheet.doubt("there are two totals");
+            }
             sheet.seen();
         } else if let Some((_, said)) = &mut failure {
             if !is_rule {
@@ -25,6 +31,9 @@ pub(super) fn read(text: &str) -> Option<Tests> {
         } else if let Some(outcome) = ran.and_then(|_| ended(line)) {
             claim(&mut sheet, ran.take().unwrap_or(0), outcome);
         } else if let Some((name, outcome)) = test(line, before) {
+            if totals > 0 {
+                sheet.doubt("tests stand behind the total");
+            }
             sheet.take(name, None, outcome, None);
         }
         before = line;

@@ -93,7 +93,8 @@ impl Runner {
         }
         let devices = DEVICES.iter().map(PathBuf::from).filter(|path| path.exists());
         let command = command.hidden(&self.hidden);
-        let own = [self.root.clone(), scratch.to_owned(), caches];
+        // Our own reporters are only read.
+        let own = [self.root.clone(), scratch.join("reports"), temporary, caches];
         Ok(command.writable(own.into_iter().chain(devices).chain(self.writable.iter().cloned())))
     }
 

@@ -51,16 +51,27 @@ pub(super) fn judge(check: &RequiredCheck, seen: &Seen<'_>) -> State {
             return State::Failed { why: format!("it was ended by signal {signal}") };
         }
     }
-    if seen.tests.is_some() && ran == 0 {
+    if seen.tests.is_some() && ran == 0 && !seen.broke_off {
         return untested();
     }
     if seen.broke_off {
         // A test that ends the whole program takes those behind it along.
-        let why = "its results break off: not all of its tests may have run";
-        return State::NotRun { why: why.to_owned() };
+        let why = "its results break off: the run ended before its tests did, or the code under test ended it";
+        return State::Failed { why: why.to_owned() };
+    }
+    if let Some(doubt) = seen.tests.and_then(|tests| tests.doubt.as_ref()) {
+        return State::NotRun { why: format!("its results were not understood: {doubt}") };
     }
     if seen.tests.is_none() && must_tell(check) {
-        return State::NotRun { why: "it ended well, and says of no test that it ran".to_owned() };
+        let why = match check.reading {
+            Reading::Files { .. } => {
+                "it ended well without its report, and says of no test that it ran: the run broke off, or another program ran"
+            }
+            Reading::Guess | Reading::Nothing | Reading::Printed(_) => {
+                "it ended well, and says of no test that it ran"
+            }
+        };
+        return State::NotRun { why: why.to_owned() };
     }
     covered(check, seen.coverage)
 }

@@ -13,7 +13,7 @@ use crate::check::RequiredCheck;
 use crate::command::REPORTS;
 use crate::coverage::{self, Coverage};
 use crate::discovery::Reading;
-use crate::results::{self, Form, Tests};
+use crate::results::{self, Form, Outcome, RaisedSkip, TestResult, Tests};
 
 /// How many reports are read, how much of one, and how many files are looked at to find them.
 const MOST_REPORTS: usize = 2_000;
@@ -22,6 +22,9 @@ const MOST_FILES: usize = 500_000;
 
 /// Folders that hold no reports and very many files.
 const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
+
+/// The reports of our reporter inside of pytest.
+const SKIPS: &str = "{reports}/pytest-*.jsonl";
 
 /// A file as it was.
 type Stamp = (Option<SystemTime>, u64);
@@ -44,6 +47,8 @@ struct Place {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Results(Form),
+    /// The places that pytest's tests were skipped at.
+    Skips,
     Coverage,
 }
 
@@ -51,14 +56,16 @@ impl Reports {
     /// Takes note of what is there before a check runs.
     pub(super) fn before(check: &RequiredCheck, folder: &Path, reports: &Path) -> Reports {
         let results = match &check.reading {
-            Reading::Files { form, glob } => Some((glob, What::Results(*form))),
+            Reading::Files { form, glob } => Some((glob.as_str(), What::Results(*form))),
             Reading::Guess | Reading::Nothing | Reading::Printed(_) => None,
         };
-        let coverage = check.coverage.iter().map(|glob| (glob, What::Coverage));
-        let places = results.into_iter().chain(coverage).filter_map(|(glob, what)| {
+        let skips = check.reading.is_of_python().then_some((SKIPS, What::Skips));
+        let coverage = check.coverage.iter().map(|glob| (glob.as_str(), What::Coverage));
+        let all = results.into_iter().chain(skips).chain(coverage);
+        let places = all.filter_map(|(glob, what)| {
             let (base, name) = match glob.strip_prefix(REPORTS) {
                 Some(rest) => (reports, rest.trim_start_matches('/')),
-                None => (folder, glob.as_str()),
+                None => (folder, glob),
             };
             let is_glob = name.contains(['*', '?', '[', '{']);
             let glob = match is_glob {
@@ -86,8 +93,12 @@ impl Reports {
             Reading::Nothing => None,
             Reading::Guess => results::detect(&text).map(|(_, tests)| tests),
             Reading::Printed(form) => results::read(*form, &text),
+            // Text on stdout decides nothing where there is a report: the code under test prints, too.
             Reading::Files { form, .. } => {
-                let tests = self.written(*form, notes).or_else(|| results::read(*form, &text));
+                let mut tests = self.written(*form, notes);
+                if let Some(tests) = &mut tests {
+                    self.place_skips(tests);
+                }
                 let broke_off = tests.as_ref().is_some_and(|tests| tests.is_cut);
                 return (tests, broke_off);
             }
@@ -113,6 +124,22 @@ impl Reports {
             }
         }
         all
+    }
+
+    /// Names the places that skipped tests of pytest were skipped at.
+    fn place_skips(&self, tests: &mut Tests) {
+        for (_, bytes) in self.fresh(What::Skips, &mut Vec::new()) {
+            for RaisedSkip { test, place } in results::raised_skips(&bytes) {
+                let is_it = |known: &&mut TestResult| {
+                    known.outcome == Outcome::Skipped
+                        && known.skipped_in.is_none()
+                        && test.as_deref().is_none_or(|id| is_named(&known.name, id))
+                };
+                if let Some(known) = tests.results.iter_mut().find(is_it) {
+                    known.skipped_in = Some(place);
+                }
+            }
+        }
     }
 
     /// Reads the coverage, of all reports together.
@@ -177,6 +204,23 @@ impl Place {
         }
         found
     }
+}
+
+/// Returns true if a test of a JUnit report, `tests.test_a.T > test_b`, is the one that pytest calls
+/// `tests/test_a.py::T::test_b`.
+fn is_named(name: &str, id: &str) -> bool {
+    let (id, case) = match id.find('[') {
+        Some(at) => id.split_at(at),
+        None => (id, ""),
+    };
+    let (path, inside) = id.split_once("::").unwrap_or((id, ""));
+    let (suites, test) = inside.rsplit_once("::").unwrap_or(("", inside));
+    let module = path.strip_suffix(".py").unwrap_or(path).replace('/', ".");
+    let class = match suites {
+        "" => module,
+        suites => format!("{module}.{}", suites.replace("::", ".")),
+    };
+    name == format!("{class} > {test}{case}")
 }
 
 fn matcher(glob: &str) -> Option<GlobMatcher> {

@@ -194,7 +194,7 @@ fn packages_below_the_root_are_found() {
               run npx vitest run --reporter=json --outputFile={reports}/vitest.json; results: jest in {reports}/vitest.json
               coverage npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in {reports}/coverage-final.json
             playwright (e2e) in frontend: npx playwright test
-              run npx playwright test --reporter=junit; results: junit in its output
+              run PLAYWRIGHT_JUNIT_OUTPUT_NAME={reports}/playwright.xml npx playwright test --reporter=junit; results: junit in {reports}/playwright.xml
             script (integration) in frontend: npm run test:integration
               run npm run test:integration; results: guessed
             go_test (all) in tools/x: go test ./..., nothing to run
@@ -215,7 +215,7 @@ fn tests_written_for_unittest_are_run_by_it() {
         "tests/test_a.py | import unittest\\nclass A(unittest.TestCase):\\n    def test_a(self): pass\nsetup.py",
         expect![[r#"
             unittest (all) in .: python3 -m unittest discover -s tests
-              run python3 -m unittest discover -s tests -v; results: unittest in its output
+              run python3 -m unittest discover -s tests -v; results: report in {reports}/unittest-*.jsonl
             build in .: python3 -m compileall -q .
             tests: tests/test_a.py
         "#]],
@@ -224,7 +224,7 @@ fn tests_written_for_unittest_are_run_by_it() {
         "app/pyproject.toml\napp/a_test.py | from unittest import TestCase\\nclass A(TestCase): pass",
         expect![[r#"
             unittest (all) in app: python3 -m unittest discover -p '*_test.py'
-              run python3 -m unittest discover -p '*_test.py' -v; results: unittest in its output
+              run python3 -m unittest discover -p '*_test.py' -v; results: report in {reports}/unittest-*.jsonl
             build in app: python3 -m compileall -q .
             tests: app/a_test.py
         "#]],
@@ -260,18 +260,18 @@ fn scripts_stand_in_for_runners_that_nobody_knows() {
     check(
         r#"package.json | {"scripts": {"test": "node --test src/"}}"#,
         expect![[r#"
-        node_test (all) in .: npm test
-          run node --test-reporter=tap --test src/; results: tap in its output
-        tests: 
-    "#]],
+            node_test (all) in .: npm test
+              run NODE_OPTIONS='--test-reporter="{support}/reporter.mjs" --test-reporter-destination=/dev/null --test-reporter=tap --test-reporter-destination=stdout' npm test; results: report in {reports}/node-*.jsonl
+            tests: 
+        "#]],
     );
     check(
         "package.json | {}\na.test.js",
         expect![[r#"
-        node_test (unit) in .: node --test
-          run node --test --test-reporter=tap; results: tap in its output
-        tests: a.test.js
-    "#]],
+            node_test (unit) in .: node --test
+              run NODE_OPTIONS='--test-reporter="{support}/reporter.mjs" --test-reporter-destination=/dev/null --test-reporter=tap --test-reporter-destination=stdout' node --test; results: report in {reports}/node-*.jsonl
+            tests: a.test.js
+        "#]],
     );
 }
 

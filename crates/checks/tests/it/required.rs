@@ -118,7 +118,7 @@ fn what_the_spec_names_is_required() {
             full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
             coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in ., at least 80%
             coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web, at least 80%
-            e2e: npx playwright test --reporter=junit in web
+            e2e: PLAYWRIGHT_JUNIT_OUTPUT_NAME={reports}/playwright.xml npx playwright test --reporter=junit in web
             e2e: by hand [["Register", "Logout"]]
             manual: by hand [["Register", "Logout"]]
         "#]],
@@ -149,13 +149,13 @@ fn what_is_found_stands_in_for_what_the_spec_leaves_out() {
         "{}",
         SHOP,
         expect![[r#"
-        unit+integration+full_suite: cargo test --no-fail-fast in .
-        unit+full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
-        coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in .
-        coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web
-        e2e: npx playwright test --reporter=junit in web
-        manual: by hand []
-    "#]],
+            unit+integration+full_suite: cargo test --no-fail-fast in .
+            unit+full_suite: npx vitest run --reporter=json --outputFile={reports}/vitest.json in web
+            coverage: cargo llvm-cov --json --output-path {reports}/llvm.json in .
+            coverage: npx vitest run --coverage --coverage.reporter=json --coverage.reportsDirectory={reports} in web
+            e2e: PLAYWRIGHT_JUNIT_OUTPUT_NAME={reports}/playwright.xml npx playwright test --reporter=junit in web
+            manual: by hand []
+        "#]],
     );
 }
 
@@ -288,25 +288,25 @@ fn commands_run_as_they_are_written_with_a_report_by_documented_ways() {
         spec,
         "README",
         expect![[r#"
-        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_auth.py in .
-        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_feature.py -v in .
-        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml python3 -m pytest tests in .
-        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml uv run pytest -q in .
-        unit: PYTEST_ADDOPTS='-x --junitxml={reports}/pytest.xml' pytest tests in .
-        unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml cd backend && pytest tests in .
-        unit: pytest --junitxml=out.xml in .
-        unit: pytest a && pytest b in .
-        unit: python -m unittest tests.x -v in .
-        unit: python3 -m unittest -v in .
-        unit: go test -json . in .
-        unit: go test -json ./... in .
-        unit: node --test --test-reporter=tap --test-reporter-destination={reports}/node.tap in .
-        unit: node --test --test-reporter=tap --test-reporter-destination={reports}/node.tap test/a.js in .
-        unit: cargo test --lib in .
-        unit: npx jest --json --outputFile={reports}/jest.json in .
-        unit: npm run pytest in .
-        integration: NOT RUN: the spec names no integration tests, and none were found in the project
-    "#]],
+            unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_auth.py in .
+            unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml pytest tests/test_feature.py -v in .
+            unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml python3 -m pytest tests in .
+            unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml uv run pytest -q in .
+            unit: PYTEST_ADDOPTS='-x --junitxml={reports}/pytest.xml' pytest tests in .
+            unit: PYTEST_ADDOPTS=--junitxml={reports}/pytest.xml cd backend && pytest tests in .
+            unit: pytest --junitxml=out.xml in .
+            unit: pytest a && pytest b in .
+            unit: python -m unittest tests.x -v in .
+            unit: python3 -m unittest -v in .
+            unit: go test -json . in .
+            unit: go test -json ./... in .
+            unit: NODE_OPTIONS='--test-reporter="{support}/reporter.mjs" --test-reporter-destination=/dev/null --test-reporter=tap --test-reporter-destination=stdout' node --test in .
+            unit: NODE_OPTIONS='--test-reporter="{support}/reporter.mjs" --test-reporter-destination=/dev/null --test-reporter=tap --test-reporter-destination=stdout' node --test test/a.js in .
+            unit: cargo test --lib in .
+            unit: npx jest --json --outputFile={reports}/jest.json in .
+            unit: npm run pytest in .
+            integration: NOT RUN: the spec names no integration tests, and none were found in the project
+        "#]],
     );
 }
 

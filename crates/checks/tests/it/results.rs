@@ -26,6 +26,7 @@ fn shown(tests: &Tests) -> String {
         tests.totals.skipped,
         if tests.is_cut { ", and it breaks off" } else { "" },
     );
+    text.extend(tests.doubt.iter().map(|doubt| format!("not understood: {doubt}\n")));
     for test in &tests.results {
         let (word, message) = match &test.outcome {
             Outcome::Passed => ("passed", ""),
@@ -430,6 +431,62 @@ fn a_run_that_breaks_off_says_so() {
         expect![[r#"
             1 passed, 0 failed, 0 skipped, and it breaks off
             passed a.py::b in a.py
+        "#]],
+    );
+}
+
+#[test]
+fn a_text_that_holds_two_runs_or_contradicts_itself_is_not_understood() {
+    let total = |count: usize| format!("test result: ok. {count} passed; 0 failed; 0 ignored\n");
+    let ran = "----------------------------------------------------------------------\nRan 1 test in 0.1s\n\nOK\n";
+    for (form, text) in [
+        (Form::Tap, "1..1\nok 1 - a\n1..1\nok 1 - b\n".to_owned()),
+        (Form::Tap, "TAP version 13\nok 1 - a\nTAP version 13\n1..1\n".to_owned()),
+        (Form::Tap, "ok 1 - a\n1..1\nok 2 - b\n".to_owned()),
+        (Form::Tap, "1..1\nok 1 - a\nok 2 - b\n".to_owned()),
+        (Form::Cargo, format!("running 2 tests\ntest a ... ok\n{}", total(3))),
+        (Form::Cargo, format!("running 1 test\ntest a ... ok\ntest b ... ok\n{}", total(1))),
+        (Form::Cargo, format!("running 1 test\ntest a ... ok\n{0}{0}", total(1))),
+        (Form::Unittest, format!("test_a (t.T) ... ok\n\n{ran}{ran}")),
+        (Form::Unittest, format!("test_a (t.T) ... ok\n\n{ran}test_b (t.T) ... ok\n")),
+        (
+            Form::Pytest,
+            "==== test session starts ====\n1 passed in 0.1s\n2 passed in 0.1s\n".to_owned(),
+        ),
+        (Form::Report, "{\"run\":\"begin\"}\n{\"run\":\"end\",\"count\":1}\n".to_owned()),
+        (Form::Report, "{\"run\":\"begin\"}\nok\n{\"run\":\"end\",\"count\":0}\n".to_owned()),
+    ] {
+        let tests = read(form, text.as_bytes()).unwrap();
+        assert!(tests.doubt.is_some(), "{form:?}: {text}\n{tests:?}");
+    }
+    for (form, text) in [
+        (Form::Tap, "TAP version 13\nok 1 - a\nok 2 - b\n1..2\n# tests 2\n".to_owned()),
+        (Form::Cargo, format!("running 2 tests\n..\n{}", total(2))),
+        (Form::Unittest, format!("test_a (t.T) ... ok\n\n{ran}")),
+    ] {
+        assert_eq!(read(form, text.as_bytes()).unwrap().doubt, None, "{form:?}: {text}");
+    }
+}
+
+#[test]
+fn a_report_names_tests_that_began_and_did_not_end() {
+    check_text(
+        Form::Report,
+        "{\"run\":\"begin\"}\n{\"begun\":\"a\"}\n{\"test\":\"a\",\"file\":\"t.py\",\"outcome\":\"passed\"}\n{\"begun\":\"b\"}\n",
+        expect![[r#"
+            1 passed, 1 failed, 0 skipped, and it breaks off
+            passed a in t.py
+            FAILED b
+                the test began and did not end: the code under test ended the whole run
+        "#]],
+    );
+    check_text(
+        Form::GoJson,
+        "{\"Action\":\"run\",\"Package\":\"p\",\"Test\":\"TestA\"}\n{\"Action\":\"pass\",\"Package\":\"p\"}\n",
+        expect![[r#"
+            0 passed, 1 failed, 0 skipped
+            FAILED p > TestA
+                the test began and did not end: the code under test ended the whole run
         "#]],
     );
 }

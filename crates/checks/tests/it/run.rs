@@ -128,7 +128,7 @@ fn a_command_stands_by_what_became_of_its_tests() {
               1 passed, 1 failed, 0 skipped
             printf 'running 2 tests\ntest a ... ok\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 0 ignored\n'; exit 1: FAILED: it exits with 1: test result: ok. 2 passed; 0 failed; 0 ignored
               2 passed, 0 failed, 0 skipped
-            printf 'running 2 tests\ntest a ... ok\n\n'; exit 0: NOT RUN: its results break off: not all of its tests may have run
+            printf 'running 2 tests\ntest a ... ok\n\n'; exit 0: FAILED: its results break off: the run ended before its tests did, or the code under test ended it
               1 passed, 0 failed, 0 skipped
             printf 'running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored\n': NOT RUN: nothing was tested: no test ran
               0 passed, 0 failed, 0 skipped
@@ -180,13 +180,13 @@ fn results_are_read_from_files_that_the_check_wrote() {
     "#]]
     .assert_eq(&shown(&run(&writing(&two, "**/target/{reports,x}/TEST-*.xml"))));
     expect![[r#"
-        NOT RUN: nothing was tested: no test ran
+        FAILED: its results break off: the run ended before its tests did, or the code under test ended it
           0 passed, 0 failed, 0 skipped
           the results in `a.xml` break off
     "#]]
     .assert_eq(&shown(&run(&writing("printf '<testsuite><testcase' > a.xml", "a.xml"))));
     expect![[r#"
-        NOT RUN: it ended well, and says of no test that it ran
+        NOT RUN: it ended well without its report, and says of no test that it ran: the run broke off, or another program ran
           the results in `a.xml` cannot be read
     "#]]
     .assert_eq(&shown(&run(&writing("echo hello > a.xml", "a.xml"))));
@@ -197,7 +197,7 @@ fn a_report_of_an_earlier_run_is_not_believed() {
     let tree = tempfile::tempdir().unwrap();
     fs::write(tree.path().join("a.xml"), SUITE).unwrap();
     expect![[r#"
-        NOT RUN: it ended well, and says of no test that it ran
+        NOT RUN: it ended well without its report, and says of no test that it ran: the run broke off, or another program ran
     "#]]
     .assert_eq(&shown(&runner(tree.path()).run(&writing("true", "a.xml"))));
 }

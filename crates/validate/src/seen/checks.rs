@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_checks::check::{CheckKind, CheckOutcome, State};
 use assay_checks::coverage::Gap;
+use assay_checks::kept::{KeptPart, part_of};
 use assay_checks::results::{Outcome, TestResult, Tests};
 
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
@@ -22,6 +23,7 @@ const MAX_MESSAGE: usize = 2_000;
 /// Makes issues of what checks came to, given the rounds before and how much has to be covered.
 pub fn of_checks(checks: &[CheckOutcome], before: &[Round], minimum: Option<f64>) -> Vec<Issue> {
     let mut issues: Vec<Issue> = checks.iter().flat_map(|check| of_check(check, minimum)).collect();
+    issues.extend(checks.iter().flat_map(left_out));
     issues.extend(gone(checks, before));
     issues.extend(minimum.into_iter().flat_map(|minimum| gaps(checks, minimum)));
     // A test that fails in two checks is one.
@@ -50,6 +52,53 @@ fn of_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
             }
         }
     }
+}
+
+/// Makes issues of tests that did not run, although nothing in the tests says so: a test that the code
+/// under test skips, and a test that stands in a file that ran and has no result.
+fn left_out(check: &CheckOutcome) -> Vec<Issue> {
+    let Some(tests) = &check.tests else { return Vec::new() };
+    let issue = |title: String, key: String, file: &str, line: Option<u32>, why: String| Issue {
+        title,
+        kind: kind_of(check.kind),
+        severity: IssueSeverity::High,
+        file: Some(file.to_owned()),
+        line,
+        description: Some(why),
+        fix: None,
+        key: Some(key),
+        remedy: Remedy::FixOrDecision,
+    };
+    let skipped = tests.results.iter().filter_map(|test| {
+        let place = test.skipped_in.as_deref().filter(|_| test.outcome == Outcome::Skipped)?;
+        let (file, line) = place.rsplit_once(':').unwrap_or((place, ""));
+        // Tests, and what supports them, may skip; so may modules that are installed.
+        let is_code = !file.starts_with('/') && part_of(file, &[]) != Some(KeptPart::Whole);
+        is_code.then(|| {
+            issue(
+                format!("Skipped by the code under test: {}", test.name),
+                format!("skipped:{}", test.name),
+                file,
+                line.parse().ok(),
+                format!(
+                    "`{place}` raises the skip, and is no test: a test that the code under test skips proves nothing"
+                ),
+            )
+        })
+    });
+    let unreported = tests.unreported.iter().map(|test| {
+        issue(
+            format!("Test has no result: {}", test.name),
+            format!("unreported:{}:{}", test.file, test.name),
+            &test.file,
+            Some(test.line),
+            format!(
+                "the test stands in `{}`, which ran, and `{}` reports nothing of it: the run ended before it, or left it out",
+                test.file, check.name
+            ),
+        )
+    });
+    skipped.chain(unreported).collect()
 }
 
 /// Says whether a check failed for its coverage alone.

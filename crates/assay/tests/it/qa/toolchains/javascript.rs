@@ -2,12 +2,36 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::super::Stage;
 use super::{Files, Project, has};
 
-/// Names the folder that vitest was installed in.
-const TOOLS: &str = "ASSAY_TEST_TOOLCHAINS";
+/// The vitest that was installed for these tests.
+pub(super) struct Vitest {
+    packages: PathBuf,
+}
+
+impl Vitest {
+    /// Returns vitest where it is installed; says loudly where it is not.
+    pub(super) fn find() -> Option<Vitest> {
+        let tools = std::env::var_os("ASSAY_TEST_TOOLCHAINS");
+        let packages = tools.map(|folder| Path::new(&folder).join("node_modules"));
+        let found = packages.filter(|packages| packages.join("vitest").exists());
+        if found.is_none() {
+            println!("NOT RUN: vitest is not there");
+        }
+        found.map(|packages| Vitest { packages })
+    }
+
+    /// Links vitest into a project. The cache is the project's own; installed packages are only read.
+    pub(super) fn link_into(&self, stage: &Stage) {
+        let own = stage.repository.path().join("node_modules");
+        fs::create_dir_all(own.join(".bin")).unwrap();
+        symlink(self.packages.join("vitest"), own.join("vitest")).unwrap();
+        symlink("../vitest/vitest.mjs", own.join(".bin/vitest")).unwrap();
+    }
+}
 
 const BAD: &str = "\
 export function formula(text) {
@@ -48,22 +72,14 @@ fn a_package_with_tests_of_node_is_rejected_mended_and_approved() {
 
 #[test]
 fn a_package_with_vitest_is_rejected_mended_and_approved() {
-    let tools = std::env::var_os(TOOLS).map(|folder| Path::new(&folder).join("node_modules"));
-    let Some(tools) = tools.filter(|tools| tools.join("vitest").exists()) else {
-        println!("NOT RUN: vitest is not there");
-        return;
-    };
+    let Some(vitest) = Vitest::find() else { return };
     let manifest = "{\"name\": \"cart\", \"type\": \"module\", \"scripts\": {\"test\": \"vitest run\"}, \"devDependencies\": {\"vitest\": \"*\"}}\n";
     let tests = "import { describe, expect, it } from 'vitest';\n\nimport { total } from './cart.js';\n\ndescribe('the cart', () => {\n  it('adds prices', () => expect(total([1, 2])).toBe(3));\n});\n";
     let spec = spec("- `npm test` - All pass\n\n**Integration Tests:**\n- `npm test` - All pass");
     let before = [("package.json", manifest), (".gitignore", "node_modules/\n")];
     let project = javascript(&before, &spec, tests, "Test fails: the cart > adds prices");
     let stage = project.implemented();
-    // Its cache is its own; what is installed is only read.
-    let own = stage.repository.path().join("node_modules");
-    fs::create_dir_all(own.join(".bin")).unwrap();
-    symlink(tools.join("vitest"), own.join("vitest")).unwrap();
-    symlink("../vitest/vitest.mjs", own.join(".bin/vitest")).unwrap();
+    vitest.link_into(&stage);
     project.goes_on(&stage);
     let first = &stage.plan()["qa_iteration_history"][0]["issues"];
     let files = first.as_array().unwrap().iter().map(|issue| issue["file"].as_str());

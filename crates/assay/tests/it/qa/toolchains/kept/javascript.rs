@@ -1,9 +1,6 @@
 //! JavaScript: Node's own runner, and vitest.
 
-use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-
+use super::super::javascript::Vitest;
 use super::{Edit, Row, has};
 
 const GOOD: &str = "export const add = (a, b) => a + b;\nexport const sub = (a, b) => a - b;\n";
@@ -106,20 +103,9 @@ fn honest_changes_of_tests_of_node_are_approved() {
     }
 }
 
-/// Returns the folder that vitest was installed in, where it was.
-fn vitest() -> Option<PathBuf> {
-    let tools = std::env::var_os("ASSAY_TEST_TOOLCHAINS")?;
-    let tools = Path::new(&tools).join("node_modules");
-    let found = Some(tools).filter(|tools| tools.join("vitest").exists());
-    if found.is_none() {
-        println!("NOT RUN: vitest is not there");
-    }
-    found
-}
-
 #[test]
 fn tests_of_vitest_that_do_not_run_are_refused() {
-    let Some(tools) = vitest() else { return };
+    let Some(vitest) = Vitest::find() else { return };
     let tests = "import { expect, it } from 'vitest';\n\nimport { add, sub } from './calc.js';\n\nit('adds', () => {\n  expect(add(1, 2)).toBe(3);\n});\n\nit('subtracts', () => {\n  expect(sub(3, 2)).toBe(1);\n});\n";
     let manifest = "{\"name\": \"calc\", \"type\": \"module\", \"scripts\": {\"test\": \"vitest run\"}, \"devDependencies\": {\"vitest\": \"*\"}}\n";
     let main = [
@@ -146,10 +132,7 @@ fn tests_of_vitest_that_do_not_run_are_refused() {
         let branch = [&[("calc.js", Some(BROKEN))][..], edits].concat();
         let row = Row { main: &main, ..row(name, &branch) };
         let stage = row.stage();
-        let own = stage.repository.path().join("node_modules");
-        fs::create_dir_all(own.join(".bin")).unwrap();
-        symlink(tools.join("vitest"), own.join("vitest")).unwrap();
-        symlink("../vitest/vitest.mjs", own.join(".bin/vitest")).unwrap();
+        vitest.link_into(&stage);
         row.is_refused_in(&stage, SUB, FAILS);
     }
 }

@@ -6,6 +6,7 @@
 mod go;
 mod javascript;
 mod python;
+mod results;
 mod rust;
 
 use std::fs;

@@ -222,12 +222,15 @@ fn tests_of_unittest_that_are_rewritten_are_refused() {
         ("a skipped test of unittest", ("test_calc.py", Some(skipped.as_str()))),
         ("a test of unittest that is expected to fail", ("test_calc.py", Some(expected.as_str()))),
         ("another expected value in unittest", ("test_calc.py", Some(equal.as_str()))),
-        ("a module for unittest", ("unittest.py", Some(shadow))),
     ] {
         let branch = [("calc.py", Some(BROKEN)), edit];
         Row { main: &main, command: "python3 -m unittest discover", ..row(name, &branch) }
             .is_refused(title, "with the version of main it fails");
     }
+    let branch = [("calc.py", Some(BROKEN)), ("unittest.py", Some(shadow))];
+    let command = "python3 -m unittest discover";
+    Row { main: &main, command, ..row("a module for unittest", &branch) }
+        .is_refused("Not run: unit: python3 -m unittest discover", "without its report");
 }
 
 #[test]

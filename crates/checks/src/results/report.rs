@@ -1,0 +1,139 @@
+//! The lines of JSON that our own reporters write, inside of `unittest` and `node --test`.
+//!
+//! A run has a line at its beginning, one for each test that begins, one for each that ended, and one at
+//! its end that counts them. A report without its last line is one of a run that broke off.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::sheet::{Sheet, failed};
+use super::{Outcome, Tests};
+
+/// The message of a test that a run does not come back from.
+const NOT_ENDED: &str = "the test began and did not end: the code under test ended the whole run";
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Line {
+    /// `begin` or `end`.
+    run: Option<String>,
+    /// The number of tests that ended, at the end of a run.
+    count: Option<usize>,
+    /// The name of a test that begins.
+    begun: Option<String>,
+    /// The name of a test that ended.
+    test: Option<String>,
+    /// A file that ran and has no test.
+    ran: Option<String>,
+    file: Option<String>,
+    outcome: String,
+    message: String,
+    seconds: Option<f64>,
+    /// The file and the line that raised a skip.
+    skipped_in: Option<String>,
+    line: Option<u32>,
+    /// The test that pytest skips.
+    skip: Option<String>,
+}
+
+/// Reads a report.
+pub(super) fn read(text: &str) -> Option<Tests> {
+    let mut reading = Reading::default();
+    for line in text.lines() {
+        match serde_json::from_str::<Line>(line) {
+            Ok(line) => reading.take(&line),
+            Err(_) => reading.sheet.doubt("a line of the report cannot be read"),
+        }
+    }
+    reading.finish()
+}
+
+#[derive(Default)]
+struct Reading {
+    sheet: Sheet,
+    runs: usize,
+    is_open: bool,
+    ended: usize,
+    begun: BTreeMap<String, usize>,
+}
+
+impl Reading {
+    fn take(&mut self, line: &Line) {
+        match line.run.as_deref() {
+            Some("begin") => {
+                self.sheet.seen();
+                self.runs += 1;
+                (self.is_open, self.ended) = (true, 0);
+            }
+            Some(_) => {
+                self.is_open = false;
+                if line.count != Some(self.ended) {
+                    self.sheet.doubt("the report does not hold as many tests as were counted");
+                }
+            }
+            None => {}
+        }
+        if let Some(name) = &line.begun {
+            *self.begun.entry(name.clone()).or_default() += 1;
+        }
+        if let Some(file) = &line.ran {
+            self.sheet.ran_file(file);
+        }
+        if let Some(name) = &line.test {
+            self.test(name, line);
+        }
+    }
+
+    fn test(&mut self, name: &str, line: &Line) {
+        self.ended += 1;
+        if let Some(open) = self.begun.get_mut(name) {
+            *open = open.saturating_sub(1);
+        }
+        let outcome = match line.outcome.as_str() {
+            "passed" => Outcome::Passed,
+            "skipped" => Outcome::Skipped,
+            _ => failed(&line.message),
+        };
+        self.sheet.take(name, line.file.as_deref(), outcome, line.seconds);
+        if let (Some(file), Some(test)) = (&line.skipped_in, self.sheet.last()) {
+            test.skipped_in = Some(place(file, line.line));
+        }
+    }
+
+    fn finish(mut self) -> Option<Tests> {
+        for (name, _) in self.begun.iter().filter(|(_, open)| **open > 0) {
+            self.sheet.take(name, None, failed(NOT_ENDED), None);
+        }
+        if self.is_open {
+            self.sheet.cut();
+        }
+        if self.runs > 1 {
+            // A second run in one process may be one that the code under test started.
+            self.sheet.doubt("one process reports two runs");
+        }
+        self.sheet.finish()
+    }
+}
+
+/// A test that pytest skips: its id, where there is one, and the place that raised the skip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RaisedSkip {
+    pub(crate) test: Option<String>,
+    pub(crate) place: String,
+}
+
+/// Reads the places that skips of pytest were raised at.
+pub(crate) fn raised_skips(bytes: &[u8]) -> Vec<RaisedSkip> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+    let skips = lines.filter(|line| line.run.is_none() && line.test.is_none());
+    let raised = skips.filter_map(|line| {
+        Some(RaisedSkip { place: place(line.file.as_deref()?, line.line), test: line.skip })
+    });
+    raised.collect()
+}
+
+fn place(file: &str, line: Option<u32>) -> String {
+    line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))
+}
