@@ -7,7 +7,7 @@ use crate::coverage::Measured;
 use crate::discovery::Reading;
 use crate::results::Tests;
 
-/// What a check is for.
+/// The purpose of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
@@ -28,7 +28,7 @@ pub enum CheckKind {
 }
 
 impl CheckKind {
-    /// Gives its name, as it is written and read.
+    /// Returns its name, as it is written and read.
     pub fn name(self) -> &'static str {
         match self {
             CheckKind::Smoke => "smoke",
@@ -45,14 +45,14 @@ impl CheckKind {
 /// A check to run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequiredCheck {
-    /// What it is called, such as `unit: pytest tests/`.
+    /// The name, such as `unit: pytest tests/`.
     pub name: String,
-    /// What it is for.
+    /// The purpose.
     pub kind: CheckKind,
-    /// What else it is for, since it runs those tests as well.
+    /// Further purposes, since the command runs those tests as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<CheckKind>,
-    /// What is run.
+    /// The command that is run.
     pub command: CommandLine,
     /// Where, from the root; empty for the root.
     pub folder: String,
@@ -64,7 +64,7 @@ pub struct RequiredCheck {
     /// How much must be covered, in percent.
     #[serde(default)]
     pub minimum_coverage: Option<f64>,
-    /// What the spec expects of it, in words.
+    /// The result that the spec expects, in words.
     #[serde(default)]
     pub expect: Option<String>,
     /// Whether it may use the network.
@@ -72,17 +72,17 @@ pub struct RequiredCheck {
     pub network: bool,
 }
 
-/// What became of a check.
+/// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckOutcome {
-    /// What the check is called.
+    /// The name of the check.
     pub name: String,
-    /// What it is for.
+    /// The purpose of the check.
     pub kind: CheckKind,
-    /// What else it is for.
+    /// Further purposes of the check.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<CheckKind>,
-    /// What was run.
+    /// The command that was run.
     pub command: String,
     /// Where, from the root.
     pub folder: String,
@@ -100,13 +100,13 @@ pub struct CheckOutcome {
     pub output_bytes: u64,
     /// The end of it.
     pub tail: String,
-    /// What became of its tests, where that can be told.
+    /// The results of its tests, where they can be read.
     #[serde(default)]
     pub tests: Option<Tests>,
-    /// What its coverage is, where that was measured.
+    /// The coverage, where it was measured.
     #[serde(default)]
     pub coverage: Option<Measured>,
-    /// What else is to be known of the run, such as that output is missing.
+    /// Further notes about the run, such as that output is missing.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -115,24 +115,24 @@ pub struct CheckOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum State {
-    /// It ran, and found nothing wrong.
+    /// The check ran, and found nothing wrong.
     Passed,
-    /// It ran, and something is wrong.
+    /// The check ran, and something is wrong.
     Failed {
-        /// What.
+        /// The reason.
         why: String,
     },
-    /// It could not run, or tested nothing: nobody knows, which is no pass.
+    /// The check could not run, or tested nothing: the result is unknown, which is no pass.
     NotRun {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It took too long and was ended.
+    /// The check took too long and was ended.
     TimedOut,
 }
 
 impl CheckOutcome {
-    /// Says whether it passed.
+    /// Returns true if it passed.
     pub fn is_pass(&self) -> bool {
         self.state == State::Passed
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kept::words_of;
 
-/// What stands in a command for the folder that reports go to.
+/// The mark in a command for the folder that reports go to.
 pub const REPORTS: &str = "{reports}";
 
 /// The mark in a command for the folder of our own reporters.
@@ -27,12 +27,12 @@ pub struct CommandLine {
     /// Variables that are set for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<(String, String)>,
-    /// What is run.
+    /// The program, or the script.
     #[serde(flatten)]
     pub program: Program,
 }
 
-/// What a command runs.
+/// The program or the script of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Program {
@@ -42,7 +42,7 @@ pub enum Program {
     Script(String),
 }
 
-/// Why a text is no command.
+/// The reason that a text is no command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoCommand {
     /// Nothing is run by it.
@@ -51,7 +51,7 @@ pub enum NoCommand {
     /// A quote is not closed.
     #[error("a quote is not closed")]
     OpenQuote,
-    /// It holds a NUL, which no program can be given.
+    /// The text holds a NUL, which no program can be given.
     #[error("it holds a NUL")]
     Nul,
 }

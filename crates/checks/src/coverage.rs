@@ -46,7 +46,7 @@ pub enum Form {
     Llvm,
 }
 
-/// Why there is no coverage to be had from a text.
+/// The reason that a text holds no coverage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// Nobody knows what it is.
@@ -55,7 +55,7 @@ pub enum Unreadable {
     /// Its form is known, and it cannot be read.
     #[error("the {0} report is broken or breaks off")]
     Broken(&'static str),
-    /// It names no file.
+    /// The report names no file.
     #[error("the {0} report measures nothing")]
     Empty(&'static str),
 }
@@ -74,7 +74,7 @@ pub struct Coverage {
 pub(crate) struct FileCoverage {
     covered: LineRanges,
     missed: LineRanges,
-    /// What the tool counts, where that is not lines.
+    /// The unit that the tool counts, where that is not lines.
     counted: Option<Count>,
 }
 
@@ -127,7 +127,7 @@ fn settled(reading: Reading, sources: Vec<String>) -> Coverage {
 }
 
 impl Form {
-    /// Says what a report is, by its content.
+    /// Returns the form of a report, by its content.
     pub fn of(text: &str) -> Option<Form> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if text.starts_with('<') {

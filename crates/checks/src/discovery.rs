@@ -29,14 +29,14 @@ use crate::results::Form;
 ///
 /// An implementation lists no folders and follows no link out of the project.
 pub trait Files {
-    /// Gives the paths of all files, from the root, with `/` between their parts.
+    /// Returns the paths of all files, from the root, with `/` between their parts.
     fn paths(&self) -> Vec<String>;
 
-    /// Gives a file's text.
+    /// Returns a file's text.
     fn read(&self, path: &str) -> Option<String>;
 }
 
-/// What tests are for.
+/// The purpose of tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestKind {
@@ -62,7 +62,7 @@ pub enum Reading {
     Printed(Form),
     /// In files that the command writes.
     Files {
-        /// What is in them.
+        /// The form of their content.
         form: Form,
         /// Which they are: a glob, from the folder of reports where it begins with that, or else
         /// from where the command is run.
@@ -118,9 +118,9 @@ pub struct CoverageRun {
 /// A way in which a package is tested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Framework {
-    /// What it is called, such as `cargo_test`.
+    /// The name, such as `cargo_test`.
     pub name: String,
-    /// What its tests are for.
+    /// The purpose of its tests.
     pub kind: TestKind,
     /// The package's folder, from the root; empty for the root.
     pub folder: String,
@@ -141,7 +141,7 @@ pub struct Framework {
 }
 
 impl Framework {
-    /// Says whether there is something to run: a kind of project alone has no tests yet.
+    /// Returns true if there is something to run: a kind of project alone has no tests yet.
     pub fn is_live(&self) -> bool {
         self.is_set_up || self.has_tests
     }
@@ -156,21 +156,21 @@ pub struct Build {
     pub command: CommandLine,
 }
 
-/// What was found of a project's tests.
+/// The tests and builds that were found in a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discovery {
     /// The ways in which it is tested, those of outer packages first.
     pub frameworks: Vec<Framework>,
     /// The ways in which it is built, those of outer packages first.
     pub builds: Vec<Build>,
-    /// What its dependencies are kept with, at its root.
+    /// The tool that keeps its dependencies, at its root.
     pub package_manager: Option<String>,
     /// The files that look like tests.
     pub test_files: Vec<String>,
 }
 
 impl Discovery {
-    /// Says whether there is nothing to run: no tests, and nobody set any up.
+    /// Returns true if there is nothing to run: no tests, and nobody set any up.
     pub fn is_without_tests(&self) -> bool {
         self.test_files.is_empty() && !self.frameworks.iter().any(|framework| framework.is_set_up)
     }
@@ -228,7 +228,7 @@ pub(crate) fn is_test_name(folder: &str, name: &str) -> bool {
     survey::test_language(folder, name).is_some()
 }
 
-/// Says what a folder's dependencies are kept with.
+/// Returns the tool that keeps a folder's dependencies.
 fn package_manager(survey: &Survey<'_>, folder: &str) -> Option<&'static str> {
     let found = LOCK_FILES.iter().find(|(file, _)| survey.has(folder, file));
     found.map(|(_, manager)| *manager)

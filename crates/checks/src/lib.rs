@@ -5,7 +5,7 @@
 //! what became of each test, [`coverage`] which lines the tests reach.
 //!
 //! Nothing here judges an implementation: a check says what ran, how it ended and what it showed.
-//! What could not be run is never a pass, and neither is a run in which nothing was tested.
+//! A check that could not be run is never a pass, and neither is a run in which nothing was tested.
 
 pub mod check;
 pub mod command;

@@ -1,7 +1,7 @@
 //! Which checks a risk requires: [`required`].
 //!
-//! What the spec names comes first, what was found in the project stands in for what it leaves out.
-//! What is required and cannot be had is told as such: it is not run, and never a pass.
+//! Commands that the spec names come first; for those that it leaves out, what was found in the project
+//! stands in. A check that is required and cannot be had is told as such: it is not run, and never a pass.
 
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ pub enum Risk {
 }
 
 impl Risk {
-    /// Gives the kinds of check that it requires.
+    /// Returns the kinds of check that it requires.
     pub fn requires(self) -> &'static [CheckKind] {
         use CheckKind::{Coverage, E2e, FullSuite, Integration, Manual, Smoke, Unit};
         match self {
@@ -85,9 +85,9 @@ pub enum Required {
     Run(Box<RequiredCheck>),
     /// Something that a person does, and says so.
     ByHand {
-        /// What it is for.
+        /// The kind of check.
         kind: CheckKind,
-        /// What is to be done, each in its steps, where the spec says it.
+        /// The steps, where the spec names them.
         steps: Vec<Vec<String>>,
     },
     /// Somebody tries it out in the app, or opens the page.
@@ -97,14 +97,14 @@ pub enum Required {
     },
     /// There is nothing to run for it, so it is not run.
     Unavailable {
-        /// What it would be for.
+        /// The kind of check.
         kind: CheckKind,
-        /// Why there is nothing.
+        /// The reason.
         why: String,
     },
 }
 
-/// Gives what a risk requires, of what a spec names and a project has. A command that serves
+/// Returns what a risk requires, of what a spec names and a project has. A command that serves
 /// several ends is there once.
 pub fn required(risk: Risk, spec: &Verification, found: &Discovery) -> Vec<Required> {
     let wanted = Wanted { spec, found };
@@ -178,7 +178,7 @@ fn report_coverage(check: &mut RequiredCheck) {
     check.coverage.extend(profile.map(str::to_owned));
 }
 
-/// What there is to choose from.
+/// The commands to choose from.
 struct Wanted<'a> {
     spec: &'a Verification,
     found: &'a Discovery,
@@ -330,7 +330,7 @@ impl Wanted<'_> {
         let expect = named.expect.clone();
         match CommandLine::parse(&named.command) {
             Ok(command) => {
-                // What is known by that command is run so that its results can be read.
+                // A known command is run so that its results can be read.
                 let known = self.suites().find(|it| it.folder.is_empty() && it.command == command);
                 let check = match known {
                     Some(framework) => self.of_framework(kind, framework),

@@ -1,4 +1,4 @@
-//! What became of each test: [`read`] gives [`Tests`], from whatever a test runner wrote.
+//! The results of tests: [`read`] returns [`Tests`] from the output or report of a test runner.
 //!
 //! Every form is a file of its own and a line in [`Form`]. A reader takes what it knows and leaves
 //! the rest alone; where a runner counts its tests itself, more failures than are named still count.
@@ -63,7 +63,7 @@ impl Form {
         Form::Go,
     ];
 
-    /// Gives its name as it is configured, such as `libtest-json`.
+    /// Returns its name as it is configured, such as `libtest-json`.
     pub fn name(self) -> &'static str {
         match self {
             Form::Cargo => "cargo",
@@ -106,12 +106,12 @@ impl Form {
 /// One test and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestResult {
-    /// What it is called.
+    /// The name, as the runner writes it.
     pub name: String,
     /// The file it stands in, as the runner names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// What became of it.
+    /// The outcome of the test.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// How long it took.
@@ -122,18 +122,18 @@ pub struct TestResult {
     pub skipped_in: Option<String>,
 }
 
-/// What became of a test.
+/// The outcome of a test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It passed.
+    /// The test passed.
     Passed,
-    /// It failed, or could not be set up.
+    /// The test failed, or could not be set up.
     Failed {
-        /// What the runner says of it.
+        /// The runner's message.
         message: String,
     },
-    /// It was left out, or is known to fail.
+    /// The test was left out, or is known to fail.
     Skipped,
 }
 
@@ -155,7 +155,7 @@ impl Totals {
     }
 }
 
-/// What became of the tests of a run.
+/// The results of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tests {
     /// How many there were.
@@ -165,7 +165,7 @@ pub struct Tests {
     /// Whether what was read breaks off: there may have been more.
     #[serde(default)]
     pub is_cut: bool,
-    /// Why the results contradict themselves; `None` if they do not.
+    /// The contradiction within the results; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
     /// Files that ran and reported no test.
@@ -188,7 +188,7 @@ pub struct UnreportedTest {
 }
 
 impl Tests {
-    /// Gives those that failed.
+    /// Returns those that failed.
     pub fn failed(&self) -> impl Iterator<Item = &TestResult> {
         self.results.iter().filter(|test| matches!(test.outcome, Outcome::Failed { .. }))
     }

@@ -113,7 +113,7 @@ impl Runner {
         self
     }
 
-    /// Gives checks a home, without the secrets in it. A tree that is itself the home can then not be
+    /// Sets the home of checks, without the secrets in it. A tree that is itself the home can then not be
     /// listed, and what is made at its top not be read.
     pub fn home(mut self, home: &Path) -> Runner {
         self.home = Some(home.to_owned());
@@ -246,7 +246,7 @@ impl Runner {
         }
     }
 
-    /// Gives where a check runs, which is inside of the tree.
+    /// Returns where a check runs, which is inside of the tree.
     fn folder(&self, check: &RequiredCheck) -> Result<PathBuf, String> {
         let outside = || format!("there is no folder `{}` in the tree", check.folder);
         let root = self.root.canonicalize().map_err(|_| outside())?;
@@ -282,7 +282,7 @@ impl Runner {
     }
 }
 
-/// Says whether tests are what a check is for.
+/// Returns true if tests are what a check is for.
 fn tests_something(kind: CheckKind) -> bool {
     matches!(kind, CheckKind::Unit | CheckKind::Integration | CheckKind::FullSuite | CheckKind::E2e)
 }

@@ -1,6 +1,6 @@
 //! Text as programs print it: without colours, and cut where it is long.
 
-/// Gives what a program printed as plain text: colours and other escapes are taken out, and of a
+/// Returns what a program printed as plain text: colours and other escapes are taken out, and of a
 /// line that was printed over only the last try stays.
 pub(crate) fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
@@ -50,12 +50,12 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// Gives the beginning of a text, of at most so many bytes.
+/// Returns the beginning of a text, of at most so many bytes.
 pub(crate) fn head(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// Gives the end of a text, of at most so many bytes.
+/// Returns the end of a text, of at most so many bytes.
 pub(crate) fn tail(text: &str, most: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
 }

@@ -1,10 +1,10 @@
-//! What a spec says about its verification: [`Verification`], whoever reads it.
+//! The verification that a spec asks for: [`Verification`], whoever reads the spec.
 //!
 //! Groups of tests with their commands, how much must be covered, and what a person does by hand.
 
 use serde::{Deserialize, Serialize};
 
-/// What a spec says about its verification.
+/// The verification that a spec asks for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Verification {
@@ -28,7 +28,7 @@ pub struct Group {
     pub is_required: bool,
     /// Its commands.
     pub commands: Vec<NamedCommand>,
-    /// What a person does by hand, each in steps such as `Register`, `Verify email`, `Login`.
+    /// Steps that a person does by hand, such as `Register`, `Verify email`, `Login`.
     pub by_hand: Vec<Vec<String>>,
     /// Flows and pages that are named.
     pub flows: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Group {
 pub struct NamedCommand {
     /// The command as it stands there.
     pub command: String,
-    /// What is expected of it, in words.
+    /// The expected result, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<String>,
 }

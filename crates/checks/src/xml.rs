@@ -21,25 +21,25 @@ pub(crate) enum Step<'a> {
 pub(crate) struct Element<'a>(&'a BytesStart<'a>);
 
 impl Element<'_> {
-    /// Gives its name, without a namespace.
+    /// Returns its name, without a namespace.
     pub(crate) fn name(&self) -> String {
         local(self.0.name().as_ref()).to_owned()
     }
 
-    /// Gives an attribute, where it has it.
+    /// Returns an attribute, where it has it.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let found = self.0.try_get_attribute(name).ok().flatten()?;
         let value = unescape(&found.value).map_or_else(|_| found.value.to_string(), Into::into);
         Some(value)
     }
 
-    /// Gives an attribute that is a number, where it has it.
+    /// Returns an attribute that is a number, where it has it.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.attribute(name)?.trim().parse().ok()
     }
 }
 
-/// Gives the name of the first element.
+/// Returns the name of the first element.
 pub(crate) fn root(text: &str) -> Option<String> {
     let mut reader = Reader::from_str(text);
     loop {

@@ -15,12 +15,12 @@ pub struct Count {
 }
 
 impl Count {
-    /// Gives the share in percent; there is none of nothing.
+    /// Returns the share in percent; there is none of nothing.
     pub fn percent(self) -> Option<f64> {
         (self.total > 0).then(|| 100.0 * self.covered as f64 / self.total as f64)
     }
 
-    /// Says whether it is at least so many percent. Of nothing nothing is missing.
+    /// Returns true if it is at least so many percent. Of nothing nothing is missing.
     pub fn reaches(self, minimum: f64) -> bool {
         self.percent().is_none_or(|percent| percent >= minimum)
     }

@@ -37,22 +37,22 @@ impl LineRanges {
         self.0.iter().map(|(first, last)| u64::from(last - first) + 1).sum()
     }
 
-    /// Says whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Gives the ranges, each from its first to its last line.
+    /// Returns the ranges, each from its first to its last line.
     pub fn ranges(&self) -> impl Iterator<Item = (u32, u32)> {
         self.0.iter().copied()
     }
 
-    /// Gives the lines of both.
+    /// Returns the lines of both.
     pub(crate) fn with(&self, other: &LineRanges) -> LineRanges {
         LineRanges::new([&self.0[..], &other.0[..]].concat())
     }
 
-    /// Gives the lines that are in both.
+    /// Returns the lines that are in both.
     pub(crate) fn within(&self, other: &LineRanges) -> LineRanges {
         let (mut one, mut two) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut both = Vec::new();
@@ -69,7 +69,7 @@ impl LineRanges {
         LineRanges(both)
     }
 
-    /// Gives the lines that are not in another.
+    /// Returns the lines that are not in another.
     pub(crate) fn without(&self, other: &LineRanges) -> LineRanges {
         let mut rest = Vec::new();
         let mut others = other.0.iter().peekable();

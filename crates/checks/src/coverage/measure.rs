@@ -33,7 +33,7 @@ pub struct FileMeasure {
     pub missing_changed: LineRanges,
 }
 
-/// What falls short of a minimum.
+/// A part that falls short of a minimum.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Gap<'a> {
     /// All that is measured.
@@ -84,7 +84,7 @@ impl fmt::Display for Gap<'_> {
 }
 
 impl Measured {
-    /// Gives what falls short of a minimum: the total, the changed lines, then each changed file.
+    /// Returns what falls short of a minimum: the total, the changed lines, then each changed file.
     pub fn gaps(&self, minimum: f64) -> Vec<Gap<'_>> {
         let mut gaps = Vec::new();
         if !self.total.reaches(minimum) {

@@ -86,7 +86,7 @@ fn tidy(name: &str) -> String {
     format!("{slash}{}", parts.join("/"))
 }
 
-/// Gives the ends of a path, the longest first, each from a folder on.
+/// Returns the ends of a path, the longest first, each from a folder on.
 fn endings(path: &str) -> impl Iterator<Item = &str> {
     let starts = path.match_indices('/').map(|(at, _)| at + 1);
     std::iter::once(0).chain(starts).map(|at| &path[at..])

@@ -10,7 +10,7 @@ use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
 use crate::command::{CommandLine, Program, REPORTS};
 use crate::results::Form;
 
-/// What `npm init` writes where there are no tests.
+/// The script that `npm init` writes where there are no tests.
 const PLACEHOLDER: &str = "no test specified";
 
 /// A test runner: what it is called, in dependencies and in scripts, and how its files of
@@ -115,7 +115,7 @@ fn outermost_first<'a>(folders: &[&'a str]) -> Vec<&'a str> {
     sorted
 }
 
-/// Says what keeps a package's dependencies: the nearest lock file decides.
+/// Returns the tool that keeps a package's dependencies: the nearest lock file decides.
 fn manager(survey: &Survey<'_>, folder: &str) -> &'static str {
     let mut at = folder;
     loop {
@@ -295,7 +295,7 @@ pub(super) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Re
     let through = ["npx", "pnpm", "yarn", "bunx", "exec", "dlx"];
     let first = words.iter().find(|word| !through.contains(&word.as_str()))?;
     let runner = RUNNERS.iter().find(|runner| runner.program == first)?;
-    // Whoever says how it reports wants that.
+    // A command that says how it reports is left as it is.
     let reports = ["--reporter", "--json", "--outputFile"];
     let says = |word: &String| reports.iter().any(|option| word.starts_with(option));
     let (command, reading) = readable(command.clone(), runner);

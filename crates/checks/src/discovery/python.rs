@@ -6,7 +6,7 @@ use super::survey::{Language, Survey, around, join, outermost};
 use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
 use crate::command::{CommandLine, REPORTS};
 
-/// What makes a folder a project of Python.
+/// Files that make a folder a project of Python.
 const MANIFESTS: [&str; 7] =
     ["pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "Pipfile", "manage.py"];
 
@@ -45,7 +45,7 @@ fn framework(survey: &Survey<'_>, folder: &str) -> Option<Framework> {
     (!tests.is_empty()).then(|| unittest(survey, folder, &tests))
 }
 
-/// Says whether pytest is asked for.
+/// Returns true if pytest is asked for.
 fn is_set_up(survey: &Survey<'_>, folder: &str) -> bool {
     let says = |name: &str, mark: &str| {
         survey.text(folder, name).lines().any(|line| line.trim_start().starts_with(mark))
@@ -61,7 +61,7 @@ fn is_set_up(survey: &Survey<'_>, folder: &str) -> bool {
         || survey.names(folder).filter(|name| is_requirements(name)).any(needs)
 }
 
-/// Says whether tests are written for `unittest` alone.
+/// Returns true if tests are written for `unittest` alone.
 fn is_unittest(survey: &Survey<'_>, tests: &[&str]) -> bool {
     let mut is_any = false;
     for path in tests.iter().take(MOST_READ) {
@@ -75,7 +75,7 @@ fn is_unittest(survey: &Survey<'_>, tests: &[&str]) -> bool {
 }
 
 fn pytest(survey: &Survey<'_>, folder: &str, is_set_up: bool) -> Framework {
-    // What keeps the dependencies knows where they are.
+    // The tool that keeps the dependencies knows where they are.
     let by: &[&str] = match super::package_manager(survey, folder) {
         Some("uv") => &["uv", "run"],
         Some("poetry") => &["poetry", "run"],

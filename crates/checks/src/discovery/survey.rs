@@ -15,7 +15,7 @@ const LEFT_OUT: [&str; 32] = [
 /// How many files of Rust are read in search of a test, which may stand in any of them.
 const MOST_READ: usize = 2_000;
 
-/// Says whether nobody looks into a folder of that name.
+/// Returns true if nobody looks into a folder of that name.
 pub(super) fn is_left_out(name: &str) -> bool {
     LEFT_OUT.contains(&name)
 }
@@ -70,7 +70,7 @@ impl<'a> Survey<'a> {
         survey
     }
 
-    /// Gives the folders that hold a file of a name.
+    /// Returns the folders that hold a file of a name.
     pub(super) fn folders_with(&self, name: &str) -> impl Iterator<Item = &str> {
         let has = move |names: &BTreeSet<String>| names.contains(name);
         self.by_folder
@@ -79,24 +79,24 @@ impl<'a> Survey<'a> {
             .map(|(folder, _)| folder.as_str())
     }
 
-    /// Gives the folders that hold a file whose name fits.
+    /// Returns the folders that hold a file whose name fits.
     pub(super) fn folders_where(&self, fits: impl Fn(&str) -> bool) -> Vec<&str> {
         let some = |names: &BTreeSet<String>| names.iter().any(|name| fits(name));
         let found = self.by_folder.iter().filter(|(_, names)| some(names));
         found.map(|(folder, _)| folder.as_str()).collect()
     }
 
-    /// Says whether there is such a file.
+    /// Returns true if there is such a file.
     pub(super) fn has(&self, folder: &str, name: &str) -> bool {
         self.by_folder.get(folder).is_some_and(|names| names.contains(name))
     }
 
-    /// Gives the names of a folder's files.
+    /// Returns the names of a folder's files.
     pub(super) fn names(&self, folder: &str) -> impl Iterator<Item = &str> {
         self.by_folder.get(folder).into_iter().flatten().map(String::as_str)
     }
 
-    /// Gives a file's text, or none.
+    /// Returns a file's text, or none.
     pub(super) fn text(&self, folder: &str, name: &str) -> String {
         if !self.has(folder, name) {
             return String::new();
@@ -104,19 +104,19 @@ impl<'a> Survey<'a> {
         self.files.read(&join(folder, name)).unwrap_or_default()
     }
 
-    /// Gives the text of a file by its path, or none.
+    /// Returns the text of a file by its path, or none.
     pub(super) fn text_of(&self, path: &str) -> String {
         self.files.read(path).unwrap_or_default()
     }
 
-    /// Gives the paths of all files that look like tests.
+    /// Returns the paths of all files that look like tests.
     pub(super) fn test_files(&self) -> Vec<String> {
         let mut paths: Vec<String> = self.tests.values().flatten().cloned().collect();
         paths.sort();
         paths
     }
 
-    /// Gives the test files of a language below a folder.
+    /// Returns the test files of a language below a folder.
     pub(super) fn tests(&self, language: Language, folder: &str) -> impl Iterator<Item = &str> {
         let all = self.tests.get(&language).map_or(&[][..], Vec::as_slice);
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
@@ -125,12 +125,12 @@ impl<'a> Survey<'a> {
         below.take_while(move |path| path.starts_with(&prefix))
     }
 
-    /// Says whether there are tests of a language below a folder.
+    /// Returns true if there are tests of a language below a folder.
     pub(super) fn has_tests(&self, language: Language, folder: &str) -> bool {
         self.tests(language, folder).next().is_some()
     }
 
-    /// Says whether tests of parts together are among those of a language below a folder.
+    /// Returns true if tests of parts together are among those of a language below a folder.
     pub(super) fn has_integration(&self, language: Language, folder: &str) -> bool {
         let tells = |path: &str| path.to_ascii_lowercase().contains("integration");
         self.tests(language, folder).any(tells)
@@ -141,7 +141,7 @@ impl<'a> Survey<'a> {
 pub(super) fn outermost<'a>(folders: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut kept: Vec<&str> = Vec::new();
     let mut folders: Vec<&str> = folders.into_iter().collect();
-    // What is below a folder follows it, with nothing in between.
+    // Paths below a folder follow it, with nothing in between.
     folders.sort_by(|one, two| one.split('/').cmp(two.split('/')));
     if folders.contains(&"") {
         return vec![""];
@@ -154,7 +154,7 @@ pub(super) fn outermost<'a>(folders: impl IntoIterator<Item = &'a str>) -> Vec<&
     kept
 }
 
-/// Gives which of some folders a path lies in: the innermost around it, or itself.
+/// Returns which of some folders a path lies in: the innermost around it, or itself.
 pub(super) fn around<'a>(path: &str, folders: &BTreeSet<&'a str>) -> Option<&'a str> {
     let mut at = path;
     loop {
@@ -169,18 +169,18 @@ pub(super) fn around<'a>(path: &str, folders: &BTreeSet<&'a str>) -> Option<&'a 
     }
 }
 
-/// Says whether a path is a folder, or below it.
+/// Returns true if a path is a folder, or below it.
 fn is_below(path: &str, folder: &str) -> bool {
     let rest = path.strip_prefix(folder);
     folder.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Gives the path of a file in a folder.
+/// Returns the path of a file in a folder.
 pub(super) fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// Says whose test a file is, by its name and where it lies.
+/// Returns the language of a test file, by its name and its folder.
 pub(super) fn test_language(folder: &str, name: &str) -> Option<Language> {
     let (stem, ending) = name.rsplit_once('.')?;
     let among = |names: &[&str]| folder.split('/').any(|part| names.contains(&part));

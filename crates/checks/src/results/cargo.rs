@@ -60,7 +60,7 @@ fn start(line: &str) -> Option<usize> {
 
 fn test(line: &str) -> Option<(&str, Outcome)> {
     let (name, word) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-    // What is asked for with `--report-time` follows the word.
+    // The time that `--report-time` asks for follows the word.
     let word = word.split([',', '<', ' ']).next().unwrap_or(word);
     match word {
         "ok" | "bench:" => Some((name, Outcome::Passed)),

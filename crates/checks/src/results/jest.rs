@@ -46,7 +46,7 @@ struct Assertion {
 }
 
 impl Assertion {
-    /// Gives what it is called, within what it is described in.
+    /// Returns what it is called, within what it is described in.
     fn called(&self) -> String {
         let Some(title) = &self.title else {
             return self.full_name.clone().unwrap_or_default();

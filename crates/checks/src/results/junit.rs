@@ -11,7 +11,7 @@ struct Case {
     name: String,
     file: Option<String>,
     seconds: Option<f64>,
-    /// What it says: nothing for one that passed.
+    /// The fault that the report names; `None` for a test that passed.
     fault: Option<Fault>,
 }
 

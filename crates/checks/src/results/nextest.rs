@@ -59,7 +59,7 @@ fn called(name: &str) -> String {
     name.split_once(' ').map_or_else(|| name.to_owned(), |(program, name)| in_suite(program, name))
 }
 
-/// What stands after a failure is said of it.
+/// Adds the text behind a failure to its message.
 fn settle(sheet: &mut Sheet, said: &mut String) {
     if let Some(test) = sheet.last()
         && let Outcome::Failed { message } = &mut test.outcome

@@ -10,7 +10,7 @@ pub(super) const MOST_SAID: usize = 4_000;
 const MOST_KEPT: usize = 20_000;
 const LONGEST_NAME: usize = 1_000;
 
-/// What stands between a suite and a test of it. A blank would do, but is in titles, too.
+/// The separator between a suite and a test of it. A blank would do, but is in titles, too.
 pub(super) const WITHIN: &str = " > ";
 
 /// Results while they are read.
@@ -87,12 +87,12 @@ impl Sheet {
         *skipped = skipped.saturating_add(totals.skipped);
     }
 
-    /// Gives the last result that was added.
+    /// Returns the last result that was added.
     pub(super) fn last(&mut self) -> Option<&mut TestResult> {
         self.results.last_mut()
     }
 
-    /// Gives all results that were kept.
+    /// Returns all results that were kept.
     pub(super) fn results(&mut self) -> &mut [TestResult] {
         &mut self.results
     }

@@ -49,7 +49,7 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     sheet.finish()
 }
 
-/// What stands indented below a failure is said of it.
+/// Adds the indented text below a failure to its message.
 fn explain(sheet: &mut Sheet, line: &str) {
     if let Some(test) = sheet.last()
         && let Outcome::Failed { message } = &mut test.outcome

@@ -1,4 +1,4 @@
-//! What a command says, as far as it is kept: [`Capture`].
+//! The output of a command, as far as it is kept: [`Capture`].
 
 use assay_sandbox::Stream;
 
@@ -38,7 +38,7 @@ impl End {
     }
 }
 
-/// What a command says: all of it is digested, and the end is kept.
+/// The output of a command: all of it is digested, and the end is kept.
 #[derive(Debug)]
 pub(super) struct Capture {
     printed: End,
@@ -72,7 +72,7 @@ impl Capture {
         self.bytes = self.bytes.saturating_add(piece.len() as u64);
     }
 
-    /// Gives the digest of both outputs, each by itself: how they mix is chance.
+    /// Returns the digest of both outputs, each by itself: how they mix is chance.
     pub(super) fn digest(&self) -> String {
         let mut both = blake3::Hasher::new();
         for digest in &self.digests {
@@ -85,12 +85,12 @@ impl Capture {
         self.bytes
     }
 
-    /// Gives the end of both, as it came.
+    /// Returns the end of both, as it came.
     pub(super) fn tail(&self) -> String {
         tail(&plain(&self.both.bytes), MOST_TAIL).to_owned()
     }
 
-    /// Gives both outputs, one after the other, and whether something is missing of them.
+    /// Returns both outputs, one after the other, and whether something is missing of them.
     pub(super) fn text(&self) -> (Vec<u8>, bool) {
         let is_cut = |end: &End| end.is_cut || end.bytes.len() > end.most;
         let text = [&self.printed.bytes[..], b"\n", &self.complained.bytes[..]].concat();

@@ -1,4 +1,4 @@
-//! What a check gets of the machine: variables, programs, and places to write to.
+//! The environment of a check: variables, programs, and places to write to.
 
 use std::ffi::OsString;
 use std::fs;
@@ -20,7 +20,7 @@ const PASSED_ON: [&str; 24] = [
     "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "PLAYWRIGHT_BROWSERS_PATH",
 ];
 
-/// What tools are told in every run: that nobody watches, and what is not wanted.
+/// Variables of every run: nobody watches, and no advertisement is wanted.
 const ALWAYS: [(&str, &str); 7] = [
     ("CI", "true"),
     ("NO_COLOR", "1"),
@@ -31,7 +31,7 @@ const ALWAYS: [(&str, &str); 7] = [
     ("npm_config_audit", "false"),
 ];
 
-/// What tools are told that have no network, so that they do not wait for one.
+/// Variables for tools without a network, so that they do not wait for one.
 const OFFLINE: [(&str, &str); 4] = [
     ("CARGO_NET_OFFLINE", "true"),
     ("npm_config_offline", "true"),
@@ -61,7 +61,7 @@ const BYTE_CODE: &str = "pycache";
 const PROGRAMS: &str = "programs";
 
 impl Runner {
-    /// Gives a command its environment, and the places that it may write to.
+    /// Sets the environment of a command, and the places that it may write to.
     pub(super) fn placed(
         &self,
         command: Command,

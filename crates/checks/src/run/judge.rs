@@ -8,10 +8,10 @@ use crate::coverage::Measured;
 use crate::discovery::Reading;
 use crate::results::Tests;
 
-/// What a shell says where a program cannot be run, or is not there.
+/// Exit codes of a shell for a program that cannot be run, or is not there.
 const NOT_THERE: [i32; 2] = [126, 127];
 
-/// What tools say where something is not installed that they need.
+/// Messages of tools that something they need is not installed.
 const MISSING: [&str; 7] = [
     "No module named pytest",
     "error: no such command: `",
@@ -32,7 +32,7 @@ pub(super) struct Seen<'a> {
     pub(super) tail: &'a str,
 }
 
-/// Says how a check stands. A pass is only what was seen to be one.
+/// Returns the state of a check. A pass is only what was seen to be one.
 pub(super) fn judge(check: &RequiredCheck, seen: &Seen<'_>) -> State {
     let ran = seen.tests.map_or(0, |tests| tests.totals.ran());
     if let Some(tests) = seen.tests
@@ -101,7 +101,7 @@ fn failed(code: i32, ran: usize, tail: &str) -> State {
     }
 }
 
-/// Says whether results are missing that should be there: a runner that was told to write them.
+/// Returns true if results are missing that should be there: a runner that was told to write them.
 fn must_tell(check: &RequiredCheck) -> bool {
     match check.reading {
         Reading::Printed(_) | Reading::Files { .. } => check.kind != CheckKind::Coverage,

@@ -155,7 +155,7 @@ impl Reports {
         all
     }
 
-    /// Gives the reports that the check itself wrote.
+    /// Returns the reports that the check itself wrote.
     fn fresh(&self, what: What, notes: &mut Vec<String>) -> Vec<(String, Vec<u8>)> {
         let mut found = Vec::new();
         for place in self.places.iter().filter(|place| place.what == what) {
@@ -179,7 +179,7 @@ impl Reports {
 }
 
 impl Place {
-    /// Gives the files that fit, as they are now. No link is followed.
+    /// Returns the files that fit, as they are now. No link is followed.
     fn files(&self) -> Vec<(PathBuf, Stamp)> {
         let Some(glob) = &self.glob else {
             let path = self.base.join(&self.name);

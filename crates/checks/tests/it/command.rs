@@ -103,7 +103,7 @@ fn a_quoted_name_sets_no_variable() {
 }
 
 proptest! {
-    /// What is written out is read back as the same.
+    /// A command that is written out is read back as the same.
     #[test]
     fn a_command_survives_being_written(words in prop::collection::vec("[^\0\r\n]{0,12}", 1..5)) {
         let line = CommandLine::words(words);

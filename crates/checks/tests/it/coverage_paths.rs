@@ -1,4 +1,4 @@
-//! What tools call a file, and which file of the repository that is.
+//! Names that tools give to a file, and the file of the repository that is meant.
 
 use assay_checks::coverage::Paths;
 

@@ -1,4 +1,4 @@
-//! What became of tests, read from what real runners wrote.
+//! Results of tests, read from what real runners wrote.
 
 use assay_checks::results::{Form, Outcome, Tests, detect, read};
 use expect_test::{Expect, expect};

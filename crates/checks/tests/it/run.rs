@@ -275,7 +275,7 @@ fn the_same_output_has_the_same_digest() {
 
 #[test]
 fn a_check_inherits_no_secret_and_a_temporary_folder_of_its_own() {
-    // Whoever runs these tests has this set.
+    // Cargo sets this variable for tests.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     let outcome =
         run(&check_of("echo \"<$CARGO_MANIFEST_DIR> $CI\"; : > \"$TMPDIR/x\" && echo \"$TMPDIR\""));

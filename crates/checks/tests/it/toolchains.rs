@@ -27,7 +27,7 @@ fn check(files: &[(&str, &str)], expect: Expect) {
         let tail = if outcome.tests.is_none() { outcome.tail.as_str() } else { "" };
         told.push_str(&format!("{}: {}{tail}", framework.name, shown(&outcome)));
         let tests = outcome.tests.iter().flat_map(|tests| tests.results.iter());
-        // What else is in a name depends on the version of a tool.
+        // Further parts of a name depend on the version of a tool.
         let name = |name: &str| name.split(" (").next().unwrap_or(name).to_owned();
         let mut names: Vec<String> = tests.map(|test| name(&test.name)).collect();
         names.sort();
@@ -46,7 +46,7 @@ fn required(framework: &Framework) -> RequiredCheck {
     }
 }
 
-/// Says whether a tool answers, and that a test did not run if it does not.
+/// Returns true if a tool answers, and that a test did not run if it does not.
 fn has(program: &str, args: &[&str]) -> bool {
     let found = Command::new(program).args(args).run().is_ok_and(|it| it.status.success());
     if !found {
