@@ -123,7 +123,7 @@ fn file_of_suite(root: &Path, folder: &str, name: &str) -> Option<String> {
     let (suite, _) = name.split_once(" > ")?;
     let parts: Vec<&str> = suite.split('.').collect();
     let is_plain = |part: &&str| part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    if !parts.iter().all(|part| is_plain(&part) && !part.is_empty()) {
+    if !parts.iter().all(|part| is_plain(part) && !part.is_empty()) {
         return None;
     }
     (1..=parts.len()).rev().find_map(|count| {
