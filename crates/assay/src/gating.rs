@@ -28,7 +28,7 @@ use crate::models::{self, Line, ModelArgs};
 use crate::queues;
 use crate::settings::Settings;
 use crate::settings::fixer::ChosenFixer;
-use crate::settings::models::StoredModels;
+use crate::settings::models::{Phase as ModelPhase, StoredModels};
 
 /// The kind of state that gates keep, unless the user names a folder.
 const STATE: &str = "gates";
@@ -366,5 +366,5 @@ fn judge(
         AskModels::AsConfigured | AskModels::No => return Ok(None),
     };
     let line = Line::open(&ModelArgs::default(), &settings.models, root)?;
-    Ok(Some((models::gate_judge(&settings.models, only, &line)?, line)))
+    Ok(Some((models::gate_judge(&settings.models, only, ModelPhase::Gates, &line)?, line)))
 }

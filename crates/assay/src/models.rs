@@ -248,11 +248,15 @@ pub(crate) fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::R
 pub(crate) fn gate_judge(
     models: &StoredModels,
     only: Option<&str>,
+    phase: Phase,
     line: &Line,
 ) -> anyhow::Result<ModelJudge> {
     let nonce = Nonce::draw().context("could not draw a random number")?;
+    let only = only.or_else(|| models.model_of(phase));
     let model = models.for_review(only)?.of(Tier::Default).clone();
-    Ok(ModelJudge { caller: line.caller.clone(), model, nonce, time: models.time() })
+    let thinking = models.thinking_of(phase).unwrap_or_else(|| models.thinking());
+    let (caller, time) = (line.caller.clone(), models.time());
+    Ok(ModelJudge { caller, model, nonce, time, thinking })
 }
 
 /// What is asked of models in a review.

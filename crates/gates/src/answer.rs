@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::attempt::LoopState;
-use crate::beside::{Checklist, ReleasedItem};
+use crate::beside::{Checklist, JournalEntry, ReleasedItem};
 use crate::guide::Instruction;
 use crate::item::{Item, Severity, Verified};
 use crate::phase::Phase;
@@ -55,7 +55,7 @@ pub struct GateAnswer {
     phase: Phase,
     status: PassOrFail,
     outcome: OutcomeWord,
-    /// Why a person decides, or why the list is not the whole of what is to be verified.
+    /// The reasons why a person decides, or why the list is incomplete.
     reasons: Vec<String>,
     iteration: u32,
     loop_state: LoopState,
@@ -73,6 +73,10 @@ pub struct GateAnswer {
     released: Vec<ReleasedAnswer>,
     /// Where the list was not as it had been recorded, in words.
     altered: Vec<String>,
+    /// Decisions of people about items, also those whose effect ended.
+    journal: Vec<JournalEntry>,
+    /// Whether no reader judges the change, since the configuration asks for none.
+    is_unjudged: bool,
 }
 
 /// An item of an earlier list that a person let go of.
@@ -121,7 +125,7 @@ struct StandingItem {
     stands: StandsWord,
     /// In how many attempts it failed.
     fails: u32,
-    /// Why it is accepted as it is.
+    /// The reason for which the item is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// Who accepted it.
@@ -145,7 +149,7 @@ struct UnseenItem {
     why: String,
 }
 
-/// What is to be done about the items that keep a gate shut.
+/// Instructions for the items that keep a gate shut.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct GuideAnswer {
     phase: Phase,
@@ -156,7 +160,7 @@ pub struct GuideAnswer {
 struct GuidedItem {
     id: String,
     check: String,
-    /// What is wrong, in a few words.
+    /// The fault in a few words.
     title: String,
     scope: String,
     fix: String,
@@ -221,6 +225,8 @@ impl GateAnswer {
             checklist: standing.checklist,
             released: standing.released.iter().map(ReleasedAnswer::of).collect(),
             altered: standing.altered.clone(),
+            journal: standing.journal.clone(),
+            is_unjudged: standing.is_unjudged,
         }
     }
 
@@ -286,7 +292,7 @@ impl GuideAnswer {
 /// The names of the schemas.
 pub const SCHEMAS: [&str; 3] = ["gate", "gate-list", "gate-guide"];
 
-/// Gives a schema by its name.
+/// Returns a schema by its name.
 pub fn schema(name: &str) -> Option<Value> {
     Some(match name {
         "gate" => schema_for!(GateAnswer).to_value(),

@@ -15,6 +15,17 @@ pub struct Bar {
     pub fails_per_item: u32,
     /// Whether a list without the built-in checklist can pass.
     pub built_in: BuiltIn,
+    /// Whether a reader has to say that the code does what the plan asks for.
+    pub reader: Reader,
+}
+
+/// Whether a model or a person has to judge what code cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// A change that no reader judged does not pass.
+    Required,
+    /// A change that no reader judged passes, and the answer says that it was not judged.
+    Optional,
 }
 
 /// Whether the built-in checklist has to be on a list.
@@ -34,12 +45,13 @@ impl Bar {
         ceiling: 8,
         fails_per_item: 5,
         built_in: BuiltIn::Required,
+        reader: Reader::Required,
     };
 
     /// Everything blocks always.
     pub const STRICT: Bar = Bar { may_until: u32::MAX, should_until: u32::MAX, ..Bar::SEED };
 
-    /// Says whether an item that does not hold blocks in an iteration.
+    /// Returns true if an item that does not hold blocks in an iteration.
     pub fn blocks(&self, severity: Severity, iteration: u32) -> bool {
         match severity {
             Severity::Must => true,

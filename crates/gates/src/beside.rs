@@ -1,4 +1,4 @@
-//! What a gate keeps beside its list, `qr-{phase}.state.json`: [`Beside`].
+//! The sidecar of a gate's list, `qr-{phase}.state.json`: [`Beside`].
 //!
 //! People and agents may write the list; this file is sealed, so it decides. It has each item as it
 //! was listed and what came of it, how much depends on it, which content it was seen on and on which
@@ -13,17 +13,18 @@ use crate::attempt::Reviewed;
 use crate::digest::Digest;
 use crate::item::{ItemId, Severity, Verified};
 use crate::phase::Phase;
+use crate::plan_bar::{PlanBar, REQUIREMENT};
 
 /// The form that is read and written.
 const SCHEMA_VERSION: &str = "2.0";
 
-/// What is kept beside a list.
+/// The sidecar of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beside {
     schema_version: String,
     phase: Phase,
-    /// What the list was made from.
+    /// The source of the list.
     pub made_from: MadeFrom,
     /// Which attempt it is, from 1.
     pub iteration: u32,
@@ -32,11 +33,20 @@ pub struct Beside {
     /// The contents on which whole verifications failed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failed: BTreeSet<Digest>,
-    /// What belongs to the items, also to those that came off the list.
+    /// The record of the items, also to those that came off the list.
     pub items: BTreeMap<ItemId, Note>,
     /// Items of earlier lists that a person let go of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub released: Vec<ReleasedItem>,
+    /// Decisions of people about items, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal: Vec<JournalEntry>,
+    /// The parties that wrote items or what the gate looks at.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub authors: BTreeSet<String>,
+    /// All that the plan asked for in any round since the gate was passed.
+    #[serde(default, skip_serializing_if = "PlanBar::is_empty")]
+    pub bar: PlanBar,
     /// The list file that was written over last. One that is still there was not written over, since a
     /// process died or the disk failed in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,24 +59,50 @@ pub struct Beside {
 pub struct ReleasedItem {
     /// Its name.
     pub id: ItemId,
-    /// What was to be verified.
+    /// The check, in words.
     pub check: String,
-    /// What had been found, where it had failed.
+    /// The finding; `None` where the item had not failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
-    /// Why the list does without it.
+    /// The reason why the list does without the item.
     pub reason: String,
     /// Who says so.
     pub by: String,
 }
 
-/// What a list was made from, so that later steps look at the same.
+/// A decision of a person about an item, which stays on record when its effect ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JournalEntry {
+    /// The name of the item.
+    pub item: String,
+    /// The finding at that time; `None` where the item had not failed.
+    pub finding: Option<String>,
+    /// The kind of decision.
+    pub decision: JournalDecision,
+    /// The name of the person.
+    pub by: String,
+    /// The reason that the person gave.
+    pub reason: String,
+}
+
+/// The kind of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum JournalDecision {
+    /// The item is accepted as it is.
+    Accepted,
+    /// A list does without the item.
+    Released,
+}
+
+/// The source of a list, so that later steps look at the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MadeFrom {
     /// The plan, from the root.
     pub plan: Option<String>,
-    /// What the change is held against.
+    /// The revision that the change is held against.
     pub base: Option<String>,
     /// Whether what is built in belongs to it.
     pub checklist: Checklist,
@@ -87,26 +123,26 @@ pub enum Checklist {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LastVerified {
-    /// What it looked at.
+    /// The content.
     pub content: Digest,
-    /// What came of it.
+    /// The result.
     pub reviewed: Reviewed,
 }
 
-/// What belongs to an item.
+/// The record of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
     /// Where it stands on the list, from 0; `None` where it came off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
-    /// What it looks at, as it is written on the list.
+    /// The scope, as it is written on the list.
     #[serde(default)]
     pub scope: String,
-    /// What is to be verified, as it is written on the list.
+    /// The check, as it is written on the list.
     #[serde(default)]
     pub check: String,
-    /// What came of it.
+    /// The result.
     #[serde(default)]
     pub result: Verified,
     /// How much depends on it.
@@ -117,7 +153,7 @@ pub struct Note {
     /// The item that it is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,
-    /// What was last seen of it, and on which content.
+    /// The last result, and the content that it was seen on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<SeenOn>,
     /// The contents on which it failed. Content that comes back is in here once.
@@ -140,6 +176,13 @@ pub struct SeenOn {
     pub held: bool,
 }
 
+impl By {
+    /// Returns true if the item is about a requirement that the plan had in an earlier round.
+    pub(crate) fn is_requirement(&self) -> bool {
+        matches!(self, By::Code(key) if key == REQUIREMENT)
+    }
+}
+
 /// Who verifies an item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -154,11 +197,11 @@ pub enum By {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Acceptance {
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Who says so.
     pub by: String,
-    /// What was found then; where something else is, this says nothing about it.
+    /// The finding at that time; the acceptance says nothing about another.
     pub finding: String,
     /// The content on which it was found.
     pub content: Digest,
@@ -203,6 +246,9 @@ impl Beside {
             failed,
             items,
             released,
+            journal: Vec::new(),
+            authors: BTreeSet::new(),
+            bar: PlanBar::default(),
             written_over: None,
         }
     }
@@ -213,7 +259,12 @@ impl Beside {
         let is_same = self.is_about(&made_from);
         let mut another = Beside { made_from, last: None, ..self.clone() };
         if !is_same {
+            let bar = another.bar.clone();
             another.begin_again();
+            // Another plan is new work only if the gate was passed on the one before.
+            if !self.has_passed() {
+                another.bar = bar;
+            }
         }
         another
     }
@@ -233,6 +284,12 @@ impl Beside {
         self.last.as_ref().is_some_and(|last| last.reviewed == Reviewed::Pass)
     }
 
+    /// Returns true if the gate was passed, and some content is another than it was passed on.
+    pub(crate) fn is_new_work(&self, attempt: &Digest) -> bool {
+        let last = self.last.as_ref().filter(|last| last.reviewed == Reviewed::Pass);
+        last.is_some_and(|last| last.content != *attempt)
+    }
+
     /// Returns true if something on the list failed, or is to be verified by somebody else than code,
     /// and the gate was not passed since.
     pub fn is_owing(&self) -> bool {
@@ -249,6 +306,7 @@ impl Beside {
         (self.iteration, self.last) = (1, None);
         self.failed.clear();
         self.released.clear();
+        self.bar = PlanBar::default();
         for note in self.items.values_mut() {
             note.failed_on.clear();
         }

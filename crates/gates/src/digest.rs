@@ -1,4 +1,4 @@
-//! What content was looked at, in few characters: [`Digest`].
+//! The content that was looked at, in few characters: [`Digest`].
 
 use serde::{Deserialize, Serialize};
 
@@ -6,6 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Digest(String);
+
+impl Digest {
+    /// Returns the first 16 digits, for names of files.
+    pub(crate) fn short(&self) -> String {
+        self.0.chars().take(16).collect()
+    }
+}
 
 /// Takes a digest of parts, each of them apart from the next.
 #[derive(Debug, Default)]
@@ -20,7 +27,7 @@ impl Digester {
         self
     }
 
-    /// Gives the digest of all parts.
+    /// Returns the digest of all parts.
     pub fn finish(self) -> Digest {
         Digest(self.0.finalize().to_hex()[..32].to_owned())
     }

@@ -4,14 +4,17 @@ use std::collections::HashMap;
 
 use assay_rules::redacted_text;
 
-use crate::bar::Bar;
-use crate::beside::{Beside, By, Checklist, MadeFrom, Note, ReleasedItem};
+use crate::bar::{Bar, Reader};
+use crate::beside::{
+    Beside, By, Checklist, JournalDecision, JournalEntry, MadeFrom, Note, ReleasedItem,
+};
 use crate::checks::{self, Seen};
 use crate::digest::Digest;
 use crate::item::{Item, ItemId, Scope, Severity, Verified};
 use crate::keep::{Keep, KeepError, Lost};
 use crate::list::{List, ListError};
 use crate::phase::Phase;
+use crate::plan_bar::PlanBar;
 use crate::standing::{Standing, judge};
 use crate::state::{Content, Looked, State, UpdateError};
 use crate::subject::Subject;
@@ -19,9 +22,9 @@ use crate::subject::Subject;
 /// A gate: one phase of one subject, with where its state lies.
 #[derive(Clone, Copy)]
 pub struct Gate<'a> {
-    /// What it is about.
+    /// The subject.
     pub phase: Phase,
-    /// What it looks at.
+    /// The scope.
     pub subject: &'a Subject<'a>,
     /// Where its state lies.
     pub keep: &'a Keep,
@@ -29,7 +32,7 @@ pub struct Gate<'a> {
     pub bar: Bar,
 }
 
-/// What tells some content from others.
+/// The digests of some content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Digests {
     pub(crate) whole: Digest,
@@ -39,11 +42,11 @@ pub(crate) struct Digests {
 /// An item that somebody puts on a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposed {
-    /// What it is to be called; numbered like the others where nothing is said.
+    /// The name; `None` for the next number.
     pub id: Option<ItemId>,
-    /// What it looks at.
+    /// The scope.
     pub scope: Scope,
-    /// What is to be verified.
+    /// The check, in words.
     pub check: String,
     /// How much depends on it.
     pub severity: Severity,
@@ -53,10 +56,10 @@ pub struct Proposed {
     pub by: Option<By>,
 }
 
-/// What becomes of a list that is there already.
+/// The fate of a list that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Earlier<'a> {
-    /// It stays.
+    /// The line or list stays.
     Stays,
     /// A new one takes its place, with what the earlier one still asks for.
     Goes,
@@ -67,7 +70,7 @@ pub enum Earlier<'a> {
 /// A person's word that a list does without items of an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Who says so.
     pub by: String,
@@ -82,9 +85,11 @@ pub struct Decomposed {
     pub was_there: bool,
     /// The items of the earlier list that stay on the new one.
     pub carried: Vec<ItemId>,
+    /// The folders with a gate of the same plan that was not passed, to which this one is held.
+    pub elsewhere: Vec<String>,
 }
 
-/// Why a step of a gate cannot be made.
+/// The reason why a step of a gate cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
     /// The state cannot be had.
@@ -117,24 +122,41 @@ impl Gate<'_> {
         };
         let (mut was_there, mut carried) = (false, Vec::new());
         let was_known = self.keep.is_known();
+        let records = self.recorded()?;
+        let mut elsewhere = Vec::new();
         let state = self.keep.replace(lost, |before| match (earlier, before) {
             (Earlier::Stays, Some(before)) => {
                 was_there = true;
                 Ok(before.clone())
             }
             (Earlier::Goes | Earlier::Stays | Earlier::Released(_), before) => {
-                let mut state = self.listed(before, made_from, items, release)?;
-                match (before, release) {
-                    (Some(before), _) => carried = self.carry(before, &mut state, release),
-                    (None, Some(release)) if was_known => {
-                        state.beside.released.push(lost_list(release))
-                    }
-                    (None, _) => {}
+                let is_lost = before.is_none() && was_known;
+                let mut before = before.cloned().or_else(|| self.begun_elsewhere(&records));
+                if let Some(before) = &mut before {
+                    self.join(before, &records);
                 }
+                elsewhere = self.folders_elsewhere(&records);
+                let mut state = self.listed(before.as_ref(), made_from, items, release)?;
+                if let Some(before) = &before {
+                    carried = self.carry(before, &mut state, release);
+                }
+                match release {
+                    Some(release) => {
+                        if is_lost {
+                            state.beside.released.push(lost_list(release));
+                        }
+                        state.beside.bar = PlanBar::default();
+                    }
+                    None => {
+                        self.join(&mut state, &records);
+                    }
+                }
+                let mut number = state.next_number();
+                self.hold_to_bar(&mut state, &mut number)?;
                 Ok::<_, GateError>(state)
             }
         })?;
-        Ok(Decomposed { state, was_there, carried })
+        Ok(Decomposed { state, was_there, carried, elsewhere })
     }
 
     /// Writes down what somebody saw who is not asked by us.
@@ -147,9 +169,10 @@ impl Gate<'_> {
         })
     }
 
-    /// Says whether an item is looked at here, so that nobody's word has to be taken for it.
+    /// Returns true if an item is looked at here, so that nobody's word has to be taken for it.
     fn sees(&self, state: &State, item: &Item) -> bool {
         match state.note(&item.id).by {
+            Some(by) if by.is_requirement() => true,
             Some(By::Code(key)) => !matches!(self.look(&key, item), Seen::Unseen(_)),
             Some(By::Command(_)) => true,
             None => false,
@@ -177,11 +200,23 @@ impl Gate<'_> {
         self.change(&self.content(), |state, content| Ok(state.accept(id, &reason, &by, content)?))
     }
 
+    /// Records that a party wrote items of the list, or what the gate looks at. It cannot accept items.
+    pub fn credit(&self, author: &str) -> Result<(), GateError> {
+        let author = redacted_text(author.trim());
+        self.change(&self.content(), |state, _| {
+            state.beside.authors.insert(author);
+            Ok(())
+        })
+    }
+
     /// Says where it stands on the content as it is now. What code sees is looked at for it, and
     /// nothing is written down.
     pub fn standing(&self) -> Result<(State, Standing), GateError> {
         let (mut state, digests) = (self.keep.read()?, self.content());
         self.retire(&mut state);
+        self.join_before(&mut state, &self.recorded()?, &digests.attempt);
+        let mut number = state.next_number();
+        self.hold_to_bar(&mut state, &mut number)?;
         let standing = self.with(&digests, |content| {
             for (id, seen) in self.look_by_code(&state) {
                 match seen {
@@ -220,7 +255,7 @@ impl Gate<'_> {
         work(Content { whole, attempt, part: &part, unread: &unread })
     }
 
-    /// Gives the items that are built in for what there is to look at.
+    /// Returns the items that are built in for what there is to look at.
     pub(crate) fn built_in(&self) -> Vec<Proposed> {
         let checks = checks::of(self.phase).into_iter();
         let items = checks.flat_map(|check| {
@@ -233,7 +268,20 @@ impl Gate<'_> {
                 by: Some(By::Code(check.key.to_owned())),
             })
         });
-        items.collect()
+        items.chain(self.for_a_reader()).collect()
+    }
+
+    /// Returns the item that a model or a person has to judge, where the bar asks for that.
+    fn for_a_reader(&self) -> Option<Proposed> {
+        let check = checks::for_a_reader(self.phase, self.subject)?;
+        (self.bar.reader == Reader::Required).then(|| Proposed {
+            id: None,
+            scope: Scope::All,
+            check: check.to_owned(),
+            severity: Severity::Must,
+            parent: None,
+            by: None,
+        })
     }
 
     /// Makes a list of items. One that was there before keeps its name, its failure and how often it
@@ -294,6 +342,16 @@ impl Gate<'_> {
         let owed = before.list.items().filter(is_left).filter(is_owed);
         let owed: Vec<Item> = owed.filter(|_| !is_new_work).cloned().collect();
         if let Some(Release { reason, by }) = release {
+            state.beside.journal.extend(owed.iter().map(|item| JournalEntry {
+                item: item.id.to_string(),
+                finding: match &item.result {
+                    Verified::Fail(finding) => Some(finding.clone()),
+                    Verified::Todo | Verified::Pass => None,
+                },
+                decision: JournalDecision::Released,
+                by: by.clone(),
+                reason: reason.clone(),
+            }));
             state.beside.released.extend(owed.into_iter().map(|item| ReleasedItem {
                 id: item.id,
                 check: item.check,
@@ -357,7 +415,7 @@ pub(crate) fn add(
     Ok(id)
 }
 
-/// Gives the items of a list by where they look for what.
+/// Returns the items of a list by where they look for what.
 fn known(state: &State) -> HashMap<(Scope, String), (ItemId, Option<By>)> {
     let entry = |item: &Item| {
         let place = (item.scope.clone(), item.check.clone());

@@ -14,6 +14,7 @@ use crate::beside::{Beside, MadeFrom};
 use crate::digest::{Digest, Digester};
 use crate::item::Verified;
 use crate::list::List;
+use crate::machine_record::MachineRecords;
 use crate::phase::Phase;
 use crate::state::State;
 
@@ -26,7 +27,7 @@ const SEALED: &str = ".state.json";
 /// The label of a sealed file whose gate was not passed: the file is missed where it is gone.
 const OWING: &str = "owing";
 
-/// What happens where the files of a gate that was not passed were deleted.
+/// The treatment of a gate whose files were deleted before it was passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
     /// Nothing is made in their place.
@@ -43,7 +44,7 @@ pub struct Keep {
     phase: Phase,
 }
 
-/// Why a gate's state cannot be had.
+/// The reason why the state of a gate cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
     /// There is none.
@@ -52,31 +53,31 @@ pub enum KeepError {
          `assay gate decompose --phase {phase}` makes one"
     )]
     Missing {
-        /// What it would be about.
+        /// The phase.
         phase: Phase,
         /// Where it would lie.
         path: PathBuf,
     },
-    /// It was deleted, and what it said is missed.
+    /// The file was deleted while its gate was not passed.
     #[error(
         "`{path}` was deleted while its gate was not passed, so what had failed is not known; put the \
          file back, or begin anew with `assay gate decompose --phase {phase} --again --reason TEXT`"
     )]
     Deleted {
-        /// What it was about.
+        /// The phase.
         phase: Phase,
         /// Where it lay.
         path: PathBuf,
     },
-    /// It cannot be made sense of.
+    /// The file cannot be read.
     #[error("`{path}` cannot be read, so it says nothing: {why}")]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
-    /// What stands beside the list has no authority, or cannot be used.
+    /// The sidecar has no authority, or cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
     /// A file cannot be used.
@@ -95,17 +96,17 @@ impl Keep {
         Keep { folder: kind.path().to_owned(), kind, phase }
     }
 
-    /// Gives the path of the list.
+    /// Returns the path of the list.
     pub fn list_path(&self) -> PathBuf {
         self.folder.join(format!("qr-{}.json", self.phase))
     }
 
-    /// Gives the path of what stands beside it.
+    /// Returns the path of what stands beside it.
     pub fn beside_path(&self) -> PathBuf {
         self.folder.join(format!("qr-{}{SEALED}", self.phase))
     }
 
-    /// Says whether there is a list.
+    /// Returns true if there is a list.
     pub fn is_there(&self) -> bool {
         self.list_path().exists()
     }
@@ -202,6 +203,33 @@ impl Keep {
         Ok(true)
     }
 
+    /// Returns the records of this phase that lie with the machine's seals.
+    pub(crate) fn machine_records(&self) -> MachineRecords<'_> {
+        MachineRecords::new(&self.kind, self.phase)
+    }
+
+    /// Returns the name of the folder in those records.
+    pub(crate) fn recorded_folder(&self) -> String {
+        self.kind.recorded_path().display().to_string()
+    }
+
+    /// Records with the machine's seals what the gate owes, or that it was passed.
+    fn record(&self, beside: &Beside) -> Result<(), KeepError> {
+        let folder = self.recorded_folder();
+        let plan = beside.made_from.plan.as_deref();
+        if beside.has_passed() {
+            // A list that passed had the items of all others.
+            return self.machine_records().clear(plan, &beside.bar);
+        }
+        self.machine_records().change(plan, |record| {
+            record.bar = beside.bar.clone();
+            match beside.is_owing() {
+                true => drop(record.folders.insert(folder, beside.clone())),
+                false => drop(record.folders.remove(&folder)),
+            }
+        })
+    }
+
     fn missing(&self) -> KeepError {
         KeepError::Missing { phase: self.phase, path: self.list_path() }
     }
@@ -269,6 +297,7 @@ impl Keep {
             after.beside.written_over = written.as_deref().map(digest_of);
         }
         if before.map(|state| &state.beside) != Some(&after.beside) {
+            self.record(&after.beside)?;
             held.change_labelled(after.beside.is_owing().then_some(OWING))?;
             let beside = after.beside.to_json();
             disk::write(&self.beside_path(), beside.as_bytes(), Sure::OnDisk)?;

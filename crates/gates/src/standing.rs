@@ -3,9 +3,10 @@
 //! Nothing of it is ever stored, so that it cannot disagree with the items.
 
 use crate::attempt::{Attempt, LoopState, Reviewed};
-use crate::bar::{Bar, BuiltIn};
-use crate::beside::{Checklist, ReleasedItem};
+use crate::bar::{Bar, BuiltIn, Reader};
+use crate::beside::{Checklist, JournalEntry, ReleasedItem};
 use crate::item::{Item, Severity, Verified};
+use crate::phase::Phase;
 use crate::state::{Content, State};
 
 /// Where a gate stands.
@@ -15,7 +16,7 @@ pub struct Standing {
     pub attempt: Attempt,
     /// The items, in order.
     pub lines: Vec<Line>,
-    /// What follows.
+    /// The outcome.
     pub outcome: Outcome,
     /// Which items the list began with.
     pub checklist: Checklist,
@@ -23,44 +24,48 @@ pub struct Standing {
     pub released: Vec<ReleasedItem>,
     /// Where the list was not as it had been recorded, in words.
     pub altered: Vec<String>,
+    /// Decisions of people about items, also those whose effect ended.
+    pub journal: Vec<JournalEntry>,
+    /// Whether no reader judges the change, since the configuration asks for none.
+    pub is_unjudged: bool,
 }
 
 /// An item and what it means for the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// It, with what is known on the content as it is now.
+    /// The item, with its result on the content as it is now.
     pub item: Item,
     /// How much depends on it.
     pub severity: Severity,
     /// In how many attempts it failed.
     pub fails: u32,
-    /// What it means.
+    /// The meaning.
     pub stands: Stands,
     /// Whether it was looked at on the content as it is now.
     pub is_seen: bool,
 }
 
-/// What an item means for the gate.
+/// The effect of an item on the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stands {
-    /// It holds.
+    /// The item holds.
     Holds,
     /// Nobody looked at it as it is now.
     Open,
-    /// It keeps the gate shut.
+    /// The item keeps the gate shut.
     Blocks,
-    /// It fails below the bar.
+    /// The item fails below the bar.
     Waived,
     /// Somebody lives with it, or nobody gets it any better.
     Accepted {
-        /// Why.
+        /// The reason.
         reason: String,
         /// Who says so.
         by: String,
     },
 }
 
-/// What follows from where the items stand.
+/// The outcome of a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The gate is passed.
@@ -79,7 +84,7 @@ pub enum Outcome {
 }
 
 impl Standing {
-    /// Says whether the gate is passed.
+    /// Returns true if the gate is passed.
     pub fn is_passed(&self) -> bool {
         self.outcome == Outcome::Pass
     }
@@ -89,7 +94,7 @@ impl Standing {
         self.lines.iter().filter(|line| is_so(line)).count()
     }
 
-    /// Gives what an attempt that left nothing open came to.
+    /// Returns what an attempt that left nothing open came to.
     pub fn reviewed(&self) -> Option<Reviewed> {
         match self.outcome {
             Outcome::Pass => Some(Reviewed::Pass),
@@ -103,12 +108,12 @@ impl Standing {
 }
 
 impl Line {
-    /// Says whether it was seen not to hold.
+    /// Returns true if it was seen not to hold.
     pub fn is_failed(&self) -> bool {
         matches!(self.item.result, Verified::Fail(_))
     }
 
-    /// Says whether nothing more has to be seen of it.
+    /// Returns true if nothing more has to be seen of it.
     fn is_settled(&self) -> bool {
         self.is_seen || matches!(self.stands, Stands::Accepted { .. })
     }
@@ -142,7 +147,11 @@ pub fn judge(state: &State, bar: &Bar, content: Content<'_>) -> Standing {
     let checklist = state.beside.made_from.checklist;
     let altered = state.altered.iter().map(ToString::to_string).collect();
     let released = state.beside.released.clone();
-    Standing { attempt, lines, outcome, checklist, released, altered }
+    let journal = state.beside.journal.clone();
+    let is_unjudged = bar.reader == Reader::Optional
+        && state.list.phase == Phase::ImplCode
+        && state.beside.made_from.plan.is_some();
+    Standing { attempt, lines, outcome, checklist, released, altered, journal, is_unjudged }
 }
 
 /// Returns why a list whose items all hold is no pass.
@@ -162,7 +171,7 @@ fn incomplete(state: &State, bar: &Bar, content: Content<'_>) -> Vec<String> {
     reasons
 }
 
-/// What is said of a list without the built-in checklist that does not pass for that.
+/// The words for a list without the built-in checklist that does not pass for that.
 const LEFT_OUT: &str = "the built-in checklist was left out; `assay gate decompose --again` makes a list \
                         with it, or a person allows this one with `gates.allow_only_items: true`";
 

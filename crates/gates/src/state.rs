@@ -4,10 +4,12 @@
 //! verified on arrives as a digest, and a PASS counts only for the very content that it was given
 //! for.
 
-use assay_findings::reason::is_reason;
+use assay_findings::reason::is_reason_for;
 
 use crate::attempt::{Attempt, LoopState, Reviewed};
-use crate::beside::{Acceptance, Beside, By, LastVerified, Note, SeenOn};
+use crate::beside::{
+    Acceptance, Beside, By, JournalDecision, JournalEntry, LastVerified, Note, SeenOn,
+};
 use crate::checks;
 use crate::digest::Digest;
 use crate::item::{Item, ItemId, Severity, Verified};
@@ -19,32 +21,32 @@ use crate::record::{self, Alteration};
 pub struct State {
     /// The list.
     pub list: List,
-    /// What is kept beside it.
+    /// The sidecar.
     pub beside: Beside,
     /// Where the list was not as it had been recorded, and was put back.
     pub altered: Vec<Alteration>,
 }
 
-/// What content there is.
+/// The content as it is now.
 #[derive(Clone, Copy)]
 pub struct Content<'a> {
     /// All of it.
     pub whole: &'a Digest,
-    /// What tells this attempt from others.
+    /// The digest that tells this attempt from others.
     pub attempt: &'a Digest,
     /// The part that an item is about, where it is about one.
     pub part: &'a dyn Fn(&Item) -> Option<Digest>,
-    /// What of the content was not understood, so that no item is about it.
+    /// The parts of the content that were not understood, so that no item is about them.
     pub unread: &'a [String],
 }
 
 impl Content<'_> {
-    /// Gives what somebody saw who looked at an item alone.
+    /// Returns what somebody saw who looked at an item alone.
     fn of(&self, item: &Item) -> Digest {
         (self.part)(item).unwrap_or_else(|| self.whole.clone())
     }
 
-    /// Says whether what was seen is what is there now.
+    /// Returns true if what was seen is what is there now.
     fn is(&self, item: &Item, seen: &SeenOn) -> bool {
         seen.content == *self.whole || (self.part)(item).as_ref() == Some(&seen.content)
     }
@@ -59,16 +61,16 @@ pub enum Looked {
     AtItsPart,
 }
 
-/// Why nothing becomes of an item.
+/// The reason why an item is not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpdateError {
     /// There is no such item.
     #[error("there is no item `{0}` on this list; `assay gate status` shows those that there are")]
     Unknown(ItemId),
-    /// It has passed.
+    /// The item has passed.
     #[error("`{0}` has passed on the content as it is, and stays so until that changes")]
     Passed(ItemId),
-    /// It is looked at here.
+    /// A built-in check or a command verifies the item.
     #[error(
         "`{0}` is verified by assay itself, so nobody's word is taken for it; \
          `assay gate verify` looks again"
@@ -77,21 +79,35 @@ pub enum UpdateError {
     /// Nobody takes back what was seen.
     #[error("`{0}` cannot be made TODO: it becomes so by itself when its content changes")]
     ToTodo(ItemId),
-    /// It cannot be said why it fails.
+    /// The finding of a FAIL is missing.
     #[error("a FAIL needs a finding that says what is wrong")]
     NoFinding,
-    /// It cannot be said why somebody lives with it.
+    /// The reason of an acceptance is missing.
     #[error(
         "reason required: say why `{0}` is accepted as it is; words such as `because` or `n/a` alone \
          state none"
     )]
     NoReason(ItemId),
+    /// An acceptance has no name.
+    #[error("name required: say who accepts `{0}` with `--by NAME`")]
+    NoName(ItemId),
+    /// The party that accepts an item wrote the work.
+    #[error(
+        "`{by}` is on record as an author of this gate's items or of a fix, so it cannot accept `{id}`; \
+         another person has to"
+    )]
+    OwnWork {
+        /// The item.
+        id: ItemId,
+        /// The author.
+        by: String,
+    },
     /// There is nothing to live with.
     #[error("`{0}` has not failed, so there is nothing to accept")]
     NothingToAccept(ItemId),
 }
 
-/// What is built in says itself how much depends on it.
+/// Takes the severity of a built-in check from the check.
 fn graded_by_code(note: Note) -> Note {
     let severity = match &note.by {
         Some(By::Code(key)) => checks::named(key).map(|check| check.severity),
@@ -120,16 +136,20 @@ impl State {
         record::write_down(&self.list, &mut self.beside, |id| before.note(id));
     }
 
-    /// Says whether somebody lives with what is found of an item now.
+    /// Returns true if somebody lives with what is found of an item now.
     pub fn acceptance(&self, item: &Item, content: Content<'_>) -> Option<Acceptance> {
         let Verified::Fail(finding) = &item.result else { return None };
-        // What somebody accepted is what they were shown, and nothing that came up later.
-        let accepted = self.note(&item.id).accepted?;
-        let is_shown = accepted.finding == *finding && accepted.content == content.of(item);
+        // An acceptance covers the finding that the person was shown, and none that came up later.
+        let note = self.note(&item.id);
+        let accepted = note.accepted?;
+        // That a plan does without a requirement stays accepted whatever is written meanwhile.
+        let is_requirement = note.by.is_some_and(|by| by.is_requirement());
+        let is_same = is_requirement || accepted.content == content.of(item);
+        let is_shown = accepted.finding == *finding && is_same;
         is_shown.then_some(accepted)
     }
 
-    /// Gives what belongs to an item; where nothing is kept, what the list says of it itself. What
+    /// Returns what belongs to an item; where nothing is kept, what the list says of it itself. What
     /// nobody graded must hold.
     pub fn note(&self, id: &ItemId) -> Note {
         let kept = self.beside.items.get(id).cloned().map(graded_by_code);
@@ -139,7 +159,7 @@ impl State {
         })
     }
 
-    /// Gives the number of the name that comes next. A name that was ever used means what it meant
+    /// Returns the number of the name that comes next. A name that was ever used means what it meant
     /// then.
     pub fn next_number(&self) -> usize {
         let phase = self.list.phase;
@@ -148,7 +168,7 @@ impl State {
         last.saturating_add(1)
     }
 
-    /// Gives what is known of an item on the content as it is now.
+    /// Returns what is known of an item on the content as it is now.
     pub fn result(&self, item: &Item, content: Content<'_>) -> Verified {
         let seen = self.note(&item.id).seen;
         let held = seen.is_some_and(|seen| seen.held && content.is(item, &seen));
@@ -158,7 +178,7 @@ impl State {
         }
     }
 
-    /// Says whether an item was looked at on the content as it is now.
+    /// Returns true if an item was looked at on the content as it is now.
     pub fn is_seen(&self, item: &Item, content: Content<'_>) -> bool {
         let seen = self.note(&item.id).seen;
         item.result != Verified::Todo && seen.is_some_and(|seen| content.is(item, &seen))
@@ -247,14 +267,35 @@ impl State {
         content: Content<'_>,
     ) -> Result<(), UpdateError> {
         let item = self.list.get(id).ok_or_else(|| UpdateError::Unknown(id.clone()))?;
-        if !is_reason(reason) {
+        let shown = match &item.result {
+            Verified::Fail(finding) => format!("{} {finding}", item.check),
+            Verified::Todo | Verified::Pass => item.check.clone(),
+        };
+        if !is_reason_for(&shown, reason) {
             return Err(UpdateError::NoReason(id.clone()));
+        }
+        if !by.chars().any(char::is_alphabetic) {
+            return Err(UpdateError::NoName(id.clone()));
+        }
+        let is_by = |author: &String| author.trim().to_lowercase() == by.trim().to_lowercase();
+        if self.beside.authors.iter().any(is_by) {
+            return Err(UpdateError::OwnWork { id: id.clone(), by: by.trim().to_owned() });
         }
         let Verified::Fail(finding) = self.result(item, content) else {
             return Err(UpdateError::NothingToAccept(id.clone()));
         };
+        let entry = JournalEntry {
+            item: id.to_string(),
+            finding: Some(finding.clone()),
+            decision: JournalDecision::Accepted,
+            by: by.trim().to_owned(),
+            reason: reason.trim().to_owned(),
+        };
+        if !self.beside.journal.contains(&entry) {
+            self.beside.journal.push(entry);
+        }
         let mut note = self.note(id);
-        let (reason, by) = (reason.trim().to_owned(), by.to_owned());
+        let (reason, by) = (reason.trim().to_owned(), by.trim().to_owned());
         let content = content.of(item);
         note.accepted = Some(Acceptance { reason, by, finding, content });
         note.version = note.version.saturating_add(1);

@@ -8,8 +8,10 @@ use crate::beside::{By, Checklist};
 use crate::checks::{self, Seen};
 use crate::command::CommandVerifier;
 use crate::gate::{Digests, Gate, GateError, Proposed, add, redacted};
+use crate::held::OwedElsewhere;
 use crate::item::{Item, ItemId, Scope, Verified};
 use crate::phase::Phase;
+use crate::plan_bar::REQUIREMENT;
 use crate::standing::{Standing, judge};
 use crate::state::{Looked, State};
 use crate::verifier::{Judge, Verifiers, groups, lanes};
@@ -20,7 +22,7 @@ const SIDE_BY_SIDE: usize = 8;
 /// About how many items a judge is asked about at a time.
 const ASKED_TOGETHER: usize = 3;
 
-/// What verifying came to.
+/// The result of verifying.
 #[derive(Debug)]
 pub struct VerifiedGate {
     /// Where the gate stands.
@@ -33,17 +35,20 @@ pub struct VerifiedGate {
     pub retired: Vec<ItemId>,
     /// The items that nobody saw, each with the reason.
     pub unseen: Vec<(ItemId, String)>,
+    /// The items that gates of the same plan in other folders owe.
+    pub elsewhere: Vec<OwedElsewhere>,
 }
 
-/// What is said of an item whose part of the plan is gone.
+/// The words for an item whose part of the plan is gone.
 pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, a person lets go of it with \
      `assay gate decompose --again --reason TEXT`.";
 
-/// What there is to verify.
+/// A gate that is about to be verified.
 struct Begun {
     state: State,
     added: Vec<ItemId>,
     retired: Vec<ItemId>,
+    elsewhere: Vec<OwedElsewhere>,
 }
 
 /// Items, and who is asked about them.
@@ -64,7 +69,7 @@ impl Gate<'_> {
     /// of the content as it is now: what changes meanwhile was not looked at.
     pub fn verify(&self, verifiers: Verifiers<'_>) -> Result<VerifiedGate, GateError> {
         let digests = self.content();
-        let Begun { state, added, retired } = self.begin(&digests, verifiers)?;
+        let Begun { state, added, retired, elsewhere } = self.begin(&digests, verifiers)?;
         let mut unseen = self.write_down(&digests, self.look_by_code(&state))?;
         self.reopen(&digests, &unseen)?;
         let left = self.left(&digests, &state);
@@ -78,13 +83,15 @@ impl Gate<'_> {
         let altered = state.altered.iter().map(ToString::to_string).collect();
         let (state, standing) = self.end()?;
         let standing = Standing { altered, ..standing };
-        Ok(VerifiedGate { standing, state, added, retired, unseen })
+        Ok(VerifiedGate { standing, state, added, retired, unseen, elsewhere })
     }
 
     /// Begins another attempt, if it is one. Adds what the subject has more of than it had when the
     /// list was made and who verifies by now, and retires what is written no more.
     fn begin(&self, digests: &Digests, verifiers: Verifiers<'_>) -> Result<Begun, GateError> {
+        let records = self.recorded()?;
         self.change(digests, |state, content| {
+            let elsewhere = self.join(state, &records);
             state.begin(content.attempt);
             let built_in = match state.beside.made_from.checklist {
                 Checklist::BuiltIn => self.built_in(),
@@ -92,16 +99,22 @@ impl Gate<'_> {
             };
             let retired = self.retire(state);
             let listed = state.list.items();
-            let listed: HashSet<(Scope, Option<By>)> =
-                listed.map(|item| (item.scope.clone(), state.note(&item.id).by)).collect();
+            // Items for a reader are told apart by their words.
+            let key = |scope: &Scope, by: Option<By>, check: &str| {
+                let words = by.is_none().then(|| check.to_owned());
+                (scope.clone(), by, words)
+            };
+            let listed: HashSet<(Scope, Option<By>, Option<String>)> =
+                listed.map(|item| key(&item.scope, state.note(&item.id).by, &item.check)).collect();
             let commands = verifiers.commands.iter().filter(|c| c.phases.contains(&self.phase));
             let (mut added, mut number) = (Vec::new(), state.next_number());
             for item in built_in.into_iter().chain(commands.map(CommandVerifier::item)) {
-                if !listed.contains(&(item.scope.clone(), item.by.clone())) {
+                if !listed.contains(&key(&item.scope, item.by.clone(), &item.check)) {
                     added.push(add(state, item, None, &mut number)?);
                 }
             }
-            Ok(Begun { state: state.clone(), added, retired })
+            added.extend(self.hold_to_bar(state, &mut number)?);
+            Ok(Begun { state: state.clone(), added, retired, elsewhere })
         })
     }
 
@@ -139,9 +152,13 @@ impl Gate<'_> {
         let look = |item: &Item| {
             let Some(By::Code(key)) = state.note(&item.id).by else { return None };
             let is_gone = !targets.contains(&(key.clone(), item.scope.clone()));
-            let seen = match is_gone && checks::named(&key).is_some() {
-                true => Seen::Fails(format!("`{}` {GONE}", item.scope)),
-                false => self.look(&key, item),
+            let seen = match (key == REQUIREMENT, self.subject.plan) {
+                (true, Some((plan, _))) => state.beside.bar.look(plan, item),
+                (true, None) => Seen::Unseen("there is no plan".to_owned()),
+                (false, _) if is_gone && checks::named(&key).is_some() => {
+                    Seen::Fails(format!("`{}` {GONE}", item.scope))
+                }
+                (false, _) => self.look(&key, item),
             };
             Some((item.id.clone(), seen))
         };
@@ -158,12 +175,12 @@ impl Gate<'_> {
         })
     }
 
-    /// Gives the items that somebody else has to look at.
+    /// Returns the items that somebody else has to look at.
     fn left<'s>(&self, digests: &Digests, state: &'s State) -> Vec<&'s Item> {
         self.with(digests, |content| {
             let is_left = |item: &&Item| match state.note(&item.id).by {
                 Some(By::Code(_)) => false,
-                // It may look at anything, which nobody here can tell from what it was before.
+                // A command may look at anything, so nothing tells that its result still holds.
                 Some(By::Command(_)) => true,
                 // On the same content a judge sees the same, and a person's word stands.
                 None => !state.is_seen(item, content),
@@ -257,7 +274,8 @@ fn gone(state: &State, built_in: &[Proposed]) -> Vec<ItemId> {
         built_in.iter().map(|item| (&item.scope, item.by.as_ref())).collect();
     let is_gone = |item: &&Item| {
         let by = state.note(&item.id).by;
-        matches!(by, Some(By::Code(_))) && !there.contains(&(&item.scope, by.as_ref()))
+        let is_built_in = matches!(&by, Some(By::Code(key)) if key != REQUIREMENT);
+        is_built_in && !there.contains(&(&item.scope, by.as_ref()))
     };
     state.list.items().filter(is_gone).map(|item| item.id.clone()).collect()
 }
@@ -270,7 +288,7 @@ fn who<'a>(state: &State, item: &Item, verifiers: Verifiers<'a>) -> Who<'a> {
             known.map_or(Who::Nobody("its command is not configured any more"), Who::Command)
         }
         Some(By::Code(_)) | None => verifiers.judge.map_or(
-            Who::Nobody("no model is configured, and nobody else said what came of it"),
+            Who::Nobody("not judged: no model is configured, and nobody else said what came of it"),
             Who::Judge,
         ),
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
-use assay_gates::bar::{Bar, BuiltIn};
+use assay_gates::bar::{Bar, BuiltIn, Reader};
 use assay_gates::command::{AnswerForm, CommandVerifier};
 use assay_gates::item::Severity;
 use assay_gates::phase::Phase;
@@ -27,6 +27,8 @@ pub(crate) struct StoredGates {
     fails_per_item: Option<u32>,
     /// Whether a list without the built-in checklist can pass.
     allow_only_items: bool,
+    /// Whether a change can pass that no reader judged.
+    allow_not_judged: bool,
     /// Whether models are asked, also where nobody asks for it.
     pub(crate) models: bool,
     fixer: Option<StoredFixer>,
@@ -93,6 +95,10 @@ impl StoredGates {
             built_in: match self.allow_only_items {
                 true => BuiltIn::Optional,
                 false => BuiltIn::Required,
+            },
+            reader: match self.allow_not_judged {
+                true => Reader::Optional,
+                false => Reader::Required,
             },
         }
     }

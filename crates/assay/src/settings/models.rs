@@ -77,6 +77,8 @@ pub(crate) enum Phase {
     Qa,
     /// Fixing and implementing.
     Coder,
+    /// Verifying the items of gates.
+    Gates,
 }
 
 /// What is different in a phase.

@@ -15,7 +15,7 @@ use assay_validate::spec::Spec;
 use super::{Deadline, Place, broke};
 use crate::models::{self, Asked, Keeping, Line, ModelArgs, Panel};
 use crate::reviewing::Prepared;
-use crate::settings::models::StoredModels;
+use crate::settings::models::{Phase, StoredModels};
 
 /// The persona that a repository makes of the loop's reviewer.
 const PERSONA: &str = "name: qa-reviewer\nabout: What this repository asks of the validation\n\
@@ -85,7 +85,7 @@ impl Eyes<'_> {
 
     fn judge(&self) -> anyhow::Result<Option<ModelJudge>> {
         let Some(line) = &self.line else { return Ok(None) };
-        models::gate_judge(self.models, self.args.only(), line).map(Some)
+        models::gate_judge(self.models, self.args.only(), Phase::Qa, line).map(Some)
     }
 
     /// Says so where models were not asked because there is nothing left to spend.

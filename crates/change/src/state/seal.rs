@@ -41,6 +41,17 @@ impl Kind {
         &self.path
     }
 
+    /// Returns the folder of the work tree for something that is kept outside of it, see
+    /// [`State::outside`].
+    pub fn outside(&self, name: &str) -> Result<PathBuf, StateError> {
+        self.state.outside(name)
+    }
+
+    /// Returns the path of the kind as seals record it: without links.
+    pub fn recorded_path(&self) -> PathBuf {
+        self.recorded(&self.path)
+    }
+
     /// Makes the folder, and `.assay/` with its ignore file around it.
     pub fn make(&self) -> Result<(), StateError> {
         if self.named.is_none() {

@@ -7,7 +7,7 @@ use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
 use super::opaque::Opaque;
 use super::ruled::UNTESTED;
 use super::written::{self, Written};
-use super::{Check, Fix, Seen, Target, markers, named, opaque, say, whitespace};
+use super::{Check, Fix, Seen, Target, impl_plan, markers, named, opaque, say, whitespace};
 use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::{Fence, Milestone, fences};
@@ -17,7 +17,7 @@ use crate::subject::Subject;
 /// How planned files are told that the change leaves as they are.
 const UNTOUCHED: &str = "the change does not touch it";
 
-pub(super) static CHECKS: [Check; 10] = [
+pub(super) static CHECKS: [Check; 13] = [
     Check {
         key: "impl-code/conflict-markers",
         severity: Severity::Must,
@@ -41,6 +41,34 @@ pub(super) static CHECKS: [Check; 10] = [
         look: planned_files,
         fix: Fix {
             what: "Do what the milestone says to the files that it names, or correct the plan.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "impl-code/planned-diffs",
+        severity: Severity::Must,
+        targets: impl_plan::diffed_files,
+        look: impl_plan::diffs,
+        fix: Fix {
+            what: "Write into {name} what the diffs of the plan add, or have a person accept that it \
+                   differs.",
+            include: &[],
+        },
+    },
+    Check {
+        key: "impl-code/criteria",
+        severity: Severity::Must,
+        targets: impl_plan::milestones_with_criteria,
+        look: impl_plan::criteria,
+        fix: Fix { what: "Do what the criteria say that are named.", include: &[] },
+    },
+    Check {
+        key: "impl-code/planned-tests",
+        severity: Severity::Should,
+        targets: impl_plan::milestones_with_tests,
+        look: impl_plan::tests,
+        fix: Fix {
+            what: "Write the tests that milestone {name} names, each with an assertion.",
             include: &[],
         },
     },
@@ -114,14 +142,16 @@ fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     }
 }
 
-/// Gives the files that rules have to read.
+/// Returns the files that rules have to read.
 fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some(ruled) = subject.ruled() else { return Vec::new() };
     let read = ruled.files.iter().filter(|(_, file)| file.left_out.is_none());
     read.map(|(path, _)| Target::file(path, check)).collect()
 }
 
-fn milestones<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Milestone> + use<'a> {
+pub(super) fn milestones<'a>(
+    subject: &Subject<'a>,
+) -> impl Iterator<Item = &'a Milestone> + use<'a> {
     subject.plan.into_iter().flat_map(|(plan, _)| &plan.milestones)
 }
 
@@ -140,7 +170,7 @@ fn milestones_with_files(subject: &Subject<'_>) -> Vec<Target> {
 
 fn conflict_markers(subject: &Subject<'_>, scope: &Scope) -> Seen {
     written::look(subject, scope, |written: &Written<'_>| {
-        // What a page shows in a fence is an example.
+        // A fence on a page is an example.
         let fences = if kinds::is_page(written.path) { fences(&written.text) } else { Vec::new() };
         let added = written.added().into_iter();
         let added = added.filter(|(number, _)| !Fence::any_closed(&fences, *number));
@@ -208,7 +238,19 @@ fn whole(subject: &Subject<'_>, scope: &Scope) -> Seen {
 fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
     let Some(ruled) = subject.ruled() else { return written::no_change(scope) };
     let untested = ruled.whole.iter().filter(|found| found.rule == UNTESTED);
-    Seen::of(untested.map(|found| found.said.clone()).collect())
+    let mut told: Vec<String> = untested.map(|found| found.said.clone()).collect();
+    if told.is_empty() {
+        told.extend(impl_plan::untested(subject));
+    }
+    Seen::of(told)
+}
+
+/// Returns what a reader has to judge: no code can tell whether a change does what a plan asks for.
+pub(super) fn for_a_reader(subject: &Subject<'_>) -> Option<&'static str> {
+    let has_plan = milestones(subject).next().is_some();
+    (has_plan && impl_plan::changes_code(subject)).then_some(
+        "Read the change and judge whether the code does what the plan asks for, at its edges as well",
+    )
 }
 
 fn planned_files(subject: &Subject<'_>, scope: &Scope) -> Seen {

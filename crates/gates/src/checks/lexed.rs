@@ -43,7 +43,7 @@ enum Inside {
 }
 
 impl Language {
-    /// Gives the language of a file, by its name.
+    /// Returns the language of a file, by its name.
     pub(crate) fn of(path: &str) -> Option<Language> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
@@ -61,7 +61,12 @@ impl Language {
         })
     }
 
-    /// Gives what begins a comment up to the end of the line.
+    /// Returns true if files of the language are programs, and no data or configuration.
+    pub(crate) fn is_of_programs(self) -> bool {
+        !matches!(self, Language::Hash | Language::Dash)
+    }
+
+    /// Returns what begins a comment up to the end of the line.
     fn line_comment(self) -> &'static str {
         match self {
             Language::Python | Language::Hash => "#",
@@ -70,7 +75,7 @@ impl Language {
         }
     }
 
-    /// Says whether lines that are cut off from those before begin in a comment.
+    /// Returns true if lines that are cut off from those before begin in a comment.
     fn begins_in_comment(self, lines: &[&str]) -> bool {
         if self.line_comment() != "//" {
             return false;
@@ -187,7 +192,7 @@ fn open(language: Language, rest: &str, before: &str) -> (usize, Inside) {
     }
 }
 
-/// Gives the length of a letter in quotes, or of the quote that begins a lifetime.
+/// Returns the length of a letter in quotes, or of the quote that begins a lifetime.
 fn quoted_letter(rest: &str) -> usize {
     let mut chars = rest.char_indices().skip(1);
     match (chars.next(), chars.next()) {

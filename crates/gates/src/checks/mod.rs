@@ -9,6 +9,7 @@ pub(crate) mod decisions;
 mod documented;
 mod impl_code;
 mod impl_docs;
+mod impl_plan;
 mod known;
 pub(crate) mod lexed;
 mod links;
@@ -43,11 +44,11 @@ pub struct Check {
     pub key: &'static str,
     /// How much depends on it.
     pub severity: Severity,
-    /// What it looks at in a subject; nothing where there is nothing of its kind.
+    /// The targets in a subject; none where there is nothing of the kind.
     pub targets: fn(&Subject<'_>) -> Vec<Target>,
     /// Looks.
     pub look: fn(&Subject<'_>, &Scope) -> Seen,
-    /// What is to be done where it does not hold.
+    /// The fix where it does not hold.
     pub fix: Fix,
 }
 
@@ -56,7 +57,7 @@ pub struct Check {
 pub struct Target {
     /// Where.
     pub scope: Scope,
-    /// What is verified there, in words.
+    /// The check, in words.
     pub check: String,
 }
 
@@ -82,14 +83,14 @@ impl Target {
     }
 }
 
-/// What a check saw.
+/// The answer of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
-    /// It holds.
+    /// The item holds.
     Holds,
-    /// It does not, and why: one sentence or more that names what is wrong and where.
+    /// The check fails, with one sentence or more that names the fault and the place.
     Fails(String),
-    /// It could not look, and why.
+    /// The check could not look, with the reason.
     Unseen(String),
 }
 
@@ -111,12 +112,12 @@ impl Seen {
     }
 }
 
-/// What is to be done about a failed check.
+/// Instructions for a failed check.
 #[derive(Debug, Clone, Copy)]
 pub struct Fix {
     /// In a sentence, in which `{name}` stands for what the scope names.
     pub what: &'static str,
-    /// What that has to include, if it is a list.
+    /// The parts that the fix has to include.
     pub include: &'static [&'static str],
 }
 
@@ -133,12 +134,25 @@ impl Fix {
     }
 }
 
-/// Gives a check by its name.
+/// Returns what a reader has to judge of a subject in a phase, in words; `None` where code sees all that the
+/// phase asks.
+pub(crate) fn for_a_reader(phase: Phase, subject: &Subject<'_>) -> Option<&'static str> {
+    match phase {
+        Phase::ImplCode => impl_code::for_a_reader(subject),
+        Phase::PlanStructure
+        | Phase::PlanCode
+        | Phase::PlanDocs
+        | Phase::ImplDocs
+        | Phase::Reconcile => None,
+    }
+}
+
+/// Returns a check by its name.
 pub fn named(key: &str) -> Option<&'static Check> {
     Phase::ALL.into_iter().flat_map(of).find(|check| check.key == key)
 }
 
-/// Gives the checks of a phase, in the order of the list.
+/// Returns the checks of a phase, in the order of the list.
 pub fn of(phase: Phase) -> Vec<&'static Check> {
     match phase {
         Phase::PlanStructure => plan_structure::CHECKS.iter().collect(),

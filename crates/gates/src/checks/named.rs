@@ -20,11 +20,11 @@ pub(crate) struct Touched {
     before: BTreeSet<String>,
 }
 
-/// What a plan means by a name.
+/// The meaning of a file's name in a plan.
 enum Meant<'f> {
     /// A path, and all that lies below it.
     Path(&'f str),
-    /// What begins so and ends so.
+    /// All paths with this beginning and this end.
     Pattern(&'f str, &'f str),
 }
 
@@ -46,7 +46,7 @@ impl NamedFiles {
         named
     }
 
-    /// Says whether a path is among them.
+    /// Returns true if a path is among them.
     pub(crate) fn has(&self, path: &str) -> bool {
         let mut around = std::iter::successors(Some(path), |inner| Some(inner.rsplit_once('/')?.0));
         around.any(|folder| self.paths.contains(folder))
@@ -62,12 +62,12 @@ impl Touched {
         Touched { after: after.collect(), before: before.collect() }
     }
 
-    /// Says whether the change touches a file that a plan names, be it to take it away.
+    /// Returns true if the change touches a file that a plan names, be it to take it away.
     pub(super) fn has(&self, file: &str) -> bool {
         has(&self.after, file) || has(&self.before, file)
     }
 
-    /// Says whether the change touches such a file where it is then.
+    /// Returns true if the change touches such a file where it is then.
     pub(super) fn has_after(&self, file: &str) -> bool {
         has(&self.after, file)
     }
@@ -103,8 +103,8 @@ fn fits(path: &str, start: &str, end: &str) -> bool {
     path.len() >= start.len() + end.len() && path.starts_with(start) && path.ends_with(end)
 }
 
-/// Gives a file that a plan names as a path, without quotes and line numbers.
-pub(super) fn plain(file: &str) -> &str {
+/// Returns a file that a plan names as a path, without quotes and line numbers.
+pub(crate) fn plain(file: &str) -> &str {
     let file = file.trim().trim_matches('`');
     let file = file.strip_prefix("./").unwrap_or(file);
     match file.rsplit_once(':') {
@@ -118,7 +118,7 @@ fn is_lines(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || c == 'L') && text.chars().all(is_one)
 }
 
-/// Says whether a plan names a single file and no folder or pattern.
+/// Returns true if a plan names a single file and no folder or pattern.
 pub(super) fn is_one_file(file: &str) -> bool {
     let name = plain(file).rsplit('/').next().unwrap_or_default();
     name.contains('.') && !name.contains('*')

@@ -4,19 +4,29 @@ use super::say::listed;
 use super::{Check, Fix, Seen, Target};
 use crate::item::{Scope, Severity};
 use crate::quote::{named, quoted, shown};
-use crate::reconcile::{Answer, CriterionResult, MilestoneResult};
+use crate::reconcile::{Answer, CriterionResult, MilestoneResult, WHOLE_PLAN};
 use crate::subject::Subject;
 
-pub(super) static CHECKS: [Check; 1] = [Check {
-    key: "reconcile/milestone",
-    severity: Severity::Must,
-    targets,
-    look,
-    fix: Fix {
-        what: "Do what the criteria say that are named, or have the plan changed.",
-        include: &["The file and line where each can be seen"],
+const DELIVER: Fix = Fix {
+    what: "Do what the criteria say that are named, or have a person change the plan.",
+    include: &["The file and line where each can be seen"],
+};
+
+pub(super) static CHECKS: [Check; 2] = [
+    Check { key: "reconcile/milestone", severity: Severity::Must, targets, look, fix: DELIVER },
+    Check {
+        key: "reconcile/plan",
+        severity: Severity::Must,
+        targets: |subject| {
+            let has_criteria = subject.plan.is_some_and(|(plan, _)| !plan.criteria.is_empty());
+            let check = "Check that the criteria of the plan as a whole are met".to_owned();
+            let target = Target { scope: Scope::Other(WHOLE_PLAN.to_owned()), check };
+            has_criteria.then_some(target).into_iter().collect()
+        },
+        look: look_at_the_plan,
+        fix: DELIVER,
     },
-}];
+];
 
 fn targets(subject: &Subject<'_>) -> Vec<Target> {
     let milestones = subject.plan.into_iter().flat_map(|(plan, _)| &plan.milestones);
@@ -40,6 +50,18 @@ fn look(subject: &Subject<'_>, scope: &Scope) -> Seen {
     if found.iter().any(|milestone| milestone.criteria.is_empty()) {
         return Seen::of(vec![format!("milestone {id} does not say when it is reached")]);
     }
+    seen_of(&found)
+}
+
+fn look_at_the_plan(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let Some((reconciled, (plan, _))) = subject.reconciled().zip(subject.plan) else {
+        return Seen::Unseen(format!("there is no plan for `{}`", shown(&scope.to_string())));
+    };
+    seen_of(&reconciled.milestones.iter().skip(plan.milestones.len()).collect::<Vec<_>>())
+}
+
+/// Returns what is known of the criteria of some milestones together.
+fn seen_of(found: &[&MilestoneResult]) -> Seen {
     let criteria = || found.iter().flat_map(|milestone| &milestone.criteria);
     let not_met = criteria().filter_map(|criterion| match &criterion.answer {
         Answer::NotMet { why } => Some(told(criterion, why)),

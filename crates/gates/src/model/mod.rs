@@ -1,6 +1,6 @@
 //! A model as a judge: [`ModelJudge`].
 //!
-//! It casts votes and decides nothing. What it says counts only where it shows the lines that it saw,
+//! A model casts votes and decides nothing. An answer counts only with the lines that the model saw,
 //! and they are in the material; where the material gives it orders, or it follows some, nothing
 //! that it says counts.
 
@@ -42,6 +42,8 @@ pub struct ModelJudge {
     pub nonce: Nonce,
     /// How long an answer may take.
     pub time: Duration,
+    /// The tokens that may be spent on thinking.
+    pub thinking: u32,
 }
 
 impl Judge for ModelJudge {
@@ -110,7 +112,7 @@ impl ModelJudge {
             blocks: vec![Block { pieces, shared: false }],
             schema: Some(schema),
             max_output_tokens: self.model.about().max_output_tokens.min(ANSWER_TOKENS),
-            thinking_tokens: 0,
+            thinking_tokens: self.thinking,
         }
     }
 

@@ -9,12 +9,13 @@ use serde_json::{Map, Value};
 use super::names::{self, Unit};
 use super::reasons::{self, Told, is_nothing};
 use super::{
-    Assumption, Criterion, Milestone, Plan, PlanError, PlannedDiff, UnreadLine, evidence, paths,
+    Assumption, Criterion, Milestone, Plan, PlanError, PlannedDiff, UnreadKind, UnreadLine,
+    evidence, json_keys, paths, unique,
 };
 
-type Object = Map<String, Value>;
+pub(super) type Object = Map<String, Value>;
 
-/// What a text in an object is called.
+/// The name of a text in an object.
 const TEXT: [&str; 12] = [
     "text", "description", "criterion", "statement", "condition", "title", "name", "summary",
     "value", "assumption", "test", "requirement",
@@ -23,7 +24,7 @@ const TEXT: [&str; 12] = [
 /// Reads a plan.
 pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
     let name = || name.to_owned();
-    let value: Value = serde_json::from_str(text).map_err(|error| PlanError::NotJson {
+    let value: Value = unique::read(text).map_err(|error| PlanError::NotJson {
         name: name(),
         line: error.line(),
         column: error.column(),
@@ -32,35 +33,139 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
     let Value::Object(object) = &value else {
         return Err(PlanError::NotAnObject { name: name(), found: kind(&value) });
     };
+    let mut around = Vec::new();
     let object = match get(object, &["plan"]) {
-        Some(Value::Object(inner)) if get(object, &MILESTONES).is_none() => inner,
+        Some(Value::Object(inner)) if get(object, &MILESTONES).is_none() => {
+            around = json_keys::unknown(object, json_keys::Place::Plan, "");
+            inner
+        }
         _ => object,
     };
     let context = match get(object, &["planning_context", "context"]) {
         Some(Value::Object(context)) => Some(context),
         _ => None,
     };
+    if let Some((first, second)) = json_keys::same(&value) {
+        return Err(PlanError::SameKey { name: name(), first, second });
+    }
     let both = |keys: &[&str]| get(object, keys).or_else(|| get(context?, keys));
+    let mut reading = Reading::default();
+    reading.milestones(get(object, &MILESTONES), "");
+    let Reading { milestones, mut unread } = reading;
+    let criteria = criteria(object, "", &mut unread);
+    unread.extend(around);
+    unread.extend(beside(object));
+    unread.extend(json_keys::unknown(object, json_keys::Place::Plan, ""));
+    if let Some(context) = context {
+        unread.extend(json_keys::unknown(context, json_keys::Place::Plan, "context."));
+    }
     Ok(Plan {
         title: get(object, &["title", "name"]).and_then(Value::as_str).map(str::to_owned),
         text: text.to_owned(),
-        milestones: milestones(get(object, &MILESTONES)),
+        milestones,
+        criteria,
         decisions: decisions(both(&["decision_log", "decisions", "key_decisions"])),
         assumptions: assumptions(both(&["assumptions", "key_assumptions"])),
         loose_diffs: diffs(object),
-        unread: unread(object),
+        unread,
         ..Plan::default()
     })
 }
 
-const MILESTONES: [&str; 5] = ["milestones", "phases", "stages", "steps", "tasks"];
+pub(super) const MILESTONES: [&str; 5] = ["milestones", "phases", "stages", "steps", "tasks"];
+
+/// The names of lists with parts of a milestone, which may be milestones themselves.
+pub(super) const PARTS: [&str; 12] = [
+    "milestones", "phases", "stages", "steps", "tasks", "sub_milestones", "subtasks", "sub_tasks",
+    "sub_phases", "substeps", "sub_steps", "children",
+];
+
+/// The names of lists of criteria.
+pub(super) const CRITERIA: [&str; 13] = [
+    "acceptance_criteria", "acceptance_criterion", "success_criteria", "exit_criteria",
+    "completion_criteria", "done_criteria", "criteria", "acceptance", "done_when",
+    "definition_of_done", "dod", "conditions_of_satisfaction", "must_have",
+];
 
 /// Returns the fields with milestones, phases or steps that are not read because another field has
 /// them.
-fn unread(object: &Object) -> Vec<UnreadLine> {
+fn beside(object: &Object) -> Vec<UnreadLine> {
     let has_some = |name: &&&str| !entries(get(object, &[**name])).is_empty();
     let beside = MILESTONES.iter().filter(has_some).skip(1);
-    beside.map(|name| UnreadLine { text: (*name).to_owned(), line: 0 }).collect()
+    let unread =
+        |name: &&str| UnreadLine { text: (*name).to_owned(), line: 0, kind: UnreadKind::Milestone };
+    beside.map(unread).collect()
+}
+
+/// Returns the criteria of an object, from every field that holds some. An entry that is no text is noted
+/// as unread.
+fn criteria(object: &Object, path: &str, unread: &mut Vec<UnreadLine>) -> Vec<Criterion> {
+    let mut found = Vec::new();
+    for (key, value) in object.iter().filter(|(key, _)| json_keys::is_one_of(key, &CRITERIA)) {
+        let mut texts = Vec::new();
+        if !criterion_texts(value, &mut texts) {
+            let (text, kind) = (format!("{path}{key}"), UnreadKind::Criterion);
+            unread.push(UnreadLine { text, line: 0, kind });
+        }
+        found.extend(texts);
+    }
+    found.retain(|text| !is_nothing(text));
+    found.into_iter().map(|text| Criterion { text, line: 0 }).collect()
+}
+
+/// Collects the texts of criteria. Returns false if a value is no text and holds none.
+fn criterion_texts(value: &Value, texts: &mut Vec<String>) -> bool {
+    match value {
+        Value::String(lines) => {
+            texts.extend(lines.lines().map(|line| unmarked(line).to_owned()));
+            true
+        }
+        Value::Number(number) => {
+            texts.push(number.to_string());
+            true
+        }
+        Value::Array(list) => all_texts(list.iter(), texts),
+        Value::Object(object) => criterion_of_object(object, texts),
+        Value::Null => true,
+        Value::Bool(_) => false,
+    }
+}
+
+/// Collects the texts of all values. Returns false if one of them is no text and holds none.
+fn all_texts<'v>(values: impl Iterator<Item = &'v Value>, texts: &mut Vec<String>) -> bool {
+    let mut is_whole = true;
+    for value in values {
+        is_whole &= criterion_texts(value, texts);
+    }
+    is_whole
+}
+
+/// Takes an object as one criterion, with all that it says; or as a map of them.
+fn criterion_of_object(object: &Object, texts: &mut Vec<String>) -> bool {
+    let said = get(object, &TEXT).filter(|value| !value.is_object()).and_then(text);
+    let is_map = object.values().all(|value| !matches!(value, Value::Bool(_) | Value::Null));
+    let Some(said) = said else {
+        let steps = ["given", "when", "and", "then", "but"];
+        let is_scenario = steps.iter().any(|step| get(object, &[*step]).is_some());
+        if is_scenario {
+            let parts = object.iter().filter_map(|(key, value)| Some((key, text(value)?)));
+            let parts: Vec<String> = parts.map(|(key, text)| format!("{key} {text}")).collect();
+            texts.push(parts.join(" "));
+            return true;
+        }
+        return is_map && all_texts(object.values(), texts);
+    };
+    let is_said = |value: &Value| text(value).as_deref() == Some(said.as_str());
+    let more = object.iter().filter(|(key, value)| {
+        !json_keys::is_about_a_criterion(key) && !is_said(value) && !value.is_null()
+    });
+    let more: Vec<String> = more
+        .filter(|(_, value)| !matches!(value, Value::Bool(_)))
+        .map(|(key, value)| format!("{key} {}", text(value).unwrap_or_else(|| value.to_string())))
+        .collect();
+    // A sentence with a part that is not read here is not decided by its first half.
+    texts.push([vec![said], more].concat().join("; "));
+    true
 }
 
 /// The parser's own words without the place, which is told beside them.
@@ -80,7 +185,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Gives the first field that is called one of some names, however these are written.
+/// Returns the first field that is called one of some names, however these are written.
 fn get<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {
     names.iter().find_map(|name| {
         let name = folded(name);
@@ -89,11 +194,11 @@ fn get<'a>(object: &'a Object, names: &[&str]) -> Option<&'a Value> {
 }
 
 /// `acceptance_criteria`, `acceptanceCriteria` and `Acceptance Criteria` are one.
-fn folded(key: &str) -> String {
+pub(super) fn folded(key: &str) -> String {
     key.chars().take(60).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Gives the entries of a list; of an object its values, each with its key.
+/// Returns the entries of a list; of an object its values, each with its key.
 fn entries(value: Option<&Value>) -> Vec<(Option<&str>, &Value)> {
     match value {
         Some(Value::Array(list)) => {
@@ -107,7 +212,7 @@ fn entries(value: Option<&Value>) -> Vec<(Option<&str>, &Value)> {
     }
 }
 
-/// Gives what a value says as text.
+/// Returns what a value says as text.
 fn text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -121,7 +226,7 @@ fn text(value: &Value) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Gives the texts of a list; a single text is a list too, with a line for each entry.
+/// Returns the texts of a list; a single text is a list too, with a line for each entry.
 fn texts(value: Option<&Value>) -> Vec<String> {
     let found: Vec<String> = match value {
         Some(Value::String(lines)) => lines.lines().map(|line| unmarked(line).to_owned()).collect(),
@@ -140,17 +245,54 @@ fn unmarked(line: &str) -> &str {
     boxed.unwrap_or(rest).trim()
 }
 
-fn milestones(value: Option<&Value>) -> Vec<Milestone> {
-    let numbered = entries(value).into_iter().enumerate();
-    numbered.map(|(at, (key, value))| milestone(at + 1, key, value)).collect()
+/// The milestones that were read so far, and what was not understood in them.
+#[derive(Default)]
+struct Reading {
+    milestones: Vec<Milestone>,
+    unread: Vec<UnreadLine>,
 }
 
-fn milestone(number: usize, key: Option<&str>, value: &Value) -> Milestone {
+impl Reading {
+    /// Reads a list of milestones. One that only holds others is none itself.
+    fn milestones(&mut self, value: Option<&Value>, above: &str) {
+        for (at, (key, value)) in entries(value).into_iter().enumerate() {
+            let Value::Object(object) = value else {
+                let title = text(value).unwrap_or_default();
+                let (id, text) = (format!("M{}", self.milestones.len() + 1), title.clone());
+                self.milestones.push(Milestone { id, text, title, ..Milestone::default() });
+                continue;
+            };
+            let name = key.map_or_else(|| (at + 1).to_string(), str::to_owned);
+            let path = format!("{above}milestone {name}, ");
+            let parts: Vec<&Value> = parts(object);
+            if parts.is_empty() || json_keys::has_any(object, &CRITERIA) {
+                let number = self.milestones.len() + 1;
+                let read = milestone(number, key, value, object, (&path, &mut self.unread));
+                self.milestones.push(read);
+            }
+            self.unread.extend(json_keys::unknown(object, json_keys::Place::Milestone, &path));
+            for part in parts {
+                self.milestones(Some(part), &path);
+            }
+        }
+    }
+}
+
+/// Returns the lists in a milestone whose entries are milestones: one of them at least has criteria, or
+/// holds some that have. Other steps are parts of the milestone.
+fn parts(object: &Object) -> Vec<&Value> {
+    let lists = object.iter().filter(|(key, _)| json_keys::is_one_of(key, &PARTS));
+    lists.map(|(_, value)| value).filter(|value| json_keys::holds(value, &CRITERIA)).collect()
+}
+
+fn milestone(
+    number: usize,
+    key: Option<&str>,
+    value: &Value,
+    object: &Object,
+    (path, unread): (&str, &mut Vec<UnreadLine>),
+) -> Milestone {
     let made = || format!("M{number}");
-    let Value::Object(object) = value else {
-        let title = text(value).unwrap_or_default();
-        return Milestone { id: made(), text: title.clone(), title, ..Milestone::default() };
-    };
     let own = get(object, &["id", "number"]).and_then(text);
     let id = own.or_else(|| key.map(str::to_owned)).map(|id| named(&id));
     let (files, new_files) = files(object);
@@ -159,8 +301,6 @@ fn milestone(number: usize, key: Option<&str>, value: &Value) -> Milestone {
     let mut tests = texts(get(object, &["tests", "test_plan", "testing", "verification"]));
     tests.extend(files.iter().filter(|path| assay_rules::is_test(path)).cloned());
     let needs = texts(get(object, &["depends_on", "dependencies", "needs", "blocked_by"]));
-    let criteria =
-        ["acceptance_criteria", "success_criteria", "exit_criteria", "criteria", "acceptance"];
     Milestone {
         id: id.filter(|id| !id.is_empty()).unwrap_or_else(made),
         title: get(object, &["title", "name", "goal", "summary"])
@@ -168,10 +308,7 @@ fn milestone(number: usize, key: Option<&str>, value: &Value) -> Milestone {
             .unwrap_or_default(),
         text: serde_json::to_string_pretty(value).unwrap_or_default(),
         line: 0,
-        criteria: texts(get(object, &criteria))
-            .into_iter()
-            .map(|text| Criterion { text, line: 0 })
-            .collect(),
+        criteria: criteria(object, path, unread),
         needs: needs.iter().map(|id| named(id)).collect(),
         files,
         only_diffed: 0,
@@ -191,7 +328,7 @@ fn named(id: &str) -> String {
     }
 }
 
-/// Gives the files of a milestone, and those of them that are new.
+/// Returns the files of a milestone, and those of them that are new.
 fn files(object: &Object) -> (Vec<String>, Vec<String>) {
     let (mut files, mut new) = (Vec::new(), Vec::new());
     let lists = [
@@ -286,7 +423,7 @@ fn decision(key: Option<&str>, value: &Value) -> Option<Told> {
     (told.id.is_some() || !told.text.is_empty()).then_some(told)
 }
 
-/// Gives a text, or the texts of a list in a row.
+/// Returns a text, or the texts of a list in a row.
 fn joined(value: &Value) -> String {
     text(value).unwrap_or_else(|| texts(Some(value)).join(" "))
 }

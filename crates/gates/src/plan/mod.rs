@@ -1,15 +1,17 @@
 //! A plan, read from Markdown or JSON: [`read`] gives a [`Plan`].
 //!
-//! What it says is data. Nothing that it names is run, and where it is unclear the reading is the
+//! The text of a plan is data. Nothing that it names is run, and where it is unclear the reading is the
 //! one under which more has to be shown.
 
 mod evidence;
 mod json;
+mod json_keys;
 mod markdown;
 mod names;
 pub mod patch;
 mod paths;
 mod reasons;
+mod unique;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,20 +21,22 @@ use patch::FilePatch;
 use crate::quote::quoted;
 
 pub(crate) use markdown::fences;
-pub(crate) use paths::is_pattern;
+pub(crate) use paths::{is_pattern, spans as code_spans};
 
 /// A plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// What it is called, where it says so.
+    /// The title; `None` where the plan has none.
     pub title: Option<String>,
     /// Its whole text, as it was read.
     pub text: String,
-    /// What is to be reached, in order.
+    /// The milestones, in order.
     pub milestones: Vec<Milestone>,
-    /// What was decided.
+    /// The criteria of the plan as a whole, which stand outside of all milestones.
+    pub criteria: Vec<Criterion>,
+    /// The decision.
     pub decisions: Vec<Decision>,
-    /// What is taken for granted.
+    /// The assumptions.
     pub assumptions: Vec<Assumption>,
     /// The diffs that stand under no milestone.
     pub loose_diffs: Vec<PlannedDiff>,
@@ -42,48 +46,61 @@ pub struct Plan {
     pub headings: Vec<Heading>,
     /// Its blocks of code, diffs among them.
     pub fences: Vec<Fence>,
-    /// The lines that look like a milestone, phase or step and were not read as one.
+    /// The parts that were not understood.
     pub unread: Vec<UnreadLine>,
     /// Whether it is Markdown, so that lines of it can be told to people. Of values in JSON the
     /// line is not known, and is 0.
     pub is_markdown: bool,
 }
 
-/// Why a plan cannot be read.
+/// The reason why a plan cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// It is no text.
+    /// The file is no text.
     #[error("the plan `{name}` is not UTF-8 at byte {at}")]
     NotText {
-        /// What it is called.
+        /// The name.
         name: String,
         /// How many bytes of it are text.
         at: usize,
     },
-    /// It is JSON that ends too early, or is wrong somewhere.
+    /// The JSON ends too early, or is wrong somewhere.
     #[error("the plan `{name}` is not JSON at line {line}, column {column}: {why}")]
     NotJson {
-        /// What it is called.
+        /// The name.
         name: String,
         /// Where, from 1.
         line: usize,
         /// Where in the line, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The fault there.
         why: String,
     },
-    /// It is JSON of something else.
+    /// The JSON is no object.
     #[error("the plan `{name}` is {found} in JSON, and not an object")]
     NotAnObject {
-        /// What it is called.
+        /// The name.
         name: String,
-        /// What it is.
+        /// The kind.
         found: &'static str,
+    },
+    /// Two keys of one object mean the same.
+    #[error(
+        "the plan `{name}` has the keys `{first}` and `{second}` in one object, which mean the same; \
+         keep one of them"
+    )]
+    SameKey {
+        /// The name of the plan.
+        name: String,
+        /// The key that stands first.
+        first: String,
+        /// The other one.
+        second: String,
     },
     /// Its lists or quotes are in each other so often that nobody wrote it.
     #[error("line {line} of the plan `{name}` is nested deeper than {max} lists or quotes", max = markdown::MAX_NESTED)]
     TooDeep {
-        /// What it is called.
+        /// The name.
         name: String,
         /// Where, from 1.
         line: usize,
@@ -110,18 +127,18 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Plan, PlanError> {
 }
 
 impl Plan {
-    /// Gives the milestones of a name; more than one if they share it.
+    /// Returns the milestones of a name; more than one if they share it.
     pub fn named<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Milestone> {
         self.milestones.iter().filter(move |milestone| milestone.id == id)
     }
 
-    /// Gives all diffs: those of the milestones in order, then the others.
+    /// Returns all diffs: those of the milestones in order, then the others.
     pub fn diffs(&self) -> impl Iterator<Item = &PlannedDiff> {
         let in_order = self.milestones.iter().flat_map(|milestone| &milestone.diffs);
         in_order.chain(&self.loose_diffs)
     }
 
-    /// Gives the files that it says are new, or creates.
+    /// Returns the files that it says are new, or creates.
     pub fn new_files(&self) -> HashSet<String> {
         let mut new: HashSet<String> =
             self.milestones.iter().flat_map(|milestone| milestone.new_files.clone()).collect();
@@ -132,12 +149,12 @@ impl Plan {
 }
 
 impl Milestone {
-    /// Gives the files that it names itself, whatever its diffs touch besides.
+    /// Returns the files that it names itself, whatever its diffs touch besides.
     pub fn named_files(&self) -> &[String] {
         &self.files[..self.files.len().saturating_sub(self.only_diffed)]
     }
 
-    /// What its diffs touch are files of it too.
+    /// Adds the files that the diffs touch.
     fn add_diffed_files(&mut self) {
         let mut known: HashSet<String> = self.files.iter().cloned().collect();
         for file in self.diffs.iter().flat_map(|diff| patch::read(diff).files) {
@@ -157,7 +174,7 @@ impl Milestone {
 pub struct Milestone {
     /// Its name, such as `M1`.
     pub id: String,
-    /// What it is about.
+    /// The subject.
     pub title: String,
     /// Its part of the plan, as text.
     pub text: String,
@@ -177,14 +194,14 @@ pub struct Milestone {
     pub needs: Vec<String>,
     /// The tests that it says it has.
     pub tests: Vec<String>,
-    /// What is to be changed.
+    /// The diffs.
     pub diffs: Vec<PlannedDiff>,
 }
 
 /// When a milestone counts as reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Criterion {
-    /// What it says.
+    /// The text.
     pub text: String,
     /// Where it stands, from 1.
     pub line: u32,
@@ -195,9 +212,9 @@ pub struct Criterion {
 pub struct Decision {
     /// Its name, such as `DL-001`.
     pub id: String,
-    /// What was decided.
+    /// The decision.
     pub decision: String,
-    /// Why; empty where it does not say.
+    /// The reason; empty where the plan states none.
     pub reason: String,
     /// Where it stands, from 1.
     pub line: u32,
@@ -206,7 +223,7 @@ pub struct Decision {
 /// Something that is taken for granted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assumption {
-    /// What it says.
+    /// The text.
     pub text: String,
     /// How it was validated, where it says so.
     pub evidence: Option<String>,
@@ -217,7 +234,7 @@ pub struct Assumption {
 /// A diff in a plan: what stands in one fence, or in one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedDiff {
-    /// It, as it stands there.
+    /// The diff, as it is written.
     pub text: String,
     /// Where its first line stands, from 1.
     pub line: u32,
@@ -237,19 +254,32 @@ pub struct Link {
 pub struct Heading {
     /// How deep it is, from 1 to 6.
     pub level: u8,
-    /// What it says, without marks.
+    /// The text, without marks.
     pub text: String,
     /// Where it stands, from 1.
     pub line: u32,
 }
 
-/// A line of a plan that looks like a milestone, phase or step and was not read as one.
+/// A part of a plan that was not understood, so that no gate on the plan passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadLine {
-    /// What it says, without marks.
+    /// The text, without marks; in JSON the path of the key.
     pub text: String,
-    /// Where it stands, from 1; 0 in JSON.
+    /// The line, from 1; 0 in JSON.
     pub line: u32,
+    /// The reason why it matters.
+    pub kind: UnreadKind,
+}
+
+/// The reason why a part of a plan that was not understood matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnreadKind {
+    /// The part looks like a milestone, phase or step.
+    Milestone,
+    /// The part looks like an acceptance criterion.
+    Criterion,
+    /// The part is a key of JSON that is not known, with a list below it.
+    Key,
 }
 
 impl fmt::Display for UnreadLine {
@@ -259,7 +289,14 @@ impl fmt::Display for UnreadLine {
             0 => write!(f, "{text} of the plan")?,
             line => write!(f, "{text} (line {line} of the plan)")?,
         }
-        f.write_str(" looks like a milestone, phase or step and was not read as one")
+        f.write_str(match self.kind {
+            UnreadKind::Milestone => " looks like a milestone, phase or step and was not read as one",
+            UnreadKind::Criterion => " looks like an acceptance criterion and was not read as one",
+            UnreadKind::Key => {
+                " is a key that is not known and holds a list, so it is not known what it asks for; \
+                 rename it to a key that is, or move it out of the plan"
+            }
+        })
     }
 }
 
@@ -275,7 +312,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Says whether a line is in one of some blocks that are in order, and closed.
+    /// Returns true if a line is in one of some blocks that are in order, and closed.
     pub(crate) fn any_closed(fences: &[Fence], line: u32) -> bool {
         let before = fences.partition_point(|fence| fence.first <= line);
         let last = fences.get(..before).and_then(<[_]>::last);

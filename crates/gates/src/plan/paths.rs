@@ -2,7 +2,7 @@
 
 use crate::kinds::names_a_file;
 
-/// What no path goes on for; the rest is somebody's prose.
+/// The longest path, in bytes; anything longer is prose.
 const MAX_PATH: usize = 300;
 
 /// Reads a span of code as the name of a file, if it is surely one.
@@ -10,7 +10,7 @@ pub(super) fn in_code(code: &str) -> Option<String> {
     cleaned(code).filter(|path| names_a_file(path) && !is_pattern(path))
 }
 
-/// Gives the files that an entry of a list of files names: what is code in it, or what looks like
+/// Returns the files that an entry of a list of files names: what is code in it, or what looks like
 /// a path at its beginning.
 pub(super) fn in_entry(text: &str) -> Vec<String> {
     let coded: Vec<String> = spans(text).filter_map(in_list).collect();
@@ -30,12 +30,12 @@ fn in_list(text: &str) -> Option<String> {
     is_path.then_some(path)
 }
 
-/// Gives the spans of code in a text that was read.
-pub(super) fn spans(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the spans of code in a text that was read.
+pub(crate) fn spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|span| !span.is_empty())
 }
 
-/// Says whether a path stands for many, or for one that is not known yet.
+/// Returns true if a path stands for many, or for one that is not known yet.
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '{', '}', '<', '>', '$', '?']) || path.contains("...")
 }
@@ -65,7 +65,7 @@ pub(super) fn clauses(line: &str) -> impl Iterator<Item = &str> {
     line.split(", ").flat_map(|part| part.split("; ")).flat_map(|part| part.split(". "))
 }
 
-/// Says whether a line tells that what it names is new.
+/// Returns true if a line tells that what it names is new.
 pub(super) fn says_new(text: &str) -> bool {
     let without_code: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     let mut words = without_code
@@ -84,7 +84,7 @@ pub(super) fn says_new(text: &str) -> bool {
         })
 }
 
-/// Says whether a line tells that what it names is there already.
+/// Returns true if a line tells that what it names is there already.
 pub(super) fn says_old(text: &str) -> bool {
     let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
     let first = first.unwrap_or("").to_ascii_lowercase();

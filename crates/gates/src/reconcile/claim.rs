@@ -1,4 +1,4 @@
-//! What a criterion says: [`Reading`], and whether code can decide it.
+//! The answer of a criterion: [`Reading`], and whether code can decide it.
 
 use crate::kinds;
 
@@ -11,9 +11,9 @@ const MAX_WORDS: usize = 60;
 /// A criterion, read.
 #[derive(Debug)]
 pub(super) struct Reading {
-    /// What it names in back-ticks.
+    /// The things in back-ticks.
     pub(super) references: Vec<Reference>,
-    /// What it says, where code can decide that.
+    /// The claim; `None` where code cannot decide it.
     pub(super) claim: Option<Claim>,
     /// Whether it says that something is not so.
     pub(super) is_negative: bool,
@@ -32,7 +32,7 @@ pub(super) enum Reference {
     Other(String),
 }
 
-/// What code can decide. Each holds for all things that it names.
+/// A claim that code can decide. Each holds for all things that it names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Claim {
     /// They are there.
@@ -55,7 +55,7 @@ pub(super) struct Defined {
     pub(super) what: Vec<Reference>,
     /// The file that they are in, where one is named.
     pub(super) place: Option<Reference>,
-    /// What they are called, such as `struct`, where that is said.
+    /// The kind, such as `struct`; `None` where none is said.
     pub(super) kind: Option<String>,
     pub(super) is_exported: bool,
 }
@@ -80,7 +80,7 @@ impl Reference {
         }
     }
 
-    /// Gives it as it is written.
+    /// Returns it as it is written.
     pub(super) fn written(&self) -> String {
         match self {
             Reference::File { path, line: Some(line), .. } => format!("{path}:{line}"),
@@ -111,7 +111,7 @@ fn file(code: &str) -> Option<(&str, Option<u32>)> {
     (is_path(path) && (kinds::names_a_file(path) || is_hidden)).then_some((path, line))
 }
 
-/// Gives the last part of a name in code, such as `bar` of `Foo::bar()`, and the parts before it.
+/// Returns the last part of a name in code, such as `bar` of `Foo::bar()`, and the parts before it.
 fn symbol(code: &str) -> Option<(&str, Vec<String>)> {
     let head = code.split(['(', '<']).next()?;
     let is_call = head.len() == code.len() || code.ends_with([')', '>']);
@@ -181,7 +181,7 @@ fn is_negation(word: &str) -> bool {
     WORDS.contains(&word) || word.ends_with("n't")
 }
 
-/// Gives the word that stands for all of its kind; nothing for one that says nothing here.
+/// Returns the word that stands for all of its kind; nothing for one that says nothing here.
 fn canonical(word: &str) -> Option<&str> {
     Some(match word {
         "a" | "an" | "the" | "new" | "named" | "called" | "must" | "should" | "shall" | "will"
@@ -208,7 +208,7 @@ fn canonical(word: &str) -> Option<&str> {
     })
 }
 
-/// Gives the word for one of a kind of things in code.
+/// Returns the word for one of a kind of things in code.
 fn kind(word: &str) -> Option<&str> {
     let kinds = [
         "function", "method", "struct", "class", "type", "enum", "trait", "interface", "constant",
@@ -221,14 +221,30 @@ fn kind(word: &str) -> Option<&str> {
     kinds.contains(&single).then_some(single)
 }
 
-/// What is put in the place of what, one after another.
-const PHRASES: [(&str, &str); 18] = [
+/// Phrases and their replacements, applied one after another.
+const PHRASES: [(&str, &str); 34] = [
     ("adds been", "is"),
     ("% and and %", "% and %"),
     ("no longer exists", "is gone"),
     ("does not exists", "is gone"),
     ("do not exists", "is gone"),
     ("is no longer there", "is gone"),
+    ("not exists", "is gone"),
+    ("is not there", "is gone"),
+    ("is not defined", "is gone"),
+    ("is no longer defined", "is gone"),
+    ("is never defined", "is gone"),
+    ("does not contains", "lacks"),
+    ("does not adds", "lacks"),
+    ("does not mentions", "lacks"),
+    ("no longer contains", "lacks"),
+    ("no longer adds", "lacks"),
+    ("no longer mentions", "lacks"),
+    ("not adds", "lacks"),
+    ("not contains", "lacks"),
+    ("adds no", "lacks"),
+    ("contains no", "lacks"),
+    ("mentions no", "lacks"),
     ("% thing", "thing %"),
     ("% test", "test %"),
     ("% file", "file %"),
@@ -306,14 +322,36 @@ fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
             Some(Claim::Mentioned { what: first, page: one(page)? })
         }
         (
-            "% is gone" | "thing % is gone" | "file % is gone" | "removes %" | "removes thing %"
-            | "removes file %",
+            "% is gone"
+            | "thing % is gone"
+            | "file % is gone"
+            | "test % is gone"
+            | "removes %"
+            | "removes thing %"
+            | "removes file %"
+            | "there is no %"
+            | "there is no thing %"
+            | "there is no file %"
+            | "there is no test %"
+            | "no % exists"
+            | "no thing % exists"
+            | "no file % exists"
+            | "no test % exists",
             None,
         ) => Some(Claim::Gone { what: first, place: None }),
         (
-            "% is gone in %" | "thing % is gone in %" | "removes % in %" | "removes thing % in %",
+            "% is gone in %"
+            | "thing % is gone in %"
+            | "removes % in %"
+            | "removes thing % in %"
+            | "there is no % in %"
+            | "there is no thing % in %"
+            | "there is no test % in %",
             place @ Some(_),
         ) => Some(Claim::Gone { what: first, place: Some(one(place)?) }),
+        ("% lacks %" | "% lacks thing %" | "% lacks test %", Some(what)) => {
+            Some(Claim::Gone { what, place: Some(one(Some(first))?) })
+        }
         _ => None,
     }
 }

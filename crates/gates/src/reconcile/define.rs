@@ -4,6 +4,7 @@
 use assay_rules::{DefinitionKind, SymbolDefinition};
 
 use super::Place;
+use super::body::TestBody;
 use super::search::is_word;
 use crate::checks::lexed::Language;
 use crate::kinds::ending;
@@ -15,6 +16,10 @@ pub(super) struct Definition {
     /// The line, without blanks around it.
     pub(super) line: String,
     pub(super) is_test: bool,
+    /// The content, if it is read as a test.
+    pub(super) body: TestBody,
+    /// Whether it stands in code that never runs.
+    pub(super) is_dead: bool,
     /// The word that defines it, `=` for a value, `(` for a method.
     pub(super) word: &'static str,
     pub(super) is_function: bool,
@@ -117,7 +122,7 @@ impl Defined {
     }
 }
 
-/// Gives the word before a name that defines it.
+/// Returns the word before a name that defines it.
 fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
     let before = before.trim_end().trim_end_matches(['*', '&']).trim_end();
     let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
@@ -148,7 +153,7 @@ fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
     (last == "mut" && before.contains("static")).then_some("static")
 }
 
-/// Says whether what stands around a name makes it a method of Java, C or a script, or a function
+/// Returns true if what stands around a name makes it a method of Java, C or a script, or a function
 /// of a shell: nothing but types before it, a list of parameters behind it, and a body.
 fn is_method(path: &str, before: &str, name: &str, (behind, next): (&str, &str)) -> bool {
     let ending = ending(path);
@@ -178,7 +183,7 @@ fn is_method(path: &str, before: &str, name: &str, (behind, next): (&str, &str))
     is_typed && !is_statement && has_parameters_and_body(&ending, behind, next)
 }
 
-/// Says whether a text is a list of parameters with a body behind it. A call whose last argument
+/// Returns true if a text is a list of parameters with a body behind it. A call whose last argument
 /// begins a function ends in a brace, too, but its list goes on.
 fn has_parameters_and_body(ending: &str, text: &str, next: &str) -> bool {
     let Some(after) = behind_brackets(text) else { return false };
@@ -191,7 +196,7 @@ fn has_parameters_and_body(ending: &str, text: &str, next: &str) -> bool {
     has_body && head.chars().all(is_head)
 }
 
-/// Gives what stands behind the brackets that a text begins with, if they are closed.
+/// Returns what stands behind the brackets that a text begins with, if they are closed.
 fn behind_brackets(text: &str) -> Option<&str> {
     let mut open = 0usize;
     for (at, c) in text.char_indices() {
@@ -206,7 +211,7 @@ fn behind_brackets(text: &str) -> Option<&str> {
     None
 }
 
-/// Says whether what stands behind a name gives it a function: `= (a) => a`, `= lambda a: a`.
+/// Returns true if what stands behind a name gives it a function: `= (a) => a`, `= lambda a: a`.
 fn is_given_a_function(behind: &str) -> bool {
     let marks = behind.char_indices().filter(|(_, c)| *c == '=');
     let gives = |at: &usize| {

@@ -8,15 +8,16 @@ use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_rules::WithSymbols;
 
+use super::body::TestBody;
 use super::claim::{Claim, Defined, Reading, Reference};
 use super::define::{Definition, VALUES};
 use super::search::{Search, definitions_in, is_word};
 use super::{Answer, Evidence, Place};
-use crate::checks::lexed::Language;
+use crate::checks::lexed::{Language, Lexed};
 use crate::checks::tree_index::TreeIndex;
 use crate::quote::quoted;
 
-/// What is said where a criterion goes beyond what code can decide.
+/// The words where a criterion goes beyond what code can decide.
 const BEYOND: &str = "code cannot decide what it says";
 
 /// So many bytes are looked over for single criteria, besides the one search for all.
@@ -34,13 +35,13 @@ pub(super) struct Lookup<'l> {
     read: Cell<usize>,
 }
 
-/// What was found of one thing.
+/// The result of looking for one thing.
 enum Hit {
-    /// It is there.
+    /// The thing is there.
     There(Evidence),
-    /// It is not, and what was looked for.
+    /// The thing is not there, with the words for what was looked for.
     Missing(String),
-    /// It cannot be told, and why.
+    /// Code cannot tell, with the reason.
     Unclear(String),
 }
 
@@ -56,7 +57,7 @@ impl<'l> Lookup<'l> {
 
     /// Answers a criterion, with what was found of the things that it names.
     pub(super) fn answer(&self, reading: &Reading) -> (Answer, Vec<Evidence>) {
-        // What could not be listed or searched is not known to be absent.
+        // A file that could not be listed or searched is not known to be absent.
         if let Some(error) = self.index.error.as_ref().or(self.search.error.as_ref()) {
             return (Answer::CannotTell { why: error.to_string() }, Vec::new());
         }
@@ -189,7 +190,7 @@ impl<'l> Lookup<'l> {
         self.tree.exists(path).map_err(|error| Hit::Unclear(error.to_string()))
     }
 
-    /// Gives what a file says, as long as not too much was read.
+    /// Returns what a file says, as long as not too much was read.
     fn text(&self, path: &RepoPath) -> Result<Rc<str>, Hit> {
         let mut texts = self.texts.borrow_mut();
         let read = || self.tree.read(path).ok().flatten().map(Rc::from);
@@ -239,7 +240,7 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Gives the definitions of a name, in a file if one is named.
+    /// Returns the definitions of a name, in a file if one is named.
     fn definitions(&self, name: &str, place: Option<&Reference>) -> Result<Vec<Definition>, Hit> {
         let Some(Reference::File { path, is_by_name, .. }) = place else {
             let found = self.search.found(name);
@@ -274,8 +275,16 @@ impl<'l> Lookup<'l> {
                 within(place)
             ));
         };
+        if definitions.iter().all(|definition| definition.is_dead) {
+            let Place { file, line } = &first.at;
+            return Hit::Missing(format!(
+                "{} is defined only in code that never runs, at {file}:{line}",
+                quoted(written)
+            ));
+        }
         let is_meant = |definition: &&Definition| {
-            !definition.is_local
+            !definition.is_dead
+                && !definition.is_local
                 && claim.kind.as_deref().is_none_or(|kind| is_of_kind(definition, kind))
                 && (!claim.is_exported || says_exported(definition, name))
                 && around.iter().all(|outer| self.stands_in(definition, outer))
@@ -292,7 +301,7 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Says whether a definition stands in a type, a module, a folder or a file of a name.
+    /// Returns true if a definition stands in a type, a module, a folder or a file of a name.
     fn stands_in(&self, definition: &Definition, outer: &str) -> bool {
         let file = &definition.at.file;
         let mut parts = file.split('/').map(|part| part.split('.').next().unwrap_or(part));
@@ -315,7 +324,19 @@ impl<'l> Lookup<'l> {
             Ok(definitions) => definitions,
             Err(hit) => return hit,
         };
-        match definitions.iter().find(|definition| definition.is_test) {
+        let tests = || definitions.iter().filter(|one| one.is_test && !one.is_dead);
+        let best = tests().find(|one| one.body == TestBody::Asserts);
+        let best = best.or_else(|| tests().find(|one| one.body == TestBody::Calls));
+        match best.or_else(|| tests().next()) {
+            Some(Definition { at: Place { file, line }, body: TestBody::Empty, .. }) => {
+                Hit::Missing(format!("the test {} at {file}:{line} asserts nothing", quoted(name)))
+            }
+            Some(Definition { at: Place { file, line }, body: TestBody::Calls, .. }) => {
+                Hit::Unclear(format!(
+                    "the test {} at {file}:{line} has no assertion that code can see",
+                    quoted(name)
+                ))
+            }
             Some(test) => Hit::There(Evidence {
                 at: test.at.clone(),
                 what: format!("the test {}", quoted(&test.line)),
@@ -345,7 +366,22 @@ impl<'l> Lookup<'l> {
             let mut places = line.match_indices(name);
             places.any(|(at, found)| is_word(line, at, at + found.len()))
         };
-        match text.lines().zip(1u32..).find(|(line, _)| !name.is_empty() && stands(line)) {
+        let language = Language::of(file.as_str());
+        let is_symbol = matches!(what, Reference::Symbol { .. });
+        let language = language.filter(|language| is_symbol && language.is_of_programs());
+        let code = language.map(|language| Lexed::read(language, &text).code);
+        let in_code = |number: u32| {
+            code.as_ref()
+                .is_none_or(|code| code.get(number as usize - 1).is_some_and(|c| stands(c)))
+        };
+        let found: Vec<(&str, u32)> =
+            text.lines().zip(1u32..).filter(|(line, _)| !name.is_empty() && stands(line)).collect();
+        let in_code = found.iter().find(|(_, number)| in_code(*number));
+        match in_code.or(found.first()).copied() {
+            Some((_, number)) if in_code.is_none() => Hit::Unclear(format!(
+                "{} stands only in a comment or a string, at {file}:{number}",
+                quoted(&wanted)
+            )),
             Some((line, number)) => Hit::There(Evidence {
                 at: Place { file: file.to_string(), line: number },
                 what: quoted(line.trim()),
@@ -354,7 +390,7 @@ impl<'l> Lookup<'l> {
         }
     }
 
-    /// Gives what is left of a thing that is to be gone.
+    /// Returns what is left of a thing that is to be gone.
     fn left(&self, what: &Reference, place: Option<&Reference>) -> Option<Hit> {
         let still = |at: &Place| {
             let (file, line) = (&at.file, at.line);
@@ -407,7 +443,7 @@ fn defined_at(written: &str, definition: &Definition) -> Evidence {
     Evidence { at: definition.at.clone(), what }
 }
 
-/// Says whether a definition is one of a kind of things.
+/// Returns true if a definition is one of a kind of things.
 fn is_of_kind(definition: &Definition, kind: &str) -> bool {
     let word = definition.word;
     match kind {
@@ -422,7 +458,7 @@ fn is_of_kind(definition: &Definition, kind: &str) -> bool {
     }
 }
 
-/// Says whether the line that defines a name lets others see it.
+/// Returns true if the line that defines a name lets others see it.
 fn says_exported(definition: &Definition, name: &str) -> bool {
     let has = |word: &str| definition.line.split_whitespace().any(|found| found == word);
     match Language::of(&definition.at.file) {

@@ -4,6 +4,7 @@
 //! criterion says beyond that is for a [`CriterionJudge`], whose answer counts only with a quote
 //! that stands in the tree. Nothing that a plan names is run.
 
+mod body;
 mod claim;
 mod define;
 mod judge;
@@ -18,36 +19,43 @@ use crate::checks::tree_index::TreeIndex;
 use crate::checks::written::{holds_added, squeezed};
 use crate::plan::patch::{FilePatch, Patch, read};
 use crate::plan::{Criterion, Milestone, Plan};
+pub(crate) use body::asserts_on;
 use claim::Reading;
 pub use judge::{CriterionJudge, Judgement, Question};
 use lookup::Lookup;
 use search::Search;
 pub use text::text;
 
-/// What became of a plan.
+/// The result of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reconciliation {
     /// Milestone by milestone, in the order of the plan.
     pub milestones: Vec<MilestoneResult>,
-    /// Lines of the plan that look like a milestone and were not read as one, in words.
+    /// Parts of the plan that were not understood, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
+    /// Requirements that the plan had in an earlier round and has no more, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
 }
 
-/// What became of a milestone.
+/// The id of the milestone that stands for the plan as a whole.
+pub const WHOLE_PLAN: &str = "plan";
+
+/// The result of a milestone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MilestoneResult {
     /// Its name.
     pub id: String,
-    /// What it is about.
+    /// The subject.
     pub title: String,
     /// How much of it was reached.
     pub status: Status,
-    /// What is left to do.
+    /// The work that is left.
     pub action: Action,
-    /// What became of each of its criteria.
+    /// The result of each of its criteria.
     pub criteria: Vec<CriterionResult>,
-    /// What became of the files that its diffs were to change. What was written may rightly differ.
+    /// The result of the files that its diffs were to change. What was written may rightly differ.
     pub diffs: Vec<DiffResult>,
 }
 
@@ -63,13 +71,13 @@ pub enum Status {
     NotSatisfied,
 }
 
-/// What is left to do about a milestone.
+/// The work that is left about a milestone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Action {
     /// Nothing.
     #[serde(rename = "skip")]
     Skip,
-    /// What was not met.
+    /// The criteria that were not met.
     #[serde(rename = "do the rest")]
     DoTheRest,
     /// Everything.
@@ -77,16 +85,16 @@ pub enum Action {
     DoAll,
 }
 
-/// What became of a criterion.
+/// The result of a criterion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CriterionResult {
-    /// What it says.
+    /// The text.
     pub text: String,
     /// Where it stands in the plan.
     pub line: u32,
     /// Whether it is met.
     pub answer: Answer,
-    /// What was found of the things that it names.
+    /// The places of the things that the criterion names.
     pub evidence: Vec<Evidence>,
 }
 
@@ -94,21 +102,21 @@ pub struct CriterionResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Answer {
-    /// It is.
+    /// The criterion is met.
     Met {
         /// Where that can be seen; nowhere if it is that something is gone.
         at: Option<Place>,
-        /// What was seen there.
+        /// The words there.
         seen: String,
     },
-    /// It is not.
+    /// The criterion is not met.
     NotMet {
-        /// What was looked for.
+        /// The words for the thing that was looked for.
         why: String,
     },
     /// Nobody could tell.
     CannotTell {
-        /// What stands in the way.
+        /// The obstacle.
         why: String,
     },
 }
@@ -128,11 +136,11 @@ pub struct Evidence {
     /// Where.
     #[serde(flatten)]
     pub at: Place,
-    /// What.
+    /// The words.
     pub what: String,
 }
 
-/// What became of a file that a diff of the plan was to change.
+/// The result of a file that a diff of the plan was to change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiffResult {
     /// The file.
@@ -148,7 +156,7 @@ pub struct DiffResult {
 }
 
 impl Status {
-    /// Gives the status of a milestone by how many of its criteria are met.
+    /// Returns the status of a milestone by how many of its criteria are met.
     pub fn of(met: usize, all: usize) -> Status {
         match met {
             0 => Status::NotSatisfied,
@@ -157,7 +165,7 @@ impl Status {
         }
     }
 
-    /// Gives its word.
+    /// Returns its word.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Satisfied => "SATISFIED",
@@ -177,7 +185,7 @@ impl Status {
 }
 
 impl Action {
-    /// Gives its words.
+    /// Returns its words.
     pub fn as_str(self) -> &'static str {
         match self {
             Action::Skip => "skip",
@@ -188,7 +196,7 @@ impl Action {
 }
 
 impl Answer {
-    /// Says whether the criterion is met.
+    /// Returns true if the criterion is met.
     pub fn is_met(&self) -> bool {
         matches!(self, Answer::Met { .. })
     }
@@ -208,19 +216,27 @@ impl Reconciliation {
         let is_satisfied = |milestone: &MilestoneResult| milestone.status == Status::Satisfied;
         !self.milestones.is_empty()
             && self.unread.is_empty()
+            && self.removed.is_empty()
             && self.milestones.iter().all(is_satisfied)
     }
 }
 
 impl Reconciliation {
-    /// Says whether something was seen that is not as the plan says, rather than not seen at all.
+    /// Returns true if something was seen that is not as the plan says, rather than not seen at all.
     pub fn has_failed(&self) -> bool {
         let is_failed = |milestone: &MilestoneResult| {
             milestone.criteria.is_empty()
                 || milestone.criteria.iter().any(|c| matches!(c.answer, Answer::NotMet { .. }))
         };
-        self.milestones.is_empty() || self.milestones.iter().any(is_failed)
+        self.milestones.is_empty()
+            || !self.removed.is_empty()
+            || self.milestones.iter().any(is_failed)
     }
+}
+
+/// Returns true if a text says something that code can decide.
+pub(crate) fn is_claim(text: &str) -> bool {
+    Reading::of(text.trim_end_matches(':')).claim.is_some()
 }
 
 /// Compares a plan, and where it lies from the root, with a tree. What code cannot tell a judge is
@@ -231,15 +247,16 @@ pub fn reconcile(
     tree: &(dyn Tree + Sync),
     judge: Option<&dyn CriterionJudge>,
 ) -> Reconciliation {
-    let readings: Vec<Vec<Reading>> = plan
-        .milestones
+    let whole = whole_plan(plan);
+    let milestones: Vec<&Milestone> = plan.milestones.iter().chain(&whole).collect();
+    let readings: Vec<Vec<Reading>> = milestones
         .iter()
         .map(|milestone| milestone.criteria.iter().map(|c| Reading::of(&c.text)).collect())
         .collect();
     let index = TreeIndex::of(tree);
     let search = Search::over(tree, &index, at, readings.iter().flatten());
     let lookup = Lookup::new(tree, &index, &search);
-    let results = plan.milestones.iter().zip(&readings).map(|(milestone, readings)| {
+    let results = milestones.iter().zip(&readings).map(|(milestone, readings)| {
         let criteria: Vec<CriterionResult> = milestone
             .criteria
             .iter()
@@ -262,7 +279,20 @@ pub fn reconcile(
         }
     });
     let unread = plan.unread.iter().map(ToString::to_string).collect();
-    Reconciliation { milestones: results.collect(), unread }
+    Reconciliation { milestones: results.collect(), unread, removed: Vec::new() }
+}
+
+/// Returns a milestone that stands for the plan as a whole, if the plan has criteria of its own.
+fn whole_plan(plan: &Plan) -> Option<Milestone> {
+    let milestone = || Milestone {
+        id: WHOLE_PLAN.to_owned(),
+        title: plan.title.clone().unwrap_or_default(),
+        text: plan.text.clone(),
+        line: 1,
+        criteria: plan.criteria.clone(),
+        ..Milestone::default()
+    };
+    (!plan.criteria.is_empty()).then(milestone)
 }
 
 fn by_code(criterion: &Criterion, reading: &Reading, lookup: &Lookup<'_>) -> CriterionResult {

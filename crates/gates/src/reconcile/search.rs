@@ -8,6 +8,7 @@ use assay_findings::path::RepoPath;
 use assay_rules::definitions;
 
 use super::Place;
+use super::body::{self, TestBody};
 use super::claim::{Claim, Reading, Reference};
 use super::define::{Defined, Definition};
 use crate::checks::lexed::{Language, Lexed};
@@ -26,7 +27,7 @@ const MAX_NAMES: usize = 5_000;
 /// So many definitions of one name are kept.
 const MAX_FOUND: usize = 20;
 
-/// What is no text by its name, or was made by a program.
+/// The endings of files that are no text, or were made by a program.
 const NOT_READ: [&str; 26] = [
     "png", "jpg", "jpeg", "gif", "webp", "ico", "pdf", "zip", "gz", "xz", "bz2", "tar", "jar",
     "woff", "woff2", "ttf", "otf", "mp3", "mp4", "so", "a", "o", "wasm", "lock", "map", "bin",
@@ -36,7 +37,7 @@ const NOT_READ: [&str; 26] = [
 #[derive(Debug, Default)]
 pub(super) struct Search {
     found: HashMap<String, Found>,
-    /// Why a file could not be searched, where one could not.
+    /// The reason why a file could not be searched, where one could not.
     pub(super) error: Option<TreeError>,
 }
 
@@ -98,13 +99,13 @@ impl Search {
         }
     }
 
-    /// Gives where a name stands; nothing where it was not looked for.
+    /// Returns where a name stands; nothing where it was not looked for.
     pub(super) fn found(&self, name: &str) -> Option<&Found> {
         self.found.get(name)
     }
 }
 
-/// Gives what has to be looked for everywhere.
+/// Returns what has to be looked for everywhere.
 fn names(reading: &Reading) -> Vec<String> {
     let mut names: Vec<String> = reading.references.iter().filter_map(name).collect();
     if let Some(Claim::Tests { what, .. }) = &reading.claim {
@@ -174,7 +175,7 @@ fn found_in<'n>(
                 let code = &lexed.as_ref()?.code;
                 code.get(at + 1..)?.iter().find(|line| !line.trim().is_empty())
             };
-            let is_told = is_test_title(line, hit.start());
+            let is_told = is_test_title(line, hit.start(), code.map(String::as_str));
             let defined = match is_told {
                 true => Some(Defined::TEST),
                 false => defined.get(&(number, name.to_owned())).copied().or_else(|| {
@@ -182,15 +183,19 @@ fn found_in<'n>(
                     Defined::on(path.as_str(), code?, next, name)
                 }),
             };
-            let sighting = match defined.filter(|_| language.is_some()) {
-                Some(Defined { word, is_function, is_local }) => Sighting::Defined(Definition {
-                    at: Place { file: path.to_string(), line: number },
-                    line: line.trim().to_owned(),
-                    is_test: is_told || is_test(path, &lines, at, name),
-                    word,
-                    is_function,
-                    is_local,
-                }),
+            let sighting = match defined.zip(language.zip(lexed.as_ref())) {
+                Some((Defined { word, is_function, is_local }, (language, lexed))) => {
+                    Sighting::Defined(Definition {
+                        at: Place { file: path.to_string(), line: number },
+                        line: line.trim().to_owned(),
+                        body: TestBody::of(language, lexed, at),
+                        is_dead: body::is_dead(language, &lines, lexed, at),
+                        is_test: is_told || is_test(path, &lines, at, name),
+                        word,
+                        is_function,
+                        is_local,
+                    })
+                }
                 None => Sighting::Used(number),
             };
             found.push((name, sighting));
@@ -205,7 +210,7 @@ fn defined_by_grammar(path: &RepoPath, text: &str) -> HashMap<(u32, String), Def
     found.map(|found| ((found.line, found.name.clone()), Defined::of(&found))).collect()
 }
 
-/// Says whether a hit is a word of its own.
+/// Returns true if a hit is a word of its own.
 pub(super) fn is_word(line: &str, start: usize, end: usize) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     let word = &line[start..end];
@@ -216,15 +221,16 @@ pub(super) fn is_word(line: &str, start: usize, end: usize) -> bool {
         && !joins(line[end..].chars().next(), word.chars().next_back())
 }
 
-/// Says whether a name stands as the title of a test: `it("name"`, `test('name'`, `t.Run("name"`.
-fn is_test_title(line: &str, start: usize) -> bool {
+/// Returns true if a name stands as the title of a test: `it("name"`, `test('name'`, `t.Run("name"`.
+fn is_test_title(line: &str, start: usize, code: Option<&str>) -> bool {
     let before = line[..start].trim_end_matches(['"', '\'', '`']);
     let is_quoted = before.len() < start;
     let openers = ["it(", "test(", "describe(", "t.Run(", "it.each(", "scenario(", "specify("];
-    is_quoted && openers.iter().any(|opener| before.trim_end().ends_with(opener))
+    let is_code = |opener: &str| code.is_some_and(|code| code.contains(opener));
+    is_quoted && openers.iter().any(|opener| before.trim_end().ends_with(opener) && is_code(opener))
 }
 
-/// Says whether a definition is a test: by its file and its name, or by what stands above it.
+/// Returns true if a definition is a test: by its file and its name, or by what stands above it.
 fn is_test(path: &RepoPath, lines: &[&str], at: usize, name: &str) -> bool {
     let above = lines[..at].iter().rev().take(6).map(|line| line.trim());
     let mut attributes = above.take_while(|line| line.starts_with("#[") || line.starts_with('@'));

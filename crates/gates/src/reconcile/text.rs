@@ -1,4 +1,4 @@
-//! What became of a plan, for agents and people to read: [`text`].
+//! The result of a plan, for agents and people to read: [`text`].
 
 use assay_findings::write::plain::one_line;
 
@@ -23,7 +23,13 @@ pub fn text(reconciliation: &Reconciliation) -> String {
     for unread in &reconciliation.unread {
         out += &format!("- NOT_READ: {}\n", short(unread));
     }
-    if !reconciliation.milestones.is_empty() || !reconciliation.unread.is_empty() {
+    for removed in &reconciliation.removed {
+        out += &format!("- REMOVED: {}\n", short(removed));
+    }
+    if !reconciliation.milestones.is_empty()
+        || !reconciliation.unread.is_empty()
+        || !reconciliation.removed.is_empty()
+    {
         out.push('\n');
     }
     out + if reconciliation.passes() { "RESULT: PASS\n" } else { "RESULT: FAIL\n" }

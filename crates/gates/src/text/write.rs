@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use assay_findings::write::plain::one_line;
 
-use crate::beside::Checklist;
+use crate::beside::{Checklist, JournalDecision};
 use crate::guide::Instruction;
 use crate::item::{Item, Scope, Verified};
 use crate::standing::{Line, Outcome, Standing, Stands};
@@ -25,7 +25,7 @@ pub fn decomposed<'a>(items: impl Iterator<Item = &'a Item>) -> String {
     format!("DECOMPOSE COMPLETE\n\nItems created: {count}\n{lines}\nNEXT: {next}\n")
 }
 
-/// What comes next where there is nothing to verify, which is no pass.
+/// The text behind `NEXT:` where there is nothing to verify, which is no pass.
 const NOTHING: &str = "Ask a person to decide, as there is nothing to verify.";
 
 /// Tells where a gate stands.
@@ -45,8 +45,20 @@ pub fn verified(standing: &Standing) -> String {
     });
     titled(&mut out, "Released items", released);
     titled(&mut out, "Altered items", standing.altered.iter().cloned());
+    let journal = standing.journal.iter().map(|entry| {
+        let (by, reason) = (one_line(&entry.by), one_line(&entry.reason));
+        let decision = match entry.decision {
+            JournalDecision::Accepted => "accepted",
+            JournalDecision::Released => "released",
+        };
+        format!("{}: {decision} by {by}: {reason}", entry.item)
+    });
+    titled(&mut out, "Decisions on record", journal);
     if standing.checklist == Checklist::HandedIn {
         out.push_str("Built-in checklist: left out\n");
+    }
+    if standing.is_unjudged {
+        out.push_str("Not judged: whether the code does what the plan asks for\n");
     }
     match &standing.outcome {
         Outcome::HandedOver(reasons) => {

@@ -116,6 +116,7 @@ fn wrong_types_are_passed_over() {
             M1: 3 (line 0)
             M2:  (line 0)
             M3:  (line 0)
+              criterion 0: 1
         "#]],
     );
 }

@@ -95,6 +95,8 @@ fn what_is_open_waived_or_accepted_is_told_as_well() {
         - a-002: y
         Accepted items:
         - a-003: z (accepted by ada: known NEXT: nothing)
+        Decisions on record:
+        - a-003: accepted by ada: known NEXT: nothing
 
         NEXT: Continue to next phase.
     "#]]

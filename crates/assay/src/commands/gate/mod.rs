@@ -13,6 +13,7 @@ use assay_gates::answer::{GateAnswer, GuideAnswer, ListAnswer};
 use assay_gates::beside::Checklist;
 use assay_gates::gate::{Decomposed, Earlier, GateError, Proposed, Release};
 use assay_gates::guide::instructions;
+use assay_gates::held::OwedElsewhere;
 use assay_gates::keep::Lost;
 use assay_gates::phase::Phase;
 use assay_gates::standing::Outcome;
@@ -170,11 +171,17 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
         false => open_or_begin(asked)?,
     };
     tell(&opened);
-    let Decomposed { state, was_there, carried } = made(&opened, how)?;
+    let Decomposed { state, was_there, carried, elsewhere } = made(&opened, how)?;
     match (was_there, how.again) {
         (true, _) => warn("the list is the one from before; `--again` makes a new one"),
         (false, true) => warn("this is a new list; what was verified before is verified again"),
         (false, false) => {}
+    }
+    for folder in elsewhere {
+        warn(&format!(
+            "a gate of this plan with its files in `{folder}` was not passed; this one is held to the \
+             same items and to all that the plan asked for there"
+        ));
     }
     for id in carried {
         warn(&format!(
@@ -222,7 +229,12 @@ fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposed> {
     if is_needed && !how.only_items {
         items.extend(proposed(opened)?);
     }
-    Ok(opened.with_gate(|gate| gate.decompose(made_from, items, earlier))?)
+    let decomposed = opened.with_gate(|gate| gate.decompose(made_from, items, earlier))?;
+    if how.items.is_some() && !decomposed.was_there {
+        let author = user_name(&opened.place.root);
+        opened.with_gate(|gate| gate.credit(&author))?;
+    }
+    Ok(decomposed)
 }
 
 /// Has a model say what else should be verified, where one is asked.
@@ -250,6 +262,13 @@ fn show(opened: &Opened, form: Form, gate: &VerifiedGate) -> anyhow::Result<()> 
     }
     for id in &gate.added {
         warn(&format!("{id} is new on the list, as there is more to look at than there was"));
+    }
+    for OwedElsewhere { folder, items } in &gate.elsewhere {
+        for id in items {
+            warn(&format!(
+                "{id} is on the list, as the gate of this plan with its files in `{folder}` owes it"
+            ));
+        }
     }
     for id in &gate.retired {
         warn(&format!("{id} is off the list, as what it looked at is written no more"));

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use assay_gates::phase::Phase;
-use assay_gates::reconcile::text;
+use assay_gates::reconcile::{Reconciliation, text};
 
 use super::{Form, GateArgs, tell};
 use crate::commands::{print_json, print_safely};
@@ -13,13 +13,15 @@ pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     let phase = GateArgs { phase: Some(Phase::Reconcile), ..args.clone() };
     let asked: Asked<'_> = phase.asked()?;
     let opened = match asked.plan {
-        // Nothing is written for a look, so it may be at another plan than that of the gate.
+        // A look changes no gate, so it may be at another plan than that of the gate.
         Some(_) => Opened::to_look(asked)?,
         None => Opened::with_list(asked)?,
     };
     tell(&opened);
     opened.with_gate(|gate| {
         let reconciled = gate.subject.reconciled().context("there is no plan")?;
+        let reconciled = &Reconciliation { removed: gate.removed()?, ..reconciled.clone() };
+        gate.record_look(reconciled.passes())?;
         match args.format {
             Form::Text => print_safely(&text(reconciled))?,
             Form::Json => print_json(reconciled)?,

@@ -50,6 +50,12 @@ impl Work for Subject<'_> {
 
     fn fix(&self, guidance: &str) -> Result<(), String> {
         let opened = self.open().map_err(|error| format!("{error:#}"))?;
+        let author = match &opened.terms.fixer {
+            Some(ChosenFixer::Command(FixerCommand { program, .. })) => program.as_str(),
+            Some(ChosenFixer::Model) => "model",
+            None => "fixer",
+        };
+        opened.with_gate(|gate| gate.credit(author)).map_err(|error| error.to_string())?;
         match &opened.terms.fixer {
             Some(ChosenFixer::Command(FixerCommand { program, args, env, time })) => {
                 let command = Command::new(program).args(args).time(*time);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use assay_gates::answer::GateAnswer;
 use assay_gates::attempt::LoopState;
-use assay_gates::beside::{Checklist, ReleasedItem};
+use assay_gates::beside::{Checklist, JournalDecision, JournalEntry, ReleasedItem};
 use assay_gates::item::Verified;
 use assay_gates::phase::Phase;
 use assay_gates::standing::{Outcome, Standing, Stands};
@@ -71,6 +71,14 @@ fn shown(phase: Phase, standing: &Standing) -> String {
     for altered in &standing.altered {
         let _ = writeln!(out, "altered: {altered}");
     }
+    for entry in &standing.journal {
+        let JournalEntry { item, by, reason, .. } = entry;
+        let decision = match entry.decision {
+            JournalDecision::Accepted => "accepted",
+            JournalDecision::Released => "released",
+        };
+        let _ = writeln!(out, "on record: {item} {decision} by {by}: {reason}");
+    }
     for ReleasedItem { id, check, reason, by, .. } in &standing.released {
         let _ = writeln!(out, "released: {id}: {check} (let go by {by}: {reason})");
     }
@@ -99,6 +107,9 @@ fn in_words(standing: &Standing) -> String {
     let _ = write!(out, "; {items}: {pass} PASS, {fail} FAIL, {todo} TODO");
     if standing.checklist == Checklist::HandedIn {
         out.push_str("; the built-in checklist was left out");
+    }
+    if standing.is_unjudged {
+        out.push_str("; not judged");
     }
     if !standing.released.is_empty() {
         let _ = write!(out, "; {} released", standing.released.len());

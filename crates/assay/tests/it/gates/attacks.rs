@@ -407,6 +407,71 @@ const ATTACKS: &[Attack] = &[
         told: "There is no owner",
     },
     Attack {
+        name: "the item is accepted by nobody in particular",
+        act: |repository| {
+            let accept =
+                step(repository, &["accept", "person-001", "--reason", "the team owns it"]);
+            assert_eq!(accept.code, 2);
+            assert!(accept.stderr.contains("name required"), "{}", accept.stderr);
+        },
+        told: "There is no owner",
+    },
+    Attack {
+        name: "the item is accepted with its own words for a reason",
+        act: |repository| {
+            let reason = "there is no owner the plan names";
+            let accept = ["accept", "person-001", "--reason", reason, "--by", "Ada"];
+            assert_eq!(step(repository, &accept).code, 2);
+        },
+        told: "There is no owner",
+    },
+    Attack {
+        name: "the item is accepted by the party that handed it in",
+        act: |repository| {
+            let name = repository.git(&["config", "user.name"]);
+            let accept =
+                ["accept", "person-001", "--reason", "the team owns it", "--by", name.trim()];
+            let accept = step(repository, &accept);
+            assert_eq!(accept.code, 2);
+            assert!(accept.stderr.contains("is on record as an author"), "{}", accept.stderr);
+        },
+        told: "There is no owner",
+    },
+    Attack {
+        name: "a gate of the same plan is begun in another folder",
+        act: |repository| {
+            let ran = step(repository, &["run", "--plan", "plan.md", "--state-dir", "elsewhere"]);
+            assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+            assert!(ran.stdout.contains("There is no owner"), "{}", ran.stdout);
+        },
+        told: "There is no owner",
+    },
+    Attack {
+        name: "a gate of the same plan is begun in another folder outside of the tree, step by step",
+        act: |repository| {
+            let other = tempfile::tempdir().unwrap();
+            let other = other.path().to_str().unwrap();
+            let made = ["decompose", "--plan", "plan.md", "--state-dir", other];
+            let made = step(repository, &made);
+            assert!(made.stderr.contains("was not passed; this one is held"), "{}", made.stderr);
+            for args in [["verify", "--state-dir", other], ["status", "--state-dir", other]] {
+                let ran = step(repository, &args);
+                assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+            }
+        },
+        told: "There is no owner",
+    },
+    Attack {
+        name: "a copy of the plan has a gate in another folder",
+        act: |repository| {
+            repository.write("copy.md", PLAN.replace("Greet by name", "Something else"));
+            let ran = step(repository, &["run", "--plan", "copy.md", "--state-dir", "elsewhere"]);
+            assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+            assert!(ran.stdout.contains("There is no owner"), "{}", ran.stdout);
+        },
+        told: "There is no owner",
+    },
+    Attack {
         name: "the configuration of the work tree allows more",
         act: |repository| {
             let config =
@@ -586,6 +651,31 @@ const HONEST: &[Honest] = &[
         act: |repository| {
             let accept = ["accept", "person-001", "--reason", "the team owns it", "--by", "Ada"];
             assert_eq!(step(repository, &accept).code, 0);
+        },
+    },
+    Honest {
+        name: "the item passes in another folder, and then in this one",
+        act: |repository| {
+            let other = ["--state-dir", "elsewhere"];
+            let there = |args: &[&str]| step(repository, &[args, &other[..]].concat());
+            assert_eq!(there(&["decompose", "--plan", "plan.md"]).code, 0);
+            assert_eq!(there(&["update-item", "person-001", "--status", "PASS"]).code, 0);
+            let ran = there(&["verify"]);
+            assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+            let pass = ["update-item", "person-001", "--status", "PASS"];
+            assert_eq!(step(repository, &pass).code, 0);
+        },
+    },
+    Honest {
+        name: "another plan has its gate in another folder",
+        act: |repository| {
+            let other = "# Part\n\n## Milestone M1: Part\n\nFiles: `greet.py`, `test_greet.py`\n\n\
+                         Acceptance Criteria:\n\n- `greet.py` has a function `part`\n";
+            repository.write("other.md", other);
+            let ran = step(repository, &["run", "--plan", "other.md", "--state-dir", "elsewhere"]);
+            assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+            let pass = ["update-item", "person-001", "--status", "PASS"];
+            assert_eq!(step(repository, &pass).code, 0);
         },
     },
     Honest {

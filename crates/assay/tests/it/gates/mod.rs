@@ -1,9 +1,12 @@
 //! Gates from the command line: plans and changes, decomposed, verified, guided, run.
 
 mod attacks;
+mod bar;
 mod evasion;
 mod honest;
 mod models;
+mod plans;
+mod promises;
 mod refused;
 mod runs;
 mod writers;
@@ -230,6 +233,8 @@ fn a_list_of_ones_own_is_kept_to_the_byte() {
             Items: 3 total, 2 PASS, 1 FAIL (1 accepted)
             Accepted items:
             - plan-003: No such file (accepted by Ada: there is no such file)
+            Decisions on record:
+            - plan-003: accepted by Ada: there is no such file
             Built-in checklist: left out
 
             NEXT: Continue to next phase.
@@ -240,6 +245,7 @@ fn a_list_of_ones_own_is_kept_to_the_byte() {
 #[test]
 fn written_code_is_held_against_its_plan() {
     let repository = with_plan(PLAN);
+    repository.write("config/agent-framework.yaml", "gates:\n  allow_not_judged: true\n");
     repository.commit("the plan");
     repository
         .write("clean.py", "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n");
@@ -278,7 +284,7 @@ fn answers_for_programs_are_as_their_schemas_say() {
     let answers = [
         ("gate-list", step(&["decompose", "--plan", "plan.md"])),
         ("gate", step(&["verify"])),
-        ("gate", step(&["accept", "plan-structure-003", "--reason", "later"])),
+        ("gate", step(&["accept", "plan-structure-003", "--reason", "later", "--by", "Ada"])),
         ("gate-guide", step(&["guide"])),
     ];
     for (name, answer) in answers {

@@ -1,6 +1,7 @@
 //! Markdown as a row of blocks, with the lines on which they stand: [`read`].
 //!
-//! What stands in a quote belongs to somebody else and gives no blocks; its links count.
+//! A quote is one block, whatever stands in it, and so is a run of HTML: only where criteria are announced
+//! do they count.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
@@ -18,7 +19,7 @@ pub(super) struct Block {
     pub(super) line: u32,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug)]
 pub(super) enum Kind {
     Heading(u8),
@@ -37,6 +38,15 @@ pub(super) enum Kind {
         info: String,
         text: String,
         text_line: u32,
+        in_item: bool,
+    },
+    /// A quote; its items and paragraphs are lines.
+    Quote {
+        in_item: bool,
+    },
+    /// HTML as it is written.
+    Html {
+        text: String,
     },
 }
 
@@ -48,6 +58,8 @@ pub(super) struct Line {
     pub(super) number: u32,
     /// How much of its beginning is bold or slanted, in bytes.
     pub(super) lead: usize,
+    /// Whether it begins an item of a list in a quote.
+    pub(super) is_item: bool,
 }
 
 /// A document in blocks.
@@ -56,6 +68,8 @@ pub(super) struct Document {
     pub(super) blocks: Vec<Block>,
     pub(super) links: Vec<Link>,
     pub(super) fences: Vec<Fence>,
+    /// The front matter, as it is written.
+    pub(super) metadata: String,
 }
 
 /// No target is longer; what is cut off could not be a file's name.
@@ -92,6 +106,8 @@ struct Reading<'a> {
     cells: Vec<String>,
     in_header: bool,
     quotes: u32,
+    /// The quote that is open, as the number of its block.
+    quote: Option<usize>,
     /// How many front matters are open: what they say is no text.
     metadata: u32,
     /// Where in its line bold text began.
@@ -107,8 +123,10 @@ impl Reading<'_> {
             Event::Code(code) => self.text(&format!("`{code}`"), range.start),
             // A comment is not seen; anything else in angle brackets is.
             Event::InlineHtml(html) if !html.starts_with("<!--") => self.text(&html, range.start),
+            Event::SoftBreak | Event::HardBreak if self.quotes > 0 => self.text(" ", range.start),
             Event::SoftBreak | Event::HardBreak => self.end_line(),
-            Event::Html(_) | Event::InlineHtml(_) | Event::Rule | Event::TaskListMarker(_) => {}
+            Event::Html(html) => self.html(&html, range.start),
+            Event::InlineHtml(_) | Event::Rule | Event::TaskListMarker(_) => {}
             // These are not asked for.
             Event::FootnoteReference(_) | Event::InlineMath(_) | Event::DisplayMath(_) => {}
         }
@@ -120,8 +138,18 @@ impl Reading<'_> {
     }
 
     fn start(&mut self, tag: Tag<'_>, range: std::ops::Range<usize>) {
+        if self.quotes > 0 {
+            self.end_quoted_line(&tag, range.start);
+        }
         match tag {
-            Tag::BlockQuote(_) => self.quotes += 1,
+            Tag::BlockQuote(_) => {
+                if self.quotes == 0 {
+                    self.quote = Some(self.document.blocks.len());
+                    self.push(Kind::Quote { in_item: !self.items.is_empty() }, range.start);
+                }
+                self.quotes += 1;
+            }
+            Tag::HtmlBlock => self.open(Kind::Html { text: String::new() }, range.start),
             Tag::MetadataBlock(_) => self.metadata += 1,
             Tag::Heading { level, .. } => self.open(Kind::Heading(level as u8), range.start),
             Tag::Paragraph if self.items.is_empty() => self.open(Kind::Paragraph, range.start),
@@ -148,11 +176,14 @@ impl Reading<'_> {
         match tag {
             TagEnd::BlockQuote(_) => self.quotes = self.quotes.saturating_sub(1),
             TagEnd::MetadataBlock(_) => self.metadata = self.metadata.saturating_sub(1),
-            TagEnd::Heading(_) | TagEnd::Table | TagEnd::CodeBlock => {
+            TagEnd::Heading(_) | TagEnd::Table | TagEnd::CodeBlock | TagEnd::HtmlBlock
+                if self.quotes == 0 =>
+            {
                 self.open = None;
-                // What follows in the same item is a line of its own.
+                // Text that follows in the same item is a line of its own.
                 self.end_line();
             }
+            TagEnd::Paragraph if self.quotes > 0 => {}
             TagEnd::Paragraph if self.items.is_empty() => self.open = None,
             TagEnd::Paragraph => self.end_line(),
             TagEnd::Item if self.quotes == 0 => {
@@ -227,25 +258,62 @@ impl Reading<'_> {
         };
         self.document.fences.push(Fence { first, last, is_closed });
         let text_line = first + u32::from(matches!(kind, CodeBlockKind::Fenced(_)));
-        self.open(Kind::Code { info, text: String::new(), text_line }, range.start);
+        let in_item = !self.items.is_empty();
+        self.open(Kind::Code { info, text: String::new(), text_line, in_item }, range.start);
     }
 
-    /// Gives the block that text goes to.
+    /// Begins another line of a quote where a block begins in it.
+    fn end_quoted_line(&mut self, tag: &Tag<'_>, offset: usize) {
+        let is_item = matches!(tag, Tag::Item);
+        let begins = matches!(
+            tag,
+            Tag::Item | Tag::Paragraph | Tag::Heading { .. } | Tag::TableRow | Tag::CodeBlock(_)
+        );
+        let number = self.line_of(offset);
+        let quote = self.quote.and_then(|at| self.document.blocks.get_mut(at));
+        let Some(block) = quote.filter(|_| begins) else { return };
+        match block.lines.last_mut() {
+            Some(line) if line.text.trim().is_empty() => {
+                *line = Line { number, is_item: line.is_item || is_item, ..Line::default() };
+            }
+            _ => block.lines.push(Line { number, is_item, ..Line::default() }),
+        }
+    }
+
+    fn html(&mut self, html: &str, offset: usize) {
+        if self.quotes > 0 {
+            return self.text(html, offset);
+        }
+        if let Some(Kind::Html { text }) = self.open_kind() {
+            text.push_str(html);
+        }
+    }
+
+    /// Returns the block that text goes to.
     fn sink(&mut self) -> Option<&mut Block> {
         let at = self.open.or_else(|| self.items.last().copied())?;
         self.document.blocks.get_mut(at)
     }
 
     fn text(&mut self, piece: &str, offset: usize) {
-        if self.quotes > 0 || self.metadata > 0 {
+        if self.metadata > 0 {
+            self.document.metadata.push_str(piece);
             return;
         }
         let number = self.line_of(offset);
+        if self.quotes > 0 {
+            let quote = self.quote.and_then(|at| self.document.blocks.get_mut(at));
+            if let Some(line) = quote.and_then(|block| block.lines.last_mut()) {
+                line.text.push_str(piece);
+            }
+            return;
+        }
         let cells = &mut self.cells;
         let at = self.open.or_else(|| self.items.last().copied());
         let Some(block) = at.and_then(|at| self.document.blocks.get_mut(at)) else { return };
         match &mut block.kind {
-            Kind::Code { text, .. } => text.push_str(piece),
+            Kind::Code { text, .. } | Kind::Html { text } => text.push_str(piece),
+            Kind::Quote { .. } => {}
             Kind::Table { .. } => {
                 if let Some(cell) = cells.last_mut() {
                     cell.push_str(piece);
@@ -254,10 +322,13 @@ impl Reading<'_> {
             Kind::Heading(_) | Kind::Paragraph | Kind::Item { .. } => {
                 match block.lines.last_mut() {
                     Some(line) if line.text.is_empty() => {
-                        *line = Line { text: piece.to_owned(), number, lead: 0 };
+                        *line = Line { text: piece.to_owned(), number, ..Line::default() };
                     }
                     Some(line) => line.text.push_str(piece),
-                    None => block.lines.push(Line { text: piece.to_owned(), number, lead: 0 }),
+                    None => {
+                        let text = piece.to_owned();
+                        block.lines.push(Line { text, number, ..Line::default() });
+                    }
                 }
             }
         }
@@ -294,7 +365,7 @@ impl Reading<'_> {
     }
 }
 
-/// Says whether a fence has its end: a last line of as many marks as the first, or more.
+/// Returns true if a fence has its end: a last line of as many marks as the first, or more.
 fn is_closed(body: &str) -> bool {
     let mark = if body.starts_with('~') { '~' } else { '`' };
     let opening = body.chars().take_while(|c| *c == mark).count();

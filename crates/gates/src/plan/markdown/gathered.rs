@@ -1,11 +1,12 @@
-//! What was read so far, put where it belongs: [`Gathered`].
+//! The parts that were read so far, each at its place: [`Gathered`].
 
 use std::collections::{HashMap, HashSet};
 
 use super::super::names::{self, Unit};
 use super::super::reasons::{self, Told, is_nothing};
 use super::super::{
-    Assumption, Criterion, Decision, Milestone, Plan, PlannedDiff, evidence, paths,
+    Assumption, Criterion, Decision, Milestone, Plan, PlannedDiff, UnreadKind, UnreadLine,
+    evidence, paths,
 };
 use super::blocks::Block;
 
@@ -46,7 +47,7 @@ impl<'a> Gathered<'a> {
         Gathered { plan, unit, by_id, decision: None, assumption: None, mentions }
     }
 
-    /// Gives the milestone that a label names: `Acceptance criteria for M1`.
+    /// Returns the milestone that a label names: `Acceptance criteria for M1`.
     pub(super) fn milestone_named_in(&self, label: &str) -> Option<usize> {
         let label = label.get(..80).unwrap_or(label);
         let name = label.split(':').next().unwrap_or(label);
@@ -58,16 +59,28 @@ impl<'a> Gathered<'a> {
     }
 
     pub(super) fn criterion(&mut self, milestone: Option<usize>, criterion: Criterion) {
-        if let Some(milestone) = self.milestone(milestone) {
-            milestone.criteria.push(criterion);
+        match self.milestone(milestone) {
+            Some(milestone) => milestone.criteria.push(criterion),
+            None => self.criterion_outside(criterion),
         }
     }
 
-    /// Takes a criterion that stands in no milestone and names one: `M1: it prints 3`.
-    pub(super) fn criterion_of_a_named_one(&mut self, criterion: Criterion) {
-        let Some(named) = names::of_heading(&criterion.text) else { return };
-        let at = named.id.and_then(|id| self.by_id.get(&id)).copied();
-        self.criterion(at, Criterion { text: named.title, line: criterion.line });
+    /// Takes a criterion that stands in no milestone: one that names a milestone, `M1: it prints 3`,
+    /// belongs to that, and any other to the whole plan.
+    fn criterion_outside(&mut self, criterion: Criterion) {
+        let named = names::of_heading(&criterion.text).filter(|named| !named.title.is_empty());
+        let at = named.as_ref().and_then(|named| self.by_id.get(named.id.as_ref()?)).copied();
+        match (named, self.milestone(at)) {
+            (Some(named), Some(milestone)) => {
+                milestone.criteria.push(Criterion { text: named.title, line: criterion.line });
+            }
+            _ => self.plan.criteria.push(criterion),
+        }
+    }
+
+    /// Notes a line that looks like a part of the plan and is not read.
+    pub(super) fn unread(&mut self, text: &str, line: u32, kind: UnreadKind) {
+        self.plan.unread.push(UnreadLine { text: text.to_owned(), line, kind });
     }
 
     /// Takes the files of an entry; says whether there are any.
@@ -118,7 +131,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Says whether a text begins a decision: in a log by its name, elsewhere by one that can be
+    /// Returns true if a text begins a decision: in a log by its name, elsewhere by one that can be
     /// nothing else.
     pub(super) fn opens_a_decision(&self, text: &str, is_in_the_log: bool) -> bool {
         let is_sure = text.starts_with("DL-") || text.starts_with("ADR-");

@@ -1,9 +1,9 @@
-//! What a heading, a bold word or the beginning of a line announces: [`topic`], [`label`].
+//! The topic that a heading, a bold word or the beginning of a line announces: [`topic`], [`label`].
 
 use super::assumed;
 use super::blocks::Line;
 
-/// What the text below a label is about.
+/// The topic of the text below a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Topic {
     Criteria,
@@ -23,9 +23,21 @@ pub(super) enum Topic {
 }
 
 /// How acceptance criteria are announced.
-const CRITERIA: [&str; 9] = [
+const CRITERIA: [&str; 10] = [
     "acceptance criteria", "acceptance criterion", "success criteria", "exit criteria",
-    "completion criteria", "done criteria", "definition of done", "done when", "acceptance",
+    "completion criteria", "done criteria", "definition of done", "conditions of satisfaction",
+    "done when", "acceptance",
+];
+
+/// The words before `criteria` of something else.
+const OTHER_CRITERIA: [&str; 5] = ["decision", "selection", "evaluation", "ranking", "judging"];
+
+/// How criteria are announced inside of a milestone, and other things elsewhere.
+const CRITERIA_OF_A_MILESTONE: [&str; 16] = [
+    "must have", "must haves", "musts", "should have", "should haves", "requirements",
+    "functional requirements", "non functional requirements", "security requirements",
+    "expected result", "expected results", "expected outcome", "expected outcomes",
+    "expected behaviour", "expected behavior", "complete when",
 ];
 
 /// How tests are announced.
@@ -45,7 +57,7 @@ const NEEDS: [&str; 8] = [
 const FILES: [&str; 6] =
     ["file", "file changes", "files modified", "files changed", "files touched", "files affected"];
 
-/// What stands in a milestone beside its criteria, so that lists below it are none.
+/// Labels in a milestone below which lists are no criteria.
 const OTHERS: [&str; 32] = [
     "notes", "note", "risks", "risk", "out of scope", "scope", "non goals", "goals", "goal",
     "implementation", "implementation notes", "implementation details", "approach", "steps",
@@ -54,7 +66,7 @@ const OTHERS: [&str; 32] = [
     "references", "alternatives", "deliverables",
 ];
 
-/// What is said of decisions and the like that were not made here.
+/// The words for decisions and the like that were not made here.
 const NOT_YET: [&str; 9] = [
     "rejected", "alternatives", "open", "pending", "linked", "related", "needed", "required",
     "future",
@@ -77,7 +89,12 @@ pub(super) fn topic(name: &str) -> Option<Topic> {
     let is_last = |known: &&str| {
         words.strip_suffix(*known).is_some_and(|before| before.is_empty() || before.ends_with(' '))
     };
-    if CRITERIA.iter().any(is_last) || CRITERIA[..6].iter().any(|k| words.starts_with(k)) {
+    let are_criteria = has("criteria") || has("criterion");
+    let are_others = OTHER_CRITERIA.iter().any(|word| has(word));
+    if CRITERIA.iter().any(is_last)
+        || CRITERIA[..6].iter().any(|known| words.starts_with(known))
+        || (are_criteria && !are_others && count <= 4)
+    {
         Some(Topic::Criteria)
     } else if NOT_YET.iter().any(|word| has(word)) {
         Some(Topic::Other)
@@ -116,10 +133,23 @@ fn of_assumptions(words: &str) -> Topic {
 pub(super) fn topic_of_heading(text: &str) -> Option<Topic> {
     let words = folded(text);
     let is_one = || words.split(' ').any(|word| word == "assumption") && significant(&words) <= 3;
-    topic(text).or_else(|| is_one().then(|| of_assumptions(&words)))
+    // A heading may be as long as a sentence.
+    let are_criteria = || words.contains("acceptance criteri").then_some(Topic::Criteria);
+    topic(text).or_else(are_criteria).or_else(|| is_one().then(|| of_assumptions(&words)))
 }
 
-/// Says whether a heading is that of the one decision of a record.
+/// Returns true if a heading inside of a milestone announces criteria, whatever it does elsewhere.
+pub(super) fn announces_criteria_of_a_milestone(text: &str) -> bool {
+    CRITERIA_OF_A_MILESTONE.contains(&folded(text).as_str())
+}
+
+/// Returns true if a front matter has a key for criteria.
+pub(super) fn announces_criteria(metadata: &str) -> bool {
+    let keys = metadata.lines().filter_map(|line| line.split_once(':'));
+    keys.into_iter().any(|(key, _)| topic(key) == Some(Topic::Criteria))
+}
+
+/// Returns true if a heading is that of the one decision of a record.
 pub(super) fn is_of_a_decision(text: &str) -> bool {
     DECISION.contains(&folded(text).as_str())
 }
@@ -127,7 +157,7 @@ pub(super) fn is_of_a_decision(text: &str) -> bool {
 /// A label is no longer than this; a sentence is.
 const MAX_WORDS: usize = 10;
 
-/// Gives the words in lower case with one blank between them, without what stands in brackets.
+/// Returns the words in lower case with one blank between them, without what stands in brackets.
 pub(super) fn folded(text: &str) -> String {
     let text: String = text.chars().take(200).collect();
     let text = text.split('(').next().unwrap_or("").to_lowercase();

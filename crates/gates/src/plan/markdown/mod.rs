@@ -8,12 +8,13 @@ mod assumed;
 mod blocks;
 mod depth;
 mod gathered;
+mod html;
 mod labels;
 mod outline;
 mod tables;
 mod walk;
 
-use super::{Fence, Heading, Milestone, Plan, PlanError, UnreadLine};
+use super::{Fence, Heading, Milestone, Plan, PlanError, UnreadKind, UnreadLine};
 use blocks::{Block, Kind};
 pub(super) use depth::MAX_NESTED;
 
@@ -37,11 +38,15 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
     };
     let title = plan.headings.first().filter(|heading| heading.level == 1);
     plan.title = title.map(|heading| heading.text.clone());
+    if labels::announces_criteria(&document.metadata) {
+        let text = "the front matter".to_owned();
+        plan.unread.push(UnreadLine { text, line: 1, kind: UnreadKind::Criterion });
+    }
     walk::fill(&mut plan, &document.blocks, &sections);
     Ok(plan)
 }
 
-/// Gives the blocks of code on a page, in order; none where it is nested too deep to be read.
+/// Returns the blocks of code on a page, in order; none where it is nested too deep to be read.
 pub(crate) fn fences(text: &str) -> Vec<Fence> {
     match depth::first_too_deep(text) {
         Some(_) => Vec::new(),
@@ -57,7 +62,8 @@ fn heading(block: &Block) -> Option<Heading> {
 
 fn unread_line(block: &Block) -> Option<UnreadLine> {
     let line = block.lines.first()?;
-    Some(UnreadLine { text: line.text.trim().to_owned(), line: block.line })
+    let text = line.text.trim().to_owned();
+    Some(UnreadLine { text, line: block.line, kind: UnreadKind::Milestone })
 }
 
 fn milestone(text: &str, blocks: &[Block], section: &outline::Section) -> Milestone {
@@ -73,7 +79,7 @@ fn milestone(text: &str, blocks: &[Block], section: &outline::Section) -> Milest
 }
 
 impl Block {
-    /// Gives its lines as one.
+    /// Returns its lines as one.
     fn text(&self) -> String {
         let lines: Vec<&str> = self
             .lines

@@ -39,7 +39,7 @@ const BOLD: u8 = 7;
 /// How deep an item of a list counts.
 const ITEM: u8 = 8;
 
-/// What stands below a heading `Milestones` and is none.
+/// Headings below `Milestones` that are none.
 const ASIDES: [&str; 10] = [
     "overview", "summary", "notes", "dependencies", "dependency graph", "timeline", "introduction",
     "milestone dependencies", "order", "sequence",
@@ -166,7 +166,7 @@ fn has_criteria(blocks: &[Block], at: usize, level: u8) -> bool {
         Kind::Paragraph | Kind::Item { .. } => block.lines.iter().any(|line| {
             labels::label(line).is_some_and(|label| label.topic == Some(Topic::Criteria))
         }),
-        Kind::Table { .. } | Kind::Code { .. } => false,
+        Kind::Table { .. } | Kind::Code { .. } | Kind::Quote { .. } | Kind::Html { .. } => false,
     })
 }
 

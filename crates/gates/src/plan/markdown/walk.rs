@@ -1,14 +1,16 @@
 //! One way through the blocks of a plan, with what is announced kept in mind: [`fill`].
 
-use super::super::names::Unit;
+use super::super::names::{self, Unit};
 use super::super::reasons::is_nothing;
-use super::super::{Criterion, Plan, PlannedDiff, paths};
+use super::super::{Criterion, Plan, PlannedDiff, UnreadKind, paths};
 use super::assumed;
-use super::blocks::{Block, Kind};
+use super::blocks::{Block, Kind, Line};
 use super::gathered::{Gathered, Mention};
+use super::html::{self, HtmlLine};
 use super::labels::{self, Label, Topic};
 use super::outline::Section;
 use super::tables;
+use crate::reconcile::is_claim;
 
 /// How deep a label in a paragraph is: deeper than all headings.
 const IN_TEXT: u32 = 10;
@@ -20,7 +22,7 @@ const IN_LIST: u32 = 20;
 pub(super) fn fill(plan: &mut Plan, blocks: &[Block], sections: &[Section]) {
     let unit = sections.first().map_or(Unit::Milestone, |section| section.unit);
     let gathered = Gathered::new(plan, unit);
-    let mut walk = Walk { gathered, home: None, announced: Vec::new() };
+    let mut walk = Walk { gathered, home: None, announced: Vec::new(), is_leading: false };
     let mut next = 0;
     for (at, block) in blocks.iter().enumerate() {
         if sections.get(next).is_some_and(|section| section.from == at) {
@@ -42,7 +44,7 @@ struct Announced {
     level: u32,
     /// How deep the items are that count; what is deeper belongs to them.
     base: Option<u32>,
-    /// The paragraphs, which count if there are no items.
+    /// The paragraphs of assumptions, which count if there are no items.
     paragraphs: Vec<(String, u32)>,
     has_items: bool,
     /// The milestone that it is about.
@@ -54,6 +56,8 @@ struct Walk<'a> {
     /// The milestone around the block.
     home: Option<usize>,
     announced: Vec<Announced>,
+    /// Whether a list or the like follows the paragraph.
+    is_leading: bool,
 }
 
 impl Walk<'_> {
@@ -73,10 +77,17 @@ impl Walk<'_> {
     fn block(&mut self, block: &Block, next: Option<&Block>) {
         match &block.kind {
             Kind::Heading(level) => self.heading(u32::from(*level), block, next),
-            Kind::Paragraph => self.paragraph(block),
+            Kind::Paragraph => {
+                self.is_leading = next.is_some_and(is_listing);
+                self.paragraph(block);
+            }
             Kind::Item { depth, has_items } => self.item(*depth, *has_items, block, next),
             Kind::Table { header, rows } => self.table(header, rows),
-            Kind::Code { info, text, text_line } => self.code(info, text, *text_line),
+            Kind::Code { info, text, text_line, in_item } => {
+                self.code(info, text, *text_line, *in_item);
+            }
+            Kind::Quote { in_item } => return self.quote(block, *in_item),
+            Kind::Html { text } => return self.html(text, block.line),
         }
         for line in &block.lines {
             self.mentions(&line.text);
@@ -109,6 +120,11 @@ impl Walk<'_> {
             true => labels::topic(&text),
             false => labels::topic_of_heading(&text),
         };
+        let topic = self.within_criteria(topic).or_else(|| {
+            let is_inside = self.home.is_some() && !is_in_the_log;
+            let announces = is_inside && labels::announces_criteria_of_a_milestone(&text);
+            announces.then_some(Topic::Criteria)
+        });
         if self.gathered.opens_a_decision(&text, is_in_the_log)
             || (is_in_the_log && topic.is_none() && !is_unlabelled_list(next))
         {
@@ -127,7 +143,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Says whether nothing is read from what a heading of no known meaning announces here.
+    /// Returns a topic unless nothing would be read below it and criteria are announced around it: what
+    /// stands below them is one of them.
+    fn within_criteria(&self, topic: Option<Topic>) -> Option<Topic> {
+        let is_dropped = matches!(topic, Some(Topic::Other | Topic::Mixed { .. }));
+        topic.filter(|_| !is_dropped || self.top() != Topic::Criteria)
+    }
+
+    /// Returns true if nothing is read from what a heading of no known meaning announces here.
     fn is_aside(&self, heading: &str) -> bool {
         match self.top() {
             Topic::Other => true,
@@ -160,11 +183,6 @@ impl Walk<'_> {
         while let Some(ended) = self.announced.pop_if(|announced| announced.level >= level) {
             let alone = ended.paragraphs.into_iter().filter(|_| !ended.has_items);
             match ended.topic {
-                Topic::Criteria => {
-                    alone.for_each(|(text, line)| {
-                        self.gathered.criterion(ended.milestone, Criterion { text, line });
-                    });
-                }
                 Topic::Assumptions => {
                     self.gathered.end_assumption();
                     alone.for_each(|(text, line)| self.gathered.assumption(&text, line));
@@ -172,7 +190,11 @@ impl Walk<'_> {
                 }
                 Topic::Mixed { .. } => self.gathered.end_assumption(),
                 Topic::Decisions => self.gathered.end_decision(),
-                Topic::Files { .. } | Topic::Tests | Topic::Needs | Topic::Other => {}
+                Topic::Criteria
+                | Topic::Files { .. }
+                | Topic::Tests
+                | Topic::Needs
+                | Topic::Other => {}
             }
         }
     }
@@ -211,7 +233,7 @@ impl Walk<'_> {
     /// Below a heading that announces criteria, a bold word of no known meaning groups them.
     fn announce_in_text(&mut self, label: &Label, name: &str) {
         self.close(IN_TEXT);
-        match label.topic {
+        match self.within_criteria(label.topic) {
             Some(topic) => self.announce(topic, IN_TEXT, name),
             None if self.is_aside(name) => self.announce(Topic::Other, IN_TEXT, ""),
             None => {}
@@ -234,16 +256,66 @@ impl Walk<'_> {
         }
         let Some(announced) = self.announced.last_mut() else { return };
         match top {
-            Topic::Criteria | Topic::Assumptions if !text.ends_with(':') && !is_nothing(text) => {
+            Topic::Criteria => self.sentence(text, line),
+            Topic::Assumptions if !text.ends_with(':') && !is_nothing(text) => {
                 announced.paragraphs.push((text.to_owned(), line));
             }
             Topic::Files { .. } | Topic::Tests | Topic::Needs => self.entry(text, None),
             Topic::Mixed { .. } if assumed::says_so(text) => self.gathered.assumption(text, line),
-            Topic::Criteria
-            | Topic::Assumptions
-            | Topic::Mixed { .. }
-            | Topic::Decisions
-            | Topic::Other => {}
+            Topic::Assumptions | Topic::Mixed { .. } | Topic::Decisions | Topic::Other => {}
+        }
+    }
+
+    /// Takes a sentence where criteria are announced. One that leads to a list is none. Behind the list
+    /// of a label, only one that reads like a criterion is: the text may have gone on to something else.
+    fn sentence(&mut self, text: &str, line: u32) {
+        let is_behind = self.is_behind_a_labelled_list() && !reads_like_a_criterion(text);
+        let Some(top) = self.announced.last() else { return };
+        let is_lead = self.is_leading && leads_to_a_list(text);
+        if (is_lead && !is_claim(text)) || is_behind || is_nothing(text) {
+            return;
+        }
+        let criterion = Criterion { text: text.to_owned(), line };
+        self.gathered.criterion(top.milestone, criterion);
+    }
+
+    /// Returns true if a list of criteria came that a label announced, and no heading.
+    fn is_behind_a_labelled_list(&self) -> bool {
+        self.announced.last().is_some_and(|top| top.level >= IN_TEXT && top.has_items)
+    }
+
+    fn quote(&mut self, block: &Block, in_item: bool) {
+        if self.top() != Topic::Criteria {
+            return;
+        }
+        let is_behind = self.is_behind_a_labelled_list();
+        // A paragraph that an item quotes is an example of the item.
+        let counts = |line: &&Line| {
+            let is_sentence = !in_item && (!is_behind || reads_like_a_criterion(&line.text));
+            line.is_item || is_sentence
+        };
+        for line in block.lines.iter().filter(counts) {
+            self.criterion(&unmarked(&line.text), line.number, false);
+        }
+    }
+
+    fn html(&mut self, html: &str, first: u32) {
+        for HtmlLine { text, is_heading, offset } in html::lines(html) {
+            let number = first.saturating_add(offset);
+            let line = Line { text: text.clone(), number, ..Line::default() };
+            let named = names::of_heading(&text).filter(|_| is_heading);
+            if named.is_some_and(|named| named.unit <= Unit::Phase) {
+                self.gathered.unread(&text, number, UnreadKind::Milestone);
+            } else if let Some(label) = labels::label(&line) {
+                self.announce_in_text(&label, &text);
+                self.say(&label.rest, number);
+            } else if is_heading {
+                self.close(IN_TEXT);
+                let topic = self.within_criteria(labels::topic_of_heading(&text));
+                topic.into_iter().for_each(|topic| self.announce(topic, IN_TEXT, &text));
+            } else if self.top() == Topic::Criteria {
+                self.criterion(&text, number, false);
+            }
         }
     }
 
@@ -304,7 +376,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Says whether an item of this depth belongs to the one before it.
+    /// Returns true if an item of this depth belongs to the one before it.
     fn is_within(&self, depth: u32) -> bool {
         self.announced.last().and_then(|top| top.base).is_some_and(|base| depth > base)
     }
@@ -318,15 +390,12 @@ impl Walk<'_> {
 
     fn criterion(&mut self, text: &str, line: u32, is_group: bool) {
         let Some(top) = self.announced.last_mut() else { return };
-        if is_group || is_nothing(text) {
+        if (is_group && !is_claim(text)) || is_nothing(text) {
             return;
         }
         top.has_items = true;
         let criterion = Criterion { text: text.to_owned(), line };
-        match top.milestone {
-            Some(milestone) => self.gathered.criterion(Some(milestone), criterion),
-            None => self.gathered.criterion_of_a_named_one(criterion),
-        }
+        self.gathered.criterion(top.milestone, criterion);
     }
 
     /// Takes an entry of a list of files, tests or milestones.
@@ -377,29 +446,79 @@ impl Walk<'_> {
         }
     }
 
-    fn code(&mut self, info: &str, text: &str, line: u32) {
+    fn code(&mut self, info: &str, text: &str, line: u32, in_item: bool) {
         let language = info.split([' ', ',', '{']).next().unwrap_or("").to_ascii_lowercase();
         if language == "diff" || language == "patch" || (info.is_empty() && is_diff(text)) {
             self.gathered.diff(self.home, PlannedDiff { text: text.to_owned(), line });
-        } else if self.top() == Topic::Criteria && language == "gherkin" {
-            for (at, row) in
-                text.lines().enumerate().filter(|(_, row)| row.trim().starts_with("Scenario"))
-            {
+        } else if self.top() == Topic::Criteria {
+            let is_behind = self.is_behind_a_labelled_list();
+            let is_prose = ["", "text", "txt", "md", "markdown"].contains(&language.as_str());
+            let is_one = |row: &str| match language.as_str() {
+                "gherkin" => row.starts_with("Scenario"),
+                // An example of an item is code or output; a list is neither.
+                _ => {
+                    let is_sentence = is_prose && !in_item && !row.is_empty();
+                    is_marked(row) || (is_sentence && (!is_behind || reads_like_a_criterion(row)))
+                }
+            };
+            for (at, row) in text.lines().enumerate().filter(|(_, row)| is_one(row.trim())) {
                 let line = line.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
-                self.criterion(row.trim(), line, false);
+                self.criterion(&unmarked(row), line, false);
             }
         }
     }
 }
 
-/// Says whether a list or a table follows that is not the text of one decision.
+/// Returns true if a list or a table follows that is not the text of one decision.
 fn is_unlabelled_list(next: Option<&Block>) -> bool {
     next.is_some_and(|block| match block.kind {
         Kind::Table { .. } => true,
         Kind::Item { .. } => !block.lines.first().is_some_and(|line| line.text.contains(':')),
         Kind::Heading(_) => true,
-        Kind::Paragraph | Kind::Code { .. } => false,
+        Kind::Paragraph | Kind::Code { .. } | Kind::Quote { .. } | Kind::Html { .. } => false,
     })
+}
+
+/// Returns true if a block is a list, a table, or something else that a sentence may lead to.
+fn is_listing(block: &Block) -> bool {
+    match block.kind {
+        Kind::Item { .. } | Kind::Table { .. } | Kind::Code { .. } | Kind::Quote { .. } => true,
+        Kind::Html { .. } => true,
+        Kind::Heading(_) | Kind::Paragraph => false,
+    }
+}
+
+/// Returns true if a sentence says that a list follows: `All of the following hold.`
+fn leads_to_a_list(text: &str) -> bool {
+    let words = labels::folded(text);
+    let leads = ["following", "these", "below", "when", "if"];
+    text.ends_with(':')
+        || (!text.contains('`') && words.split(' ').any(|word| leads.contains(&word)))
+}
+
+/// Returns true if a sentence asks for something: it says so, or names something in code.
+fn reads_like_a_criterion(text: &str) -> bool {
+    let words = labels::folded(text);
+    let asks = |word: &str| ["must", "shall", "should"].contains(&word);
+    text.contains('`') || words.split(' ').any(asks)
+}
+
+/// Returns true if a line begins with the mark of a list.
+fn is_marked(line: &str) -> bool {
+    unmarked(line) != line.trim()
+}
+
+/// Takes the mark of a list, and a box, off a line.
+fn unmarked(line: &str) -> String {
+    let line = line.trim().trim_start_matches('>').trim_start();
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = match number.len() < line.len() {
+        true => number.strip_prefix(['.', ')']),
+        false => line.strip_prefix(['-', '*', '+', '•']),
+    };
+    let rest = rest.and_then(|rest| rest.strip_prefix([' ', '\t'])).unwrap_or(line).trim_start();
+    let boxed = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| rest.strip_prefix(mark));
+    boxed.unwrap_or(rest).trim().to_owned()
 }
 
 fn is_diff(text: &str) -> bool {

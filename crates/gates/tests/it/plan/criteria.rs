@@ -100,15 +100,16 @@ All of these hold:
 - two
 
 **Notes:**
-- not me
+- me too
 
 ### Risks
-- nor me
+- not me
 ",
         expect![[r#"
             M1: A (line 1)
               criterion 5: one
               criterion 8: two
+              criterion 11: me too
         "#]],
     );
     check(

@@ -1,0 +1,229 @@
+//! The code as it was written against what the plan says of it: diffs, criteria and tests.
+
+use std::collections::{BTreeSet, HashSet};
+
+use assay_change::diff::FileDiff;
+use assay_findings::ground::squeeze;
+use assay_findings::path::RepoPath;
+
+use super::impl_code::milestones;
+use super::lexed::{Language, Lexed};
+use super::named;
+use super::written::{self, squeezed};
+use super::{Seen, Target};
+use crate::item::Scope;
+use crate::kinds;
+use crate::plan::patch::Mark;
+use crate::plan::{Criterion, Milestone, Plan, code_spans};
+use crate::quote::{quoted, shown};
+use crate::reconcile::{Answer, MilestoneResult, asserts_on, reconcile};
+use crate::subject::Subject;
+
+/// Names the files of code that the diffs of the plan change.
+pub(super) fn diffed_files(subject: &Subject<'_>) -> Vec<Target> {
+    let Some(planned) = subject.change.and_then(|_| subject.planned()) else { return Vec::new() };
+    // Documents are written later, and have a list of their own.
+    let paths = planned.paths().filter(|path| !kinds::is_document(path));
+    paths.map(|path| Target::file(path, "Check that the diffs of the plan are in")).collect()
+}
+
+/// Looks whether a file has all that the diffs of the plan add to it. A line that a later diff takes away
+/// again is not asked for.
+pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let (Some(planned), Scope::File { path, .. }) = (subject.planned(), scope) else {
+        return written::no_change(scope);
+    };
+    let parts = planned.of_path(path);
+    let is_gone = parts.last().is_some_and(|(_, part)| part.new.is_none());
+    let text = match RepoPath::parse(path, None).map(|path| subject.tree.read(&path)) {
+        Ok(Ok(text)) => text,
+        Ok(Err(error)) => return Seen::Unseen(error.to_string()),
+        Err(error) => return Seen::Unseen(error.to_string()),
+    };
+    let shown = shown(path);
+    let Some(text) = text else {
+        let missing = format!("there is no `{shown}`, and the plan has a diff that writes it");
+        return Seen::of(if is_gone { Vec::new() } else { vec![missing] });
+    };
+    if is_gone {
+        return Seen::of(vec![format!("`{shown}` is still there, and the plan deletes it")]);
+    }
+    let lines = squeezed(&text);
+    let mut told = Vec::new();
+    for (nth, (_, part)) in parts.iter().enumerate() {
+        let later = parts[nth + 1..].iter().flat_map(|(_, part)| &part.hunks);
+        let removed: HashSet<String> = later
+            .flat_map(|hunk| &hunk.lines)
+            .filter(|line| line.mark == Mark::Removed)
+            .map(|line| squeeze(line.text))
+            .collect();
+        for hunk in &part.hunks {
+            let is_missing = |line: &str| {
+                let line = squeeze(line);
+                !lines.contains(&line) && !removed.contains(&line)
+            };
+            if let Some(line) = hunk.added().map(|line| line.text).find(|line| is_missing(line)) {
+                let line = quoted(line.trim());
+                told.push(format!("`{shown}` lacks {line}, which the diff adds at {}", hunk.line));
+            }
+        }
+    }
+    Seen::of(told)
+}
+
+/// Names the milestones that say when they are reached.
+pub(super) fn milestones_with_criteria(subject: &Subject<'_>) -> Vec<Target> {
+    let milestones = subject.change.into_iter().flat_map(|_| milestones(subject));
+    let with_criteria = milestones.filter(|milestone| !milestone.criteria.is_empty());
+    Target::milestones(with_criteria, |id| {
+        format!("Check that the code has what the criteria of milestone {id} name")
+    })
+}
+
+/// Looks whether the criteria of a milestone are met as far as code can tell. The rest is for a reader.
+pub(super) fn criteria(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let (Some(reconciled), Scope::Milestone(id)) = (subject.reconciled(), scope) else {
+        return written::no_change(scope);
+    };
+    let places = subject.places_of(id).iter();
+    let found = places.filter_map(|at| reconciled.milestones.get(*at));
+    Seen::of(not_met(found).collect())
+}
+
+fn not_met<'r>(found: impl Iterator<Item = &'r MilestoneResult>) -> impl Iterator<Item = String> {
+    let criteria = found.flat_map(|milestone| &milestone.criteria);
+    criteria.filter(|criterion| !is_about_documents(&criterion.text)).filter_map(|criterion| {
+        match &criterion.answer {
+            Answer::NotMet { why } => Some(format!("{}: {}", quoted(&criterion.text), shown(why))),
+            Answer::Met { .. } | Answer::CannotTell { .. } => None,
+        }
+    })
+}
+
+fn is_about_documents(text: &str) -> bool {
+    code_spans(text).any(|span| kinds::is_document(named::plain(span)))
+}
+
+/// Names the milestones that name tests.
+pub(super) fn milestones_with_tests(subject: &Subject<'_>) -> Vec<Target> {
+    let milestones = subject.change.into_iter().flat_map(|_| milestones(subject));
+    let with_tests = milestones.filter(|milestone| {
+        let (names, files) = named_tests(milestone);
+        !names.is_empty() || !files.is_empty()
+    });
+    Target::milestones(with_tests, |id| {
+        format!("Check that the tests that milestone {id} names are there and assert something")
+    })
+}
+
+/// Looks whether the tests that a milestone names are there, each with an assertion.
+pub(super) fn tests(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let (Some((_, at)), Scope::Milestone(id)) = (subject.plan, scope) else {
+        return written::no_change(scope);
+    };
+    let (mut names, mut files) = (BTreeSet::new(), BTreeSet::new());
+    for milestone in subject.milestones(id) {
+        let (more_names, more_files) = named_tests(milestone);
+        names.extend(more_names);
+        files.extend(more_files);
+    }
+    let criterion =
+        |name: &String| Criterion { text: format!("there is a test `{name}`"), line: 0 };
+    let milestone = Milestone {
+        id: id.clone(),
+        criteria: names.iter().map(criterion).collect(),
+        ..Milestone::default()
+    };
+    let plan = Plan { milestones: vec![milestone], ..Plan::default() };
+    let mut told = Vec::new();
+    for result in reconcile(&plan, at, subject.tree, None).milestones {
+        told.extend(result.criteria.into_iter().filter_map(|criterion| match criterion.answer {
+            Answer::NotMet { why } => Some(why),
+            Answer::Met { .. } | Answer::CannotTell { .. } => None,
+        }));
+    }
+    for file in &files {
+        match RepoPath::parse(file, None).map(|path| subject.tree.read(&path)) {
+            Ok(Ok(Some(text))) if !asserts(file, &text) => {
+                told.push(format!("`{}` has no test that asserts anything", shown(file)));
+            }
+            Ok(Ok(Some(_))) | Err(_) => {}
+            Ok(Ok(None)) => told.push(format!("there is no file `{}`", shown(file))),
+            Ok(Err(error)) => return Seen::Unseen(error.to_string()),
+        }
+    }
+    Seen::of(told)
+}
+
+/// Returns the tests that a milestone names: functions by their names, and files by their paths.
+fn named_tests(milestone: &Milestone) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut names, mut files) = (BTreeSet::new(), BTreeSet::new());
+    for text in &milestone.tests {
+        let spans: Vec<&str> = code_spans(text).collect();
+        let words = text.split([' ', ',', ';']).filter(|_| spans.is_empty());
+        for word in spans.iter().copied().chain(words) {
+            let (path, name) = word.split_once("::").unwrap_or((word, ""));
+            let path = named::plain(path);
+            let is_file = assay_rules::is_test(path) && named::is_one_file(path);
+            if is_file && Language::of(path).is_some_and(Language::is_of_programs) {
+                files.insert(path.to_owned());
+            }
+            let name = if is_file { name } else { word };
+            let name = name.rsplit("::").next().unwrap_or(name).trim_end_matches("()");
+            if is_test_name(name) {
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    (names, files)
+}
+
+fn is_test_name(name: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let starts = ["test_", "Test"].iter().any(|start| name.starts_with(start));
+    starts && name.len() > 5 && name.chars().all(is_letter)
+}
+
+/// Returns true if a file has a line of code that asserts something. Of a language that is not known,
+/// nothing can be told.
+fn asserts(path: &str, text: &str) -> bool {
+    let Some(language) = Language::of(path) else { return true };
+    Lexed::read(language, text).code.iter().any(|line| asserts_on(line))
+}
+
+/// Returns true if the change touches code that is no test.
+pub(super) fn changes_code(subject: &Subject<'_>) -> bool {
+    changed(subject).any(|file| !assay_rules::is_test(file.path()))
+}
+
+fn changed<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a FileDiff> {
+    let code = |file: &&FileDiff| kinds::is_code(file.path());
+    written::files(subject).filter(code)
+}
+
+/// Returns why code that a plan foresees changed without a test: no test file of the change has a line of
+/// code that came with it and asserts something.
+pub(super) fn untested(subject: &Subject<'_>) -> Option<String> {
+    if subject.plan.is_none() || !changes_code(subject) {
+        return None;
+    }
+    let mut tests = changed(subject).filter(|file| assay_rules::is_test(file.path())).peekable();
+    if tests.peek().is_none() {
+        return Some("the change touches code and no test".to_owned());
+    }
+    let adds_one = |file: &FileDiff| {
+        let look = written::look(subject, &Scope::file(file.path()), |written| {
+            let Some(language) = Language::of(written.path) else { return Seen::Holds };
+            let code = Lexed::read(language, &written.text).code;
+            let added = written.added().into_iter().map(|(number, _)| number as usize - 1);
+            let mut added = added.filter_map(|at| code.get(at));
+            match added.any(|line| asserts_on(line)) {
+                true => Seen::Holds,
+                false => Seen::Fails(String::new()),
+            }
+        });
+        !matches!(look, Seen::Fails(_))
+    };
+    (!tests.any(adds_one))
+        .then(|| "no test of the change has a line of code that asserts anything".to_owned())
+}

@@ -1,0 +1,177 @@
+//! A gate held to the highest bar that this machine recorded for its plan.
+
+use crate::beside::{Beside, By, Note};
+use crate::digest::Digest;
+use crate::gate::{Gate, GateError, Proposed, add};
+use crate::item::{Item, ItemId, Severity, Verified};
+use crate::list::{List, ListError};
+use crate::machine_record::MachineRecord;
+use crate::plan_bar::{PlanBar, REQUIREMENT, Requirement, RequirementKind};
+use crate::state::State;
+
+/// Items of a gate in another folder that are owed here as well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwedElsewhere {
+    /// The folder with the files of that gate.
+    pub folder: String,
+    /// The items that were put on this list.
+    pub items: Vec<ItemId>,
+}
+
+impl Gate<'_> {
+    /// Reads what this machine recorded for the plan's gate.
+    pub(crate) fn recorded(&self) -> Result<Vec<MachineRecord>, GateError> {
+        let plan = self.subject.plan;
+        let (at, plan) = (plan.map(|(_, at)| at), plan.map(|(plan, _)| plan));
+        Ok(self.keep.machine_records().read(at, plan)?)
+    }
+
+    /// Puts on a list what gates of the same plan in other folders still owe, and raises its bar to
+    /// theirs.
+    pub(crate) fn join(&self, state: &mut State, records: &[MachineRecord]) -> Vec<OwedElsewhere> {
+        let own = self.keep.recorded_folder();
+        let mut joined = Vec::new();
+        for record in records {
+            state.beside.bar.raise(&record.bar);
+            for (folder, other) in record.folders.iter().filter(|(folder, _)| **folder != own) {
+                let items = join_items(state, other);
+                if !items.is_empty() {
+                    joined.push(OwedElsewhere { folder: folder.clone(), items });
+                }
+            }
+        }
+        joined
+    }
+
+    /// Joins what other folders recorded, unless the gate was passed here and the content is new work.
+    pub(crate) fn join_before(
+        &self,
+        state: &mut State,
+        records: &[MachineRecord],
+        attempt: &Digest,
+    ) -> Vec<OwedElsewhere> {
+        let joined = self.join(state, records);
+        if state.beside.is_new_work(attempt) {
+            state.beside.bar = PlanBar::default();
+        }
+        joined
+    }
+
+    /// Returns the other folders with a gate of the same plan that owes something.
+    pub(crate) fn folders_elsewhere(&self, records: &[MachineRecord]) -> Vec<String> {
+        let own = self.keep.recorded_folder();
+        let folders = records.iter().flat_map(|record| record.folders.keys());
+        folders.filter(|folder| **folder != own).cloned().collect()
+    }
+
+    /// Returns the state that a list in a new folder takes the place of: that of the same gate in another
+    /// folder, if one owes something.
+    pub(crate) fn begun_elsewhere(&self, records: &[MachineRecord]) -> Option<State> {
+        let own = self.keep.recorded_folder();
+        let mut others = records.iter().flat_map(|record| &record.folders);
+        let (_, other) = others.find(|(folder, _)| **folder != own)?;
+        Some(State::of_unfinished(List::new(self.phase), other.clone()))
+    }
+
+    /// Returns, in words, what the plan asked for in an earlier round and asks for no more, unless a person
+    /// accepted that.
+    pub fn removed(&self) -> Result<Vec<String>, GateError> {
+        let Some((plan, _)) = self.subject.plan else { return Ok(Vec::new()) };
+        let mut removed = Vec::new();
+        for record in self.recorded()? {
+            let missing = record.bar.missing(plan).into_iter();
+            let missing = missing.filter(|one| !record.is_accepted(&one.check()));
+            removed.extend(missing.map(Requirement::removal));
+        }
+        Ok(removed)
+    }
+
+    /// Records a look at the plan: one that failed raises the bar.
+    pub fn record_look(&self, passed: bool) -> Result<(), GateError> {
+        let Some((plan, at)) = self.subject.plan else { return Ok(()) };
+        let records = self.recorded()?;
+        let (kept, bar) = (self.keep.machine_records(), PlanBar::of(plan));
+        if !passed {
+            kept.change(Some(at), |record| {
+                records.iter().for_each(|other| record.bar.raise(&other.bar));
+                record.bar.raise(&bar);
+            })?;
+        } else if records.iter().all(|record| record.folders.is_empty()) {
+            // A gate with its files in a folder is passed by verifying that.
+            kept.clear(Some(at), &bar)?;
+        }
+        Ok(())
+    }
+
+    /// Raises the bar to the plan as it is, and adds an item for each requirement that is gone.
+    pub(crate) fn hold_to_bar(
+        &self,
+        state: &mut State,
+        number: &mut usize,
+    ) -> Result<Vec<ItemId>, ListError> {
+        let Some((plan, _)) = self.subject.plan else { return Ok(Vec::new()) };
+        state.beside.bar.raise(&PlanBar::of(plan));
+        // A gate on the plan itself asks for a better plan, not for the same.
+        if self.phase.is_of_a_plan() {
+            return Ok(Vec::new());
+        }
+        let missing: Vec<Requirement> =
+            state.beside.bar.missing(plan).into_iter().cloned().collect();
+        let mut added = Vec::new();
+        for requirement in &missing {
+            if is_listed(state, requirement) {
+                continue;
+            }
+            let item = Proposed {
+                id: None,
+                scope: requirement.scope(),
+                check: requirement.check(),
+                severity: Severity::Must,
+                parent: None,
+                by: Some(By::Code(REQUIREMENT.to_owned())),
+            };
+            added.push(add(state, item, None, number)?);
+        }
+        Ok(added)
+    }
+}
+
+/// Returns true if a list has an item that fails for want of a requirement.
+fn is_listed(state: &State, requirement: &Requirement) -> bool {
+    let check = requirement.check();
+    let is_of_the_milestone = |item: &Item| {
+        requirement.kind == RequirementKind::Milestone
+            && item.scope == requirement.scope()
+            && matches!(state.note(&item.id).by, Some(By::Code(_)))
+    };
+    state.list.items().any(|item| item.check == check || is_of_the_milestone(item))
+}
+
+/// Puts the items on a list that only a reader verifies and that another gate of the plan still owes.
+fn join_items(state: &mut State, other: &Beside) -> Vec<ItemId> {
+    let mut joined = Vec::new();
+    let is_owed = |note: &Note| note.by.is_none() && note.result != Verified::Pass;
+    for (id, note) in other.listed().filter(|(_, note)| is_owed(note)) {
+        let scope = note.scope.as_str().into();
+        let is_known = |item: &Item| item.scope == scope && item.check == note.check;
+        let is_released = state.beside.released.iter().any(|one| one.check == note.check);
+        if is_released || state.list.items().any(is_known) {
+            continue;
+        }
+        let id = free_id(state, id);
+        state.beside.items.insert(id.clone(), Note { place: None, ..note.clone() });
+        let (check, result) = (note.check.clone(), note.result.clone());
+        state.list.put(Item { id: id.clone(), scope, check, result });
+        joined.push(id);
+    }
+    joined
+}
+
+/// Returns the id of an item of another list, or the next number where this list uses it.
+fn free_id(state: &State, id: &ItemId) -> ItemId {
+    let is_used = state.list.get(id).is_some() || state.beside.items.contains_key(id);
+    match is_used {
+        true => ItemId::numbered(state.list.phase, state.next_number()),
+        false => id.clone(),
+    }
+}

@@ -1,0 +1,160 @@
+//! The record of a plan's gate that lies with the machine's seals: [`MachineRecord`].
+//!
+//! The files of a gate may lie in any folder (`--state-dir`), so a new folder would be a new gate. This
+//! record lies outside of the work tree and is found by phase and plan. A folder that begins, or was begun
+//! earlier, is held to what any other folder recorded until the gate is passed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use assay_change::state::{Kind, StateError};
+use assay_store::disk::{self, Sure};
+use serde::{Deserialize, Serialize};
+
+use crate::beside::{Beside, By, Note};
+use crate::digest::Digester;
+use crate::keep::KeepError;
+use crate::phase::Phase;
+use crate::plan::Plan;
+use crate::plan_bar::{PlanBar, REQUIREMENT};
+
+/// The form that is read and written.
+const SCHEMA_VERSION: &str = "1.0";
+
+/// The folder of these records in the state home.
+const FOLDER: &str = "gate-bars";
+
+/// The record of one phase's gate on one plan.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineRecord {
+    schema_version: String,
+    phase: Phase,
+    /// The plan, from the root; `None` for a gate without one.
+    pub plan: Option<String>,
+    /// All that the plan asked for in any round.
+    pub bar: PlanBar,
+    /// The sidecars that still owe something, by the folder in which they lie.
+    pub folders: BTreeMap<String, Beside>,
+}
+
+impl MachineRecord {
+    fn new(phase: Phase, plan: Option<String>) -> MachineRecord {
+        let (bar, folders) = (PlanBar::default(), BTreeMap::new());
+        MachineRecord { schema_version: SCHEMA_VERSION.to_owned(), phase, plan, bar, folders }
+    }
+
+    /// Returns true if a person accepted that the plan does without a requirement, given the words of
+    /// its check.
+    pub fn is_accepted(&self, check: &str) -> bool {
+        let is_it = |note: &Note| {
+            note.by == Some(By::Code(REQUIREMENT.to_owned()))
+                && note.check == check
+                && note.accepted.is_some()
+        };
+        self.folders.values().any(|beside| beside.items.values().any(is_it))
+    }
+}
+
+/// The records of one phase in one work tree.
+#[derive(Debug, Clone)]
+pub(crate) struct MachineRecords<'k> {
+    kind: &'k Kind,
+    phase: Phase,
+}
+
+impl<'k> MachineRecords<'k> {
+    pub(crate) fn new(kind: &'k Kind, phase: Phase) -> MachineRecords<'k> {
+        MachineRecords { kind, phase }
+    }
+
+    /// Returns the folder of the records; `None` where there is no state home, so that nothing was ever
+    /// recorded.
+    fn folder(&self) -> Result<Option<PathBuf>, KeepError> {
+        match self.kind.outside(FOLDER) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(StateError::NoHome { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn name(&self, plan: Option<&str>) -> String {
+        let digest = Digester::default().part(plan.unwrap_or_default()).finish().short();
+        format!("{}.{digest}.json", self.phase)
+    }
+
+    /// Reads the record of a plan's gate, and those of plans that it was copied from or to.
+    pub(crate) fn read(
+        &self,
+        at: Option<&str>,
+        plan: Option<&Plan>,
+    ) -> Result<Vec<MachineRecord>, KeepError> {
+        let Some(folder) = self.folder()? else { return Ok(Vec::new()) };
+        let bar = plan.map(PlanBar::of).unwrap_or_default();
+        let records = self.related(&folder, at, &bar)?;
+        Ok(records.into_iter().map(|(_, record)| record).collect())
+    }
+
+    /// Forgets the record of a plan's gate, which was passed, and those that it was held to.
+    pub(crate) fn clear(&self, at: Option<&str>, bar: &PlanBar) -> Result<(), KeepError> {
+        let Some(folder) = self.folder()? else { return Ok(()) };
+        let _lock = disk::lock(&folder.join(format!("{}.lock", self.phase)))?;
+        for (path, _) in self.related(&folder, at, bar)? {
+            disk::remove_surely(&path)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the records of a plan and of those that share its criteria.
+    fn related(
+        &self,
+        folder: &Path,
+        at: Option<&str>,
+        bar: &PlanBar,
+    ) -> Result<Vec<(PathBuf, MachineRecord)>, KeepError> {
+        let (own, prefix) = (self.name(at), format!("{}.", self.phase));
+        let mut records = Vec::new();
+        for name in disk::names(folder)? {
+            if !name.starts_with(&prefix) || !name.ends_with(".json") {
+                continue;
+            }
+            let path = folder.join(&name);
+            let record = self.read_file(&path)?;
+            let record = record.filter(|record| name == own || record.bar.is_kin(bar));
+            records.extend(record.map(|record| (path, record)));
+        }
+        Ok(records)
+    }
+
+    /// Changes the record of a plan's gate, which is removed if it then holds nothing.
+    pub(crate) fn change(
+        &self,
+        plan: Option<&str>,
+        change: impl FnOnce(&mut MachineRecord),
+    ) -> Result<(), KeepError> {
+        let Some(folder) = self.folder()? else { return Ok(()) };
+        let path = folder.join(self.name(plan));
+        let _lock = disk::lock(&folder.join(format!("{}.lock", self.phase)))?;
+        let before = self.read_file(&path)?;
+        let is_there = before.is_some();
+        let mut record =
+            before.unwrap_or_else(|| MachineRecord::new(self.phase, plan.map(str::to_owned)));
+        change(&mut record);
+        if record.bar.is_empty() && record.folders.is_empty() {
+            return if is_there { Ok(disk::remove_surely(&path)?) } else { Ok(()) };
+        }
+        let json = serde_json::to_string_pretty(&record).expect("a record is JSON");
+        Ok(disk::write(&path, (json + "\n").as_bytes(), Sure::OnDisk)?)
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Option<MachineRecord>, KeepError> {
+        let Some(bytes) = disk::read(path)? else { return Ok(None) };
+        let unreadable = |why: String| KeepError::Unreadable { path: path.to_owned(), why };
+        let record: MachineRecord =
+            serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
+        match record.schema_version == SCHEMA_VERSION && record.phase == self.phase {
+            true => Ok(Some(record)),
+            false => Err(unreadable("its schema_version or phase is another".to_owned())),
+        }
+    }
+}

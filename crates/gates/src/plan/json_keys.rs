@@ -1,0 +1,139 @@
+//! Which keys of a plan in JSON are known, and which are not: [`unknown`].
+//!
+//! A list under a key that is not known may be what the plan asks for, so it is named and never dropped.
+
+use serde_json::Value;
+
+use super::json::{CRITERIA, MILESTONES, Object, PARTS, folded};
+use super::reasons::REASON_KEYS;
+use super::{UnreadKind, UnreadLine};
+
+/// The object that a key stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Plan,
+    Milestone,
+}
+
+/// The keys of lists that are read from a plan or from its context.
+const OF_A_PLAN: [&str; 14] = [
+    "plan", "planning_context", "context", "title", "name", "decision_log", "decisions",
+    "key_decisions", "assumptions", "key_assumptions", "code_changes", "diffs", "changes",
+    "patches",
+];
+
+/// The keys of lists that are read from a milestone.
+const OF_A_MILESTONE: [&str; 25] = [
+    "id", "number", "title", "name", "goal", "summary", "files", "files_to_modify",
+    "files_to_change", "files_to_create", "new_files", "files_to_delete", "tests", "test_plan",
+    "testing", "verification", "depends_on", "dependencies", "needs", "blocked_by", "code_changes",
+    "diffs", "changes", "patches", "decisions",
+];
+
+/// The keys of lists that tell about a plan and ask for nothing.
+const OTHERS: [&str; 52] = [
+    "alternatives", "rejected_alternatives", "authors", "author", "background", "code_intents",
+    "constraints", "contributors", "decision_refs", "description", "diagram_graphs", "diagrams",
+    "documentation", "effort", "estimate", "flags", "goals", "history", "implementation_notes",
+    "invariants", "invisible_knowledge", "keywords", "labels", "links", "meta", "metadata",
+    "non_goals", "note", "notes", "open_questions", "out_of_scope", "overview", "owner", "owners",
+    "questions", "rationale", "readme_entries", "references", "related", "resources", "reviewers",
+    "revisions", "risks", "scope", "stakeholders", "status", "tags", "timeline", "tradeoffs",
+    "version", "waves", "glossary",
+];
+
+/// The keys of a criterion that say something about it and are no part of it.
+const ABOUT_A_CRITERION: [&str; 22] = [
+    "id", "ref", "number", "status", "state", "done", "met", "priority", "severity", "type",
+    "kind", "category", "owner", "milestone", "verification", "verified_by", "verify", "evidence",
+    "test", "tests", "source", "notes",
+];
+
+/// Returns true if a key is one of some names, however it is written.
+pub(super) fn is_one_of(key: &str, names: &[&str]) -> bool {
+    let key = folded(key);
+    names.iter().any(|name| folded(name) == key)
+}
+
+/// Returns true if an object has a key of one of some names.
+pub(super) fn has_any(object: &Object, names: &[&str]) -> bool {
+    object.iter().any(|(key, value)| !value.is_null() && is_one_of(key, names))
+}
+
+/// Returns true if a key says something about a criterion.
+pub(super) fn is_about_a_criterion(key: &str) -> bool {
+    is_one_of(key, &ABOUT_A_CRITERION)
+}
+
+/// Returns true if a value has a key of one of some names at any depth.
+pub(super) fn holds(value: &Value, names: &[&str]) -> bool {
+    match value {
+        Value::Array(list) => list.iter().any(|value| holds(value, names)),
+        Value::Object(object) => {
+            has_any(object, names) || object.values().any(|value| holds(value, names))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Returns the first two keys of one object that are known and mean the same.
+pub(super) fn same(value: &Value) -> Option<(String, String)> {
+    match value {
+        Value::Array(list) => list.iter().find_map(same),
+        Value::Object(object) => {
+            let known: Vec<(String, &String)> = object
+                .keys()
+                .filter(|key| is_known(key, Place::Plan) || is_known(key, Place::Milestone))
+                .map(|key| (folded(key), key))
+                .collect();
+            let twice = known.iter().enumerate().find_map(|(at, (name, key))| {
+                let (_, first) = known[..at].iter().find(|(earlier, _)| earlier == name)?;
+                Some(((*first).clone(), (*key).clone()))
+            });
+            twice.or_else(|| object.values().find_map(same))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+fn is_known(key: &str, place: Place) -> bool {
+    let read: &[&str] = match place {
+        Place::Plan => &OF_A_PLAN,
+        Place::Milestone => &OF_A_MILESTONE,
+    };
+    let parts: &[&str] = match place {
+        Place::Plan => &MILESTONES,
+        Place::Milestone => &PARTS,
+    };
+    [read, parts, &CRITERIA, &OTHERS, &REASON_KEYS].into_iter().any(|names| is_one_of(key, names))
+}
+
+/// Returns the keys of an object that are not known and hold a list, each with the path above it.
+pub(super) fn unknown(object: &Object, place: Place, above: &str) -> Vec<UnreadLine> {
+    let is_told = |(key, value): &(&String, &Value)| {
+        let may_hide = !is_known(key, place) && (has_list(value) || holds(value, &CRITERIA));
+        // A part that is known to ask for nothing may still hold criteria.
+        may_hide || (is_one_of(key, &OTHERS) && holds(value, &CRITERIA))
+    };
+    let told = object.iter().filter(is_told);
+    let line = |(key, _): (&String, &Value)| UnreadLine {
+        text: format!("{above}{key}"),
+        line: 0,
+        kind: UnreadKind::Key,
+    };
+    told.map(line).collect()
+}
+
+/// Returns true if a value holds texts or objects in a list, at any depth.
+fn has_list(value: &Value) -> bool {
+    match value {
+        Value::Array(list) => list.iter().any(|value| match value {
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Object(object) => !object.is_empty(),
+            Value::Array(_) => has_list(value),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }),
+        Value::Object(object) => object.values().any(has_list),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}

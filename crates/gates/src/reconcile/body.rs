@@ -1,0 +1,306 @@
+//! Code that never runs and tests that assert nothing: [`is_dead`], [`TestBody::of`].
+
+use crate::checks::lexed::{Language, Lexed};
+
+/// Conditions that never hold, as they stand behind `if` or `while` without blanks and brackets.
+const NEVER: [&str; 9] =
+    ["False", "false", "0", "None", "nil", "null", "notTrue", "!true", "TYPE_CHECKING"];
+
+/// Conditions that always hold.
+const ALWAYS: [&str; 5] = ["True", "true", "1", "notFalse", "!false"];
+
+/// Words of code that assert something.
+const ASSERTIONS: [&str; 17] = [
+    "assert", "expect", "should", "require.", ".raises", "t.error", "t.fatal", "t.fail", "fail(",
+    "panic", "verify", "check", "ensure", "must", "throws", "refute", "mock.",
+];
+
+/// Assertions that hold whatever the code does, without blanks.
+const EMPTY_ASSERTIONS: [&str; 11] = [
+    "asserttrue", "assert1", "assert(true)", "assert(1)", "assert!(true)", "assert1==1",
+    "assert(1==1)", "self.asserttrue(true)", "expect(true).tobe(true)", "assert.ok(true)",
+    "asserttrue(true)",
+];
+
+/// Lines of a body that do nothing, without blanks.
+const NOTHING: [&str; 13] =
+    ["", "pass", "...", "return", "return;", "{", "}", "{}", "});", "})", ")", "end", ");"];
+
+/// The content of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TestBody {
+    /// The test asserts something.
+    Asserts,
+    /// The test does something, and code cannot tell whether that asserts anything.
+    Calls,
+    /// The test does nothing, or asserts what always holds.
+    Empty,
+}
+
+impl TestBody {
+    /// Looks at the test that begins on a line, from 0.
+    pub(super) fn of(language: Language, lexed: &Lexed, at: usize) -> TestBody {
+        let body = body(language, &lexed.code, at);
+        let lines: Vec<String> = body.iter().map(|line| squeezed(line)).collect();
+        let does = |line: &&String| {
+            // A string alone is a comment.
+            let line = line.trim_end_matches(';').trim_matches(['"', '\'', '`']);
+            !NOTHING.contains(&line) && !EMPTY_ASSERTIONS.contains(&line)
+        };
+        let mut doing = lines.iter().filter(does).peekable();
+        if doing.peek().is_none() {
+            return TestBody::Empty;
+        }
+        match doing.any(|line| asserts(line)) {
+            true => TestBody::Asserts,
+            false => TestBody::Calls,
+        }
+    }
+}
+
+/// Returns true if a line of code, without what stands in strings, asserts something.
+pub(crate) fn asserts_on(code: &str) -> bool {
+    let line = squeezed(code);
+    asserts(&line) && !EMPTY_ASSERTIONS.contains(&line.trim_end_matches(';'))
+}
+
+fn asserts(line: &str) -> bool {
+    ASSERTIONS.iter().any(|word| line.contains(word))
+}
+
+fn squeezed(line: &str) -> String {
+    line.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns the code of a function behind the line that begins it, and what follows the beginning on that
+/// line.
+fn body(language: Language, code: &[String], at: usize) -> Vec<String> {
+    let Some(first) = code.get(at) else { return Vec::new() };
+    let below = code.get(at + 1..).unwrap_or_default();
+    if matches!(language, Language::Python | Language::Hash | Language::Dash) {
+        let depth = indent(first);
+        let head = below.iter().take_while(|_| language == Language::Python);
+        let open = brackets(first);
+        // The parameters of a function may take several lines.
+        let skipped = match open > 0 {
+            true => head
+                .scan(open, |open, line| {
+                    let before = *open;
+                    *open += brackets(line);
+                    (before > 0).then_some(())
+                })
+                .count(),
+            false => 0,
+        };
+        let inside = below[skipped..]
+            .iter()
+            .take_while(|line| line.trim().is_empty() || indent(line) > depth);
+        let rest = first.rsplit_once(':').map_or("", |(_, rest)| rest).to_owned();
+        return std::iter::once(rest).chain(inside.cloned()).collect();
+    }
+    let mut lines = Vec::new();
+    let (mut depth, mut has_begun) = (0i64, false);
+    for (nth, line) in code[at..].iter().enumerate() {
+        let mut inside = String::new();
+        for c in line.chars() {
+            match c {
+                '{' => {
+                    depth += 1;
+                    has_begun = true;
+                }
+                '}' => depth -= 1,
+                _ => {}
+            }
+            if has_begun && depth > 0 && !(depth == 1 && c == '{') {
+                inside.push(c);
+            }
+        }
+        // `=> expect(…)` has no braces.
+        if nth == 0 && !has_begun {
+            inside.extend(line.split_once("=>").map(|(_, value)| value));
+        }
+        lines.push(inside);
+        if (has_begun && depth <= 0) || (!has_begun && nth > 8) {
+            break;
+        }
+    }
+    lines
+}
+
+/// Returns how many more brackets a line opens than it closes.
+fn brackets(line: &str) -> i64 {
+    line.chars().fold(0, |open, c| match c {
+        '(' | '[' => open + 1,
+        ')' | ']' => open - 1,
+        _ => open,
+    })
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// Returns true if the code on a line, from 0, never runs: it stands below a condition that never holds.
+pub(super) fn is_dead(language: Language, lines: &[&str], lexed: &Lexed, at: usize) -> bool {
+    match language {
+        Language::Python => is_dead_by_indent(&lexed.code, at),
+        Language::Rust | Language::Go | Language::Script | Language::Java => {
+            is_dead_by_braces(&lexed.code, at) || is_switched_off(lines, at)
+        }
+        Language::Hash | Language::Dash => false,
+    }
+}
+
+fn is_dead_by_indent(code: &[String], at: usize) -> bool {
+    let Some(line) = code.get(at) else { return false };
+    let mut depth = indent(line);
+    let mut is_behind_else = false;
+    for line in code[..at].iter().rev().filter(|line| !line.trim().is_empty()) {
+        let (text, own) = (line.trim(), indent(line));
+        if own == depth && is_behind_else && text.starts_with("if ") {
+            if is_condition(text, &ALWAYS) {
+                return true;
+            }
+            is_behind_else = false;
+        }
+        if own < depth {
+            depth = own;
+            is_behind_else = text.starts_with("else");
+            if is_condition(text, &NEVER) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+fn is_dead_by_braces(code: &[String], at: usize) -> bool {
+    let mut open: Vec<bool> = Vec::new();
+    let (mut statement, mut closed) = (String::new(), String::new());
+    let mut statements: Vec<String> = Vec::new();
+    for line in code.iter().take(at) {
+        for c in line.chars() {
+            match c {
+                '{' => {
+                    let text = std::mem::take(&mut statement);
+                    let is_else = text.trim() == "else" && is_condition(&closed, &ALWAYS);
+                    open.push(is_else || is_condition(text.trim(), &NEVER));
+                    statements.push(text.trim().to_owned());
+                }
+                '}' => {
+                    open.pop();
+                    closed = statements.pop().unwrap_or_default();
+                    statement.clear();
+                }
+                ';' => statement.clear(),
+                c => statement.push(c),
+            }
+        }
+        statement.push(' ');
+    }
+    let own = code.get(at).map(|line| line.trim()).unwrap_or_default();
+    let before = own.split('{').next().unwrap_or_default();
+    open.contains(&true) || is_condition(before.trim(), &NEVER)
+}
+
+/// Returns true if a statement is one of `if` or `while` with a condition of a list.
+fn is_condition(statement: &str, conditions: &[&str]) -> bool {
+    let rest = ["if", "while", "elif"].iter().find_map(|word| {
+        let rest = statement.strip_prefix(word)?;
+        rest.starts_with([' ', '(']).then_some(rest)
+    });
+    let Some(rest) = rest else { return false };
+    let condition: String = rest.chars().filter(|c| !" ():\t".contains(*c)).collect();
+    let condition = condition.trim_end_matches("then");
+    conditions.contains(&condition)
+        || conditions.contains(&condition.rsplit('.').next().unwrap_or(""))
+}
+
+/// Returns true if a line stands in `#if 0`, or is left out by an attribute above it.
+fn is_switched_off(lines: &[&str], at: usize) -> bool {
+    let mut open: Vec<bool> = Vec::new();
+    for line in lines.iter().take(at).map(|line| line.trim()) {
+        match line.split_whitespace().collect::<Vec<_>>().as_slice() {
+            ["#if", condition] => open.push(["0", "false"].contains(condition)),
+            ["#if" | "#ifdef" | "#ifndef", ..] => open.push(false),
+            ["#else" | "#elif", ..] => {
+                open.pop();
+                open.push(false);
+            }
+            ["#endif", ..] => drop(open.pop()),
+            _ => {}
+        }
+    }
+    let above = lines[..at.min(lines.len())].iter().rev().map(|line| line.trim());
+    let mut attributes = above.take_while(|line| line.starts_with("#["));
+    open.contains(&true)
+        || attributes.any(|line| ["#[cfg(any())]", "#[cfg(false)]"].contains(&line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tells whether the line with `frob` is dead.
+    fn dead(language: Language, text: &str) -> bool {
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines.iter().position(|line| line.contains("frob")).unwrap();
+        is_dead(language, &lines, &Lexed::read(language, text), at)
+    }
+
+    #[test]
+    fn code_below_a_condition_that_never_holds_is_dead() {
+        for (language, text) in [
+            (Language::Python, "if False:\n    def frob():\n        pass\n"),
+            (Language::Python, "if 0:\n    x = 1\n\n    def frob():\n        pass\n"),
+            (Language::Python, "if typing.TYPE_CHECKING:\n    def frob(): ...\n"),
+            (Language::Python, "if True:\n    x = 1\nelse:\n    def frob(): ...\n"),
+            (Language::Python, "while not True:\n  class A:\n    def frob(): ...\n"),
+            (Language::Script, "if (false) {\nfunction frob() {}\n}\n"),
+            (Language::Script, "if (false) { function frob() {} }\n"),
+            (Language::Script, "if (true) {\n} else {\n  function frob() {}\n}\n"),
+            (Language::Java, "#if 0\nint frob(int a) {\n}\n#endif\n"),
+            (Language::Rust, "#[cfg(any())]\nfn frob() {}\n"),
+            (Language::Rust, "fn a() { if false {\n fn frob() {}\n} }\n"),
+        ] {
+            assert!(dead(language, text), "{text}");
+        }
+        for (language, text) in [
+            (Language::Python, "if False:\n    x = 1\n\n\ndef frob():\n    pass\n"),
+            (Language::Python, "if sys.version > x:\n    def frob(): ...\n"),
+            (Language::Python, "if False:\n    x = 1\nelse:\n    def frob(): ...\n"),
+            (Language::Script, "if (false) { a(); }\nfunction frob() {}\n"),
+            (Language::Java, "#if 0\n#else\nint frob(int a) {\n}\n#endif\n"),
+            (Language::Rust, "#[cfg(test)]\nfn frob() {}\n"),
+        ] {
+            assert!(!dead(language, text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_asserts_nothing_is_empty() {
+        let body = |language, text: &str| TestBody::of(language, &Lexed::read(language, text), 0);
+        for (language, text, expected) in [
+            (Language::Python, "def test_a():\n    pass\n", TestBody::Empty),
+            (Language::Python, "def test_a(): pass\n", TestBody::Empty),
+            (
+                Language::Python,
+                "def test_a():\n    \"\"\"assert a\"\"\"\n    # assert\n",
+                TestBody::Empty,
+            ),
+            (Language::Python, "def test_a():\n    assert True\n", TestBody::Empty),
+            (Language::Python, "def test_a():\n    assert a() == 1\n", TestBody::Asserts),
+            (Language::Python, "def test_a(\n    b,\n):\n    assert b\n", TestBody::Asserts),
+            (Language::Python, "def test_a():\n    run(1, 2)\n", TestBody::Calls),
+            (Language::Script, "it('a', () => {\n  expect(a()).toBe(1);\n});\n", TestBody::Asserts),
+            (Language::Script, "it('a', () => expect(a()).toBe(1));\n", TestBody::Asserts),
+            (Language::Script, "it('a', () => {\n  // expect\n});\n", TestBody::Empty),
+            (Language::Script, "it('a', () => {});\n", TestBody::Empty),
+            (Language::Rust, "fn a() {\n    assert_eq!(b(), 1);\n}\n", TestBody::Asserts),
+            (Language::Rust, "fn a() {\n}\nfn b() { assert!(c()); }\n", TestBody::Empty),
+            (Language::Go, "func TestA(t *testing.T) {\n\tt.Fatal(1)\n}\n", TestBody::Asserts),
+        ] {
+            assert_eq!(body(language, text), expected, "{text}");
+        }
+    }
+}
