@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 pub enum LoopState {
     /// This is the first attempt.
     Initial,
-    /// What failed before is being fixed.
+    /// An earlier failure is being fixed.
     Retry,
     /// The gate is passed.
     Complete,
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Reviewed {
@@ -35,7 +35,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Gives what follows from what came of it.
+    /// Returns what follows from what came of it.
     pub fn after(self, reviewed: Reviewed) -> Attempt {
         match reviewed {
             Reviewed::Pass => Attempt { state: LoopState::Complete, ..self },

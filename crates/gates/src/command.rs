@@ -21,11 +21,11 @@ const MOST_TOLD: usize = 600;
 /// A command that verifies something.
 #[derive(Debug, Clone)]
 pub struct CommandVerifier {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The phases that it belongs to.
     pub phases: Vec<Phase>,
-    /// What it verifies, in words.
+    /// The check, in words.
     pub check: String,
     /// How much depends on it.
     pub severity: Severity,
@@ -50,7 +50,7 @@ pub enum AnswerForm {
 }
 
 impl CommandVerifier {
-    /// Gives the item that it verifies.
+    /// Returns the item that it verifies.
     pub fn item(&self) -> Proposed {
         Proposed {
             id: None,

@@ -1,4 +1,4 @@
-//! What of a subject an item covers, as digests: what was seen on one content says nothing about
+//! Digests of the part of a subject that an item covers: a result on one content says nothing about
 //! another.
 
 use crate::digest::{Digest, Digester};

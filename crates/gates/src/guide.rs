@@ -1,4 +1,4 @@
-//! What is to be done about the items that failed: [`instructions`].
+//! Instructions for the items that failed: [`instructions`].
 
 use crate::beside::By;
 use crate::checks;
@@ -8,24 +8,24 @@ use crate::state::State;
 use crate::text::write::headline;
 use crate::verify::GONE;
 
-/// What is to be done about an item.
+/// Instructions for an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
     /// The item.
     pub id: ItemId,
-    /// What was verified.
+    /// The check, in words.
     pub check: String,
-    /// What is wrong, in a few words.
+    /// The fault in a few words.
     pub title: String,
     /// Where to look.
     pub scope: Scope,
-    /// What was found, and what is to be done.
+    /// The finding, and the instructions.
     pub fix: String,
-    /// What that has to include.
+    /// The parts that the fix has to include.
     pub include: Vec<&'static str>,
 }
 
-/// Gives what is to be done about the items that keep a gate shut, and nothing about the others.
+/// Returns what is to be done about the items that keep a gate shut, and nothing about the others.
 pub fn instructions(state: &State, standing: &Standing) -> Vec<Instruction> {
     let blocking = standing.lines.iter().filter(|line| line.stands == Stands::Blocks);
     blocking
@@ -40,7 +40,7 @@ pub fn instructions(state: &State, standing: &Standing) -> Vec<Instruction> {
                 Some(check) => (check.fix.told(&line.item.scope), check.fix.include.to_vec()),
                 None => (String::new(), Vec::new()),
             };
-            // What was found says where; what is to be done follows, and ends with what it includes.
+            // The finding says where; the fix follows, and ends with the parts that it includes.
             let fix = format!("{} {what}", finding.trim()).trim().to_owned();
             let (id, check) = (line.item.id.clone(), line.item.check.clone());
             let (title, scope) = (headline(&line.item), line.item.scope.clone());

@@ -13,24 +13,24 @@ use crate::phase::Phase;
 pub struct Item {
     /// Its name.
     pub id: ItemId,
-    /// What it looks at.
+    /// The scope.
     pub scope: Scope,
-    /// What is to be verified, in words.
+    /// The check, in words.
     pub check: String,
-    /// What came of it.
+    /// The result.
     pub result: Verified,
 }
 
-/// What is known of an item.
+/// The result of an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verified {
     /// Nobody looked, or what was looked at has changed since.
     #[default]
     Todo,
-    /// It holds.
+    /// The item holds.
     Pass,
-    /// It does not hold, and why.
+    /// The item does not hold, with the finding.
     Fail(String),
 }
 
@@ -58,12 +58,12 @@ impl ItemId {
         ItemId("earlier-list".into())
     }
 
-    /// Gives the number, where it is named after its phase.
+    /// Returns the number, where it is named after its phase.
     pub fn number_in(&self, phase: Phase) -> Option<usize> {
         self.0.strip_prefix(phase.name())?.strip_prefix('-')?.parse().ok()
     }
 
-    /// Gives it as text.
+    /// Returns it as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -103,7 +103,7 @@ impl fmt::Display for ItemId {
     }
 }
 
-/// What an item looks at: everything, or a part that can be looked at beside others.
+/// The scope of an item: everything, or a part that can be looked at beside others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// Everything: `*`.
@@ -129,7 +129,7 @@ impl Scope {
         Scope::File { path: path.into(), lines: None }
     }
 
-    /// Says whether it is one of those that are looked at one after another.
+    /// Returns true if it is one of those that are looked at one after another.
     pub fn is_macro(&self) -> bool {
         *self == Scope::All
     }
@@ -186,10 +186,10 @@ impl fmt::Display for Scope {
 )]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Severity {
-    /// What a formatter or a linter would catch.
+    /// A fault that a formatter or a linter would catch.
     May,
     /// Structure: size, duplication, missing tests or documents.
     Should,
-    /// What loses knowledge or integrity if it is missed.
+    /// A fault that loses knowledge or integrity.
     Must,
 }

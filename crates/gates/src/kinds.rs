@@ -1,4 +1,4 @@
-//! What kind of file a path stands for, by its name alone. What holds tests is told by
+//! The kind of file that a path stands for, by its name alone. Test files are told by
 //! [`assay_rules::is_test`].
 
 use assay_rules::name_of_language;
@@ -22,24 +22,24 @@ const NAMES: [&str; 19] = [
 /// The endings of code in languages that rules cannot read.
 const UNRULED: [&str; 10] = ["kt", "kts", "cs", "swift", "scala", "ex", "exs", "hs", "lua", "zig"];
 
-/// Gives the last part of a path.
+/// Returns the last part of a path.
 pub(crate) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Gives the ending of a file's name in small letters; nothing where it has none.
+/// Returns the ending of a file's name in small letters; nothing where it has none.
 pub(crate) fn ending(path: &str) -> String {
     name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// Says whether a path surely names a file: its name is known, or its ending is.
+/// Returns true if a path surely names a file: its name is known, or its ending is.
 pub(crate) fn names_a_file(path: &str) -> bool {
     let name = name(path);
     let is_ending_alone = name.rfind('.') == Some(0);
     NAMES.contains(&name) || (!is_ending_alone && ENDINGS.contains(&ending(name).as_str()))
 }
 
-/// Says whether a file is code, and no data.
+/// Returns true if a file is code, and no data.
 pub(crate) fn is_code(path: &str) -> bool {
     match name_of_language(path) {
         Some(language) => !matches!(language.as_str(), "json" | "yaml"),
@@ -47,17 +47,17 @@ pub(crate) fn is_code(path: &str) -> bool {
     }
 }
 
-/// Says whether a file is a page of Markdown.
+/// Returns true if a file is a page of Markdown.
 pub(crate) fn is_markdown(path: &str) -> bool {
     ["md", "markdown", "mdx"].contains(&ending(path).as_str())
 }
 
-/// Says whether a file is a page of text.
+/// Returns true if a file is a page of text.
 pub(crate) fn is_page(path: &str) -> bool {
     is_markdown(path) || ["rst", "adoc", "txt"].contains(&ending(path).as_str())
 }
 
-/// Says whether a file is there to be read by people.
+/// Returns true if a file is there to be read by people.
 pub(crate) fn is_document(path: &str) -> bool {
     let name = name(path).to_ascii_lowercase();
     let stem = name.split('.').next().unwrap_or(&name);
@@ -65,7 +65,7 @@ pub(crate) fn is_document(path: &str) -> bool {
     is_page(path) || is_known || path.split('/').any(|folder| matches!(folder, "docs" | "doc"))
 }
 
-/// Says whether what is in a file was decided elsewhere.
+/// Returns true if what is in a file was decided elsewhere.
 pub(crate) fn is_lock_file(path: &str) -> bool {
     ending(path) == "lock"
         || ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum"]

@@ -16,12 +16,12 @@ const SCHEMA_VERSION: &str = "1.0";
 /// The items of a gate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct List {
-    /// What they are about.
+    /// The phase.
     pub phase: Phase,
     entries: Vec<Entry>,
     /// Where each item stands.
     places: HashMap<ItemId, usize>,
-    /// What else stands beside the items.
+    /// Other fields of the list.
     also: Map<String, Value>,
 }
 
@@ -32,21 +32,21 @@ struct Entry {
     also: Map<String, Value>,
 }
 
-/// What is wrong with a list.
+/// The fault of a list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
-    /// It is no JSON, or cut off.
+    /// The text is no JSON, or cut off.
     #[error("it is not whole: {0}")]
     Json(String),
-    /// It is of another form.
+    /// The schema version is another.
     #[error("its schema_version is {0}, and only \"1.0\" is known")]
     SchemaVersion(String),
-    /// It is about something else.
+    /// The phase is another.
     #[error("its phase is {found}, and that of {wanted} is looked for")]
     Phase {
-        /// What it says.
+        /// The text.
         found: String,
-        /// What it should.
+        /// The phase that is looked for.
         wanted: Phase,
     },
     /// There is no list of items.
@@ -57,7 +57,7 @@ pub enum ListError {
     Item {
         /// Which, from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// Two items have one name.
@@ -74,7 +74,7 @@ pub enum ListError {
     Orphan {
         /// The part.
         child: ItemId,
-        /// What it would be a part of.
+        /// The parent that is missing.
         parent: String,
     },
 }
@@ -125,23 +125,23 @@ impl List {
         Ok(())
     }
 
-    /// Gives the items in order.
+    /// Returns the items in order.
     pub fn items(&self) -> impl Iterator<Item = &Item> {
         self.entries.iter().map(|entry| &entry.item)
     }
 
-    /// Gives an item.
+    /// Returns an item.
     pub fn get(&self, id: &ItemId) -> Option<&Item> {
         self.entry(id).map(|entry| &entry.item)
     }
 
-    /// Gives what the list itself says of how much depends on an item.
+    /// Returns what the list itself says of how much depends on an item.
     pub fn severity_of(&self, id: &ItemId) -> Option<Severity> {
         let entry = self.entry(id)?;
         serde_json::from_value(entry.also.get("severity")?.clone()).ok()
     }
 
-    /// Gives what the list itself says of which item an item is a part of.
+    /// Returns what the list itself says of which item an item is a part of.
     pub fn parent_of(&self, id: &ItemId) -> Option<ItemId> {
         parent_in(&self.entry(id)?.also)?.parse().ok()
     }

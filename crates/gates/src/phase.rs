@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a gate is about.
+/// The phase of the work that a gate is about.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -45,7 +45,7 @@ impl Phase {
         Phase::Reconcile,
     ];
 
-    /// Gives its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Phase::PlanStructure => "plan-structure",
@@ -57,7 +57,7 @@ impl Phase {
         }
     }
 
-    /// Says whether it looks at a plan and at nothing that was written after it.
+    /// Returns true if it looks at a plan and at nothing that was written after it.
     pub fn is_of_a_plan(self) -> bool {
         matches!(self, Phase::PlanStructure | Phase::PlanCode | Phase::PlanDocs)
     }

@@ -14,13 +14,13 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", cut(text, MAX_QUOTE).replace('`', "'"))
 }
 
-/// Gives a path or a sentence of somebody else as part of ours: on one line, not too long, and
+/// Returns a path or a sentence of somebody else as part of ours: on one line, not too long, and
 /// without what must not be repeated.
 pub(crate) fn shown(text: &str) -> String {
     cut(text, MAX_SHOWN)
 }
 
-/// Gives a name as it is if it is a plain one, and quoted otherwise.
+/// Returns a name as it is if it is a plain one, and quoted otherwise.
 pub(crate) fn named(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if id.chars().all(is_plain) && id.len() <= MAX_QUOTE { shown(id) } else { quoted(id) }

@@ -1,4 +1,4 @@
-//! What a gate recorded, held against the list as it is written: [`restore`].
+//! The record of a gate, held against the list as it is written: [`restore`].
 //!
 //! People and agents may write to the list, and only assay to the record beside it. An item counts as it
 //! was recorded: one that is missing, reworded, or better than assay saw it, is put back. What makes an
@@ -16,13 +16,13 @@ use crate::list::List;
 pub struct Alteration {
     /// The item.
     pub id: ItemId,
-    /// What is not as it was.
+    /// The kind of difference.
     pub kind: AlterationKind,
-    /// What came of the item when it was last recorded.
+    /// The result of the item when it was last recorded.
     pub was: &'static str,
 }
 
-/// What is not as it was recorded.
+/// The kind of a difference from the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AlterationKind {
     /// The item is not on the list.

@@ -9,9 +9,9 @@ use crate::standing::Outcome;
 use crate::text::write::guidance;
 use crate::verify::VerifiedGate;
 
-/// What a run works on, which changes between its rounds.
+/// The work of a run, which changes between its rounds.
 pub trait Work {
-    /// Why something cannot be done at all.
+    /// The error of a step that cannot be made at all.
     type Error: From<KeepError>;
 
     /// Verifies what is there now.
@@ -33,7 +33,7 @@ pub trait Hear {
     /// Somebody is told what to fix.
     fn guided(&mut self, instructions: &[Instruction]);
 
-    /// Whoever fixes changed the gate's own files, which are as they were again.
+    /// The fixer changed the gate's own files, which were put back.
     fn put_back(&mut self);
 }
 
@@ -42,7 +42,7 @@ pub trait Hear {
 pub enum Ending {
     /// The gate is passed.
     Passed,
-    /// It is not, and nobody is there to fix it.
+    /// The gate is not passed, and no fixer is configured.
     Failed,
     /// Something was not looked at.
     Open,
@@ -50,7 +50,7 @@ pub enum Ending {
     HandedOver(Vec<String>),
 }
 
-/// What a run came to.
+/// The answer of a run.
 #[derive(Debug)]
 pub struct Ran {
     /// How it ended.

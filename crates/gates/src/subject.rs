@@ -1,4 +1,4 @@
-//! What a gate looks at: [`Subject`].
+//! The subject of a gate: [`Subject`].
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -33,7 +33,7 @@ pub struct Subject<'a> {
     learned: Learned<'a>,
 }
 
-/// What several checks need, learned when the first of them asks.
+/// Results that several checks need, computed when the first of them asks.
 #[derive(Default)]
 struct Learned<'a> {
     planned: OnceLock<Planned<'a>>,
@@ -71,13 +71,13 @@ impl<'a> Subject<'a> {
         self.rules.unwrap_or(&BUILTIN)
     }
 
-    /// Gives what the diffs of the plan make of the tree.
+    /// Returns what the diffs of the plan make of the tree.
     pub(crate) fn planned(&self) -> Option<&Planned<'a>> {
         let (plan, _) = self.plan?;
         Some(self.learned.planned.get_or_init(|| Planned::of(plan, self.tree, self.rules())))
     }
 
-    /// Gives what the change does to the file that is at a path after it.
+    /// Returns what the change does to the file that is at a path after it.
     pub(crate) fn file(&self, path: &str) -> Option<&'a FileDiff> {
         let index = || {
             let files = self.change.into_iter().flat_map(|change| &change.files);
@@ -86,7 +86,7 @@ impl<'a> Subject<'a> {
         self.learned.files.get_or_init(index).get(path).copied()
     }
 
-    /// Gives where in the plan the milestones of a name stand, from 0; at more than one place if
+    /// Returns where in the plan the milestones of a name stand, from 0; at more than one place if
     /// they share it.
     pub(crate) fn places_of(&self, id: &str) -> &[usize] {
         let index = || {
@@ -100,13 +100,13 @@ impl<'a> Subject<'a> {
         self.learned.milestones.get_or_init(index).get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Gives the milestones of a name.
+    /// Returns the milestones of a name.
     pub(crate) fn milestones(&self, id: &str) -> Vec<&'a Milestone> {
         let Some((plan, _)) = self.plan else { return Vec::new() };
         self.places_of(id).iter().filter_map(|at| plan.milestones.get(*at)).collect()
     }
 
-    /// Gives the files that milestones name, their tests among them.
+    /// Returns the files that milestones name, their tests among them.
     pub(crate) fn named(&self) -> &NamedFiles {
         let milestones = || self.plan.into_iter().flat_map(|(plan, _)| &plan.milestones);
         let files =
@@ -114,13 +114,13 @@ impl<'a> Subject<'a> {
         self.learned.named.get_or_init(|| NamedFiles::of(files()))
     }
 
-    /// Gives the paths that the change is about.
+    /// Returns the paths that the change is about.
     pub(crate) fn touched(&self) -> &Touched {
         let touched = || self.change.map(Touched::of).unwrap_or_default();
         self.learned.touched.get_or_init(touched)
     }
 
-    /// Gives the log of the plan.
+    /// Returns the log of the plan.
     pub(crate) fn log(&self) -> Option<&Log> {
         let (plan, _) = self.plan?;
         Some(self.learned.log.get_or_init(|| Log::of(plan)))
@@ -143,7 +143,7 @@ impl<'a> Subject<'a> {
         listing.or_else(|| self.change?.tree_errors().into_iter().next())
     }
 
-    /// Gives what became of the plan: as far as code can tell, and beyond that as far as a judge can
+    /// Returns what became of the plan: as far as code can tell, and beyond that as far as a judge can
     /// show.
     pub fn reconciled(&self) -> Option<&Reconciliation> {
         let (plan, at) = self.plan?;
@@ -153,7 +153,7 @@ impl<'a> Subject<'a> {
         Some(self.learned.reconciled.get_or_init(|| reconcile(plan, at, self.tree, judge)))
     }
 
-    /// Gives what the rules make of the change.
+    /// Returns what the rules make of the change.
     pub(crate) fn ruled(&self) -> Option<&Ruled> {
         let change = self.change?;
         Some(self.learned.ruled.get_or_init(|| Ruled::of(change, self.rules())))

@@ -1,4 +1,4 @@
-//! What the checks of planned and of written code share: the fixes, and telling what rules found.
+//! The parts that checks of planned and of written code share: fixes, and the words for findings of rules.
 
 use super::Fix;
 use super::ruled::Found;

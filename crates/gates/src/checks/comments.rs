@@ -2,7 +2,7 @@
 
 use super::source::Source;
 
-/// What comments begin with that tell what was, and not what is.
+/// The beginnings of comments that tell history.
 const HISTORY: [&str; 18] = [
     "previously", "formerly", "originally", "used to be", "changed from", "changed to", "changed:",
     "renamed from", "moved from", "refactored", "replaces the old", "replaced the", "no longer",
@@ -12,7 +12,7 @@ const HISTORY: [&str; 18] = [
 /// So much of a comment is looked at for how it begins.
 const MAX_BEGINNING: usize = 24;
 
-/// Gives the added lines with a comment that leaves something open.
+/// Returns the added lines with a comment that leaves something open.
 pub(super) fn open(source: &Source<'_>) -> Vec<usize> {
     let is_open = |at: &usize| {
         let said = said(source, *at);
@@ -22,7 +22,7 @@ pub(super) fn open(source: &Source<'_>) -> Vec<usize> {
     source.added.iter().copied().filter(is_open).collect()
 }
 
-/// Gives the added lines with a comment that begins with what was.
+/// Returns the added lines with a comment that begins with what was.
 pub(super) fn history(source: &Source<'_>) -> Vec<usize> {
     let tells = |at: &usize| {
         let said = said(source, *at).chars().take(MAX_BEGINNING);
@@ -35,12 +35,12 @@ pub(super) fn history(source: &Source<'_>) -> Vec<usize> {
     source.added.iter().copied().filter(tells).collect()
 }
 
-/// Gives what a comment says, without its marks.
+/// Returns what a comment says, without its marks.
 fn said<'s>(source: &'s Source<'_>, at: usize) -> &'s str {
     source.comment(at).trim_start_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// Says whether a sentence begins with a comment, and does not go on from the line before.
+/// Returns true if a sentence begins with a comment, and does not go on from the line before.
 fn begins(source: &Source<'_>, at: usize) -> bool {
     if !source.is_comment(at) {
         return true;

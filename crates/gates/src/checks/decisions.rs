@@ -7,7 +7,7 @@ use crate::plan::Plan;
 /// The decisions of a plan.
 pub(crate) struct Log {
     known: HashSet<(String, u64)>,
-    /// What stands before the numbers of decisions.
+    /// The prefixes of the numbers of decisions.
     prefixes: BTreeSet<String>,
 }
 
@@ -22,7 +22,7 @@ impl Log {
         Log { known, prefixes }
     }
 
-    /// Gives the decisions that a text refers to and that the log does not have.
+    /// Returns the decisions that a text refers to and that the log does not have.
     pub(super) fn missing(&self, text: &str) -> Vec<String> {
         let named = references(text).filter(|(prefix, _)| self.prefixes.contains(*prefix));
         let missing = named
@@ -32,7 +32,7 @@ impl Log {
     }
 }
 
-/// Gives what looks like the id of a decision: letters, and a number behind them.
+/// Returns what looks like the id of a decision: letters, and a number behind them.
 fn references(text: &str) -> impl Iterator<Item = (&str, u64)> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     words.filter_map(|word| {

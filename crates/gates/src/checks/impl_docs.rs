@@ -112,7 +112,7 @@ fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
     }
 }
 
-/// Gives the added lines of a file that people read: comments, or all of a page.
+/// Returns the added lines of a file that people read: comments, or all of a page.
 fn told_to_people(written: &Written<'_>) -> Vec<(u32, String)> {
     let source = Source::of_file(written);
     let added = written.added().into_iter();
@@ -182,7 +182,7 @@ fn paths(subject: &Subject<'_>, scope: &Scope) -> Seen {
     })
 }
 
-/// Says whether code in back-ticks names a file of the repository: folders, a name, and an ending
+/// Returns true if code in back-ticks names a file of the repository: folders, a name, and an ending
 /// that is known.
 fn looks_like_path(code: &str) -> bool {
     let path = named::plain(code);
@@ -197,7 +197,7 @@ fn looks_like_path(code: &str) -> bool {
         && !is_example
 }
 
-/// Gives the changelog of a repository.
+/// Returns the changelog of a repository.
 fn changelog_of<'s>(subject: &'s Subject<'_>) -> Option<&'s RepoPath> {
     subject.index().paths.iter().find(|path| {
         let stem = path.as_str().split('.').next().unwrap_or_default().to_ascii_lowercase();

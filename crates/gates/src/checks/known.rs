@@ -50,7 +50,7 @@ impl<'s> Known<'s> {
             || self.new_by_name.first_in(path.as_str()).is_some())
     }
 
-    /// Says whether there is a file whose path ends so, as people leave the first folders out.
+    /// Returns true if there is a file whose path ends so, as people leave the first folders out.
     pub(super) fn has_one_that_ends_in(&self, path: &str) -> bool {
         let Ok(path) = RepoPath::parse(path, None) else { return true };
         let ending = |index: &TreeIndex| !index.ending(path.as_str()).is_empty();

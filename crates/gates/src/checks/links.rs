@@ -63,7 +63,7 @@ impl<'s> Links<'s> {
     }
 }
 
-/// Says whether a target is an address: `https:`, `mailto:`.
+/// Returns true if a target is an address: `https:`, `mailto:`.
 fn has_scheme(target: &str) -> bool {
     target.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -71,7 +71,7 @@ fn has_scheme(target: &str) -> bool {
     })
 }
 
-/// Gives a path that is written in a page as one from the root; none where it leaves the root.
+/// Returns a path that is written in a page as one from the root; none where it leaves the root.
 pub(super) fn beside(page: &str, path: &str) -> Option<String> {
     let joined = match path.strip_prefix('/') {
         Some(from_root) => from_root.to_owned(),

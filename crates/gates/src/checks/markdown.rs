@@ -1,4 +1,4 @@
-//! What a page of Markdown points to: links, headings, and code in back-ticks.
+//! The targets on a page of Markdown: links, headings, and code in back-ticks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ const MAX_TARGET: usize = 500;
 /// A place in a page, and what stands there.
 pub(crate) type At<'t> = (u32, &'t str);
 
-/// Gives the lines of a page that are prose, outside its fences, each with its number.
+/// Returns the lines of a page that are prose, outside its fences, each with its number.
 pub(crate) fn prose(text: &str) -> Vec<At<'_>> {
     let mut fence: Option<(char, usize)> = None;
     let mut prose = Vec::new();
@@ -53,7 +53,7 @@ fn spans(line: &str) -> (Vec<&str>, String) {
     (code, text)
 }
 
-/// Gives what stands in back-ticks in prose.
+/// Returns what stands in back-ticks in prose.
 pub(crate) fn code_spans(text: &str) -> Vec<At<'_>> {
     let prose = prose(text).into_iter();
     prose
@@ -61,7 +61,7 @@ pub(crate) fn code_spans(text: &str) -> Vec<At<'_>> {
         .collect()
 }
 
-/// Gives the targets of the links and images of a page.
+/// Returns the targets of the links and images of a page.
 pub(crate) fn links(text: &str) -> Vec<(u32, String)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -105,7 +105,7 @@ fn destination(text: &str) -> Option<&str> {
     (end > 0).then_some(&near[..end])
 }
 
-/// Gives the names under which the headings of a page can be linked to, and those that it gives
+/// Returns the names under which the headings of a page can be linked to, and those that it gives
 /// itself, in small letters.
 pub(crate) fn anchors(text: &str) -> HashSet<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
@@ -134,7 +134,7 @@ pub(crate) fn anchors(text: &str) -> HashSet<String> {
     anchors
 }
 
-/// Gives the names that a line gives itself: `<a id="x">`, `<a name="x">`, `{#x}`.
+/// Returns the names that a line gives itself: `<a id="x">`, `<a name="x">`, `{#x}`.
 fn given(line: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (open, close) in [("id=\"", '"'), ("name=\"", '"'), ("{#", '}')] {
@@ -144,7 +144,7 @@ fn given(line: &str) -> Vec<String> {
     names
 }
 
-/// Gives a heading as it is linked to: small letters, digits, and `-` for blanks.
+/// Returns a heading as it is linked to: small letters, digits, and `-` for blanks.
 fn slug(heading: &str) -> String {
     let mut said = String::new();
     let mut rest = heading.trim();

@@ -1,4 +1,4 @@
-//! What a merge left behind: [`markers`].
+//! Conflict markers: [`markers`].
 
 use std::fmt::Display;
 
@@ -17,7 +17,7 @@ pub(super) fn look<'l, At: Display>(
     Seen::of(told.collect())
 }
 
-/// Gives the lines that belong to a conflict, in code or on a page.
+/// Returns the lines that belong to a conflict, in code or on a page.
 pub(super) fn markers<'l, At>(
     lines: impl IntoIterator<Item = (At, &'l str)>,
     is_page: bool,
@@ -39,7 +39,7 @@ pub(super) fn markers<'l, At>(
     found
 }
 
-/// Says whether a line is a marker, with or without the name of its side.
+/// Returns true if a line is a marker, with or without the name of its side.
 fn is_marker(line: &str, marker: &str) -> bool {
     line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }

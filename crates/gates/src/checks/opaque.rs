@@ -1,4 +1,4 @@
-//! What a change holds that is no text: [`seen`].
+//! Parts of a change that are no text: [`seen`].
 
 use std::fs;
 
@@ -6,15 +6,15 @@ use assay_change::Change;
 use assay_change::diff::{Content, FileDiff};
 use assay_findings::path::RepoPath;
 
-/// What can be said of a file without its text.
+/// The knowledge of a file without its text.
 pub(super) enum Opaque {
-    /// It has one, or nobody has to look.
+    /// The definition has a doc comment, or needs none.
     Text,
     /// Nobody can see what it holds, and what it is.
     Hidden(&'static str),
-    /// It is a link to a place in the repository, and its target was looked at.
+    /// The file is a link to a place in the repository, whose target was looked at.
     LeadsInside,
-    /// It is a link to a place outside of the repository.
+    /// The file is a link to a place outside of the repository.
     LeadsOut(String),
 }
 
@@ -25,7 +25,7 @@ pub(super) fn seen(change: &Change, file: &FileDiff) -> Opaque {
         return Opaque::Text;
     };
     match file.content {
-        // Why a diff could not be read the rules say themselves.
+        // The reason why a diff could not be read the rules say themselves.
         Content::Text | Content::Unread(_) => Opaque::Text,
         Content::Binary => Opaque::Hidden("binary"),
         Content::Submodule => Opaque::Hidden("a commit of another repository"),
@@ -37,7 +37,7 @@ pub(super) fn seen(change: &Change, file: &FileDiff) -> Opaque {
     }
 }
 
-/// Gives where a link leads to, as it is written in it.
+/// Returns where a link leads to, as it is written in it.
 fn target(change: &Change, path: &str) -> Option<String> {
     if change.is_in_work_tree() {
         let target = fs::read_link(change.root.join(path)).ok()?;
@@ -46,7 +46,7 @@ fn target(change: &Change, path: &str) -> Option<String> {
     change.tree().read(&RepoPath::exact(path).ok()?).ok().flatten()
 }
 
-/// Says whether a link surely leads to a place in the repository, which its records are not. Behind
+/// Returns true if a link surely leads to a place in the repository, which its records are not. Behind
 /// a name `..` may lead anywhere, since the name may be that of another link.
 fn stays_inside(path: &str, target: &str) -> bool {
     let folders = path.matches('/').count();

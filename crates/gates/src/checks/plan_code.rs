@@ -140,7 +140,7 @@ fn files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     planned.paths().map(|path| Target::file(path, check)).collect()
 }
 
-/// Gives the files that rules have to read.
+/// Returns the files that rules have to read.
 fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some(planned) = subject.planned() else { return Vec::new() };
     let is_left_out =
@@ -152,7 +152,7 @@ fn ruled_files(subject: &Subject<'_>, check: &str) -> Vec<Target> {
         .collect()
 }
 
-/// Gives the files whose diffs stand under a milestone that says which files it touches.
+/// Returns the files whose diffs stand under a milestone that says which files it touches.
 fn files_with_owners(subject: &Subject<'_>) -> Vec<Target> {
     let Some(planned) = subject.planned() else { return Vec::new() };
     let has_owner = |path: &&str| {
@@ -229,7 +229,7 @@ fn conflict_markers(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -
     markers::look(path, comes.map(|line| (line.at, line.text)))
 }
 
-/// Gives the lines of the plan that stand in fences of a page: of the page after the plan, or, where
+/// Returns the lines of the plan that stand in fences of a page: of the page after the plan, or, where
 /// not all of its diffs apply, of what they show.
 fn examples(planned: &Planned<'_>, path: &str, parts: &[Part<'_, '_>]) -> HashSet<Spot> {
     let after = RepoPath::exact(path).ok().filter(|_| planned.sketch().misfits(path).is_empty());

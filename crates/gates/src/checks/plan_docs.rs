@@ -1,4 +1,4 @@
-//! What is checked of the documents that a plan foresees: references to decisions, documents for
+//! Checks of the documents that a plan foresees: references to decisions, documents for
 //! code, and the comments and links in planned diffs.
 
 mod added_code;

@@ -1,4 +1,4 @@
-//! What is checked of a plan's structure: milestones, criteria, decisions, assumptions, order,
+//! Checks of a plan's structure: milestones, criteria, decisions, assumptions, order,
 //! files, links and form.
 
 mod criteria;

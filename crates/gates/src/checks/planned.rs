@@ -54,29 +54,29 @@ impl<'p> Planned<'p> {
         Planned { patches, places, left, named, tree, rules, sketch, ruled }
     }
 
-    /// Gives the files that the milestone of a diff names, its tests among them.
+    /// Returns the files that the milestone of a diff names, its tests among them.
     pub(super) fn named_by(&self, placed: &Placed<'p>) -> Option<&NamedFiles> {
         let milestone = placed.milestone?;
         let files = || milestone.named_files().iter().chain(&milestone.tests);
         Some(self.named.get(placed.nth?)?.get_or_init(|| NamedFiles::of(files())))
     }
 
-    /// Gives what the diffs make of the tree.
+    /// Returns what the diffs make of the tree.
     pub(super) fn sketch(&self) -> &Sketch {
         self.sketch.get_or_init(|| Sketch::of(self.tree, &self.patches))
     }
 
-    /// Gives the paths that the diffs are about.
+    /// Returns the paths that the diffs are about.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.places.keys().map(String::as_str)
     }
 
-    /// Says whether a diff changes the file at a path, or takes it away from there.
+    /// Returns true if a diff changes the file at a path, or takes it away from there.
     pub(super) fn touches(&self, path: &str) -> bool {
         self.places.contains_key(path) || self.left.contains(path)
     }
 
-    /// Gives the parts of the diffs that are about a path, in order.
+    /// Returns the parts of the diffs that are about a path, in order.
     pub(super) fn of_path(&self, path: &str) -> Vec<(&Placed<'p>, &FilePatch<'p>)> {
         let places = self.places.get(path).map_or(&[][..], Vec::as_slice);
         let part = |(diff, nth): &(usize, usize)| {

@@ -1,4 +1,4 @@
-//! What the rules make of a change, sorted for the list of a gate: [`Ruled`].
+//! Findings of the rules in a change, sorted for the list of a gate: [`Ruled`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,20 +17,20 @@ const MARKERS: &str = "change/conflict-marker";
 /// The rule about tests that did not come with behaviour.
 pub(super) const UNTESTED: &str = "change/untested";
 
-/// What the rules make of a change. They go over it once, for all checks that ask.
+/// Findings of the rules in a change, made once for all checks that ask.
 #[derive(Debug, Default)]
 pub(crate) struct Ruled {
     /// By path.
     pub(super) files: BTreeMap<String, FileRuled>,
-    /// What belongs to no file.
+    /// The record of no file.
     pub(super) whole: Vec<Found>,
 }
 
-/// What the rules make of one file.
+/// Findings of the rules in one file.
 #[derive(Debug, Default)]
 pub(super) struct FileRuled {
     pub(super) found: Vec<Found>,
-    /// Why not all of it was read, although somebody had to.
+    /// The reason why not all of the file was read; `None` where it was.
     pub(super) unread: Option<String>,
     /// The rule by which nobody has to read it.
     pub(super) left_out: Option<String>,
@@ -42,7 +42,7 @@ pub(super) struct Found {
     pub(super) severity: Severity,
     pub(super) rule: String,
     pub(super) line: Option<u32>,
-    /// What it is and how to fix it.
+    /// The fault and the fix.
     pub(super) said: String,
 }
 

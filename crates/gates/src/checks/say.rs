@@ -7,7 +7,7 @@ use crate::subject::Subject;
 /// So many places are told; the others are counted.
 const MAX_TOLD: usize = 10;
 
-/// Gives the one target that is the whole plan.
+/// Returns the one target that is the whole plan.
 pub(super) fn whole(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     subject.plan.map(|_| Target::whole(check)).into_iter().collect()
 }
@@ -31,7 +31,7 @@ pub(super) fn on_milestones(subject: &Subject<'_>, look: impl FnOnce(&Plan) -> S
     })
 }
 
-/// Gives the first of some texts, and how many others there are.
+/// Returns the first of some texts, and how many others there are.
 pub(super) fn listed(texts: &[String]) -> String {
     let mut told = texts.iter().take(MAX_TOLD).cloned().collect::<Vec<_>>().join("; ");
     if texts.len() > MAX_TOLD {
@@ -45,12 +45,12 @@ pub(super) fn at(plan: &Plan, line: u32) -> String {
     if plan.is_markdown && line > 0 { format!(" (line {line})") } else { String::new() }
 }
 
-/// Says whether a line is one of code, in a block that is closed.
+/// Returns true if a line is one of code, in a block that is closed.
 pub(super) fn is_code(plan: &Plan, line: u32) -> bool {
     Fence::any_closed(&plan.fences, line)
 }
 
-/// Gives the lines of the plan that are not code, with their numbers.
+/// Returns the lines of the plan that are not code, with their numbers.
 pub(super) fn lines_of_text(plan: &Plan) -> impl Iterator<Item = (u32, &str)> {
     let numbered = (1..).zip(plan.text.split('\n'));
     numbered.filter(|(number, _)| !is_code(plan, *number))

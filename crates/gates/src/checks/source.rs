@@ -42,22 +42,22 @@ impl<'t> Source<'t> {
         Some(Source { path, language, lines, added, is_cut, lexed })
     }
 
-    /// Gives the code on a line, without what stands in strings.
+    /// Returns the code on a line, without what stands in strings.
     pub(super) fn code(&self, at: usize) -> &str {
         self.lexed.code.get(at).map_or("", |code| code.trim())
     }
 
-    /// Gives the comment on a line, with its marks.
+    /// Returns the comment on a line, with its marks.
     pub(super) fn comment(&self, at: usize) -> &str {
         self.lexed.comments.get(at).map_or("", |comment| comment.trim())
     }
 
-    /// Says whether a line is a comment and nothing else.
+    /// Returns true if a line is a comment and nothing else.
     pub(super) fn is_comment(&self, at: usize) -> bool {
         self.code(at).is_empty() && !self.comment(at).is_empty()
     }
 
-    /// Gives how many bytes of blanks a line begins with.
+    /// Returns how many bytes of blanks a line begins with.
     pub(super) fn indent(&self, at: usize) -> usize {
         let line = self.lines.get(at).copied().unwrap_or_default();
         line.len() - line.trim_start().len()

@@ -12,7 +12,7 @@ pub(crate) struct TreeIndex {
     by_name: HashMap<String, Vec<usize>>,
     /// The folders, each with the first file in it.
     folders: HashMap<String, usize>,
-    /// Why the files could not be listed, where they could not.
+    /// The reason why the files could not be listed, where they could not.
     pub(crate) error: Option<TreeError>,
 }
 
@@ -44,12 +44,12 @@ impl TreeIndex {
         TreeIndex { paths, by_name, folders, error: None }
     }
 
-    /// Gives the first file in a folder, if there is such a folder.
+    /// Returns the first file in a folder, if there is such a folder.
     pub(crate) fn first_in(&self, folder: &str) -> Option<&RepoPath> {
         self.folders.get(folder.trim_end_matches('/')).map(|at| &self.paths[*at])
     }
 
-    /// Gives the files whose path is this one or ends with it.
+    /// Returns the files whose path is this one or ends with it.
     pub(crate) fn ending(&self, path: &str) -> Vec<&RepoPath> {
         let name = path.rsplit('/').next().unwrap_or_default();
         let places = self.by_name.get(name).map_or(&[][..], Vec::as_slice);

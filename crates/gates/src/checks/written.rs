@@ -20,7 +20,7 @@ pub(super) struct Written<'c> {
 }
 
 impl Written<'_> {
-    /// Gives the lines that came, each with its number.
+    /// Returns the lines that came, each with its number.
     pub(super) fn added(&self) -> Vec<(u32, &str)> {
         let lines: Vec<&str> = self.text.lines().collect();
         let numbers = self.file.added().flat_map(|lines| lines.start()..=lines.end());
@@ -29,7 +29,7 @@ impl Written<'_> {
     }
 }
 
-/// Gives the files of text that the change leaves.
+/// Returns the files of text that the change leaves.
 pub(super) fn files<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a FileDiff> {
     let files = subject.change.into_iter().flat_map(|change| &change.files);
     let is_text = |file: &&FileDiff| matches!(file.content, Content::Text | Content::Unread(_));
@@ -65,12 +65,12 @@ pub(super) fn no_change(scope: &Scope) -> Seen {
     Seen::Unseen(format!("there is no change for `{}`", shown(&scope.to_string())))
 }
 
-/// Gives the lines of a file without their blanks, so that formatting makes no difference.
+/// Returns the lines of a file without their blanks, so that formatting makes no difference.
 pub(crate) fn squeezed(text: &str) -> HashSet<String> {
     text.lines().map(squeeze).collect()
 }
 
-/// Says whether such lines hold every one that a hunk adds.
+/// Returns true if such lines hold every one that a hunk adds.
 pub(crate) fn holds_added(lines: &HashSet<String>, hunk: &Hunk<'_>) -> bool {
     hunk.added().all(|line| lines.contains(&squeeze(line.text)))
 }

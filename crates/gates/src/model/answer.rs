@@ -1,4 +1,4 @@
-//! What a model answers, and what of it counts.
+//! The answer of a model, and what of it counts.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ const MOST_PROPOSED: usize = 12;
 /// A quote with fewer letters shows nothing.
 const SHORTEST_QUOTE: usize = 8;
 
-/// What a model says of items.
+/// The answer of a model of items.
 #[derive(Debug, Deserialize)]
 pub(super) struct Answers {
     answers: Vec<Answer>,
@@ -45,7 +45,7 @@ impl Answers {
         serde_json::from_str(object_in(text)).map_err(|error| error.to_string())
     }
 
-    /// Gives what was seen of each item, in order. Of two answers for one the worse counts.
+    /// Returns what was seen of each item, in order. Of two answers for one the worse counts.
     pub(super) fn of(&self, items: &[&Item], material: &str) -> Vec<Seen> {
         let mut by_id: HashMap<&str, Vec<&Answer>> = HashMap::new();
         for answer in &self.answers {
@@ -90,7 +90,7 @@ impl Answer {
     }
 }
 
-/// Says whether all lines of a quote stand in a text, blanks aside.
+/// Returns true if all lines of a quote stand in a text, blanks aside.
 fn is_in(quote: &str, material: &str) -> bool {
     let lines: Vec<String> = quote.lines().map(squeeze).filter(|line| !line.is_empty()).collect();
     let letters: usize = lines.iter().map(|line| line.chars().count()).sum();
@@ -101,7 +101,7 @@ fn squeezed(text: &str) -> String {
     text.lines().map(squeeze).collect::<Vec<_>>().join("\n")
 }
 
-/// What a model wants on a list.
+/// The items that a model proposes.
 #[derive(Debug, Deserialize)]
 pub(super) struct Proposals {
     items: Vec<Proposal>,
@@ -161,7 +161,7 @@ fn severity_of(category: &str) -> Severity {
     }
 }
 
-/// Gives the JSON object in an answer, which may stand in a fence.
+/// Returns the JSON object in an answer, which may stand in a fence.
 pub(super) fn object_in(text: &str) -> &str {
     let start = text.find('{').unwrap_or(0);
     let end = text.rfind('}').map_or(text.len(), |at| at + 1);

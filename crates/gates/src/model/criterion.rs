@@ -20,13 +20,13 @@ const RECONCILING: &str = include_str!("reconciling.md");
 pub struct ModelCriterionJudge<'a, 's> {
     /// The model.
     pub judge: &'a ModelJudge,
-    /// What it is shown: the subject that the plan belongs to.
+    /// The subject that the plan belongs to, which the model is shown.
     pub subject: &'a Subject<'s>,
-    /// What earlier runs learned about its files, which proves nothing.
+    /// Notes of earlier runs about the files, which prove nothing.
     pub memory: Option<&'a str>,
 }
 
-/// What a model answers.
+/// The answer of a model.
 #[derive(Debug, Deserialize)]
 struct Answer {
     status: Status,
@@ -56,7 +56,7 @@ impl CriterionJudge for ModelCriterionJudge<'_, '_> {
         let changed = changed.filter(|file| file.left_out.is_none());
         paths.extend(changed.filter_map(|file| file.new_path.clone()));
         let paths: Vec<String> = paths.into_iter().collect();
-        // What the plan says is as little to be followed as the files.
+        // The text of the plan is as little to be followed as the files.
         let words = format!("### MILESTONE\n{}\n", question.milestone.text);
         let mut material = Material::of_files(self.subject, &words, &paths)?;
         if let Some(memory) = self.memory {

@@ -1,4 +1,4 @@
-//! What a model is shown of a subject: [`Material`].
+//! The material that a model is shown of a subject: [`Material`].
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::subject::Subject;
 /// No more is shown at once, in bytes.
 const MOST_SHOWN: usize = 300_000;
 
-/// What a model is shown, without secrets.
+/// The material for a model, without secrets.
 pub(super) struct Material {
     /// All of it.
     pub(super) text: String,
@@ -78,7 +78,7 @@ impl Material {
                 break;
             }
         }
-        // What is cut off nobody would have looked at.
+        // The part that is cut off would not have been looked at.
         match text.len() <= MOST_SHOWN {
             true => Ok(Material {
                 text: redacted_text(&text),
@@ -104,7 +104,7 @@ fn check_orders(path: &str, has_orders: bool) -> Result<(), String> {
     }
 }
 
-/// Gives the files that items of a phase look at.
+/// Returns the files that items of a phase look at.
 fn paths(phase: Phase, subject: &Subject<'_>, items: &[&Item]) -> Vec<String> {
     let named = |item: &&Item| match &item.scope {
         Scope::File { path, .. } => Some(path.clone()),

@@ -8,19 +8,19 @@ const STEMS: [&str; 11] = [
     "checked", "measured", "tested", "proven",
 ];
 
-/// What joins such a word with the way.
+/// The words that join such a word with the way.
 const JOINTS: [&str; 15] = [
     "by", "in", "with", "against", "on", "via", "from", "at", "through", "using", "during",
     "before", "per", "as", "when",
 ];
 
-/// What a cell says that ticks an assumption off and shows nothing.
+/// The texts of a cell that ticks an assumption off and shows nothing.
 const TICKS: [&str; 20] = [
     "yes", "y", "no", "n", "true", "false", "ok", "done", "x", "✓", "✔", "✅", "❌", "[x]", "[ ]",
     "pending", "open", "unverified", "verified", "validated",
 ];
 
-/// Gives the part of a text that tells how it was validated, or how it will be.
+/// Returns the part of a text that tells how it was validated, or how it will be.
 pub(super) fn find(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let found = STEMS.iter().flat_map(|stem| lower.match_indices(stem));
@@ -32,7 +32,7 @@ pub(super) fn find(text: &str) -> Option<String> {
     places.into_iter().find_map(|(at, end)| shown(text, &lower, at, end)).or_else(|| source(text))
 }
 
-/// Gives what a cell of a table tells, if that is more than a tick.
+/// Returns what a cell of a table tells, if that is more than a tick.
 pub(super) fn in_cell(text: &str) -> Option<String> {
     let text = text.trim();
     let lower = text.to_lowercase();
@@ -44,7 +44,7 @@ pub(super) fn in_cell(text: &str) -> Option<String> {
 /// Fewer letters tell nothing.
 const MIN_EVIDENCE: usize = 3;
 
-/// Says whether a word is one of its own and not denied: `unverified`, `not verified`.
+/// Returns true if a word is one of its own and not denied: `unverified`, `not verified`.
 fn is_said(lower: &str, at: usize) -> bool {
     let before = &lower[..at];
     if before.ends_with(char::is_alphanumeric) {
@@ -55,7 +55,7 @@ fn is_said(lower: &str, at: usize) -> bool {
     !is_denied
 }
 
-/// Gives the text from a word on, if a way follows it.
+/// Returns the text from a word on, if a way follows it.
 fn shown(text: &str, lower: &str, at: usize, end: usize) -> Option<String> {
     let rest = lower.get(end..)?;
     if rest.starts_with(|c: char| c.is_alphanumeric()) {
@@ -74,7 +74,7 @@ fn shown(text: &str, lower: &str, at: usize, end: usize) -> Option<String> {
     is_way.then(|| text[at..].trim().trim_end_matches([')', ']']).to_owned())
 }
 
-/// Gives what stands behind `Source:` or `See`, which shows where it can be looked up.
+/// Returns what stands behind `Source:` or `See`, which shows where it can be looked up.
 fn source(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let marks = ["source:", "proof:", "derived:", "(see ", "see `", "see ["];

@@ -1,6 +1,6 @@
-//! What milestones are called, and how a plan refers to them: [`of_heading`], [`references`].
+//! The names of milestones, and how a plan refers to them: [`of_heading`], [`references`].
 
-/// What a plan calls its parts. The first of them that it uses is the one that counts.
+/// The word of a plan for its parts. The first of them that a plan uses counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unit {
     Milestone,
@@ -142,7 +142,7 @@ fn title(rest: &str) -> String {
     rest.trim().to_owned()
 }
 
-/// Gives the milestones that a text after `Depends on` refers to, in the way of a plan that calls
+/// Returns the milestones that a text after `Depends on` refers to, in the way of a plan that calls
 /// its parts so.
 pub(super) fn references(text: &str, unit: Unit) -> Vec<String> {
     let words: Vec<&str> = text

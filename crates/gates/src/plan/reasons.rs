@@ -5,7 +5,7 @@ use assay_findings::reason::is_reason_for;
 use super::Decision;
 use super::names::tidy;
 
-/// What a decision and its reason are made of, in the order in which they were read.
+/// A decision and its reason, as far as they were read.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) id: Option<String>,
@@ -17,13 +17,13 @@ pub(super) struct Told {
 /// The prefixes under which decisions are kept.
 const PREFIXES: [&str; 6] = ["DL", "ADR", "DEC", "DR", "AD", "D"];
 
-/// What stands before a reason that has a name of its own.
+/// The labels of a reason.
 const REASON_LABELS: [&str; 8] = [
     "reasoning chain", "reasoning", "rationale", "reasons", "reason", "justification", "why",
     "because",
 ];
 
-/// What a field with a reason is called.
+/// The name of a field with a reason.
 pub(super) const REASON_KEYS: [&str; 8] = [
     "reasoning_chain", "reasoning", "rationale", "reasons", "reason", "justification", "why",
     "because",
@@ -41,11 +41,11 @@ const MIN_DECISION: usize = 2;
 /// Fewer words give no ground.
 const MIN_GROUND: usize = 3;
 
-/// What is written where there is no reason yet.
+/// The words for a reason that is not written yet.
 const NOTHING: [&str; 12] =
     ["", "-", "–", "—", "?", "n/a", "na", "none", "tbd", "todo", "unknown", "..."];
 
-/// Says whether a text says nothing: a dash, `TBD`, `n/a`.
+/// Returns true if a text says nothing: a dash, `TBD`, `n/a`.
 pub(super) fn is_nothing(text: &str) -> bool {
     let plain = text.trim().trim_matches(['*', '_', '(', ')', '[', ']', '`', '?']).trim();
     let plain = plain.strip_suffix('.').unwrap_or(plain);
@@ -68,7 +68,7 @@ pub(super) fn split_id(text: &str) -> Option<(String, &str)> {
     Some((tidy(&id.replace("--", "-")), after))
 }
 
-/// Says whether a text begins with the name of a decision and a mark behind it, as its title
+/// Returns true if a text begins with the name of a decision and a mark behind it, as its title
 /// does: `DL-001: Use X`.
 pub(super) fn has_a_name_with_a_mark(text: &str) -> bool {
     let Some((_, rest)) = split_id(text) else { return false };
@@ -76,13 +76,13 @@ pub(super) fn has_a_name_with_a_mark(text: &str) -> bool {
     name.ends_with([':', '.', '–', '—', '-', '|']) && !rest.is_empty()
 }
 
-/// Says whether a heading says that a reason follows.
+/// Returns true if a heading says that a reason follows.
 pub(super) fn is_reason_name(text: &str) -> bool {
     let name = text.trim().trim_end_matches(':');
     name.len() < 40 && REASON_LABELS.iter().any(|label| name.eq_ignore_ascii_case(label))
 }
 
-/// Gives what stands behind a label such as `Decision:` or `**Reason:**`.
+/// Returns what stands behind a label such as `Decision:` or `**Reason:**`.
 pub(super) fn after_label<'a>(text: &'a str, labels: &[&str]) -> Option<&'a str> {
     let text = text.trim_start_matches(['*', '_', ' ']);
     let label = labels.iter().find(|label| {
@@ -93,7 +93,7 @@ pub(super) fn after_label<'a>(text: &'a str, labels: &[&str]) -> Option<&'a str>
     Some(rest.trim_start_matches(['*', '_', ' ']))
 }
 
-/// Gives the reason where a line is nothing else.
+/// Returns the reason where a line is nothing else.
 pub(super) fn labelled_reason(text: &str) -> Option<&str> {
     after_label(text, &REASON_LABELS)
 }
@@ -192,7 +192,7 @@ fn split_reason(text: &str) -> (&str, &str) {
     }
 }
 
-/// Says whether a label stands there as one: a word with a colon behind it.
+/// Returns true if a label stands there as one: a word with a colon behind it.
 fn is_label(lower: &str, at: usize, label: &str) -> bool {
     let starts = !lower[..at].ends_with(char::is_alphanumeric);
     let after = lower[at + label.len()..].trim_start_matches(['*', '_']);

@@ -21,37 +21,37 @@ pub trait CriterionJudge {
     fn judge(&self, question: &Question<'_>) -> Result<Judgement, String>;
 }
 
-/// What a judge is asked.
+/// The question to a judge.
 #[derive(Debug)]
 pub struct Question<'q> {
     /// The milestone that the criterion belongs to.
     pub milestone: &'q Milestone,
     /// The criterion.
     pub criterion: &'q Criterion,
-    /// What code found of the things that it names.
+    /// The places that code found of the things that the criterion names.
     pub evidence: &'q [Evidence],
 }
 
-/// What a judge says.
+/// The answer of a judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
-    /// It is met.
+    /// The criterion is met.
     Met {
         /// The file where that can be seen.
         file: String,
         /// The line, from 1.
         line: u32,
-        /// What stands there, to the letter.
+        /// The text that stands there, to the letter.
         quote: String,
     },
-    /// It is not.
+    /// The criterion is not met.
     NotMet {
-        /// What is missing.
+        /// The part that is missing.
         why: String,
     },
-    /// It cannot say.
+    /// The judge cannot say.
     CannotTell {
-        /// What stands in its way.
+        /// The obstacle.
         why: String,
     },
 }

@@ -15,11 +15,11 @@ pub enum Answer {
         /// Those that it lists.
         items: Vec<(ItemId, String, Scope)>,
     },
-    /// What came of verifying.
+    /// The result of verifying.
     Verified(VerifiedAnswer),
 }
 
-/// What came of verifying, as somebody says it.
+/// The result of verifying, as somebody says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedAnswer {
     /// Whether it says that all holds.
@@ -28,15 +28,15 @@ pub struct VerifiedAnswer {
     pub counts: Option<(usize, usize, usize)>,
     /// The items that it says have failed.
     pub failed: Vec<(ItemId, String)>,
-    /// What it says comes next.
+    /// The text behind `NEXT:`.
     pub next: Option<Next>,
     /// Where it says that more can be read.
     pub report: Option<String>,
-    /// What is missing from it.
+    /// The part that is missing.
     pub warning: Option<&'static str>,
 }
 
-/// What comes next.
+/// The text behind `NEXT:`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// The next phase.
@@ -114,7 +114,7 @@ fn read_result(lines: &[&str]) -> Result<VerifiedAnswer, Malformed> {
     Ok(VerifiedAnswer { is_pass, report, ..nothing_but() })
 }
 
-/// Gives what stands behind a word, which may stand at the beginning of one line at the most.
+/// Returns what stands behind a word, which may stand at the beginning of one line at the most.
 fn only<'a>(lines: &[&'a str], word: &str) -> Result<Option<&'a str>, Malformed> {
     let mut found = lines.iter().filter_map(|line| line.strip_prefix(word));
     let first = found.next();

@@ -3,7 +3,7 @@
 use super::{MAX_LINES, without, word};
 use crate::checks::source::Source;
 
-/// Gives the name of the exported item on a line, if it has no comment.
+/// Returns the name of the exported item on a line, if it has no comment.
 pub(super) fn bare(source: &Source<'_>, at: usize) -> Option<String> {
     let code = source.code(at);
     let is_exported = |name: &str| name.starts_with(char::is_uppercase);
@@ -32,7 +32,7 @@ pub(super) fn bare(source: &Source<'_>, at: usize) -> Option<String> {
     (is_exported(name) && !has_comment(source, at)).then(|| name.to_owned())
 }
 
-/// Gives where the group begins that a line is a member of, such as `const (`.
+/// Returns where the group begins that a line is a member of, such as `const (`.
 fn group_of(source: &Source<'_>, at: usize) -> Option<usize> {
     let indent = source.indent(at);
     let is_member =
@@ -46,7 +46,7 @@ fn group_of(source: &Source<'_>, at: usize) -> Option<usize> {
     (is_group && is_first_level && kinds.contains(&word(source.code(head)))).then_some(head)
 }
 
-/// Says whether a comment stands above a line, or may. What is said to tools is none.
+/// Returns true if a comment stands above a line, or may. What is said to tools is none.
 fn has_comment(source: &Source<'_>, at: usize) -> bool {
     let is_to_tools = |at: &usize| {
         let comment = source.comment(*at);

@@ -11,7 +11,7 @@ use super::source::Source;
 /// So many lines of attributes or of a signature are looked over.
 const MAX_LINES: usize = 60;
 
-/// Says whether the items of a file need documentation and can be told. Those of tests and of mere
+/// Returns true if the items of a file need documentation and can be told. Those of tests and of mere
 /// declarations need none.
 pub(super) fn is_concerned(path: &str) -> bool {
     let is_told = match Language::of(path) {
@@ -23,7 +23,7 @@ pub(super) fn is_concerned(path: &str) -> bool {
     is_told && !is_declaration && !assay_rules::is_test(path)
 }
 
-/// Gives the public items that begin on added lines and carry no documentation, each with its line,
+/// Returns the public items that begin on added lines and carry no documentation, each with its line,
 /// from 0, and its name. What may stand on lines that are not shown is taken to be there.
 pub(super) fn undocumented(source: &Source<'_>) -> Vec<(usize, String)> {
     if !is_concerned(source.path) {
@@ -55,7 +55,7 @@ fn without<'c>(code: &'c str, words: &[&str]) -> Option<&'c str> {
 }
 
 impl Source<'_> {
-    /// Gives the first line above that is no attribute, decorator or annotation, as those begin with
+    /// Returns the first line above that is no attribute, decorator or annotation, as those begin with
     /// a sign. They may take several lines.
     fn above(&self, at: usize, sign: &str) -> Option<usize> {
         let mut open = 0i32;
@@ -76,7 +76,7 @@ impl Source<'_> {
         None
     }
 
-    /// Says whether the comment that ends on a line begins as one of some marks say.
+    /// Returns true if the comment that ends on a line begins as one of some marks say.
     fn is_comment_of(&self, at: usize, marks: &[&str]) -> bool {
         let begins = |at: usize| marks.iter().any(|mark| self.comment(at).starts_with(mark));
         let mut at = at;
@@ -93,7 +93,7 @@ impl Source<'_> {
         true
     }
 
-    /// Says whether a comment that begins as one of some marks say stands above an item and what
+    /// Returns true if a comment that begins as one of some marks say stands above an item and what
     /// is put before it with a sign, or may stand there.
     fn has_doc(&self, at: usize, sign: &str, marks: &[&str]) -> bool {
         match self.above(at, sign) {
@@ -140,7 +140,7 @@ fn script(source: &Source<'_>, at: usize) -> Option<String> {
         ["function", "class", "interface", "type", "enum", "const", "let", "var", "namespace"];
     let rest = without(code, &kinds)?;
     let name = word(rest.trim_start_matches(['*', ' ']));
-    // What is declared for other parameters has its doc once.
+    // A function that is declared for several parameters has its doc once.
     let head = |at: usize| source.code(at).split_once('(').map(|(head, _)| head);
     let is_overload =
         at.checked_sub(1).is_some_and(|above| head(at).is_some() && head(above) == head(at));

@@ -3,7 +3,7 @@
 use super::{MAX_LINES, without, word};
 use crate::checks::source::Source;
 
-/// Gives the name of the definition on a line, if it is seen from outside and has no docstring.
+/// Returns the name of the definition on a line, if it is seen from outside and has no docstring.
 pub(super) fn bare(source: &Source<'_>, seen: &[bool], at: usize) -> Option<String> {
     let code = source.code(at);
     let code = without(code, &["async"]).unwrap_or(code);
@@ -50,7 +50,7 @@ pub(super) fn seen_from_outside(source: &Source<'_>) -> Vec<bool> {
             Some(name) if word(plain) == "class" => {
                 around.push((indent, is_seen && !name.starts_with('_')));
             }
-            // What is defined in a function is nobody else's.
+            // A definition in a function is local to it.
             Some(_) => around.push((indent, false)),
             None => {}
         }
@@ -58,7 +58,7 @@ pub(super) fn seen_from_outside(source: &Source<'_>) -> Vec<bool> {
     seen
 }
 
-/// Says whether a definition only repeats or completes another one.
+/// Returns true if a definition only repeats or completes another one.
 fn is_overload(source: &Source<'_>, at: usize) -> bool {
     let above = (at.saturating_sub(MAX_LINES)..at).rev().map(|at| source.code(at));
     let mut decorators = above.take_while(|code| code.starts_with('@'));
@@ -67,7 +67,7 @@ fn is_overload(source: &Source<'_>, at: usize) -> bool {
     })
 }
 
-/// Gives where the body of a definition begins; none where it stands on the same line.
+/// Returns where the body of a definition begins; none where it stands on the same line.
 fn after_signature(source: &Source<'_>, at: usize) -> Option<usize> {
     let mut open = 0i32;
     for line in at..(at + MAX_LINES).min(source.lines.len()) {

@@ -20,7 +20,7 @@ const DOCUMENTS: [&str; 14] = [
     "javadoc", "godoc", "jsdoc", "manual", "documented", "documents", "runbook",
 ];
 
-/// Gives the files of all diffs of a plan.
+/// Returns the files of all diffs of a plan.
 pub(super) fn diffed<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = &'s FilePatch<'s>> {
     let patches = subject.planned().into_iter().flat_map(|planned| &planned.patches);
     patches.flat_map(|placed| &placed.patch.files)
@@ -60,7 +60,7 @@ pub(super) fn look_for_documents(subject: &Subject<'_>, _: &Scope) -> Seen {
     })
 }
 
-/// Says whether the prose of a plan speaks of documents, or names a file that is one.
+/// Returns true if the prose of a plan speaks of documents, or names a file that is one.
 fn speaks_of_documents(plan: &Plan) -> bool {
     lines_of_text(plan).any(|(_, line)| {
         let said = without_targets(line);
@@ -82,7 +82,7 @@ fn without_targets(line: &str) -> String {
     said + if is_definition { "" } else { rest }
 }
 
-/// Says whether a word is one for documents, or the path of one. In the path of anything else it
+/// Returns true if a word is one for documents, or the path of one. In the path of anything else it
 /// means nothing.
 fn names_documents(word: &str) -> bool {
     let path = word.trim_end_matches(['.', '/', '!', '?', '*', '_']).trim_start_matches(['*', '_']);

@@ -7,14 +7,14 @@ use crate::item::Scope;
 use crate::quote::quoted;
 use crate::subject::Subject;
 
-/// What is said of something in place of what is seen when it holds.
+/// The words for something in place of what is seen when it holds.
 const VAGUE: [&str; 22] = [
     "work", "works", "worked", "working", "good", "done", "complete", "completed", "fast", "clean",
     "robust", "stable", "better", "improved", "nice", "finished", "ok", "okay", "fine",
     "implemented", "ready", "correct",
 ];
 
-/// What adds nothing to it.
+/// Words that add nothing.
 const FILLERS: [&str; 25] = [
     "correctly", "properly", "fine", "well", "as", "expected", "intended", "fully", "all", "is",
     "are", "it", "the", "everything", "code", "feature", "looks", "and", "be", "should", "a",
@@ -52,7 +52,7 @@ pub(super) fn look_for_vague_ones(subject: &Subject<'_>, _: &Scope) -> Seen {
     })
 }
 
-/// Says whether a criterion is something like `works as expected`, or leaves its end open.
+/// Returns true if a criterion is something like `works as expected`, or leaves its end open.
 fn is_vague(text: &str) -> bool {
     // A command, a number or a name in code can be tried.
     if text.contains('`') || text.contains(|c: char| c.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! What a formatter would catch, and what a merge left behind.
+//! Faults that a formatter would catch, and conflict markers.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::item::Scope;
 use crate::quote::quoted;
 use crate::subject::Subject;
 
-/// Gives the whole plan as a target if it is Markdown: JSON has no form to look at.
+/// Returns the whole plan as a target if it is Markdown: JSON has no form to look at.
 pub(super) fn whole_markdown(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let is_markdown = subject.plan.is_some_and(|(plan, _)| plan.is_markdown);
     if is_markdown { whole(subject, check) } else { Vec::new() }

@@ -19,7 +19,7 @@ const MAX_FILES: usize = 20;
 /// A plan of more is not read by anybody, and is not looked at any further.
 const MAX_MILESTONES: usize = 500;
 
-/// Gives a target for each milestone.
+/// Returns a target for each milestone.
 pub(super) fn each(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let Some((plan, _)) = subject.plan else { return Vec::new() };
     let mut targets = Target::milestones(plan.milestones.iter(), |id| format!("{check} {id}"));
@@ -127,7 +127,7 @@ fn circle(plan: &Plan) -> Option<String> {
     Some(shortened(&told))
 }
 
-/// Gives the milestones that can never be begun, since each waits for another of them.
+/// Returns the milestones that can never be begun, since each waits for another of them.
 fn unfinished<'a>(waits: &HashMap<&'a str, Vec<&'a str>>) -> HashSet<&'a str> {
     let mut open: HashMap<&str, usize> = HashMap::new();
     let mut waiters: HashMap<&str, Vec<&'a str>> = HashMap::new();
@@ -223,7 +223,7 @@ pub(super) fn look_for_duplicates(subject: &Subject<'_>, _: &Scope) -> Seen {
     })
 }
 
-/// Gives each thing whose text came before, with the one that had it first.
+/// Returns each thing whose text came before, with the one that had it first.
 fn doubles<'a, T>(
     things: impl Iterator<Item = &'a T>,
     text: fn(&T) -> &str,

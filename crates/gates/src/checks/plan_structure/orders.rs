@@ -1,4 +1,4 @@
-//! What would give orders to whoever reviews the plan: [`look`].
+//! Orders to reviewers in the text of a plan: [`look`].
 
 use assay_rules::injection_in;
 

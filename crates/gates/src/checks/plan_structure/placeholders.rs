@@ -1,4 +1,4 @@
-//! What was left to be filled in: [`look`].
+//! Placeholders that were left: [`look`].
 
 use std::collections::HashSet;
 
@@ -49,7 +49,7 @@ pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> Seen {
     })
 }
 
-/// Gives the lines of a milestone that are text, each once.
+/// Returns the lines of a milestone that are text, each once.
 fn texts(plan: &Plan, milestone: &Milestone) -> Vec<(u32, String)> {
     let criteria =
         milestone.criteria.iter().map(|criterion| (criterion.line, criterion.text.clone()));
@@ -136,7 +136,7 @@ fn is_word(before: &str, after: &str) -> bool {
     !before.ends_with(is_part) && !after.starts_with(is_part)
 }
 
-/// Says whether a name in braces is one of a template: `{{PHASE_NAME}}`.
+/// Returns true if a name in braces is one of a template: `{{PHASE_NAME}}`.
 fn is_variable(name: &str) -> bool {
     let name = name.trim();
     name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
@@ -153,7 +153,7 @@ fn is_link(text: &str) -> bool {
         && text.split_once(']').is_some_and(|(_, after)| after.starts_with(['(', '[']))
 }
 
-/// Says whether a line speaks of the word itself: in quotes, or that there is none.
+/// Returns true if a line speaks of the word itself: in quotes, or that there is none.
 fn is_spoken_of(before: &str, after: &str) -> bool {
     let is_quoted =
         before.ends_with(['"', '\'', '“', '‘', '/']) || after.starts_with(['"', '”', '/']);
@@ -164,7 +164,7 @@ fn is_spoken_of(before: &str, after: &str) -> bool {
 /// No item begins with more marks, in bytes.
 const MAX_MARKS: usize = 200;
 
-/// Says whether a word fills a place alone: a whole item or cell, brackets, or before a colon.
+/// Returns true if a word fills a place alone: a whole item or cell, brackets, or before a colon.
 fn is_alone(before: &str, after: &str) -> bool {
     if after.starts_with([':', '(']) {
         return true;

@@ -1,4 +1,4 @@
-//! What would be lost with whoever wrote the plan: reasons, and what assumptions rest on.
+//! Knowledge that is lost with the author of a plan: reasons, and the ground of assumptions.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::subject::Subject;
 /// A log of more is not read by anybody, and is not looked at any further.
 const MAX_DECISIONS: usize = 500;
 
-/// Gives a target for each decision.
+/// Returns a target for each decision.
 pub(super) fn each_decision(subject: &Subject<'_>) -> Vec<Target> {
     let Some((plan, _)) = subject.plan else { return Vec::new() };
     let mut seen = HashSet::new();
@@ -24,7 +24,7 @@ pub(super) fn each_decision(subject: &Subject<'_>) -> Vec<Target> {
     decisions.take(MAX_DECISIONS).map(target).collect()
 }
 
-/// Gives the whole plan as a target if it has more decisions than are looked at.
+/// Returns the whole plan as a target if it has more decisions than are looked at.
 pub(super) fn too_many(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let count = subject.plan.map_or(0, |(plan, _)| plan.decisions.len());
     if count > MAX_DECISIONS { whole(subject, check) } else { Vec::new() }

@@ -2,7 +2,7 @@
 
 use super::labels::folded;
 
-/// What else such a heading may announce.
+/// Other words of such a heading.
 const BESIDE: [&str; 20] = [
     "constraint", "constraints", "risk", "risks", "dependency", "dependencies", "scope",
     "question", "questions", "requirement", "requirements", "limitation", "limitations", "context",
@@ -20,19 +20,19 @@ const BINDING: [&str; 24] = [
 /// The words of what could happen.
 const POSSIBLE: [&str; 3] = ["may", "might", "could"];
 
-/// What an order begins with.
+/// The first words of an order.
 const ORDERS: [&str; 11] =
     ["no", "never", "do", "don", "avoid", "keep", "use", "support", "stay", "preserve", "only"];
 
 /// The bounds of something.
 const BOUNDS: [&str; 5] = ["at most", "at least", "no more than", "up to", "out of scope"];
 
-/// Says whether a heading announces something that may stand beside assumptions.
+/// Returns true if a heading announces something that may stand beside assumptions.
 pub(super) fn is_beside(heading: &str) -> bool {
     folded(heading).split(' ').any(|word| BESIDE.contains(&word))
 }
 
-/// Says whether an entry below such a heading is an assumption: it says so, or it reads like nothing
+/// Returns true if an entry below such a heading is an assumption: it says so, or it reads like nothing
 /// else.
 pub(super) fn is_one(text: &str, has_risks: bool) -> bool {
     if says_so(text) {
@@ -51,7 +51,7 @@ pub(super) fn is_one(text: &str, has_risks: bool) -> bool {
         && !(has_risks && has(&POSSIBLE))
 }
 
-/// Says whether a text begins as an assumption does: `Assuming`, `We assume`, `It is assumed`.
+/// Returns true if a text begins as an assumption does: `Assuming`, `We assume`, `It is assumed`.
 pub(super) fn says_so(text: &str) -> bool {
     let said = folded(text);
     let mut words =

@@ -6,7 +6,7 @@
 /// So many lists and quotes may be in each other.
 pub(in super::super) const MAX_NESTED: usize = 100;
 
-/// Gives the first line, from 1, on which lists and quotes are too deep.
+/// Returns the first line, from 1, on which lists and quotes are too deep.
 pub(super) fn first_too_deep(text: &str) -> Option<usize> {
     let too_deep = text.lines().position(|line| depth(line) > MAX_NESTED);
     too_deep.map(|at| at + 1)
@@ -42,7 +42,7 @@ fn depth(line: &str) -> usize {
     }
 }
 
-/// Gives the length of a mark such as `12.`.
+/// Returns the length of a mark such as `12.`.
 fn ordered(rest: &[u8]) -> Option<usize> {
     let digits = rest.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
     let is_mark = (1..=9).contains(&digits)

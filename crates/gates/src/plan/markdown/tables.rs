@@ -8,13 +8,13 @@ use super::labels::folded;
 /// The rows of a table with the lines on which they stand.
 pub(super) type Rows = [(Vec<String>, u32)];
 
-/// Says whether a table holds decisions wherever it stands: it has a column for them and one for
+/// Returns true if a table holds decisions wherever it stands: it has a column for them and one for
 /// their reasons.
 pub(super) fn is_of_decisions(header: &[String]) -> bool {
     position(header, is_decision).is_some() && position(header, is_reason).is_some()
 }
 
-/// Says whether a table holds assumptions wherever it stands.
+/// Returns true if a table holds assumptions wherever it stands.
 pub(super) fn is_of_assumptions(header: &[String]) -> bool {
     position(header, |name| matches!(name, "assumption" | "assumptions")).is_some()
 }
@@ -83,7 +83,7 @@ pub(super) fn assumptions(header: &[String], rows: &Rows) -> Vec<Assumption> {
     .collect()
 }
 
-/// Gives the rows as text, cells with a dash between them.
+/// Returns the rows as text, cells with a dash between them.
 pub(super) fn as_text(rows: &Rows) -> impl Iterator<Item = (String, u32)> {
     rows.iter().filter(|(cells, _)| !is_blank(cells)).map(|(cells, line)| {
         let cells: Vec<&str> = cells.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).collect();

@@ -1,10 +1,10 @@
-//! What the hunks of a file make of its lines: [`weave`].
+//! The hunks of a file applied to its lines: [`weave`].
 
 use super::place::Places;
 use super::sketch::{Budget, Came, Misfit, Moved, Written};
 use super::{End, FilePatch, Hunk, Mark};
 
-/// What came of applying.
+/// The result of applying.
 pub(super) struct Woven {
     pub(super) lines: Vec<Written>,
     pub(super) misfits: Vec<Misfit>,
@@ -60,7 +60,7 @@ fn merged(before: Vec<Written>, placed: &[(usize, &Hunk<'_>)], end: End) -> Vec<
         let end = if is_mixed(hunk) { None } else { Some(end) };
         for line in &hunk.lines {
             match line.mark {
-                // What has no mark is in no hunk that is placed.
+                // A line without a mark is in no hunk that is placed.
                 Mark::Context | Mark::Unmarked => {
                     lines.extend(rest.next());
                     passed += 1;
@@ -83,7 +83,7 @@ fn merged(before: Vec<Written>, placed: &[(usize, &Hunk<'_>)], end: End) -> Vec<
     lines
 }
 
-/// Says whether some lines of a hunk end with a return and some without: then it is about that.
+/// Returns true if some lines of a hunk end with a return and some without: then it is about that.
 fn is_mixed(hunk: &Hunk<'_>) -> bool {
     let ends = |end: End| hunk.lines.iter().any(|line| line.end == end);
     ends(End::Feed) && ends(End::ReturnFeed)

@@ -18,29 +18,29 @@ pub use reader::read;
 pub use sketch::{Came, Misfit, Moved, Sketch};
 pub use spot::Spot;
 
-/// What a planned diff says.
+/// The answer of a planned diff.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch<'p> {
     /// The files that it changes.
     pub files: Vec<FilePatch<'p>>,
-    /// What is wrong with it that belongs to none of them.
+    /// The fault of it that belongs to none of them.
     pub faults: Vec<Fault>,
 }
 
-/// What a planned diff does to one file.
+/// The part of a planned diff about one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch<'p> {
     /// Its path before; `None` for a new file.
     pub old: Option<RepoPath>,
     /// Its path after; `None` for a deleted one.
     pub new: Option<RepoPath>,
-    /// What it is made from.
+    /// The source.
     pub origin: Origin,
     /// Where its header stands.
     pub line: Spot,
     /// The places where it changes.
     pub hunks: Vec<Hunk<'p>>,
-    /// What is wrong with the form of it.
+    /// The fault of the form of it.
     pub faults: Vec<Fault>,
     /// The lines before its hunks that stand in none.
     pub stray: Vec<Line<'p>>,
@@ -64,9 +64,9 @@ pub struct Hunk<'p> {
 /// A line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'p> {
-    /// What becomes of it.
+    /// The fate of it.
     pub mark: Mark,
-    /// What it says, without its end.
+    /// The text, without its end.
     pub text: &'p str,
     /// How it ends.
     pub end: End,
@@ -74,16 +74,16 @@ pub struct Line<'p> {
     pub at: Spot,
 }
 
-/// What becomes of a line.
+/// The fate of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// It stays.
+    /// The line or list stays.
     Context,
-    /// It comes.
+    /// The line comes.
     Added,
-    /// It goes.
+    /// The line goes.
     Removed,
-    /// It does not say.
+    /// No verdict is stated.
     Unmarked,
 }
 
@@ -112,7 +112,7 @@ pub struct Piece<'p> {
 pub struct Fault {
     /// Where.
     pub line: Spot,
-    /// What, in words.
+    /// The fault in words.
     pub why: String,
 }
 
@@ -125,22 +125,22 @@ pub struct Placed<'p> {
     pub nth: Option<usize>,
     /// The diff as it stands in the plan.
     pub diff: &'p PlannedDiff,
-    /// What it says.
+    /// The text.
     pub patch: Patch<'p>,
 }
 
 impl<'p> FilePatch<'p> {
-    /// Gives the path to show: the new one, or the old one of a deleted file.
+    /// Returns the path to show: the new one, or the old one of a deleted file.
     pub fn path(&self) -> &str {
         self.new.as_ref().or(self.old.as_ref()).map_or("", RepoPath::as_str)
     }
 
-    /// Says whether there is no file at its path before.
+    /// Returns true if there is no file at its path before.
     pub fn is_new(&self) -> bool {
         self.new.is_some() && self.new != self.old
     }
 
-    /// Gives the file afterwards, as far as the diff shows it. Lines without a mark count as there.
+    /// Returns the file afterwards, as far as the diff shows it. Lines without a mark count as there.
     pub fn pieces(&self) -> impl Iterator<Item = Piece<'p>> {
         let kept = |lines: &[Line<'p>], is_cut: bool| Piece {
             lines: lines.iter().filter(|line| line.mark != Mark::Removed).copied().collect(),
@@ -153,12 +153,12 @@ impl<'p> FilePatch<'p> {
 }
 
 impl<'p> Hunk<'p> {
-    /// Gives the lines that it says are in the file before.
+    /// Returns the lines that it says are in the file before.
     pub fn before(&self) -> impl Iterator<Item = &Line<'p>> {
         self.lines.iter().filter(|line| matches!(line.mark, Mark::Context | Mark::Removed))
     }
 
-    /// Gives the lines that it adds.
+    /// Returns the lines that it adds.
     pub fn added(&self) -> impl Iterator<Item = &Line<'p>> {
         self.lines.iter().filter(|line| line.mark == Mark::Added)
     }

@@ -13,7 +13,7 @@ const MAX_NEAR: usize = 64;
 /// So many places where a hunk fits are told.
 const MAX_TOLD: usize = 4;
 
-/// What is said once there was too much to compare.
+/// The words once there was too much to compare.
 const TOO_MUCH: &str = "there is too much to look through for its place";
 
 /// The lines of a file, for looking up where a hunk fits.
@@ -28,7 +28,7 @@ impl<'b> Places<'b> {
         Places { lines, index: OnceCell::new() }
     }
 
-    /// Gives how many lines stand before a hunk that follows others: as it says, or else where
+    /// Returns how many lines stand before a hunk that follows others: as it says, or else where
     /// alone it fits. If it fits nowhere, or in several places, it says why.
     pub(super) fn find(
         &self,
@@ -97,7 +97,7 @@ impl<'b> Places<'b> {
         })
     }
 
-    /// Gives the first few places where lines fit, by the rarest of them.
+    /// Returns the first few places where lines fit, by the rarest of them.
     fn all(&self, wanted: &[&Line<'_>], from: usize, budget: &mut Budget) -> Vec<usize> {
         let index = self.index(budget);
         budget.spend(wanted.len());
@@ -157,7 +157,7 @@ impl<'b> Places<'b> {
     }
 }
 
-/// Says whether a line is the one that a hunk shows. Returns at the end make no difference: plans
+/// Returns true if a line is the one that a hunk shows. Returns at the end make no difference: plans
 /// are mostly written without.
 fn agrees(line: &Written, wanted: &Line<'_>) -> bool {
     line.said() == wanted.text && line.has_end() == (wanted.end != End::None)

@@ -17,7 +17,7 @@ const MAX_PATH: usize = 4096;
 /// So many faults of one file are told.
 const MAX_FAULTS: usize = 20;
 
-/// What a hunk begins with.
+/// The beginning of a hunk.
 const HUNK: &str = "@@";
 
 /// Reads a planned diff. It is read to its end, whatever is wrong with it.
@@ -55,7 +55,7 @@ impl<'p> Reader<'p> {
                 self.astray(self.at, why.to_owned());
                 self.at = self.next_header(self.at + 1);
             } else {
-                // What stands before the first file, such as a message, is no part of the diff.
+                // Text before the first file, such as a message, is no part of the diff.
                 self.at += 1;
             }
         }
@@ -91,7 +91,7 @@ impl<'p> Reader<'p> {
         starts(at, "--- ") && starts(at + 1, "+++ ")
     }
 
-    /// Gives where the next hunk or file begins.
+    /// Returns where the next hunk or file begins.
     fn next_header(&self, from: usize) -> usize {
         let mut rest = from..self.lines.len();
         rest.find(|at| self.lines[*at].starts_with(HUNK) || self.opens_file(*at))
@@ -127,7 +127,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Gives where the header of the file that begins here ends.
+    /// Returns where the header of the file that begins here ends.
     fn end_of_header(&self) -> usize {
         if !self.is_git_header(self.at) {
             return self.at + 2;
@@ -298,7 +298,7 @@ fn is_blank(line: &str) -> bool {
     line.is_empty() || line == "\r"
 }
 
-/// Says whether a line ends a mailed diff; what follows is the version of git.
+/// Returns true if a line ends a mailed diff; what follows is the version of git.
 fn is_signature(line: &str) -> bool {
     matches!(line, "-- " | "-- \r")
 }

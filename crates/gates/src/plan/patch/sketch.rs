@@ -25,11 +25,11 @@ const WORK: usize = 1 << 26;
 pub struct Sketch {
     /// Each that is touched; `None` where it is gone.
     files: BTreeMap<RepoPath, Option<Text>>,
-    /// What stood at those paths before, and what is gone or was taken from there.
+    /// The files at those paths before, and those that are gone or were moved.
     before: BTreeMap<RepoPath, String>,
-    /// What does not fit, by the path that the diff is about.
+    /// The hunks that do not fit, by path.
     misfits: BTreeMap<String, Vec<Misfit>>,
-    /// What fits elsewhere than it says.
+    /// The hunks that fit elsewhere than they say.
     moved: BTreeMap<String, Vec<Moved>>,
 }
 
@@ -39,7 +39,7 @@ struct Text {
     lines: Vec<Written>,
     /// How its lines end.
     end: End,
-    /// What it was made from.
+    /// The source.
     from: Option<(RepoPath, Origin)>,
 }
 
@@ -65,7 +65,7 @@ pub enum Came {
 pub struct Misfit {
     /// Where it stands.
     pub line: Spot,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -104,7 +104,7 @@ impl Written {
         Written { text: [text, end].concat(), came }
     }
 
-    /// Gives what it says, without its end.
+    /// Returns what it says, without its end.
     pub(super) fn said(&self) -> &str {
         let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
         text.strip_suffix('\r').filter(|_| self.has_end()).unwrap_or(text)
@@ -143,12 +143,12 @@ impl Sketch {
         sketch
     }
 
-    /// Gives what of the diffs of a file does not fit.
+    /// Returns what of the diffs of a file does not fit.
     pub fn misfits(&self, path: &str) -> &[Misfit] {
         self.misfits.get(path).map_or(&[], Vec::as_slice)
     }
 
-    /// Gives what of the diffs of a file fits elsewhere than it says.
+    /// Returns what of the diffs of a file fits elsewhere than it says.
     pub fn moved(&self, path: &str) -> &[Moved] {
         self.moved.get(path).map_or(&[], Vec::as_slice)
     }
@@ -159,7 +159,7 @@ impl Sketch {
         Some(text.lines.get((line as usize).checked_sub(1)?)?.came)
     }
 
-    /// Gives a file after the plan, where the plan touches it and leaves it there.
+    /// Returns a file after the plan, where the plan touches it and leaves it there.
     pub fn text(&self, path: &RepoPath) -> Option<String> {
         Some(self.files.get(path)?.as_ref()?.whole())
     }
@@ -288,7 +288,7 @@ impl Sketch {
         })
     }
 
-    /// Gives the change that the plan makes, as of a repository. Other files may be shown with it.
+    /// Returns the change that the plan makes, as of a repository. Other files may be shown with it.
     pub fn change(&self, root: &Path, others: BTreeMap<RepoPath, String>) -> Change {
         let made = self.files.values().flatten().filter_map(|text| text.from.as_ref());
         let renamed = made.filter(|(_, origin)| *origin == Origin::Renamed);
@@ -331,12 +331,12 @@ impl Sketch {
     }
 }
 
-/// Says whether the hunks of a file hold nothing that was there before.
+/// Returns true if the hunks of a file hold nothing that was there before.
 fn only_adds(file: &FilePatch<'_>) -> bool {
     !file.hunks.is_empty() && file.hunks.iter().all(|hunk| hunk.before().next().is_none())
 }
 
-/// Gives the places where a file differs from one of so many lines that it was made from.
+/// Returns the places where a file differs from one of so many lines that it was made from.
 fn hunks(lines: &[Written], count: usize) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let (mut old, mut new) = (1u32, 1u32);
@@ -353,7 +353,7 @@ fn hunks(lines: &[Written], count: usize) -> Vec<Hunk> {
     hunks
 }
 
-/// Gives the hunk between two lines that were kept, where anything came or went there.
+/// Returns the hunk between two lines that were kept, where anything came or went there.
 fn between(old: (u32, u32), new: (u32, u32)) -> Option<Hunk> {
     let span = |(start, end): (u32, u32)| match end.saturating_sub(start) {
         0 => Span { start: start - 1, count: 0 },

@@ -14,7 +14,7 @@ pub enum Spot {
 }
 
 impl Spot {
-    /// Gives the line of a diff that so many others stand before.
+    /// Returns the line of a diff that so many others stand before.
     pub(super) fn of(diff: &PlannedDiff, before: usize) -> Spot {
         let before = u32::try_from(before).unwrap_or(u32::MAX);
         match diff.line {
@@ -23,7 +23,7 @@ impl Spot {
         }
     }
 
-    /// Gives the line of the plan, where it is one.
+    /// Returns the line of the plan, where it is one.
     pub fn in_plan(self) -> Option<u32> {
         match self {
             Spot::Plan(line) => Some(line),
