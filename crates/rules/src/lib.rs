@@ -16,6 +16,7 @@ mod executable;
 mod hit;
 mod kinds;
 mod language;
+mod references;
 mod review;
 mod rule;
 mod rulebook;
@@ -35,6 +36,7 @@ pub use credentials::{
 pub use definitions::{DefinitionKind, SymbolDefinition, definitions};
 pub use executable::executable_lines;
 pub use language::{is_test, name_of_language};
+pub use references::{Reference, references};
 pub use review::{REVIEWER, Reviewed, reads_text_only};
 pub use rule::RuleError;
 pub use rulebook::Rulebook;
