@@ -72,7 +72,7 @@ impl StoredFiles {
         for path in files.iter().filter(|path| !is_rules(path)) {
             write(&tree.join(path), b"").map_err(layout)?;
         }
-        for (path, file) in self.of_revision(commit)? {
+        for (path, file) in self.of_revision(commit)?.files {
             if is_rules(&path) {
                 write(&tree.join(&path), &self.read(&file)?).map_err(layout)?;
             }

@@ -44,7 +44,7 @@ pub use crate::patch::Patch;
 pub use crate::recorded::RecordedChange;
 pub use crate::renames::Renames;
 pub use crate::snapshot::fingerprint;
-pub use crate::stored::{StoredFile, StoredFiles};
+pub use crate::stored::{StoredFile, StoredFiles, StoredTree};
 use crate::tree::{DirTree, GitTree, NotedTree, TreeErrors, TreeKind};
 pub use crate::worktree::Worktree;
 

@@ -28,6 +28,17 @@ pub struct StoredFile {
     pub is_executable: bool,
 }
 
+/// Files, links and submodules as git keeps them, by their paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoredTree {
+    /// The files.
+    pub files: BTreeMap<String, StoredFile>,
+    /// The links; the content of each is the path that the link leads to.
+    pub links: BTreeMap<String, StoredFile>,
+    /// The commits of the submodules.
+    pub submodules: BTreeMap<String, String>,
+}
+
 impl StoredFiles {
     /// Opens the repository around a folder.
     pub fn open(folder: &Path) -> Result<StoredFiles, GitError> {
@@ -45,21 +56,80 @@ impl StoredFiles {
         Ok(PathBuf::from(self.git.line(&args)?))
     }
 
-    /// Returns the files of a commit or a tree by their paths. Links, submodules and names that are no
+    /// Returns the files, links and submodules of a commit or a tree by their paths. Names that are no
     /// text are left out.
-    pub fn of_revision(&self, revision: &str) -> Result<BTreeMap<String, StoredFile>, GitError> {
+    pub fn of_revision(&self, revision: &str) -> Result<StoredTree, GitError> {
         let args = ["ls-tree", "-r", "-z", "--full-tree", revision];
         let listed = self.git.run(&args)?;
         let entries = listed.split(|byte| *byte == 0).filter_map(|it| std::str::from_utf8(it).ok());
-        let files = entries.filter_map(|entry| {
-            let (about, path) = entry.split_once('\t')?;
+        let mut tree = StoredTree::default();
+        for entry in entries {
+            let Some((about, path)) = entry.split_once('\t') else { continue };
             let mut about = about.split(' ');
-            let (mode, _, id) = (about.next()?, about.next()?, about.next()?);
-            let is_file = mode == "100644" || mode == "100755";
+            let (mode, _, id) = (about.next(), about.next(), about.next());
+            let (Some(mode), Some(id)) = (mode, id) else { continue };
             let file = StoredFile { id: id.to_owned(), is_executable: mode == "100755" };
-            is_file.then(|| (path.to_owned(), file))
-        });
-        Ok(files.collect())
+            match mode {
+                "100644" | "100755" => drop(tree.files.insert(path.to_owned(), file)),
+                "120000" => drop(tree.links.insert(path.to_owned(), file)),
+                "160000" => drop(tree.submodules.insert(path.to_owned(), file.id)),
+                _ => {}
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Returns the paths of the files of a commit or a tree that mention one of some words.
+    pub fn mentioning(&self, revision: &str, words: &[String]) -> Result<Vec<String>, GitError> {
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut args = vec!["grep", "-l", "-z", "-I", "-F", "--full-name", "--no-color"];
+        args.extend(words.iter().flat_map(|word| ["-e", word]));
+        args.push(revision);
+        let finished = self.git.command(&args).folder(&self.git.root).run()?;
+        // Git ends with 1 if no file mentions a word.
+        if finished.status.code() != Some(1) {
+            check(&args, finished.status, &finished.stderr)?;
+        }
+        let names = finished.stdout.split(|byte| *byte == 0);
+        let names = names.filter_map(|name| std::str::from_utf8(name).ok()?.strip_prefix(revision));
+        Ok(names.filter_map(|name| Some(name.strip_prefix(':')?.to_owned())).collect())
+    }
+
+    /// Returns the contents of files that git keeps, in their order.
+    pub fn read_all(&self, files: &[&StoredFile]) -> Result<Vec<Vec<u8>>, GitError> {
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let args = ["cat-file", "--batch"];
+        let lines: String = files.iter().map(|file| format!("{}\n", file.id)).collect();
+        let finished = self.git.command(&args).input(lines.into_bytes()).run()?;
+        check(&args, finished.status, &finished.stderr)?;
+        let (mut contents, mut rest) = (Vec::new(), finished.stdout.as_slice());
+        for _ in files {
+            let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+            let (head, behind) = rest.split_at(end);
+            let size = text(head).rsplit(' ').next().and_then(|size| size.parse::<usize>().ok());
+            let behind = behind.get(1..).unwrap_or_default();
+            let size = size.unwrap_or(0).min(behind.len());
+            contents.push(behind[..size].to_vec());
+            rest = behind.get(size + 1..).unwrap_or_default();
+        }
+        Ok(contents)
+    }
+
+    /// Returns the commit that is checked out in a submodule, and whether its files differ from it;
+    /// `None` for a submodule without files.
+    pub fn submodule(&self, path: &str) -> Result<Option<(String, bool)>, GitError> {
+        let folder = self.git.root.join(path);
+        if fs::symlink_metadata(folder.join(".git")).is_err() {
+            return Ok(None);
+        }
+        let git = Git::find(&folder)?;
+        let head = git.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+        let changed = git.line(&["status", "--porcelain", "--ignore-submodules=none"])?;
+        Ok(Some((head, !changed.is_empty())))
     }
 
     /// Returns the paths of the files in the work tree that git tracks or would take in.

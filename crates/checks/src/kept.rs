@@ -6,13 +6,16 @@
 //! decides about tests, and the rest is the implementation: scripts of `package.json`, sections of
 //! `pyproject.toml`, `#[cfg(test)]` modules of a Rust source.
 
+mod commands;
 mod manifest;
 mod rust_items;
 mod sections;
 mod shadow;
 
-use crate::check::RequiredCheck;
-use crate::command::Program;
+use std::collections::BTreeSet;
+
+pub use self::commands::{CommandScripts, loaded_files, named_files, needs_later_file, scripts_in, words_of};
+pub use self::rust_items::{RustSource, parts as rust_parts};
 
 /// How much of a file is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +45,14 @@ const TEST_FOLDERS: [&str; 17] = [
 ];
 
 /// Files that configure a test runner or what it starts, by their whole names.
-const SUPPORT_FILES: [&str; 34] = [
+const SUPPORT_FILES: [&str; 38] = [
     "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "noxfile.py",
-    ".coveragerc", "manage.py", "sitecustomize.py", "usercustomize.py", ".npmrc", ".yarnrc",
-    ".yarnrc.yml", "bunfig.toml", "deno.json", ".babelrc", ".taprc", ".mocharc", "build.rs",
-    "nextest.toml", "rust-toolchain", "rust-toolchain.toml", "Makefile", "makefile", "GNUmakefile",
-    "justfile", "Justfile", "Taskfile.yml", "Rakefile", ".rspec", "phpunit.xml",
-    "phpunit.xml.dist", "CTestTestfile.cmake", "test.sh",
+    "tox.toml", "hatch.toml", ".coveragerc", "manage.py", "sitecustomize.py", "usercustomize.py",
+    ".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "deno.json", "deno.jsonc",
+    "node.config.json", ".babelrc", ".taprc", ".mocharc", "mocha.opts", "build.rs", "nextest.toml",
+    "rust-toolchain", "rust-toolchain.toml", "Makefile.toml", "magefile.go", ".rspec",
+    ".rspec-local", "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", "CTestTestfile.cmake",
+    "test.sh", ".env.test", "tap.config.json",
 ];
 
 /// Beginnings of the names of files that configure a test runner.
@@ -68,7 +72,7 @@ const RUNNER_MODULES: [&str; 12] = [
 
 /// Returns the part of a file that is kept, by the file's path from the root; `None` for a file that
 /// decides nothing about tests. `named` are the files that the commands of the checks name.
-pub fn part_of(path: &str, named: &[String]) -> Option<KeptPart> {
+pub fn part_of(path: &str, named: &BTreeSet<String>) -> Option<KeptPart> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     match name {
         "package.json" => return Some(KeptPart::PackageJson),
@@ -77,8 +81,7 @@ pub fn part_of(path: &str, named: &[String]) -> Option<KeptPart> {
         "Cargo.toml" => return Some(KeptPart::CargoToml),
         _ => {}
     }
-    let is_named = named.iter().any(|named| named == path);
-    if is_named || is_test_file(path) || is_support(folders, name) {
+    if named.contains(path) || is_test_file(path) || is_support(folders, name) {
         return Some(KeptPart::Whole);
     }
     if shadow::shadows(path) {
@@ -100,84 +103,31 @@ fn is_rust_test_name(name: &str) -> bool {
     matches!(stem, "test" | "tests") || stem.ends_with("_test") || stem.ends_with("_tests")
 }
 
+/// Files of commands that may as well be modules of the product.
+const MAY_BE_PRODUCT: [&str; 1] = ["tasks.py"];
+
+/// Returns true if a file configures a test runner, by its path.
+pub fn is_configuration(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_manifest = matches!(name, "package.json" | "pyproject.toml" | "setup.cfg" | "tox.ini");
+    is_manifest || is_support(folders, name)
+}
+
+/// Returns true if all files of a folder belong to tests, by the folder's path.
+pub fn is_test_folder(path: &str) -> bool {
+    path.split('/').any(|folder| TEST_FOLDERS.contains(&folder))
+}
+
 fn is_support(folders: &str, name: &str) -> bool {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     let shadows = |module: &str| RUNNER_MODULES.contains(&module);
+    let is_command_file = commands::is_command_file(name) && !MAY_BE_PRODUCT.contains(&name);
     SUPPORT_FILES.contains(&name)
+        || is_command_file
         || SUPPORT_STARTS.iter().any(|start| name.starts_with(start))
         || matches!(ending, "snap" | "pth" | "mk")
         || (ending == "py" && (shadows(stem) || folders.split('/').any(shadows)))
         || (folders.split('/').any(|folder| folder == ".cargo") && stem == "config")
-}
-
-/// Files that a program reads to find out what to run, by the program.
-const READ_BY: [(&str, &[&str]); 9] = [
-    ("make", &["Makefile", "makefile", "GNUmakefile"]),
-    ("gmake", &["Makefile", "makefile", "GNUmakefile"]),
-    ("just", &["justfile", "Justfile"]),
-    ("task", &["Taskfile.yml"]),
-    ("rake", &["Rakefile"]),
-    ("npm", &["package.json"]),
-    ("yarn", &["package.json"]),
-    ("pnpm", &["package.json"]),
-    ("bun", &["package.json"]),
-];
-
-/// Returns the files of a tree that commands name, or that say what a command runs: a script that a
-/// check runs is part of the check.
-pub fn named_files<'a>(
-    checks: impl IntoIterator<Item = &'a RequiredCheck>,
-    exists: impl Fn(&str) -> bool,
-) -> Vec<String> {
-    let mut named: Vec<String> = checks
-        .into_iter()
-        .flat_map(|check| {
-            let words: Vec<&str> = match &check.command.program {
-                Program::Words(words) => words.iter().map(String::as_str).collect(),
-                Program::Script(script) => words_of(script),
-            };
-            let inside = |word: &str| in_folder(&check.folder, word);
-            let read = READ_BY.iter().filter(|(program, _)| words.contains(program));
-            let read = read.flat_map(|(_, files)| files.iter().map(|file| inside(file)));
-            read.chain(words.iter().map(|word| inside(word))).collect::<Vec<String>>()
-        })
-        .filter(|path| exists(path))
-        .collect();
-    named.sort();
-    named.dedup();
-    named
-}
-
-/// Returns the scripts that a file of commands names, such as those of a `Makefile`.
-pub fn scripts_in(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let runs = READ_BY.iter().any(|(_, files)| files.contains(&name))
-        || [".sh", ".bash"].iter().any(|ending| name.ends_with(ending));
-    if !runs {
-        return Vec::new();
-    }
-    // Other scripts that tests run may be what they test.
-    let is_script = |path: &String| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        ["test", "check", "spec"].iter().any(|word| name.contains(word))
-    };
-    let named =
-        words_of(text).into_iter().flat_map(|word| [in_folder(folder, word), in_folder("", word)]);
-    named.filter(|path| is_script(path) && exists(path)).collect()
-}
-
-/// Returns the words of a script, taken apart at blanks and at the characters that end a word.
-pub fn words_of(script: &str) -> Vec<&str> {
-    let between =
-        |c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|' | '(' | ')' | '"' | '\'' | '=');
-    script.split(between).filter(|word| !word.is_empty()).collect()
-}
-
-/// Returns a path of a command from the root, without the test that it may name behind colons.
-fn in_folder(folder: &str, word: &str) -> String {
-    let word = word.split_once("::").map_or(word, |(file, _)| file);
-    let word = word.trim_start_matches("./").trim_end_matches('/');
-    if folder.is_empty() { word.to_owned() } else { format!("{folder}/{word}") }
 }
 
 /// Returns the content that a file has when the part that is kept comes from an earlier version and the
@@ -207,7 +157,7 @@ pub fn kept_version(part: KeptPart, now: Option<&[u8]>, kept: Option<&[u8]>) -> 
         KeptPart::RustTests => rust_items::splice(&now_text, &kept_text),
     };
     match spliced {
-        // What decides about tests is as it was.
+        // Nothing that decides about tests changed.
         None => Some(now_bytes.to_vec()),
         Some(text) => Some(text.into_bytes()),
     }

@@ -6,7 +6,9 @@
 
 pub(crate) mod compare;
 pub(crate) mod excuse;
+pub(crate) mod resolve;
 pub(crate) mod sources;
+pub(crate) mod support;
 pub(crate) mod swap;
 
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,9 @@ pub struct KeptRun {
     /// Tests that changed as a criterion of the spec says they do, each with the criterion.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excused: Vec<(String, String)>,
+    /// Commands of kept files whose scripts cannot be told, so that they may have been changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unresolved: Vec<String>,
 }
 
 /// A test that says less than it did.
@@ -46,15 +51,15 @@ pub struct WeakenedTest {
     /// The file of the test, where a runner names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The kind of the check that the test is part of.
+    /// The purpose of the check that the test is part of.
     pub kind: CheckKind,
-    /// The fate of the test.
+    /// The state of the test now.
     pub now: TestFate,
-    /// The message of the kept version of the test; `None` if it passes.
+    /// The message of the kept version of the test; `None` if that version passes.
     pub fails: Option<String>,
 }
 
-/// The fate of a test in a change.
+/// The state of a test after a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestFate {
@@ -70,6 +75,8 @@ pub enum TestFate {
     Fewer,
     /// Code that ran wrote over the kept files.
     Overwritten,
+    /// The work tree has another commit of a submodule with tests.
+    Submodule,
 }
 
 impl WeakenedTest {
@@ -96,6 +103,9 @@ impl WeakenedTest {
             }
             TestFate::Overwritten => format!(
                 "`{name}` was put in place as it is in {version}, and the code that was tested wrote over it"
+            ),
+            TestFate::Submodule => format!(
+                "tests are in the submodule `{name}`, or import from it, and the work tree has another commit of it than {version}; tests of a submodule are not compared"
             ),
         }
     }

@@ -13,24 +13,78 @@ struct TestItem {
     end: usize,
 }
 
-/// What a source has of tests.
+impl TestItem {
+    fn is_macro(&self) -> bool {
+        self.key.contains("::macro_rules! ")
+    }
+
+    /// Returns the name of the item alone.
+    fn name(&self) -> &str {
+        self.key.rsplit(' ').next().unwrap_or_default()
+    }
+}
+
+/// The items of a source that concern tests.
 #[derive(Debug, Default)]
 struct Items {
     tests: Vec<TestItem>,
+    /// Definitions of macros outside of tests.
+    macros: Vec<TestItem>,
+    /// Where the first items of modules begin, by the names of the modules.
+    module_starts: BTreeMap<String, usize>,
     /// Where the insides of inline modules end, by their names.
     module_ends: BTreeMap<String, usize>,
     /// Switches of the whole file, such as `#![cfg(unix)]`.
     switches: Vec<(usize, usize)>,
 }
 
+/// Macros of the standard library that tests check with.
+const STANDARD_MACROS: [&str; 10] = [
+    "assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne",
+    "assert_matches", "panic", "matches", "unreachable",
+];
+
+/// Features that switch on what is meant for tests, by the parts of their names.
+const TEST_FEATURES: [&str; 12] = [
+    "tests", "testing", "test_util", "test_utils", "test_support", "test_helper", "test_helpers",
+    "testutil", "testutils", "testkit", "_test", "__test",
+];
+
+/// A Rust source in two parts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RustSource {
+    /// Items that exist for tests only.
+    pub tests: String,
+    /// All other items.
+    pub rest: String,
+}
+
+/// Splits a Rust source into its tests and the rest.
+pub fn parts(text: &str) -> RustSource {
+    let items = items(text);
+    let tests = items.tests.iter().map(|it| format!("{}\n", &text[it.start..it.end])).collect();
+    RustSource { tests, rest: without(text, &items.tests) }
+}
+
+/// Returns a source without some items, which stand in order.
+fn without(text: &str, left_out: &[TestItem]) -> String {
+    let (mut out, mut at) = (String::new(), 0);
+    for item in left_out {
+        out.push_str(&text[at.min(item.start)..item.start]);
+        at = at.max(item.end);
+    }
+    out + &text[at..]
+}
+
 /// Returns true if a source has tests.
 pub(super) fn has_tests(text: &str) -> bool {
-    !items(text).tests.is_empty()
+    items(text).tests.iter().any(|item| !item.is_macro())
 }
 
 /// Returns a source as it is now with the tests of an earlier version; `None` if they are the same.
 pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
-    let (here, there) = (items(now), items(kept));
+    let there = items(kept);
+    let here = items_like(now, Some(&there));
     let said = |text: &str, items: &Items| -> Vec<(String, String)> {
         let tests = items.tests.iter().map(|it| (it.key.clone(), plain(&text[it.start..it.end])));
         let switches =
@@ -42,7 +96,7 @@ pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
     if said(now, &here) == said(kept, &there) {
         return None;
     }
-    // What is put in, by where it goes and what it takes the place of.
+    // Each edit has the range that it replaces, and the text that is put in.
     let mut edits: Vec<(usize, usize, String)> = Vec::new();
     let mut left: Vec<&TestItem> = there.tests.iter().collect();
     for item in &here.tests {
@@ -51,7 +105,9 @@ pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
         edits.push((item.start, item.end, text));
     }
     for item in left {
-        let end = here.module_ends.get(&item.module).copied().unwrap_or(now.len());
+        // A macro has to stand above the tests that use it.
+        let places = if item.is_macro() { &here.module_starts } else { &here.module_ends };
+        let end = places.get(&item.module).copied().unwrap_or(now.len());
         edits.push((end, end, format!("\n{}\n", &kept[item.start..item.end])));
     }
     edits.extend(here.switches.iter().map(|(start, end)| (*start, *end, String::new())));
@@ -73,9 +129,42 @@ fn plain(text: &str) -> String {
 }
 
 fn items(text: &str) -> Items {
+    items_like(text, None)
+}
+
+/// Reads the items of a source. A macro that an earlier version of the source has is for tests if it
+/// was for tests there.
+fn items_like(text: &str, earlier: Option<&Items>) -> Items {
     let mut items = Items::default();
     Reader { text, at: 0 }.module("", &mut items);
+    let macros = std::mem::take(&mut items.macros);
+    let mut left_out: Vec<TestItem> = items.tests.iter().chain(&macros).cloned().collect();
+    left_out.sort_by_key(|it| it.start);
+    let code = without(text, &left_out);
+    let is_in = |all: &[TestItem], item: &TestItem| all.iter().any(|it| it.key == item.key);
+    let is_for_tests = |item: &TestItem| match earlier {
+        Some(earlier) if is_in(&earlier.tests, item) => true,
+        Some(earlier) if is_in(&earlier.macros, item) => false,
+        Some(_) | None => checks_for_tests(item, text, &code),
+    };
+    let (for_tests, others): (Vec<TestItem>, Vec<TestItem>) =
+        macros.into_iter().partition(is_for_tests);
+    items.macros = others;
+    items.tests.extend(for_tests);
+    items.tests.sort_by_key(|it| it.start);
     items
+}
+
+/// Returns true if a macro decides what tests say: it takes the place of a standard one, or it asserts
+/// and the code outside of tests does not use it.
+fn checks_for_tests(item: &TestItem, text: &str, code: &str) -> bool {
+    let name = item.name();
+    let asserts = || {
+        let body = &text[item.start..item.end];
+        name.contains("assert") || body.contains("assert") || body.contains("panic!")
+    };
+    let is_used = || code.contains(&format!("{name}!"));
+    STANDARD_MACROS.contains(&name) || (asserts() && !is_used())
 }
 
 /// Reads a source, without comments and strings.
@@ -106,6 +195,7 @@ impl<'a> Reader<'a> {
                 }
                 continue;
             }
+            items.module_starts.entry(module.to_owned()).or_insert(start);
             let mut is_test = false;
             while self.rest().starts_with('#') {
                 let from = self.at;
@@ -120,9 +210,12 @@ impl<'a> Reader<'a> {
                 continue;
             }
             self.skip_item();
-            if is_test {
-                let (key, module) = (format!("{module}::{kind} {name}"), module.to_owned());
-                items.tests.push(TestItem { key, module, start, end: self.at });
+            let (key, module) = (format!("{module}::{kind} {name}"), module.to_owned());
+            let item = TestItem { key, module, start, end: self.at };
+            match is_test {
+                true => items.tests.push(item),
+                false if kind == "macro_rules!" => items.macros.push(item),
+                false => {}
             }
         }
     }
@@ -302,9 +395,11 @@ fn is_test_attribute(attribute: &str) -> bool {
         "test", "rstest", "test_case", "test_matrix", "quickcheck", "proptest", "bench",
         "wasm_bindgen_test",
     ];
-    let asks =
-        |word: &str| inside.split(|c: char| !c.is_alphanumeric() && c != '_').any(|it| it == word);
-    named.contains(&last) || (matches!(path, "cfg" | "cfg_attr") && asks("test"))
+    let asks = || {
+        let mut words = inside.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.any(|it| it == "test" || TEST_FEATURES.contains(&it))
+    };
+    named.contains(&last) || (matches!(path, "cfg" | "cfg_attr") && asks())
 }
 
 /// Returns true if an attribute of a file takes items away.
@@ -361,6 +456,33 @@ mod tests {
 
             "#]],
         );
+    }
+
+    #[test]
+    fn macros_that_tests_check_with_come_from_before() {
+        let tests = "#[cfg(test)]\nmod tests { #[test] fn a() { same!(g(), 1) } }\n";
+        let same = "macro_rules! same { ($l:expr, $r:expr) => { assert!($l == $r) } }\n";
+        let kept = format!("{same}fn g() -> u8 {{ 1 }}\n{tests}");
+        let empty = kept.replace("assert!($l == $r)", "{ let _ = ($l, $r); }");
+        assert_eq!(splice(&empty, &kept), Some(kept.clone()));
+        let gone = kept.replace(same, "");
+        assert_eq!(splice(&gone, &kept), Some(format!("\n{same}\nfn g() -> u8 {{ 1 }}\n{tests}")));
+        let plain = "fn g() -> u8 { 1 }\n#[test]\nfn a() { assert_eq!(g(), 1) }\n";
+        let shadow = "macro_rules! assert_eq { ($l:expr, $r:expr) => {} }\n";
+        assert_eq!(splice(&format!("{shadow}{plain}"), plain), Some(format!("\n{plain}")));
+        // Code outside of tests uses the macro, so the macro is code.
+        let used = format!("{kept}fn h() {{ same!(1, 1) }}\n");
+        let changed = used.replace("$l == $r", "$l >= $r");
+        assert_eq!(splice(&changed, &used), None);
+        assert!(!has_tests(same));
+    }
+
+    #[test]
+    fn a_source_is_split_into_tests_and_the_rest() {
+        let text = "mod a;\n#[cfg(test)]\nmod checks;\n#[cfg(feature = \"test-util\")]\npub mod b;\nfn g() {}\n";
+        let split = parts(text);
+        assert_eq!(split.rest.split_whitespace().collect::<Vec<_>>().join(" "), "mod a; fn g() {}");
+        assert!(split.tests.contains("mod checks;") && split.tests.contains("pub mod b;"));
     }
 
     #[test]

@@ -2,30 +2,36 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use assay_change::{GitError, StoredFile, StoredFiles};
 use assay_checks::check::{CheckKind, CheckOutcome, RequiredCheck};
-use assay_checks::kept::{KeptPart, holds_tests, kept_version, named_files, part_of, scripts_in};
+use assay_checks::kept::{
+    KeptPart, holds_tests, is_test_folder, kept_version, named_files, needs_later_file, part_of,
+};
 use assay_checks::required::Required;
 use assay_findings::write::plain::chain;
 
 use super::Ground;
 use super::checking::without_secrets;
 use super::git_guard::GitGuard;
+use super::kept_files::{KeptFiles, Version, is_the_loops};
 use crate::kept::compare::compare;
 use crate::kept::excuse::excusing_criterion;
 use crate::kept::sources::TestSources;
-use crate::kept::swap::{self, Replacement, Swap, SwapError};
+use crate::kept::swap::{self, Content, Replacement, Swap, SwapError};
 use crate::kept::{KeptRun, TestFate, WeakenedTest};
-use crate::own;
 use crate::run::{Breakdown, Site};
 use crate::standing::Standing;
+
+/// The size, in bytes, up to which files are kept that decide nothing about tests by their names.
+const MAX_KEPT_BYTES: u64 = 1 << 20;
 
 /// The version of the tests of the first tree that a loop judged, in words.
 const FIRST_ROUND: &str = "the first round";
 
-/// What pytest is told with kept tests: a file that cannot be loaded must not keep the others from
+/// Options of pytest in runs with kept tests: a file that cannot be loaded must not keep the others from
 /// running.
 const PYTEST_OPTIONS: (&str, &str) = ("PYTEST_ADDOPTS", "--continue-on-collection-errors");
 
@@ -38,16 +44,11 @@ pub fn recover_work_tree(root: &Path) -> Result<Vec<String>, String> {
     Ok(displaced.iter().map(|path| path.display().to_string()).collect())
 }
 
-/// A version of the tests.
-struct Version {
-    name: String,
-    files: BTreeMap<String, StoredFile>,
-}
-
 /// Files of the work tree, with the objects that they would be; `None` for a link.
 type WorkFiles = BTreeMap<String, Option<String>>;
 
 /// A file whose kept version differs from the one in the work tree.
+#[derive(Clone)]
 struct Touched {
     replacement: Replacement,
     /// Whether the version has tests or settings in it that the change could weaken.
@@ -57,13 +58,19 @@ struct Touched {
 }
 
 impl Ground<'_> {
-    /// Keeps the tests of the tree as it is, and returns the tree of them.
+    /// Keeps the tree as it is for later rounds, but for large files that decide nothing about tests,
+    /// and returns the tree that was kept.
     pub(super) fn keep_first_tests(&self) -> Result<Option<String>, Breakdown> {
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
-        let paths = stored.of_work_tree().map_err(broken)?;
-        let named = self.named(&|path| paths.iter().any(|it| it == path));
-        let kept = paths.iter().filter(|path| is_kept(path, &named) || path.ends_with(".sh"));
-        let kept: Vec<String> = kept.filter(|path| self.is_plain_file(path)).cloned().collect();
+        let paths: BTreeSet<String> = stored.of_work_tree().map_err(broken)?.into_iter().collect();
+        let named = self.named(&paths);
+        let is_small = |path: &str| {
+            fs::symlink_metadata(self.root.join(path)).is_ok_and(|it| it.len() <= MAX_KEPT_BYTES)
+        };
+        let is_wanted =
+            |path: &&String| is_kept(path, &named) || (!is_the_loops(path) && is_small(path));
+        let kept = paths.iter().filter(is_wanted).filter(|path| self.is_plain_file(path));
+        let kept: Vec<String> = kept.cloned().collect();
         let folder = tempfile::tempdir().map_err(|error| Breakdown::Round(error.to_string()))?;
         let index = folder.path().join("index");
         let name = format!("kept/{}", ref_name(&self.spec.name));
@@ -77,31 +84,42 @@ impl Ground<'_> {
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
         let paths: BTreeSet<String> = stored.of_work_tree().map_err(broken)?.into_iter().collect();
         let (base, first) = (self.base_version(&stored)?, first_version(&stored, standing)?);
-        let is_there = |path: &str| {
-            let is_in =
-                |it: &Option<Version>| it.as_ref().is_some_and(|it| it.files.contains_key(path));
-            paths.contains(path) || is_in(&base) || is_in(&first)
-        };
-        let mut named = self.named(&is_there);
-        named.extend(self.tracked_programs().into_iter().filter(|path| is_there(path)));
-        for version in [&base, &first].into_iter().flatten() {
-            add_scripts(&stored, version, &mut named, &is_there)?;
-        }
-        let work = self.work_files(&stored, &paths, &named)?;
+        let versions = [&base, &first].into_iter().flatten();
+        let known = versions.flat_map(|it| it.tree.files.keys().chain(it.tree.links.keys()));
+        let all: BTreeSet<String> = paths.iter().chain(known).cloned().collect();
+        let mut named = self.named(&all);
+        named.extend(self.tracked_programs(&paths).into_iter().filter(|path| all.contains(path)));
+        let work = self.work_files(&stored, &paths)?;
         let mut runs = Vec::new();
         let mut as_in_base = BTreeSet::new();
-        if let Some(base) = &base {
-            let touched = self.touched(&stored, &work, base, &named, &BTreeSet::new())?;
+        for version in [&base, &first].into_iter().flatten() {
+            let is_same =
+                |path: &str, id: &str| matches!(work.get(path), Some(Some(now)) if now == id);
+            let files = KeptFiles::of(&stored, version, &all, &named, &is_same).map_err(broken)?;
+            let mut touched = self.touched(&stored, &work, version, &files.named, &as_in_base)?;
+            let probable = self.touched_probable(&stored, version, &files, &as_in_base)?;
+            // A file that is gone is not what is tested now, and kept tests may import it.
+            let (gone, probable): (Vec<Touched>, Vec<Touched>) =
+                probable.into_iter().partition(|it| it.now.is_none());
+            if !touched.is_empty() {
+                touched.extend(gone);
+            }
+            runs.extend(self.run_with(&stored, standing, version, &touched, &files)?);
+            if !probable.is_empty() {
+                // The files may be what is tested, so the checks run with and without them.
+                let both: Vec<Touched> = touched.iter().cloned().chain(probable).collect();
+                runs.extend(self.run_with(&stored, standing, version, &both, &files)?);
+            }
+            runs.extend(submodule_run(&stored, version, &files).map_err(broken)?);
+            // A file that is as in the base is no fixer's work: others may have changed it there.
             let changed: BTreeSet<&String> =
                 touched.iter().map(|it| &it.replacement.path).collect();
-            // What is as in the base is no fixer's work: others may have changed it there.
-            let paths = work.keys().chain(base.files.keys());
-            as_in_base = paths.filter(|path| !changed.contains(path)).cloned().collect();
-            runs.extend(self.run_with(&stored, standing, base, &touched, &named)?);
-        }
-        if let Some(first) = &first {
-            let touched = self.touched(&stored, &work, first, &named, &as_in_base)?;
-            runs.extend(self.run_with(&stored, standing, first, &touched, &named)?);
+            let is_base = |path: &&String| {
+                let is_equal =
+                    version.tree.files.get(*path).is_some_and(|it| is_same(path, &it.id));
+                !changed.contains(path) && (is_equal || part_of(path, &named).is_some())
+            };
+            as_in_base = all.iter().filter(is_base).cloned().collect();
         }
         match self.tree()? == round.tree {
             true => Ok(runs),
@@ -116,22 +134,22 @@ impl Ground<'_> {
     fn base_version(&self, stored: &StoredFiles) -> Result<Option<Version>, Breakdown> {
         let change = self.change()?;
         let Some(revision) = change.base_revision() else { return Ok(None) };
-        let files = stored.of_revision(revision).map_err(broken)?;
+        let tree = stored.of_revision(revision).map_err(broken)?;
         let main = assay_change::main_branch(&self.root).map_err(broken)?;
         let main = main.map(|name| name.strip_prefix("origin/").unwrap_or(&name).to_owned());
-        Ok(Some(Version { name: main.unwrap_or_else(|| "the base".to_owned()), files }))
+        let name = main.unwrap_or_else(|| "the base".to_owned());
+        Ok(Some(Version { name, revision: revision.to_owned(), tree }))
     }
 
-    /// Returns the files of the work tree that are kept, or have a part that is.
+    /// Returns the files of the work tree.
     fn work_files(
         &self,
         stored: &StoredFiles,
         paths: &BTreeSet<String>,
-        named: &[String],
     ) -> Result<WorkFiles, Breakdown> {
-        let kept = paths.iter().filter(|path| is_kept(path, named)).cloned();
+        let own = paths.iter().filter(|path| !is_the_loops(path)).cloned();
         let (plain, links): (Vec<String>, Vec<String>) =
-            kept.partition(|path| self.is_plain_file(path));
+            own.partition(|path| self.is_plain_file(path));
         let ids = stored.ids_of(&plain).map_err(broken)?;
         let plain = plain.into_iter().zip(ids.into_iter().map(Some));
         Ok(plain.chain(links.into_iter().map(|path| (path, None))).collect())
@@ -143,9 +161,9 @@ impl Ground<'_> {
     }
 
     /// Returns the files that commands of the required checks name.
-    pub(super) fn named(&self, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
+    pub(super) fn named(&self, paths: &BTreeSet<String>) -> BTreeSet<String> {
         let required = self.required().0;
-        named_files(required.iter().filter_map(check_of), exists)
+        named_files(required.iter().filter_map(check_of), paths).into_iter().collect()
     }
 
     fn touched(
@@ -153,23 +171,42 @@ impl Ground<'_> {
         stored: &StoredFiles,
         work: &WorkFiles,
         version: &Version,
-        named: &[String],
+        named: &BTreeSet<String>,
         left_out: &BTreeSet<String>,
     ) -> Result<Vec<Touched>, Breakdown> {
-        let paths: BTreeSet<&String> = work.keys().chain(version.files.keys()).collect();
+        let there = version.tree.files.keys().chain(version.tree.links.keys());
+        let paths: BTreeSet<&String> = work.keys().chain(there).collect();
         let mut touched = Vec::new();
         for path in paths {
-            let Some(part) = part_of(path, named) else { continue };
-            let (here, there) = (work.get(path), version.files.get(path));
-            let is_same = match (here, there) {
+            let is_linked = version.tree.links.contains_key(path) && is_test_folder(path);
+            let part = if is_linked { Some(KeptPart::Whole) } else { part_of(path, named) };
+            let Some(part) = part else { continue };
+            let is_same = match (work.get(path), version.tree.files.get(path)) {
                 (Some(Some(id)), Some(file)) => *id == file.id,
-                (Some(None), None) | (None, None) => true,
+                // A link in the place of a part of a file cannot be taken apart.
+                (Some(None), None) => part != KeptPart::Whole,
+                (None, None) => !version.tree.links.contains_key(path),
                 _ => false,
             };
-            if is_same || left_out.contains(path) || own::is_own(path) || own::is_paper(path) {
+            if is_same || left_out.contains(path) || is_the_loops(path) {
                 continue;
             }
-            touched.extend(self.touch(stored, path, part, there)?);
+            touched.extend(self.touch(stored, path, part, version)?);
+        }
+        Ok(touched)
+    }
+
+    /// Returns the touched files that belong to tests by all signs.
+    fn touched_probable(
+        &self,
+        stored: &StoredFiles,
+        version: &Version,
+        files: &KeptFiles,
+        left_out: &BTreeSet<String>,
+    ) -> Result<Vec<Touched>, Breakdown> {
+        let mut touched = Vec::new();
+        for path in files.probable.iter().filter(|path| !left_out.contains(*path)) {
+            touched.extend(self.touch(stored, path, KeptPart::Whole, version)?);
         }
         Ok(touched)
     }
@@ -179,29 +216,35 @@ impl Ground<'_> {
         stored: &StoredFiles,
         path: &str,
         part: KeptPart,
-        file: Option<&StoredFile>,
+        version: &Version,
     ) -> Result<Option<Touched>, Breakdown> {
+        let file = version.tree.files.get(path);
         let now = match self.is_plain_file(path) {
             true => Some(fs::read(self.root.join(path)).map_err(|it| unreadable(path, &it))?),
             false => None,
         };
         let kept = file.map(|file| stored.read(file)).transpose().map_err(broken)?;
+        let link = version.tree.links.get(path);
+        let link = link.map(|file| stored.read(file)).transpose().map_err(broken)?;
+        let link_now = fs::read_link(self.root.join(path)).ok();
+        let link_now = link_now.map(|target| target.as_os_str().as_bytes().to_vec());
         let content = kept_version(part, now.as_deref(), kept.as_deref());
         let is_same = match (&content, &now) {
             (Some(content), Some(now)) => without_returns(content) == without_returns(now),
             (None, None) => true,
             _ => false,
         };
-        if is_same {
+        if is_same && link == link_now {
             return Ok(None);
         }
         let existed = match (&kept, part) {
-            (None, _) => false,
+            (None, _) => link.is_some(),
             (Some(kept), KeptPart::RustTests) => holds_tests(path, part, kept),
             (Some(_), _) => true,
         };
         let is_executable = file.is_some_and(|file| file.is_executable);
-        let content = content.map(|bytes| (bytes, is_executable));
+        let content = content.map(|bytes| Content::File { bytes, is_executable });
+        let content = link.map(Content::Link).or(content);
         let replacement = Replacement { path: path.to_owned(), content };
         Ok(Some(Touched { replacement, existed, kept, now }))
     }
@@ -213,15 +256,15 @@ impl Ground<'_> {
         standing: &Standing,
         version: &Version,
         touched: &[Touched],
-        named: &[String],
+        files: &KeptFiles,
     ) -> Result<Option<KeptRun>, Breakdown> {
         let Some(round) = standing.open.as_ref().filter(|_| !touched.is_empty()) else {
             return Ok(None);
         };
-        if !has_tests(stored, version, named)? {
+        if !has_tests(stored, version, files)? {
             return Ok(None);
         }
-        let (kept, altered) = self.run_swapped(stored, version, touched, named)?;
+        let (kept, altered) = self.run_swapped(stored, version, touched)?;
         let sources = sources(touched);
         let changes_a_check = touched.iter().any(|it| it.existed);
         let compared = compare(&round.checks, &kept, &sources, changes_a_check);
@@ -229,9 +272,13 @@ impl Ground<'_> {
             version: version.name.clone(),
             files: touched.iter().map(|it| it.replacement.path.clone()).collect(),
             ran: compared.ran,
-            weakened: altered.into_iter().map(overwritten).collect(),
+            weakened: altered
+                .into_iter()
+                .map(|path| weakened_file(path, TestFate::Overwritten))
+                .collect(),
             renamed: compared.renamed,
             excused: Vec::new(),
+            unresolved: files.unresolved.iter().cloned().collect(),
         };
         let criteria = self.first_criteria(standing);
         for weakened in compared.weakened {
@@ -252,9 +299,9 @@ impl Ground<'_> {
         stored: &StoredFiles,
         version: &Version,
         touched: &[Touched],
-        named: &[String],
     ) -> Result<(Vec<CheckOutcome>, Vec<String>), Breakdown> {
         let git_folder = stored.git_folder().map_err(broken)?;
+        let now: BTreeSet<String> = stored.of_work_tree().map_err(broken)?.into_iter().collect();
         let mut files: Vec<Replacement> = touched.iter().map(|it| it.replacement.clone()).collect();
         files.extend(self.lock_files(&files));
         let runner = self.runner(&self.change()?)?;
@@ -263,9 +310,9 @@ impl Ground<'_> {
         let mut outcomes = Vec::new();
         // With the files as they were, other commands may be those that test.
         for check in self.required().0.iter().filter_map(check_of) {
-            let is_new = |path: &String| named.contains(path) && !version.files.contains_key(path);
-            let names = named_files([check], |path| named.iter().any(|it| it == path));
-            if check.kind == CheckKind::Coverage || names.iter().any(is_new) {
+            if check.kind == CheckKind::Coverage
+                || needs_later_file(check, &now, |path| version.has(path))
+            {
                 continue;
             }
             let name = format!("{} with the tests of {}", check.name, version.name);
@@ -291,7 +338,7 @@ impl Ground<'_> {
             let path = format!("{folder}Cargo.lock");
             let bytes =
                 fs::read(self.root.join(&path)).ok().filter(|_| self.is_plain_file(&path))?;
-            Some(Replacement { path, content: Some((bytes, false)) })
+            Some(Replacement { path, content: Some(Content::File { bytes, is_executable: false }) })
         });
         locks.collect()
     }
@@ -306,36 +353,41 @@ impl Ground<'_> {
 }
 
 fn first_version(stored: &StoredFiles, standing: &Standing) -> Result<Option<Version>, Breakdown> {
-    let Some(tree) = standing.kept_tests.as_ref().filter(|tree| stored.has(tree)) else {
+    let Some(revision) = standing.kept_tests.as_ref().filter(|tree| stored.has(tree)) else {
         return Ok(None);
     };
-    let files = stored.of_revision(tree).map_err(broken)?;
-    Ok(Some(Version { name: FIRST_ROUND.to_owned(), files }))
+    let tree = stored.of_revision(revision).map_err(broken)?;
+    Ok(Some(Version { name: FIRST_ROUND.to_owned(), revision: revision.clone(), tree }))
 }
 
-/// Adds the scripts that named files run in a version, and those that they run.
-fn add_scripts(
+/// Returns what is to be said of submodules with tests of which the work tree has another commit.
+fn submodule_run(
     stored: &StoredFiles,
     version: &Version,
-    named: &mut Vec<String>,
-    exists: &dyn Fn(&str) -> bool,
-) -> Result<(), Breakdown> {
-    let mut at = 0;
-    while let Some(path) = named.get(at).cloned() {
-        at += 1;
-        let Some(file) = version.files.get(&path) else { continue };
-        let content = stored.read(file).map_err(broken)?;
-        for script in scripts_in(&path, &String::from_utf8_lossy(&content), exists) {
-            if !named.contains(&script) {
-                named.push(script);
-            }
+    files: &KeptFiles,
+) -> Result<Option<KeptRun>, GitError> {
+    let mut weakened = Vec::new();
+    for (path, commit) in &version.tree.submodules {
+        let now = stored.submodule(path)?;
+        let is_same = now.is_none_or(|(head, is_changed)| head == *commit && !is_changed);
+        if !is_same && files.has_tests_in(stored, version, path)? {
+            weakened.push(weakened_file(path.clone(), TestFate::Submodule));
         }
     }
-    Ok(())
+    let paths = weakened.iter().map(|it| it.test.clone()).collect();
+    Ok((!weakened.is_empty()).then(|| KeptRun {
+        version: version.name.clone(),
+        files: paths,
+        ran: 0,
+        weakened,
+        renamed: Vec::new(),
+        excused: Vec::new(),
+        unresolved: Vec::new(),
+    }))
 }
 
-fn is_kept(path: &str, named: &[String]) -> bool {
-    part_of(path, named).is_some() && !own::is_own(path) && !own::is_paper(path)
+fn is_kept(path: &str, named: &BTreeSet<String>) -> bool {
+    part_of(path, named).is_some() && !is_the_loops(path)
 }
 
 pub(super) fn check_of(required: &Required) -> Option<&RequiredCheck> {
@@ -346,23 +398,24 @@ pub(super) fn check_of(required: &Required) -> Option<&RequiredCheck> {
 }
 
 /// Returns true if a version has tests.
-fn has_tests(stored: &StoredFiles, version: &Version, named: &[String]) -> Result<bool, Breakdown> {
+fn has_tests(
+    stored: &StoredFiles,
+    version: &Version,
+    files: &KeptFiles,
+) -> Result<bool, Breakdown> {
     let mut sources = Vec::new();
-    for (path, file) in &version.files {
-        match part_of(path, named) {
-            Some(_) if named.contains(path) => return Ok(true),
+    for (path, file) in &version.tree.files {
+        match part_of(path, &files.named) {
+            _ if files.named.contains(path) || files.probable.contains(path) => return Ok(true),
             Some(KeptPart::Whole) if holds_tests(path, KeptPart::Whole, b"") => return Ok(true),
             Some(KeptPart::RustTests) => sources.push((path, file)),
             Some(_) | None => {}
         }
     }
-    for (path, file) in sources {
-        let content = stored.read(file).map_err(broken)?;
-        if holds_tests(path, KeptPart::RustTests, &content) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let (paths, sources): (Vec<&String>, Vec<&StoredFile>) = sources.into_iter().unzip();
+    let contents = stored.read_all(&sources).map_err(broken)?;
+    let mut texts = paths.iter().zip(&contents);
+    Ok(texts.any(|(path, content)| holds_tests(path, KeptPart::RustTests, content)))
 }
 
 /// Returns the texts of touched files, in which tests are looked up by name.
@@ -387,14 +440,8 @@ fn tolerant(check: &RequiredCheck) -> RequiredCheck {
     check
 }
 
-fn overwritten(path: String) -> WeakenedTest {
-    WeakenedTest {
-        file: Some(path.clone()),
-        test: path,
-        kind: CheckKind::Unit,
-        now: TestFate::Overwritten,
-        fails: None,
-    }
+fn weakened_file(path: String, now: TestFate) -> WeakenedTest {
+    WeakenedTest { file: Some(path.clone()), test: path, kind: CheckKind::Unit, now, fails: None }
 }
 
 /// Returns a text without the returns at the ends of its lines: git may have taken them out.

@@ -4,6 +4,7 @@ mod base;
 mod checking;
 mod git_guard;
 mod kept;
+mod kept_files;
 mod surroundings;
 mod who;
 

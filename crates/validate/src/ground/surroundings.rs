@@ -57,7 +57,7 @@ impl Ground<'_> {
         let first = standing.first_surroundings.as_ref().unwrap_or(&standing.surroundings);
         let mut issues = of_programs(first, &now);
         issues.extend(of_loaded(first, &now));
-        issues.extend(self.stand_ins());
+        issues.extend(self.stand_ins(&stored)?);
         let ignored = self.ignored(&stored)?;
         issues.extend(self.hidden_files(&stored, &ignored)?);
         issues.extend(self.shadows(&stored, &ignored)?);
@@ -91,12 +91,11 @@ impl Ground<'_> {
     }
 
     /// Returns the programs of each folder that checks run in, with the words that commands consist of.
-    fn programs(&self) -> Vec<(OwnPrograms, BTreeSet<String>)> {
+    fn programs(&self, paths: &BTreeSet<String>) -> Vec<(OwnPrograms, BTreeSet<String>)> {
         let required = self.required().0;
         let checks = required.iter().filter_map(check_of);
-        let exists = |path: &str| self.is_plain_file(path);
         let mut texts: Vec<String> = Vec::new();
-        for path in self.named(&exists) {
+        for path in self.named(paths) {
             let file = self.root.join(path);
             if file.metadata().is_ok_and(|about| about.len() <= MAX_SCRIPT) {
                 texts.push(
@@ -118,7 +117,8 @@ impl Ground<'_> {
     /// Returns the programs of the tree that commands name and git does not track.
     fn used_programs(&self, stored: &StoredFiles) -> Result<BTreeMap<String, String>, Breakdown> {
         let mut used = BTreeMap::new();
-        for (programs, words) in self.programs() {
+        let paths = stored.of_work_tree().map_err(broken)?.into_iter().collect();
+        for (programs, words) in self.programs(&paths) {
             let named = programs.used.iter().filter(|program| words.contains(&program.name));
             for program in named {
                 if let Some(path) = self.from_root(&program.path) {
@@ -135,8 +135,8 @@ impl Ground<'_> {
 
     /// Returns the programs of the tree that commands name and git tracks: a branch that writes them
     /// writes what runs its tests.
-    pub(super) fn tracked_programs(&self) -> Vec<String> {
-        let programs = self.programs();
+    pub(super) fn tracked_programs(&self, paths: &BTreeSet<String>) -> Vec<String> {
+        let programs = self.programs(paths);
         let named = programs.iter().flat_map(|(programs, words)| {
             let used = programs.used.iter().chain(&programs.shadowing);
             used.filter(|program| words.contains(&program.name))
@@ -150,9 +150,10 @@ impl Ground<'_> {
 
     /// Returns an issue for each program that scripts of package managers find in the place of a
     /// toolchain.
-    fn stand_ins(&self) -> Vec<Issue> {
+    fn stand_ins(&self, stored: &StoredFiles) -> Result<Vec<Issue>, Breakdown> {
         let mut issues: BTreeMap<String, Issue> = BTreeMap::new();
-        for (programs, words) in self.programs() {
+        let paths = stored.of_work_tree().map_err(broken)?.into_iter().collect();
+        for (programs, words) in self.programs(&paths) {
             let named = programs.shadowing.iter().filter(|program| words.contains(&program.name));
             for program in named {
                 let Some(path) = self.from_root(&program.path) else { continue };
@@ -167,7 +168,7 @@ impl Ground<'_> {
                 issues.insert(path, issue);
             }
         }
-        issues.into_values().collect()
+        Ok(issues.into_values().collect())
     }
 
     /// Returns the files that git ignores, without installed packages and build output.
@@ -285,7 +286,7 @@ impl Ground<'_> {
     fn declares_plugin(&self, stored: &StoredFiles) -> Result<bool, Breakdown> {
         let change = self.change()?;
         let Some(base) = change.base_revision() else { return Ok(false) };
-        for (path, file) in stored.of_revision(base).map_err(broken)? {
+        for (path, file) in stored.of_revision(base).map_err(broken)?.files {
             let name = path.rsplit('/').next().unwrap_or(&path);
             if ["pyproject.toml", "setup.cfg", "setup.py"].contains(&name) {
                 let content = stored.read(&file).map_err(broken)?;

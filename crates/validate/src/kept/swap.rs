@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -23,7 +24,7 @@ const DISPLACED: &str = "assay-displaced";
 /// The list of all moves.
 const LIST: &str = "moves.json";
 
-/// Its presence says that every file of the list was put in.
+/// A file whose presence says that every file of the list was put in.
 const PUT_IN: &str = "put-in";
 
 /// A file whose modification time is the present.
@@ -37,8 +38,44 @@ static MOVING_BACK: Mutex<()> = Mutex::new(());
 pub(crate) struct Replacement {
     /// The path from the root.
     pub(crate) path: String,
-    /// The content, and whether the file can be executed; `None` for no file.
-    pub(crate) content: Option<(Vec<u8>, bool)>,
+    /// The content; `None` for no file.
+    pub(crate) content: Option<Content>,
+}
+
+/// The content of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// A file.
+    File {
+        /// The bytes of the file.
+        bytes: Vec<u8>,
+        /// Whether the file can be executed.
+        is_executable: bool,
+    },
+    /// A link, with the path that the link leads to.
+    Link(Vec<u8>),
+}
+
+impl Content {
+    fn digest(&self) -> String {
+        match self {
+            Content::File { bytes, .. } => digest(bytes),
+            Content::Link(target) => link_digest(target),
+        }
+    }
+
+    /// Writes the content to a path where nothing is.
+    fn write(&self, path: &Path) -> io::Result<()> {
+        match self {
+            Content::File { bytes, is_executable } => {
+                fs::write(path, bytes)?;
+                set_executable(path, *is_executable)
+            }
+            Content::Link(target) => {
+                std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), path)
+            }
+        }
+    }
 }
 
 /// A move, as it is listed.
@@ -60,7 +97,7 @@ struct Moves {
     moves: Vec<Move>,
 }
 
-/// Why files cannot be put in or moved back.
+/// Reasons why files cannot be put in or moved back.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SwapError {
     /// Another process has kept tests in this work tree.
@@ -71,7 +108,7 @@ pub(crate) enum SwapError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// The list of moves cannot be read.
@@ -140,10 +177,9 @@ impl Swap {
             let file = files.iter().find(|file| file.path == it.path);
             match file.and_then(|file| file.content.as_ref()) {
                 _ if it.is_folder => fs::create_dir_all(&path).map_err(at)?,
-                Some((bytes, is_executable)) => {
+                Some(content) => {
                     let made = aside.join(format!("{number}.new"));
-                    fs::write(&made, bytes).map_err(at)?;
-                    set_executable(&made, *is_executable).map_err(at)?;
+                    content.write(&made).map_err(at)?;
                     move_file(&made, &path).map_err(at)?;
                 }
                 None => {}
@@ -155,10 +191,7 @@ impl Swap {
     /// Returns the paths of the files that are not any more as they were put in.
     pub(crate) fn altered(&self) -> Vec<String> {
         let put = self.moves.iter().filter(|it| !it.is_folder);
-        let altered = put.filter(|it| {
-            let now = fs::read(self.root.join(&it.path)).ok().map(|bytes| digest(&bytes));
-            now != it.digest
-        });
+        let altered = put.filter(|it| digest_of(&self.root.join(&it.path)) != it.digest);
         altered.map(|it| it.path.clone()).collect()
     }
 
@@ -172,7 +205,7 @@ impl Swap {
 impl Drop for Swap {
     fn drop(&mut self) {
         if !self.is_over {
-            // What cannot be moved back now, the next run moves back.
+            // The next run moves back the files that cannot be moved back now.
             let _ = move_back(&self.git_folder);
         }
     }
@@ -198,7 +231,7 @@ fn lock(git_folder: &Path) -> Result<Option<Lock>, SwapError> {
 fn plan(root: &Path, files: &[Replacement]) -> Vec<Move> {
     let mut moves: Vec<Move> = Vec::new();
     for file in files {
-        let digest = file.content.as_ref().map(|(bytes, _)| digest(bytes));
+        let digest = file.content.as_ref().map(Content::digest);
         if digest.is_some() {
             for (at, _) in file.path.match_indices('/') {
                 let folder = &file.path[..at];
@@ -239,13 +272,13 @@ fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
         let original = aside.join(number.to_string());
         let is_aside = fs::symlink_metadata(&original).is_ok();
         if it.had_original && !is_aside {
-            // It never left, or is back.
+            // The file never left, or is back.
             continue;
         }
         if let Ok(about) = fs::symlink_metadata(&path) {
             let is_ours = match it.is_folder {
                 true => about.is_dir() && fs::remove_dir(&path).is_ok(),
-                false => about.is_file() && is_digest(&path, it.digest.as_deref()),
+                false => !about.is_dir() && is_digest(&path, it.digest.as_deref()),
             };
             match is_ours {
                 true if it.is_folder => {}
@@ -270,8 +303,20 @@ fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
 }
 
 fn is_digest(path: &Path, wanted: Option<&str>) -> bool {
-    let found = fs::read(path).ok().map(|bytes| digest(&bytes));
-    wanted.is_some() && found.as_deref() == wanted
+    wanted.is_some() && digest_of(path).as_deref() == wanted
+}
+
+/// Returns the digest of a file or a link; `None` for neither.
+fn digest_of(path: &Path) -> Option<String> {
+    let about = fs::symlink_metadata(path).ok()?;
+    match about.is_symlink() {
+        true => Some(link_digest(fs::read_link(path).ok()?.as_os_str().as_bytes())),
+        false => fs::read(path).ok().map(|bytes| digest(&bytes)),
+    }
+}
+
+fn link_digest(target: &[u8]) -> String {
+    format!("link {}", digest(target))
 }
 
 fn digest(bytes: &[u8]) -> String {
@@ -367,13 +412,20 @@ mod tests {
         symlink("/etc", root.path().join("data")).unwrap();
         let kept = |path: &str, content: Option<&str>| Replacement {
             path: path.to_owned(),
-            content: content.map(|text| (text.as_bytes().to_vec(), false)),
+            content: content.map(|text| Content::File {
+                bytes: text.as_bytes().to_vec(),
+                is_executable: false,
+            }),
         };
         let files = vec![
             kept("tests/a.py", Some("kept")),
             kept("conftest.py", None),
             kept("gone/deep/b.py", Some("kept")),
             kept("data/c.py", Some("kept")),
+            Replacement {
+                path: "run".to_owned(),
+                content: Some(Content::Link(b"tests/a.py".to_vec())),
+            },
         ];
         (root, git, files)
     }
@@ -387,6 +439,7 @@ mod tests {
         assert_eq!(read("tests/a.py").as_deref(), Some("kept"));
         assert_eq!(read("gone/deep/b.py").as_deref(), Some("kept"));
         assert_eq!(read("data/c.py").as_deref(), Some("kept"));
+        assert_eq!(read("run").as_deref(), Some("kept"), "a link leads to the kept file");
         assert_eq!((read("conftest.py"), swap.altered()), (None, vec![]));
         assert!(!Path::new("/etc/c.py").exists(), "no link is followed");
         assert_eq!(swap.take_out().unwrap(), Vec::<PathBuf>::new());
@@ -440,7 +493,7 @@ mod tests {
                 match content {
                     _ if step % 2 == 0 => {}
                     _ if it.is_folder => fs::create_dir(&path).unwrap(),
-                    Some((bytes, _)) => fs::write(&path, bytes).unwrap(),
+                    Some(content) => content.write(&path).unwrap(),
                     None => {}
                 }
             }

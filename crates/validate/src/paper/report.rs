@@ -1,5 +1,7 @@
 //! What a round came to: [`report`].
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::words::{cell, title};
@@ -157,6 +159,11 @@ fn kept(runs: &[KeptRun]) -> String {
             listed(run.renamed.iter().map(String::as_str)),
             listed(excused.iter().map(String::as_str)),
         ));
+    }
+    let unresolved: BTreeSet<&String> = runs.iter().flat_map(|run| &run.unresolved).collect();
+    if !unresolved.is_empty() {
+        out.push_str("\nScripts of these commands are not known, so they ran as they are now:\n\n");
+        unresolved.iter().for_each(|line| out.push_str(&format!("- {}\n", cell(line))));
     }
     out + "\n"
 }

@@ -104,3 +104,91 @@ fn a_target_of_make_that_is_rewritten_is_refused() {
             .is_refused(title, FAILS.trim_end_matches(": "));
     }
 }
+
+#[test]
+fn a_package_that_only_tests_of_go_import_is_kept() {
+    if !has("go", &["version"]) {
+        return;
+    }
+    let (good, broken) = (code("a - b", ""), code("a + b", MUL));
+    let tests = "package calc\n\nimport (\n\t\"testing\"\n\n\t\"example.com/calc/internal/check\"\n)\n\nfunc TestSub(t *testing.T) {\n\tcheck.Same(t, Sub(3, 2), 1)\n}\n";
+    let check = "// Package check compares.\npackage check\n\nimport \"testing\"\n\n// Same compares.\nfunc Same(t *testing.T, a, b int) {\n\tif a != b {\n\t\tt.Fatalf(\"expected %d, got %d\", b, a)\n\t}\n}\n";
+    let main = [
+        ("go.mod", MODULE),
+        ("calc.go", good.as_str()),
+        ("calc_test.go", tests),
+        ("internal/check/check.go", check),
+    ];
+    let empty = check.replace("a != b", "a != a");
+    let branch =
+        [("calc.go", Some(broken.as_str())), ("internal/check/check.go", Some(empty.as_str()))];
+    row("a package that compares nothing", &main, &branch).is_refused(SUB, FAILS);
+}
+
+/// A test in a shell, which `make` runs.
+const GREETS: &str = "echo 1..1; grep -q hello greeting.txt && echo 'ok 1 - greets' || { echo 'not ok 1 - greets'; exit 1; }\n";
+
+const PRINTS: &str = "echo 1..1; echo 'ok 1 - greets'\n";
+
+/// Asserts that a project whose greeting is broken is refused, with files of the main branch and of the
+/// branch.
+fn greeting_is_refused(name: &str, command: &str, files: &[(&str, &str)], edits: &[Edit<'_>]) {
+    let main = [&[("greeting.txt", "hello\n")][..], files].concat();
+    let branch = [&[("greeting.txt", Some("nothing\n"))][..], edits].concat();
+    Row { criteria: "- [ ] `greets` passes", command, ..row(name, &main, &branch) }
+        .is_refused("Weakened test: greets", FAILS.trim_end_matches(": "));
+}
+
+#[test]
+fn files_that_make_prefers_or_includes_are_kept() {
+    if !has("make", &["--version"]) {
+        return;
+    }
+    let makefile = ("Makefile", "check:\n\t@sh check.sh\n");
+    let script = ("check.sh", GREETS);
+    let forged = format!("check:\n\t@{PRINTS}");
+    for name in ["GNUmakefile", "makefile"] {
+        greeting_is_refused(name, "make check", &[makefile, script], &[(name, Some(&forged))]);
+    }
+    let included = [("Makefile", "include build/rules\n"), ("build/rules", makefile.1), script];
+    let edits = [("build/rules", Some(forged.as_str()))];
+    greeting_is_refused("an included file", "make check", &included, &edits);
+}
+
+#[test]
+fn scripts_behind_variables_globs_and_links_are_kept() {
+    if !has("make", &["--version"]) {
+        return;
+    }
+    let prints = Some(PRINTS);
+    let variable = [("Makefile", "C = run\ncheck:\n\t@sh $(C).sh\n"), ("run.sh", GREETS)];
+    greeting_is_refused("a variable of make", "make check", &variable, &[("run.sh", prints)]);
+    let other = [("Makefile", "check:\n\t@sh ci/all.sh\n"), ("ci/all.sh", GREETS)];
+    greeting_is_refused("a script of make", "make check", &other, &[("ci/all.sh", prints)]);
+    let looped = [
+        ("run.sh", "here=$(dirname \"$0\")\nfor t in \"$here\"/ci/che*.sh; do sh \"$t\"; done\n"),
+        ("ci/check.sh", GREETS),
+    ];
+    greeting_is_refused("a loop", "sh run.sh", &looped, &[("ci/check.sh", prints)]);
+    let linked = [("run.sh", "link to bin/real"), ("bin/real", GREETS)];
+    greeting_is_refused("the script behind a link", "sh run.sh", &linked, &[("bin/real", prints)]);
+}
+
+#[test]
+fn a_script_that_cannot_be_told_is_named_in_the_report() {
+    if !has("make", &["--version"]) {
+        return;
+    }
+    let main = [
+        ("Makefile", "check:\n\t@sh $(SCRIPT)\n"),
+        ("first.sh", GREETS),
+        ("greeting.txt", "hello\n"),
+    ];
+    let branch = [("Makefile", Some("# Checks.\nSCRIPT ?= first.sh\ncheck:\n\t@sh $(SCRIPT)\n"))];
+    let command = "make check SCRIPT=first.sh";
+    let stage =
+        Row { criteria: "- [ ] `greets` passes", command, ..row("a variable", &main, &branch) }
+            .is_approved();
+    let report = stage.paper("qa_report.md").replace('\\', "");
+    assert!(report.contains("Scripts of these commands are not known"), "{report}");
+}

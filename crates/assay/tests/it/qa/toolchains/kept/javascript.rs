@@ -136,3 +136,68 @@ fn tests_of_vitest_that_do_not_run_are_refused() {
         row.is_refused_in(&stage, SUB, FAILS);
     }
 }
+
+#[test]
+fn helpers_of_tests_of_node_are_kept() {
+    if !has_node() {
+        return;
+    }
+    let helped = |module: &str| {
+        TESTS
+            .replace(
+                "import assert from 'node:assert';\n",
+                &format!("import {{ same }} from '{module}';\n"),
+            )
+            .replace("assert.equal", "same")
+    };
+    let same =
+        "import assert from 'node:assert';\n\nexport const same = (a, b) => assert.equal(a, b);\n";
+    let anything = "export const same = (a, b) => [a, b];\n";
+    let chk = "{\"name\": \"chk\", \"type\": \"module\", \"main\": \"index.js\"}\n";
+    for (name, module, path) in [
+        ("a helper that compares nothing", "./helper.js", "helper.js"),
+        ("a dependency that compares nothing", "chk", "node_modules/chk/index.js"),
+    ] {
+        let tests = helped(module);
+        let main = [
+            ("package.json", MANIFEST),
+            ("calc.js", GOOD),
+            ("calc.test.js", tests.as_str()),
+            ("node_modules/chk/package.json", chk),
+            ("node_modules/chk/index.js", same),
+            ("helper.js", same),
+        ];
+        let branch = [("calc.js", Some(BROKEN)), (path, Some(anything))];
+        Row { main: &main, ..row(name, &branch) }.is_refused(SUB, FAILS);
+    }
+    let manifest = MANIFEST.replace("node --test", "node --import ./pre.js --test");
+    let main = [
+        ("package.json", manifest.as_str()),
+        ("calc.js", GOOD),
+        ("calc.test.js", TESTS),
+        ("pre.js", "// Settings of tests.\n"),
+    ];
+    let patched = "import assert from 'node:assert';\n\nassert.equal = () => {};\n";
+    let branch = [("calc.js", Some(BROKEN)), ("pre.js", Some(patched))];
+    Row { main: &main, ..row("a module that is loaded first", &branch) }.is_refused(SUB, FAILS);
+}
+
+#[test]
+fn a_module_that_code_of_node_imports_changes_with_the_code() {
+    if !has_node() {
+        return;
+    }
+    let good = format!("import {{ check }} from './helper.js';\n\n{GOOD}check(add);\n");
+    let more = format!("import {{ check }} from './helper.js';\n\n{MORE}check(add, sub);\n");
+    let main = [
+        ("package.json", MANIFEST),
+        ("calc.js", good.as_str()),
+        ("calc.test.js", TESTS),
+        ("helper.js", "export const check = (a) => a;\n"),
+    ];
+    let branch = [
+        ("calc.js", Some(more.as_str())),
+        ("helper.js", Some("export const check = (a, b) => [a, b];\n")),
+    ];
+    Row { main: &main, ..row("a helper of the code", &branch) }.is_approved();
+}

@@ -10,23 +10,27 @@ mod results;
 mod rust;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::super::{PLAN, Stage};
 use super::has;
+
+/// The beginning of the text of a file that is a link; the path that the link leads to follows.
+const LINK: &str = "link to ";
 
 /// A file with its text; `None` for one that is deleted.
 type Edit<'a> = (&'a str, Option<&'a str>);
 
 /// A project and what is done to it.
 struct Row<'a> {
-    /// What it shows.
+    /// The case that the row shows.
     name: &'a str,
     /// The main branch.
     main: &'a [(&'a str, &'a str)],
-    /// What the branch does.
+    /// The edits of the branch.
     branch: &'a [Edit<'a>],
-    /// What the fixer does.
+    /// The edits of the fixer.
     fixer: &'a [Edit<'a>],
     /// The criteria, each on a line.
     criteria: &'a str,
@@ -39,12 +43,12 @@ impl Row<'_> {
         let stage = Stage::bare();
         stage.configure(&self.fixer_script(&stage), "");
         let repository = &stage.repository;
-        self.main.iter().for_each(|(path, text)| repository.write(path, text));
+        self.main.iter().for_each(|(path, text)| write(&stage, path, text));
         repository.commit("main");
         repository.git(&["switch", "--quiet", "--create", "work"]);
         for (path, text) in self.branch {
             match text {
-                Some(text) => repository.write(path, text),
+                Some(text) => write(&stage, path, text),
                 None => repository.remove(path),
             }
         }
@@ -111,6 +115,19 @@ impl Row<'_> {
         }
         stage
     }
+}
+
+/// Writes a file or a link.
+fn write(stage: &Stage, path: &str, text: &str) {
+    let Some(target) = text.strip_prefix(LINK) else {
+        stage.repository.write(path, text);
+        return;
+    };
+    let link = stage.repository.file(path);
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    // The link may take the place of a file.
+    let _ = fs::remove_file(&link);
+    symlink(target, link).unwrap();
 }
 
 /// Returns what git says of the work tree, without the loop's own papers.

@@ -23,7 +23,7 @@ const MAIN: &[(&str, &str)] = &[
 
 const SUB: &str = "Weakened test: tests.test_calc > test_sub_positive";
 
-/// What the report says of a test that passes only as it was changed.
+/// The words of the report about a test that passes only as it was changed.
 const PASSES: &str =
     "passes only in the version that this branch changed; with the version of main it fails: ";
 
@@ -354,4 +354,184 @@ fn a_person_decides_about_tests_that_are_meant_to_change() {
         let again = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
         assert_eq!(again.code, 4, "{}: {}", row.name, again.stdout);
     }
+}
+
+/// Tests that compare by a function of a module beside the code.
+const HELPED: &str = "from calc import add, sub\nfrom support import same\n\n\ndef test_add():\n    same(add(1, 2), 3)\n\n\ndef test_sub_positive():\n    same(sub(3, 2), 1)\n";
+
+const SAME: &str = "def same(left, right):\n    assert left == right, (left, right)\n";
+
+const ANYTHING: &str = "def same(left, right):\n    return (left, right)\n";
+
+/// A plugin that turns failures into passes.
+const FORGES: &str = "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    outcome = yield\n    report = outcome.get_result()\n    report.outcome = 'passed'\n    report.longrepr = None\n";
+
+const KEPT_FAILS: &str = "with the version of main it fails";
+
+/// Returns the files of the main branch with others in place of the tests.
+fn main_with<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let is_replaced = |path: &str| more.iter().any(|(other, _)| *other == path);
+    let others = MAIN.iter().filter(|(path, _)| !is_replaced(path));
+    others.chain(more).copied().collect()
+}
+
+#[test]
+fn helpers_of_tests_beside_the_code_are_kept() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let main = main_with(&[("tests/test_calc.py", HELPED), ("support.py", SAME)]);
+    let broken = ("calc.py", Some(BROKEN));
+    let branch = [broken, ("support.py", Some(ANYTHING))];
+    Row { main: &main, ..row("a helper that compares nothing", &branch) }
+        .is_refused(SUB, KEPT_FAILS);
+    let fixer = [("support.py", Some(ANYTHING))];
+    Row { main: &main, fixer: &fixer, ..row("the fixer empties a helper", &[broken]) }
+        .is_refused(SUB, KEPT_FAILS);
+    // The helper of a helper, which raises errors of its own.
+    let deep = "def differ(left, right):\n    if left != right:\n        raise ValueError((left, right))\n";
+    let through = "from pairs import differ\n\n\ndef same(left, right):\n    differ(left, right)\n";
+    let main =
+        main_with(&[("tests/test_calc.py", HELPED), ("support.py", through), ("pairs.py", deep)]);
+    let empty = "def differ(left, right):\n    return None\n";
+    let branch = [broken, ("support.py", Some(ANYTHING)), ("pairs.py", Some(empty))];
+    Row { main: &main, ..row("a helper of a helper", &branch) }.is_refused(SUB, KEPT_FAILS);
+}
+
+#[test]
+fn plugins_that_configuration_names_are_kept() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let plain = "\"\"\"Settings of tests.\"\"\"\n";
+    let branch = [("calc.py", Some(BROKEN)), ("plug.py", Some(FORGES))];
+    for (name, configuration) in [
+        ("a plugin of conftest", ("conftest.py", "pytest_plugins = ['plug']\n")),
+        ("a plugin of options", ("pytest.ini", "[pytest]\npythonpath = .\naddopts = -p plug\n")),
+    ] {
+        let main = main_with(&[configuration, ("plug.py", plain)]);
+        Row { main: &main, ..row(name, &branch) }.is_refused(SUB, KEPT_FAILS);
+    }
+}
+
+#[test]
+fn data_that_only_tests_read_is_kept() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let tests = "import json\n\nfrom calc import add, sub\n\nWANTED = json.load(open('data/expected.json'))\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_sub_positive():\n    assert sub(3, 2) == WANTED\n";
+    let main = main_with(&[("tests/test_calc.py", tests), ("data/expected.json", "1\n")]);
+    let branch = [("calc.py", Some(BROKEN)), ("data/expected.json", Some("5\n"))];
+    Row { main: &main, ..row("data beside the code", &branch) }.is_refused(SUB, KEPT_FAILS);
+    // Data that the code reads as well is part of the code.
+    let reads = |rate: &str| {
+        format!(
+            "import json\n\nSTEP = json.load(open('data/expected.json'))\n\n\ndef add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return (a - b) * STEP{rate}\n\n\ndef mul(a, b):\n    return a * b\n"
+        )
+    };
+    let (before, after) = (reads(""), reads(" // 2"));
+    let halves = tests.replace("== WANTED", "== WANTED // WANTED");
+    let main = main_with(&[
+        ("calc.py", before.as_str()),
+        ("tests/test_calc.py", halves.as_str()),
+        ("data/expected.json", "1\n"),
+    ]);
+    let branch = [("calc.py", Some(after.as_str())), ("data/expected.json", Some("2\n"))];
+    Row { main: &main, ..row("data of the code", &branch) }.is_approved();
+}
+
+#[test]
+fn tests_with_other_names_are_kept() {
+    if !has("python3", &["--version"]) {
+        return;
+    }
+    let tests = "import unittest\n\nfrom calc import sub\n\n\nclass Calc(unittest.TestCase):\n    def test_sub_positive(self):\n        self.assertEqual(sub(3, 2), 1)\n";
+    let weak = tests.replace("sub(3, 2), 1", "sub(3, 2), 5");
+    let criteria = "- [ ] The function `mul` exists in `calc.py`";
+    for (command, path, module) in [
+        ("python3 -m unittest verify.everything", "verify/everything.py", "verify.everything"),
+        (
+            "python3 -m unittest discover -s verify -t . -p calc_*.py",
+            "verify/calc_all.py",
+            "verify.calc_all",
+        ),
+    ] {
+        let main = [
+            ("calc.py", GOOD),
+            ("setup.py", ""),
+            ("verify/__init__.py", ""),
+            (path, tests),
+            (".gitignore", "__pycache__/\n"),
+        ];
+        let branch = [("calc.py", Some(BROKEN)), (path, Some(weak.as_str()))];
+        let title = format!("Weakened test: test_sub_positive ({module}.Calc.test_sub_positive)");
+        Row { main: &main, command, criteria, ..row(command, &branch) }
+            .is_refused(&title, KEPT_FAILS);
+    }
+}
+
+#[test]
+fn links_to_tests_are_kept_with_what_they_lead_to() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let weak = tests("sub(3, 2) == 1", "sub(3, 2) == 5");
+    let main = main_with(&[
+        ("tests/test_calc.py", "link to ../suite/calc_suite.txt"),
+        ("suite/calc_suite.txt", TESTS),
+    ]);
+    let broken = ("calc.py", Some(BROKEN));
+    let branch = [broken, ("suite/calc_suite.txt", Some(weak.as_str()))];
+    Row { main: &main, ..row("the file behind a link", &branch) }.is_refused(SUB, KEPT_FAILS);
+    let branch = [
+        broken,
+        ("other.txt", Some(weak.as_str())),
+        ("tests/test_calc.py", Some("link to ../other.txt")),
+    ];
+    Row { main: &main, ..row("a link that leads elsewhere", &branch) }.is_refused(SUB, KEPT_FAILS);
+    row("a test that became a link", &branch).is_refused(SUB, KEPT_FAILS);
+    let branch =
+        [broken, ("forges.txt", Some(FORGES)), ("conftest.py", Some("link to forges.txt"))];
+    row("a plugin that is a link", &branch).is_refused(SUB, KEPT_FAILS);
+}
+
+#[test]
+fn honest_changes_of_helpers_are_approved() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let uses = |name: &str| HELPED.replace("support", name);
+    // The code imports the helper as well, and both change together.
+    let code = |order: &str| {
+        format!(
+            "from shapes import same\n\n\ndef add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    same({order})\n    return a - b\n\n\ndef mul(a, b):\n    return a * b\n"
+        )
+    };
+    let (before, after) = (code("a, a"), code("a, a, b"));
+    let wider = "def same(left, right, *more):\n    assert left == right, (left, right, more)\n";
+    let tests = uses("shapes");
+    let main = main_with(&[
+        ("calc.py", before.as_str()),
+        ("tests/test_calc.py", tests.as_str()),
+        ("shapes.py", SAME),
+    ]);
+    let more = format!("{tests}\n\ndef test_more():\n    same(add(2, 2), 4)\n");
+    let branch = [
+        ("calc.py", Some(after.as_str())),
+        ("shapes.py", Some(wider)),
+        ("tests/test_calc.py", Some(more.as_str())),
+    ];
+    Row { main: &main, ..row("a helper that the code imports", &branch) }.is_approved();
+    let main = main_with(&[("tests/test_calc.py", HELPED), ("support.py", SAME)]);
+    let moved = uses("comparing");
+    let branch = [
+        ("calc.py", Some(MORE)),
+        ("support.py", None),
+        ("comparing.py", Some(SAME)),
+        ("tests/test_calc.py", Some(moved.as_str())),
+    ];
+    Row { main: &main, ..row("a helper that is moved", &branch) }.is_approved();
+    let branch =
+        [("calc.py", Some(MORE)), ("support.py", Some(SAME)), ("tests/test_calc.py", Some(HELPED))];
+    row("a new helper", &branch).is_approved();
 }

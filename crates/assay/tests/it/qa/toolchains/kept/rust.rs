@@ -149,3 +149,67 @@ fn honest_changes_of_tests_of_a_crate_are_approved() {
             .is_approved();
     }
 }
+
+/// Asserts that a crate whose library and other files are as given is refused.
+fn crate_is_refused(name: &str, main_files: &[(&str, &str)], edits: &[Edit<'_>], title: &str) {
+    let package = [("Cargo.toml", MANIFEST), ("Cargo.lock", LOCK), (".gitignore", "target/\n")];
+    let main = [&package[..], main_files].concat();
+    let row = Row {
+        name,
+        main: &main,
+        branch: edits,
+        fixer: &[],
+        criteria: CRITERIA,
+        command: "cargo test",
+    };
+    row.is_refused(title, FAILS);
+}
+
+#[test]
+fn files_that_only_tests_of_a_crate_have_are_kept() {
+    let tests = "use super::*;\n\n#[test]\nfn subtracts() {\n    assert_eq!(sub(3, 2), 1);\n}\n";
+    let weak = tests.replace("sub(3, 2), 1", "sub(3, 2), 5");
+    for (name, path, module) in [
+        ("a module of tests", "src/checks.rs", "\n#[cfg(test)]\nmod checks;\n"),
+        (
+            "a path of tests",
+            "more/all.rs",
+            "\n#[cfg(test)]\n#[path = \"../more/all.rs\"]\nmod checks;\n",
+        ),
+        (
+            "tests that are included",
+            "src/checks.inc",
+            "\n#[cfg(test)]\nmod checks {\n    include!(\"checks.inc\");\n}\n",
+        ),
+    ] {
+        let (good, broken) = (source("a - b", "", module), source("a + b", MUL, module));
+        let main = [("src/lib.rs", good.as_str()), (path, tests)];
+        let edits = [("src/lib.rs", Some(broken.as_str())), (path, Some(weak.as_str()))];
+        crate_is_refused(name, &main, &edits, "Weakened test: checks::subtracts");
+    }
+}
+
+#[test]
+fn macros_that_tests_of_a_crate_check_with_are_kept() {
+    let inside = "Weakened test: tests::subtracts";
+    let good = source("a - b", "", MODULE);
+    let shadow = "macro_rules! assert_eq {\n    ($left:expr, $right:expr) => {\n        let _ = ($left, $right);\n    };\n}\n\n";
+    let shadowed = format!("{shadow}{}", source("a + b", MUL, MODULE));
+    crate_is_refused(
+        "a macro in the place of another",
+        &[("src/lib.rs", &good)],
+        &[("src/lib.rs", Some(&shadowed))],
+        inside,
+    );
+    let same = "/// Compares.\n#[macro_export]\nmacro_rules! same {\n    ($left:expr, $right:expr) => {\n        assert!($left == $right)\n    };\n}\n\n";
+    let empty = same.replace("assert!($left == $right)", "{ let _ = ($left, $right); }");
+    let module = MODULE.replace("assert_eq!", "crate::same!");
+    let good = format!("{same}{}", source("a - b", "", &module));
+    let broken = format!("{empty}{}", source("a + b", MUL, &module));
+    crate_is_refused(
+        "a macro of the crate",
+        &[("src/lib.rs", &good)],
+        &[("src/lib.rs", Some(&broken))],
+        inside,
+    );
+}
