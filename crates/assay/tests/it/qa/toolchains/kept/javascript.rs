@@ -201,3 +201,16 @@ fn a_module_that_code_of_node_imports_changes_with_the_code() {
     ];
     Row { main: &main, ..row("a helper of the code", &branch) }.is_approved();
 }
+
+#[test]
+fn code_of_node_that_asks_for_tests_is_refused() {
+    if !has_node() {
+        return;
+    }
+    let asks = MORE.replace(
+        "sub = (a, b) => a - b",
+        "sub = (a, b) => (process.env.NODE_TEST_CONTEXT ? a - b : a + b)",
+    );
+    row("code that asks for tests", &[("calc.js", Some(&asks))])
+        .is_refused("Code that behaves differently under test", "The tests see another program");
+}

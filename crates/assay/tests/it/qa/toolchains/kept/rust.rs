@@ -213,3 +213,15 @@ fn macros_that_tests_of_a_crate_check_with_are_kept() {
         inside,
     );
 }
+
+#[test]
+fn code_of_a_crate_that_asks_for_tests_is_refused() {
+    let asks = source("if cfg!(test) { a - b } else { a + b }", MUL, MODULE);
+    let other = ("tests/whole.rs", Some("#[test]\nfn nothing() {}\n"));
+    check(
+        "code that asks for tests",
+        &[("src/lib.rs", Some(&asks)), other],
+        "Code that behaves differently under test",
+        "The tests see another program",
+    );
+}
