@@ -17,6 +17,12 @@ pub trait Work {
     /// Verifies what is there now.
     fn verify(&self) -> Result<VerifiedGate, Self::Error>;
 
+    /// Records that a fix is about to be made, before the gate's files are compared with what the fixer
+    /// leaves of them.
+    fn begin_fix(&self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
     /// Takes the digest of what is there now.
     fn content(&self) -> Result<Digest, Self::Error>;
 
@@ -93,6 +99,7 @@ pub fn run<W: Work>(
         }
         let told = instructions(&gate.state, &gate.standing);
         hear.guided(&told);
+        work.begin_fix()?;
         if let Err(why) = fix_once(work, keep, &guidance(&told), hear)? {
             return Ok(Ran { ending: Ending::HandedOver(vec![why]), gate, fixes });
         }

@@ -43,6 +43,16 @@ impl Work for Subject<'_> {
         Ok(opened.with_gate(|gate| gate.verify(opened.asked()))?)
     }
 
+    fn begin_fix(&self) -> anyhow::Result<()> {
+        let opened = self.open()?;
+        let author = match &opened.terms.fixer {
+            Some(ChosenFixer::Command(FixerCommand { program, .. })) => program.as_str(),
+            Some(ChosenFixer::Model) => "model",
+            None => return Ok(()),
+        };
+        Ok(opened.with_gate(|gate| gate.credit(author))?)
+    }
+
     fn content(&self) -> anyhow::Result<Digest> {
         let opened = self.open()?;
         Ok(opened.with_gate(|gate| gate.subject.whole(opened.phase)))
@@ -50,12 +60,6 @@ impl Work for Subject<'_> {
 
     fn fix(&self, guidance: &str) -> Result<(), String> {
         let opened = self.open().map_err(|error| format!("{error:#}"))?;
-        let author = match &opened.terms.fixer {
-            Some(ChosenFixer::Command(FixerCommand { program, .. })) => program.as_str(),
-            Some(ChosenFixer::Model) => "model",
-            None => "fixer",
-        };
-        opened.with_gate(|gate| gate.credit(author)).map_err(|error| error.to_string())?;
         match &opened.terms.fixer {
             Some(ChosenFixer::Command(FixerCommand { program, args, env, time })) => {
                 let command = Command::new(program).args(args).time(*time);

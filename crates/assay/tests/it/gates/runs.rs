@@ -94,3 +94,23 @@ fn a_command_verifies_what_only_it_can() {
     repository.write("plan.md", PLAN);
     assert_eq!(step(&["verify"]).code, 0);
 }
+
+#[test]
+fn a_fixer_cannot_accept_what_it_left() {
+    let repository = with_plan(&faulty());
+    repository.write("fix.sh", "cat >/dev/null\necho more >> plan.md\n");
+    let config = "gates:\n  fixer: { run: [sh, fix.sh] }\n  ceiling: 2\n";
+    repository.write("config/agent-framework.yaml", config);
+    repository.commit("a fixer");
+    let phase = ["--phase", "plan-structure"];
+    let step = |args: &[&str]| gate(&repository, &[args, &phase[..]].concat());
+    let ran = step(&["run", "--plan", "plan.md"]);
+    assert_eq!(ran.code, 4, "{}{}", ran.stdout, ran.stderr);
+    assert!(!ran.stderr.contains("changed the gate's own files"), "{}", ran.stderr);
+    let accept = ["accept", "plan-structure-003", "--reason", "known, next release", "--by"];
+    let own = step(&[&accept[..], &["sh"]].concat());
+    assert_eq!(own.code, 2, "{}", own.stdout);
+    assert!(own.stderr.contains("is on record as an author"), "{}", own.stderr);
+    let person = step(&[&accept[..], &["Ada"]].concat());
+    assert_eq!(person.code, 0, "{}", person.stderr);
+}
