@@ -162,7 +162,7 @@ fn a_fix_that_is_half_in_is_put_in_whole() {
     ];
     for half in half {
         let yard = Yard::new();
-        yard.kill_before(9, &mend);
+        yard.kill_before(10, &mend);
         assert_eq!(yard.read("src/add.sh"), RIGHT);
         half(&yard);
         assert_eq!(yard.take_up(&mend), Ending::Approved);
