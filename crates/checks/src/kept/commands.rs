@@ -338,6 +338,8 @@ fn loaded_in(words: &[&str], folder: &str, paths: &BTreeSet<String>) -> Vec<Stri
             found.extend(files);
         }
     }
+    found.sort();
+    found.dedup();
     found
 }
 

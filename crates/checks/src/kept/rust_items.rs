@@ -466,7 +466,7 @@ mod tests {
         let empty = kept.replace("assert!($l == $r)", "{ let _ = ($l, $r); }");
         assert_eq!(splice(&empty, &kept), Some(kept.clone()));
         let gone = kept.replace(same, "");
-        assert_eq!(splice(&gone, &kept), Some(format!("\n{same}\nfn g() -> u8 {{ 1 }}\n{tests}")));
+        assert_eq!(splice(&gone, &kept), Some(format!("\n{same}fn g() -> u8 {{ 1 }}\n{tests}")));
         let plain = "fn g() -> u8 { 1 }\n#[test]\nfn a() { assert_eq!(g(), 1) }\n";
         let shadow = "macro_rules! assert_eq { ($l:expr, $r:expr) => {} }\n";
         assert_eq!(splice(&format!("{shadow}{plain}"), plain), Some(format!("\n{plain}")));
