@@ -100,8 +100,12 @@ pub fn needs_later_file(
     let lacks_all = |files: &Vec<String>| {
         files.iter().any(|file| now.contains(file)) && !files.iter().any(|file| has(file))
     };
-    let is_pattern = |word: &&str| word.contains(['*', '?']);
-    let plain: Vec<&str> = words.iter().copied().filter(|word| !is_pattern(word)).collect();
+    // A word alone, such as `unittest`, is a runner: a module of that name only takes its place.
+    let is_file = |word: &&str| {
+        let is_pattern = word.contains(['*', '?']);
+        !is_pattern && (word.contains(['.', '/']) || now.contains(&in_folder(&check.folder, word)))
+    };
+    let plain: Vec<&str> = words.iter().copied().filter(is_file).collect();
     read_by(check, &words).iter().any(lacks_all)
         || explicit(check, &plain, now).iter().any(|path| !has(path))
 }
@@ -418,6 +422,28 @@ mod tests {
         ] {
             assert_eq!(scripts(path, text, &tree), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_module_in_the_place_of_a_runner_is_no_file_that_a_check_needs() {
+        let needs = |command: &str, now: &[&str]| {
+            let check = RequiredCheck {
+                name: String::new(),
+                kind: crate::check::CheckKind::Unit,
+                also: Vec::new(),
+                command: crate::command::CommandLine::parse(command).unwrap(),
+                folder: String::new(),
+                reading: crate::discovery::Reading::Guess,
+                coverage: Vec::new(),
+                minimum_coverage: None,
+                expect: None,
+                network: false,
+            };
+            needs_later_file(&check, &paths(now), |_| false)
+        };
+        assert!(!needs("python3 -m unittest discover", &["unittest.py"]));
+        assert!(needs("python3 -m unittest checks.all", &["checks/all.py"]));
+        assert!(needs("sh check.sh", &["check.sh"]) && needs("make test", &["Makefile"]));
     }
 
     #[test]
