@@ -25,6 +25,8 @@ pub enum CheckKind {
     E2e,
     /// A person looked.
     Manual,
+    /// A criterion of the spec wants a command to succeed.
+    Criterion,
 }
 
 impl CheckKind {
@@ -38,6 +40,7 @@ impl CheckKind {
             CheckKind::Coverage => "coverage",
             CheckKind::E2e => "e2e",
             CheckKind::Manual => "manual",
+            CheckKind::Criterion => "criterion",
         }
     }
 }

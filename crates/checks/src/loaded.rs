@@ -3,6 +3,8 @@
 //!
 //! Git may ignore such a file, so that no change shows it and no approval covers it.
 
+use std::collections::BTreeSet;
+
 use crate::kept::{KeptPart, is_test_file, part_of};
 
 /// Folders that hold installed packages or build output, in which runners look for no tests and no

@@ -124,6 +124,8 @@ fn kinds(risk: Risk, spec: &Verification) -> Vec<CheckKind> {
         (spec.e2e.is_required, CheckKind::E2e),
     ];
     kinds.extend(asked.iter().filter(|(is_asked, _)| *is_asked).map(|(_, kind)| *kind));
+    kinds.extend(&spec.criterion_kinds);
+    kinds.extend((!spec.criterion_commands.is_empty()).then_some(CheckKind::Criterion));
     kinds.sort();
     kinds.dedup();
     kinds
@@ -201,6 +203,9 @@ impl Wanted<'_> {
                 let steps = self.spec.e2e.by_hand.iter().chain(&self.spec.unit.by_hand);
                 let steps = steps.chain(&self.spec.integration.by_hand).cloned().collect();
                 vec![Required::ByHand { kind, steps }]
+            }
+            CheckKind::Criterion => {
+                self.spec.criterion_commands.iter().map(|it| self.named(kind, it)).collect()
             }
         }
     }
@@ -371,11 +376,39 @@ impl Wanted<'_> {
             CheckKind::Integration => "integration tests",
             CheckKind::E2e => "end-to-end tests",
             CheckKind::Unit => "unit tests",
-            CheckKind::Smoke | CheckKind::FullSuite | CheckKind::Coverage | CheckKind::Manual => {
-                "tests"
-            }
+            CheckKind::Smoke
+            | CheckKind::FullSuite
+            | CheckKind::Coverage
+            | CheckKind::Manual
+            | CheckKind::Criterion => "tests",
         };
-        let why = format!("the spec names no {what}, and none were found in the project");
+        let why =
+            format!("the spec names no {what}, and none were found in the project{}", remedy(kind));
         Required::Unavailable { kind, why }
+    }
+}
+
+/// Returns how tests of a kind can be had, for the message that says that there are none.
+fn remedy(kind: CheckKind) -> &'static str {
+    match kind {
+        CheckKind::Integration => {
+            "; a test file with `integration` in its path counts, such as \
+             `tests/integration/test_api.py` (in Rust any file in `tests/`), and so does a command \
+             below `Integration Tests` in the section `Verification` of `spec.md` or under \
+             `integration_tests.commands` in the plan"
+        }
+        CheckKind::E2e => {
+            "; name a command below `E2E Tests` in the section `Verification` of `spec.md` or \
+             under `e2e_tests.commands` in the plan, or steps for a person (`Manual: A → B`)"
+        }
+        CheckKind::Unit
+        | CheckKind::Smoke
+        | CheckKind::FullSuite
+        | CheckKind::Coverage
+        | CheckKind::Manual
+        | CheckKind::Criterion => {
+            "; name a command below `Unit Tests` in the section `Verification` of `spec.md`, or \
+             under `qa.frameworks` in the configuration"
+        }
     }
 }

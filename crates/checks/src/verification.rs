@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::CheckKind;
+
 /// The verification that a spec asks for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -18,6 +20,10 @@ pub struct Verification {
     pub minimum_coverage: Option<f64>,
     /// Whether its commands may use the network.
     pub network: bool,
+    /// Commands that criteria want to succeed, such as `make lint`.
+    pub criterion_commands: Vec<NamedCommand>,
+    /// Kinds of tests of which criteria want all to pass.
+    pub criterion_kinds: Vec<CheckKind>,
 }
 
 /// A group of tests.

@@ -18,6 +18,7 @@ pub mod pages;
 #[cfg(unix)]
 pub mod postgres;
 mod repository;
+pub mod specs;
 #[cfg(unix)]
 pub mod storm;
 pub mod web;

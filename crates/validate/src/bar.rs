@@ -1,7 +1,7 @@
-//! What an implementation is held against: [`Bar`]. It only rises.
+//! The requirements that an implementation is held against: [`Bar`], which only rises.
 //!
-//! Each round writes its bar into the journal. A loop is held against the highest of all of them, and
-//! whatever a later spec or plan takes away or lowers is an issue until a person decides about it.
+//! Each round writes its bar into the journal. A loop is held against the highest of all bars, and a
+//! requirement that a later spec or plan takes away or lowers is an issue until a person decides.
 
 use assay_checks::required::Risk;
 use assay_checks::verification::{Group, Verification};
@@ -17,7 +17,7 @@ pub const RISK: &str = "bar:risk";
 /// The id of the issue that says that the minimum coverage was lowered.
 pub const COVERAGE: &str = "bar:coverage";
 
-/// What an implementation is held against.
+/// The requirements that an implementation is held against.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bar {
@@ -45,6 +45,9 @@ impl Bar {
 
     /// Raises the bar to another one wherever that is higher.
     pub fn raise(&mut self, other: &Bar) {
+        if other.is_unset() {
+            return;
+        }
         if height(other.risk) > height(self.risk) || self.is_unset() {
             self.risk = other.risk;
         }

@@ -172,6 +172,7 @@ impl Told<'_> {
             at: &in_seconds(&round.at),
             tree,
             criteria: seen.map(|seen| seen.criteria.as_slice()).unwrap_or_default(),
+            not_judged: if seen.is_none() { &self.spec.criteria } else { &[] },
             checks: &lines(&round.checks),
             coverage: &self.coverage(&round.checks),
             kept: &round.kept,

@@ -46,7 +46,26 @@ pub(crate) fn compared(text: &str) -> String {
     folded(text).to_lowercase()
 }
 
-/// Takes a text apart.
+/// Returns a text with its comments left empty, line by line: text that no reader of the page sees.
+pub(crate) fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        out.push_str(before);
+        let (inner, after) = comment.split_once("-->").unwrap_or((comment, ""));
+        out.extend(inner.chars().filter(|c| *c == '\n'));
+        rest = after;
+    }
+    out.push_str(rest);
+    let is_comment = |line: &str| {
+        let line = line.trim_start().to_ascii_lowercase();
+        line.starts_with("[//]:") || line.starts_with("[comment]:") || line.starts_with("[_]:")
+    };
+    let lines = out.split_inclusive('\n');
+    lines.map(|line| if is_comment(line) { "\n" } else { line }).collect()
+}
+
+/// Returns the blocks of a text.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let mut reader = Reader::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -174,11 +174,11 @@ fn what_cannot_be_had_is_not_run() {
         "{}",
         "README.md",
         expect![[r#"
-        unit: NOT RUN: the spec names no unit tests, and none were found in the project
-        integration: NOT RUN: the spec names no integration tests, and none were found in the project
-        full_suite: NOT RUN: the spec names no tests, and none were found in the project
+        unit: NOT RUN: the spec names no unit tests, and none were found in the project; name a command below `Unit Tests` in the section `Verification` of `spec.md`, or under `qa.frameworks` in the configuration
+        integration: NOT RUN: the spec names no integration tests, and none were found in the project; a test file with `integration` in its path counts, such as `tests/integration/test_api.py` (in Rust any file in `tests/`), and so does a command below `Integration Tests` in the section `Verification` of `spec.md` or under `integration_tests.commands` in the plan
+        full_suite: NOT RUN: the spec names no tests, and none were found in the project; name a command below `Unit Tests` in the section `Verification` of `spec.md`, or under `qa.frameworks` in the configuration
         coverage: NOT RUN: no command of the spec measures coverage, and for what was found in the project there is no common one
-        e2e: NOT RUN: the spec names no end-to-end tests, and none were found in the project
+        e2e: NOT RUN: the spec names no end-to-end tests, and none were found in the project; name a command below `E2E Tests` in the section `Verification` of `spec.md` or under `e2e_tests.commands` in the plan, or steps for a person (`Manual: A → B`)
         manual: by hand []
     "#]],
     );
@@ -188,7 +188,7 @@ fn what_cannot_be_had_is_not_run() {
         "package.json | {\"devDependencies\": {\"jest\": \"1\"}}\na.test.js",
         expect![[r#"
             unit: npx jest --json --outputFile={reports}/jest.json in .
-            integration: NOT RUN: the spec names no integration tests, and none were found in the project
+            integration: NOT RUN: the spec names no integration tests, and none were found in the project; a test file with `integration` in its path counts, such as `tests/integration/test_api.py` (in Rust any file in `tests/`), and so does a command below `Integration Tests` in the section `Verification` of `spec.md` or under `integration_tests.commands` in the plan
         "#]],
     );
     check(
@@ -266,7 +266,7 @@ fn runners_that_a_spec_names_write_what_can_be_read() {
         unit: pnpm exec vitest run --reporter=verbose in .
         unit: npm test in .
         unit: vitest run && echo done in .
-        integration: NOT RUN: the spec names no integration tests, and none were found in the project
+        integration: NOT RUN: the spec names no integration tests, and none were found in the project; a test file with `integration` in its path counts, such as `tests/integration/test_api.py` (in Rust any file in `tests/`), and so does a command below `Integration Tests` in the section `Verification` of `spec.md` or under `integration_tests.commands` in the plan
     "#]],
     );
 }
@@ -305,7 +305,7 @@ fn commands_run_as_they_are_written_with_a_report_by_documented_ways() {
             unit: cargo test --lib in .
             unit: npx jest --json --outputFile={reports}/jest.json in .
             unit: npm run pytest in .
-            integration: NOT RUN: the spec names no integration tests, and none were found in the project
+            integration: NOT RUN: the spec names no integration tests, and none were found in the project; a test file with `integration` in its path counts, such as `tests/integration/test_api.py` (in Rust any file in `tests/`), and so does a command below `Integration Tests` in the section `Verification` of `spec.md` or under `integration_tests.commands` in the plan
         "#]],
     );
 }

@@ -137,7 +137,7 @@ impl Ground<'_> {
             CheckKind::E2e => said.e2e.is_required || self.risk == Some(Risk::Critical),
             CheckKind::Coverage => self.minimum.is_some(),
             CheckKind::FullSuite => said.unit.is_required || said.integration.is_required,
-            CheckKind::Smoke | CheckKind::Manual => false,
+            CheckKind::Smoke | CheckKind::Manual | CheckKind::Criterion => false,
         }
     }
 

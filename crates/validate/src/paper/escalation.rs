@@ -1,10 +1,10 @@
-//! Why a person has to see to it: [`escalation`].
+//! The paper for the person that a loop is handed to: [`escalation`].
 
 use super::words::{text, title};
 use super::{CheckLine, FIX_REQUEST, MAX_ISSUES, details, left_out, numbered, tables};
 use crate::issue::Issue;
 
-/// What a person is told when the loop hands over.
+/// The content of the paper for a person when the loop hands over.
 #[derive(Debug, Clone, Copy)]
 pub struct Escalation<'a> {
     /// The spec's name.
@@ -13,22 +13,22 @@ pub struct Escalation<'a> {
     pub round: u32,
     /// When.
     pub at: &'a str,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: &'a str,
-    /// What came back again and again.
+    /// The issues that came back again and again.
     pub recurring: &'a [RecurringIssue],
-    /// What else is wrong.
+    /// The other issues.
     pub open: &'a [Issue],
-    /// What the checks came to.
+    /// The results of the checks.
     pub checks: &'a [CheckLine],
-    /// What could be done about the reason, beyond what is always said.
+    /// Remedies for the reason, beyond those that are always named.
     pub actions: &'a [String],
 }
 
 /// An issue that came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecurringIssue {
-    /// What it is, as it was seen last.
+    /// The issue, as it was seen last.
     pub issue: Issue,
     /// Every round in which it stood.
     pub appearances: Vec<Appearance>,
@@ -39,9 +39,9 @@ pub struct RecurringIssue {
 pub struct Appearance {
     /// Which round.
     pub round: u32,
-    /// What it was called there.
+    /// The title of the issue there.
     pub title: String,
-    /// What was then tried, in the fixer's words.
+    /// The attempt to fix the issue, in the fixer's words.
     pub tried: Option<String>,
 }
 
@@ -114,7 +114,7 @@ fn resume(spec: &str) -> String {
     )
 }
 
-/// Gives as much of a name as can be typed as it is: its beginning is enough to find the spec, and
+/// Returns as much of a name as can be typed as it is: its beginning is enough to find the spec, and
 /// what somebody copies from here must not do anything else.
 fn typed(name: &str) -> &str {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

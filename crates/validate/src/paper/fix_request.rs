@@ -1,4 +1,4 @@
-//! What the fixer is told: [`fix_request`].
+//! The request to the fixer: [`fix_request`].
 
 use super::words::title;
 use super::{numbered, report};
@@ -38,7 +38,7 @@ pub fn fix_request(issues: &[Issue], remarks: &[Issue], round: u32, spec: &Spec)
     )
 }
 
-/// Says whether a text is a part of the form itself, and not of what somebody wrote into it.
+/// Returns true if a text is a part of the form itself, and not of what somebody wrote into it.
 pub(crate) fn is_form(folded: &str) -> bool {
     let counts = |head: &str| {
         let rest = folded.strip_prefix(head);

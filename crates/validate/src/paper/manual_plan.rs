@@ -1,4 +1,4 @@
-//! What a person has to try where no test does: [`manual_plan`].
+//! The test plan for a person where no test is automatic: [`manual_plan`].
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ const TITLE: &str = "# Manual Test Plan";
 const CASES: &str = "## Test Cases";
 const NOTES: &str = "## Notes";
 
-/// What stands between the steps of a case.
+/// The mark between the steps of a case.
 const ARROW: &str = " → ";
 
 /// Writes `MANUAL_TEST_PLAN.md`: a box for each criterion.
 ///
-/// What a person did to the one before is kept: ticks, what stands indented below a case, and, in
+/// Changes of a person to the plan before are kept: ticks, text that stands indented below a case, and, in
 /// the notes, whatever belongs to no case.
 pub fn manual_plan(criteria: &[Criterion], previous: Option<&str>) -> String {
     let mut before = Before::read(previous.unwrap_or(""));
@@ -41,7 +41,7 @@ pub fn manual_plan(criteria: &[Criterion], previous: Option<&str>) -> String {
 
 /// A plan as somebody left it.
 struct Before {
-    /// What stands at the beginning of a line, with what is below it.
+    /// The text at the beginning of a line, with the lines below it.
     cases: Vec<Case>,
     /// The cases that have a box, by what they say.
     by_text: HashMap<String, usize>,
@@ -94,7 +94,7 @@ impl Before {
         at.and_then(|at| self.cases.get_mut(at)).map(std::mem::take).unwrap_or_default()
     }
 
-    /// Gives the lines of what was not taken, but for cases that nobody touched.
+    /// Returns the lines of what was not taken, but for cases that nobody touched.
     fn rest(&self) -> Vec<&str> {
         let untouched = |case: &Case| {
             let is_open = boxed(&case.line).is_some_and(|(ticked, _)| !ticked);
@@ -107,7 +107,7 @@ impl Before {
     }
 }
 
-/// Gives the box of a case, and what stands behind it.
+/// Returns the box of a case, and what stands behind it.
 fn boxed(line: &str) -> Option<(bool, &str)> {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = rest.strip_prefix(['.', ')', '-', '*', '+'])?;

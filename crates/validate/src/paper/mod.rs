@@ -41,11 +41,11 @@ pub const MANUAL_PLAN: &str = "MANUAL_TEST_PLAN.md";
 /// A required check, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckLine {
-    /// What it is called, such as `unit`.
+    /// The name of the check, such as `unit`.
     pub name: String,
     /// The command, where there is one.
     pub command: Option<String>,
-    /// What came of it.
+    /// The result.
     pub outcome: CheckWord,
     /// The code that the command ended with.
     pub exit: Option<i32>,
@@ -53,22 +53,22 @@ pub struct CheckLine {
     pub took: Option<Duration>,
     /// How many tests there were, where that is known.
     pub tests: Option<TestCount>,
-    /// What it said last.
+    /// The end of its output.
     pub tail: String,
-    /// What else is to be known of it.
+    /// Notes about the run.
     pub notes: Vec<String>,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckWord {
-    /// It passed.
+    /// The check passed.
     Passed,
-    /// It failed.
+    /// The check failed.
     Failed,
-    /// It could not be run, which is no pass.
+    /// The check could not be run, which is no pass.
     NotRun {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
@@ -87,11 +87,11 @@ pub struct TestCount {
 /// A criterion, and what the review says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionLine {
-    /// What it says.
+    /// The words of the criterion.
     pub text: String,
     /// Whether it is met.
     pub answer: CriterionAnswer,
-    /// What shows it.
+    /// The evidence for the answer.
     pub evidence: String,
 }
 
@@ -106,9 +106,9 @@ impl CriterionLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CriterionAnswer {
-    /// It is.
+    /// The criterion is met.
     Met,
-    /// It is not.
+    /// The criterion is not met.
     NotMet,
     /// Nobody could tell.
     CannotTell,
@@ -147,7 +147,7 @@ fn left_out(issues: usize) -> String {
     }
 }
 
-/// Gives the lines below an issue's heading.
+/// Returns the lines below an issue's heading.
 fn details(issue: &Issue) -> String {
     let mut out = format!("- Type: {}\n- Severity: {}\n", issue.kind.name(), issue.severity.name());
     let further = [

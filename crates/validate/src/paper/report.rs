@@ -1,4 +1,4 @@
-//! What a round came to: [`report`].
+//! The report of a round: [`report`].
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,13 @@ use super::{CheckLine, CoverageLine, CriterionAnswer, CriterionLine, numbered, t
 use crate::event::Disposition;
 use crate::issue::Issue;
 use crate::kept::KeptRun;
+use crate::spec::Criterion;
 use crate::standing::Feedback;
 
 /// The heading above findings that block nothing.
 pub(super) const ALSO: &str = "Also Found";
 
-/// What a round came to.
+/// The content of the report of a round.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
     /// The spec's name.
@@ -29,19 +30,21 @@ pub struct Report<'a> {
     pub tree: &'a str,
     /// Every criterion.
     pub criteria: &'a [CriterionLine],
+    /// The criteria of a round that broke down before they were judged.
+    pub not_judged: &'a [Criterion],
     /// Every required check.
     pub checks: &'a [CheckLine],
     /// How much is covered.
     pub coverage: &'a [CoverageLine],
-    /// What the checks said with kept tests in place.
+    /// The results of the checks with kept tests in place.
     pub kept: &'a [KeptRun],
-    /// What a person wanted before it, and what became of that.
+    /// The wishes of a person before the round, and their outcome.
     pub feedback: Option<&'a Feedback>,
-    /// What is wrong.
+    /// The open issues.
     pub issues: &'a [Issue],
-    /// What persons vouched for and decided.
+    /// The sign-offs and decisions of persons.
     pub sign_offs: &'a [SignOffLine],
-    /// What the review found besides, which blocks nothing.
+    /// The findings of the review that block nothing.
     pub remarks: &'a [Issue],
     /// Whether the project has no tests at all.
     pub no_test_project: bool,
@@ -77,7 +80,7 @@ pub fn report(told: &Report<'_>) -> String {
         told.round,
         title(told.at),
         title(told.tree),
-        criteria(told.criteria),
+        criteria(told.criteria, told.not_judged),
         untested(told.no_test_project) + &tables::checks(told.checks),
         coverage(told.coverage),
         kept(told.kept),
@@ -88,7 +91,16 @@ pub fn report(told: &Report<'_>) -> String {
     )
 }
 
-fn criteria(criteria: &[CriterionLine]) -> String {
+fn criteria(criteria: &[CriterionLine], not_judged: &[Criterion]) -> String {
+    if criteria.is_empty() && !not_judged.is_empty() {
+        let rows = not_judged.iter().zip(1..);
+        let rows: String =
+            rows.map(|(it, number)| format!("| {number} | {} |\n", cell(&it.text))).collect();
+        return format!(
+            "The criteria were not judged, because the round broke down.\n\n\
+             | # | Criterion |\n|---|---|\n{rows}"
+        );
+    }
     if criteria.is_empty() {
         return "There is none.\n".to_owned();
     }
@@ -137,7 +149,7 @@ fn sign_offs(lines: &[SignOffLine]) -> String {
     out + "\n"
 }
 
-/// Says which tests the change touched, and what their earlier version says.
+/// Lists the tests that the change touched, with the results of their earlier version.
 fn kept(runs: &[KeptRun]) -> String {
     if runs.is_empty() {
         return String::new();

@@ -19,19 +19,19 @@ pub struct Status {
     pub qa_sessions: u32,
     /// When the last of them was.
     pub last_check: Option<String>,
-    /// Why a person has to see to it.
+    /// The reason why a person has to see to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub escalation_reason: Option<String>,
-    /// What is wrong.
+    /// The open issues.
     pub issues_found: Vec<Issue>,
-    /// What persons vouched for and decided.
+    /// The sign-offs and decisions of persons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sign_offs: Vec<SignOffLine>,
-    /// What came of each round.
+    /// The outcome of each round.
     pub iteration_history: Vec<StatusRound>,
 }
 
-/// What came of a round.
+/// The outcome of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StatusRound {
     /// Which.
@@ -79,7 +79,7 @@ impl Status {
         }
     }
 
-    /// Says whether it is told to be approved.
+    /// Returns true if it is told to be approved.
     pub fn is_approved(&self) -> bool {
         self.status == SignoffStatus::Approved.name()
     }
@@ -139,7 +139,7 @@ fn round(round: &StatusRound) -> String {
     format!("  Iteration {iteration} ({}): {}{count}\n", clock(timestamp), capital(status))
 }
 
-/// Gives hour and minute of a time such as `2026-02-12T09:00:00Z`.
+/// Returns hour and minute of a time such as `2026-02-12T09:00:00Z`.
 fn clock(timestamp: &str) -> String {
     let clock = timestamp.split_once('T').and_then(|(_, clock)| clock.get(..5));
     let is_clock = |clock: &&str| {

@@ -14,7 +14,7 @@ const MAX_TAIL: (usize, usize) = (40, 400);
 /// Further lines of a text stand so far to the right that nothing in them is more than text.
 const INDENT: &str = "        ";
 
-/// Gives the beginning of a text, and says how much is left out.
+/// Returns the beginning of a text, and says how much is left out.
 pub(super) fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
@@ -73,7 +73,7 @@ fn without_bars(text: &str) -> String {
     out
 }
 
-/// Gives the last lines of what a command said, in a fence.
+/// Returns the last lines of what a command said, in a fence.
 pub(super) fn tail(said: &str) -> String {
     let (max, max_line) = MAX_TAIL;
     let said = said.trim_end();

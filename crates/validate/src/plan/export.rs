@@ -30,7 +30,7 @@ pub fn write_export(
 }
 
 impl ImplementationPlan {
-    /// Gives the plan's text with the loop's keys in it.
+    /// Returns the plan's text with the loop's keys in it.
     pub fn with_export(
         &self,
         signoff: &Signoff,
@@ -107,13 +107,13 @@ impl Members {
     }
 }
 
-/// Gives the first place from one on that is no blank.
+/// Returns the first place from one on that is no blank.
 fn next(bytes: &[u8], from: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     from + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Gives the place behind the text in quotes that begins at one.
+/// Returns the place behind the text in quotes that begins at one.
 fn string_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from + 1;
     loop {
@@ -126,7 +126,7 @@ fn string_end(bytes: &[u8], from: usize) -> usize {
     }
 }
 
-/// Gives the place behind the value that begins at one.
+/// Returns the place behind the value that begins at one.
 fn value_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     let mut depth = 0usize;
@@ -152,7 +152,7 @@ const MAX_INDENT: usize = 16;
 
 /// How a plan is laid out.
 struct Form<'a> {
-    /// What a member begins with; nothing where the whole is on one line.
+    /// The text before each member; nothing where the whole is on one line.
     indent: Option<&'a str>,
     line_end: &'a str,
 }

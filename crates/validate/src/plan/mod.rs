@@ -1,4 +1,4 @@
-//! What was done for a spec: [`ImplementationPlan`], with the keys that the loop exports into it.
+//! The plan of a spec and its progress: [`ImplementationPlan`], with the keys that the loop exports into it.
 //!
 //! A plan belongs to whoever wrote it: its text stays as it is, letter by letter, but for the
 //! loop's own keys. One that cannot be read is told, and never written.
@@ -6,6 +6,7 @@
 mod export;
 mod reading;
 mod signoff;
+mod unique_keys;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ pub struct ImplementationPlan {
     whole: Map<String, Value>,
 }
 
-/// Why a plan cannot be used.
+/// The reason why a plan cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// There is none.
@@ -42,39 +43,47 @@ pub enum PlanError {
         /// Where it should be.
         path: PathBuf,
     },
-    /// It is no text.
+    /// The plan is no text.
     #[error("the plan is not UTF-8 at byte {at}")]
     NotText {
         /// How many bytes of it are text.
         at: usize,
     },
-    /// It is JSON that ends too early, or is wrong somewhere.
+    /// The plan is JSON that ends too early, or is wrong somewhere.
     #[error("the plan is not JSON: {why}")]
     NotJson {
-        /// What is wrong, and where.
+        /// The error of the JSON reader, with its place.
         why: String,
     },
-    /// It is JSON of something else.
+    /// A key stands twice in one object, so that two readers may read two plans.
+    #[error("the key `{key}` stands twice in one object of the plan, at line {line}; remove one")]
+    DoubledKey {
+        /// The key.
+        key: String,
+        /// The line of the second one, from 1.
+        line: usize,
+    },
+    /// The plan is JSON of something else.
     #[error("the plan is {found} in JSON, and not an object")]
     NotAnObject {
-        /// What it is.
+        /// The kind of value.
         found: &'static str,
     },
-    /// Its level of risk is none that is known.
+    /// The plan's level of risk is none that is known.
     #[error(
         "the plan's `risk_level` is `{found}`, and not one of `trivial`, `low`, `medium`, `high` \
          and `critical`"
     )]
     Risk {
-        /// What it says.
+        /// The word of the plan.
         found: String,
     },
-    /// It is one of the above, in a file.
+    /// One of the above, in a file.
     #[error("could not use `{path}`")]
     In {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: Box<PlanError>,
     },
     /// The file cannot be used.
@@ -111,13 +120,13 @@ pub struct Signoff {
     /// Which groups of tests passed, once approved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests_passed: Option<TestsPassed>,
-    /// What is wrong.
+    /// The open issues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub issues_found: Vec<Issue>,
-    /// What came back again and again.
+    /// The issues that came back again and again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recurring_issues: Vec<Issue>,
-    /// Why a person has to see to it.
+    /// The reason why a person has to see to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub escalation_reason: Option<String>,
 }
@@ -138,11 +147,11 @@ pub struct TestsPassed {
 pub struct HistoryEntry {
     /// Which round it was.
     pub iteration: u32,
-    /// What came of it.
+    /// The outcome, in one word.
     pub status: String,
     /// When.
     pub timestamp: String,
-    /// What was wrong, of which only what tells it again is exported.
+    /// The issues of the round, of which only the members that identify them are exported.
     #[serde(serialize_with = "in_brief")]
     pub issues: Vec<Issue>,
 }
@@ -173,7 +182,7 @@ pub struct Stats {
     pub total_iterations: u32,
     /// The last of them.
     pub last_iteration: u32,
-    /// What came of it.
+    /// The outcome, in one word.
     pub last_status: String,
     /// How many issues there were of each kind.
     pub issues_by_type: BTreeMap<String, u32>,
@@ -197,7 +206,7 @@ impl Stats {
 }
 
 impl SignoffStatus {
-    /// Gives its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             SignoffStatus::Pending => "pending",

@@ -1,4 +1,4 @@
-//! What a plan says: its subtasks, its level of risk, its strategies.
+//! The content of a plan: its subtasks, its level of risk, its strategies.
 
 use std::path::Path;
 
@@ -6,21 +6,21 @@ use assay_checks::required::Risk;
 use assay_store::disk;
 use serde_json::{Map, Value};
 
-use super::{ImplementationPlan, PlanError};
+use super::{ImplementationPlan, PlanError, unique_keys};
 
 /// A part of the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subtask {
-    /// Its id, or what else it is called.
+    /// The id of the subtask, or its name.
     pub name: String,
-    /// What is to be done, where it says so.
+    /// The work to be done; `None` where the plan does not say.
     pub title: Option<String>,
     /// Where it stands, in the plan's word.
     pub status: String,
 }
 
 impl Subtask {
-    /// Says whether it is done.
+    /// Returns true if it is done.
     pub fn is_completed(&self) -> bool {
         self.status == "completed"
     }
@@ -42,6 +42,9 @@ impl ImplementationPlan {
         let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let whole = serde_json::from_str(json)
             .map_err(|error| PlanError::NotJson { why: error.to_string() })?;
+        if let Some((key, line)) = unique_keys::doubled_key(json) {
+            return Err(PlanError::DoubledKey { key, line });
+        }
         let found = match whole {
             Value::Object(whole) => return Ok(ImplementationPlan { text, whole }),
             Value::Null => "null",
@@ -53,7 +56,7 @@ impl ImplementationPlan {
         Err(PlanError::NotAnObject { found })
     }
 
-    /// Gives all of it.
+    /// Returns all of it.
     pub fn whole(&self) -> &Map<String, Value> {
         &self.whole
     }
@@ -80,20 +83,20 @@ impl ImplementationPlan {
         all
     }
 
-    /// Says whether there is a subtask, and every one is completed.
+    /// Returns true if there is a subtask, and every one is completed.
     pub fn is_complete(&self) -> bool {
         let subtasks = self.subtasks();
         !subtasks.is_empty() && subtasks.iter().all(Subtask::is_completed)
     }
 
-    /// Gives the subtasks that are not completed.
+    /// Returns the subtasks that are not completed.
     pub fn missing(&self) -> Vec<Subtask> {
         let mut subtasks = self.subtasks();
         subtasks.retain(|subtask| !subtask.is_completed());
         subtasks
     }
 
-    /// Gives what the plan says of verification, under either name.
+    /// Returns what the plan says of verification, under either name.
     pub(crate) fn strategies(&self) -> impl Iterator<Item = &Map<String, Value>> {
         let names = ["verification_strategy", "qa_acceptance"];
         names.into_iter().filter_map(|name| self.whole.get(name)?.as_object())

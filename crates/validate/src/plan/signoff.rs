@@ -6,9 +6,9 @@ use super::{HistoryEntry, ImplementationPlan, Signoff, SignoffStatus, TestsPasse
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 
 impl ImplementationPlan {
-    /// Gives the sign-off; nothing where there is none.
+    /// Returns the sign-off; nothing where there is none.
     ///
-    /// It is what others see and is not the truth: an odd word in it only means that somebody has to
+    /// The sign-off is for other tools and decides nothing: an odd word in it only means that a person has to
     /// look again.
     pub fn signoff(&self) -> Option<Signoff> {
         let said = self.whole().get("qa_signoff")?.as_object()?;
@@ -53,12 +53,12 @@ fn status(word: &str) -> SignoffStatus {
         "fixes_applied" => SignoffStatus::FixesApplied,
         "approved" => SignoffStatus::Approved,
         "human_escalation" | "error" => SignoffStatus::HumanEscalation,
-        // Whoever was looking did not come to an end.
+        // The review did not come to an end.
         _ => SignoffStatus::Pending,
     }
 }
 
-/// Gives the text under the first of some names that has one.
+/// Returns the text under the first of some names that has one.
 fn text<'a>(said: &'a Map<String, Value>, names: &[&str]) -> Option<&'a str> {
     let texts = names.iter().filter_map(|name| said.get(*name)?.as_str());
     texts.map(str::trim).find(|text| !text.is_empty())
@@ -93,7 +93,7 @@ fn tests_passed(said: &Value) -> Option<TestsPassed> {
     })
 }
 
-/// Says whether tests passed: `true`, or as many as there are, such as `4/4`.
+/// Returns true if tests passed: `true`, or as many as there are, such as `4/4`.
 fn has_passed(said: &Value) -> bool {
     let Some(text) = said.as_str() else { return said == &Value::Bool(true) };
     let count = |text: &str| text.trim().parse::<u64>().ok();

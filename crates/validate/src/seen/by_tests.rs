@@ -1,70 +1,139 @@
-//! Criteria that name a test: whether it passed shows whether they are met.
+//! Criteria that tests and commands decide: [`answer`] holds what a criterion names against results.
 
-use assay_checks::check::CheckOutcome;
+use assay_checks::check::{CheckKind, CheckOutcome, State};
+use assay_checks::command::CommandLine;
 use assay_checks::results::{Outcome, TestResult};
 use assay_gates::reconcile::Answer;
 
-use crate::spec::criteria;
+use super::test_id::TestId;
+use crate::spec::claim::TestClaim;
 
-/// Words of a criterion that wants something not to be there, of which a test that passes may show the
-/// opposite.
-const GONE: [&str; 19] = [
-    "remove", "removed", "removes", "delete", "deleted", "deletes", "gone", "drop", "dropped",
-    "longer", "not", "no", "never", "nothing", "nobody", "none", "without", "cannot", "nor",
-];
+/// A result that a criterion depends on.
+enum NamedResult<'a> {
+    Test(&'a CheckOutcome, &'a TestResult),
+    Command(&'a CheckOutcome),
+}
 
-/// Answers for a criterion that names tests in back-ticks, where each of them ran in this round.
+/// Answers for a criterion of which every word was understood, where all that the criterion names ran
+/// in this round.
 pub(super) fn answer(criterion: &str, checks: &[CheckOutcome]) -> Option<Answer> {
-    let named: Vec<&str> = criterion.split('`').skip(1).step_by(2).collect();
-    let said = criterion.split('`').step_by(2).flat_map(|part| part.split(char::is_whitespace));
-    let mut words = said.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    if words.any(|word| GONE.iter().any(|gone| word.eq_ignore_ascii_case(gone))) {
-        return None;
-    }
-    // A test shows what its own sentence says, and nothing of the others.
-    let names_one = |part: &String| part.contains('`');
-    if !criteria::sentences(criterion).iter().all(names_one) {
-        return None;
-    }
-    let found: Vec<Vec<(&CheckOutcome, &TestResult)>> =
-        named.iter().map(|name| tests(name.trim(), checks)).filter(|it| !it.is_empty()).collect();
-    let all = || found.iter().flatten();
-    if found.is_empty() || found.len() < named.len() {
-        return None;
-    }
-    let failed = all().find(|(_, test)| matches!(test.outcome, Outcome::Failed { .. }));
-    if let Some((check, test)) = failed {
-        return Some(Answer::NotMet { why: format!("`{}` fails in `{}`", test.name, check.name) });
-    }
-    let skipped = all().find(|(_, test)| test.outcome == Outcome::Skipped);
-    if let Some((check, test)) = skipped {
-        let why = format!("`{}` is skipped in `{}`", test.name, check.name);
-        return Some(Answer::CannotTell { why });
-    }
-    let (check, test) = all().next()?;
-    Some(Answer::Met { at: None, seen: format!("`{}` passed in `{}`", test.name, check.name) })
-}
-
-/// Finds the tests of a name: the whole one, or what they are called within their suite.
-fn tests<'a>(name: &str, checks: &'a [CheckOutcome]) -> Vec<(&'a CheckOutcome, &'a TestResult)> {
-    let of_check = |check: &'a CheckOutcome| {
-        let results = check.tests.iter().flat_map(|tests| &tests.results);
-        results.filter(|test| is_named(&test.name, name)).map(move |test| (check, test))
+    let (names, beside, says_pass) = match TestClaim::read(criterion)? {
+        TestClaim::All(kind) => return Some(all(kind, checks)),
+        TestClaim::Named { names, beside, says_pass } => (names, beside, says_pass),
     };
-    checks.iter().flat_map(of_check).collect()
+    let mut found = Vec::new();
+    for name in &names {
+        let results = results(name, checks, says_pass);
+        if results.is_empty() {
+            return None;
+        }
+        found.extend(results);
+    }
+    found.extend(beside.iter().flat_map(|name| results(name, checks, false)));
+    Some(answer_of(&found))
 }
 
-/// Says whether a test goes by a name. That what it is called ends alike is not enough: `adds` is
-/// not `never adds`.
-fn is_named(test: &str, name: &str) -> bool {
-    let ends = ["::", " > ", "."]
-        .iter()
-        .any(|mark| test.strip_suffix(name).is_some_and(|before| before.ends_with(mark)));
-    !name.is_empty() && (test == name || ends || of_class(test) == Some(name))
+/// Answers that every test of a kind passes, where at least one ran.
+fn all(kind: CheckKind, checks: &[CheckOutcome]) -> Answer {
+    let is_of_kind = |check: &&CheckOutcome| check.kind == kind || check.also.contains(&kind);
+    let of_kind: Vec<&CheckOutcome> = checks.iter().filter(is_of_kind).collect();
+    let bad = of_kind.iter().find(|check| !check.is_pass());
+    if let Some(check) = bad {
+        return of_command(check);
+    }
+    let ran: usize =
+        of_kind.iter().filter_map(|check| check.tests.as_ref()).map(|it| it.totals.passed).sum();
+    let names: Vec<String> = of_kind.iter().map(|check| format!("`{}`", check.name)).collect();
+    match ran {
+        0 => Answer::CannotTell { why: "no test of that kind ran in this round".to_owned() },
+        ran => {
+            Answer::Met { at: None, seen: format!("{ran} tests passed in {}", names.join(", ")) }
+        }
+    }
 }
 
-/// Gives what a test is called that has its class behind it, such as `test_adds (tests.Cart)`.
-fn of_class(test: &str) -> Option<&str> {
-    let (name, class) = test.strip_suffix(')')?.split_once(" (")?;
-    (!name.contains(' ') && !class.contains(' ') && class.contains('.')).then_some(name)
+/// Finds the results of a name: tests of that name, all tests of a suite, or a command.
+fn results<'a>(name: &str, checks: &'a [CheckOutcome], says_pass: bool) -> Vec<NamedResult<'a>> {
+    let wanted = TestId::of_criterion(name);
+    let all = || {
+        checks.iter().flat_map(|check| {
+            let tests = check.tests.iter().flat_map(|tests| &tests.results);
+            tests.map(move |test| (check, test, TestId::of_result(&test.name)))
+        })
+    };
+    let chosen = |is_meant: &dyn Fn(&TestId) -> bool| -> Vec<NamedResult<'a>> {
+        let meant = all().filter(|(_, _, id)| is_meant(id));
+        meant.map(|(check, test, _)| NamedResult::Test(check, test)).collect()
+    };
+    let mut found = chosen(&|id| id.ends_with(&wanted));
+    if found.is_empty() {
+        let ids = all().filter(|(_, _, id)| wanted.ends_with(id) && wanted.has_path());
+        // A path before the name cannot be checked, so the name has to be the only one.
+        let only: Vec<NamedResult<'a>> =
+            ids.map(|(check, test, _)| NamedResult::Test(check, test)).collect();
+        let mut names: Vec<&str> = only.iter().filter_map(NamedResult::test_name).collect();
+        names.dedup();
+        found = if names.len() == 1 { only } else { Vec::new() };
+    }
+    if found.is_empty() && (says_pass || wanted.looks_like_suite()) {
+        found = chosen(&|id| id.is_within(&wanted));
+    }
+    if found.is_empty()
+        && let Ok(command) = CommandLine::parse(name)
+    {
+        let command = command.to_string();
+        let is_run = |check: &&CheckOutcome| {
+            check.name.split_once(": ").is_some_and(|(_, run)| run == command)
+        };
+        found = checks.iter().filter(is_run).map(NamedResult::Command).collect();
+    }
+    found
+}
+
+impl<'a> NamedResult<'a> {
+    fn test_name(&self) -> Option<&'a str> {
+        match self {
+            NamedResult::Test(_, test) => Some(test.name.as_str()),
+            NamedResult::Command(_) => None,
+        }
+    }
+
+    fn answer(&self) -> Answer {
+        match self {
+            NamedResult::Command(check) => of_command(check),
+            NamedResult::Test(check, test) => {
+                let (name, check) = (&test.name, &check.name);
+                match test.outcome {
+                    Outcome::Passed => {
+                        Answer::Met { at: None, seen: format!("`{name}` passed in `{check}`") }
+                    }
+                    Outcome::Failed { .. } => {
+                        Answer::NotMet { why: format!("`{name}` fails in `{check}`") }
+                    }
+                    Outcome::Skipped => {
+                        Answer::CannotTell { why: format!("`{name}` is skipped in `{check}`") }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the worst answer of all results.
+fn answer_of(found: &[NamedResult<'_>]) -> Answer {
+    let answers: Vec<Answer> = found.iter().map(NamedResult::answer).collect();
+    let not_met = answers.iter().find(|it| matches!(it, Answer::NotMet { .. }));
+    let unclear = answers.iter().find(|it| matches!(it, Answer::CannotTell { .. }));
+    let nothing = || Answer::CannotTell { why: "nothing that it names ran".to_owned() };
+    not_met.or(unclear).or(answers.first()).cloned().unwrap_or_else(nothing)
+}
+
+fn of_command(check: &CheckOutcome) -> Answer {
+    let name = &check.name;
+    match &check.state {
+        State::Passed => Answer::Met { at: None, seen: format!("`{name}` passed") },
+        State::Failed { why } => Answer::NotMet { why: format!("`{name}` failed: {why}") },
+        State::TimedOut => Answer::NotMet { why: format!("`{name}` took too long and was ended") },
+        State::NotRun { why } => Answer::CannotTell { why: format!("`{name}` did not run: {why}") },
+    }
 }

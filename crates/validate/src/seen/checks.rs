@@ -1,4 +1,4 @@
-//! What the checks of a round say: [`of_checks`] makes issues of it.
+//! Issues of the checks of a round: [`of_checks`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ fn of_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
         State::Passed => Vec::new(),
         State::NotRun { why } => whole(format!("Not run: {}", check.name), why),
         State::TimedOut => whole(format!("Took too long: {}", check.name), "it was ended"),
-        // What falls short is told below, file by file.
+        // Coverage that falls short is told below, file by file.
         State::Failed { .. } if is_short(check, minimum) => Vec::new(),
         State::Failed { why } => {
             let failed = check.tests.iter().flat_map(Tests::failed).take(MAX_TESTS);
@@ -59,21 +59,18 @@ fn of_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
 fn left_out(check: &CheckOutcome) -> Vec<Issue> {
     let Some(tests) = &check.tests else { return Vec::new() };
     let issue = |title: String, key: String, file: &str, line: Option<u32>, why: String| Issue {
-        title,
-        kind: kind_of(check.kind),
-        severity: IssueSeverity::High,
         file: Some(file.to_owned()),
         line,
-        description: Some(why),
-        fix: None,
-        key: Some(key),
-        remedy: Remedy::FixOrDecision,
+        ..Issue::new(title, kind_of(check.kind))
+            .with_key(key)
+            .with_description(why)
+            .with_remedy(Remedy::FixOrDecision)
     };
     let skipped = tests.results.iter().filter_map(|test| {
         let place = test.skipped_in.as_deref().filter(|_| test.outcome == Outcome::Skipped)?;
         let (file, line) = place.rsplit_once(':').unwrap_or((place, ""));
         // Tests, and what supports them, may skip; so may modules that are installed.
-        let is_code = !file.starts_with('/') && part_of(file, &[]) != Some(KeptPart::Whole);
+        let is_code = !file.starts_with('/') && part_of(file, &BTreeSet::new()) != Some(KeptPart::Whole);
         is_code.then(|| {
             issue(
                 format!("Skipped by the code under test: {}", test.name),
@@ -101,7 +98,7 @@ fn left_out(check: &CheckOutcome) -> Vec<Issue> {
     skipped.chain(unreported).collect()
 }
 
-/// Says whether a check failed for its coverage alone.
+/// Returns true if a check failed for its coverage alone.
 fn is_short(check: &CheckOutcome, minimum: Option<f64>) -> bool {
     let failed = check.tests.as_ref().map_or(0, |tests| tests.totals.failed);
     let measured = check.coverage.as_ref().zip(minimum);
@@ -130,10 +127,11 @@ pub(crate) fn kind_of(kind: CheckKind) -> IssueKind {
         CheckKind::Integration => IssueKind::IntegrationTest,
         CheckKind::Coverage => IssueKind::Coverage,
         CheckKind::E2e | CheckKind::Manual => IssueKind::E2eTest,
+        CheckKind::Criterion => IssueKind::AcceptanceCriteria,
     }
 }
 
-/// What was there in an earlier round, by its name, and the check that it was part of.
+/// Tests and checks of an earlier round that are missing, by name, with the check of each.
 #[derive(Default)]
 struct Missed<'a> {
     tests: BTreeMap<&'a str, &'a CheckOutcome>,
@@ -166,7 +164,7 @@ impl<'a> Missed<'a> {
                     missed.checks.insert(name, earlier);
                     continue;
                 }
-                // It may be called otherwise by now.
+                // The check may be called otherwise by now.
                 None => checks.iter().map(|check| count(check.tests.as_ref())).sum(),
             };
             let had = count(earlier.tests.as_ref());
@@ -210,7 +208,7 @@ fn gone(checks: &[CheckOutcome], before: &[Round]) -> Vec<Issue> {
     issues
 }
 
-/// Says whether a check that is not there has another in its place.
+/// Returns true if a check that is not there has another in its place.
 fn is_replaced(earlier: &CheckOutcome, checks: &[CheckOutcome]) -> bool {
     checks.iter().any(|check| check.kind == earlier.kind || check.also.contains(&earlier.kind))
 }
@@ -241,7 +239,7 @@ fn count(tests: Option<&Tests>) -> usize {
     tests.map_or(0, |tests| tests.totals.ran())
 }
 
-/// Says whether all tests that ran are named.
+/// Returns true if all tests that ran are named.
 fn is_whole(check: &CheckOutcome) -> bool {
     ran(check).count() >= count(check.tests.as_ref())
 }
@@ -267,7 +265,7 @@ fn gaps(checks: &[CheckOutcome], minimum: f64) -> Vec<Issue> {
     issues
 }
 
-/// Says whether a file looks like one of tests, which nobody measures.
+/// Returns true if a file looks like one of tests, which nobody measures.
 fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let in_tests =

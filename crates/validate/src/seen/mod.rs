@@ -1,9 +1,10 @@
-//! What was seen, made into issues: what checks came to, findings of a review, and criteria of a spec.
+//! Issues of a round: of its checks, of the findings of its review, and of the criteria of its spec.
 
 mod again;
 mod by_pages;
 mod by_tests;
 mod checks;
+mod test_id;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -21,18 +22,19 @@ pub(crate) use self::again::of_same_tree;
 pub(crate) use self::checks::kind_of as kind_of_check;
 pub use self::checks::{of_checks, tests_passed};
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
+use crate::markdown::without_comments;
 use crate::paper::{CriterionAnswer, CriterionLine};
 use crate::spec::{Criterion, Spec};
 
 /// How much of what was not understood is named, in letters.
 const MAX_UNREAD: usize = 120;
 
-/// What a review says of a tree.
+/// The result of a review of a tree.
 #[derive(Debug)]
 pub enum ReviewSays {
     /// The review was complete.
     Found {
-        /// What keeps the tree from being approved.
+        /// The issues that keep the tree from being approved.
         issues: Vec<Issue>,
         /// All other findings, which block nothing.
         remarks: Vec<Issue>,
@@ -51,7 +53,7 @@ pub fn of_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewSays {
             let issues = because.clone().flat_map(|reason| of_reason(reason, synthesis, own_kinds));
             let mut issues: Vec<Issue> = issues.collect();
             if synthesis.verdict.state == State::NotReady && issues.is_empty() {
-                // What blocks is not said, so nobody knows whether it is gone.
+                // Without the finding that blocks, no later round could tell whether it is gone.
                 return ReviewSays::Incomplete(because.map(|it| it.text.clone()).collect());
             }
             let blocking = because.flat_map(|reason| match is_blocking(reason.rule) {
@@ -145,9 +147,9 @@ fn severity_of(impact: u8) -> IssueSeverity {
     }
 }
 
-/// Looks whether the criteria of a spec are met, each with what shows it: by the tests that a
-/// criterion names, by code where that can tell, else by a judge whose quotes are looked up. A judge
-/// that does not answer is an error.
+/// Decides whether the criteria of a spec are met, each with its evidence: by tests and commands that
+/// the criterion names, by pages and code, else by a judge whose quotes are looked up. A criterion of
+/// which a word is not understood is left to the judge. A judge that does not answer is an error.
 pub fn criteria(
     spec: &Spec,
     checks: &[CheckOutcome],
@@ -170,7 +172,7 @@ pub fn criteria(
         ..Milestone::default()
     };
     let plan = Plan { milestones: vec![milestone], ..Plan::default() };
-    // What a spec, or the loop, says about itself is no evidence.
+    // The words of a spec, or of the loop, about themselves are no evidence.
     let tree = &Without { tree, spec };
     let at = spec.folder.join(crate::spec::NAME).display().to_string();
     let heard = judge.map(Heard::new);
@@ -189,7 +191,7 @@ pub fn criteria(
     Ok(spec.criteria.iter().zip(answers).map(|(it, answer)| line_of(&it.text, &answer)).collect())
 }
 
-/// A tree without what is a spec's or the loop's own.
+/// A tree without files of a spec or the loop, and without comments on pages, which no reader sees.
 struct Without<'a> {
     tree: &'a (dyn Tree + Sync),
     spec: &'a Spec,
@@ -197,7 +199,14 @@ struct Without<'a> {
 
 impl Tree for Without<'_> {
     fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
-        if self.spec.owns(path.as_str()) { Ok(None) } else { self.tree.read(path) }
+        if self.spec.owns(path.as_str()) {
+            return Ok(None);
+        }
+        let text = self.tree.read(path)?;
+        Ok(match by_pages::is_markdown(path.as_str()) {
+            true => text.map(|text| without_comments(&text)),
+            false => text,
+        })
     }
 
     fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
@@ -233,7 +242,7 @@ impl<'a> Heard<'a> {
 
 impl CriterionJudge for Heard<'_> {
     fn judge(&self, question: &Question<'_>) -> Result<Judgement, String> {
-        // Whoever does not answer once is not asked for the others: it would take as long again.
+        // A judge that did not answer once is not asked again: each question would take as long.
         if let Some(trouble) = &*self.trouble.borrow() {
             return Err(trouble.clone());
         }

@@ -1,4 +1,4 @@
-//! Which words of a spec are criteria: [`Reader`] reads what stands below a heading that announces
+//! Criteria in the text of a spec: [`Reader`] reads the blocks below a heading that announces
 //! acceptance criteria.
 //!
 //! Every list item, table row, numbered line and sentence is a criterion of its own, so that none is
@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use super::Criterion;
+use super::fenced::Fenced;
 use crate::markdown::{Block, Kind, compared, folded};
 
 /// How deep a heading is among leads, and a paragraph.
@@ -39,9 +40,9 @@ const TAGS: [&str; 26] = [
 pub(super) struct Reader {
     /// The criteria so far.
     pub(super) criteria: Vec<Criterion>,
-    /// What no criterion could be made of.
+    /// Text that no criterion could be made of.
     pub(super) unread: Vec<Criterion>,
-    /// What leads up to the next items, outermost first.
+    /// Words that lead up to the next items, outermost first.
     leads: Vec<Lead>,
     /// Whether the block before can have an example in code.
     may_have_example: bool,
@@ -138,20 +139,23 @@ impl Reader {
         }
     }
 
-    /// Takes code. An example belongs to the criterion before it; a list or a scenario in code says
-    /// something of its own that is not understood.
+    /// Takes code. An example belongs to the criterion before it; code that says something of its own
+    /// is not understood.
     fn code(&mut self, block: &Block) {
-        let inner = block.text.lines().map(str::trim);
-        let inner: Vec<&str> =
-            inner.filter(|line| !line.starts_with("```") && !line.starts_with("~~~")).collect();
-        let says = inner.iter().any(|line| is_list_like(line));
-        if !says && self.may_have_example {
+        let code = Fenced::of(&block.text);
+        if self.may_have_example && code.is_example(self.is_announced()) {
             return;
         }
-        let text = folded(&inner.join(" "));
+        let text = folded(&code.text);
         if !text.is_empty() {
             self.unread.push(Criterion { text, line: Some(block.line) });
         }
+    }
+
+    /// Returns true if the words before the next block end with a colon.
+    fn is_announced(&self) -> bool {
+        let by_lead = self.leads.last().is_some_and(|lead| lead.is_said && !lead.is_used);
+        by_lead || self.criteria.last().is_some_and(|it| it.text.trim_end().ends_with(':'))
     }
 
     fn lead(&mut self, depth: usize, text: &str, line: u32, is_said: bool) {
@@ -262,10 +266,11 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
     while let Some(c) = chars.next() {
         in_code ^= c == '`';
         current.push(c);
-        let ends = !in_code
-            && matches!(c, '.' | '!' | '?')
+        let is_full_width = matches!(c, '。' | '！' | '？') && chars.peek().is_some();
+        let is_stop = matches!(c, '.' | '!' | '?')
             && chars.peek().is_some_and(|next| next.is_whitespace())
             && !is_abbreviated(&current);
+        let ends = !in_code && (is_full_width || is_stop);
         if ends {
             sentences.push(folded(&current));
             current.clear();
@@ -303,13 +308,6 @@ fn cells(row: &str) -> Vec<String> {
     }
     let cells = cells.iter().map(|cell| crate::markdown::tick(cell.trim()).1.trim().to_owned());
     cells.filter(|cell| cell.contains(char::is_alphanumeric)).collect()
-}
-
-/// Returns true if a line of code looks like an item, or a step of a scenario.
-fn is_list_like(line: &str) -> bool {
-    let steps = ["given ", "when ", "then ", "scenario", "feature:", "rule:"];
-    let lower = line.to_lowercase();
-    without_mark(line).len() < line.len() || steps.iter().any(|step| lower.starts_with(step))
 }
 
 /// Takes the tags of HTML off a text.

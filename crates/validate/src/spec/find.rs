@@ -1,4 +1,4 @@
-//! Which folder a prefix means: [`find`].
+//! The folder of a spec, by the beginning of its name: [`find`].
 
 use std::path::{Path, PathBuf};
 
@@ -7,24 +7,26 @@ use assay_store::disk;
 use super::SpecError;
 
 /// Where specs lie, from the root.
-pub(crate) const HOMES: [&str; 2] = ["specs", ".auto-claude/specs"];
+pub const HOMES: [&str; 2] = ["specs", ".auto-claude/specs"];
 
-/// Finds the folder of a spec, named from the root, by the beginning of its name.
+/// Finds the folder of a spec, named from the root, by the beginning of its name or by its whole path
+/// from the root.
 ///
-/// A folder that has the whole name is meant even where others begin with it.
+/// A name that several folders begin with is an error, also where it is the whole name of one of them:
+/// a folder `001` beside `001-login` must not be taken for it.
 pub fn find(root: &Path, prefix: &str) -> Result<PathBuf, SpecError> {
+    let there = all(root)?;
+    if let Some(folder) = there.iter().find(|folder| folder.to_str() == Some(prefix)) {
+        return inside(root, folder.clone());
+    }
     let is_name = !prefix.is_empty()
         && !prefix.contains("..")
         && !prefix.contains(|c: char| matches!(c, '/' | '\\') || c.is_control());
     if !is_name {
         return Err(SpecError::NoName { prefix: prefix.escape_debug().to_string() });
     }
-    let there = all(root)?;
-    let alike = |is_meant: &dyn Fn(&str) -> bool| -> Vec<PathBuf> {
-        there.iter().filter(|folder| is_meant(name(folder))).cloned().collect()
-    };
-    let whole = alike(&|name| name == prefix);
-    let mut found = if whole.is_empty() { alike(&|name| name.starts_with(prefix)) } else { whole };
+    let is_meant = |folder: &&PathBuf| name(folder).starts_with(prefix);
+    let mut found: Vec<PathBuf> = there.iter().filter(is_meant).cloned().collect();
     let prefix = prefix.to_owned();
     match found.len() {
         0 => Err(SpecError::None { prefix, there }),
@@ -33,12 +35,12 @@ pub fn find(root: &Path, prefix: &str) -> Result<PathBuf, SpecError> {
     }
 }
 
-/// Gives the path of a file in a spec's folder, which must not lead out of the tree.
+/// Returns the path of a file in a spec's folder, which must not lead out of the tree.
 pub fn file(root: &Path, folder: &Path, name: &str) -> Result<PathBuf, SpecError> {
     let path = folder.join(name);
     match root.join(&path).symlink_metadata() {
         Ok(_) => Ok(root.join(inside(root, path)?)),
-        // What is not there leads nowhere, but its folder may.
+        // A file that is absent leads nowhere, but its folder may.
         Err(_) => Ok(root.join(inside(root, folder.to_owned())?).join(name)),
     }
 }
@@ -60,8 +62,8 @@ pub fn all(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
     Ok(folders)
 }
 
-/// Gives a path, from the root, if it is what it says: a link leads somewhere else, where the loop
-/// does not know its own files.
+/// Returns a path, from the root, unless a link leads elsewhere, where the loop does not know its own
+/// files.
 fn inside(root: &Path, path: PathBuf) -> Result<PathBuf, SpecError> {
     let is_itself = match (root.canonicalize(), root.join(&path).canonicalize()) {
         (Ok(root), Ok(real)) => real == root.join(&path),

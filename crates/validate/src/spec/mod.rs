@@ -1,10 +1,13 @@
-//! What has to hold: [`Spec`], read from the spec's folder.
+//! The requirements of a spec: [`Spec`], read from the spec's folder.
 //!
 //! The criteria and the way to verify them stand in `spec.md` and in the plan; what stands in both
 //! counts once. [`find`] says which folder a prefix means.
 
+pub(crate) mod claim;
 pub(crate) mod criteria;
+mod fenced;
 mod find;
+mod headings;
 mod outline;
 mod strategy;
 mod verification;
@@ -14,8 +17,7 @@ use std::path::{Path, PathBuf};
 use assay_checks::verification::Verification;
 use assay_store::disk::{self, DiskError};
 
-pub(crate) use self::find::HOMES;
-pub use self::find::{all, file, find};
+pub use self::find::{HOMES, all, file, find};
 use crate::markdown;
 use crate::own;
 use crate::plan::ImplementationPlan;
@@ -23,32 +25,35 @@ use crate::plan::ImplementationPlan;
 /// Where a spec lies in its folder.
 pub const NAME: &str = "spec.md";
 
-/// Why a spec cannot be used.
+/// The reason why a spec cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
-    /// What was given is no beginning of a folder's name.
+    /// The given text is no beginning of a folder's name.
     #[error("`{prefix}` is no spec: give the beginning of the name of its folder, such as `001`")]
     NoName {
-        /// What was given.
+        /// The given text.
         prefix: String,
     },
     /// No folder begins like that.
     #[error("no spec begins with `{prefix}`; {}", those(there))]
     None {
-        /// What was given.
+        /// The given text.
         prefix: String,
         /// All specs there are.
         there: Vec<PathBuf>,
     },
     /// Several folders begin like that.
-    #[error("several specs begin with `{prefix}`: {}", listed(found))]
+    #[error(
+        "several specs begin with `{prefix}`: {}; give more of the name, or the whole path",
+        listed(found)
+    )]
     Several {
-        /// What was given.
+        /// The given text.
         prefix: String,
         /// The specs that begin like that.
         found: Vec<PathBuf>,
     },
-    /// It leads somewhere else.
+    /// The path leads somewhere else.
     #[error("`{path}` is, or lies behind, a link; a spec is a folder of the repository itself")]
     Outside {
         /// The folder or file, from the root.
@@ -60,7 +65,7 @@ pub enum SpecError {
         /// The file, from the root.
         path: PathBuf,
     },
-    /// It is no text.
+    /// The file is no text.
     #[error("`{path}` is not UTF-8 at byte {at}")]
     NotText {
         /// The file, from the root.
@@ -68,7 +73,7 @@ pub enum SpecError {
         /// How many bytes of it are text.
         at: usize,
     },
-    /// It asks for a coverage that cannot be.
+    /// The spec asks for a coverage that cannot be.
     #[error(
         "the coverage that `{path}` asks for is `{found}`, which is no percentage; write one such \
          as `80`"
@@ -76,7 +81,7 @@ pub enum SpecError {
     Coverage {
         /// The file, from the root.
         path: PathBuf,
-        /// What it says.
+        /// The text that stands for the percentage.
         found: String,
     },
     /// A file cannot be used.
@@ -106,13 +111,13 @@ fn listed(folders: &[PathBuf]) -> String {
 /// A spec.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
-    /// Its name, such as `001-login`.
+    /// The name of the spec's folder, such as `001-login`.
     pub name: String,
-    /// Its folder, from the root.
+    /// The folder, from the root.
     pub folder: PathBuf,
-    /// What has to hold, each once.
+    /// The criteria, each once.
     pub criteria: Vec<Criterion>,
-    /// What is written where criteria are and was not understood: nothing is approved with it.
+    /// Text among the criteria or the verification that was not understood: nothing is approved with it.
     pub not_understood: Vec<Criterion>,
     /// How it is verified.
     pub verification: Verification,
@@ -121,7 +126,7 @@ pub struct Spec {
 /// Something that has to hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Criterion {
-    /// What it says.
+    /// The words of the criterion.
     pub text: String,
     /// Where it stands in `spec.md`, from 1; nothing where it comes from the plan.
     pub line: Option<u32>,
@@ -138,7 +143,7 @@ impl Spec {
         Spec::parse(folder, text, plan)
     }
 
-    /// Says whether a path from the root is a spec's, or a loop's own: whoever fixes must not touch
+    /// Returns true if a path from the root is a spec's, or a loop's own: whoever fixes must not touch
     /// it, and it is evidence of nothing.
     pub fn owns(&self, path: &str) -> bool {
         own::is_own(path)
@@ -146,7 +151,7 @@ impl Spec {
             || HOMES.iter().any(|home| Path::new(path).starts_with(home))
     }
 
-    /// Says whether a path from the root is a paper of a loop, or a spec or plan itself: what an
+    /// Returns true if a path from the root is a paper of a loop, or a spec or plan itself: what an
     /// implementation is held against, and no part of it.
     pub fn is_paper(path: &str) -> bool {
         own::is_paper(path)
@@ -157,6 +162,7 @@ impl Spec {
         let outline = outline::read(&markdown::blocks(text));
         let mut criteria = outline.criteria.criteria;
         let mut not_understood = outline.criteria.unread;
+        not_understood.extend(outline.unread);
         strategy::criteria(plan, &mut criteria, &mut not_understood);
         let coverage = |file: &str| {
             let path = folder.join(file);
@@ -164,11 +170,15 @@ impl Spec {
         };
         let mut verification = verification::read(&outline.verification).map_err(coverage(NAME))?;
         strategy::add(plan, &mut verification).map_err(coverage(crate::plan::NAME))?;
+        let criteria = criteria::each_once(criteria);
+        for criterion in &criteria {
+            verification::ask_for_claim(&criterion.text, &mut verification);
+        }
         verification::each_once(&mut verification);
         Ok(Spec {
             name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             folder: folder.to_owned(),
-            criteria: criteria::each_once(criteria),
+            criteria,
             not_understood: criteria::each_once(not_understood),
             verification,
         })

@@ -1,6 +1,10 @@
-//! Which parts of a spec say what has to hold, and which how it is verified: [`read`].
+//! The parts of a spec that hold criteria, and those that say how it is verified: [`read`].
 
+use super::Criterion;
+use super::claim::is_command;
 use super::criteria::Reader;
+use super::fenced::Fenced;
+use super::headings::names_criteria;
 use super::verification::Which;
 use crate::markdown::{Block, Kind, compared, folded};
 
@@ -25,13 +29,15 @@ const BOLD: u8 = 7;
 /// in.
 const BOLD_GROUP: u8 = 8;
 
-/// What a spec says, by what it is about.
+/// The parts of a spec that the loop reads.
 #[derive(Default)]
 pub(super) struct Outline {
-    /// What has to hold.
+    /// The criteria.
     pub(super) criteria: Reader,
-    /// What stands in a group, or before the first.
+    /// Items of a group, or before the first group.
     pub(super) verification: Vec<(Which, Item)>,
+    /// Code of the verification that is no command.
+    pub(super) unread: Vec<Criterion>,
 }
 
 /// An item of a list, or a line of text.
@@ -72,7 +78,7 @@ pub(super) fn read(blocks: &[Block]) -> Outline {
             Kind::Code if walk.part() == Some(Part::Criteria) => {
                 walk.outline.criteria.block(block, next);
             }
-            Kind::Code => {}
+            Kind::Code => walk.code(block),
         }
     }
     walk.outline.criteria.end();
@@ -216,7 +222,25 @@ impl Walk {
         }
     }
 
-    /// Gives the group around the next block; what stands before the first is about units.
+    /// Takes code where something is verified: the lines of a shell are commands. Code in another
+    /// language is not understood.
+    fn code(&mut self, block: &Block) {
+        let Some(group) = self.group() else { return };
+        let code = Fenced::of(&block.text);
+        let commands = shell_commands(&code.text);
+        let is_bare = code.language.is_empty() && commands.iter().all(|it| is_command(it));
+        if !SHELLS.contains(&code.language.as_str()) && !is_bare {
+            let text = format!("code below Verification: {}", folded(&code.text));
+            self.outline.unread.push(Criterion { text, line: Some(block.line) });
+            return;
+        }
+        for command in commands {
+            let item = Item { text: format!("``{command}``"), depth: 0 };
+            self.outline.verification.push((group, item));
+        }
+    }
+
+    /// Returns the group around the next block; before the first group, verification is about units.
     fn group(&self) -> Option<Which> {
         match self.part()? {
             Part::Verification => Some(Which::Unit),
@@ -247,14 +271,6 @@ impl Walk {
     }
 }
 
-/// Returns true if a title announces acceptance criteria, whatever else it says.
-fn names_criteria(title: &str) -> bool {
-    let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(str::to_lowercase).collect();
-    let is_criteria = |word: &String| matches!(word.as_str(), "criteria" | "criterion");
-    words.windows(2).any(|pair| pair[0] == "acceptance" && is_criteria(&pair[1]))
-}
-
 /// Returns the title and the rest of a plain line that announces criteria: short words before a colon,
 /// or short words alone.
 fn plain_title(line: &str, is_alone: bool) -> Option<(&str, &str)> {
@@ -275,6 +291,41 @@ fn plain_title(line: &str, is_alone: bool) -> Option<(&str, &str)> {
     is_title.then_some((line, ""))
 }
 
+/// Languages of code whose lines are commands.
+const SHELLS: [&str; 8] =
+    ["sh", "bash", "shell", "zsh", "console", "shell-session", "terminal", "fish"];
+
+/// Returns the commands among the lines of a shell. Where a line begins with a prompt, lines without
+/// one are output.
+fn shell_commands(text: &str) -> Vec<String> {
+    let prompt = |line: &str| line.trim_start().strip_prefix("$ ").map(str::to_owned);
+    let has_prompt = text.lines().any(|line| prompt(line).is_some());
+    let mut commands: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in text.lines() {
+        let said = if has_prompt { prompt(line) } else { Some(line.to_owned()) };
+        let said = match said {
+            Some(said) => said,
+            None if goes_on => line.to_owned(),
+            None => continue,
+        };
+        let said = said.trim();
+        if said.is_empty() || said.starts_with('#') {
+            continue;
+        }
+        let part = said.strip_suffix('\\').map_or(said, str::trim_end);
+        match commands.last_mut().filter(|_| goes_on) {
+            Some(command) => {
+                command.push(' ');
+                command.push_str(part);
+            }
+            None => commands.push(part.to_owned()),
+        }
+        goes_on = said.ends_with('\\');
+    }
+    commands
+}
+
 /// Returns the title and the rest of an item that announces the items below it as criteria.
 fn item_title(text: &str) -> Option<(&str, &str)> {
     match label(text) {
@@ -283,12 +334,12 @@ fn item_title(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Gives the words of a title, without marks around them.
+/// Returns the words of a title, without marks around them.
 fn title_words(title: &str) -> String {
     compared(title).trim_matches(['*', '_', ':', ' ', '`']).to_owned()
 }
 
-/// Says whether a part is about how the whole is verified, and not about verifying an e-mail.
+/// Returns true if a part is about how the whole is verified, and not about verifying an e-mail.
 fn is_about_verification(title: &str) -> bool {
     let mut words = title.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     let usual = [
@@ -298,7 +349,7 @@ fn is_about_verification(title: &str) -> bool {
     title.contains("verification") && words.all(|word| usual.contains(&word))
 }
 
-/// Gives the words in bold that a line begins with, and what stands behind them.
+/// Returns the words in bold that a line begins with, and what stands behind them.
 pub(super) fn label(line: &str) -> Option<(&str, &str)> {
     let mark = ["**", "__"].into_iter().find(|mark| line.starts_with(mark))?;
     let (label, rest) = line[2..].split_once(mark)?;

@@ -1,4 +1,4 @@
-//! What the plan says of criteria and verification: [`criteria`], [`add`].
+//! Criteria and verification in a plan: [`criteria`], [`add`].
 
 use assay_checks::verification::Verification;
 use serde_json::{Map, Value};
@@ -66,7 +66,11 @@ fn search(
 fn is_criteria_key(key: &str) -> bool {
     let letters: String = key.chars().filter(|c| c.is_alphabetic()).collect();
     let letters = letters.to_lowercase();
-    letters.contains("acceptancecriteria") || letters.contains("acceptancecriterion")
+    let names =
+        ["acceptancecriteria", "acceptancecriterion", "successcriteria", "definitionofdone"];
+    names.iter().any(|name| letters.contains(name))
+        || ["criteria", "donewhen", "completioncriteria", "exitcriteria"]
+            .contains(&letters.as_str())
 }
 
 /// Reads a list of criteria; a text that stands alone is read line by line.
@@ -158,7 +162,7 @@ fn add_group(
     Ok(())
 }
 
-/// Gives the entries of a list; one that stands alone is a list of one.
+/// Returns the entries of a list; one that stands alone is a list of one.
 fn entries(list: &Value) -> &[Value] {
     match list {
         Value::Array(all) => all,
@@ -170,7 +174,7 @@ fn texts(list: &Value, words: &[&str]) -> Vec<String> {
     entries(list).iter().filter_map(|entry| text(entry, words)).collect()
 }
 
-/// Gives the text of an entry, or of an object the first that has one of the names.
+/// Returns the text of an entry, or of an object the first that has one of the names.
 fn text(entry: &Value, words: &[&str]) -> Option<String> {
     let text = match entry {
         Value::Object(named) => words.iter().find_map(|word| named.get(*word)?.as_str())?,

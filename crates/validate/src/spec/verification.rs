@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use assay_checks::verification::{Group, NamedCommand, Verification};
 
+use super::claim::{TestClaim, is_command};
 use super::outline::{Item, label};
 
 /// One of the groups.
@@ -29,7 +30,7 @@ impl Which {
         })
     }
 
-    /// Gives the group of a verification.
+    /// Returns the group of a verification.
     pub(super) fn of(self, all: &mut Verification) -> &mut Group {
         match self {
             Which::Unit => &mut all.unit,
@@ -54,8 +55,23 @@ pub(super) fn run(command: &str, expect: &str, group: &mut Group) {
     group.commands.push(NamedCommand { command: command.to_owned(), expect });
 }
 
+/// Asks for what a criterion needs in order to be decided: the commands that it names, or all tests
+/// of a kind.
+pub(super) fn ask_for_claim(criterion: &str, all: &mut Verification) {
+    let Some(claim) = TestClaim::read(criterion) else { return };
+    let commands = claim.commands().map(|command| command.to_owned());
+    all.criterion_commands.extend(commands.map(|command| NamedCommand { command, expect: None }));
+    if let TestClaim::All(kind) = claim {
+        all.criterion_kinds.push(kind);
+    }
+}
+
 /// Leaves out what was said before.
 pub(super) fn each_once(all: &mut Verification) {
+    let mut seen = HashSet::new();
+    all.criterion_commands.retain(|said| seen.insert(said.command.clone()));
+    all.criterion_kinds.sort();
+    all.criterion_kinds.dedup();
     for group in [&mut all.unit, &mut all.integration, &mut all.e2e] {
         let mut seen = HashSet::new();
         group.commands.retain(|said| seen.insert(said.command.clone()));
@@ -108,14 +124,14 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| text.trim().to_owned())
 }
 
-/// Gives the steps of `Manual: A → B`.
+/// Returns the steps of `Manual: A → B`.
 fn manual_steps(text: &str) -> Option<Vec<String>> {
     let names =
         ["manual", "manually", "manual test", "manual tests", "manual testing", "manual steps"];
     said_of(&names, text).map(in_steps)
 }
 
-/// Says whether an item is `Network: allowed`. Anything with more words to it may be a condition,
+/// Returns true if an item is `Network: allowed`. Anything with more words to it may be a condition,
 /// which nobody would hold the commands to.
 fn allows_network(text: &str) -> bool {
     let said = said_of(&["network", "network access"], text).unwrap_or_default();
@@ -123,7 +139,7 @@ fn allows_network(text: &str) -> bool {
     matches!(word.as_str(), "allowed" | "yes" | "on" | "true")
 }
 
-/// Gives what stands behind one of the names and its colon, whether or not the name is bold.
+/// Returns what stands behind one of the names and its colon, whether or not the name is bold.
 fn said_of<'a>(names: &[&str], text: &'a str) -> Option<&'a str> {
     let (name, said) = text.split_once(':')?;
     let name = name.trim_matches(['*', '_', ' ']).to_lowercase();
@@ -135,14 +151,17 @@ fn in_steps(text: &str) -> Vec<String> {
     steps.map(|step| step.trim().to_owned()).filter(|step| !step.is_empty()).collect()
 }
 
-/// Gives what stands behind `Coverage: >=`, where it is a number.
+/// Returns what stands behind `Coverage: >=`, where it is a number.
 fn coverage(text: &str) -> Option<&str> {
     let plain = text.trim_start_matches(['*', '_']);
     let head = plain.find(|c: char| c.is_ascii_digit())?;
     let (head, rest) = plain.split_at(head);
     let mut words = head.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let is_name = |word: &str| {
-        let names = ["coverage", "test", "code", "line", "minimum", "min", "at", "least", "of"];
+        let names = [
+            "coverage", "test", "code", "line", "minimum", "min", "at", "least", "of", "must",
+            "be", "should", "is", "the", "total", "overall", "stays", "above", "over", "reaches",
+        ];
         names.iter().any(|name| word.eq_ignore_ascii_case(name))
     };
     let is_coverage = head.to_lowercase().contains("coverage") && words.all(is_name);
@@ -150,16 +169,20 @@ fn coverage(text: &str) -> Option<&str> {
     is_coverage.then(|| rest[..length].trim_end_matches('.'))
 }
 
-/// Gives the commands that an item begins with, and what is expected of them.
+/// Returns the commands of an item, and the words that say what is expected of them: those that it
+/// begins with, or, in a sentence, those that are calls of known programs.
 fn commands(text: &str) -> (Vec<&str>, &str) {
     let mut rest = label(text).map_or(text, |(_, rest)| rest).trim_start();
-    for lead in ["Run:", "run:", "Run", "run", "Command:", "command:"] {
+    for lead in ["Run:", "run:", "Run", "run", "Command:", "command:", "Then", "then"] {
         if let Some(after) = rest.strip_prefix(lead).map(str::trim_start)
             && after.starts_with('`')
         {
             rest = after;
             break;
         }
+    }
+    if !rest.starts_with('`') {
+        return called_in(rest);
     }
     let mut commands = Vec::new();
     while let Some((command, after)) = code(rest) {
@@ -174,7 +197,24 @@ fn commands(text: &str) -> (Vec<&str>, &str) {
     (commands, rest.trim_start_matches([' ', '-', '–', '—', ':', '→', '=', '>']).trim_end())
 }
 
-/// Gives the code that a text begins with, and what stands behind it.
+/// Words that tell a reader to run a command, in small letters.
+const RUN_WORDS: [&str; 9] =
+    ["run", "runs", "execute", "start", "call", "use", "using", "with", "by"];
+
+/// Returns the commands that a sentence tells to run.
+fn called_in(text: &str) -> (Vec<&str>, &str) {
+    let mut words = text.split('`').step_by(2).flat_map(|part| part.split_whitespace());
+    let is_said = words.any(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        RUN_WORDS.contains(&word.as_str())
+            || ["passes", "exits", "succeeds", "exit"].contains(&word.as_str())
+    });
+    let called = text.split('`').skip(1).step_by(2).map(str::trim);
+    let called = called.filter(|name| is_said && is_command(name));
+    (called.collect(), "")
+}
+
+/// Returns the code that a text begins with, and what stands behind it.
 fn code(text: &str) -> Option<(&str, &str)> {
     let inner = text.trim_start_matches('`');
     let mark = &text[..text.len() - inner.len()];

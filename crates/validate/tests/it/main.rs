@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
+mod criteria_of_projects;
 mod export;
 mod feedback;
 mod ground;

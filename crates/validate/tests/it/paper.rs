@@ -241,6 +241,7 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
     let text = paper::report(&Report {
         sign_offs: &[],
         remarks: &[],
+        not_judged: &[],
         no_test_project: false,
         spec: "001-login",
         verdict: "rejected",
@@ -326,6 +327,7 @@ fn a_report_of_nothing_says_so() {
         at: "2026-02-12T10:30:00Z",
         tree: "5f3a",
         criteria: &[],
+        not_judged: &[],
         checks: &[],
         coverage: &[],
         kept: &[],

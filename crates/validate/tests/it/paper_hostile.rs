@@ -68,6 +68,7 @@ fn all(text: &str) -> Vec<String> {
             at: text,
             tree: text,
             criteria: &[criterion],
+            not_judged: &[],
             checks: &checks,
             coverage: &[],
             kept: &[],

@@ -4,31 +4,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 use assay_checks::verification::Group;
+use assay_fakes::specs::LOGIN;
 use assay_validate::plan::ImplementationPlan;
 use assay_validate::spec::{Spec, SpecError};
 use expect_test::{Expect, expect};
-
-/// The custom criteria of the seed, whole.
-pub(crate) const SEED: &str = "## Acceptance Criteria
-
-- [ ] User can register with email/password
-- [ ] Password must be 8+ characters with special char
-- [ ] Account created after email verification
-- [ ] Login with valid credentials works
-- [ ] Login with invalid credentials shows error
-
-## Verification
-
-**Unit Tests:**
-- `pytest tests/test_auth.py` - All pass
-- Coverage: >= 80%
-
-**Integration Tests:**
-- `pytest tests/integration/test_api.py` - All pass
-
-**E2E Tests:**
-- Manual: Register → Verify email → Login → Logout
-";
 
 pub(crate) fn read(spec: &str, plan: &str) -> Result<Spec, SpecError> {
     let plan = ImplementationPlan::parse(plan.to_owned()).unwrap();
@@ -94,7 +73,7 @@ fn write_group(out: &mut String, name: &str, group: &Group) {
 #[test]
 fn criteria_and_verification_of_the_seed_are_read() {
     check(
-        SEED,
+        LOGIN,
         expect![[r#"
             3: User can register with email/password
             4: Password must be 8+ characters with special char
@@ -362,11 +341,13 @@ fn a_plain_line_names_a_group_only_where_something_is_verified() {
 }
 
 #[test]
-fn what_is_no_command_is_left_alone() {
+fn items_without_a_command_run_nothing_and_code_without_one_is_named() {
     check(
         "## Verification\n**Unit Tests:**\n- run the tests\n- `never closed\n- ` `\n- Coverage: high\n\
          ```\n- `in a block`\n```\n",
-        expect![""],
+        expect![[r#"
+            7 not understood: code below Verification: - `in a block`
+        "#]],
     );
 }
 

@@ -59,16 +59,24 @@ fn a_prefix_of_several_lists_those() {
         root.path(),
         "001",
         expect![
-            "error: several specs begin with `001`: `specs/001-a`, `specs/001-b`, `.auto-claude/specs/001-a`"
+            "error: several specs begin with `001`: `specs/001-a`, `specs/001-b`, `.auto-claude/specs/001-a`; give more of the name, or the whole path"
         ],
     );
     check(root.path(), "001-b", expect!["specs/001-b"]);
 }
 
 #[test]
-fn the_whole_name_is_meant_before_what_begins_with_it() {
-    let root = tree(&["specs/auth", "specs/auth-2"]);
-    check(root.path(), "auth", expect!["specs/auth"]);
+fn a_whole_name_that_others_begin_with_is_not_taken_for_one_of_them() {
+    let root = tree(&["specs/001", "specs/001-calc"]);
+    check(
+        root.path(),
+        "001",
+        expect![
+            "error: several specs begin with `001`: `specs/001`, `specs/001-calc`; give more of the name, or the whole path"
+        ],
+    );
+    check(root.path(), "001-calc", expect!["specs/001-calc"]);
+    check(root.path(), "specs/001", expect!["specs/001"]);
 }
 
 #[test]
@@ -76,7 +84,7 @@ fn a_long_list_is_cut() {
     let names: Vec<String> = (100..130).map(|number| format!("specs/{number}-x")).collect();
     let root = tree(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let error = spec::find(root.path(), "1").unwrap_err().to_string();
-    assert!(error.ends_with("`specs/119-x`, and 10 more"), "{error}");
+    assert!(error.contains("`specs/119-x`, and 10 more"), "{error}");
 }
 
 #[test]

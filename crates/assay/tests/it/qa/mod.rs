@@ -6,6 +6,7 @@ mod attacks;
 mod bar;
 mod contained;
 mod coverage;
+mod criteria;
 mod decisions;
 mod endings;
 mod errors;
