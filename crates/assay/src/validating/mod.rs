@@ -1,6 +1,7 @@
 //! The validation loop from the command line: [`validate`] takes up the loop of a spec, with everybody
 //! who looks and works.
 
+mod bars;
 mod deadline;
 mod eyes;
 mod hands;
@@ -195,7 +196,7 @@ impl Work<'_> {
         lowered.iter().for_each(|it| warn(&format!("{}; a person has to decide", it.title)));
         let mut raised = highest.clone();
         raised.raise(&current);
-        place.remember_bar(&raised)?;
+        place.remember_bar(&raised, &change, false)?;
         // What a person decided for this very tree is lowered.
         let tree = place.tree()?;
         let is_decided = |id: &str| {
@@ -264,6 +265,9 @@ impl Work<'_> {
             listener: &tracking,
         };
         let (ending, standing) = run(&ground, journal, &limits, begin).map_err(broken)?;
+        if ending == Ending::Approved {
+            place.remember_bar(&raised, &change, true)?;
+        }
         let learned = Learned::of(&place.spec.name, &standing, &ending);
         memory::tell(&source, &place.root, &learned).iter().for_each(|trouble| warn(trouble));
         Ok((ending, standing))

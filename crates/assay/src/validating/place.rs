@@ -6,10 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use assay_change::{Change, GitError, Scope, Selection};
 use assay_checks::required::Risk;
-use assay_findings::ground::TreeError;
-use assay_findings::path::RepoPath;
-use assay_store::disk::{self, Sure};
-use assay_validate::bar::Bar;
 use assay_validate::event::TreeHash;
 use assay_validate::ground::recover_work_tree;
 use assay_validate::journal::Journal;
@@ -22,11 +18,8 @@ use super::UNKNOWN;
 use crate::environment::{own_outputs, state_of};
 use crate::queues;
 
-/// Where loops keep what is nobody else's business, below the state folder.
-const STATE: &str = "qa";
-
-/// The name of the file that remembers what a spec was held against.
-const BAR: &str = "bar.json";
+/// The folder below the state folder where loops keep their files.
+pub(super) const STATE: &str = "qa";
 
 /// A spec as it lies in a repository.
 pub(crate) struct Place {
@@ -117,7 +110,7 @@ impl Place {
 
     /// Reads the same spec once more.
     pub(super) fn again(&self) -> anyhow::Result<Place> {
-        Place::of(&self.root, &self.spec.name)
+        Place::of(&self.root, &self.spec.folder.to_string_lossy())
     }
 
     /// Gives the commit on top of which it was implemented: the one that is asked for, or found.
@@ -150,77 +143,6 @@ impl Place {
             }
             Some(_) | None => self.base(asked),
         }
-    }
-
-    /// Returns the bar that the spec and its plan set now.
-    pub(super) fn bar(&self) -> Bar {
-        Bar::of(&self.spec, self.risk)
-    }
-
-    /// Returns the highest bar that the implementation was ever held against: that of the commit it
-    /// was made on top of, those of the loop's rounds, and those that this machine remembers of the
-    /// spec, also where its folder had another name or its journal is gone.
-    pub(super) fn highest_bar(&self, change: &Change, standing: &Standing) -> anyhow::Result<Bar> {
-        let mut bar = self.bar_of_base(change)?;
-        bar.raise(&standing.bar);
-        for path in self.remembered_bars()? {
-            let Some(bytes) = disk::read(&path)? else { continue };
-            let known: Bar = serde_json::from_slice(&bytes).with_context(|| {
-                format!(
-                    "`{}` cannot be read, so it is not known what the spec was held against; \
-                     remove it if nothing was lowered",
-                    path.display()
-                )
-            })?;
-            bar.raise(&known);
-        }
-        Ok(bar)
-    }
-
-    /// Writes down what the implementation is held against, where nothing that runs in the tree can
-    /// write.
-    pub(super) fn remember_bar(&self, bar: &Bar) -> anyhow::Result<()> {
-        let folder = state_of(&self.root).outside(STATE)?.join(&self.spec.name);
-        disk::make_folder(&folder)?;
-        let text = serde_json::to_vec(bar)?;
-        Ok(disk::write(&folder.join(BAR), &text, Sure::OnDisk)?)
-    }
-
-    /// Returns where bars of this spec are remembered: under its name, and under those of specs with
-    /// the same number whose folders are gone.
-    fn remembered_bars(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let outside = state_of(&self.root).outside(STATE)?;
-        let there: Vec<PathBuf> = spec::all(&self.root)?;
-        let is_there = |name: &str| there.iter().any(|folder| folder.ends_with(name));
-        let number = |name: &str| name.split(['-', '_', ' ']).next().map(str::to_owned);
-        let mut names = disk::names(&outside)?;
-        names.retain(|name| {
-            let is_renamed = number(name) == number(&self.spec.name) && !is_there(name);
-            *name == self.spec.name || is_renamed
-        });
-        Ok(names.into_iter().map(|name| outside.join(name).join(BAR)).collect())
-    }
-
-    /// Returns the bar of the commit that the implementation was made on top of.
-    fn bar_of_base(&self, change: &Change) -> anyhow::Result<Bar> {
-        let read = |name: &str| -> Result<Option<String>, TreeError> {
-            let path = self.spec.folder.join(name);
-            let path = path.to_str().and_then(|path| RepoPath::exact(path).ok());
-            path.map_or(Ok(None), |path| change.base().read(&path))
-        };
-        let (plan, text) = (read(plan::NAME)?, read(spec::NAME)?);
-        if plan.is_none() && text.is_none() {
-            return Ok(Bar::default());
-        }
-        let unreadable = "the spec or plan before the change cannot be read, so it is not known \
-                          what the implementation was held against";
-        let has_plan = plan.is_some();
-        let plan = ImplementationPlan::parse(plan.unwrap_or_else(|| "{}".to_owned()));
-        let plan = plan.context(unreadable)?;
-        // A spec without a plan says nothing of risk.
-        let risk = if has_plan { plan.risk_level().context(unreadable)? } else { self.risk };
-        let spec = Spec::parse(&self.spec.folder, &text.unwrap_or_default(), &plan);
-        Ok(Bar::of(&spec.context(unreadable)?, risk))
     }
 
     /// Opens what was implemented, on top of a commit or of what is found to be one.

@@ -175,3 +175,75 @@ fn more_is_always_welcome() {
     assert!(!ran.stderr.contains("removed"), "{}", ran.stderr);
     stage.is_approved();
 }
+
+/// Commits a spec of which `mul` is required, and switches to a branch where a test was mended.
+fn required_on_main(plan: &str) -> Stage {
+    let stage = Stage::bare();
+    stage.implemented(
+        &SPEC.replace("- [ ] `leaves` passes", "- [ ] The function `mul` exists"),
+        plan,
+        "true\n",
+        "",
+    );
+    stage.repository.commit("the spec");
+    stage.repository.git(&["switch", "--quiet", "--create", "work"]);
+    stage.repository.write("greeting.txt", "hello, goodbye\n");
+    stage
+}
+
+#[test]
+fn a_spec_that_another_folder_takes_the_place_of_leaves_its_bar() {
+    for (name, folder, removes) in [
+        ("renamed", "specs/001-zebra", true),
+        ("moved", ".auto-claude/specs/001-other", true),
+        ("another number", "specs/007-other", true),
+    ] {
+        let stage = required_on_main(PLAN);
+        let path = stage.repository.file("specs/001-greeting");
+        if removes {
+            fs::remove_dir_all(&path).unwrap();
+        }
+        let easy = SPEC.replace("- [ ] `leaves` passes\n", "");
+        stage.repository.write(&format!("{folder}/spec.md"), &easy);
+        stage.repository.write(&format!("{folder}/implementation_plan.json"), PLAN);
+        let ran = crate::assay_with(stage.repository.path(), &["qa", "--spec", folder], b"", &[]);
+        assert_eq!(ran.code, 4, "{name}: {}{}", ran.stdout, ran.stderr);
+        let wanted = "Criterion was removed: The function `mul` exists";
+        assert!(ran.stderr.contains(wanted), "{name}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_spec_that_only_has_another_name_is_held_to_the_same_bar() {
+    let stage = required_on_main(PLAN);
+    let specs = stage.repository.file("specs");
+    fs::rename(specs.join("001-greeting"), specs.join("001-hello")).unwrap();
+    stage.repository.write("calc.py", "def mul(a, b):\n    return a * b\n");
+    let ran = stage.ends(0, &[]);
+    assert!(!ran.stderr.contains("was removed"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_folder_beside_a_spec_is_not_taken_for_it() {
+    let stage = required_on_main(PLAN);
+    stage.repository.write("specs/001/spec.md", &SPEC.replace("- [ ] `leaves` passes\n", ""));
+    stage.repository.write("specs/001/implementation_plan.json", PLAN);
+    let ran = stage.ends(2, &[]);
+    assert!(ran.stderr.contains("`specs/001`, `specs/001-greeting`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_risk_that_was_always_low_is_not_lowered() {
+    for risk in ["low", "trivial"] {
+        let plan = PLAN.replacen(
+            '{',
+            &format!("{{\"verification_strategy\": {{\"risk_level\": \"{risk}\"}},"),
+            1,
+        );
+        let stage = required_on_main(&plan);
+        stage.repository.write("calc.py", "def mul(a, b):\n    return a * b\n");
+        let ran = stage.qa(&[]);
+        assert!(!ran.stderr.contains("Risk was lowered"), "{risk}: {}", ran.stderr);
+        assert_eq!(ran.code == 0, risk == "low", "{risk}: {}{}", ran.stdout, ran.stderr);
+    }
+}

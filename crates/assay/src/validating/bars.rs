@@ -1,0 +1,182 @@
+//! The highest bar that an implementation was ever held against, for a [`Place`].
+//!
+//! A bar belongs to the work on a branch, and not to the name of a folder: a spec folder that the
+//! branch took away leaves its bar to the folder that takes its place.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use assay_change::Change;
+use assay_findings::ground::TreeError;
+use assay_findings::path::RepoPath;
+use assay_store::disk::{self, Sure};
+use assay_validate::bar::Bar;
+use assay_validate::plan::{self, ImplementationPlan};
+use assay_validate::spec::{self, HOMES, Spec};
+use assay_validate::standing::Standing;
+use serde::{Deserialize, Serialize};
+
+use super::Place;
+use super::place::STATE;
+use crate::environment::state_of;
+
+/// The name of the file that remembers the bar of a spec.
+const BAR: &str = "bar.json";
+
+/// A bar that this machine remembers of a spec.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct RememberedBar {
+    #[serde(flatten)]
+    bar: Bar,
+    /// The branch of the last loop; `None` where HEAD was on none.
+    branch: Option<String>,
+    /// Whether the last loop ended with an approval.
+    is_approved: bool,
+}
+
+impl Place {
+    /// Returns the bar that the spec and its plan set now.
+    pub(super) fn bar(&self) -> Bar {
+        Bar::of(&self.spec, self.risk)
+    }
+
+    /// Returns the highest bar that the implementation was ever held against: the bars of the commit
+    /// below it, of the loop's rounds, and those that this machine remembers, also of a spec folder
+    /// that is gone and that this one stands in for.
+    pub(super) fn highest_bar(&self, change: &Change, standing: &Standing) -> anyhow::Result<Bar> {
+        let mut bar = self.bar_at_base(change, &self.spec.folder)?;
+        for folder in self.replaced_at_base(change)? {
+            bar.raise(&self.bar_at_base(change, &folder)?);
+        }
+        bar.raise(&standing.bar);
+        for known in self.remembered_bars(change)? {
+            bar.raise(&known);
+        }
+        Ok(bar)
+    }
+
+    /// Writes down the bar of the implementation, where nothing that runs in the tree can write.
+    pub(super) fn remember_bar(
+        &self,
+        bar: &Bar,
+        change: &Change,
+        is_approved: bool,
+    ) -> anyhow::Result<()> {
+        let folder = state_of(&self.root).outside(STATE)?.join(&self.spec.name);
+        disk::make_folder(&folder)?;
+        let branch = change.lineage()?.branch;
+        let remembered = RememberedBar { bar: bar.clone(), branch, is_approved };
+        let text = serde_json::to_vec(&remembered)?;
+        Ok(disk::write(&folder.join(BAR), &text, Sure::OnDisk)?)
+    }
+
+    /// Reads the bars that this machine remembers: of this spec, of specs with the same number whose
+    /// folders are gone, and of those that were not approved on this branch before their folders
+    /// were taken away.
+    fn remembered_bars(&self, change: &Change) -> anyhow::Result<Vec<Bar>> {
+        let outside = state_of(&self.root).outside(STATE)?;
+        let there: Vec<PathBuf> = spec::all(&self.root)?;
+        let is_there = |name: &str| there.iter().any(|folder| folder.ends_with(name));
+        let branch = change.lineage()?.branch;
+        let is_new = !is_at_base(change, &self.spec.folder)?;
+        let mut bars = Vec::new();
+        for name in disk::names(&outside)? {
+            let path = outside.join(&name).join(BAR);
+            let Some(bytes) = disk::read(&path)? else { continue };
+            let known: RememberedBar = serde_json::from_slice(&bytes).with_context(|| {
+                format!(
+                    "`{}` cannot be read, so it is not known what the spec was held against; \
+                     remove it if nothing was lowered",
+                    path.display()
+                )
+            })?;
+            let is_unfinished = !known.is_approved && branch.is_some() && known.branch == branch;
+            let is_replaced =
+                !is_there(&name) && (self.has_number_of(&name) || (is_new && is_unfinished));
+            if name == self.spec.name || is_replaced {
+                bars.push(known.bar);
+            }
+        }
+        Ok(bars)
+    }
+
+    /// Returns the spec folders of the commit below the implementation that are gone, and that this
+    /// spec may stand in for: those with its number, and, if it is new, those of which no copy is left
+    /// among the specs.
+    fn replaced_at_base(&self, change: &Change) -> anyhow::Result<Vec<PathBuf>> {
+        let is_new = !is_at_base(change, &self.spec.folder)?;
+        let mut replaced = Vec::new();
+        for path in change.base().paths()? {
+            let Some(folder) = spec_folder(path.as_str()) else { continue };
+            let is_left = self.root.join(path.as_str()).exists();
+            if is_left || replaced.contains(&folder) {
+                continue;
+            }
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let is_replaced = self.has_number_of(&name)
+                || (is_new && !has_copy(change, &path).with_context(|| path.to_string())?);
+            if is_replaced {
+                replaced.push(folder);
+            }
+        }
+        Ok(replaced)
+    }
+
+    /// Returns true if a folder's name begins with the same number as the spec's.
+    fn has_number_of(&self, name: &str) -> bool {
+        let number = |name: &str| name.split(['-', '_', ' ']).next().map(str::to_owned);
+        number(name) == number(&self.spec.name)
+    }
+
+    /// Returns the bar that a spec folder sets in the commit below the implementation.
+    fn bar_at_base(&self, change: &Change, folder: &Path) -> anyhow::Result<Bar> {
+        let (plan, text) =
+            (at_base(change, folder, plan::NAME)?, at_base(change, folder, spec::NAME)?);
+        if plan.is_none() && text.is_none() {
+            return Ok(Bar::default());
+        }
+        let unreadable = "the spec or plan before the change cannot be read, so it is not known \
+                          what the implementation was held against";
+        let has_plan = plan.is_some();
+        let plan = ImplementationPlan::parse(plan.unwrap_or_else(|| "{}".to_owned()));
+        let plan = plan.context(unreadable)?;
+        // A spec without a plan says nothing of risk.
+        let risk = if has_plan { plan.risk_level().context(unreadable)? } else { self.risk };
+        let spec = Spec::parse(folder, &text.unwrap_or_default(), &plan);
+        Ok(Bar::of(&spec.context(unreadable)?, risk))
+    }
+}
+
+/// Reads a file of a spec folder in the commit below the implementation.
+fn at_base(change: &Change, folder: &Path, name: &str) -> Result<Option<String>, TreeError> {
+    let path = folder.join(name);
+    let path = path.to_str().and_then(|path| RepoPath::exact(path).ok());
+    path.map_or(Ok(None), |path| change.base().read(&path))
+}
+
+fn is_at_base(change: &Change, folder: &Path) -> Result<bool, TreeError> {
+    Ok(at_base(change, folder, spec::NAME)?.is_some()
+        || at_base(change, folder, plan::NAME)?.is_some())
+}
+
+/// Returns the folder of a spec, given the path of its `spec.md`.
+fn spec_folder(path: &str) -> Option<PathBuf> {
+    let folder = Path::new(path.strip_suffix(spec::NAME)?.strip_suffix('/')?);
+    let home = folder.parent()?;
+    HOMES.iter().any(|it| home == Path::new(it)).then(|| folder.to_owned())
+}
+
+/// Returns true if a text of the commit below still stands, letter by letter, somewhere among the
+/// specs.
+fn has_copy(change: &Change, path: &RepoPath) -> Result<bool, TreeError> {
+    let Some(text) = change.base().read(path)? else { return Ok(true) };
+    for other in change.tree().paths()? {
+        let is_spec = HOMES.iter().any(|home| Path::new(other.as_str()).starts_with(home));
+        let is_same_name = other.as_str().ends_with(spec::NAME);
+        if is_spec && is_same_name && change.tree().read(&other)?.as_ref() == Some(&text) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
