@@ -26,9 +26,9 @@ pub(crate) enum TestClaim {
 }
 
 /// Words that say nothing beside the name of a test or a command.
-const AROUND_NAMES: [&str; 17] = [
+const AROUND_NAMES: [&str; 18] = [
     "the", "a", "test", "tests", "both", "unit", "integration", "case", "function", "method",
-    "command", "running", "class", "suite", "existing", "new", "script",
+    "command", "running", "class", "suite", "existing", "new", "script", "it",
 ];
 
 /// Words that may stand between tests and the place where they are.
@@ -338,6 +338,7 @@ mod tests {
         for (text, expected) in [
             ("`test_a` passes", "pass test_a"),
             ("`test_a` passes.", "pass test_a"),
+            ("It `adds two numbers`", "adds two numbers"),
             ("`test_a` passes ✅", "pass test_a"),
             ("The test `test_a` still passes", "pass test_a"),
             ("`test_a`, `test_b` and `test_c` pass", "pass test_a + test_b + test_c"),
