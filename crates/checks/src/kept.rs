@@ -14,7 +14,9 @@ mod shadow;
 
 use std::collections::BTreeSet;
 
-pub use self::commands::{CommandScripts, loaded_files, named_files, needs_later_file, scripts_in, words_of};
+pub use self::commands::{
+    CommandScripts, loaded_files, named_files, needs_later_file, scripts_in, words_of,
+};
 pub use self::rust_items::{RustSource, parts as rust_parts};
 
 /// How much of a file is kept.

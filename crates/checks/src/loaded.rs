@@ -39,7 +39,9 @@ pub fn changes_loading(path: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let configures = match part_of(path, &BTreeSet::new()) {
         // A folder of tests may hold anything; there, the name alone counts.
-        Some(KeptPart::Whole) => !is_test_file(path) || part_of(name, &BTreeSet::new()) == Some(KeptPart::Whole),
+        Some(KeptPart::Whole) => {
+            !is_test_file(path) || part_of(name, &BTreeSet::new()) == Some(KeptPart::Whole)
+        }
         Some(KeptPart::RustTests) | None => false,
         Some(_) => true,
     };

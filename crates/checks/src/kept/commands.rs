@@ -149,7 +149,7 @@ fn module_files(folder: &str, word: &str, paths: &BTreeSet<String>) -> Vec<Strin
     let names: Vec<&str> = word.split('.').collect();
     let is_name =
         |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if !names.iter().all(|name| is_name(name)) {
+    if !names.iter().all(is_name) {
         return Vec::new();
     }
     let at = |count: usize| {

@@ -66,7 +66,8 @@ impl Ground<'_> {
             let accepted = approved.map(|round| &round.surroundings);
             for (path, object) in &round.work {
                 let is_accepted = accepted.is_some_and(|it| it.work.get(path) == Some(object));
-                let is_in = object_of(&now.files, path) == object && object_of(&before.files, path) != object;
+                let is_in = object_of(&now.files, path) == object
+                    && object_of(&before.files, path) != object;
                 if is_in && !is_accepted {
                     own.insert(format!("`{path}`"));
                 }

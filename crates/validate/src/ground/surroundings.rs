@@ -121,7 +121,7 @@ impl Ground<'_> {
         for (programs, words) in self.programs(&paths) {
             let named = programs.used.iter().filter(|program| words.contains(&program.name));
             for program in named {
-                if let Some(path) = self.from_root(&program.path) {
+                if let Some(path) = self.relative_to_root(&program.path) {
                     used.insert(path, digest_of_program(&self.root, &program.path));
                 }
             }
@@ -141,10 +141,10 @@ impl Ground<'_> {
             let used = programs.used.iter().chain(&programs.shadowing);
             used.filter(|program| words.contains(&program.name))
         });
-        named.filter_map(|program| self.from_root(&program.path)).collect()
+        named.filter_map(|program| self.relative_to_root(&program.path)).collect()
     }
 
-    fn from_root(&self, path: &Path) -> Option<String> {
+    fn relative_to_root(&self, path: &Path) -> Option<String> {
         path.strip_prefix(&self.root).ok()?.to_str().map(str::to_owned)
     }
 
@@ -156,7 +156,7 @@ impl Ground<'_> {
         for (programs, words) in self.programs(&paths) {
             let named = programs.shadowing.iter().filter(|program| words.contains(&program.name));
             for program in named {
-                let Some(path) = self.from_root(&program.path) else { continue };
+                let Some(path) = self.relative_to_root(&program.path) else { continue };
                 let digest = digest_of_program(&self.root, &program.path);
                 let why = format!(
                     "scripts that npm and its like run find `{path}` in the place of `{}`, and no \

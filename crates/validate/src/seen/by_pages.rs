@@ -126,7 +126,8 @@ fn named(object: &str) -> Option<Vec<String>> {
     let is_noise = |word: &str| word.is_empty() || NOISE.contains(&word);
     let names: Vec<String> = object.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     let is_said = names.iter().all(|it| it.contains(char::is_alphanumeric));
-    let is_whole = object.matches('`').count() % 2 == 0 && between.into_iter().all(is_noise);
+    let is_whole =
+        object.matches('`').count().is_multiple_of(2) && between.into_iter().all(is_noise);
     (is_whole && is_said).then_some(names)
 }
 

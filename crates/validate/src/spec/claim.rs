@@ -92,7 +92,7 @@ impl TestClaim {
     pub(crate) fn read(criterion: &str) -> Option<TestClaim> {
         let text = folded(criterion);
         let text = text.trim_end_matches(['.', '!', '✅', '✓', '✔', ' ']);
-        if text.matches('`').count() % 2 != 0 || sentences(text).len() != 1 {
+        if !text.matches('`').count().is_multiple_of(2) || sentences(text).len() != 1 {
             return None;
         }
         let parts = parts(text);
@@ -307,8 +307,8 @@ pub(crate) fn is_command(name: &str) -> bool {
     let mut words = name.split_whitespace();
     let program = words.next().unwrap_or_default();
     let argument = words.next();
-    if program.starts_with("./") {
-        return argument.is_some() || program.ends_with(".sh") || !program[2..].contains('.');
+    if let Some(script) = program.strip_prefix("./") {
+        return argument.is_some() || script.ends_with(".sh") || !script.contains('.');
     }
     let is_known = PROGRAMS.contains(&program);
     match argument {

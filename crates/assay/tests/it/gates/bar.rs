@@ -54,8 +54,11 @@ fn failed() -> Repository {
     repository
 }
 
+/// A change of a plan's text.
+type Edit = fn(&str) -> String;
+
 /// Edits of the plan after the failure, each with what an answer has to name.
-const EDITS: &[(&str, fn(&str) -> String, &str)] = &[
+const EDITS: &[(&str, Edit, &str)] = &[
     (
         "the criterion is deleted",
         |plan| plan.replace("- `calc.py` has a function `mul`\n", ""),

@@ -204,8 +204,8 @@ fn a_spec_that_another_folder_takes_the_place_of_leaves_its_bar() {
             fs::remove_dir_all(&path).unwrap();
         }
         let easy = SPEC.replace("- [ ] `leaves` passes\n", "");
-        stage.repository.write(&format!("{folder}/spec.md"), &easy);
-        stage.repository.write(&format!("{folder}/implementation_plan.json"), PLAN);
+        stage.repository.write(format!("{folder}/spec.md"), &easy);
+        stage.repository.write(format!("{folder}/implementation_plan.json"), PLAN);
         let ran = crate::assay_with(stage.repository.path(), &["qa", "--spec", folder], b"", &[]);
         assert_eq!(ran.code, 4, "{name}: {}{}", ran.stdout, ran.stderr);
         let wanted = "Criterion was removed: The function `mul` exists";
@@ -226,7 +226,7 @@ fn a_spec_that_only_has_another_name_is_held_to_the_same_bar() {
 #[test]
 fn a_folder_beside_a_spec_is_not_taken_for_it() {
     let stage = required_on_main(PLAN);
-    stage.repository.write("specs/001/spec.md", &SPEC.replace("- [ ] `leaves` passes\n", ""));
+    stage.repository.write("specs/001/spec.md", SPEC.replace("- [ ] `leaves` passes\n", ""));
     stage.repository.write("specs/001/implementation_plan.json", PLAN);
     let ran = stage.ends(2, &[]);
     assert!(ran.stderr.contains("`specs/001`, `specs/001-greeting`"), "{}", ran.stderr);
