@@ -32,5 +32,6 @@ pub mod standing;
 pub mod state;
 pub mod subject;
 pub mod text;
+pub mod unique_json;
 pub mod verifier;
 pub mod verify;

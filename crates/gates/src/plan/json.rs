@@ -10,8 +10,9 @@ use super::names::{self, Unit};
 use super::reasons::{self, Told, is_nothing};
 use super::{
     Assumption, Criterion, Milestone, Plan, PlanError, PlannedDiff, UnreadKind, UnreadLine,
-    evidence, json_keys, paths, unique,
+    evidence, json_keys, paths,
 };
+use crate::unique_json;
 
 pub(super) type Object = Map<String, Value>;
 
@@ -24,7 +25,7 @@ const TEXT: [&str; 12] = [
 /// Reads a plan.
 pub(super) fn read(name: &str, text: &str) -> Result<Plan, PlanError> {
     let name = || name.to_owned();
-    let value: Value = unique::read(text).map_err(|error| PlanError::NotJson {
+    let value: Value = unique_json::read(text).map_err(|error| PlanError::NotJson {
         name: name(),
         line: error.line(),
         column: error.column(),

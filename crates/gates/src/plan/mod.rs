@@ -11,7 +11,6 @@ mod names;
 pub mod patch;
 mod paths;
 mod reasons;
-mod unique;
 
 use std::collections::HashSet;
 use std::fmt;

@@ -6,7 +6,6 @@
 mod export;
 mod reading;
 mod signoff;
-mod unique_keys;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -50,18 +49,10 @@ pub enum PlanError {
         at: usize,
     },
     /// The plan is JSON that ends too early, or is wrong somewhere.
-    #[error("the plan is not JSON: {why}")]
+    #[error("the plan cannot be read as JSON: {why}")]
     NotJson {
         /// The error of the JSON reader, with its place.
         why: String,
-    },
-    /// A key stands twice in one object, so that two readers may read two plans.
-    #[error("the key `{key}` stands twice in one object of the plan, at line {line}; remove one")]
-    DoubledKey {
-        /// The key.
-        key: String,
-        /// The line of the second one, from 1.
-        line: usize,
     },
     /// The plan is JSON of something else.
     #[error("the plan is {found} in JSON, and not an object")]

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use assay_checks::required::Risk;
+use assay_gates::unique_json;
 use assay_store::disk;
 use serde_json::{Map, Value};
 
-use super::{ImplementationPlan, PlanError, unique_keys};
+use super::{ImplementationPlan, PlanError};
 
 /// A part of the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,11 +41,9 @@ impl ImplementationPlan {
     /// Reads a plan from its text.
     pub fn parse(text: String) -> Result<ImplementationPlan, PlanError> {
         let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let whole = serde_json::from_str(json)
+        // Of a key that stands twice, two readers may take two values.
+        let whole = unique_json::read(json)
             .map_err(|error| PlanError::NotJson { why: error.to_string() })?;
-        if let Some((key, line)) = unique_keys::doubled_key(json) {
-            return Err(PlanError::DoubledKey { key, line });
-        }
         let found = match whole {
             Value::Object(whole) => return Ok(ImplementationPlan { text, whole }),
             Value::Null => "null",

@@ -52,15 +52,21 @@ fn a_build_without_subtasks_is_not_complete() {
 fn a_plan_that_cannot_be_read_is_an_error() {
     check_build(
         "{",
-        expect!["error: the plan is not JSON: EOF while parsing an object at line 1 column 1"],
+        expect![
+            "error: the plan cannot be read as JSON: EOF while parsing an object at line 1 column 1"
+        ],
     );
     check_build(
         r#"{"phases": [{"subta"#,
-        expect!["error: the plan is not JSON: EOF while parsing a string at line 1 column 19"],
+        expect![
+            "error: the plan cannot be read as JSON: EOF while parsing a string at line 1 column 19"
+        ],
     );
     check_build(
         "",
-        expect!["error: the plan is not JSON: EOF while parsing a value at line 1 column 0"],
+        expect![
+            "error: the plan cannot be read as JSON: EOF while parsing a value at line 1 column 0"
+        ],
     );
     check_build("[]", expect!["error: the plan is a list in JSON, and not an object"]);
     let deep = "[".repeat(100_000);

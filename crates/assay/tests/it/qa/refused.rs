@@ -11,8 +11,8 @@ fn a_plan_that_cannot_be_read_stops_everything_and_stays_as_it_is() {
     let plan = stage.repository.file("specs/001-greeting/implementation_plan.json");
     let cut = &PLAN.as_bytes()[..PLAN.len() / 2];
     for (bytes, why) in [
-        (cut, "the plan is not JSON: EOF while parsing"),
-        (b"", "the plan is not JSON"),
+        (cut, "the plan cannot be read as JSON: EOF while parsing"),
+        (b"", "the plan cannot be read as JSON"),
         (b"[1, 2]", "the plan is a list in JSON, and not an object"),
         (b"{\"feature\": \"\xff\"}", "the plan is not UTF-8 at byte 13"),
         (b"{\"verification_strategy\": {\"risk_level\": \"dire\"}}", "`risk_level` is `dire`"),

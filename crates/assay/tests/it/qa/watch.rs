@@ -46,7 +46,8 @@ fn a_spec_is_validated_once_its_last_subtask_is_completed() {
 #[test]
 fn a_plan_that_is_half_written_is_looked_at_again() {
     let stage = Stage::with(SPEC, &PLAN[..40], MEND, "");
-    let (mut child, lines) = watching(&stage, &["--spec", "001"], "the plan is not JSON");
+    let (mut child, lines) =
+        watching(&stage, &["--spec", "001"], "the plan cannot be read as JSON");
     stage.repository.write(AT, PLAN);
     let told: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{told:#?}");

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 /// Reads a text as JSON. Fails if an object has a key twice.
-pub(super) fn read(text: &str) -> Result<Value, serde_json::Error> {
+pub fn read(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Unique>(text).map(|unique| unique.0)
 }
 
