@@ -52,7 +52,7 @@ const CACHES: [(&str, &str); 5] = [
 /// Devices that tests write to: shared memory, and terminals of their own.
 const DEVICES: [&str; 4] = ["/dev/shm", "/dev/ptmx", "/dev/pts", "/dev/tty"];
 
-/// The folder, in the scratch folder of a check, that byte code of Python is read from and written to.
+/// The folder, in the temporary folder of a check, that byte code of Python is read from and written to.
 /// A `__pycache__` of the tree is never read: it can hold byte code of another source.
 const BYTE_CODE: &str = "pycache";
 
@@ -81,7 +81,7 @@ impl Runner {
         if let Some(path) = self.programs(check, &scratch.join(PROGRAMS))? {
             command = command.env("PATH", path);
         }
-        command = command.env("PYTHONPYCACHEPREFIX", scratch.join(BYTE_CODE));
+        command = command.env("PYTHONPYCACHEPREFIX", temporary.join(BYTE_CODE));
         let offline: &[_] = if check.network { &[] } else { &OFFLINE };
         for (name, value) in ALWAYS.iter().chain(offline) {
             command = command.env(name, value);

@@ -169,21 +169,24 @@ fn of_python(text: &str, tests: &Tests, file: &str) -> Vec<DefinedTest> {
     // The same name twice: the later one stands.
     let stem = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".py");
     let marks = [format!("{stem}."), format!("{stem} > ")];
-    let is_of_file = |name: &&&str| marks.iter().any(|mark| name.contains(mark.as_str()));
+    // A test that is called like its module is named once.
+    let is_of_file =
+        |name: &&&str| **name == stem || marks.iter().any(|mark| name.contains(mark.as_str()));
     let of_file: Vec<&str> = names.iter().filter(is_of_file).copied().collect();
     let by_unittest = of_file.iter().any(|name| name.ends_with(')'));
     let has = |test: &DefinedTest| {
         of_file.iter().any(|name| match &test.class {
             Some(class) if by_unittest => name.ends_with(&format!(".{class}.{})", test.name)),
             Some(class) => {
-                let (suite, own) = name.rsplit_once(" > ").unwrap_or(("", name));
-                suite.ends_with(&format!(".{class}")) && is_case_of(own, &test.name)
+                let (suite, own) = suite_and_own(name);
+                let is_class = |mark: &str| suite.ends_with(&format!("{mark}{class}"));
+                (is_class(".") || is_class("::")) && is_case_of(own, &test.name)
             }
-            None => name.split_once(" > ").is_some_and(|(_, own)| is_case_of(own, &test.name)),
+            None => is_case_of(suite_and_own(name).1, &test.name),
         })
     };
     let class_ran = |class: &str| {
-        let marks = [format!(".{class}."), format!(".{class} > ")];
+        let marks = [format!(".{class}."), format!(".{class} > "), format!("::{class}::")];
         of_file.iter().any(|name| marks.iter().any(|mark| name.contains(mark.as_str())))
     };
     let defined = defined_in_python(text);
@@ -193,6 +196,19 @@ fn of_python(text: &str, tests: &Tests, file: &str) -> Vec<DefinedTest> {
         None => !by_unittest,
     };
     defined.into_iter().filter(|test| is_sure(test) && !has(test)).collect()
+}
+
+/// Returns the suite of a test and its name in the suite: `tests.test_a > test_b`, `test_a.py::test_b`.
+fn suite_and_own(name: &str) -> (&str, &str) {
+    let before_case = &name[..name.find('[').unwrap_or(name.len())];
+    let ends = [" > ", "::"].into_iter().filter_map(|mark| {
+        let at = before_case.rfind(mark)?;
+        Some((at, at + mark.len()))
+    });
+    match ends.max() {
+        Some((end, start)) => (&name[..end], &name[start..]),
+        None => ("", name),
+    }
 }
 
 /// Returns true if a test goes by a name, alone or with parameters.
@@ -357,6 +373,33 @@ mod tests {
             .map(|it| format!("{}{}:{}", it.class.as_deref().unwrap_or(""), it.name, it.line))
             .collect();
         assert_eq!(found, ["test_a:8", "Ttest_b:24"]);
+    }
+
+    #[test]
+    fn a_test_has_a_result_under_every_name_that_runners_give_it() {
+        let result = |name: &str| crate::results::TestResult {
+            name: name.to_owned(),
+            file: None,
+            outcome: crate::results::Outcome::Passed,
+            duration_ms: None,
+            skipped_in: None,
+        };
+        let text = "def test_pick():\n    pass\n\n\ndef test_b():\n    pass\n\n\nclass T:\n    def test_c(self):\n        pass\n";
+        let missing = |names: &[&str]| {
+            let results = names.iter().map(|name| result(name)).collect();
+            let tests = Tests { results, ..Tests::default() };
+            let missing = of_python(text, &tests, "test_pick.py");
+            missing.into_iter().map(|it| it.name).collect::<Vec<String>>()
+        };
+        let by_report = ["test_pick", "test_pick > test_b", "test_pick.T > test_c[a::b]"];
+        assert_eq!(missing(&by_report), [""; 0]);
+        let by_text =
+            ["test_pick.py::test_pick", "test_pick.py::test_b[1]", "test_pick.py::T::test_c"];
+        assert_eq!(missing(&by_text), [""; 0]);
+        assert_eq!(
+            missing(&["test_pick > test_b", "test_pick.T > test_x"]),
+            ["test_pick", "test_c"]
+        );
     }
 
     #[test]

@@ -104,9 +104,11 @@ pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
         } else if allows_network(&item.text) {
             all.network = true;
         } else {
-            let (commands, expect) = commands(&item.text);
+            let labelled = plain_label(&item.text);
+            let group = labelled.and_then(|(label, _)| Which::named(&label.to_lowercase()));
+            let (commands, expect) = commands(labelled.map_or(&item.text, |(_, rest)| rest));
             for command in commands {
-                run(command, expect, which.of(&mut all));
+                run(command, expect, group.unwrap_or(*which).of(&mut all));
             }
         }
     }
@@ -167,6 +169,20 @@ fn coverage(text: &str) -> Option<&str> {
     let is_coverage = head.to_lowercase().contains("coverage") && words.all(is_name);
     let length = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
     is_coverage.then(|| rest[..length].trim_end_matches('.'))
+}
+
+/// The most words of a label that is not bold.
+const MAX_LABEL_WORDS: usize = 4;
+
+/// Returns the label of a line such as ``Unit tests: `make check` ``, and the command behind the label.
+fn plain_label(text: &str) -> Option<(&str, &str)> {
+    let (label, rest) = text.split_once(':')?;
+    let rest = rest.trim_start();
+    let (command, _) = code(rest)?;
+    let is_label = !label.contains(['`', '*', '_'])
+        && label.split_whitespace().count() <= MAX_LABEL_WORDS
+        && (Which::named(&label.to_lowercase()).is_some() || is_command(command));
+    is_label.then_some((label, rest))
 }
 
 /// Returns the commands of an item, and the words that say what is expected of them: those that it

@@ -165,6 +165,10 @@ fn no_criterion_or_command_is_skipped_for_the_form_that_it_has() {
             "Fails: integration: sh integ.sh",
         ));
     }
+    rows.push((
+        format!("{known}\n## Verification\n\nUnit tests: `sh test.sh`\n\nIntegration tests: `sh integ.sh`\n"),
+        "Fails: integration: sh integ.sh",
+    ));
     for (spec, wanted) in rows {
         let titles = issues_of(&spec);
         assert!(titles.iter().any(|title| title.contains(wanted)), "{spec}\n{titles:#?}");

@@ -56,7 +56,7 @@ fn a_prefix_that_means_no_spec_or_several_is_told_with_those_there_are() {
     stage.repository.write("specs/001-parting/spec.md", SPEC);
     assert_eq!(
         of("001"),
-        "error: several specs begin with `001`: `specs/001-greeting`, `specs/001-parting`\n"
+        "error: several specs begin with `001`: `specs/001-greeting`, `specs/001-parting`; give more of the name, or the whole path\n"
     );
     assert!(of("../001").contains("is no spec"), "{}", of("../001"));
     let whole = assay_in(stage.repository.path(), &["qa", "--spec", "001-greeting"], b"");

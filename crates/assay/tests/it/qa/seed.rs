@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use assay_fakes::specs::LOGIN as SPEC;
 
@@ -58,6 +59,13 @@ const WRONG: &str = "def login(name, password):\n    return name\n";
 
 const RIGHT: &str = "def login(name, password):\n    return verify(name, password)\n";
 
+/// Returns the path of the machine's Python.
+fn interpreter() -> String {
+    let print = "import os, sys; print(os.path.realpath(sys.executable), end='')";
+    let output = Command::new("python3").args(["-c", print]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// Sets up the implementation of a login of which a test fails, and somebody who fixes it.
 fn login(spec: &str, plan: &str) -> Stage {
     let stage = Stage::bare();
@@ -67,10 +75,17 @@ fn login(spec: &str, plan: &str) -> Stage {
     let repository = &stage.repository;
     repository.write(".gitignore", ".venv/\n__pycache__/\n");
     repository.write("pytest.ini", "[pytest]\n");
-    for test in ["tests/test_auth.py", "tests/test_feature.py", "tests/integration/test_api.py"] {
-        repository.write(test, "def test_it():\n    assert True\n");
+    for (file, name) in [
+        ("tests/test_auth.py", "test_auth_works"),
+        ("tests/test_feature.py", "test_feature_works"),
+        ("tests/integration/test_api.py", "test_api_works"),
+    ] {
+        repository.write(file, format!("def {name}():\n    assert True\n"));
     }
+    // Programs of a virtual environment count where its `python` leads out of the tree.
+    repository.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
     repository.write(".venv/bin/pytest", PYTEST);
+    std::os::unix::fs::symlink(interpreter(), repository.file(".venv/bin/python")).unwrap();
     let program = repository.file(".venv/bin/pytest");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     repository.commit("before");
