@@ -117,7 +117,9 @@ impl Ground<'_> {
             let is_base = |path: &&String| {
                 let is_equal =
                     version.tree.files.get(*path).is_some_and(|it| is_same(path, &it.id));
-                !changed.contains(path) && (is_equal || part_of(path, &named).is_some())
+                // A file that neither has came with the work, and a fixer may have deleted it.
+                let is_there = paths.contains(*path) || version.has(path);
+                is_there && !changed.contains(path) && (is_equal || part_of(path, &named).is_some())
             };
             as_in_base = all.iter().filter(is_base).cloned().collect();
         }
