@@ -308,7 +308,7 @@ impl Git {
     }
 
     /// Returns the branch that changes are made against. What a remote is known to have comes before
-    /// a local branch of the same name: commits that only lie on the local one are nobody else's yet.
+    /// a local branch of the same name: commits that only the local branch has were not published yet.
     pub(crate) fn main_branch(&self) -> Result<Option<String>, GitError> {
         let remote = self.symbolic_ref("refs/remotes/origin/HEAD")?;
         let published = ["origin/main", "origin/master"].map(str::to_owned);

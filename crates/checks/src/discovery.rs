@@ -170,7 +170,7 @@ pub struct Discovery {
 }
 
 impl Discovery {
-    /// Returns true if there is nothing to run: no tests, and nobody set any up.
+    /// Returns true if there is nothing to run: no tests, and no test runner that is set up.
     pub fn is_without_tests(&self) -> bool {
         self.test_files.is_empty() && !self.frameworks.iter().any(|framework| framework.is_set_up)
     }

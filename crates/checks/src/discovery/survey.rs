@@ -15,7 +15,7 @@ const LEFT_OUT: [&str; 32] = [
 /// How many files of Rust are read in search of a test, which may stand in any of them.
 const MOST_READ: usize = 2_000;
 
-/// Returns true if nobody looks into a folder of that name.
+/// Returns true if a folder of that name holds installed packages or build output.
 pub(super) fn is_left_out(name: &str) -> bool {
     LEFT_OUT.contains(&name)
 }

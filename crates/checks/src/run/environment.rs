@@ -20,7 +20,7 @@ const PASSED_ON: [&str; 24] = [
     "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "PLAYWRIGHT_BROWSERS_PATH",
 ];
 
-/// Variables of every run: nobody watches, and no advertisement is wanted.
+/// Variables of every run: tools ask no questions, and print neither colours nor advertisements.
 const ALWAYS: [(&str, &str); 7] = [
     ("CI", "true"),
     ("NO_COLOR", "1"),

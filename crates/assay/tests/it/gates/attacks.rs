@@ -407,7 +407,7 @@ const ATTACKS: &[Attack] = &[
         told: "There is no owner",
     },
     Attack {
-        name: "the item is accepted by nobody in particular",
+        name: "the item is accepted without a name",
         act: |repository| {
             let accept =
                 step(repository, &["accept", "person-001", "--reason", "the team owns it"]);

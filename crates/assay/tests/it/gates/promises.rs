@@ -1,4 +1,4 @@
-//! What `impl-code` promises of code that was written to a plan, and criteria that are met by half.
+//! Checks of `impl-code` on code that was written to a plan, and criteria that are met by half.
 
 use assay_fakes::Repository;
 

@@ -1,4 +1,4 @@
-//! What lies around a tree and could decide about it: programs, refs, ignored files, state of another
+//! Surroundings of a tree that could decide about it: programs, refs, ignored files, state of another
 //! repository. Each way to a false approval is refused with its reason, and honest work that looks alike
 //! is approved.
 
