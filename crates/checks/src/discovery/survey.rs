@@ -3,21 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Files;
+use crate::loaded::is_output_folder;
 
-/// Folders that hold what was installed, built or made up: nobody's own tests are there.
-const LEFT_OUT: [&str; 32] = [
-    ".git", ".hg", ".svn", "node_modules", "bower_components", "target", "vendor", "dist", "build",
-    "out", "obj", ".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", ".eggs",
-    ".gradle", ".mvn", ".next", ".nuxt", ".cache", "coverage", "Pods", ".terraform", "fixtures",
-    "__fixtures__", "testdata", "test-data", "test_data", ".assay",
-];
+/// Folders that hold data of tests: sources in them are no tests of the project.
+const TEST_DATA: [&str; 5] = ["fixtures", "__fixtures__", "testdata", "test-data", "test_data"];
 
 /// How many files of Rust are read in search of a test, which may stand in any of them.
 const MOST_READ: usize = 2_000;
 
-/// Returns true if a folder of that name holds installed packages or build output.
+/// Returns true if a folder of that name holds installed packages, build output or data of tests.
 pub(super) fn is_left_out(name: &str) -> bool {
-    LEFT_OUT.contains(&name)
+    is_output_folder(name) || TEST_DATA.contains(&name)
 }
 
 /// The files of a project.
