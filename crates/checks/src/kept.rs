@@ -7,10 +7,12 @@
 //! `pyproject.toml`, `#[cfg(test)]` modules of a Rust source.
 
 mod commands;
+mod go_mod;
 mod manifest;
 mod rust_items;
 mod sections;
 mod shadow;
+mod test_packages;
 
 use std::collections::BTreeSet;
 
@@ -18,6 +20,7 @@ pub use self::commands::{
     CommandScripts, loaded_files, named_files, needs_later_file, scripts_in, words_of,
 };
 pub use self::rust_items::{RustSource, parts as rust_parts};
+pub use self::test_packages::files_of_test_packages;
 
 /// How much of a file is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +33,11 @@ pub enum KeptPart {
     PyprojectToml,
     /// Sections of `setup.cfg` or `tox.ini` that configure a test runner.
     Ini,
-    /// Test targets and their switches in `Cargo.toml`.
+    /// Test targets and their switches, default features, and crates of the tree that only tests use, in
+    /// `Cargo.toml`.
     CargoToml,
+    /// Folders of the tree that take the place of modules in `go.mod`.
+    GoMod,
     /// Test modules and test functions of a Rust source.
     RustTests,
     /// A module that takes the place of one of the standard library. Only that there is none is kept: a
@@ -47,14 +53,14 @@ const TEST_FOLDERS: [&str; 17] = [
 ];
 
 /// Files that configure a test runner or what it starts, by their whole names.
-const SUPPORT_FILES: [&str; 38] = [
+const SUPPORT_FILES: [&str; 39] = [
     "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "noxfile.py",
     "tox.toml", "hatch.toml", ".coveragerc", "manage.py", "sitecustomize.py", "usercustomize.py",
     ".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "deno.json", "deno.jsonc",
     "node.config.json", ".babelrc", ".taprc", ".mocharc", "mocha.opts", "build.rs", "nextest.toml",
     "rust-toolchain", "rust-toolchain.toml", "Makefile.toml", "magefile.go", ".rspec",
     ".rspec-local", "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", "CTestTestfile.cmake",
-    "test.sh", ".env.test", "tap.config.json",
+    "test.sh", ".env.test", "tap.config.json", "pyvenv.cfg",
 ];
 
 /// Beginnings of the names of files that configure a test runner.
@@ -81,6 +87,7 @@ pub fn part_of(path: &str, named: &BTreeSet<String>) -> Option<KeptPart> {
         "pyproject.toml" => return Some(KeptPart::PyprojectToml),
         "setup.cfg" | "tox.ini" => return Some(KeptPart::Ini),
         "Cargo.toml" => return Some(KeptPart::CargoToml),
+        "go.mod" => return Some(KeptPart::GoMod),
         _ => {}
     }
     if named.contains(path) || is_test_file(path) || is_support(folders, name) {
@@ -130,6 +137,18 @@ fn is_support(folders: &str, name: &str) -> bool {
         || matches!(ending, "snap" | "pth" | "mk")
         || (ending == "py" && (shadows(stem) || folders.split('/').any(shadows)))
         || (folders.split('/').any(|folder| folder == ".cargo") && stem == "config")
+        || is_package_metadata(folders, name)
+}
+
+/// Returns true if a file is metadata of a Python package or environment that runners look at: entry
+/// points add plugins, and a folder of conda is no folder of tests.
+fn is_package_metadata(folders: &str, name: &str) -> bool {
+    let folder = folders.rsplit('/').next().unwrap_or(folders);
+    match name {
+        "entry_points.txt" => folder.ends_with(".dist-info") || folder.ends_with(".egg-info"),
+        "history" => folder == "conda-meta",
+        _ => false,
+    }
 }
 
 /// Returns the content that a file has when the part that is kept comes from an earlier version and the
@@ -156,6 +175,7 @@ pub fn kept_version(part: KeptPart, now: Option<&[u8]>, kept: Option<&[u8]>) -> 
         KeptPart::PyprojectToml => sections::pyproject(&now_text, &kept_text),
         KeptPart::Ini => sections::ini(&now_text, &kept_text),
         KeptPart::CargoToml => sections::cargo(&now_text, &kept_text),
+        KeptPart::GoMod => go_mod::go_mod(&now_text, &kept_text),
         KeptPart::RustTests => rust_items::splice(&now_text, &kept_text),
     };
     match spliced {
@@ -174,6 +194,7 @@ pub fn holds_tests(path: &str, part: KeptPart, content: &[u8]) -> bool {
         | KeptPart::PyprojectToml
         | KeptPart::Ini
         | KeptPart::CargoToml
+        | KeptPart::GoMod
         | KeptPart::Shadow => false,
     }
 }

@@ -8,6 +8,22 @@ const KEPT: [&str; 12] = [
     "cypress", "wireit",
 ];
 
+/// The member that maps names of modules to files of the package.
+const IMPORTS: &str = "imports";
+
+/// Returns the map of modules with the files that an earlier version names, and with names that are new;
+/// `None` if no name of the earlier version leads elsewhere.
+fn kept_imports(now: Option<&Value>, kept: Option<&Value>) -> Option<Value> {
+    let kept = kept?.as_object()?;
+    let now = now.and_then(Value::as_object).cloned().unwrap_or_default();
+    if kept.iter().all(|(name, file)| now.get(name) == Some(file)) {
+        return None;
+    }
+    let mut imports = now;
+    imports.extend(kept.iter().map(|(name, file)| (name.clone(), file.clone())));
+    Some(Value::Object(imports))
+}
+
 /// Returns `package.json` as it is now with the kept members of an earlier version; `None` if they are
 /// the same.
 pub(super) fn package_json(now: &str, kept: &str) -> Option<String> {
@@ -20,7 +36,8 @@ pub(super) fn package_json(now: &str, kept: &str) -> Option<String> {
         // No runner reads it either, so the earlier one as a whole is all there is.
         return serde_json::to_string_pretty(&kept).ok();
     };
-    if KEPT.iter().all(|key| members.get(*key) == kept.get(*key)) {
+    let imports = kept_imports(members.get(IMPORTS), kept.get(IMPORTS));
+    if KEPT.iter().all(|key| members.get(*key) == kept.get(*key)) && imports.is_none() {
         return None;
     }
     for key in KEPT {
@@ -28,6 +45,9 @@ pub(super) fn package_json(now: &str, kept: &str) -> Option<String> {
             Some(value) => drop(members.insert(key.to_owned(), value.clone())),
             None => drop(members.shift_remove(key)),
         }
+    }
+    if let Some(imports) = imports {
+        members.insert(IMPORTS.to_owned(), imports);
     }
     serde_json::to_string_pretty(&members).ok()
 }
@@ -44,6 +64,16 @@ mod tests {
         let spliced = package_json(now, before).unwrap();
         assert!(spliced.contains("node --test") && spliced.contains("left-pad"), "{spliced}");
         assert!(!spliced.contains("jest"), "{spliced}");
+    }
+
+    #[test]
+    fn names_of_modules_lead_where_they_did_and_new_ones_stay() {
+        let before = r##"{"imports": {"#check": "./lib/check.js"}}"##;
+        let now = r##"{"imports": {"#check": "./lib/soft.js", "#new": "./new.js"}}"##;
+        let spliced = package_json(now, before).unwrap();
+        assert!(spliced.contains("./lib/check.js") && spliced.contains("./new.js"), "{spliced}");
+        let added = r##"{"imports": {"#check": "./lib/check.js", "#new": "./new.js"}}"##;
+        assert_eq!(package_json(added, before), None);
     }
 
     #[test]

@@ -19,7 +19,7 @@ const PYPROJECT: [&[&str]; 7] = [
 ];
 
 /// Paths of `Cargo.toml` that decide which tests there are and how they are run.
-const CARGO: [&[&str]; 16] = [
+const CARGO: [&[&str]; 17] = [
     &["test"],
     &["lib", "test"],
     &["lib", "doctest"],
@@ -36,7 +36,11 @@ const CARGO: [&[&str]; 16] = [
     &["profile", "test"],
     &["profile", "dev", "debug-assertions"],
     &["target", "runner"],
+    &["features", "default"],
 ];
+
+/// Paths of `Cargo.toml` below which crates stand; those that lie in the tree are kept.
+const CARGO_CRATES: [&[&str]; 3] = [&["dev-dependencies"], &["patch"], &["replace"]];
 
 /// Beginnings of the names of sections of INI files that configure a test runner.
 const INI: [&str; 9] = [
@@ -64,22 +68,26 @@ impl Statement {
 
 /// Returns `pyproject.toml` with the kept sections of an earlier version; `None` if they are the same.
 pub(super) fn pyproject(now: &str, kept: &str) -> Option<String> {
-    splice(now, kept, &PYPROJECT)
+    splice(now, kept, &PYPROJECT, &[])
 }
 
 /// Returns `Cargo.toml` with the kept statements of an earlier version; `None` if they are the same.
 pub(super) fn cargo(now: &str, kept: &str) -> Option<String> {
-    splice(now, kept, &CARGO)
+    splice(now, kept, &CARGO, &CARGO_CRATES)
 }
 
-fn splice(now: &str, kept: &str, paths: &[&[&str]]) -> Option<String> {
+/// Returns a file with the statements of an earlier version that stand below some paths, and with its
+/// crates of the tree below other paths; `None` if both versions say the same there.
+fn splice(now: &str, kept: &str, paths: &[&[&str]], crates: &[&[&str]]) -> Option<String> {
     let (now, kept) = (statements(now), statements(kept));
+    let local = local_crates(&kept, crates);
     let is_kept = |it: &Statement| {
         let path = it.path();
-        paths.iter().any(|keys| match it.keys.is_empty() {
-            true => starts_with(&path, keys),
-            false => starts_with(&path, keys) || starts_with_text(keys, &path),
-        })
+        local.iter().any(|name| path.starts_with(name))
+            || paths.iter().any(|keys| match it.keys.is_empty() {
+                true => starts_with(&path, keys),
+                false => starts_with(&path, keys) || starts_with_text(keys, &path),
+            })
     };
     let of = |all: &[Statement]| -> Vec<Statement> {
         all.iter().filter(|it| is_kept(it)).cloned().collect()
@@ -116,6 +124,26 @@ fn splice(now: &str, kept: &str, paths: &[&[&str]]) -> Option<String> {
     }
     let text: String = out.iter().map(|it| it.text.as_str()).collect();
     Some(format!("{}\n\n{appended}", text.trim_end()))
+}
+
+/// Returns the crates below some paths that lie in the tree, each by its path of keys.
+fn local_crates(statements: &[Statement], below: &[&[&str]]) -> Vec<Keys> {
+    let mut crates = Vec::new();
+    for statement in statements.iter().filter(|it| !it.keys.is_empty()) {
+        let path = statement.path();
+        let Some(keys) = below.iter().find(|keys| starts_with(&path, keys)) else { continue };
+        // `check = { path = "check" }`, `check.path = "check"`, and the same below `[patch.crates-io]`.
+        let names_folder = path.last().is_some_and(|key| key == "path");
+        let length = match names_folder {
+            true => path.len() - 1,
+            false if value(&statement.text).replace(' ', "").contains("path=") => path.len(),
+            false => continue,
+        };
+        if length > keys.len() {
+            crates.push(path[..length].to_vec());
+        }
+    }
+    crates
 }
 
 /// Returns what statements say, without blanks, comments and order of sections.
@@ -327,6 +355,24 @@ mod tests {
         assert!(back.contains("[package]\nautotests = false\n"), "{back}");
         let dependency = before.replace("[dependencies]\n", "[dependencies]\nserde = \"1\"\n");
         assert_eq!(cargo(&dependency, before), None);
+    }
+
+    #[test]
+    fn crates_of_the_tree_that_only_tests_use_come_from_before() {
+        let before = "[package]\nname = \"a\"\n\n[features]\ndefault = [\"signed\"]\nsigned = []\n\n\
+                      [dev-dependencies]\ncheck = { path = \"check\" }\nrand = \"0.8\"\n";
+        let soft = before.replace("path = \"check\"", "path = \"soft\"");
+        assert!(cargo(&soft, before).unwrap().contains("path = \"check\""));
+        let registry = before.replace("{ path = \"check\" }", "\"1\"");
+        let spliced = cargo(&registry, before).unwrap();
+        assert!(
+            spliced.contains("path = \"check\"") && !spliced.contains("check = \"1\""),
+            "{spliced}"
+        );
+        let without = before.replace("[\"signed\"]", "[]");
+        assert!(cargo(&without, before).unwrap().contains("default = [\"signed\"]"));
+        let newer = before.replace("rand = \"0.8\"", "rand = \"0.9\"\nserde = \"1\"");
+        assert_eq!(cargo(&newer, before), None);
     }
 
     #[test]

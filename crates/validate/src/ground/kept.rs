@@ -8,7 +8,8 @@ use std::path::Path;
 use assay_change::{GitError, StoredFile, StoredFiles};
 use assay_checks::check::{CheckKind, CheckOutcome, RequiredCheck};
 use assay_checks::kept::{
-    KeptPart, holds_tests, is_test_folder, kept_version, named_files, needs_later_file, part_of,
+    KeptPart, files_of_test_packages, holds_tests, is_test_folder, kept_version, named_files,
+    needs_later_file, part_of,
 };
 use assay_checks::required::Required;
 use assay_findings::write::plain::chain;
@@ -165,7 +166,8 @@ impl Ground<'_> {
     /// Returns the files that commands of the required checks name.
     pub(super) fn named(&self, paths: &BTreeSet<String>) -> BTreeSet<String> {
         let required = self.required().0;
-        named_files(required.iter().filter_map(check_of), paths).into_iter().collect()
+        let named = named_files(required.iter().filter_map(check_of), paths);
+        named.into_iter().chain(files_of_test_packages(paths)).collect()
     }
 
     fn touched(

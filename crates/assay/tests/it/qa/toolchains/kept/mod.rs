@@ -5,6 +5,8 @@
 
 mod go;
 mod javascript;
+mod manifests;
+mod packages;
 mod python;
 mod results;
 mod rust;
