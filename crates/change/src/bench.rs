@@ -8,6 +8,7 @@ use assay_sandbox::ScratchNote;
 use crate::GitError;
 use crate::git::Git;
 use crate::laid_out::LaidOut;
+use crate::name::shown;
 use crate::patch::Patch;
 
 /// A copy of the work tree, uncommitted work included, apart from where anybody else works. It goes
@@ -51,7 +52,8 @@ impl Bench {
         self.laid_out.path()
     }
 
-    /// Gives what was done on it.
+    /// Returns the work that was done on the copy. If that made a repository of a folder, git takes none
+    /// of the files there, and nothing is taken.
     pub fn patch(&self) -> Result<Patch, GitError> {
         let own = self.laid_out.own()?;
         // Not the folder's own index, in which whoever works there can hide what they did.
@@ -59,8 +61,17 @@ impl Bench {
         own.begin_index(&index)?;
         let listed = own.run_with_index(&["ls-files", "--stage", "-z"], &index)?;
         self.laid_out.refuse_within(&listed)?;
+        let new = ["ls-files", "--others", "--exclude-standard", "-z"];
+        let new = own.run_with_index(&new, &index)?;
+        // Git names a repository within as a folder.
+        let folders = new.split(|byte| *byte == 0).filter_map(|name| name.strip_suffix(b"/"));
+        let repositories: Vec<String> = folders.map(shown).collect();
+        if !repositories.is_empty() {
+            let end = own.line(&["rev-parse", &format!("{}^{{tree}}", self.start)])?;
+            return Ok(Patch { start: self.start.clone(), end, repositories });
+        }
         let end = own.tree_as_it_is(&index)?;
-        Ok(Patch { start: self.start.clone(), end })
+        Ok(Patch { start: self.start.clone(), end, repositories })
     }
 }
 

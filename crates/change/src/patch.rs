@@ -21,6 +21,9 @@ pub struct Patch {
     pub(crate) start: String,
     /// The tree that it leads to.
     pub(crate) end: String,
+    /// The folders that were made repositories of their own: none of the work is taken then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) repositories: Vec<String>,
 }
 
 /// A file that a patch touches.
@@ -31,6 +34,11 @@ struct Step {
 }
 
 impl Patch {
+    /// Returns the folders that were made repositories of their own, because of which the patch is empty.
+    pub fn repositories(&self) -> &[String] {
+        &self.repositories
+    }
+
     /// Names the files that it touches.
     pub fn files(&self, root: &Path) -> Result<Vec<String>, GitError> {
         let touched = self.touched(&Git::find(root)?)?;
@@ -93,7 +101,7 @@ impl Patch {
     }
 
     fn touched(&self, git: &Git) -> Result<Vec<Touched>, GitError> {
-        let Patch { start, end } = self;
+        let Patch { start, end, .. } = self;
         let listed = git.run(&["diff-tree", "-r", "-z", "--raw", "--no-renames", start, end])?;
         let mut parts = listed.split(|byte| *byte == 0).filter(|part| !part.is_empty());
         let mut touched = Vec::new();

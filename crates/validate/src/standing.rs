@@ -74,6 +74,9 @@ pub struct Standing {
     pub first_surroundings: Option<Surroundings>,
     /// The surroundings of the last tree that was judged.
     pub surroundings: Surroundings,
+    /// The folders that the last fixer made repositories of, and the tree that it was given: its work was
+    /// not taken.
+    pub refused_fix: Option<(TreeHash, Vec<String>)>,
 }
 
 /// A round that was begun and came to nothing yet.
@@ -341,6 +344,9 @@ impl Standing {
     fn fixed(&mut self, at: &str, tree: &TreeHash) -> Result<(), Refused> {
         let Some(Fixing { tree: before, made }) = self.fixing.take() else { return Ok(()) };
         let changed_something = before != *tree;
+        let repositories = made.as_ref().map(|(patch, _)| patch.repositories().to_vec());
+        self.refused_fix =
+            repositories.filter(|folders| !folders.is_empty()).map(|folders| (before, folders));
         let said = made.map(|(_, said)| said).unwrap_or_default();
         if let Some(round) = self.epoch_mut().last_mut() {
             round.fix = Some(Fix { at: at.to_owned(), said, changed_something });
@@ -470,6 +476,23 @@ impl Standing {
         }
         let seen = self.history.iter().rev().find_map(|round| Some((round, round.seen()?)));
         seen.map(|(round, seen)| self.with_decisions(seen, &round.tree).issues).unwrap_or_default()
+    }
+
+    /// Returns the issue of a fix of a tree that was not taken, because the fixer made a folder a
+    /// repository of its own.
+    pub(crate) fn refused_fix(&self, tree: &TreeHash) -> Option<Issue> {
+        let (_, folders) = self.refused_fix.as_ref().filter(|(of, _)| of == tree)?;
+        let names: Vec<String> = folders.iter().map(|folder| format!("`{folder}`")).collect();
+        let why = format!(
+            "the fixer made {} a repository of its own, of which git takes no file, so nothing of its work \
+             was taken; write the files without a repository around them",
+            names.join(", ")
+        );
+        let title = format!("The fixer left a repository within the tree: {}", folders.join(", "));
+        let issue = Issue::new(title, IssueKind::Security);
+        Some(
+            issue.with_key(format!("fixer-repository:{}", folders.join(":"))).with_description(why),
+        )
     }
 
     /// Returns what the last round that came to a verdict found besides, which blocks nothing.

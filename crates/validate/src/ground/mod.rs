@@ -5,6 +5,7 @@ mod checking;
 mod git_guard;
 mod kept;
 mod kept_files;
+mod nested;
 mod surroundings;
 mod who;
 
@@ -154,6 +155,7 @@ impl Site for Ground<'_> {
         issues.extend(self.lowered.iter().cloned());
         issues.extend(self.issues_around(standing)?);
         if let Some(open) = &standing.open {
+            issues.extend(standing.refused_fix(&open.tree));
             issues.extend(seen::of_same_tree(&open.tree, &open.checks, &standing.history));
         }
         let reviewed = self.reviewer.review(standing.base.as_deref(), &self.spec, checks)?;

@@ -62,6 +62,7 @@ impl Ground<'_> {
         issues.extend(self.hidden_files(&stored, &ignored)?);
         issues.extend(self.shadows(&stored, &ignored)?);
         issues.extend(self.plugins(&stored, &ignored)?);
+        issues.extend(self.nested_repositories(&stored)?);
         issues.extend(self.base_issues(&stored, standing)?);
         if let Some(tree) = standing.kept_tests.as_ref().filter(|tree| !stored.has(tree)) {
             let why = "git kept the tests of the first round, and has them no more, so it cannot be told \
@@ -322,6 +323,6 @@ fn digest_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..DIGEST].to_owned()
 }
 
-fn broken(error: GitError) -> Breakdown {
+pub(super) fn broken(error: GitError) -> Breakdown {
     Breakdown::Round(chain(&error))
 }

@@ -4,6 +4,7 @@
 
 mod base;
 mod ignored;
+mod nested;
 mod output;
 mod programs;
 mod state;

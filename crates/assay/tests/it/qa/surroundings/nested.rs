@@ -1,0 +1,115 @@
+//! Repositories within the tree, and submodules.
+
+use std::fs;
+use std::process::Command;
+
+use super::{BROKEN, CALC, MORE, is_approved, is_refused, python};
+use crate::qa::Stage;
+
+const IGNORE: (&str, &str) = (".gitignore", "__pycache__/\n");
+
+/// Makes a folder of a stage a repository of its own, with what lies in the folder.
+fn make_repository(stage: &Stage, folder: &str) {
+    let at = stage.repository.file(folder);
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+    for args in [&["init", "--quiet"][..], &["add", "--all"], &["commit", "--quiet", "-m", "a"]] {
+        let done = Command::new("git").args(identity).args(args).current_dir(&at).status();
+        assert!(done.unwrap().success(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_repository_within_the_tree_needs_a_person() {
+    let reason =
+        "`calc` is a repository of its own, so that no commit of this branch has its files";
+    for is_added in [false, true] {
+        let stage = python(&[IGNORE]);
+        let repository = &stage.repository;
+        repository.write("calc.py", BROKEN);
+        if !is_added {
+            repository.commit("work");
+        }
+        repository.write("calc/__init__.py", CALC);
+        make_repository(&stage, "calc");
+        if is_added {
+            // Git takes the repository in as a submodule without an address.
+            repository.commit("work");
+        }
+        is_refused(&stage, &[], "1", "Repository within the tree: calc", reason);
+    }
+}
+
+#[test]
+fn a_repository_that_the_main_branch_ignores_is_no_issue() {
+    let stage = python(&[(".gitignore", "__pycache__/\n/.worktrees/\n")]);
+    stage.repository.write("calc.py", MORE);
+    stage.repository.commit("work");
+    stage.repository.write(".worktrees/other/calc.py", CALC);
+    make_repository(&stage, ".worktrees/other");
+    is_approved(&stage, &[]);
+}
+
+/// Sets up the project of Python with a submodule of which tests import.
+fn with_submodule() -> Stage {
+    let stage = python(&[IGNORE]);
+    let repository = &stage.repository;
+    let other = stage.aside("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("__init__.py"), "").unwrap();
+    fs::write(other.join("same.py"), "def same(a, b):\n    assert a == b\n").unwrap();
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+    for args in [&["init", "--quiet"][..], &["add", "--all"], &["commit", "--quiet", "-m", "a"]] {
+        let done = Command::new("git").args(identity).args(args).current_dir(&other).status();
+        assert!(done.unwrap().success(), "{args:?}");
+    }
+    repository.git(&["switch", "--quiet", "main"]);
+    let url = other.to_str().unwrap().to_owned();
+    let allow = "protocol.file.allow=always";
+    repository.git(&["-c", allow, "submodule", "add", "--quiet", &url, "shared"]);
+    let test = "import unittest\n\nfrom calc import sub\nfrom shared.same import same\n\n\nclass T(unittest.TestCase):\n    def test_sub(self):\n        same(sub(2, 3), -1)\n";
+    repository.write("tests/test_calc.py", test);
+    repository.commit("shared");
+    repository.git(&["branch", "--quiet", "--force", "work", "main"]);
+    repository.git(&["switch", "--quiet", "work"]);
+    stage
+}
+
+#[test]
+fn a_submodule_that_is_as_before_is_approved() {
+    let stage = with_submodule();
+    stage.repository.write("calc.py", MORE);
+    stage.repository.commit("work");
+    is_approved(&stage, &[]);
+}
+
+#[test]
+fn a_submodule_with_tests_that_changed_needs_a_person() {
+    let stage = with_submodule();
+    stage.repository.write("calc.py", BROKEN);
+    stage.repository.commit("work");
+    let soft = "def same(a, b):\n    return a == b\n";
+    fs::write(stage.repository.file("shared/same.py"), soft).unwrap();
+    let reason = "tests are in the submodule `shared`, or import from it";
+    is_refused(&stage, &[], "1", "Weakened test: shared", reason);
+}
+
+#[test]
+fn a_fixer_that_leaves_a_repository_gets_one_issue() {
+    for commits in ["", "git add -A; git -c user.name=a -c user.email=a@example.com commit -qm x; "]
+    {
+        let stage = python(&[IGNORE]);
+        stage.repository.write("calc.py", BROKEN);
+        stage.repository.commit("work");
+        let script = format!(
+            "mkdir calc; printf 'def sub(a, b):\\n    return a - b\\n' > calc/__init__.py\ncd calc; git init -q; {commits}echo done\n"
+        );
+        stage.has_fixer(&script);
+        let title = "The fixer left a repository within the tree: calc";
+        let reason = "the fixer made `calc` a repository of its own, of which git takes no file";
+        let ran = is_refused(&stage, &[], "3", title, reason);
+        assert!(!ran.stdout.contains("broke off"), "{}", ran.stdout);
+        let told = stage.issues().into_iter().filter(|(_, it)| it == title).count();
+        assert_eq!(told, 1, "{}", ran.stdout);
+        assert!(!stage.repository.file("calc").exists(), "nothing of it was taken");
+    }
+}
