@@ -10,6 +10,7 @@ mod commands;
 mod go_mod;
 mod manifest;
 mod rust_items;
+mod rust_tests;
 mod sections;
 mod shadow;
 mod test_packages;
@@ -20,6 +21,7 @@ pub use self::commands::{
     CommandScripts, loaded_files, named_files, needs_later_file, scripts_in, words_of,
 };
 pub use self::rust_items::{RustSource, parts as rust_parts};
+pub use self::rust_tests::{RustTest, rust_tests, tested_packages, tests_of_root};
 pub use self::test_packages::files_of_test_packages;
 
 /// How much of a file is kept.

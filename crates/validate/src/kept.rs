@@ -6,6 +6,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod excuse;
+pub(crate) mod lost;
 pub(crate) mod resolve;
 pub(crate) mod sources;
 pub(crate) mod support;
@@ -77,6 +78,8 @@ pub enum TestFate {
     Overwritten,
     /// The work tree has another commit of a submodule with tests.
     Submodule,
+    /// The sources of the version have the test, and no run has a result of it.
+    NoResult,
 }
 
 impl WeakenedTest {
@@ -104,6 +107,13 @@ impl WeakenedTest {
             TestFate::Overwritten => format!(
                 "`{name}` was put in place as it is in {version}, and the code that was tested wrote over it"
             ),
+            TestFate::NoResult => {
+                let file = self.file.as_deref().unwrap_or("the sources");
+                format!(
+                    "`{name}` is a test in `{file}` of {version}, and no run has a result of it: the \
+                     crate does not compile it any more, or it is gone"
+                )
+            }
             TestFate::Submodule => format!(
                 "tests are in the submodule `{name}`, or import from it, and the work tree has another commit of it than {version}; tests of a submodule are not compared"
             ),

@@ -123,8 +123,8 @@ pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
     Some(out + &now[at..])
 }
 
-/// Returns a text without blanks.
-fn plain(text: &str) -> String {
+/// Returns a text with single blanks.
+pub(super) fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -168,13 +168,49 @@ fn checks_for_tests(item: &TestItem, text: &str, code: &str) -> bool {
 }
 
 /// Reads a source, without comments and strings.
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
+pub(super) struct Reader<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+}
+
+/// The attributes of an item.
+#[derive(Debug)]
+pub(super) struct Attributes<'a>(Vec<&'a str>);
+
+impl<'a> Attributes<'a> {
+    /// Returns true if the item exists only under a condition other than that tests are built.
+    pub(super) fn is_conditional(&self) -> bool {
+        self.0.iter().any(|attribute| {
+            let said: String = attribute.split_whitespace().collect();
+            let is_condition = said.starts_with("#[cfg(") && said != "#[cfg(test)]";
+            is_condition || (said.starts_with("#[cfg_attr(") && said.contains("path="))
+        })
+    }
+
+    /// Returns true if the item is one plain test: a macro may make others of it.
+    pub(super) fn is_test(&self) -> bool {
+        let names = || {
+            self.0.iter().map(|attribute| {
+                let inside = attribute.trim_start_matches("#[");
+                let path = inside.split(['(', '=', ']']).next().unwrap_or_default().trim();
+                path.rsplit("::").next().unwrap_or(path)
+            })
+        };
+        let makes_others = ["rstest", "test_case", "test_matrix", "case", "parameterized"];
+        names().any(|name| name == "test") && !names().any(|name| makes_others.contains(&name))
+    }
+
+    /// Returns the file that an attribute names for a module.
+    pub(super) fn path(&self) -> Option<&'a str> {
+        self.0.iter().find_map(|attribute| {
+            let inside = attribute.strip_prefix("#[")?.trim_start().strip_prefix("path")?;
+            inside.trim_start().strip_prefix('=')?.split('"').nth(1)
+        })
+    }
 }
 
 impl<'a> Reader<'a> {
-    fn rest(&self) -> &'a str {
+    pub(super) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
@@ -196,13 +232,8 @@ impl<'a> Reader<'a> {
                 continue;
             }
             items.module_starts.entry(module.to_owned()).or_insert(start);
-            let mut is_test = false;
-            while self.rest().starts_with('#') {
-                let from = self.at;
-                self.skip_group();
-                is_test |= is_test_attribute(&self.text[from..self.at]);
-                self.skip_blanks();
-            }
+            let attributes = self.attributes();
+            let mut is_test = attributes.0.iter().any(|it| is_test_attribute(it));
             let (kind, name) = self.head();
             is_test |= kind == "proptest!";
             if kind == "mod" && !is_test && self.enters_block() {
@@ -220,8 +251,20 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads the attributes of an item, and goes behind them.
+    pub(super) fn attributes(&mut self) -> Attributes<'a> {
+        let mut found = Vec::new();
+        while self.rest().starts_with('#') {
+            let from = self.at;
+            self.skip_group();
+            found.push(&self.text[from..self.at]);
+            self.skip_blanks();
+        }
+        Attributes(found)
+    }
+
     /// Reads what an item is and its name, and stays where it is.
-    fn head(&self) -> (String, String) {
+    pub(super) fn head(&self) -> (String, String) {
         let words = self
             .rest()
             .split(|c: char| c.is_whitespace() || matches!(c, '(' | '{' | ';' | '<' | ':'));
@@ -233,7 +276,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes to the inside of a block that follows, if it does before the item ends.
-    fn enters_block(&mut self) -> bool {
+    pub(super) fn enters_block(&mut self) -> bool {
         let (brace, end) = (self.rest().find('{'), self.rest().find(';'));
         match (brace, end) {
             (Some(brace), end) if end.is_none_or(|end| brace < end) => {
@@ -245,7 +288,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes behind an item: behind its block, or the semicolon.
-    fn skip_item(&mut self) {
+    pub(super) fn skip_item(&mut self) {
         while let Some(c) = self.rest().chars().next() {
             match c {
                 ';' => {
@@ -264,7 +307,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes behind the next group of brackets.
-    fn skip_group(&mut self) {
+    pub(super) fn skip_group(&mut self) {
         let mut depth = 0;
         while let Some(c) = self.rest().chars().next() {
             match c {
@@ -284,7 +327,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn skip_blanks(&mut self) {
+    pub(super) fn skip_blanks(&mut self) {
         loop {
             let rest = self.rest();
             let blanks = rest.len() - rest.trim_start().len();
@@ -337,7 +380,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn inside(module: &str, name: &str) -> String {
+pub(super) fn inside(module: &str, name: &str) -> String {
     if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
 }
 

@@ -46,7 +46,7 @@ pub fn recover_work_tree(root: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Files of the work tree, with the objects that they would be; `None` for a link.
-type WorkFiles = BTreeMap<String, Option<String>>;
+pub(super) type WorkFiles = BTreeMap<String, Option<String>>;
 
 /// A file whose kept version differs from the one in the work tree.
 #[derive(Clone)]
@@ -112,6 +112,7 @@ impl Ground<'_> {
                 runs.extend(self.run_with(&stored, standing, version, &both, &files)?);
             }
             runs.extend(submodule_run(&stored, version, &files).map_err(broken)?);
+            runs.extend(self.lost_tests(&stored, standing, version, &work, &runs)?);
             // A file that is as in the base is no fixer's work: others may have changed it there.
             let changed: BTreeSet<&String> =
                 touched.iter().map(|it| &it.replacement.path).collect();
@@ -348,7 +349,7 @@ impl Ground<'_> {
     }
 
     /// Returns the criteria as they were in the first round.
-    fn first_criteria(&self, standing: &Standing) -> Vec<String> {
+    pub(super) fn first_criteria(&self, standing: &Standing) -> Vec<String> {
         match standing.history.iter().find_map(|round| round.seen()) {
             Some(seen) => seen.criteria.iter().map(|line| line.text.clone()).collect(),
             None => self.spec.criteria.iter().map(|it| it.text.clone()).collect(),

@@ -5,6 +5,7 @@ mod checking;
 mod git_guard;
 mod kept;
 mod kept_files;
+mod lost;
 mod nested;
 mod surroundings;
 mod who;

@@ -225,3 +225,65 @@ fn code_of_a_crate_that_asks_for_tests_is_refused() {
         "The tests see another program",
     );
 }
+
+/// The sources of a crate with tests in a module of a file of its own.
+const MINUS: &str = "/// Subtracts.\npub fn sub(a: i32, b: i32) -> i32 {\n    a - b\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn subtracts() {\n        assert_eq!(sub(3, 2), 1);\n    }\n}\n";
+
+fn of_main<'a>(name: &'a str, main: &'a [(&str, &str)], branch: &'a [Edit<'a>]) -> Row<'a> {
+    Row { name, main, branch, fixer: &[], criteria: CRITERIA, command: "cargo test" }
+}
+
+/// Returns the root of a crate that declares a module as given.
+fn root(module: &str, more: &str) -> String {
+    format!(
+        "{module}\n\n/// Adds.\npub fn add(a: i32, b: i32) -> i32 {{\n    a + b\n}}\n{more}\n#[cfg(test)]\nmod tests {{\n    use super::*;\n\n    #[test]\n    fn adds() {{\n        assert_eq!(add(1, 2), 3);\n    }}\n}}\n"
+    )
+}
+
+#[test]
+fn a_module_that_a_crate_does_not_compile_takes_no_test_along() {
+    let good = root("/// Minus.\npub mod minus;", "");
+    let main = [
+        ("Cargo.toml", MANIFEST),
+        ("Cargo.lock", LOCK),
+        (".gitignore", "target/\n"),
+        ("src/lib.rs", good.as_str()),
+        ("src/minus.rs", MINUS),
+    ];
+    let broken = MINUS.replace("a - b", "a + b");
+    let code = broken.split("\n#[cfg(test)]").next().unwrap();
+    let inline = format!("/// Minus.\npub mod minus {{\n{code}\n}}");
+    let rows: &[(&str, &str, &[Edit<'_>])] = &[
+        ("a condition", "#[cfg(windows)]\npub mod minus;", &[("src/minus.rs", Some(&broken))]),
+        (
+            "another path",
+            "/// Minus.\n#[path = \"other.rs\"]\npub mod minus;",
+            &[("src/other.rs", Some(code))],
+        ),
+        ("a module inline", &inline, &[("src/minus.rs", Some(&broken))]),
+        ("no module", "", &[("src/minus.rs", None)]),
+    ];
+    for (name, module, edits) in rows {
+        let lib = root(module, MUL);
+        let branch = [&[("src/lib.rs", Some(lib.as_str()))][..], edits].concat();
+        of_main(name, &main, &branch).is_refused(
+            "Weakened test: minus::tests::subtracts",
+            "is a test in `src/minus.rs` of main, and no run has a result of it",
+        );
+    }
+    // A module with another name has the same tests, and one for another platform never had a result.
+    let renamed = root("/// Less.\npub mod less;\n#[cfg(windows)]\nmod windows;", MUL);
+    let branch = [
+        ("src/lib.rs", Some(renamed.as_str())),
+        ("src/minus.rs", None),
+        ("src/less.rs", Some(MINUS)),
+        ("src/windows.rs", Some("#[test]\nfn opens() {}\n")),
+    ];
+    of_main("a renamed module", &main, &branch).is_approved();
+    let later = root(
+        "/// Minus.\npub mod minus;\n\n/// Double.\npub fn double(a: i32) -> i32 {\n    add(a, a)\n}",
+        MUL,
+    );
+    let branch = [("src/lib.rs", Some(later.as_str()))];
+    of_main("code more", &main, &branch).is_approved();
+}
