@@ -21,6 +21,7 @@ mod review;
 mod rule;
 mod rulebook;
 mod scan;
+mod shell_references;
 mod suppress;
 mod survey;
 mod symbols;

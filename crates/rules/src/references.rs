@@ -1,6 +1,7 @@
 //! What a source refers to: [`references`] reads imports and string literals off a syntax tree.
 
 use crate::language::{self, Language};
+use crate::shell_references::sourced_indirectly;
 use crate::syntax::{Syntax, SyntaxNode, Touched};
 
 /// A mention of another file in a source.
@@ -40,6 +41,9 @@ pub fn references(path: &str, text: &str) -> Option<Vec<Reference>> {
     let mut found = Vec::new();
     let see = |node: &SyntaxNode<'_>, _| referred_by(language, node, &mut found);
     syntax.visit(&Touched::everything(), |_| true, see);
+    if language == Language::Bash {
+        found.extend(sourced_indirectly(text));
+    }
     Some(found)
 }
 
@@ -249,6 +253,7 @@ mod tests {
             ("a.rb", "require_relative 'b/c'\n", "file b/c, text b/c"),
             ("a.c", "#include \"b.h\"\n", "file b.h, text b.h"),
             ("a.sh", ". ./calc.sh\n", "file ./calc.sh"),
+            ("a.sh", "cd etc && . ./opts\n", "file ./opts, file etc/./opts"),
         ];
         for (path, text, expected) in table {
             assert_eq!(shown(path, text), expected, "{text}");

@@ -27,6 +27,9 @@ const SUPPORT_WORDS: [&str; 20] = [
     "harness",
 ];
 
+/// Beginnings of parts of names by which people call scripts that check a tree, besides those of support.
+const SCRIPT_WORDS: [&str; 6] = ["suite", "ci", "validate", "lint", "smoke", "acceptance"];
+
 /// Endings of files that are written for people.
 const DOCUMENTS: [&str; 7] = [".md", ".rst", ".adoc", ".txt.md", ".html", ".pdf", ".org"];
 
@@ -118,13 +121,14 @@ pub(crate) fn infer<T: Texts>(
             Some(_) | None => false,
         };
         let is_probable = match &own {
+            Some(_) if is_settings(path, text) => is_only_tests || graph.is_test_data(path),
             Some(own) => {
                 loads_framework(own)
                     || has_tests(path, text)
                     || (is_only_tests && graph.looks_like_support(path))
             }
             // Data that only a test reads may as well be all that there is to test.
-            None => graph.is_test_data(path),
+            None => is_only_tests || graph.is_test_data(path),
         };
         if is_certain {
             support.certain.insert(path.clone());
@@ -218,16 +222,13 @@ impl Graph<'_> {
     /// Returns true if a module is called like support, or if no test is named after the module and the
     /// module asserts, or each of its tests is named after another module, or no test imports it.
     fn looks_like_support(&self, path: &str) -> bool {
-        let lower = path.to_ascii_lowercase();
-        let is_word = |word: &&str| {
-            lower.split(|c: char| !c.is_ascii_alphabetic()).any(|part| part.starts_with(*word))
-        };
         let stem = stem_of(path).to_ascii_lowercase();
         let tests = || self.importers.get(path).into_iter().flatten().filter(|it| it.is_test);
         let is_subject = tests().any(|it| stem_of(&it.path).to_ascii_lowercase().contains(&stem));
         // A module without a test of its own has only other modules that import it.
-        SUPPORT_WORDS.iter().any(is_word)
+        has_word(path, &SUPPORT_WORDS)
             || tests().next().is_none()
+            || tests().all(|it| is_part_of_script(path, &it.path))
             || (!is_subject && self.asserting.contains(path))
             || self.has_other_subject(path)
     }
@@ -253,6 +254,32 @@ impl Graph<'_> {
     }
 }
 
+/// Returns true if a part of a path begins with one of some words.
+fn has_word(path: &str, words: &[&str]) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let mut parts = lower.split(|c: char| !c.is_ascii_alphabetic());
+    parts.any(|part| words.iter().any(|word| part.starts_with(word)))
+}
+
+/// Returns true if a module lies beside a script that checks the tree, in a folder of theirs.
+fn is_part_of_script(path: &str, script: &str) -> bool {
+    let folder = folder_of(path);
+    let checks = has_word(script, &SUPPORT_WORDS) || has_word(script, &SCRIPT_WORDS);
+    !folder.is_empty() && folder == folder_of(script) && checks && !is_test_file(script)
+}
+
+/// Returns true if a script of a shell only sets values: it defines no function.
+fn is_settings(path: &str, text: &str) -> bool {
+    let is_shell = assay_rules::name_of_language(path).is_some_and(|name| name == "bash");
+    let defines = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("function ")
+            || line.replace(' ', "").contains("(){")
+            || line.trim_end().ends_with("()")
+    };
+    is_shell && !text.lines().any(defines)
+}
+
 /// Returns words that a source has to mention to refer to a file.
 fn words_for(path: &str) -> Vec<String> {
     let folder = folder_of(path).rsplit('/').next().unwrap_or_default();
@@ -263,8 +290,8 @@ fn words_for(path: &str) -> Vec<String> {
         words.push(stem);
     }
     // Packages of Go, dependencies and data are named by their folders.
-    let is_code =
-        assay_rules::name_of_language(path).is_some_and(|name| name != "json" && name != "yaml");
+    let is_code = assay_rules::name_of_language(path)
+        .is_some_and(|name| !["json", "yaml", "bash"].contains(&name.as_str()));
     if is_general || !is_code || path.ends_with(".go") {
         words.push(folder);
     }
@@ -406,6 +433,50 @@ mod tests {
         check(&[test, lists, data], &["data/expected.json"], " | ");
         let docs = ("tests/test_docs.py", "open('docs/a.md')\n");
         check(&[docs, ("docs/a.md", "")], &["docs/a.md"], " | ");
+    }
+
+    /// Returns the files that probably belong to tests, if a script is kept.
+    fn probable(script: &str, tree: &[(&str, &str)], changed: &str) -> String {
+        let file = || StoredFile { id: String::new(), is_executable: false };
+        let files: Files = tree.iter().map(|(path, _)| ((*path).to_owned(), file())).collect();
+        let is_kept = |path: &str| path == script || is_test_file(path);
+        let Ok(support) = infer(&files, &[changed.to_owned()].into(), &is_kept, &Tree(tree));
+        support.probable.into_iter().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn settings_that_only_a_script_of_a_check_sources_are_kept() {
+        let opts = ("etc/opts.sh", "WANT=1\n");
+        for text in [
+            ". ./etc/opts.sh\n",
+            ". \"$(dirname \"$0\")/etc/opts.sh\"\n",
+            "cd etc && . ./opts.sh && cd ..\n",
+            "for f in etc/*; do . ./$f; done\n",
+        ] {
+            let tree = [("ci.sh", text), opts];
+            assert_eq!(probable("ci.sh", &tree, "etc/opts.sh"), "etc/opts.sh", "{text}");
+        }
+        let tree = [("ci.sh", ". ./etc/opts\n"), ("etc/opts", "WANT=1\n")];
+        assert_eq!(probable("ci.sh", &tree, "etc/opts"), "etc/opts");
+        // The code reads the settings as well, or the file is code.
+        let script = ("ci.sh", ". ./etc/opts.sh\n");
+        let tree = [script, ("run.sh", ". ./etc/opts.sh\n"), opts];
+        assert_eq!(probable("ci.sh", &tree, "etc/opts.sh"), "");
+        let code = ("etc/opts.sh", "sub() {\n  echo $(($1 - $2))\n}\n");
+        assert_eq!(probable("ci.sh", &[script, code], "etc/opts.sh"), "");
+    }
+
+    #[test]
+    fn modules_beside_a_script_that_checks_are_kept() {
+        let limits = ("tools/limits.py", "WANTED = 1\n");
+        for (script, expected) in [
+            ("tools/verify.py", "tools/limits.py"),
+            ("tools/suite.py", "tools/limits.py"),
+            ("tools/main.py", ""),
+        ] {
+            let tree = [(script, "from limits import WANTED\n"), limits];
+            assert_eq!(probable(script, &tree, "tools/limits.py"), expected, "{script}");
+        }
     }
 
     #[test]

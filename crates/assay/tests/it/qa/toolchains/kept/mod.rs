@@ -10,6 +10,7 @@ mod packages;
 mod python;
 mod results;
 mod rust;
+mod scripts;
 
 use std::fs;
 use std::os::unix::fs::symlink;
