@@ -137,6 +137,12 @@ impl Git {
         Ok(keys.filter_map(|key| Some(key[..dot(key)?].to_vec())).collect())
     }
 
+    /// Returns true if a filter of a name is set up.
+    pub(crate) fn has_filter(&self, name: &str) -> bool {
+        let key = format!("filter.{name}.clean");
+        self.settings.iter().any(|(known, _)| *known == *key)
+    }
+
     /// Prepares git.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, args: &[A]) -> Command {
         let command = Command::new("git")

@@ -7,6 +7,7 @@
 mod base_refs;
 mod bench;
 mod commentable;
+mod converted;
 pub mod diff;
 mod digest;
 mod git;
@@ -34,6 +35,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::base_refs::BaseRefs;
 pub use crate::bench::Bench;
+pub use crate::converted::ConvertedFile;
 use crate::diff::FileDiff;
 use crate::git::Git;
 pub use crate::git::GitError;

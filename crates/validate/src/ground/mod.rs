@@ -2,6 +2,7 @@
 
 mod base;
 mod checking;
+mod converted;
 mod git_guard;
 mod kept;
 mod kept_files;

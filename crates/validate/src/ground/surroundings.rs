@@ -63,6 +63,7 @@ impl Ground<'_> {
         issues.extend(self.shadows(&stored, &ignored)?);
         issues.extend(self.plugins(&stored, &ignored)?);
         issues.extend(self.nested_repositories(&stored)?);
+        issues.extend(self.converted_files(&stored)?);
         issues.extend(self.base_issues(&stored, standing)?);
         if let Some(tree) = standing.kept_tests.as_ref().filter(|tree| !stored.has(tree)) {
             let why = "git kept the tests of the first round, and has them no more, so it cannot be told \

@@ -3,6 +3,7 @@
 //! is approved.
 
 mod base;
+mod converted;
 mod ignored;
 mod nested;
 mod output;

@@ -1,0 +1,73 @@
+//! Files whose bytes in the work tree are not those that git has.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use super::{BROKEN, MORE, is_approved, is_refused, python};
+
+const IGNORE: (&str, &str) = (".gitignore", "__pycache__/\n");
+
+#[test]
+fn a_file_that_git_converts_needs_a_person() {
+    let title = "Work tree and commit have different bytes: calc.py";
+    let stage = python(&[IGNORE]);
+    let repository = &stage.repository;
+    repository.git(&["config", "filter.x.clean", "sed 's/a - b/a + b/'"]);
+    repository.write(".gitattributes", "calc.py filter=x\n");
+    repository.write("calc.py", MORE);
+    // Git looks into a file again that is as young as the index.
+    let file = fs::File::options().append(true).open(repository.file("calc.py")).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
+    repository.commit("work");
+    assert!(repository.git(&["show", "HEAD:calc.py"]).contains("a + b"), "the filter did its work");
+    let reason = "git converts `calc.py` (`filter=x`), so a commit has other bytes of the file";
+    is_refused(&stage, &[], "1", title, reason);
+    // A filter that is not set up any more leaves the file as it was taken in.
+    repository.git(&["config", "--remove-section", "filter.x"]);
+    is_refused(&stage, &["--resume"], "1", title, "so a commit has other bytes of the file");
+}
+
+#[test]
+fn a_file_that_git_does_not_look_at_needs_a_person() {
+    for mark in ["--assume-unchanged", "--skip-worktree"] {
+        let stage = python(&[IGNORE]);
+        let repository = &stage.repository;
+        repository.write("calc.py", BROKEN);
+        repository.commit("work");
+        repository.git(&["update-index", mark, "calc.py"]);
+        repository.write("calc.py", MORE);
+        let title = "Work tree and commit have different bytes: calc.py";
+        is_refused(&stage, &[], "1", title, "git takes `calc.py` for unchanged");
+    }
+}
+
+#[test]
+fn usual_conversions_are_no_issue() {
+    let attributes = "*.dat filter=upper\n*.txt text eol=crlf\n";
+    let stage = python(&[IGNORE, (".gitattributes", attributes), ("a.txt", "a\nb\n")]);
+    let repository = &stage.repository;
+    repository.git(&["config", "filter.upper.clean", "tr a-z A-Z"]);
+    repository.git(&[
+        "config",
+        "filter.lfs.clean",
+        "printf 'version https://git-lfs.github.com/spec/v1\\n'",
+    ]);
+    repository.write(".gitattributes", format!("{attributes}*.bin filter=lfs\n"));
+    repository.write("calc.py", MORE);
+    repository.write("a.txt", "a\r\nb\r\nc\r\n");
+    repository.write("a.bin", "large\n");
+    repository.commit("work");
+    assert!(
+        repository.git(&["show", "HEAD:a.bin"]).starts_with("version"),
+        "a pointer is committed"
+    );
+    is_approved(&stage, &[]);
+    let stage = python(&[IGNORE, (".gitattributes", attributes)]);
+    let repository = &stage.repository;
+    repository.git(&["config", "filter.upper.clean", "tr a-z A-Z"]);
+    repository.write("calc.py", MORE);
+    repository.write("a.dat", "small\n");
+    repository.commit("work");
+    assert_eq!(repository.git(&["show", "HEAD:a.dat"]).trim(), "SMALL");
+    is_approved(&stage, &[]);
+}
