@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command};
+use std::thread;
 
 use super::{PLAN, Stage};
 
@@ -15,10 +16,17 @@ const SPEC: &str = "# Work\n\n## Acceptance Criteria\n\n- [ ] `greets` passes\n\
 fn stage() -> (Stage, PathBuf) {
     let stage = Stage::bare();
     let pipe = stage.pipe("waits");
-    stage.configure("true\n", "");
-    let repository = &stage.repository;
     let waits = format!("echo 1..1; read -r word < '{}'; echo 'ok 1 - greets'\n", pipe.display());
-    repository.write("tests/run.sh", waits);
+    change_tests(&stage, &waits, "");
+    (stage, pipe)
+}
+
+/// Sets up a branch that changes, adds and deletes files of tests, with the test of the main branch and
+/// more lines of the configuration.
+fn change_tests(stage: &Stage, test: &str, more: &str) {
+    stage.configure("true\n", more);
+    let repository = &stage.repository;
+    repository.write("tests/run.sh", test);
     repository.write("tests/data/deep/gone.txt", "gone\n");
     repository.commit("main");
     repository.git(&["switch", "--quiet", "--create", "work"]);
@@ -31,7 +39,6 @@ fn stage() -> (Stage, PathBuf) {
     repository.commit("work");
     let mode = fs::Permissions::from_mode(0o640);
     fs::set_permissions(repository.file("tests/run.sh"), mode).unwrap();
-    (stage, pipe)
 }
 
 /// Reads the files of the work tree, without git's and the loop's own.
@@ -87,6 +94,35 @@ fn a_run_that_is_killed_leaves_its_files_to_the_next_run() {
     let status = stage.ends(0, &["--status"]);
     assert_eq!(files(&stage), before, "{}", status.stderr);
     assert_eq!(status.stderr, "");
+}
+
+/// A small size of the suite `soak kept`: kills behind each line that a run prints, a number of turns of
+/// the scheduler later that a fixed seed gives. That kept tests are in place when a run is killed is shown
+/// by the test above.
+#[test]
+fn kills_at_any_point_leave_the_files_to_the_next_run() {
+    let stage = Stage::bare();
+    // The run is never approved, so that each of the next begins anew.
+    let test = "echo 1..1; grep -q goodbye greeting.txt && echo 'ok 1 - greets' || { echo 'not ok 1 - greets'; exit 1; }\n";
+    change_tests(&stage, test, "  max_iterations: 1\n");
+    let before = files(&stage);
+    let args = ["--spec", "001", "--resume"];
+    let (mut child, lines) = stage.spawn(&args);
+    let printed = lines.count();
+    child.wait().unwrap();
+    assert!(printed > 3 && files(&stage) == before, "a calm run prints {printed} lines");
+    let mut seed = 19_u64;
+    for line in 0..printed {
+        let (mut child, mut lines) = stage.spawn(&args);
+        let _ = lines.nth(line);
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (0..(seed >> 50)).for_each(|_| thread::yield_now());
+        // A run that ended before is none that was killed.
+        let _ = child.kill();
+        child.wait().unwrap();
+        stage.ends(0, &["--status"]);
+        assert_eq!(files(&stage), before, "killed behind line {line}");
+    }
 }
 
 #[test]
