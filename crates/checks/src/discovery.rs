@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::folder::Folder;
 use self::readable::with_node_reporter;
-pub(crate) use self::readable::{readable_command, with_pytest_option};
+pub(crate) use self::readable::{readable_command, with_pytest_option, without_reporting};
 use self::survey::Survey;
 use crate::command::CommandLine;
 use crate::results::Form;

@@ -3,14 +3,13 @@
 //! Commands that the spec names come first; for those that it leaves out, what was found in the project
 //! stands in. A check that is required and cannot be had is told as such: it is not run, and never a pass.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::check::{CheckKind, RequiredCheck};
 use crate::command::{CommandLine, REPORTS};
 use crate::discovery::{
     Discovery, Framework, Reading, TestKind, readable_command, with_pytest_option,
+    without_reporting,
 };
 use crate::verification::{Group, NamedCommand, Verification};
 
@@ -135,7 +134,6 @@ fn kinds(risk: Risk, spec: &Verification) -> Vec<CheckKind> {
 /// its own: that it falls short says nothing against the tests.
 fn once(all: Vec<Required>) -> Vec<Required> {
     let mut kept: Vec<Required> = Vec::new();
-    let mut places: HashMap<(CommandLine, String), usize> = HashMap::new();
     for required in all {
         let check = match &required {
             Required::Run(check) if check.kind != CheckKind::Coverage => check,
@@ -147,20 +145,35 @@ fn once(all: Vec<Required>) -> Vec<Required> {
                 continue;
             }
         };
-        let key = (check.command.clone(), check.folder.clone());
-        match places.get(&key).and_then(|place| kept.get_mut(*place)) {
-            Some(Required::Run(before)) => {
+        let same = kept.iter_mut().find_map(|known| match known {
+            Required::Run(before) if is_same_run(before, check) => Some(before),
+            Required::Run(_)
+            | Required::ByHand { .. }
+            | Required::TryOut { .. }
+            | Required::Unavailable { .. } => None,
+        });
+        match same {
+            Some(before) => {
                 if before.kind != check.kind && !before.also.contains(&check.kind) {
                     before.also.push(check.kind);
                 }
             }
-            _ => {
-                places.insert(key, kept.len());
-                kept.push(required);
-            }
+            None => kept.push(required),
         }
     }
     kept
+}
+
+/// Returns true if two checks run the same tests, so that one run tells of both. A criterion names its
+/// command letter by letter; elsewhere two spellings of one run are the same.
+fn is_same_run(before: &RequiredCheck, check: &RequiredCheck) -> bool {
+    let kinds = [before.kind, check.kind];
+    let is_comparable = before.folder == check.folder && !kinds.contains(&CheckKind::Coverage);
+    let is_spelt_alike = || {
+        !kinds.contains(&CheckKind::Criterion)
+            && without_reporting(&before.command) == without_reporting(&check.command)
+    };
+    is_comparable && (before.command == check.command || is_spelt_alike())
 }
 
 /// Has a command that measures coverage leave a report, and says where it may be. pytest only prints
@@ -210,21 +223,35 @@ impl Wanted<'_> {
         }
     }
 
-    /// The spec's first unit command, or else a build.
+    /// The spec's first unit command, or else the outermost build, or else the outermost suite. A
+    /// suite comes before a build that lies further down: that build says nothing of the project.
     fn smoke(&self) -> Required {
         let kind = CheckKind::Smoke;
         if let Some(command) = self.spec.unit.commands.first() {
             return self.named(kind, command);
         }
-        let Some(build) = self.found.builds.first() else {
-            let why = "the spec names no unit test, and nobody knows how the project is built";
-            return Required::Unavailable { kind, why: why.to_owned() };
-        };
-        Required::Run(Box::new(RequiredCheck {
-            folder: build.folder.clone(),
-            reading: Reading::Nothing,
-            ..self.check(kind, build.command.clone())
-        }))
+        let depth = |folder: &str| folder.split('/').filter(|part| !part.is_empty()).count();
+        let build = self.found.builds.iter().min_by_key(|it| depth(&it.folder));
+        let suite =
+            self.suites().min_by_key(|it| (it.kind == TestKind::Integration, depth(&it.folder)));
+        let build =
+            build.filter(|build| suite.is_none_or(|it| depth(&build.folder) <= depth(&it.folder)));
+        match (build, suite) {
+            (Some(build), _) => Required::Run(Box::new(RequiredCheck {
+                folder: build.folder.clone(),
+                reading: Reading::Nothing,
+                ..self.check(kind, build.command.clone())
+            })),
+            (None, Some(suite)) => self.framework(kind, suite),
+            (None, None) => {
+                let why = format!(
+                    "the spec names no unit test, and neither a build nor tests were found in the \
+                     project{}",
+                    remedy(kind)
+                );
+                Required::Unavailable { kind, why }
+            }
+        }
     }
 
     /// The spec's commands of a group, or else the frameworks that fit.

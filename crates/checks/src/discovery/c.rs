@@ -41,7 +41,10 @@ pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
         }
     }
     if found.frameworks.is_empty() {
-        make(survey, found);
+        found.frameworks.extend(make_tests(survey));
+    }
+    if found.builds.is_empty() {
+        found.builds.extend(make_build(survey));
     }
 }
 
@@ -71,18 +74,23 @@ fn push(
     });
 }
 
-/// Where nothing else is found, a Makefile may know.
-fn make(survey: &Survey<'_>, found: &mut Discovery) {
-    let text = survey.text("", "Makefile");
+/// Returns a command that makes the first of some targets that the Makefile at the root has.
+fn make_target(survey: &Survey<'_>, targets: &[&str]) -> Option<CommandLine> {
+    // Only the first of these that exists is read by make.
+    let file = ["GNUmakefile", "makefile", "Makefile"].into_iter().find(|it| survey.has("", it))?;
+    let text = survey.text("", file);
     let has = |target: &str| {
         let rule = format!("{target}:");
         text.lines().any(|line| line.starts_with(&rule) && !line.starts_with(&format!("{rule}=")))
     };
-    let Some(target) = ["test", "tests", "check"].into_iter().find(|target| has(target)) else {
-        return;
-    };
-    let command = CommandLine::words(["make", target]);
-    found.frameworks.push(Framework {
+    let target = targets.iter().find(|target| has(target))?;
+    Some(CommandLine::words(["make", target]))
+}
+
+/// Returns the tests of a Makefile, for a project in which no other tests are found.
+fn make_tests(survey: &Survey<'_>) -> Option<Framework> {
+    let command = make_target(survey, &["test", "tests", "check"])?;
+    Some(Framework {
         name: "make".to_owned(),
         kind: TestKind::All,
         folder: String::new(),
@@ -93,5 +101,11 @@ fn make(survey: &Survey<'_>, found: &mut Discovery) {
         is_set_up: true,
         has_tests: survey.has_tests(Language::C, ""),
         has_integration: false,
-    });
+    })
+}
+
+/// Returns the build of a Makefile, for a project in which no other build is found.
+fn make_build(survey: &Survey<'_>) -> Option<Build> {
+    let command = make_target(survey, &["build", "all"])?;
+    Some(Build { folder: String::new(), command })
 }

@@ -72,6 +72,45 @@ fn of_script(command: &CommandLine, script: &str) -> Option<(CommandLine, Readin
     }
 }
 
+/// Options that change how much a runner prints and not which tests it runs, by runner.
+const REPORTING: [(&[&str], &[&str]); 4] = [
+    (&["pytest"], &["-q", "-qq", "-v", "-vv", "--quiet", "--verbose", "--no-header"]),
+    (&["go", "test"], &["-json", "-v"]),
+    (&["cargo", "test"], &["--no-fail-fast", "-q", "--quiet", "-v", "--verbose"]),
+    (&["cargo", "nextest", "run"], &["--no-fail-fast", "-v", "--verbose"]),
+];
+
+/// Returns a command without the reports that are added to it and without options that only change
+/// how much is printed, in one spelling: commands that run the same tests are equal then.
+pub(crate) fn without_reporting(command: &CommandLine) -> CommandLine {
+    let Program::Words(words) = &command.program else { return command.clone() };
+    let is_added = |word: &str| word.contains(REPORTS) || word.contains(SUPPORT);
+    let words: Vec<&str> =
+        words.iter().map(String::as_str).filter(|word| !is_added(word)).collect();
+    let inner = runner(&words);
+    let through = &words[..words.len() - inner.len()];
+    let inner: Vec<&str> = match inner {
+        [python, "-m", "pytest", rest @ ..] if is_python(python) => {
+            [&["pytest"][..], rest].concat()
+        }
+        [manager @ ("npm" | "pnpm" | "yarn"), "run" | "run-script", "test", rest @ ..]
+        | [manager @ "npm", "t", rest @ ..] => [&[*manager, "test"][..], rest].concat(),
+        inner => inner.to_vec(),
+    };
+    let options = REPORTING.iter().find(|(start, _)| inner.starts_with(start));
+    let options = options.map(|(_, options)| *options).unwrap_or_default();
+    // Words behind `--` are for the tests themselves.
+    let own = inner.iter().position(|word| *word == "--").unwrap_or(inner.len());
+    let inner = inner.iter().enumerate();
+    let inner = inner.filter(|(at, word)| *at >= own || !options.contains(*word));
+    let words = through.iter().chain(inner.map(|(_, word)| word)).copied();
+    let variables = command.variables.iter().filter_map(|(name, value)| {
+        let value: Vec<&str> = value.split(' ').filter(|word| !is_added(word)).collect();
+        (!value.is_empty()).then(|| (name.clone(), value.join(" ")))
+    });
+    CommandLine { variables: variables.collect(), ..CommandLine::words(words) }
+}
+
 fn is_unittest(words: &[&str]) -> bool {
     matches!(runner(words), [python, "-m", "unittest", ..] if is_python(python))
 }

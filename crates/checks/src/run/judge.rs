@@ -12,14 +12,40 @@ use crate::results::Tests;
 const NOT_THERE: [i32; 2] = [126, 127];
 
 /// Messages of tools that something they need is not installed.
-const MISSING: [&str; 7] = [
+const MISSING: [&str; 6] = [
     "No module named pytest",
     "error: no such command: `",
-    "error: unrecognized arguments: --cov",
     "could not determine executable to run",
     "Missing script: \"",
     "MISSING DEPENDENCY",
     "is not installed for the toolchain",
+];
+
+/// Messages of runners that refuse their command line: the words in the line that says why, and words
+/// that stand in the command or in the output then. A program under test can say the first as well.
+const REFUSALS: [(&str, &str); 10] = [
+    (": error: ", "[file_or_dir]"),
+    ("ERROR: file or directory not found: ", "no tests ran"),
+    ("unittest: error: ", "usage:"),
+    ("error: unexpected argument '", "Usage: cargo"),
+    ("flag provided but not defined: ", "usage: go "),
+    (": unknown command", "Run 'go help' for usage."),
+    ("node: bad option: ", "node"),
+    ("Unrecognized option \"", "Unrecognized CLI Parameter"),
+    ("CACError: Unknown option ", "vitest"),
+    ("error: unknown option '", "playwright"),
+];
+
+/// Options of pytest that plugins define, with the package of each.
+const PLUGINS: [(&str, &str); 8] = [
+    ("--cov", "pytest-cov"),
+    ("-n", "pytest-xdist"),
+    ("--numprocesses", "pytest-xdist"),
+    ("--dist", "pytest-xdist"),
+    ("--timeout", "pytest-timeout"),
+    ("--asyncio-mode", "pytest-asyncio"),
+    ("--reruns", "pytest-rerunfailures"),
+    ("--ds", "pytest-django"),
 ];
 
 /// All that was seen of a check that came to its end.
@@ -42,11 +68,13 @@ pub(super) fn judge(check: &RequiredCheck, seen: &Seen<'_>) -> State {
         let noun = if ran == 1 { "test" } else { "tests" };
         return State::Failed { why: format!("{failed} of {ran} {noun} failed") };
     }
-    match seen.status.code() {
-        Some(0) => {}
-        Some(_) if seen.tests.is_some() && ran == 0 && is_empty(seen) => return untested(),
-        Some(code) => return failed(code, ran, seen.tail),
-        None => {
+    let refused = refusal(check, seen.tail).filter(|_| ran == 0);
+    match (seen.status.code(), refused) {
+        (Some(0), _) => {}
+        (Some(_), Some(why)) => return State::NotRun { why },
+        (Some(_), None) if ran == 0 && is_empty(seen) => return untested(),
+        (Some(code), None) => return failed(code, ran, seen.tail),
+        (None, _) => {
             let signal = seen.status.signal().unwrap_or_default();
             return State::Failed { why: format!("it was ended by signal {signal}") };
         }
@@ -84,6 +112,34 @@ fn untested() -> State {
 fn is_empty(seen: &Seen<'_>) -> bool {
     let says = ["no tests ran", "NO TESTS RAN", "No tests found", "no tests to run"];
     says.iter().any(|words| seen.tail.contains(words))
+}
+
+/// Returns why a runner refused its command line, with the remedy; `None` where it did not. No test
+/// ran then, so nothing is known of the tests.
+fn refusal(check: &RequiredCheck, tail: &str) -> Option<String> {
+    let command = check.command.to_string();
+    let said = REFUSALS.iter().find_map(|(mark, beside)| {
+        let line = tail.lines().find(|line| line.contains(mark))?;
+        (tail.contains(beside) || command.contains(beside)).then_some(line)
+    })?;
+    // Options for our own reports name folders that are gone by now.
+    let words: Vec<&str> =
+        said.split_whitespace().filter(|word| !word.contains("/assay-check-")).collect();
+    let is_defined_by = |word: &str, option: &str| {
+        word.strip_prefix(option).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    let is_pytest = command.contains("pytest") || tail.contains("pytest");
+    let plugin = words.iter().find_map(|word| {
+        PLUGINS.iter().find(|(option, _)| is_pytest && is_defined_by(word, option))
+    });
+    let remedy = match plugin {
+        Some((option, package)) => {
+            format!("install `{package}`, or take `{option}` out of the command")
+        }
+        None => "correct the command, or install what it needs".to_owned(),
+    };
+    let said = words.join(" ");
+    Some(format!("the runner refused its command line, so no test ran: {said}; {remedy}"))
 }
 
 fn failed(code: i32, ran: usize, tail: &str) -> State {

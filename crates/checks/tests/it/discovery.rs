@@ -390,10 +390,11 @@ fn c_is_built_beside_the_tree() {
     check(
         "Makefile | all:\\n\\tcc a.c\\ntest: all\\n\\t./a",
         expect![[r#"
-        make (all) in .: make test
-          run make test; results: guessed
-        tests: 
-    "#]],
+            make (all) in .: make test
+              run make test; results: guessed
+            build in .: make all
+            tests: 
+        "#]],
     );
 }
 

@@ -160,14 +160,59 @@ fn what_is_found_stands_in_for_what_the_spec_leaves_out() {
 }
 
 #[test]
+fn a_smoke_test_is_the_outermost_build_or_else_the_tests() {
+    for (files, expected) in [
+        (r#"package.json | {"scripts": {"test": "mocha", "build": "x"}}"#, "npm run build in ."),
+        (r#"package.json | {"scripts": {"test": "sh t.sh"}}"#, "npm test in ."),
+        ("Makefile | test:", "make test in ."),
+        ("Makefile | build:", "make build in ."),
+        ("GNUmakefile | all:", "make all in ."),
+        ("Cargo.toml | [package]", "cargo build in ."),
+        ("go.mod", "go build ./... in ."),
+        // A build further down says nothing of the project.
+        ("package.json | {\"scripts\": {\"test\": \"sh t.sh\"}}\ntools/setup.py", "npm test in ."),
+    ] {
+        let found = discover(&Memory::of(files));
+        let all = required(Risk::Low, &said("{}"), &found);
+        let all: String = all.iter().map(shown).collect();
+        assert_eq!(all, format!("smoke: {expected}\n"), "{files}");
+    }
+}
+
+#[test]
+fn two_spellings_of_one_run_are_run_once() {
+    let project = "pytest.ini\ntests/integration/test_api.py";
+    for (unit, files, is_same) in [
+        ("pytest", project, true),
+        ("pytest -q", project, true),
+        ("python3 -m pytest -v", project, true),
+        ("pytest tests/unit", project, false),
+        ("pytest -k fast", project, false),
+        ("PYTHONHASHSEED=1 pytest", project, false),
+        ("uv run pytest", project, false),
+        ("go test -v ./...", "go.mod\nintegration/a_test.go", true),
+        ("go test -short ./...", "go.mod\nintegration/a_test.go", false),
+        ("cargo test -q", "Cargo.toml | [package]\ntests/a.rs", true),
+        ("cargo test -- -q", "Cargo.toml | [package]\ntests/a.rs", false),
+        ("cargo test --lib", "Cargo.toml | [package]\ntests/a.rs", false),
+        ("npm run test", "package.json | {\"scripts\": {\"test\": \"sh t.sh\"}}", true),
+    ] {
+        let spec = serde_json::json!({"unit": {"commands": [{"command": unit}]}}).to_string();
+        let all = required(Risk::Medium, &said(&spec), &discover(&Memory::of(files)));
+        let runs = all.iter().filter(|it| matches!(it, Required::Run(_))).count();
+        assert_eq!(runs == 1, is_same, "{unit}: {}", all.iter().map(shown).collect::<String>());
+    }
+}
+
+#[test]
 fn what_cannot_be_had_is_not_run() {
     check(
         Risk::Low,
         "{}",
         "README.md",
         expect![[r#"
-        smoke: NOT RUN: the spec names no unit test, and nobody knows how the project is built
-    "#]],
+            smoke: NOT RUN: the spec names no unit test, and neither a build nor tests were found in the project; name a command below `Unit Tests` in the section `Verification` of `spec.md`, or under `qa.frameworks` in the configuration
+        "#]],
     );
     check(
         Risk::Critical,
