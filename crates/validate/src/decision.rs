@@ -9,7 +9,7 @@ use assay_findings::reason::is_reason_for;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Seen, TreeHash};
-use crate::issue::{Issue, Remedy};
+use crate::issue::Issue;
 use crate::markdown::compared;
 use crate::paper::{CriterionAnswer, CriterionLine};
 use crate::standing::Standing;
@@ -133,7 +133,7 @@ pub fn decide(
         return Err(DecisionError::Reason { because: because.to_owned() });
     }
     let issue = find(seen, wanted, standing, tree)?;
-    if issue.remedy == Remedy::Fix {
+    if !issue.remedy.can_be_decided() {
         let (title, why) = (issue.title.clone(), issue.description.clone());
         return Err(DecisionError::Evidence { title, why });
     }
@@ -179,7 +179,7 @@ fn find<'a>(
     match alike.as_slice() {
         [issue] => Ok(issue),
         [] => {
-            let open = seen.issues.iter().filter(|issue| issue.remedy != Remedy::Fix);
+            let open = seen.issues.iter().filter(|issue| issue.remedy.can_be_decided());
             let open = open.filter(|issue| standing.decision(issue, tree).is_none());
             Err(DecisionError::Unknown { wanted, open: open.map(|it| it.title.clone()).collect() })
         }
@@ -222,7 +222,7 @@ impl Standing {
     /// Returns the decision about an issue of a tree, where a person made one.
     pub fn decision(&self, issue: &Issue, tree: &TreeHash) -> Option<&Decision> {
         let is_it = |it: &&Decision| it.tree == *tree && it.issue == issue.id();
-        self.decisions.iter().filter(|_| issue.remedy != Remedy::Fix).find(is_it)
+        self.decisions.iter().filter(|_| issue.remedy.can_be_decided()).find(is_it)
     }
 
     /// Returns what was seen of a tree with what persons decided about it: decided issues are left

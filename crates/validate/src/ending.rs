@@ -74,6 +74,61 @@ pub enum Ending {
     AwaitsSignOff,
     /// What is left is for a person to decide, issue by issue.
     AwaitsDecision,
+    /// Something is left to fix, no safe fix applies, and there is no fixer.
+    NoFixer {
+        /// The reason why there is none.
+        why: MissingFixer,
+    },
+}
+
+/// Why a loop has no fixer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingFixer {
+    /// No fixer is configured.
+    NotConfigured,
+    /// The configuration allows safe fixes alone.
+    SafeOnly,
+    /// The configuration wants a model, and no model is configured or asked.
+    NoModel,
+    /// Only the branch under review configures a fixer, and a change does not choose its own fixer.
+    OnlyOnBranch,
+}
+
+impl MissingFixer {
+    fn reason(self) -> &'static str {
+        match self {
+            MissingFixer::NotConfigured => "no fixer is configured",
+            MissingFixer::SafeOnly => "no fixer is configured but safe fixes (`qa.fixer: safe`)",
+            MissingFixer::NoModel => {
+                "no fixer is available: `qa.fixer` is `model`, and no model is configured or asked"
+            }
+            MissingFixer::OnlyOnBranch => {
+                "no fixer is used: `config/agent-framework.yaml` configures one only on the branch \
+                 under review, where it does not count"
+            }
+        }
+    }
+
+    fn action(self) -> &'static str {
+        match self {
+            MissingFixer::NotConfigured | MissingFixer::SafeOnly => {
+                "Fix the open issues yourself and run `assay qa` again. To have them fixed, configure \
+                 a fixer on the main branch: `qa.fixer.run` in `config/agent-framework.yaml` names a \
+                 command that reads the issues from standard input."
+            }
+            MissingFixer::NoModel => {
+                "Fix the open issues yourself and run `assay qa` again. To have them fixed, configure \
+                 a model under `models.use` in `config/agent-framework.yaml`, or a command under \
+                 `qa.fixer.run`."
+            }
+            MissingFixer::OnlyOnBranch => {
+                "Commit `qa.fixer` in `config/agent-framework.yaml` to the main branch, rebase this \
+                 branch onto it, and run `assay qa --resume`; or fix the open issues yourself and run \
+                 `assay qa` again."
+            }
+        }
+    }
 }
 
 impl Ending {
@@ -105,6 +160,7 @@ impl Ending {
             Ending::AwaitsDecision => {
                 "a person has to decide what no check and no fix can settle".to_owned()
             }
+            Ending::NoFixer { why } => format!("{}, and no safe fix applies", why.reason()),
         }
     }
 
@@ -129,6 +185,7 @@ impl Ending {
                 "Go through `MANUAL_TEST_PLAN.md` and the change, and vouch for it with \
                  `assay qa --spec NAME --sign-off YOU`."
             }
+            Ending::NoFixer { why } => why.action(),
             Ending::AwaitsDecision => {
                 "Decide each open issue by name, or change the tree: \
                  `assay qa --spec NAME --sign-off YOU --for ISSUE --because REASON`."

@@ -122,6 +122,9 @@ pub enum Event {
         /// The digests of the papers that it leaves behind, as far as it does.
         #[serde(default)]
         papers: Left,
+        /// The tree at that time; `None` in journals that did not record it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<TreeHash>,
     },
     /// The loop ended.
     Ended,
@@ -192,6 +195,8 @@ pub enum Begun {
     Feedback,
     /// What was approved has changed since.
     Changed,
+    /// The tree was changed while the loop waited for a person.
+    TreeChanged,
     /// What happened before did so on another machine, and is only known from there.
     Elsewhere,
 }

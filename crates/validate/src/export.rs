@@ -239,6 +239,7 @@ impl Told<'_> {
             open: &open,
             checks: &checks,
             actions: &self.actions(ending),
+            has_fixer: !matches!(ending, Ending::NoFixer { .. }),
         }))
     }
 
@@ -246,7 +247,7 @@ impl Told<'_> {
     /// that the person can make.
     fn actions(&self, ending: &Ending) -> Vec<String> {
         let open = self.standing.issues();
-        let open = open.iter().filter(|issue| issue.remedy != Remedy::Fix);
+        let open = open.iter().filter(|issue| issue.remedy.can_be_decided());
         let decide = open.map(|issue| {
             format!("Decide `{}` with `--sign-off`, `--for` and `--because`.", issue.title)
         });
@@ -310,8 +311,15 @@ fn line(check: &CheckOutcome) -> CheckLine {
             skipped: number(tests.totals.skipped),
         }),
         tail: check.tail.clone(),
-        notes: check.notes.clone(),
+        notes: shared_run(check).into_iter().chain(check.notes.iter().cloned()).collect(),
     }
+}
+
+/// Returns the note of a check whose one run counts for several kinds of check.
+fn shared_run(check: &CheckOutcome) -> Option<String> {
+    let also: Vec<&str> = check.also.iter().map(|kind| kind.name()).collect();
+    let also = Some(also.join(", ")).filter(|also| !also.is_empty())?;
+    Some(format!("the run also counts as {also}: the command is the same, so it ran once"))
 }
 
 /// Writes a file where it is not as it should be already.

@@ -43,12 +43,30 @@ pub enum Remedy {
     FixOrDecision,
     /// By a person's decision alone: nothing that a fixer may change removes the issue.
     Decision,
+    /// By a person who edits the spec: a fixer may not, and no decision stands in for the text.
+    SpecEdit,
 }
 
 impl Remedy {
     /// Returns true if only evidence removes the issue.
     pub fn is_fix(&self) -> bool {
         *self == Remedy::Fix
+    }
+
+    /// Returns true if a person's decision by name removes the issue.
+    pub fn can_be_decided(self) -> bool {
+        match self {
+            Remedy::FixOrDecision | Remedy::Decision => true,
+            Remedy::Fix | Remedy::SpecEdit => false,
+        }
+    }
+
+    /// Returns true if a fixer may remove the issue.
+    pub fn can_be_fixed(self) -> bool {
+        match self {
+            Remedy::Fix | Remedy::FixOrDecision => true,
+            Remedy::Decision | Remedy::SpecEdit => false,
+        }
     }
 }
 

@@ -66,7 +66,7 @@ impl Standing {
                 issues: recurring.into_iter().map(named).collect(),
             });
         }
-        self.used_up(limits).map_or(Step::Fix(issues), Step::End)
+        self.used_up(limits).map_or_else(|| Step::Fix(self.fixable()), Step::End)
     }
 
     fn used_up(&self, limits: &Limits) -> Option<Ending> {

@@ -83,6 +83,10 @@ fn opening_here(found: Found<'_>) -> Result<Opening, OpeningError> {
         // Whoever was about to write its papers did not come to the end.
         State::HandedOver(_) if !standing.has_ended => Opening::GoOn,
         State::HandedOver(_) if resumes => Opening::Begin(Begun::Resumed.into()),
+        // Nothing that a person was asked for is lost: the next round looks at all of it again.
+        State::HandedOver(_) if standing.was_changed_while_waiting(tree) => {
+            Opening::Begin(Begun::TreeChanged.into())
+        }
         State::HandedOver(_) if !has_request && standing.left.request.is_some() => {
             Opening::Begin(Begun::RequestDeleted.into())
         }

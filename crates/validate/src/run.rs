@@ -8,7 +8,7 @@ use assay_change::Patch;
 use assay_checks::check::CheckOutcome;
 
 use crate::bar::Bar;
-use crate::ending::{Ending, Limits};
+use crate::ending::{Ending, Limits, MissingFixer};
 use crate::event::{Begun, Event, Left, Seen, TakenItem, TreeHash};
 use crate::issue::Issue;
 use crate::journal::{Journal, JournalError};
@@ -63,6 +63,11 @@ pub trait Site {
 
     /// Looks at everything else, given what the checks said and what was there in earlier rounds.
     fn review(&self, standing: &Standing) -> Result<Seen, Breakdown>;
+
+    /// Returns why there is no fixer beyond safe fixes; `None` where there is one.
+    fn missing_fixer(&self) -> Option<MissingFixer> {
+        None
+    }
 
     /// Has issues fixed in a copy of the tree.
     fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown>;
@@ -304,10 +309,20 @@ impl<S: Site> Loop<'_, S> {
             Put::TreeMoved => Ok(Some(Ending::TreeMoved)),
             Put::Done => {
                 let tree = self.site.tree()?;
+                let is_unchanged = tree == *from;
                 self.note(Event::Fixed { tree })?;
-                Ok(None)
+                Ok(self.without_fixer().filter(|_| is_unchanged))
             }
         }
+    }
+
+    /// Returns the ending of a loop without a fixer after nothing could be done: another round would
+    /// see the same. `None` where there is a fixer, or the tree was not reviewed in this epoch, or a
+    /// person has to decide.
+    fn without_fixer(&self) -> Option<Ending> {
+        let is_reviewed = self.standing.epoch().last().is_some_and(|round| round.seen().is_some());
+        let why = self.site.missing_fixer()?;
+        (is_reviewed && !self.standing.awaits_decision()).then_some(Ending::NoFixer { why })
     }
 
     /// Writes down how it ended, and then the papers: once, however often it is asked.
@@ -316,7 +331,8 @@ impl<S: Site> Loop<'_, S> {
             return Ok(ending);
         }
         let papers = self.site.papers(&self.standing, Some(&ending));
-        self.note(Event::EndBegun { ending: ending.clone(), papers })?;
+        let tree = Some(self.site.tree()?);
+        self.note(Event::EndBegun { ending: ending.clone(), papers, tree })?;
         self.site.export(&self.standing, Some(&ending))?;
         self.note(Event::Ended)?;
         Ok(ending)

@@ -60,6 +60,8 @@ pub struct Standing {
     pub left: Left,
     /// Whether it ended, with all papers written.
     pub has_ended: bool,
+    /// The tree that the loop stopped at; `None` while it runs, and where the journal does not say.
+    pub stopped_at: Option<TreeHash>,
     /// Who vouched for which tree.
     pub vouched: Vec<(String, TreeHash)>,
     /// What persons decided, over all epochs.
@@ -253,7 +255,10 @@ impl Standing {
             }
             Event::SignedOff { by, tree } => self.signed_off(by, tree),
             Event::Decided { decision } => self.decided(decision),
-            Event::EndBegun { ending, papers } => self.ends(ending, papers),
+            Event::EndBegun { ending, papers, tree } => {
+                self.stopped_at.clone_from(tree);
+                self.ends(ending, papers)
+            }
             Event::Ended => {
                 self.has_ended = true;
                 Ok(())
@@ -266,7 +271,7 @@ impl Standing {
         self.state = match why {
             Begun::First | Begun::Changed | Begun::Feedback | Begun::Elsewhere => State::Pending,
             // Somebody did something about what was wrong.
-            Begun::RequestDeleted | Begun::Resumed => State::FixesApplied,
+            Begun::RequestDeleted | Begun::Resumed | Begun::TreeChanged => State::FixesApplied,
         };
         if why == Begun::Elsewhere {
             // Nobody here knows who that was.
@@ -282,7 +287,7 @@ impl Standing {
         (self.errors_in_a_row, self.errors, self.stalled) = (0, 0, 0);
         (self.fingerprint, self.open, self.fixing) = (None, None, None);
         (self.is_idle, self.has_ended, self.left) = (false, false, Left::default());
-        self.feedback = None;
+        (self.feedback, self.stopped_at) = (None, None);
     }
 
     fn reviewed(&mut self, at: &str, seen: &Seen) -> Result<(), Refused> {
@@ -495,6 +500,19 @@ impl Standing {
         )
     }
 
+    /// Returns the open issues that a fixer may remove. All others are for a person alone.
+    pub fn fixable(&self) -> Vec<Issue> {
+        let mut issues = self.issues();
+        issues.retain(|issue| issue.remedy.can_be_fixed());
+        issues
+    }
+
+    /// Returns true if the loop waits for a person and the tree is another one since.
+    pub fn was_changed_while_waiting(&self, tree: &TreeHash) -> bool {
+        let is_waiting = matches!(self.state, State::HandedOver(_)) && self.has_ended;
+        is_waiting && self.stopped_at.as_ref().is_some_and(|stopped| stopped != tree)
+    }
+
     /// Returns what the last round that came to a verdict found besides, which blocks nothing.
     pub fn remarks(&self) -> Vec<Issue> {
         let seen = self.history.iter().rev().find_map(Round::seen);
@@ -512,7 +530,7 @@ impl Standing {
         let is_for_person = |issue: &Issue| match issue.remedy {
             Remedy::Fix => false,
             Remedy::FixOrDecision => !may_fix && issue.kind == IssueKind::AcceptanceCriteria,
-            Remedy::Decision => true,
+            Remedy::Decision | Remedy::SpecEdit => true,
         };
         !issues.is_empty() && issues.iter().all(is_for_person)
     }

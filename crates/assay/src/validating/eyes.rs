@@ -67,6 +67,10 @@ impl Reviews for Eyes<'_> {
         let criteria = criteria.map_err(|why| self.used_up().unwrap_or(Breakdown::Round(why)))?;
         Ok(Reviewed { issues, remarks, criteria })
     }
+
+    fn has_judge(&self) -> bool {
+        self.line.is_some()
+    }
 }
 
 impl Eyes<'_> {

@@ -9,6 +9,7 @@ use assay_review::fixer::{self, FixerError};
 use assay_review::persona::Tier;
 use assay_rules::redacted_text;
 use assay_sandbox::{Command, ScratchFolder, Stream};
+use assay_validate::ending::MissingFixer;
 use assay_validate::ground::{Errand, Fixes};
 use assay_validate::run::Breakdown;
 use assay_validate::spec::Spec;
@@ -44,6 +45,8 @@ pub(super) struct Hands<'a> {
     /// What the repository tells the fixer.
     pub(super) prompt: Option<&'a str>,
     pub(super) deadline: Deadline,
+    /// Whether only the branch under review configures a fixer, where the configuration does not count.
+    pub(super) is_only_on_branch: bool,
 }
 
 impl Fixes for Hands<'_> {
@@ -55,7 +58,7 @@ impl Fixes for Hands<'_> {
         };
         match &self.chosen {
             LoopFixer::SafeOnly => {}
-            LoopFixer::Usual => {
+            LoopFixer::Usual | LoopFixer::Chosen(ChosenFixer::Model) => {
                 if let Some(line) = &self.line {
                     done.extend(self.by_model(errand, line)?);
                 }
@@ -63,19 +66,22 @@ impl Fixes for Hands<'_> {
             LoopFixer::Chosen(ChosenFixer::Command(command)) => {
                 done.push(self.by_command(errand, command)?);
             }
-            LoopFixer::Chosen(ChosenFixer::Model) => {
-                let line = self.line.as_ref().ok_or_else(|| {
-                    Breakdown::Round(
-                        "a model is to fix it, and none is configured or asked".to_owned(),
-                    )
-                })?;
-                done.extend(self.by_model(errand, line)?);
-            }
         }
         Ok(match done.is_empty() {
-            true => "there is no safe fix for what is wrong, and nobody else fixes".to_owned(),
+            true => "no safe fix applies to the issues".to_owned(),
             false => done.join("\n"),
         })
+    }
+
+    fn missing(&self) -> Option<MissingFixer> {
+        let why = match (&self.chosen, &self.line) {
+            (LoopFixer::Chosen(ChosenFixer::Command(_)), _)
+            | (LoopFixer::Usual | LoopFixer::Chosen(ChosenFixer::Model), Some(_)) => return None,
+            (LoopFixer::Usual, None) => MissingFixer::NotConfigured,
+            (LoopFixer::SafeOnly, _) => MissingFixer::SafeOnly,
+            (LoopFixer::Chosen(ChosenFixer::Model), None) => MissingFixer::NoModel,
+        };
+        Some(if self.is_only_on_branch { MissingFixer::OnlyOnBranch } else { why })
     }
 }
 

@@ -29,6 +29,7 @@ use assay_validate::opening::{Found, Opening, opening};
 use assay_validate::run::{Begin, Breakdown, run};
 use assay_validate::spec::Spec;
 use assay_validate::standing::Standing;
+use assay_validate::state::State;
 
 use self::deadline::Deadline;
 use self::eyes::Eyes;
@@ -41,8 +42,10 @@ use crate::environment::{dotenv, own_outputs, variable};
 use crate::exit::NothingKnown;
 use crate::memory;
 use crate::models::{Line, ModelArgs};
+use crate::settings::fixer::ChosenFixer;
 use crate::settings::models::Phase;
-use crate::settings::{Prompts, Settings};
+use crate::settings::qa::LoopFixer;
+use crate::settings::{Configuration, Prompts, Settings};
 
 /// What is asked of a run.
 #[derive(Debug, Clone, Copy)]
@@ -118,7 +121,14 @@ pub(crate) fn validate(
         is_own: journal.is_own(),
         resumes: asked.resumes,
     };
-    let (begin, base) = match take_up(place, found, asked.base, warn)? {
+    let taken_up = take_up(place, found, asked.base, warn)?;
+    if let (TakenUp::GoesOn { begin: Some(begin), .. }, State::HandedOver(ending)) =
+        (&taken_up, &standing.state)
+        && begin.why == Begun::TreeChanged
+    {
+        listener.tree_changed(ending);
+    }
+    let (begin, base) = match taken_up {
         TakenUp::Done(came_to) => {
             if asked.sign_off.is_some() {
                 // The papers of the round show who decided what.
@@ -244,7 +254,16 @@ impl Work<'_> {
             line,
             prompt: prompts.fixer.as_deref(),
             deadline,
+            is_only_on_branch: settings.qa.fixer()? == LoopFixer::Usual
+                && fixer_on_disk(&place.root).is_some(),
         };
+        if hands.is_only_on_branch {
+            warn(
+                "`qa.fixer` is not used: only the branch under review configures a fixer, and the \
+                 configuration counts as it was before the change; commit it to the main branch and \
+                 rebase this branch onto it",
+            );
+        }
         let tracking = Tracking::of(place, &settings, self.listener, warn);
         let ground = Ground {
             root: place.root.clone(),
@@ -271,6 +290,16 @@ impl Work<'_> {
         let learned = Learned::of(&place.spec.name, &standing, &ending);
         memory::tell(&source, &place.root, &learned).iter().for_each(|trouble| warn(trouble));
         Ok((ending, standing))
+    }
+}
+
+/// Returns the fixer that the configuration in the work tree names; `None` where it names none, or
+/// cannot be read. It counts for nothing, and only explains why no fixer is used.
+fn fixer_on_disk(root: &Path) -> Option<ChosenFixer> {
+    let configuration = Configuration::on_disk(root).ok().flatten()?;
+    match configuration.qa.fixer().ok()? {
+        LoopFixer::Chosen(chosen) => Some(chosen),
+        LoopFixer::Usual | LoopFixer::SafeOnly => None,
     }
 }
 

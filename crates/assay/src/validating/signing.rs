@@ -7,7 +7,6 @@ use assay_checks::required::{Required, Risk, required};
 use assay_validate::decision::decide;
 use assay_validate::ending::Ending;
 use assay_validate::event::{Begun, Event, TreeHash};
-use assay_validate::issue::Remedy;
 use assay_validate::journal::Journal;
 use assay_validate::standing::Standing;
 use assay_validate::state::State;
@@ -99,7 +98,7 @@ impl Signing<'_> {
         let open = standing.issues();
         let titles: Vec<String> = open
             .iter()
-            .filter(|issue| issue.remedy != Remedy::Fix)
+            .filter(|issue| issue.remedy.can_be_decided())
             .map(|issue| format!("`{}`", issue.title))
             .collect();
         let instead = match titles.is_empty() {

@@ -235,7 +235,7 @@ impl Reconciliation {
 }
 
 /// Returns true if a text says something that code can decide.
-pub(crate) fn is_claim(text: &str) -> bool {
+pub fn is_claim(text: &str) -> bool {
     Reading::of(text.trim_end_matches(':')).claim.is_some()
 }
 

@@ -27,7 +27,7 @@ use self::git_guard::GitGuard;
 pub use self::kept::recover_work_tree;
 pub use self::who::{Errand, Fixes, Hears, Reviewed, Reviews};
 use crate::bar::Bar;
-use crate::ending::Ending;
+use crate::ending::{Ending, MissingFixer};
 use crate::event::{Left, Seen, TreeHash};
 use crate::export::Told;
 use crate::issue::Issue;
@@ -163,7 +163,7 @@ impl Site for Ground<'_> {
         let reviewed = self.reviewer.review(standing.base.as_deref(), &self.spec, checks)?;
         issues.extend(standing.unheard());
         issues.extend(reviewed.issues);
-        issues.extend(seen::of_criteria(&reviewed.criteria));
+        issues.extend(seen::of_criteria(&reviewed.criteria, self.reviewer.has_judge()));
         issues.extend(seen::of_unread(&self.spec.not_understood));
         let seen = Seen {
             issues,
@@ -180,13 +180,17 @@ impl Site for Ground<'_> {
         Ok(seen)
     }
 
+    fn missing_fixer(&self) -> Option<MissingFixer> {
+        self.fixer.missing()
+    }
+
     fn fix(&self, issues: &[Issue], standing: &Standing) -> Result<FixMade, Breakdown> {
         self.listener.fixing(issues.len());
         let broken = |error: GitError| Breakdown::Round(chain(&error));
         // The bench goes before its folder does, or git would keep a record of it.
         let (_folder, bench) = self.lay_out()?;
         let remarks = standing.remarks();
-        let request = paper::fix_request(issues, &remarks, standing.round, &self.spec);
+        let request = paper::fix_request(&standing.issues(), &remarks, standing.round, &self.spec);
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
         let guard = GitGuard::of(&self.root, &stored)?;
         let said = self.fixer.fix(&Errand {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_checks::check::CheckOutcome;
 
-use crate::ending::Ending;
+use crate::ending::{Ending, MissingFixer};
 use crate::event::Seen;
 use crate::issue::Issue;
 use crate::paper::CriterionLine;
@@ -21,6 +21,11 @@ pub trait Reviews {
         spec: &Spec,
         checks: &[CheckOutcome],
     ) -> Result<Reviewed, Breakdown>;
+
+    /// Returns true if a model judges the criteria that neither checks nor code decide.
+    fn has_judge(&self) -> bool {
+        true
+    }
 }
 
 /// The result of a review.
@@ -38,6 +43,11 @@ pub struct Reviewed {
 pub trait Fixes {
     /// Works in a folder, a copy of the tree, and says what it did.
     fn fix(&self, errand: &Errand<'_>) -> Result<String, Breakdown>;
+
+    /// Returns why there is nothing but safe fixes; `None` where a model or a command fixes.
+    fn missing(&self) -> Option<MissingFixer> {
+        None
+    }
 }
 
 /// The task of a fixer.
@@ -55,6 +65,8 @@ pub struct Errand<'a> {
 
 /// Hears how a loop goes on.
 pub trait Hears {
+    /// A loop that waited for a person, for this reason, goes on because the tree was changed.
+    fn tree_changed(&self, _waited_for: &Ending) {}
     /// A round begins.
     fn round(&self, number: u32);
     /// A check is about to be run.

@@ -23,6 +23,8 @@ pub struct Escalation<'a> {
     pub checks: &'a [CheckLine],
     /// Remedies for the reason, beyond those that are always named.
     pub actions: &'a [String],
+    /// Whether a fixer is there that can be told something.
+    pub has_fixer: bool,
 }
 
 /// An issue that came back.
@@ -101,7 +103,10 @@ fn actions(told: &Escalation<'_>) -> String {
     let criteria = "Read the criteria in `spec.md` again: one that is unclear, or against another, \
                     cannot be met.";
     actions.push(criteria.to_owned());
-    actions.push(format!("Say in `{FIX_REQUEST}` what is to be done: the fixer begins with it."));
+    if told.has_fixer {
+        let say = format!("Say in `{FIX_REQUEST}` what is to be done: the fixer begins with it.");
+        actions.push(say);
+    }
     let numbered = actions.iter().zip(1..).map(|(action, number)| format!("{number}. {action}\n"));
     numbered.collect()
 }
@@ -109,8 +114,9 @@ fn actions(told: &Escalation<'_>) -> String {
 fn resume(spec: &str) -> String {
     let spec = typed(spec);
     format!(
-        "Delete `{FIX_REQUEST}` and run `assay qa --spec {spec}`, or run \
-         `assay qa --spec {spec} --resume`. Counting begins anew.\n"
+        "After a change of any file, run `assay qa --spec {spec}`: the changed tree is judged anew. If \
+         no file has to change, run `assay qa --spec {spec} --resume`, or delete `{FIX_REQUEST}` and \
+         run `assay qa --spec {spec}`. Counting begins anew in each case.\n"
     )
 }
 

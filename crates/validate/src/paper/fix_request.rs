@@ -9,6 +9,9 @@ const TITLE: &str = "QA Fix Request";
 const ISSUES: &str = "Issues";
 const LIMITS: &str = "What must not be done";
 const NO_ISSUES: &str = "No issue is open.";
+const NOTHING_TO_FIX: &str = "No issue is open that a fixer can remove.";
+/// The line that counts the issues which are left out, for the reader of the request.
+const FOR_PERSON: &str = "Left out, for a person: ";
 const INTRODUCTION: &str = "Each issue below keeps the spec from being approved. Whether it is \
                             fixed is seen by running the checks and the review again, and not by \
                             what is said of it.";
@@ -21,16 +24,23 @@ const DO_NOT: [&str; 5] = [
     "Do not write a sign-off: whether it is approved is not for the fixer to say.",
 ];
 
-/// Writes `QA_FIX_REQUEST.md`: what is wrong by a round, what must not be done about it, and what was
-/// found besides.
+/// Writes `QA_FIX_REQUEST.md`: what is wrong by a round and can be fixed, what must not be done about it,
+/// and what was found besides. Issues that only a person can remove are counted and not listed.
 pub fn fix_request(issues: &[Issue], remarks: &[Issue], round: u32, spec: &Spec) -> String {
-    let listed = match issues {
-        [] => format!("{NO_ISSUES}\n\n"),
-        issues => numbered(issues),
+    let (issues, for_person): (Vec<Issue>, Vec<Issue>) =
+        issues.iter().cloned().partition(|issue| issue.remedy.can_be_fixed());
+    let listed = match (issues.as_slice(), for_person.as_slice()) {
+        ([], []) => format!("{NO_ISSUES}\n\n"),
+        ([], _) => format!("{NOTHING_TO_FIX}\n\n"),
+        (issues, _) => numbered(issues),
+    };
+    let for_person = match for_person.len() {
+        0 => String::new(),
+        left_out => format!("- {FOR_PERSON}{left_out}\n"),
     };
     let do_not: String = DO_NOT.iter().map(|what| format!("- {what}\n")).collect();
     format!(
-        "# {TITLE}\n\n- Spec: {}\n- Round: {round}\n- Issues: {}\n\n{INTRODUCTION}\n\n\
+        "# {TITLE}\n\n- Spec: {}\n- Round: {round}\n- Issues: {}\n{for_person}\n{INTRODUCTION}\n\n\
          ## {ISSUES}\n\n{listed}## {LIMITS}\n\n{do_not}{}",
         title(&spec.name),
         issues.len(),
@@ -48,6 +58,8 @@ pub(crate) fn is_form(folded: &str) -> bool {
     is_spec
         || counts("Round: ")
         || counts("Issues: ")
-        || [TITLE, ISSUES, LIMITS, report::ALSO, NO_ISSUES, INTRODUCTION].contains(&folded)
+        || counts(FOR_PERSON)
+        || [TITLE, ISSUES, LIMITS, report::ALSO, NO_ISSUES, NOTHING_TO_FIX, INTRODUCTION]
+            .contains(&folded)
         || DO_NOT.contains(&folded)
 }

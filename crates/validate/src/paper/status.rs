@@ -70,6 +70,13 @@ impl Status {
         Status { sign_offs, ..self }
     }
 
+    /// Adds a sentence to the reason why a person has to see to the spec.
+    pub fn with_reason(self, more: &str) -> Status {
+        let before = self.escalation_reason.map(|reason| format!("{reason}; "));
+        let reason = format!("{}{more}", before.unwrap_or_default());
+        Status { escalation_reason: Some(reason), ..self }
+    }
+
     /// Tells of an approval that is void, and why.
     pub fn void(self, why: &str) -> Status {
         Status {

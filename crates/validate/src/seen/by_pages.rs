@@ -54,6 +54,11 @@ pub(super) fn answer(criterion: &str, tree: &dyn Tree) -> Option<Answer> {
     }
 }
 
+/// Returns true if a criterion is about the text of a page, and every word of it is understood.
+pub(super) fn reads(criterion: &str) -> bool {
+    PageClaim::read(criterion).is_some()
+}
+
 /// Returns true if a file is a page in Markdown, by its name.
 pub(super) fn is_markdown(path: &str) -> bool {
     let path = path.to_ascii_lowercase();

@@ -33,6 +33,11 @@ pub(super) fn answer(criterion: &str, checks: &[CheckOutcome]) -> Option<Answer>
     Some(answer_of(&found))
 }
 
+/// Returns true if results of tests or commands decide a criterion, also where none ran yet.
+pub(super) fn reads(criterion: &str) -> bool {
+    TestClaim::read(criterion).is_some()
+}
+
 /// Answers that every test of a kind passes, where at least one ran.
 fn all(kind: CheckKind, checks: &[CheckOutcome]) -> Answer {
     let is_of_kind = |check: &&CheckOutcome| check.kind == kind || check.also.contains(&kind);

@@ -16,7 +16,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::{Reason, Rule, State};
 use assay_gates::plan::{Criterion as PlanCriterion, Milestone, Plan};
-use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, reconcile};
+use assay_gates::reconcile::{Answer, CriterionJudge, Judgement, Question, is_claim, reconcile};
 
 pub(crate) use self::again::of_same_tree;
 pub(crate) use self::checks::kind_of as kind_of_check;
@@ -267,24 +267,35 @@ fn line_of(text: &str, answer: &Answer) -> CriterionLine {
 }
 
 /// Makes issues of the criteria that are not met, or of which nobody can tell. A spec without
-/// criteria has nothing to be held against, which is no pass.
-pub fn of_criteria(criteria: &[CriterionLine]) -> Vec<Issue> {
+/// criteria has nothing to be held against, which is no pass. Without a judge, only a person can decide
+/// a criterion that names nothing which a check or code could show.
+pub fn of_criteria(criteria: &[CriterionLine], has_judge: bool) -> Vec<Issue> {
     if criteria.is_empty() {
         let why = "neither `spec.md` nor the plan says what has to hold: add `- [ ]` items below a \
                    heading `Acceptance Criteria`";
-        return vec![of_criterion("The spec has no acceptance criteria".to_owned(), why, "none")];
+        let issue = of_criterion("The spec has no acceptance criteria".to_owned(), why, "none");
+        return vec![issue.with_remedy(Remedy::SpecEdit)];
     }
     let of_each = criteria.iter().filter_map(|line| {
         let (title, remedy) = match line.answer {
             CriterionAnswer::Met | CriterionAnswer::Decided => return None,
             CriterionAnswer::NotMet => (format!("Not met: {}", line.text), Remedy::Fix),
             CriterionAnswer::CannotTell => {
-                (format!("Nobody can tell: {}", line.text), Remedy::FixOrDecision)
+                let remedy = match has_judge || is_decidable(&line.text) {
+                    true => Remedy::FixOrDecision,
+                    false => Remedy::Decision,
+                };
+                (format!("Nobody can tell: {}", line.text), remedy)
             }
         };
         Some(Issue { remedy, ..of_criterion(title, &line.evidence, &line.text) })
     });
     of_each.collect()
+}
+
+/// Returns true if checks, pages or code can decide a criterion, whatever they say of it now.
+fn is_decidable(criterion: &str) -> bool {
+    by_tests::reads(criterion) || by_pages::reads(criterion) || is_claim(criterion)
 }
 
 /// Makes an issue of each text where criteria stand that was not understood.

@@ -37,7 +37,7 @@ fn journal(text: &str) -> Vec<Entry> {
                     "approved" => Ending::Approved,
                     _ => Ending::NoProgress { rounds: 3 },
                 };
-                Event::EndBegun { ending, papers: Left::default() }
+                Event::EndBegun { ending, papers: Left::default(), tree: None }
             }
             "ended" => Event::Ended,
             other => panic!("`{other}`"),

@@ -31,7 +31,7 @@ const HAPPENS: [&str; 11] = [
 fn events(word: &str) -> Vec<Event> {
     let tree = || TreeHash("tree".to_owned());
     let reviewed = |seen| vec![Event::Reviewed { seen }];
-    let ends = |ending| vec![Event::EndBegun { ending, papers: Left::default() }];
+    let ends = |ending| vec![Event::EndBegun { ending, papers: Left::default(), tree: None }];
     match word {
         "begin" => vec![Event::EpochBegun { why: Begun::First, base: None }],
         "review" => vec![Event::ReviewBegun { round: 1, tree: tree() }],
@@ -199,6 +199,7 @@ fn a_new_epoch_begins_wherever_the_loop_stands() {
         (Begun::Elsewhere, "pending"),
         (Begun::RequestDeleted, "fixes_applied"),
         (Begun::Resumed, "fixes_applied"),
+        (Begun::TreeChanged, "fixes_applied"),
     ];
     for ((_, from), (why, to)) in STATES.iter().flat_map(|from| all.map(|to| (from, to))) {
         let mut standing = after(from);

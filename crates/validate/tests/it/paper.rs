@@ -146,6 +146,7 @@ fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
         open: &open,
         checks: &checks(),
         actions: &["Look at `src/api/client.py`.".to_owned()],
+        has_fixer: true,
     });
     expect![[r#"
         # QA Human Escalation
@@ -208,7 +209,7 @@ fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
 
         ## How to Resume
 
-        Delete `QA_FIX_REQUEST.md` and run `assay qa --spec 001-login`, or run `assay qa --spec 001-login --resume`. Counting begins anew.
+        After a change of any file, run `assay qa --spec 001-login`: the changed tree is judged anew. If no file has to change, run `assay qa --spec 001-login --resume`, or delete `QA_FIX_REQUEST.md` and run `assay qa --spec 001-login`. Counting begins anew in each case.
     "#]].assert_eq(&text);
 }
 
@@ -224,6 +225,7 @@ fn a_name_that_cannot_be_typed_is_not_put_into_a_command() {
             open: &[],
             checks: &[],
             actions: &[],
+            has_fixer: true,
         };
         paper::escalation(&told).lines().last().unwrap().to_owned()
     };

@@ -57,6 +57,7 @@ fn all(text: &str) -> Vec<String> {
             open: &issues,
             checks: &checks,
             actions: &[text.to_owned()],
+            has_fixer: true,
         }),
         paper::report(&Report {
             sign_offs: &[],

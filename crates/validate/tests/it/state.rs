@@ -166,7 +166,7 @@ fn an_ending_stays_until_a_new_epoch() {
     let ending = Ending::NoProgress { rounds: 3 };
     let request = Some("digest".to_owned());
     let papers = Left { request: request.clone(), escalation: None };
-    for event in [Event::EndBegun { ending: ending.clone(), papers }, Event::Ended] {
+    for event in [Event::EndBegun { ending: ending.clone(), papers, tree: None }, Event::Ended] {
         assert!(!standing.has_ended);
         standing.take("2026-01-01T00:00:00Z", &event).unwrap();
     }

@@ -38,6 +38,17 @@ fn honest(world: &World) -> Stage<'_> {
 }
 
 #[test]
+fn what_was_handed_over_begins_anew_once_the_tree_changed() {
+    let world = handed_over();
+    let stopped_at = world.tree.get();
+    world.tree.set(stopped_at + 1);
+    assert_eq!(begins(world.opening(false)), Begun::TreeChanged.into());
+    assert_eq!(begins(world.opening(true)), Begun::Resumed.into());
+    world.tree.set(stopped_at);
+    assert!(matches!(world.opening(false), Opening::Waits(Ending::Recurring { .. })));
+}
+
+#[test]
 fn what_was_handed_over_waits_until_a_person_says_so() {
     let world = handed_over();
     assert!(matches!(world.opening(false), Opening::Waits(Ending::Recurring { .. })));

@@ -107,7 +107,7 @@ fn events(word: &str, round: &Cell<u32>) -> Vec<Event> {
         ],
         "hand over" => {
             let ending = Ending::Recurring { issues: vec![(stage::issue("t"), 3)] };
-            vec![Event::EndBegun { ending, papers: Left::default() }]
+            vec![Event::EndBegun { ending, papers: Left::default(), tree: None }]
         }
         "ended" => vec![Event::Ended],
         other => panic!("`{other}`"),

@@ -9,7 +9,7 @@ use assay_validate::ending::Ending;
 use assay_validate::event::{Seen, TreeHash};
 use assay_validate::export::Told;
 use assay_validate::ground::Hears;
-use assay_validate::issue::{Issue, Remedy};
+use assay_validate::issue::Issue;
 use assay_validate::metrics::Metrics;
 use assay_validate::paper::{CriterionLine, ESCALATION, FIX_REQUEST, Status};
 use assay_validate::spec;
@@ -43,6 +43,14 @@ impl Printing {
 }
 
 impl Hears for Printing {
+    fn tree_changed(&self, waited_for: &Ending) {
+        line(&format!(
+            "{}: the tree changed since the loop stopped ({}), so it is judged anew",
+            one_line(&self.spec),
+            one_line(&waited_for.reason())
+        ));
+    }
+
     fn round(&self, number: u32) {
         line(&format!("{BOLD}{}, round {number}{BOLD:#}", one_line(&self.spec)));
     }
@@ -66,6 +74,13 @@ impl Hears for Printing {
         let name = one_line(&outcome.name);
         let why = if why.is_empty() { why } else { format!(": {}", one_line(&why)) };
         line(&format!("  {style}{word:<9}{style:#} {name}{why}{took}"));
+        if !outcome.also.is_empty() {
+            let also: Vec<&str> = outcome.also.iter().map(|kind| kind.name()).collect();
+            let also = also.join(", ");
+            line(&format!(
+                "  {DIM}reused{DIM:#}    {also}: the same command, so it is not run again"
+            ));
+        }
         if self.is_verbose {
             let said = outcome.tail.lines().map(one_line);
             said.for_each(|said| line(&format!("            {DIM}{said}{DIM:#}")));
@@ -123,7 +138,7 @@ impl Hears for Printing {
 
     fn fixed(&self, files: &[String], left_out: &[String]) {
         match files {
-            [] => line(&format!("  {YELLOW}fixed{YELLOW:#}     nothing was changed")),
+            [] => line(&format!("  {YELLOW}not fixed{YELLOW:#} nothing was changed")),
             files => line(&format!("  {GREEN}fixed{GREEN:#}     {}", named(files))),
         }
         if !left_out.is_empty() {
@@ -198,8 +213,18 @@ pub(super) fn ended(
         CameTo::Ended(Ending::Approved) => {
             line(&format!("{GREEN}APPROVED{GREEN:#} after {rounds}{}", tree(standing)));
         }
-        CameTo::Waits(ending) => hand_over(place, "It waits for you", ending, standing),
-        CameTo::Ended(ending) => hand_over(place, "A person is needed", ending, standing),
+        CameTo::Waits(ending) => {
+            say_why("It waits for you", ending);
+            if standing.stopped_at.is_some() {
+                let round = standing.round;
+                line(&format!("  tree      not changed since the loop stopped in round {round}"));
+            }
+            hand_over(place, ending, standing);
+        }
+        CameTo::Ended(ending) => {
+            say_why("A person is needed", ending);
+            hand_over(place, ending, standing);
+        }
     }
     Ok(())
 }
@@ -211,22 +236,28 @@ fn tree(standing: &Standing) -> String {
     }
 }
 
-fn hand_over(place: &Place, why: &str, ending: &Ending, standing: &Standing) {
+fn say_why(lead: &str, ending: &Ending) {
+    line(&format!("{YELLOW}{lead}{YELLOW:#}: {}", one_line(&ending.reason())));
+}
+
+/// Prints what a person can read and do, with the command for each.
+fn hand_over(place: &Place, ending: &Ending, standing: &Standing) {
     let folder = place.spec.folder.display();
     let name = one_line(&place.spec.name);
-    line(&format!("{YELLOW}{why}{YELLOW:#}: {}", one_line(&ending.reason())));
     line(&format!("  read      {folder}/{ESCALATION}"));
-    let (word, how): (&str, String) = match ending {
+    let command = format!("assay qa --spec {name}");
+    match ending {
         Ending::AwaitsSignOff => {
-            ("vouch", format!("assay qa --spec {name} --sign-off \"YOUR NAME\""))
+            line(&format!("  vouch     {command} --sign-off \"YOUR NAME\""));
         }
-        _ => {
-            ("resume", format!("delete {folder}/{FIX_REQUEST}, or assay qa --spec {name} --resume"))
-        }
-    };
-    line(&format!("  {word:<9} {how}"));
+        // Each decision is printed below with its command.
+        Ending::AwaitsDecision => {}
+        _ => ending.actions().iter().for_each(|it| line(&format!("  to do     {}", one_line(it)))),
+    }
+    line(&format!("  go on     {command}, after any change of the files"));
+    line(&format!("  resume    {command} --resume, if no file has to change"));
     let open = standing.issues();
-    for issue in open.iter().filter(|issue| issue.remedy != Remedy::Fix).take(NAMED) {
+    for issue in open.iter().filter(|issue| issue.remedy.can_be_decided()).take(NAMED) {
         let title = one_line(&issue.title).replace('"', "\\\"").replace('`', "\\`");
         line(&format!(
             "  decide    assay qa --spec {name} --sign-off \"YOUR NAME\" --for \"{title}\" --because \"REASON\""
@@ -250,6 +281,12 @@ pub(super) fn status(place: &Place, form: Form) -> anyhow::Result<Exit> {
             status = status.void("what was approved has changed since");
         }
         State::Approved(_) if is_own => {}
+        State::HandedOver(_) if standing.was_changed_while_waiting(&place.tree()?) => {
+            let command = format!("assay qa --spec {}", place.spec.name);
+            status = status.with_reason(&format!(
+                "the tree has changed since, and `{command}` judges it anew"
+            ));
+        }
         _ if status.is_approved() => status = status.void("it was not approved on this machine"),
         _ => {}
     }

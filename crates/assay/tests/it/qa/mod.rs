@@ -10,6 +10,7 @@ mod criteria;
 mod decisions;
 mod endings;
 mod errors;
+mod flow;
 mod kept_killed;
 mod models;
 #[cfg(unix)]
