@@ -47,6 +47,8 @@ pub(super) enum Claim {
     Mentioned { what: Vec<Reference>, page: Reference },
     /// They are no longer there, or no longer in a file.
     Gone { what: Vec<Reference>, place: Option<Reference> },
+    /// One is no longer there, and another is there in its place.
+    Replaced { old: Reference, new: Reference, is_test: bool },
 }
 
 /// That things are defined.
@@ -173,10 +175,10 @@ fn split_commas(word: &str) -> Vec<String> {
 }
 
 fn is_negation(word: &str) -> bool {
-    const WORDS: [&str; 20] = [
-        "not", "no", "never", "without", "removed", "removes", "deleted", "gone", "dropped",
-        "instead", "replaces", "replaced", "rejects", "rejected", "missing", "absent", "longer",
-        "cannot", "unknown", "invalid",
+    const WORDS: [&str; 23] = [
+        "renamed", "renames", "rename", "not", "no", "never", "without", "removed", "removes",
+        "deleted", "gone", "dropped", "instead", "replaces", "replaced", "rejects", "rejected",
+        "missing", "absent", "longer", "cannot", "unknown", "invalid",
     ];
     WORDS.contains(&word) || word.ends_with("n't")
 }
@@ -203,6 +205,8 @@ fn canonical(word: &str) -> Option<&str> {
         "mentions" | "mention" | "documents" | "document" | "describes" | "describe" | "lists"
         | "names" => "mentions",
         "mentioned" | "documented" | "described" | "listed" => "mentioned",
+        "renamed" | "replaced" => "replaced",
+        "rename" | "renames" | "replace" | "replaces" => "replaces",
         "in" | "to" | "from" | "inside" | "within" => "in",
         other => other,
     })
@@ -280,7 +284,18 @@ fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
     let defined = |what, place, is_exported| {
         Claim::Defined(Defined { what, place, kind: kind.clone(), is_exported })
     };
+    let is_new = words.iter().any(|word| word == "new");
+    if let Some(claim) = replaced(shape.trim(), words, &first, second.as_deref()) {
+        return Some(claim);
+    }
     match (shape.trim(), second) {
+        ("thing %", None) if is_new => Some(defined(first, None, false)),
+        ("file %", None) if is_new => Some(Claim::Files(first)),
+        ("test %", None) if is_new => Some(Claim::Tests { what: first, place: None }),
+        ("thing % in %", place @ Some(_)) => Some(defined(first, Some(one(place)?), false)),
+        ("test % in %", place @ Some(_)) => {
+            Some(Claim::Tests { what: first, place: Some(one(place)?) })
+        }
         ("% exists" | "there is %" | "adds %", None) => Some(Claim::Exist(first)),
         ("file % exists" | "there is file %" | "adds file %", None) => Some(Claim::Files(first)),
         (
@@ -354,6 +369,32 @@ fn claim(words: &[String], references: &[Reference]) -> Option<Claim> {
         }
         _ => None,
     }
+}
+
+/// Reads that one thing takes the place of another.
+fn replaced(
+    shape: &str,
+    words: &[String],
+    first: &[Reference],
+    second: Option<&[Reference]>,
+) -> Option<Claim> {
+    let ([first], Some([second])) = (first, second) else { return None };
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
+    // *to* reads like *in* elsewhere; from and in turn the sentence around or name a place.
+    if has(&["from", "in", "inside", "within"]) {
+        return None;
+    }
+    let plain = shape.replace("thing %", "%").replace("file %", "%").replace("test %", "%");
+    let (old, new) = match plain.as_str() {
+        "% is replaced in %" if has(&["to"]) => (first, second),
+        "% is replaced by %" | "% is replaced with %" => (first, second),
+        "replaces % in %" if has(&["to"]) => (first, second),
+        "replaces % by %" | "replaces % with %" => (first, second),
+        "% replaces %" if has(&["replaces", "replace"]) => (second, first),
+        _ => return None,
+    };
+    let is_test = has(&["test", "tests"]);
+    Some(Claim::Replaced { old: old.clone(), new: new.clone(), is_test })
 }
 
 /// Makes one of things that stand in a row, `%` for each such row.

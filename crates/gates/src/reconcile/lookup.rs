@@ -115,6 +115,22 @@ impl<'l> Lookup<'l> {
             Claim::Gone { what, place } => {
                 what.iter().filter_map(|what| self.left(what, place.as_ref())).collect()
             }
+            Claim::Replaced { old, new, is_test } => {
+                let new = if *is_test { self.test(new, None) } else { self.exists(new) };
+                self.left_in_code(old).into_iter().chain([new]).collect()
+            }
+        }
+    }
+
+    /// Returns what is left of a thing that another one replaced. Pages may tell of the old name.
+    fn left_in_code(&self, what: &Reference) -> Option<Hit> {
+        let found = match what {
+            Reference::Symbol { name, .. } => self.search.found(name),
+            Reference::File { .. } | Reference::Folder(_) | Reference::Other(_) => None,
+        };
+        match found {
+            Some(found) if found.definitions.is_empty() && !found.used_in_code => None,
+            Some(_) | None => self.left(what, None),
         }
     }
 

@@ -47,7 +47,8 @@ pub(super) struct Found {
     pub(super) definitions: Vec<Definition>,
     /// The first place in code where it stands, or else in any text.
     pub(super) used: Option<Place>,
-    used_in_code: bool,
+    /// Whether that place is in code.
+    pub(super) used_in_code: bool,
 }
 
 impl Search {
