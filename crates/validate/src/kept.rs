@@ -7,6 +7,7 @@
 pub(crate) mod compare;
 pub(crate) mod excuse;
 pub(crate) mod lost;
+pub(crate) mod removal;
 pub(crate) mod resolve;
 pub(crate) mod sources;
 pub(crate) mod support;
@@ -72,6 +73,8 @@ pub enum TestFate {
     Gone,
     /// The check passes, and tells of no test by name.
     CheckPasses,
+    /// The kept version of the file cannot be loaded, so that none of its tests ran.
+    Unloadable,
     /// Fewer tests run than did.
     Fewer,
     /// Code that ran wrote over the kept files.
@@ -101,6 +104,12 @@ impl WeakenedTest {
                 )
             }
             TestFate::Gone => format!("`{name}` is gone; {kept}"),
+            TestFate::Unloadable => {
+                let said = self.fails.as_deref().unwrap_or_default();
+                format!(
+                    "`{name}` cannot be loaded in the version of {version}, so none of its tests ran: {said}"
+                )
+            }
             TestFate::Fewer => {
                 format!("`{name}` runs fewer tests than with the version of {version}")
             }

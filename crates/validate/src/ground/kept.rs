@@ -20,6 +20,7 @@ use super::git_guard::GitGuard;
 use super::kept_files::{KeptFiles, Version, is_the_loops};
 use crate::kept::compare::compare;
 use crate::kept::excuse::excusing_criterion;
+use crate::kept::removal::excusing_removal;
 use crate::kept::sources::TestSources;
 use crate::kept::swap::{self, Content, Replacement, Swap, SwapError};
 use crate::kept::{KeptRun, TestFate, WeakenedTest};
@@ -287,11 +288,11 @@ impl Ground<'_> {
         };
         let criteria = self.first_criteria(standing);
         for weakened in compared.weakened {
-            match excusing_criterion(&weakened.test, &criteria, &sources) {
-                Some(criterion) if weakened.now != TestFate::CheckPasses => {
-                    run.excused.push((weakened.test, criterion.to_owned()));
-                }
-                Some(_) | None => run.weakened.push(weakened),
+            let named = excusing_criterion(&weakened.test, &criteria, &sources)
+                .filter(|_| weakened.now != TestFate::CheckPasses);
+            match named.or_else(|| excusing_removal(&weakened, &criteria, &sources)) {
+                Some(criterion) => run.excused.push((weakened.test, criterion.to_owned())),
+                None => run.weakened.push(weakened),
             }
         }
         Ok(Some(run))

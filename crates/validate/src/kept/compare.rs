@@ -80,6 +80,7 @@ pub(crate) fn compare(
                     compared.renamed.push((*name).to_owned());
                     None
                 }
+                None if is_import_error(name, tests) => Some(TestFate::Unloadable),
                 None => Some(TestFate::Gone),
             },
         };
@@ -148,7 +149,8 @@ fn has_as_many_cases(
 
 /// Returns true if a result is that of a file which could not be loaded.
 fn is_import_error(name: &str, tests: &Tally<'_>) -> bool {
-    let is_module = ![" > ", "::", "("].iter().any(|mark| name.contains(mark));
+    let is_module = ![" > ", "::", "("].iter().any(|mark| name.contains(mark))
+        || name.contains("unittest.loader._FailedTest");
     let says = ["ImportError", "ModuleNotFoundError"].iter().any(|word| tests.said.contains(word));
     is_module && tests.failed > 0 && says
 }
@@ -273,6 +275,14 @@ fn short(said: &str) -> String {
         let marks = ["Error", "assert", "panicked", "expected", "error", "Fail"];
         marks.iter().any(|mark| line.contains(mark))
     };
-    let line = lines().find(says).or_else(|| lines().next()).unwrap_or_default();
+    // The summary of a failed import names the file alone.
+    let missing = |line: &&str| {
+        ["cannot import name", "No module named"].iter().any(|words| line.contains(words))
+    };
+    let line = lines()
+        .find(missing)
+        .or_else(|| lines().find(says))
+        .or_else(|| lines().next())
+        .unwrap_or_default();
     line.chars().take(MAX_SAID).collect()
 }

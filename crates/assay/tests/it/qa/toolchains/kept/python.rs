@@ -535,3 +535,57 @@ fn honest_changes_of_helpers_are_approved() {
         [("calc.py", Some(MORE)), ("support.py", Some(SAME)), ("tests/test_calc.py", Some(HELPED))];
     row("a new helper", &branch).is_approved();
 }
+
+const OPS: &str = "def one():\n    return 1\n\n\ndef two():\n    return 2\n";
+
+const OPS_TESTS: &str = "from ops import one, two\n\n\ndef test_one():\n    assert one() == 1\n\n\ndef test_two():\n    assert two() == 2\n";
+
+#[test]
+fn a_function_that_a_criterion_removes_or_renames_goes_with_its_test() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let main = [MAIN, &[("ops.py", OPS), ("tests/test_ops.py", OPS_TESTS)]].concat();
+    let gone = "def two():\n    return 2\n";
+    let gone_tests = "from ops import two\n\n\ndef test_two():\n    assert two() == 2\n";
+    let renamed = OPS.replace("one", "uno");
+    let renamed_tests = OPS_TESTS.replace("one", "uno");
+    for (criterion, code, tests) in [
+        ("The function `one` is removed from `ops.py`", gone, gone_tests),
+        ("`one` is renamed to `uno`", renamed.as_str(), renamed_tests.as_str()),
+        ("`one` is replaced by `uno`", renamed.as_str(), renamed_tests.as_str()),
+    ] {
+        let branch = [("ops.py", Some(code)), ("tests/test_ops.py", Some(tests))];
+        let criteria = format!("- [ ] Two is two: `test_two`\n- [ ] {criterion}");
+        Row { main: &main, criteria: &criteria, ..row(criterion, &branch) }.is_approved();
+        // Behind the same criterion, another test of the file must not change.
+        let weaker = tests.replace("two() == 2", "two() == 5");
+        let worse = code.replace("return 2", "return 5");
+        let branch =
+            [("ops.py", Some(worse.as_str())), ("tests/test_ops.py", Some(weaker.as_str()))];
+        Row { main: &main, criteria: &criteria, ..row(criterion, &branch) }.is_refused(
+            "Weakened test: tests.test_ops",
+            "cannot be loaded in the version of main, so none of its tests ran: ",
+        );
+    }
+    let branch = [("ops.py", Some(gone)), ("tests/test_ops.py", Some(gone_tests))];
+    let criteria = "- [ ] Two is two: `test_two`";
+    Row { main: &main, criteria, ..row("no criterion names it", &branch) }
+        .is_refused("Weakened test: tests.test_ops", "cannot be loaded in the version of main");
+}
+
+#[test]
+fn a_changed_behaviour_with_a_renamed_test_is_approved() {
+    if !has("pytest", &["--version"]) {
+        return;
+    }
+    let tenths = MORE.replace("a - b", "(a - b) * 10");
+    let changed = tests("sub(3, 2) == 1", "sub(3, 2) == 10")
+        .replace("test_sub_positive", "test_sub_in_tenths");
+    let branch =
+        [("calc.py", Some(tenths.as_str())), ("tests/test_calc.py", Some(changed.as_str()))];
+    let criteria = "- [ ] Adding works (`test_add`)\n- [ ] `sub(3, 2)` is now `10` instead of `1`: `test_sub_in_tenths`";
+    Row { criteria, ..row("a renamed test of a changed behaviour", &branch) }.is_approved();
+    row("no criterion names it", &branch)
+        .is_refused(SUB, "is gone; with the version of main it fails");
+}
