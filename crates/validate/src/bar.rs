@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::{Issue, IssueKind, Remedy};
 use crate::markdown::compared;
+use crate::seen::is_decided_by_code;
 use crate::spec::Spec;
+use crate::spec::claim::adds_only_evidence;
 
 /// The id of the issue that says that the risk was lowered.
 pub const RISK: &str = "bar:risk";
@@ -66,9 +68,11 @@ impl Bar {
         if self.is_unset() {
             return Vec::new();
         }
-        let criteria = missing(&self.criteria, &now.criteria).map(|text| {
-            issue(format!("Criterion was removed: {text}"), format!("bar:criterion:{text}"))
-        });
+        let criteria = missing(&self.criteria, &now.criteria);
+        let criteria =
+            criteria.filter(|text| successor(text, &now.criteria).is_none()).map(|text| {
+                issue(format!("Criterion was removed: {text}"), format!("bar:criterion:{text}"))
+            });
         let required = missing(&self.required, &now.required).map(|text| {
             issue(format!("Verification was removed: {text}"), format!("bar:required:{text}"))
         });
@@ -85,6 +89,33 @@ impl Bar {
             issues.push(issue(title, COVERAGE.to_owned()));
         }
         issues
+    }
+}
+
+impl Bar {
+    /// Returns a remark for each criterion of this bar that another one has with more tests named as
+    /// its evidence.
+    pub fn reworded_by(&self, now: &Bar) -> Vec<Issue> {
+        let reworded = missing(&self.criteria, &now.criteria).filter_map(|text| {
+            let later = successor(text, &now.criteria)?;
+            let title = format!("Criterion was reworded: {text}");
+            let why = format!("the spec names tests for the criterion now: {later}");
+            Some(
+                Issue::new(title, IssueKind::AcceptanceCriteria)
+                    .with_key(format!("bar:reworded:{text}"))
+                    .with_description(why),
+            )
+        });
+        reworded.collect()
+    }
+}
+
+/// Returns the criterion that says the same as an earlier one and names more tests for it. An earlier
+/// criterion that code could decide has none: a test that is named later must not decide instead.
+fn successor<'a>(text: &str, now: &'a [String]) -> Option<&'a String> {
+    match is_decided_by_code(text) {
+        true => None,
+        false => now.iter().find(|later| adds_only_evidence(text, later)),
     }
 }
 

@@ -5,6 +5,7 @@ use assay_findings::path::RepoPath;
 use assay_gates::reconcile::Answer;
 
 use crate::markdown::compared;
+use crate::spec::claim::plain_criterion;
 
 /// Pages by the words that name them, with how the names of their files begin, in small letters.
 const PAGES: [(&[&str], &[&str]); 4] = [
@@ -67,10 +68,12 @@ pub(super) fn is_markdown(path: &str) -> bool {
 
 impl PageClaim {
     fn read(criterion: &str) -> Option<PageClaim> {
-        let text = compared(criterion);
+        let text = compared(&plain_criterion(criterion));
         let said = text.strip_prefix("the ").unwrap_or(&text);
         let (said, starts) = PAGES.iter().find_map(|(names, starts)| {
             let rest = names.iter().find_map(|name| said.strip_prefix(name))?;
+            // `CHANGELOG.md` is the change log.
+            let rest = ENDINGS.iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
             Some((rest.trim_start(), *starts))
         })?;
         let behind = |verbs: &[&str]| -> Option<String> {

@@ -18,7 +18,7 @@ enum NamedResult<'a> {
 /// in this round.
 pub(super) fn answer(criterion: &str, checks: &[CheckOutcome]) -> Option<Answer> {
     let (names, beside, says_pass) = match TestClaim::read(criterion)? {
-        TestClaim::All(kind) => return Some(all(kind, checks)),
+        TestClaim::All { kind, at_least } => return Some(all(kind, at_least, checks)),
         TestClaim::Named { names, beside, says_pass } => (names, beside, says_pass),
     };
     let mut found = Vec::new();
@@ -38,8 +38,8 @@ pub(super) fn reads(criterion: &str) -> bool {
     TestClaim::read(criterion).is_some()
 }
 
-/// Answers that every test of a kind passes, where at least one ran.
-fn all(kind: CheckKind, checks: &[CheckOutcome]) -> Answer {
+/// Answers that every test of a kind passes, where at least one ran and no fewer than are spoken of.
+fn all(kind: CheckKind, at_least: usize, checks: &[CheckOutcome]) -> Answer {
     let is_of_kind = |check: &&CheckOutcome| check.kind == kind || check.also.contains(&kind);
     let of_kind: Vec<&CheckOutcome> = checks.iter().filter(is_of_kind).collect();
     let bad = of_kind.iter().find(|check| !check.is_pass());
@@ -51,6 +51,9 @@ fn all(kind: CheckKind, checks: &[CheckOutcome]) -> Answer {
     let names: Vec<String> = of_kind.iter().map(|check| format!("`{}`", check.name)).collect();
     match ran {
         0 => Answer::CannotTell { why: "no test of that kind ran in this round".to_owned() },
+        ran if ran < at_least => {
+            Answer::NotMet { why: format!("{ran} tests passed in {}", names.join(", ")) }
+        }
         ran => {
             Answer::Met { at: None, seen: format!("{ran} tests passed in {}", names.join(", ")) }
         }

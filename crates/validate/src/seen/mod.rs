@@ -24,6 +24,7 @@ pub use self::checks::{of_checks, tests_passed};
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::markdown::without_comments;
 use crate::paper::{CriterionAnswer, CriterionLine};
+use crate::spec::claim::{TestClaim, plain_criterion, unknown_words};
 use crate::spec::{Criterion, Spec};
 
 /// How much of what was not understood is named, in letters.
@@ -162,7 +163,7 @@ pub fn criteria(
     let tested: Vec<Option<Answer>> = spec.criteria.iter().map(|it| shown(&it.text)).collect();
     let open = spec.criteria.iter().zip(&tested).filter(|(_, tested)| tested.is_none());
     let open = open.map(|(criterion, _)| PlanCriterion {
-        text: criterion.text.clone(),
+        text: plain_criterion(&criterion.text),
         line: criterion.line.unwrap_or(0),
     });
     let milestone = Milestone {
@@ -188,7 +189,41 @@ pub fn criteria(
         Some(answer) => answer,
         None => looked.next().unwrap_or_else(unknown),
     });
-    Ok(spec.criteria.iter().zip(answers).map(|(it, answer)| line_of(&it.text, &answer)).collect())
+    let numbered = spec.criteria.iter().zip(answers).zip(1..);
+    let lines = numbered.map(|((it, answer), number)| {
+        let mut line = line_of(&it.text, &answer);
+        if line.answer == CriterionAnswer::CannotTell {
+            line.evidence = undecided(&it.text, &line.evidence, number);
+        }
+        line
+    });
+    Ok(lines.collect())
+}
+
+/// Returns true if the code or the pages of a tree decide a criterion, or tests whose passing is all
+/// that the criterion says.
+pub(crate) fn is_decided_by_code(criterion: &str) -> bool {
+    let says_pass = match TestClaim::read(criterion) {
+        Some(TestClaim::Named { says_pass, .. }) => says_pass,
+        Some(TestClaim::All { .. }) => true,
+        None => false,
+    };
+    says_pass || is_claim(&plain_criterion(criterion)) || by_pages::reads(criterion)
+}
+
+/// Returns the reason why a criterion is undecided, with the words that were not understood and the
+/// ways to decide it.
+fn undecided(criterion: &str, why: &str, number: usize) -> String {
+    let unknown: Vec<String> =
+        unknown_words(criterion).iter().map(|phrase| format!("\"{phrase}\"")).collect();
+    let words = match unknown.is_empty() {
+        true => String::new(),
+        false => format!("; not understood: {}", unknown.join(", ")),
+    };
+    format!(
+        "{why}{words}; name the test that shows it in back-ticks, have a model judge it, or decide \
+         it with `--sign-off NAME --for {number} --because TEXT`"
+    )
 }
 
 /// A tree without files of a spec or the loop, and without comments on pages, which no reader sees.

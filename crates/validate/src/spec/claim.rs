@@ -6,7 +6,8 @@
 
 use assay_checks::check::CheckKind;
 
-use super::criteria::sentences;
+use super::criteria::{sentences, without_mark};
+use super::form::split_id;
 use crate::markdown::folded;
 
 /// A criterion that results of tests and commands decide.
@@ -22,7 +23,12 @@ pub(crate) enum TestClaim {
         says_pass: bool,
     },
     /// Every test of a kind has to pass.
-    All(CheckKind),
+    All {
+        /// The kind of the tests.
+        kind: CheckKind,
+        /// The number of tests that the criterion speaks of; 0 where it says none.
+        at_least: usize,
+    },
 }
 
 /// Words that say nothing beside the name of a test or a command.
@@ -41,30 +47,31 @@ const FILLERS: [&str; 17] = [
 ];
 
 /// Words that say of something that it succeeds, without fillers.
-const PASSES: [&str; 29] = [
-    "pass", "passes", "passed", "passing", "succeed", "succeeds", "is green", "are green",
-    "be green", "is passing", "are passing", "stay green", "stays green", "exits 0", "exit 0",
-    "exits with 0", "exits with code 0", "exits with status 0", "exits with exit code 0",
-    "exits with status code 0", "returns 0", "runs without errors", "runs without error",
-    "runs without failures", "finishes without errors", "completes without errors", "run", "runs",
-    "completes",
+const PASSES: [&str; 32] = [
+    "remain green", "remains green", "remain passing", "pass", "passes", "passed", "passing",
+    "succeed", "succeeds", "is green", "are green", "be green", "is passing", "are passing",
+    "stay green", "stays green", "exits 0", "exit 0", "exits with 0", "exits with code 0",
+    "exits with status 0", "exits with exit code 0", "exits with status code 0", "returns 0",
+    "runs without errors", "runs without error", "runs without failures",
+    "finishes without errors", "completes without errors", "run", "runs", "completes",
 ];
 
 /// Those of them that need a word such as *successfully* behind them.
 const NEEDS_ADVERB: [&str; 3] = ["run", "runs", "completes"];
 
 /// Words before a colon, a dash or a name by which evidence is announced.
-const EVIDENCE: [&str; 13] = [
+const EVIDENCE: [&str; 17] = [
     "as shown by", "shown by", "is shown by", "verified by", "is verified by", "covered by",
     "is covered by", "tested by", "is tested by", "checked by", "is checked by", "proven by",
-    "see",
+    "see", "see also", "validated by", "as tested by", "evidence",
 ];
 
 /// Words by which a sentence may speak of a test that does not pass, does not run or is not wanted.
-const DOUBTFUL: [&str; 30] = [
-    "remove", "removed", "removes", "delete", "deleted", "deletes", "gone", "drop", "dropped",
-    "longer", "fail", "fails", "failed", "failing", "failure", "failures", "skip", "skips",
-    "skipped", "broken", "breaks", "ignored", "disabled", "xfail", "todo", "pending", "optional",
+const DOUBTFUL: [&str; 37] = [
+    "hardly", "partly", "partially", "barely", "rarely", "mostly", "insufficiently", "remove",
+    "removed", "removes", "delete", "deleted", "deletes", "gone", "drop", "dropped", "longer",
+    "fail", "fails", "failed", "failing", "failure", "failures", "skip", "skips", "skipped",
+    "broken", "breaks", "ignored", "disabled", "xfail", "todo", "pending", "optional",
     "optionally", "flaky", "later",
 ];
 
@@ -109,10 +116,16 @@ enum Part {
 impl TestClaim {
     /// Reads a criterion; `None` where a word of the sentence is not understood.
     pub(crate) fn read(criterion: &str) -> Option<TestClaim> {
-        let text = folded(criterion);
+        let text = plain_criterion(criterion);
         let text = text.trim_end_matches(['.', '!', '✅', '✓', '✔', ' ']);
         if !text.matches('`').count().is_multiple_of(2) || sentences(text).len() != 1 {
             return None;
+        }
+        if !text.contains('`')
+            && let Some(command) = bare_claim(text)
+        {
+            let names = vec![command];
+            return Some(TestClaim::Named { names, beside: Vec::new(), says_pass: true });
         }
         let parts = parts(text);
         let of_split = |split: Split<'_>| {
@@ -129,10 +142,139 @@ impl TestClaim {
     pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
         let names = match self {
             TestClaim::Named { names, .. } => names.as_slice(),
-            TestClaim::All(_) => &[],
+            TestClaim::All { .. } => &[],
         };
         names.iter().map(String::as_str).filter(|name| is_command(name))
     }
+}
+
+/// Returns a criterion on one line, without the mark, the id and the emphasis that stand around its
+/// words.
+pub(crate) fn plain_criterion(criterion: &str) -> String {
+    let text = folded(criterion);
+    let pieces = text.split('`').enumerate();
+    let bare = pieces.map(|(nth, piece)| match nth % 2 {
+        0 => piece.replace("**", ""),
+        _ => piece.to_owned(),
+    });
+    let text = bare.collect::<Vec<_>>().join("`");
+    let text = without_mark(text.trim());
+    let behind = split_id(text)
+        .map(|(_, behind)| behind.trim_start_matches([':', '.', ')', ']', '–', '—', '-', ' ']));
+    behind.filter(|behind| !behind.is_empty()).unwrap_or(text).trim().to_owned()
+}
+
+/// Returns true if a criterion says the same as an earlier one and only names more tests as evidence.
+pub(crate) fn adds_only_evidence(before: &str, now: &str) -> bool {
+    let read = |text: &str| parts(plain_criterion(text).trim_end_matches(['.', '!', ' ']));
+    let (before, now) = (read(before), read(now));
+    let is_same = |(prose, names): &(&[Part], Vec<String>)| {
+        let mut earlier = described(&before).into_iter();
+        **prose == before[..]
+            || earlier.any(|(it, known)| it == *prose && known.iter().all(|it| names.contains(it)))
+    };
+    described(&now).iter().any(is_same)
+}
+
+/// Returns the ways to take a sentence apart into a behaviour and the names of the tests that show it.
+fn described(parts: &[Part]) -> Vec<(&[Part], Vec<String>)> {
+    let of_split = |split: Split<'_>| match evidence(split.evidence, Vec::new())? {
+        TestClaim::Named { names, .. } if is_plain(&split) => Some(names),
+        TestClaim::Named { .. } | TestClaim::All { .. } => None,
+    };
+    let split = splits(parts).into_iter();
+    let named = split.filter_map(|split| Some((without_comma(split.prose), of_split(split)?)));
+    named.collect()
+}
+
+fn without_comma(parts: &[Part]) -> &[Part] {
+    match parts {
+        [before @ .., Part::Comma] => before,
+        parts => parts,
+    }
+}
+
+/// The most phrases that are named as not understood.
+const MAX_UNKNOWN: usize = 4;
+
+/// Returns the words of a criterion that keep it from being read as a claim, as phrases of words that
+/// stand together. The list is empty where every word is known and their order is not.
+pub(crate) fn unknown_words(criterion: &str) -> Vec<String> {
+    let lists: [&[&str]; 6] =
+        [&AROUND_NAMES, &PLACES, &FILLERS, &ALL, &ARTICLES, &["and", "as", "shows", "show"]];
+    let phrases = || PASSES.iter().chain(&EVIDENCE).flat_map(|phrase| phrase.split(' '));
+    let is_known = |word: &str| {
+        lists.iter().any(|list| list.contains(&word)) || phrases().any(|it| it == word)
+    };
+    let mut unknown: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for part in parts(&plain_criterion(criterion)) {
+        let Part::Word(word) = part else {
+            goes_on = false;
+            continue;
+        };
+        let is_unknown = !is_known(&word);
+        match unknown.last_mut().filter(|_| goes_on && is_unknown) {
+            Some(phrase) => {
+                phrase.push(' ');
+                phrase.push_str(&word);
+            }
+            None if is_unknown => unknown.push(word),
+            None => {}
+        }
+        goes_on = is_unknown;
+    }
+    unknown.truncate(MAX_UNKNOWN);
+    unknown
+}
+
+/// Words that tell to run the command behind them.
+const TOLD: [&str; 4] = ["run", "running", "execute", "executing"];
+
+/// Words that stand in sentences and not in commands.
+const PROSE: [&str; 37] = [
+    "and", "or", "to", "before", "after", "then", "with", "in", "from", "on", "for", "so", "until",
+    "that", "which", "the", "a", "an", "it", "is", "are", "be", "sure", "certain", "all", "both",
+    "when", "while", "should", "must", "passes", "pass", "succeeds", "exits", "locally", "again",
+    "each",
+];
+
+/// Programs whose names are usual words, so that only *run* before them makes a command.
+const AMBIGUOUS: [&str; 20] = [
+    "just", "task", "stack", "node", "black", "mix", "swift", "dart", "rake", "hatch", "helm",
+    "biome", "bun", "poetry", "composer", "cabal", "bundle", "make", "flutter", "sh",
+];
+
+/// Returns the command without back-ticks that a text tells to run, and the words behind the command.
+pub(super) fn told_command(text: &str) -> Option<(&str, &str)> {
+    let (first, rest) = text.trim().split_once(' ')?;
+    let first = first.trim_end_matches(':').to_lowercase();
+    TOLD.contains(&first.as_str()).then(|| command_words(rest.trim_start()))?
+}
+
+/// Splits a text into the command that it begins with, and the words behind the command.
+fn command_words(text: &str) -> Option<(&str, &str)> {
+    let mut end = 0;
+    for word in text.split_inclusive(' ') {
+        let bare = word.trim();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@-+".contains(c);
+        if PROSE.contains(&bare) || bare.is_empty() || !bare.chars().all(is_plain) {
+            break;
+        }
+        end += word.len();
+    }
+    let command = text[..end].trim_end().trim_end_matches('.');
+    is_command(command).then(|| (command, text[command.len()..].trim_start_matches(['.', ' '])))
+}
+
+/// Returns the command without back-ticks of which a sentence says nothing but that it succeeds.
+fn bare_claim(text: &str) -> Option<String> {
+    let told = told_command(text);
+    let (command, rest) = told.or_else(|| command_words(text))?;
+    let program = command.split(' ').next().unwrap_or_default();
+    let is_clear = told.is_some() || (!AMBIGUOUS.contains(&program) && !rest.is_empty());
+    let succeeds = (rest.is_empty() && told.is_some()) || says_pass(&parts(rest));
+    (is_clear && succeeds).then(|| command.to_owned())
 }
 
 /// Splits a sentence into names in back-ticks, words in small letters, and marks.
@@ -173,10 +315,13 @@ fn splits(parts: &[Part]) -> Vec<Split<'_>> {
     if let Some(at) = parts.iter().rposition(is_split) {
         splits.push(behaviour(&parts[..at], &parts[at + 1..]));
     }
-    if let [before @ .., Part::Mark(')')] = parts
-        && let Some(at) = before.iter().rposition(|part| *part == Part::Mark('('))
-    {
-        splits.push(behaviour(&before[..at], &before[at + 1..]));
+    for (opening, closing) in [('(', ')'), ('[', ']')] {
+        if let [before @ .., Part::Mark(mark)] = parts
+            && *mark == closing
+            && let Some(at) = before.iter().rposition(|part| *part == Part::Mark(opening))
+        {
+            splits.push(behaviour(&before[..at], &before[at + 1..]));
+        }
     }
     let Some(first) = parts.iter().position(|part| matches!(part, Part::Code(_))) else {
         return splits;
@@ -199,12 +344,40 @@ fn splits(parts: &[Part]) -> Vec<Split<'_>> {
     {
         splits.push(other(subject, &parts[subject.len()..]));
     }
-    splits.extend(EVIDENCE.iter().filter_map(|lead| {
-        let lead: Vec<Part> = lead.split(' ').map(|word| Part::Word(word.to_owned())).collect();
-        let prose = parts[..first].strip_suffix(lead.as_slice())?;
-        Some(other(prose, &parts[first..]))
+    // Behind a comma or a dash, *covered by* speaks of all that was said before.
+    splits.extend((0..parts.len()).rev().filter_map(|at| {
+        let evidence = without_lead(&parts[at..]).filter(|_| at > 0)?;
+        match &parts[..at] {
+            [prose @ .., Part::Comma | Part::Mark('–' | '—' | '-')] => {
+                Some(behaviour(prose, evidence))
+            }
+            prose => Some(other(prose, evidence)),
+        }
     }));
     splits
+}
+
+/// Takes words such as *covered by* off the beginning; `None` where there are none.
+fn without_lead(parts: &[Part]) -> Option<&[Part]> {
+    let behind = |lead: &&str| {
+        let lead: Vec<Part> = lead.split(' ').map(|word| Part::Word(word.to_owned())).collect();
+        parts.strip_prefix(lead.as_slice())
+    };
+    let rest = EVIDENCE.iter().filter_map(behind).min_by_key(|rest| rest.len())?;
+    Some(without_label(rest))
+}
+
+/// Takes `Test:` off the beginning.
+fn without_label(parts: &[Part]) -> &[Part] {
+    match parts {
+        [Part::Mark(':'), rest @ ..] => rest,
+        [Part::Word(word), Part::Mark(':'), rest @ ..]
+            if matches!(word.as_str(), "test" | "tests" | "verification" | "command") =>
+        {
+            rest
+        }
+        parts => parts,
+    }
 }
 
 /// Returns true if words before the evidence say one thing, and say it without doubt.
@@ -222,9 +395,10 @@ fn is_plain(split: &Split<'_>) -> bool {
 
 /// Reads names with nothing but a success said of them, or all tests.
 fn evidence(parts: &[Part], beside: Vec<String>) -> Option<TestClaim> {
-    if let Some(kind) = all_tests(parts) {
-        return beside.is_empty().then_some(TestClaim::All(kind));
+    if let Some((kind, at_least)) = all_tests(parts) {
+        return beside.is_empty().then_some(TestClaim::All { kind, at_least });
     }
+    let parts = without_lead(parts).unwrap_or_else(|| without_label(parts));
     let last = parts.iter().rposition(|part| matches!(part, Part::Code(_)))?;
     let (group, verb) = parts.split_at(last + 1);
     let names = names(group)?;
@@ -281,17 +455,54 @@ fn says_pass(parts: &[Part]) -> bool {
     PASSES.contains(&said.as_str()) && (has_adverb || !NEEDS_ADVERB.contains(&said.as_str()))
 }
 
-/// Reads `All existing tests still pass` and its like.
-fn all_tests(parts: &[Part]) -> Option<CheckKind> {
+/// Numbers of tests as words.
+const NUMBERS: [&str; 13] = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve",
+];
+
+fn number(word: &str) -> Option<usize> {
+    word.parse().ok().or_else(|| NUMBERS.iter().position(|number| *number == word))
+}
+
+/// Returns true if words say that no test breaks that passed before.
+fn says_no_breakage(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words = match words.as_slice() {
+        ["there", "are" | "is", rest @ ..] | ["introduces" | "causes", rest @ ..] => rest,
+        words => words,
+    };
+    let ["no", rest @ ..] = words else { return false };
+    let rest: Vec<&str> = rest.iter().copied().skip_while(|word| ALL.contains(word)).collect();
+    matches!(
+        rest.as_slice(),
+        ["regressions" | "regression"]
+            | ["regressions" | "regression", "is" | "are", "introduced"]
+            | ["test" | "tests", "breaks" | "break" | "fails" | "fail" | "regresses" | "regress"]
+            | ["test" | "tests", "is" | "are", "broken"]
+    )
+}
+
+/// Reads `All existing tests still pass`, `All 5 tests pass`, `No regressions` and their like.
+fn all_tests(parts: &[Part]) -> Option<(CheckKind, usize)> {
     let word = |part: &Part| match part {
         Part::Word(word) => Some(word.clone()),
         Part::Code(_) | Part::Comma | Part::Mark(_) => None,
     };
     let words: Vec<String> = parts.iter().map(word).collect::<Option<_>>()?;
+    if says_no_breakage(&words) {
+        return Some((CheckKind::FullSuite, 0));
+    }
     let mut rest = words.as_slice();
-    while let [first, more @ ..] = rest
-        && ALL.contains(&first.as_str())
-    {
+    let (mut at_least, mut says_all) = (0, false);
+    while let [first, more @ ..] = rest {
+        if ALL.contains(&first.as_str()) {
+            says_all = true;
+        } else if let Some(number) = number(first).filter(|_| says_all && at_least == 0) {
+            at_least = number;
+        } else {
+            break;
+        }
         rest = more;
     }
     let (kind, rest) = match rest {
@@ -312,7 +523,7 @@ fn all_tests(parts: &[Part]) -> Option<CheckKind> {
         _ => return None,
     };
     let verb: Vec<Part> = verb.iter().cloned().map(Part::Word).collect();
-    says_pass(&verb).then_some(kind)
+    says_pass(&verb).then_some((kind, at_least))
 }
 
 /// Programs whose calls are commands, in small letters.
@@ -358,7 +569,8 @@ mod tests {
     fn shown(text: &str) -> String {
         match TestClaim::read(text) {
             None => "undecided".to_owned(),
-            Some(TestClaim::All(kind)) => format!("all {}", kind.name()),
+            Some(TestClaim::All { kind, at_least: 0 }) => format!("all {}", kind.name()),
+            Some(TestClaim::All { kind, at_least }) => format!("all {at_least} {}", kind.name()),
             Some(TestClaim::Named { names, beside, says_pass }) => {
                 let beside = if beside.is_empty() { String::new() } else { format!(" {beside:?}") };
                 format!("{}{}{beside}", if says_pass { "pass " } else { "" }, names.join(" + "))
@@ -426,8 +638,71 @@ mod tests {
             ("`test_a` runs", "undecided"),
             ("Most tests pass", "undecided"),
             ("`test_a` passes` ", "undecided"),
+            ("Subtraction works (covered by `test_sub`)", "test_sub"),
+            ("`sub` works (covered by `test_sub`)", "test_sub [\"sub\"]"),
+            ("Subtraction works (test: `test_sub`)", "test_sub"),
+            ("Subtraction works [`test_sub`]", "test_sub"),
+            ("Subtraction works, verified by `test_sub`", "test_sub"),
+            ("`sub` is tested by `test_sub`", "test_sub [\"sub\"]"),
+            ("Guests cannot log in, see `test_guest`", "test_guest"),
+            ("Subtraction works → `test_sub`", "test_sub"),
+            ("**AC-2** Subtraction works: `test_sub`", "test_sub"),
+            ("**AC-2:** `test_sub` passes", "pass test_sub"),
+            ("[AC-2] `test_sub` passes", "pass test_sub"),
+            ("✅ `test_sub` passes", "pass test_sub"),
+            ("All 5 tests pass", "all 5 full_suite"),
+            ("All five unit tests pass", "all 5 unit"),
+            ("No regressions", "all full_suite"),
+            ("No existing test breaks", "all full_suite"),
+            ("Run pytest -q tests", "pass pytest -q tests"),
+            ("cargo test --workspace passes", "pass cargo test --workspace"),
+            ("No test", "undecided"),
+            ("No tests exist", "undecided"),
+            ("No regressions in the parser", "undecided"),
+            ("5 tests pass", "undecided"),
+            ("All 5 tests fail", "undecided"),
+            ("Run pytest and look at the log", "undecided"),
+            ("make sure it passes", "undecided"),
+            ("cargo test", "undecided"),
+            ("Subtraction is hardly tested by `test_sub`", "undecided"),
+            ("Subtraction works (not covered by `test_sub`)", "undecided"),
+            ("Guests cannot be tested by `test_guest`", "undecided"),
+            ("Subtraction works [`test_sub`](docs.md)", "undecided"),
         ] {
             assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_criterion_with_one_more_test_is_the_same() {
+        for (before, now) in [
+            ("Logins are limited", "Logins are limited (`test_limit`)"),
+            ("Logins are limited.", "Logins are limited, covered by `test_limit`"),
+            ("Logins are limited: `test_a`", "Logins are limited: `test_a`, `test_b`"),
+            ("Logins are limited: `test_a`", "Logins are limited (`test_a`)"),
+        ] {
+            assert!(adds_only_evidence(before, now), "{before} | {now}");
+        }
+        for (before, now) in [
+            ("Logins are limited", "Logins are limited, mostly"),
+            ("Logins are limited", "Some logins are limited (`test_limit`)"),
+            ("Logins are limited (`test_limit`)", "Logins are limited"),
+            ("Logins are limited: `test_a`", "Logins are limited: `test_b`"),
+            ("Logins are limited", "Logins are limited: all tests pass"),
+        ] {
+            assert!(!adds_only_evidence(before, now), "{before} | {now}");
+        }
+    }
+
+    #[test]
+    fn words_that_keep_a_criterion_from_being_read_are_named() {
+        for (text, expected) in [
+            ("`test_a` passes within a second", "within|second"),
+            ("The readme is short and clear", "readme|short|clear"),
+            ("`test_a` or `test_b` passes", "or"),
+            ("The tests `test_a`", ""),
+        ] {
+            assert_eq!(unknown_words(text).join("|"), expected, "{text}");
         }
     }
 

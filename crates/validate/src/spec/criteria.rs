@@ -9,6 +9,8 @@ use std::collections::HashSet;
 
 use super::Criterion;
 use super::fenced::Fenced;
+use super::form::{is_claim, scenarios};
+use super::table::Table;
 use crate::markdown::{Block, Kind, compared, folded};
 
 /// How deep a heading is among leads, and a paragraph.
@@ -46,6 +48,8 @@ pub(super) struct Reader {
     leads: Vec<Lead>,
     /// Whether the block before can have an example in code.
     may_have_example: bool,
+    /// The depth of the last item that is an example: deeper items belong to it.
+    example: Option<usize>,
 }
 
 /// Words that lead up to others.
@@ -90,6 +94,7 @@ impl Reader {
                     line = line.saturating_add(lines_of(paragraph)).saturating_add(1);
                 }
             }
+            Kind::Quote if is_remark(&block.text, &NOTES) => {}
             Kind::Paragraph | Kind::Quote => {
                 let leads = next.is_some_and(|next| !matches!(next.kind, Kind::Heading(_)));
                 self.lines(&block.text, block.line, leads);
@@ -105,13 +110,26 @@ impl Reader {
     pub(super) fn end(&mut self) {
         self.close(HEADING);
         self.may_have_example = false;
+        self.example = None;
     }
 
     fn item(&mut self, text: &str, line: u32, depth: usize, goes_deeper: bool) {
+        if self.example.is_some_and(|example| depth > example) && !demands(text) {
+            return;
+        }
+        self.example = None;
+        if !self.criteria.is_empty() && is_remark(text, &EXAMPLES) {
+            self.example = Some(depth);
+            return;
+        }
         self.close(PARAGRAPH + depth);
-        match text.ends_with(':') && goes_deeper {
-            true => self.lead(PARAGRAPH + depth, text, line, true),
-            false => self.push(text, line),
+        match goes_deeper {
+            true if text.ends_with(':') => self.lead(PARAGRAPH + depth, text, line, true),
+            true if is_group_title(text) => {
+                let title = text.trim_matches(['*', '_', ' ']);
+                self.lead(PARAGRAPH + depth, title, line, false);
+            }
+            true | false => self.push(text, line),
         }
     }
 
@@ -119,14 +137,8 @@ impl Reader {
     fn lines(&mut self, text: &str, line: u32, leads: bool) {
         self.close(PARAGRAPH);
         let lines: Vec<(&str, u32)> = text.lines().zip(line..).collect();
-        let separator = lines.iter().position(|(line, _)| is_separator(line));
-        let is_table = separator.is_some_and(|at| at == 1)
-            || lines.iter().all(|(line, _)| line.trim_start().starts_with('|'));
-        if is_table {
-            let rows = separator.map_or(0, |at| at + 1);
-            for (row, line) in &lines[rows..] {
-                self.push(&cells(row).join(" – "), *line);
-            }
+        if let Some(table) = Table::read(&lines) {
+            self.rows(&table);
             return;
         }
         let units = units(&lines);
@@ -139,10 +151,26 @@ impl Reader {
         }
     }
 
-    /// Takes code. An example belongs to the criterion before it; code that says something of its own
-    /// is not understood.
+    /// Takes the rows of a table, each of which is a criterion.
+    pub(super) fn rows(&mut self, table: &Table) {
+        self.close(PARAGRAPH);
+        for (row, line) in &table.rows {
+            self.push(&table.text_of(row), *line);
+        }
+    }
+
+    /// Takes code. An example belongs to the criterion before it, and a scenario is a criterion; other
+    /// code that says something of its own is not understood.
     fn code(&mut self, block: &Block) {
         let code = Fenced::of(&block.text);
+        let scenarios = if code.is_feature() { scenarios(&code.text) } else { Vec::new() };
+        if !scenarios.is_empty() {
+            for (at, scenario) in scenarios {
+                let below = u32::try_from(at).unwrap_or(u32::MAX).saturating_add(code.first_line);
+                self.push(&scenario, block.line.saturating_add(below));
+            }
+            return;
+        }
         if self.may_have_example && code.is_example(self.is_announced()) {
             return;
         }
@@ -199,6 +227,56 @@ impl Reader {
     fn add(&mut self, text: String, line: u32) {
         self.criteria.push(Criterion { text, line: Some(line) });
     }
+}
+
+/// Words before a colon by which an item says that it is an example of the criterion before it.
+const EXAMPLES: [&str; 6] = ["example", "examples", "for example", "e.g", "sample", "for instance"];
+
+/// Words before a colon by which a quote says that it is a remark.
+const NOTES: [&str; 10] = [
+    "note", "notes", "hint", "tip", "info", "example", "background", "rationale", "context",
+    "!note",
+];
+
+/// Words by which a text asks for something.
+const DEMANDS: [&str; 10] =
+    ["must", "shall", "should", "may", "cannot", "never", "always", "required", "requires", "only"];
+
+/// Returns true if a text asks for something, or claims that tests pass.
+fn demands(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| DEMANDS.contains(&word.to_lowercase().as_str())) || is_claim(text)
+}
+
+/// Returns true if a text is a remark under one of some labels, and asks for nothing.
+fn is_remark(text: &str, labels: &[&str]) -> bool {
+    let text = folded(text);
+    let plain = text.trim_start_matches(['*', '_', '[', ' ']);
+    let Some((label, rest)) = plain.split_once([':', ']']) else { return false };
+    let label = label.trim_matches(['*', '_', ' ', '.']).to_lowercase();
+    let rest = rest.trim_start_matches(['*', '_', ' ']);
+    labels.contains(&label.as_str()) && !demands(rest)
+}
+
+/// Verbs by which bold words are a sentence and not a title.
+const TITLE_VERBS: [&str; 14] = [
+    "is", "are", "has", "have", "can", "does", "do", "works", "exists", "passes", "pass",
+    "returns", "shows", "fails",
+];
+
+/// The most words of an item in bold that only groups the items below it.
+const MAX_ITEM_TITLE_WORDS: usize = 5;
+
+/// Returns true if an item is bold as a whole, and names the items below it.
+fn is_group_title(text: &str) -> bool {
+    let inner = text.strip_prefix("**").and_then(|it| it.strip_suffix("**"));
+    let Some(inner) = inner.filter(|it| !it.contains(['*', '`'])) else { return false };
+    let words: Vec<String> = inner.split_whitespace().map(str::to_lowercase).collect();
+    let is_verb = |word: &String| TITLE_VERBS.contains(&word.as_str());
+    (1..=MAX_ITEM_TITLE_WORDS).contains(&words.len())
+        && !is_labelled(inner)
+        && !demands(inner)
+        && !words.iter().any(is_verb)
 }
 
 fn lines_of(text: &str) -> u32 {
@@ -287,27 +365,6 @@ fn is_abbreviated(text: &str) -> bool {
     let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
     text.ends_with('.')
         && (ABBREVIATIONS.contains(&word.as_str()) || word.chars().count() == 1 || is_number)
-}
-
-fn is_separator(line: &str) -> bool {
-    let line = line.trim();
-    line.contains('-') && line.contains('|') && line.chars().all(|c| "|-: \t".contains(c))
-}
-
-/// Returns the cells of a row of a table that say something.
-fn cells(row: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let (mut in_code, mut is_escaped) = (false, false);
-    for c in row.chars() {
-        in_code ^= c == '`';
-        match c {
-            '|' if !in_code && !is_escaped => cells.push(String::new()),
-            c => cells.last_mut().into_iter().for_each(|cell| cell.push(c)),
-        }
-        is_escaped = c == '\\';
-    }
-    let cells = cells.iter().map(|cell| crate::markdown::tick(cell.trim()).1.trim().to_owned());
-    cells.filter(|cell| cell.contains(char::is_alphanumeric)).collect()
 }
 
 /// Takes the tags of HTML off a text.

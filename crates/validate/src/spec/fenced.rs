@@ -1,6 +1,7 @@
 //! Code in a spec: [`Fenced`], and whether code below criteria is an example or says something itself.
 
 use super::criteria::without_mark;
+use super::form::begins_scenario;
 
 /// A block of code, without its fence.
 pub(super) struct Fenced {
@@ -8,7 +9,12 @@ pub(super) struct Fenced {
     pub(super) language: String,
     /// The lines within.
     pub(super) text: String,
+    /// How many lines stand before the first line within: 1 for a fence.
+    pub(super) first_line: u32,
 }
+
+/// Languages of features with scenarios.
+const FEATURES: [&str; 3] = ["gherkin", "feature", "cucumber"];
 
 /// Languages whose code is text for people, or data that may hold criteria.
 const TEXTS: [&str; 12] = [
@@ -33,7 +39,17 @@ impl Fenced {
         };
         let language = language.split([' ', '{', ',']).next().unwrap_or_default().to_lowercase();
         let lines = block.lines().filter(|line| !is_fence(line.trim()));
-        Fenced { language, text: lines.collect::<Vec<_>>().join("\n") }
+        let first_line = u32::from(is_fence(first));
+        Fenced { language, text: lines.collect::<Vec<_>>().join("\n"), first_line }
+    }
+
+    /// Returns true if the code is a feature with scenarios, by its language or its first line.
+    pub(super) fn is_feature(&self) -> bool {
+        let language = self.language.as_str();
+        let first = self.text.lines().map(str::trim).find(|line| !line.is_empty());
+        let is_titled =
+            |line: &str| begins_scenario(line) || line.to_lowercase().starts_with("feature:");
+        FEATURES.contains(&language) || (TEXTS.contains(&language) && first.is_some_and(is_titled))
     }
 
     /// Returns true if the code is an example for the words before it, which announce it with a colon

@@ -1,8 +1,15 @@
 //! Headings that announce acceptance criteria, in the words and languages that are usual for them:
-//! [`names_criteria`].
+//! [`names_criteria`]; and headings of sections that hold none: [`is_other_section`].
 
 /// Words that announce criteria wherever they stand in a title, in small letters.
-const ANYWHERE: [&str; 34] = [
+const ANYWHERE: [&str; 41] = [
+    "acceptance tests",
+    "acceptance test",
+    "acceptance scenarios",
+    "acceptance scenario",
+    "acceptance checks",
+    "acceptance checklist",
+    "acceptance requirements",
     "acceptance criteria",
     "acceptance criterion",
     "success criteria",
@@ -47,27 +54,117 @@ const WITHOUT_BLANKS: [&str; 17] = [
 ];
 
 /// Titles that announce criteria if they stand alone, in small letters.
-const ALONE: [&str; 26] = [
-    "ac", "acs", "acceptance", "criteria", "done when", "it is done when", "this is done when",
-    "done if", "requirements", "functional requirements", "non functional requirements",
-    "nonfunctional requirements", "anforderungen", "fertig wenn", "erledigt wenn", "exigences",
-    "terminé quand", "requisitos", "requisitos funcionales", "requisitos funcionais",
-    "terminado cuando", "pronto quando", "kriterien", "要件", "要求事項", "需求",
+const ALONE: [&str; 44] = [
+    "must have", "must haves", "must", "musts", "should have", "should haves", "should", "shoulds",
+    "scenarios", "scenario", "test scenarios", "user scenarios", "requirement", "criterion",
+    "quality gates", "musskriterien", "sollkriterien", "invariants", "ac", "acs", "acceptance",
+    "criteria", "done when", "it is done when", "this is done when", "done if", "requirements",
+    "functional requirements", "non functional requirements", "nonfunctional requirements",
+    "anforderungen", "fertig wenn", "erledigt wenn", "exigences", "terminé quand", "requisitos",
+    "requisitos funcionales", "requisitos funcionais", "terminado cuando", "pronto quando",
+    "kriterien", "要件", "要求事項", "需求",
 ];
 
-/// Returns true if a title announces acceptance criteria: usual words for them anywhere in it, or a
-/// shorter word alone.
-pub(super) fn names_criteria(title: &str) -> bool {
+/// Words before *requirements* or *criteria* with which these are about the work itself.
+const QUALIFIERS: [&str; 33] = [
+    "security", "performance", "quality", "technical", "business", "product", "user", "key",
+    "core", "main", "feature", "api", "ui", "ux", "additional", "other", "general", "detailed",
+    "mandatory", "hard", "must", "release", "validation", "usability", "accessibility",
+    "reliability", "functional", "non", "nonfunctional", "and", "minimum", "essential", "test",
+];
+
+/// Phrases in titles of sections that hold no criteria.
+const OTHER_PHRASES: [&str; 12] = [
+    "out of scope", "not in scope", "non goals", "nongoals", "open questions", "nice to have",
+    "could have", "won t have", "wont have", "to do", "change log", "files to modify",
+];
+
+/// Words of which titles consist whose sections hold no criteria: work to do, and remarks about it.
+const OTHER_WORDS: [&str; 50] = [
+    "note", "notes", "background", "context", "reference", "references", "dependencies", "risks",
+    "questions", "estimate", "technical", "implementation", "design", "links", "task", "tasks",
+    "subtask", "subtasks", "todo", "todos", "plan", "steps", "step", "work", "items", "progress",
+    "status", "milestone", "milestones", "phase", "phases", "timeline", "schedule", "roadmap",
+    "history", "changelog", "files", "affected", "future", "later", "ideas", "example", "examples",
+    "alternatives", "assumptions", "glossary", "appendix", "rollout", "deployment", "implementing",
+];
+
+/// Words that say nothing in such a title.
+const FILLERS: [&str; 5] = ["and", "the", "of", "for", "to"];
+
+/// Letters of other alphabets that look like Latin ones, each behind the Latin one.
+const LOOKALIKES: [(char, &str); 16] = [
+    ('a', "аα"),
+    ('b', "Ьв"),
+    ('c', "сϲ"),
+    ('e', "еε"),
+    ('h', "һн"),
+    ('i', "іιı"),
+    ('j', "ј"),
+    ('k', "кκ"),
+    ('m', "м"),
+    ('n', "пη"),
+    ('o', "оοօ"),
+    ('p', "рρ"),
+    ('s', "ѕ"),
+    ('t', "тτ"),
+    ('x', "хχ"),
+    ('y', "уγ"),
+];
+
+/// Returns the words of a title in small letters. Letters that look like Latin ones are read as these
+/// where a word has Latin letters as well.
+fn words_of(title: &str) -> Vec<String> {
     let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    let latin = |c: char| {
+        let found = LOOKALIKES.iter().find(|(_, others)| others.contains(c));
+        found.map_or(c, |(latin, _)| *latin)
+    };
+    let read = |word: String| match word.contains(|c: char| c.is_ascii_alphabetic()) {
+        true => word.chars().map(latin).collect(),
+        false => word,
+    };
+    words.map(|word| read(word.to_lowercase())).collect()
+}
+
+/// Returns true if a title announces acceptance criteria: usual words for them anywhere in it, or a
+/// shorter word alone, before a bracket or a dash.
+pub(super) fn names_criteria(title: &str) -> bool {
+    let words = words_of(title);
     let padded = format!(" {} ", words.join(" "));
     let has = |phrase: &&str| padded.contains(&format!(" {phrase} "));
     // `2. Requirements` is the same title.
     let is_number = |word: &&String| word.chars().all(|c| c.is_ascii_digit());
-    let bare: Vec<&str> = words.iter().skip_while(is_number).map(String::as_str).collect();
+    let bare =
+        |words: &[String]| -> Vec<String> { words.iter().skip_while(is_number).cloned().collect() };
+    let head = title.split(['(', '–', '—']).next().unwrap_or(title);
+    let (whole, head) = (bare(&words), bare(&words_of(head)));
     ANYWHERE.iter().any(has)
         || WITHOUT_BLANKS.iter().any(|phrase| padded.contains(phrase))
-        || ALONE.contains(&bare.join(" ").as_str())
+        || [&whole, &head].iter().any(|it| ALONE.contains(&it.join(" ").as_str()))
+        || is_qualified(&whole)
+}
+
+/// Returns true if words are *requirements* or *criteria* behind words such as *security*.
+fn is_qualified(words: &[String]) -> bool {
+    let Some((last, before)) = words.split_last() else { return false };
+    matches!(last.as_str(), "requirements" | "requirement" | "criteria")
+        && (1..=3).contains(&before.len())
+        && before.iter().all(|word| QUALIFIERS.contains(&word.as_str()))
+}
+
+/// Returns true if a title is that of a section with work to do, remarks or ideas, whose items are no
+/// criteria. Every word of the title has to be one of those.
+pub(super) fn is_other_section(title: &str) -> bool {
+    let padded = format!(" {} ", words_of(title).join(" "));
+    let rest = OTHER_PHRASES
+        .iter()
+        .fold(padded.clone(), |rest, phrase| rest.replace(&format!(" {phrase} "), " "));
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    let is_known = |word: &str| OTHER_WORDS.contains(&word);
+    let mut words = rest.split_whitespace();
+    let is_named = rest.len() < padded.len() || words.clone().any(is_known);
+    is_named && words.all(|word| is_known(word) || FILLERS.contains(&word) || is_number(word))
 }
 
 #[cfg(test)]
@@ -94,6 +191,13 @@ mod tests {
             "受け入れ基準",
             "验收标准",
             "Критерии приёмки",
+            "Acceptance tests",
+            "Must have",
+            "Must-have (release 1)",
+            "Should have",
+            "Scenarios",
+            "Security requirements",
+            "Acceptance Crit\u{435}ria",
         ] {
             assert!(names_criteria(title), "{title}");
         }
@@ -106,8 +210,22 @@ mod tests {
             "AC adapter",
             "Criteria editor",
             "需求背景",
+            "Testing",
+            "Must we log in?",
         ] {
             assert!(!names_criteria(title), "{title}");
+        }
+    }
+
+    #[test]
+    fn sections_of_work_and_remarks_are_told_from_sections_that_may_hold_criteria() {
+        for title in [
+            "Notes", "Out of scope", "2. Tasks", "Implementation plan", "Nice to have", "Non-goals",
+        ] {
+            assert!(is_other_section(title), "{title}");
+        }
+        for title in ["Quality", "Quality notes", "Details", "3.", "Goals", "Scope"] {
+            assert!(!is_other_section(title), "{title}");
         }
     }
 }

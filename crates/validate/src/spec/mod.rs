@@ -7,9 +7,12 @@ pub(crate) mod claim;
 pub(crate) mod criteria;
 mod fenced;
 mod find;
+mod form;
 mod headings;
 mod outline;
+mod section;
 mod strategy;
+mod table;
 mod verification;
 
 use std::path::{Path, PathBuf};
@@ -163,7 +166,9 @@ impl Spec {
         let mut criteria = outline.criteria.criteria;
         let mut not_understood = outline.criteria.unread;
         not_understood.extend(outline.unread);
-        strategy::criteria(plan, &mut criteria, &mut not_understood);
+        let planned = strategy::criteria(plan);
+        criteria.extend(planned.criteria);
+        not_understood.extend(planned.not_understood);
         let coverage = |file: &str| {
             let path = folder.join(file);
             move |found: String| SpecError::Coverage { path, found }
@@ -171,6 +176,7 @@ impl Spec {
         let mut verification = verification::read(&outline.verification).map_err(coverage(NAME))?;
         strategy::add(plan, &mut verification).map_err(coverage(crate::plan::NAME))?;
         let criteria = criteria::each_once(criteria);
+        verification::ask_for_commands(planned.commands, &mut verification);
         for criterion in &criteria {
             verification::ask_for_claim(&criterion.text, &mut verification);
         }

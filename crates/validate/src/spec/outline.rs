@@ -4,8 +4,11 @@ use super::Criterion;
 use super::claim::is_command;
 use super::criteria::Reader;
 use super::fenced::Fenced;
+use super::form::{begins_scenario, introduced_by_id, is_claim, is_scenario, split_id};
 use super::headings::names_criteria;
-use super::verification::Which;
+use super::section::Sections;
+use super::table::Table;
+use super::verification::{Which, is_label, says_something};
 use crate::markdown::{Block, Kind, compared, folded};
 
 /// How deep the first level of items is that stand for a heading: deeper than words in bold.
@@ -45,12 +48,17 @@ pub(super) struct Item {
     pub(super) text: String,
     /// How deep it is; a line of text is not.
     pub(super) depth: usize,
+    /// Whether only calls of known programs are commands: below a heading such as "Testing", which
+    /// may also hold descriptions.
+    pub(super) is_loose: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Criteria,
     Verification,
+    /// A section about tests under another title than "Verification".
+    Testing,
     Group(Which),
     /// Something within the verification that is no group.
     Aside,
@@ -58,7 +66,7 @@ enum Part {
 
 /// Takes a spec apart.
 pub(super) fn read(blocks: &[Block]) -> Outline {
-    let mut walk = Walk { outline: Outline::default(), around: Vec::new() };
+    let mut walk = Walk::default();
     for (at, block) in blocks.iter().enumerate() {
         let next = blocks.get(at + 1);
         match block.kind {
@@ -81,19 +89,37 @@ pub(super) fn read(blocks: &[Block]) -> Outline {
             Kind::Code => walk.code(block),
         }
     }
-    walk.outline.criteria.end();
-    walk.outline
+    walk.finish()
 }
 
+#[derive(Default)]
 struct Walk {
     outline: Outline,
     /// The parts around the next block, each with how deep it is.
     around: Vec<(u8, Part)>,
+    sections: Sections,
+    /// Whether an item with a box was read as a criterion before, in the same list.
+    in_boxes: bool,
+    /// The depth of an item that announces steps for a person.
+    manual: Option<usize>,
+    /// Lines with an id among remarks and verification, which count where no criterion has the id.
+    doubtful: Vec<(String, Criterion)>,
 }
 
 impl Walk {
     fn part(&self) -> Option<Part> {
         self.around.last().map(|(_, part)| *part)
+    }
+
+    /// Adds the lines whose ids no criterion has, and returns the outline.
+    fn finish(mut self) -> Outline {
+        self.outline.criteria.end();
+        let ids = self.outline.criteria.criteria.iter();
+        let known: Vec<String> =
+            ids.filter_map(|it| split_id(&it.text)).map(|(id, _)| id).collect();
+        let unknown = self.doubtful.into_iter().filter(|(id, _)| !known.contains(id));
+        self.outline.criteria.criteria.extend(unknown.map(|(_, criterion)| criterion));
+        self.outline
     }
 
     fn is_verifying(&self) -> bool {
@@ -120,6 +146,14 @@ impl Walk {
         if kind == Kind::Paragraph {
             self.leave(ITEM);
         }
+        self.in_boxes = false;
+        self.manual = None;
+        let numbered: Vec<(&str, u32)> = text.lines().zip(first..).collect();
+        if self.part() != Some(Part::Criteria)
+            && let Some(table) = Table::read(&numbered)
+        {
+            return self.table(&table);
+        }
         let is_alone = text.lines().count() == 1;
         let mut said: Option<Block> = None;
         for (line, number) in text.lines().zip(first..) {
@@ -145,14 +179,94 @@ impl Walk {
     }
 
     fn criteria_block(&mut self, block: Option<Block>, next: Option<&Block>) {
-        if let Some(block) = block.filter(|_| self.part() == Some(Part::Criteria)) {
-            self.outline.criteria.block(&block, next);
+        match block {
+            Some(block) if self.part() == Some(Part::Criteria) => {
+                self.outline.criteria.block(&block, next);
+            }
+            Some(block) => self.stray_text(&block, next),
+            None => {}
+        }
+    }
+
+    /// Takes a table outside of the criteria: criteria where a column is headed so, and commands where
+    /// something is verified.
+    fn table(&mut self, table: &Table) {
+        if table.names_criteria() {
+            return self.outline.criteria.rows(table);
+        }
+        let Some(group) = self.group() else { return };
+        for (row, _) in &table.rows {
+            let whole = row.join(" ");
+            let group = Which::named(&whole.to_lowercase()).unwrap_or(group);
+            let named = table.below(row, "command").unwrap_or_default();
+            let codes = whole.split('`').skip(1).step_by(2).map(str::trim);
+            let codes: Vec<&str> =
+                codes.filter(|code| is_command(code) || named.contains(code)).collect();
+            let expect = table.below(row, "expect").unwrap_or_default();
+            let texts = match (codes.as_slice(), row.split_first()) {
+                ([], Some((label, rest))) => vec![format!("{label}: {}", rest.join(" "))],
+                ([], None) => Vec::new(),
+                (codes, _) => codes.iter().map(|it| format!("``{it}`` - {expect}")).collect(),
+            };
+            let is_loose = self.is_loose();
+            let items = texts.into_iter().map(|text| Item { text, depth: 0, is_loose });
+            self.outline.verification.extend(items.map(|item| (group, item)));
+        }
+    }
+
+    /// Takes text outside of the criteria, of which lines with an id and scenarios are criteria.
+    fn stray_text(&mut self, block: &Block, next: Option<&Block>) {
+        let lines: Vec<&str> = block.text.lines().collect();
+        let first = lines.iter().position(|line| introduced_by_id(line).is_some());
+        let first = first.or_else(|| {
+            let may = self.group().is_none() && self.sections.may_hold_criteria();
+            (may && (is_scenario(&block.text) || begins_scenario(&block.text))).then_some(0)
+        });
+        let Some(first) = first else { return };
+        let above = u32::try_from(first).unwrap_or(u32::MAX);
+        let line = block.line.saturating_add(above);
+        if self.sections.is_other() || self.is_verifying() {
+            for (text, line) in lines[first..].iter().zip(line..) {
+                self.doubt(text, line);
+            }
+            return;
+        }
+        let block = Block { text: lines[first..].join("\n"), line, ..block.clone() };
+        self.outline.criteria.block(&block, next);
+    }
+
+    /// Remembers a line with an id, which counts where no criterion has the id.
+    fn doubt(&mut self, text: &str, line: u32) {
+        if let Some(id) = introduced_by_id(text) {
+            let criterion = Criterion { text: folded(text), line: Some(line) };
+            self.doubtful.push((id, criterion));
+        }
+    }
+
+    /// Takes an item outside of the criteria, which is one by its form: a box, an id, a scenario, or a
+    /// claim that tests pass.
+    fn stray_item(&mut self, block: &Block, next: Option<&Block>) {
+        let Kind::Item { ticked, .. } = block.kind else { return };
+        let has_form = || is_claim(&block.text) || is_scenario(&block.text);
+        let is_boxed = ticked.is_some() || self.in_boxes;
+        let is_known = self.sections.may_hold_criteria() && (is_boxed || has_form());
+        self.in_boxes = is_boxed && self.sections.may_hold_criteria();
+        let is_aside = self.sections.is_other() || self.is_verifying();
+        if is_known || (split_id(&block.text).is_some() && !is_aside) {
+            self.outline.criteria.block(block, next);
+        } else {
+            self.doubt(&block.text, block.line);
         }
     }
 
     /// Takes a heading, or what stands for one.
     fn titled(&mut self, said: &str, level: u8, line: u32) {
         let title = title_words(said);
+        if level < ITEM {
+            self.sections.enter(&title, level);
+            self.in_boxes = false;
+            self.manual = None;
+        }
         if self.is_below_criteria(&title, level) {
             self.outline.criteria.heading(said, line);
             return;
@@ -164,14 +278,33 @@ impl Walk {
         let part = match (self.part(), group) {
             _ if names_criteria(&title) => Part::Criteria,
             _ if is_about_verification(&title) => Part::Verification,
-            (Some(Part::Verification | Part::Group(_) | Part::Aside), Some(group)) => {
-                Part::Group(group)
+            (
+                Some(Part::Verification | Part::Testing | Part::Group(_) | Part::Aside),
+                Some(group),
+            ) => Part::Group(group),
+            (None | Some(Part::Criteria), _) if self.is_about_tests(&title) => Part::Testing,
+            (Some(Part::Testing), None) if is_about_tests(&title) => Part::Testing,
+            (Some(Part::Verification | Part::Testing | Part::Group(_)), None) => Part::Aside,
+            (Some(Part::Criteria | Part::Aside) | None, _) => {
+                self.outline.criteria.end();
+                return;
             }
-            (Some(Part::Verification | Part::Group(_)), None) => Part::Aside,
-            (Some(Part::Criteria | Part::Aside) | None, _) => return,
         };
         self.outline.criteria.end();
         self.around.push((level, part));
+        if let (Part::Testing, Some(group)) = (part, group) {
+            self.around.push((level, Part::Group(group)));
+        }
+    }
+
+    /// Returns true if a title is about tests, and not among remarks.
+    fn is_about_tests(&self, title: &str) -> bool {
+        is_about_tests(title) && !self.sections.is_other()
+    }
+
+    /// Returns true if a section around may hold descriptions beside commands.
+    fn is_loose(&self) -> bool {
+        self.around.iter().any(|(_, part)| *part == Part::Testing)
     }
 
     /// Returns true if a title stands below the criteria and begins nothing else: a deeper heading, or
@@ -217,7 +350,7 @@ impl Walk {
     /// Takes a line of text, which counts where it says how to verify.
     fn say(&mut self, text: &str) {
         if let Some(group) = self.group().filter(|_| !text.is_empty()) {
-            let item = Item { text: text.to_owned(), depth: 0 };
+            let item = Item { text: text.to_owned(), depth: 0, is_loose: self.is_loose() };
             self.outline.verification.push((group, item));
         }
     }
@@ -225,17 +358,25 @@ impl Walk {
     /// Takes code where something is verified: the lines of a shell are commands. Code in another
     /// language is not understood.
     fn code(&mut self, block: &Block) {
-        let Some(group) = self.group() else { return };
         let code = Fenced::of(&block.text);
+        let Some(group) = self.group() else {
+            if code.is_feature() && !self.sections.is_other() {
+                self.outline.criteria.block(block, None);
+            }
+            return;
+        };
         let commands = shell_commands(&code.text);
         let is_bare = code.language.is_empty() && commands.iter().all(|it| is_command(it));
         if !SHELLS.contains(&code.language.as_str()) && !is_bare {
+            if self.is_loose() && !code.is_feature() {
+                return;
+            }
             let text = format!("code below Verification: {}", folded(&code.text));
             self.outline.unread.push(Criterion { text, line: Some(block.line) });
             return;
         }
         for command in commands {
-            let item = Item { text: format!("``{command}``"), depth: 0 };
+            let item = Item { text: format!("``{command}``"), depth: 0, is_loose: false };
             self.outline.verification.push((group, item));
         }
     }
@@ -243,7 +384,7 @@ impl Walk {
     /// Returns the group around the next block; before the first group, verification is about units.
     fn group(&self) -> Option<Which> {
         match self.part()? {
-            Part::Verification => Some(Which::Unit),
+            Part::Verification | Part::Testing => Some(Which::Unit),
             Part::Group(group) => Some(group),
             Part::Criteria | Part::Aside => None,
         }
@@ -258,8 +399,7 @@ impl Walk {
             self.titled(label, BOLD, block.line);
         }
         if let Some(group) = self.group() {
-            let item = Item { text, depth };
-            self.outline.verification.push((group, item));
+            self.verifying_item(group, block, depth, next);
         } else if let Some((title, rest)) = item_title(&text) {
             let level = ITEM.saturating_add(u8::try_from(depth).unwrap_or(u8::MAX));
             self.titled(title, level, block.line);
@@ -267,6 +407,38 @@ impl Walk {
             self.criteria_block(Some(said).filter(|it| !it.text.is_empty()), next);
         } else if self.part() == Some(Part::Criteria) {
             self.outline.criteria.block(block, next);
+        } else {
+            self.stray_item(block, next);
+        }
+    }
+
+    /// Takes an item where something is verified. A label on a line below the item begins another one,
+    /// and an item that says nothing about verification may be a criterion by its form.
+    fn verifying_item(&mut self, group: Which, block: &Block, depth: usize, next: Option<&Block>) {
+        let is_loose = self.is_loose();
+        let mut texts: Vec<String> = Vec::new();
+        for line in block.text.lines() {
+            match texts.last_mut().filter(|_| !is_label(line)) {
+                Some(text) => {
+                    text.push(' ');
+                    text.push_str(line);
+                }
+                None => texts.push(line.to_owned()),
+            }
+        }
+        let is_step = self.manual.is_some_and(|manual| depth > manual);
+        if !is_step {
+            self.manual = None;
+        }
+        for (nth, text) in texts.iter().enumerate() {
+            let item =
+                Item { text: folded(text), depth: if nth == 0 { depth } else { 0 }, is_loose };
+            if is_label(&item.text) {
+                self.manual = Some(depth);
+            } else if !is_step && nth == 0 && !says_something(&item) {
+                self.stray_item(block, next);
+            }
+            self.outline.verification.push((group, item));
         }
     }
 }
@@ -347,6 +519,22 @@ fn is_about_verification(title: &str) -> bool {
         "checks", "qa", "and", "feature",
     ];
     title.contains("verification") && words.all(|word| usual.contains(&word))
+}
+
+/// Returns true if a title is about tests, under usual words other than *verification*.
+fn is_about_tests(title: &str) -> bool {
+    let words: Vec<&str> =
+        title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let usual = [
+        "test", "tests", "testing", "verify", "validation", "validate", "qa", "plan", "strategy",
+        "steps", "commands", "approach", "instructions", "how", "to", "the", "and", "manual",
+        "automated", "unit", "integration", "e2e", "end", "run", "running", "checks", "quality",
+        "assurance", "it", "this", "unittests",
+    ];
+    let about = ["test", "tests", "testing", "verify", "validation", "validate", "qa", "unittests"];
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    words.iter().any(|word| about.contains(word))
+        && words.iter().all(|word| usual.contains(word) || is_number(word))
 }
 
 /// Returns the words in bold that a line begins with, and what stands behind them.

@@ -4,6 +4,7 @@ use assay_checks::verification::Verification;
 use serde_json::{Map, Value};
 
 use super::Criterion;
+use super::claim::is_command;
 use super::verification::{Which, ask_for, percentage, run};
 use crate::plan::{ImplementationPlan, LOOP_KEYS};
 
@@ -17,49 +18,147 @@ const MAX_SHOWN: usize = 200;
 /// How deep a plan is searched for criteria.
 const MAX_DEPTH: usize = 32;
 
-/// Adds the criteria that a plan lists anywhere, and what stands among them and is not understood.
-/// Parts of the plan that have another shape than they should are not understood either.
-pub(super) fn criteria(
-    plan: &ImplementationPlan,
-    criteria: &mut Vec<Criterion>,
-    not_understood: &mut Vec<Criterion>,
-) {
+/// The requirements that a plan lists.
+#[derive(Debug, Default)]
+pub(super) struct PlanCriteria {
+    pub(super) criteria: Vec<Criterion>,
+    /// Parts of the plan that are requirements by their key, and could not be read.
+    pub(super) not_understood: Vec<Criterion>,
+    /// The commands that verify subtasks.
+    pub(super) commands: Vec<String>,
+}
+
+/// Reads the criteria that a plan lists anywhere, the way each subtask is verified, and what stands
+/// among them and is not understood. Parts of the plan that have another shape than they should are not
+/// understood either.
+pub(super) fn criteria(plan: &ImplementationPlan) -> PlanCriteria {
+    let mut found = PlanCriteria::default();
     let whole = plan.whole().iter().filter(|(key, _)| !LOOP_KEYS.contains(&key.as_str()));
     for (key, value) in whole {
-        search(key, value, 0, criteria, not_understood);
+        found.search(key, value, 0);
         let is_strategy = ["verification_strategy", "qa_acceptance"].contains(&key.as_str());
         match value {
-            Value::Object(strategy) if is_strategy => odd_groups(key, strategy, not_understood),
+            Value::Object(strategy) if is_strategy => {
+                odd_groups(key, strategy, &mut found.not_understood);
+            }
             Value::Null | Value::Object(_) => {}
-            other if is_strategy => not_understood.push(odd(key, other)),
+            other if is_strategy => found.not_understood.push(odd(key, other)),
             _ => {}
         }
     }
+    found
 }
 
-/// Looks for criteria below a key.
-fn search(
-    key: &str,
-    value: &Value,
-    depth: usize,
-    criteria: &mut Vec<Criterion>,
-    not_understood: &mut Vec<Criterion>,
-) {
-    if depth > MAX_DEPTH {
-        return;
-    }
-    if is_criteria_key(key) {
-        return list(key, value, depth, criteria, not_understood);
-    }
-    match value {
-        Value::Object(members) => members
-            .iter()
-            .for_each(|(key, value)| search(key, value, depth + 1, criteria, not_understood)),
-        Value::Array(entries) => {
-            entries.iter().for_each(|entry| search("", entry, depth + 1, criteria, not_understood))
+/// Names of members that hold a command.
+const COMMANDS: [&str; 5] = ["command", "commands", "cmd", "run", "script"];
+
+/// Names of members that say in words how something is verified.
+const WAYS: [&str; 7] =
+    ["instructions", "steps", "scenario", "check", "expected", "expected_outcome", "url"];
+
+/// Words that expect nothing but success of a command, in small letters.
+const SUCCESSES: [&str; 22] = [
+    "0", "ok", "pass", "passes", "passed", "all pass", "all passed", "all tests pass",
+    "tests pass", "all tests passed", "all tests passing", "success", "succeeds", "successful",
+    "exit 0", "exits 0", "exit code 0", "exits with 0", "exits with code 0", "no errors", "green",
+    "true",
+];
+
+impl PlanCriteria {
+    /// Looks for criteria below a key.
+    fn search(&mut self, key: &str, value: &Value, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
         }
-        _ => {}
+        if is_criteria_key(key) {
+            return list(key, value, depth, &mut self.criteria, &mut self.not_understood);
+        }
+        if is_verification_key(key) {
+            return self.verification(key, value, depth);
+        }
+        match value {
+            Value::Object(members) => {
+                members.iter().for_each(|(key, value)| self.search(key, value, depth + 1));
+            }
+            Value::Array(entries) => {
+                entries.iter().for_each(|entry| self.search("", entry, depth + 1));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
     }
+
+    /// Reads how a subtask is verified: a command, or words that a person or a model judges.
+    fn verification(&mut self, key: &str, value: &Value, depth: usize) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::String(said) if is_command(said) || key.to_lowercase().contains("command") => {
+                self.command(said, "");
+            }
+            Value::String(_) => {
+                list(key, value, depth, &mut self.criteria, &mut self.not_understood);
+            }
+            Value::Array(entries) if depth <= MAX_DEPTH => {
+                entries.iter().for_each(|entry| self.verification(key, entry, depth + 1));
+            }
+            Value::Object(members) => self.verification_object(key, members, depth),
+            other => self.not_understood.push(odd(key, other)),
+        }
+    }
+
+    fn verification_object(&mut self, key: &str, members: &Map<String, Value>, depth: usize) {
+        let commands = COMMANDS.iter().filter_map(|name| members.get(*name)).flat_map(entries);
+        let commands: Vec<String> =
+            commands.filter_map(|entry| text(entry, &["command", "cmd"])).collect();
+        let expected = ["expected", "expected_outcome", "expected_output", "expect"];
+        let expected = expected.iter().find_map(|name| match members.get(*name)? {
+            Value::String(said) => Some(said.trim().to_owned()),
+            other => Some(other.to_string()),
+        });
+        let expected = expected.unwrap_or_default();
+        commands.iter().for_each(|command| self.command(command, &expected));
+        if !commands.is_empty() {
+            return;
+        }
+        let is_none = |value: &Value| {
+            let kind = value.as_str().unwrap_or_default().to_lowercase();
+            ["none", "skip", "n/a", ""].contains(&kind.as_str())
+        };
+        let has_words = WAYS.iter().chain(&TEXTS).any(|name| members.contains_key(*name));
+        if !has_words && members.get("type").is_none_or(is_none) && members.len() <= 1 {
+            return;
+        }
+        let said = WAYS.iter().chain(&TEXTS).filter_map(|name| members.get(*name));
+        let before = self.criteria.len();
+        for value in said.filter(|value| value.is_string() || value.is_array()) {
+            list(key, value, depth, &mut self.criteria, &mut self.not_understood);
+        }
+        if self.criteria.len() == before {
+            self.not_understood.push(odd(key, &Value::Object(members.clone())));
+        }
+    }
+
+    fn command(&mut self, command: &str, expected: &str) {
+        let command = command.trim();
+        if command.is_empty() || command.contains(['`', '\n']) {
+            let text = format!("`verification` in the plan: {command}");
+            self.not_understood.push(Criterion { text, line: None });
+            return;
+        }
+        let is_success = SUCCESSES.contains(&expected.to_lowercase().trim_end_matches('.'));
+        let text = match expected.is_empty() || is_success {
+            true => format!("`{command}` succeeds"),
+            false => format!("`{command}` succeeds, expected: {expected}"),
+        };
+        self.criteria.push(Criterion { text, line: None });
+        self.commands.push(command.to_owned());
+    }
+}
+
+/// Returns true if a key names the way that a subtask is verified, however it is spelt.
+fn is_verification_key(key: &str) -> bool {
+    let letters: String = key.chars().filter(|c| c.is_alphabetic()).collect();
+    let names = ["verification", "verificationcommand", "verifycommand", "testcommand", "verify"];
+    names.contains(&letters.to_lowercase().as_str())
 }
 
 /// Returns true if a key names acceptance criteria, however it is spelt.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use assay_checks::verification::{Group, NamedCommand, Verification};
 
-use super::claim::{TestClaim, is_command};
+use super::claim::{TestClaim, is_command, told_command};
 use super::outline::{Item, label};
 
 /// One of the groups.
@@ -59,11 +59,16 @@ pub(super) fn run(command: &str, expect: &str, group: &mut Group) {
 /// of a kind.
 pub(super) fn ask_for_claim(criterion: &str, all: &mut Verification) {
     let Some(claim) = TestClaim::read(criterion) else { return };
-    let commands = claim.commands().map(|command| command.to_owned());
-    all.criterion_commands.extend(commands.map(|command| NamedCommand { command, expect: None }));
-    if let TestClaim::All(kind) = claim {
+    ask_for_commands(claim.commands().map(str::to_owned), all);
+    if let TestClaim::All { kind, .. } = claim {
         all.criterion_kinds.push(kind);
     }
+}
+
+/// Asks for commands that criteria depend on.
+pub(super) fn ask_for_commands(commands: impl IntoIterator<Item = String>, all: &mut Verification) {
+    let named = commands.into_iter().map(|command| NamedCommand { command, expect: None });
+    all.criterion_commands.extend(named);
 }
 
 /// Leaves out what was said before.
@@ -107,7 +112,7 @@ pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
             let labelled = plain_label(&item.text);
             let group = labelled.and_then(|(label, _)| Which::named(&label.to_lowercase()));
             let (commands, expect) = commands(labelled.map_or(&item.text, |(_, rest)| rest));
-            for command in commands {
+            for command in commands.into_iter().filter(|it| !item.is_loose || is_command(it)) {
                 run(command, expect, group.unwrap_or(*which).of(&mut all));
             }
         }
@@ -117,6 +122,29 @@ pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
     }
     Ok(all)
 }
+
+/// Returns true if an item says something about verification: a command, a coverage, steps or the network.
+pub(super) fn says_something(item: &Item) -> bool {
+    let labelled = plain_label(&item.text);
+    let (commands, _) = commands(labelled.map_or(&item.text, |(_, rest)| rest));
+    manual_steps(&item.text).is_some()
+        || coverage(&item.text).is_some()
+        || said_of(&NETWORK, &item.text).is_some()
+        || label(&item.text).is_some_and(|(_, rest)| rest.is_empty())
+        || commands.into_iter().any(|it| !item.is_loose || is_command(it))
+}
+
+/// Returns true if a line begins with a label for steps of a person.
+pub(super) fn is_label(line: &str) -> bool {
+    said_of(&MANUAL, line).is_some()
+}
+
+/// Labels of steps for a person, in small letters.
+const MANUAL: [&str; 6] =
+    ["manual", "manually", "manual test", "manual tests", "manual testing", "manual steps"];
+
+/// Labels that allow commands the network, in small letters.
+const NETWORK: [&str; 2] = ["network", "network access"];
 
 /// Reads a percentage, from 1 to 100 or 0. A part of one is most likely a percentage that was meant
 /// otherwise, and nobody should be let through by it.
@@ -128,15 +156,13 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
 
 /// Returns the steps of `Manual: A → B`.
 fn manual_steps(text: &str) -> Option<Vec<String>> {
-    let names =
-        ["manual", "manually", "manual test", "manual tests", "manual testing", "manual steps"];
-    said_of(&names, text).map(in_steps)
+    said_of(&MANUAL, text).map(in_steps)
 }
 
 /// Returns true if an item is `Network: allowed`. Anything with more words to it may be a condition,
 /// which nobody would hold the commands to.
 fn allows_network(text: &str) -> bool {
-    let said = said_of(&["network", "network access"], text).unwrap_or_default();
+    let said = said_of(&NETWORK, text).unwrap_or_default();
     let word = said.trim_matches([' ', '.', '`']).to_lowercase();
     matches!(word.as_str(), "allowed" | "yes" | "on" | "true")
 }
@@ -196,6 +222,9 @@ fn commands(text: &str) -> (Vec<&str>, &str) {
             rest = after;
             break;
         }
+    }
+    if let Some((command, expect)) = told_command(rest) {
+        return (vec![command], expect);
     }
     if !rest.starts_with('`') {
         return called_in(rest);

@@ -247,3 +247,34 @@ fn a_risk_that_was_always_low_is_not_lowered() {
         assert_eq!(ran.code == 0, risk == "low", "{risk}: {}{}", ran.stdout, ran.stderr);
     }
 }
+
+#[test]
+fn a_criterion_that_only_names_its_test_is_reworded_and_not_removed() {
+    let prose =
+        SPEC.replace("- [ ] `leaves` passes", "- [ ] `leaves` passes\n- [ ] Guests feel welcome");
+    for named in ["Guests feel welcome (`greets`)", "Guests feel welcome, covered by `greets`"] {
+        let stage = rejected(&prose, PLAN);
+        lower(&stage, &prose.replace("Guests feel welcome", named), PLAN);
+        let ran = stage.ends(0, &["--resume"]);
+        assert!(
+            ran.stderr.contains("Criterion was reworded: Guests feel welcome"),
+            "{}",
+            ran.stderr
+        );
+        assert!(stage.paper("qa_report.md").contains("Criterion was reworded"), "{named}");
+    }
+    // A test that is named later must not decide what code decides, or another test.
+    let decided = SPEC.replace(
+        "- [ ] `leaves` passes",
+        "- [ ] `leaves` passes\n- [ ] The function `bow` exists in `greet.py`\n- [ ] `bows` passes",
+    );
+    for (from, to) in [
+        ("exists in `greet.py`", "exists in `greet.py` (`greets`)"),
+        ("`bows` passes", "`bows` passes (`greets`)"),
+    ] {
+        let stage = rejected(&decided, PLAN);
+        lower(&stage, &decided.replace(from, to), PLAN);
+        let ran = stage.ends(4, &["--resume"]);
+        assert!(ran.stderr.contains("Criterion was removed: "), "{to}: {}", ran.stderr);
+    }
+}

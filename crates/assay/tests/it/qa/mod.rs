@@ -7,6 +7,7 @@ mod bar;
 mod contained;
 mod coverage;
 mod criteria;
+mod criteria_forms;
 mod decisions;
 mod endings;
 mod errors;
