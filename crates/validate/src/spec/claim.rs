@@ -102,6 +102,10 @@ const ALL: [&str; 12] = [
     "complete", "our",
 ];
 
+/// The size, in bytes, up to which a criterion is read as a claim: longer ones are no sentences, and
+/// each way to split a sentence takes as long as the sentence.
+const MAX_CLAIM_BYTES: usize = 4096;
+
 /// A part of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
@@ -116,6 +120,9 @@ enum Part {
 impl TestClaim {
     /// Reads a criterion; `None` where a word of the sentence is not understood.
     pub(crate) fn read(criterion: &str) -> Option<TestClaim> {
+        if criterion.len() > MAX_CLAIM_BYTES {
+            return None;
+        }
         let text = plain_criterion(criterion);
         let text = text.trim_end_matches(['.', '!', '✅', '✓', '✔', ' ']);
         if !text.matches('`').count().is_multiple_of(2) || sentences(text).len() != 1 {
@@ -166,6 +173,9 @@ pub(crate) fn plain_criterion(criterion: &str) -> String {
 
 /// Returns true if a criterion says the same as an earlier one and only names more tests as evidence.
 pub(crate) fn adds_only_evidence(before: &str, now: &str) -> bool {
+    if now.len() > MAX_CLAIM_BYTES || before.len() > MAX_CLAIM_BYTES {
+        return false;
+    }
     let read = |text: &str| parts(plain_criterion(text).trim_end_matches(['.', '!', ' ']));
     let (before, now) = (read(before), read(now));
     let is_same = |(prose, names): &(&[Part], Vec<String>)| {

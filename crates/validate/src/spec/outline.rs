@@ -1,5 +1,7 @@
 //! The parts of a spec that hold criteria, and those that say how it is verified: [`read`].
 
+use std::collections::HashSet;
+
 use super::Criterion;
 use super::claim::is_command;
 use super::criteria::Reader;
@@ -115,7 +117,7 @@ impl Walk {
     fn finish(mut self) -> Outline {
         self.outline.criteria.end();
         let ids = self.outline.criteria.criteria.iter();
-        let known: Vec<String> =
+        let known: HashSet<String> =
             ids.filter_map(|it| split_id(&it.text)).map(|(id, _)| id).collect();
         let unknown = self.doubtful.into_iter().filter(|(id, _)| !known.contains(id));
         self.outline.criteria.criteria.extend(unknown.map(|(_, criterion)| criterion));
