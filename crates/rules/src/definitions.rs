@@ -1,7 +1,11 @@
 //! Where code defines names: [`definitions`] reads functions, types and values off a syntax tree.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::flow::{Flow, Reach, ScopeKind, walk};
 use crate::language::{self, Language};
-use crate::syntax::{Syntax, SyntaxNode, Touched};
+use crate::syntax::{Syntax, SyntaxNode};
 
 /// A name that a file defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +18,8 @@ pub struct SymbolDefinition {
     pub kind: DefinitionKind,
     /// Whether the name is a variable inside of a function.
     pub is_local: bool,
+    /// Whether a run reaches the definition and leaves the name in place.
+    pub reach: Reach,
 }
 
 /// What a name stands for.
@@ -37,19 +43,190 @@ pub fn definitions(path: &str, text: &str) -> Option<Vec<SymbolDefinition>> {
         return None;
     }
     let syntax = Syntax::of(path, text)?;
-    let mut found = Vec::new();
-    syntax.visit(
-        &Touched::everything(),
-        |_| true,
-        |node, _| {
-            found.extend(defined_by(node));
-        },
-    );
-    found.sort_by(|one: &SymbolDefinition, other| {
-        (one.line, &one.name).cmp(&(other.line, &other.name))
+    let (mut found, mut uses) = (Vec::new(), Uses::default());
+    let is_assertion = |_: &SyntaxNode<'_>| false;
+    walk(&syntax, &is_assertion, &mut |node, flow| {
+        let names = defined_by(node).into_iter();
+        found.extend(names.map(|definition| Candidate::new(definition, node, flow)));
+        uses.note(node, flow);
     });
+    let reaches: Vec<Reach> = found.iter().map(|one| uses.reach(one, &found)).collect();
+    let mut found: Vec<SymbolDefinition> = found
+        .into_iter()
+        .zip(reaches)
+        .map(|(one, reach)| SymbolDefinition { reach, ..one.definition })
+        .collect();
+    found.sort_by(|one, other| (one.line, &one.name).cmp(&(other.line, &other.name)));
     found.dedup();
     Some(found)
+}
+
+/// A definition with its place in the flow of its file.
+struct Candidate {
+    definition: SymbolDefinition,
+    range: Range<usize>,
+    flow: Flow,
+    /// Whether only a mention of the name reaches the definition.
+    is_by_name: bool,
+    /// Whether the definition gives the name a value that is written out.
+    is_literal: bool,
+}
+
+impl Candidate {
+    fn new(definition: SymbolDefinition, node: &SyntaxNode<'_>, flow: &Flow) -> Candidate {
+        let is_decorated =
+            node.parent().is_some_and(|parent| &*parent.kind() == "decorated_definition");
+        let is_declared = matches!(
+            &*node.kind(),
+            "function_item"
+                | "function_definition"
+                | "function_declaration"
+                | "class_definition"
+                | "generator_function_declaration"
+                | "class_declaration"
+                | "struct_item"
+        );
+        let is_attributed = flow.attributes.iter().any(|attribute| attribute.contains("test"));
+        let value = node.field("value").or_else(|| node.field("right"));
+        Candidate {
+            definition,
+            range: node.range(),
+            flow: flow.clone(),
+            is_by_name: is_declared && !is_decorated && !is_attributed,
+            is_literal: value.is_some_and(|value| is_literal(&value)),
+        }
+    }
+}
+
+fn is_literal(node: &SyntaxNode<'_>) -> bool {
+    matches!(
+        &*node.kind(),
+        "none"
+            | "null"
+            | "nil"
+            | "undefined"
+            | "true"
+            | "false"
+            | "integer"
+            | "float"
+            | "number"
+            | "string"
+    )
+}
+
+/// The places of a file that mention names or take them away.
+#[derive(Default)]
+struct Uses {
+    mentions: HashMap<String, Vec<usize>>,
+    /// The names that a scope takes away, each with its place.
+    removed: Vec<(usize, String, usize)>,
+}
+
+impl Uses {
+    fn note(&mut self, node: &SyntaxNode<'_>, flow: &Flow) {
+        let kind = node.kind().into_owned();
+        if matches!(
+            kind.as_str(),
+            "identifier" | "type_identifier" | "shorthand_property_identifier"
+        ) {
+            self.mentions.entry(node.text().into_owned()).or_default().push(node.range().start);
+        }
+        if matches!(flow.reach, Reach::Never(_)) {
+            return;
+        }
+        for name in removed_by(&kind, &node.text()) {
+            self.removed.push((flow.scope_id, name, node.range().start));
+        }
+    }
+
+    /// Returns whether a run reaches a definition and leaves its name in place.
+    fn reach(&self, one: &Candidate, all: &[Candidate]) -> Reach {
+        let name = &one.definition.name;
+        let in_scope = || {
+            let same = |other: &&Candidate| {
+                other.definition.name == *name && other.flow.scope_id == one.flow.scope_id
+            };
+            all.iter().filter(same)
+        };
+        if matches!(one.flow.reach, Reach::Never(_)) {
+            return one.flow.reach.clone();
+        }
+        let later = |start: usize| in_scope().any(|other| other.range.start > start);
+        let is_gone = |(scope, gone, at): &&(usize, String, usize)| {
+            *scope == one.flow.scope_id && gone == name && *at > one.range.start && !later(*at)
+        };
+        if self.removed.iter().any(|removed| is_gone(&removed)) {
+            return Reach::Never("the name is deleted again".to_owned());
+        }
+        let replaces = |other: &Candidate| {
+            other.range.start > one.range.start
+                && other.is_literal
+                && other.flow.reach == Reach::Reached
+        };
+        let is_code = !matches!(one.definition.kind, DefinitionKind::Value);
+        if is_code && in_scope().last().is_some_and(replaces) {
+            return Reach::Never("the name is given another value below".to_owned());
+        }
+        if one.flow.scope == ScopeKind::Function {
+            let mentions = self.mentions.get(name).map_or(&[][..], Vec::as_slice);
+            let is_used = mentions
+                .iter()
+                .any(|at| one.flow.scope_range.contains(at) && !one.range.contains(at));
+            return match one.is_by_name && !is_used {
+                true => Reach::Never("the function around never uses the name".to_owned()),
+                false => Reach::Reached,
+            };
+        }
+        let branches = |other: &Candidate| match (other.flow.branch, one.flow.branch) {
+            (Some((own, is_else)), Some((id, here))) => own == id && is_else != here,
+            _ => false,
+        };
+        let is_conditional = matches!(one.flow.reach, Reach::Conditional(_));
+        match is_conditional && in_scope().any(branches) {
+            true => Reach::Reached,
+            false => one.flow.reach.clone(),
+        }
+    }
+}
+
+/// Returns the names that a statement takes away.
+fn removed_by(kind: &str, text: &str) -> Vec<String> {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    match kind {
+        "delete_statement" => {
+            let rest = text.trim_start_matches("del").trim();
+            // `del items[0]` and `del a.b` leave `items` and `a`.
+            let by_name = ["globals()", "vars()", "locals()"].iter().any(|it| rest.starts_with(it));
+            match by_name {
+                true => words(rest).into_iter().skip(1).collect(),
+                false => {
+                    let names = rest.trim_matches(['(', ')']).split(',').map(str::trim);
+                    let is_name = |name: &&str| {
+                        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+                    };
+                    names.filter(is_name).map(str::to_owned).collect()
+                }
+            }
+        }
+        "call" if ["globals().pop(", "vars().pop("].iter().any(|it| text.starts_with(it)) => {
+            words(text).into_iter().skip(2).take(1).collect()
+        }
+        "call" | "method_call"
+            if ["remove_method", "undef_method"].iter().any(|it| text.starts_with(it)) =>
+        {
+            words(text).into_iter().skip(1).collect()
+        }
+        "undef" => words(text).into_iter().skip(1).collect(),
+        "unset_command" => words(text).into_iter().filter(|word| word.len() > 1).skip(1).collect(),
+        "unary_expression" if text.starts_with("delete ") => {
+            words(text).pop().into_iter().collect()
+        }
+        "preproc_call" if text.starts_with("#undef") => words(text).into_iter().skip(1).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the names that a node defines.
@@ -123,7 +300,9 @@ fn defined_by(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
     let is_let = matches!(&*node.kind(), "let_declaration" | "short_var_declaration");
     let is_local = kind == Value && (is_let || is_in_a_function(node));
     let names = names_of(node).into_iter();
-    let definition = |(name, line)| SymbolDefinition { name, line, kind, is_local };
+    let reach = Reach::Reached;
+    let definition =
+        |(name, line)| SymbolDefinition { name, line, kind, is_local, reach: reach.clone() };
     names.map(definition).collect()
 }
 
@@ -236,7 +415,10 @@ fn by_a_call(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
     let symbols = arguments.children().filter(|child| &*child.kind() == "simple_symbol");
     let named = symbols.filter_map(|symbol| plain(&symbol));
     let kind = DefinitionKind::Function;
-    named.map(|(name, line)| SymbolDefinition { name, line, kind, is_local: false }).collect()
+    let reach = Reach::Reached;
+    let definition =
+        |(name, line)| SymbolDefinition { name, line, kind, is_local: false, reach: reach.clone() };
+    named.map(definition).collect()
 }
 
 #[cfg(test)]

@@ -9,10 +9,12 @@
 
 mod builtin;
 mod calls;
+mod conditions;
 mod credentials;
 mod definitions;
 pub mod examples;
 mod executable;
+mod flow;
 mod hit;
 mod kinds;
 mod language;
@@ -26,6 +28,7 @@ mod suppress;
 mod survey;
 mod symbols;
 mod syntax;
+mod test_functions;
 mod text;
 mod whole;
 mod wording;
@@ -36,6 +39,7 @@ pub use credentials::{
 };
 pub use definitions::{DefinitionKind, SymbolDefinition, definitions};
 pub use executable::executable_lines;
+pub use flow::Reach;
 pub use language::{is_test, name_of_language};
 pub use references::{Reference, references};
 pub use review::{REVIEWER, Reviewed, reads_text_only};
@@ -43,6 +47,7 @@ pub use rule::RuleError;
 pub use rulebook::Rulebook;
 pub use symbols::WithSymbols;
 pub use syntax::{Grammars, parses_as_well};
+pub use test_functions::{TestEffect, TestFunction, test_functions};
 pub use text::injection::{
     Injection, WITHHELD, injection_in, injection_in_file, injection_in_name, without_injections,
     without_injections_in_file,

@@ -32,6 +32,10 @@ impl Syntax {
         Some(if other.errors() < syntax.errors() { other } else { syntax })
     }
 
+    pub(crate) fn root(&self) -> SyntaxNode<'_> {
+        self.root.root()
+    }
+
     pub(crate) fn language(&self) -> Language {
         *self.root.lang()
     }

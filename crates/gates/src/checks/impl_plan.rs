@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use assay_change::diff::FileDiff;
 use assay_findings::ground::squeeze;
 use assay_findings::path::RepoPath;
+use assay_rules::{TestEffect, TestFunction, test_functions};
 
 use super::impl_code::milestones;
 use super::lexed::{Language, Lexed};
@@ -184,11 +185,32 @@ fn is_test_name(name: &str) -> bool {
     starts && name.len() > 5 && name.chars().all(is_letter)
 }
 
-/// Returns true if a file has a line of code that asserts something. Of a language that is not known,
-/// nothing can be told.
+/// Returns true if a file has a test that can fail. Of a language that is not known, nothing can be told.
 fn asserts(path: &str, text: &str) -> bool {
+    asserts_within(path, text, |_| true)
+}
+
+/// Returns true if a test that can fail, or in a file whose tests no grammar reads a line that asserts, has a
+/// line that is wanted, from 1.
+fn asserts_within(path: &str, text: &str, is_wanted: impl Fn(usize) -> bool) -> bool {
     let Some(language) = Language::of(path) else { return true };
-    Lexed::read(language, text).code.iter().any(|line| asserts_on(line))
+    let code = Lexed::read(language, text).code;
+    let lines = (1..).zip(&code).filter(|(number, _)| is_wanted(*number));
+    let mut asserting =
+        lines.filter(|(_, line)| asserts_on(line)).map(|(number, _)| number).peekable();
+    let tests = test_functions(path, text).unwrap_or_default();
+    if tests.is_empty() || asserting.peek().is_none() {
+        return asserting.peek().is_some();
+    }
+    let can_fail = |test: &&TestFunction| !matches!(test.effect, TestEffect::Inert(_));
+    let wanted =
+        |test: &TestFunction| (test.line as usize..=test.last_line as usize).any(&is_wanted);
+    let is_helper = |number: usize| {
+        !tests.iter().any(|test| (test.line as usize..=test.last_line as usize).contains(&number))
+    };
+    // A line outside of all tests asserts for a test that calls its function.
+    tests.iter().filter(can_fail).any(wanted)
+        || (asserting.any(is_helper) && tests.iter().any(|test| can_fail(&test)))
 }
 
 /// Returns true if the change touches code that is no test.
@@ -213,11 +235,9 @@ pub(super) fn untested(subject: &Subject<'_>) -> Option<String> {
     }
     let adds_one = |file: &FileDiff| {
         let look = written::look(subject, &Scope::file(file.path()), |written| {
-            let Some(language) = Language::of(written.path) else { return Seen::Holds };
-            let code = Lexed::read(language, &written.text).code;
-            let added = written.added().into_iter().map(|(number, _)| number as usize - 1);
-            let mut added = added.filter_map(|at| code.get(at));
-            match added.any(|line| asserts_on(line)) {
+            let added: HashSet<usize> =
+                written.added().into_iter().map(|(number, _)| number as usize).collect();
+            match asserts_within(written.path, &written.text, |number| added.contains(&number)) {
                 true => Seen::Holds,
                 false => Seen::Fails(String::new()),
             }

@@ -1,4 +1,8 @@
-//! Code that never runs and tests that assert nothing: [`is_dead`], [`TestBody::of`].
+//! Code that never runs and tests that assert nothing, by the words on lines: [`is_dead`], [`TestBody::of`].
+//!
+//! Where a grammar reads a file, `assay_rules` tells more; the words are for all other files.
+
+use assay_rules::TestEffect;
 
 use crate::checks::lexed::{Language, Lexed};
 
@@ -38,6 +42,15 @@ pub(super) enum TestBody {
 }
 
 impl TestBody {
+    /// Returns whether a test with this content can fail.
+    pub(super) fn effect(self) -> TestEffect {
+        match self {
+            TestBody::Asserts => TestEffect::CanFail,
+            TestBody::Calls => TestEffect::Unclear("has no assertion that code can see".to_owned()),
+            TestBody::Empty => TestEffect::Inert("asserts nothing".to_owned()),
+        }
+    }
+
     /// Looks at the test that begins on a line, from 0.
     pub(super) fn of(language: Language, lexed: &Lexed, at: usize) -> TestBody {
         let body = body(language, &lexed.code, at);

@@ -1,10 +1,9 @@
 //! How code defines a name: [`Defined::of`] by a grammar, and [`Defined::on`] by the words on a line, for
 //! languages without one and for code that a grammar cannot read.
 
-use assay_rules::{DefinitionKind, SymbolDefinition};
+use assay_rules::{DefinitionKind, Reach, SymbolDefinition, TestEffect};
 
 use super::Place;
-use super::body::TestBody;
 use super::search::is_word;
 use crate::checks::lexed::Language;
 use crate::kinds::ending;
@@ -16,10 +15,10 @@ pub(super) struct Definition {
     /// The line, without blanks around it.
     pub(super) line: String,
     pub(super) is_test: bool,
-    /// The content, if it is read as a test.
-    pub(super) body: TestBody,
-    /// Whether it stands in code that never runs.
-    pub(super) is_dead: bool,
+    /// Whether it can fail, if it is read as a test.
+    pub(super) effect: TestEffect,
+    /// Whether a run reaches it and leaves its name in place.
+    pub(super) reach: Reach,
     /// The word that defines it, `=` for a value, `(` for a method.
     pub(super) word: &'static str,
     pub(super) is_function: bool,
@@ -65,6 +64,16 @@ const WITH_METHODS: [&str; 15] = [
 
 /// The endings of languages in which `struct A b;` uses a type.
 const C: [&str; 5] = ["c", "h", "cc", "cpp", "hpp"];
+
+impl Definition {
+    /// Returns the reason why no run reaches the definition, where none does.
+    pub(super) fn dead(&self) -> Option<&str> {
+        match &self.reach {
+            Reach::Never(why) => Some(why),
+            Reach::Reached | Reach::Conditional(_) => None,
+        }
+    }
+}
 
 impl Defined {
     /// A test that is told by its title.

@@ -6,9 +6,8 @@ use std::rc::Rc;
 
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
-use assay_rules::WithSymbols;
+use assay_rules::{Reach, TestEffect, WithSymbols};
 
-use super::body::TestBody;
 use super::claim::{Claim, Defined, Reading, Reference};
 use super::define::{Definition, VALUES};
 use super::search::{Search, definitions_in, is_word};
@@ -291,20 +290,33 @@ impl<'l> Lookup<'l> {
                 within(place)
             ));
         };
-        if definitions.iter().all(|definition| definition.is_dead) {
+        if let Some(why) = first.dead()
+            && definitions.iter().all(|definition| definition.dead().is_some())
+        {
             let Place { file, line } = &first.at;
             return Hit::Missing(format!(
-                "{} is defined only in code that never runs, at {file}:{line}",
+                "{} is defined only in code that never runs, at {file}:{line}: {why}",
                 quoted(written)
             ));
         }
         let is_meant = |definition: &&Definition| {
-            !definition.is_dead
+            definition.reach == Reach::Reached
                 && !definition.is_local
                 && claim.kind.as_deref().is_none_or(|kind| is_of_kind(definition, kind))
                 && (!claim.is_exported || says_exported(definition, name))
                 && around.iter().all(|outer| self.stands_in(definition, outer))
         };
+        let conditional = definitions.iter().find_map(|definition| match &definition.reach {
+            Reach::Conditional(why) => Some((definition, why)),
+            Reach::Reached | Reach::Never(_) => None,
+        });
+        let is_otherwise = |definition: &Definition| definition.reach == Reach::Reached;
+        if let Some((definition, why)) = conditional
+            && !definitions.iter().any(is_otherwise)
+        {
+            let Place { file, line } = &definition.at;
+            return Hit::Unclear(format!("{} at {file}:{line} is defined {why}", quoted(name)));
+        }
         match definitions.iter().find(is_meant) {
             Some(definition) => Hit::There(defined_at(written, definition)),
             None => Hit::Unclear(format!(
@@ -340,18 +352,27 @@ impl<'l> Lookup<'l> {
             Ok(definitions) => definitions,
             Err(hit) => return hit,
         };
-        let tests = || definitions.iter().filter(|one| one.is_test && !one.is_dead);
-        let best = tests().find(|one| one.body == TestBody::Asserts);
-        let best = best.or_else(|| tests().find(|one| one.body == TestBody::Calls));
-        match best.or_else(|| tests().next()) {
-            Some(Definition { at: Place { file, line }, body: TestBody::Empty, .. }) => {
-                Hit::Missing(format!("the test {} at {file}:{line} asserts nothing", quoted(name)))
+        let tests = || definitions.iter().filter(|one| one.is_test);
+        let by_rank = |test: &&Definition| match (test.dead(), &test.effect) {
+            (None, TestEffect::CanFail) => 0,
+            (None, TestEffect::Unclear(_)) => 1,
+            (None, TestEffect::Inert(_)) => 2,
+            (Some(_), _) => 3,
+        };
+        let said = |test: &Definition, why: &str| {
+            let Place { file, line } = &test.at;
+            format!("the test {} at {file}:{line} {why}", quoted(name))
+        };
+        let best = tests().min_by_key(by_rank);
+        if let Some((test, why)) = best.and_then(|test| Some((test, test.dead()?))) {
+            return Hit::Missing(said(test, &format!("never runs: {why}")));
+        }
+        match best {
+            Some(test @ Definition { effect: TestEffect::Inert(why), .. }) => {
+                Hit::Missing(said(test, why))
             }
-            Some(Definition { at: Place { file, line }, body: TestBody::Calls, .. }) => {
-                Hit::Unclear(format!(
-                    "the test {} at {file}:{line} has no assertion that code can see",
-                    quoted(name)
-                ))
+            Some(test @ Definition { effect: TestEffect::Unclear(why), .. }) => {
+                Hit::Unclear(said(test, why))
             }
             Some(test) => Hit::There(Evidence {
                 at: test.at.clone(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use aho_corasick::AhoCorasick;
 use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
-use assay_rules::definitions;
+use assay_rules::{Reach, SymbolDefinition, TestEffect, TestFunction, definitions, test_functions};
 
 use super::Place;
 use super::body::{self, TestBody};
@@ -158,6 +158,7 @@ fn found_in<'n>(
     let lexed = language.map(|language| Lexed::read(language, text));
     let lines: Vec<&str> = text.lines().collect();
     let defined = defined_by_grammar(path, text);
+    let tests = test_functions(path.as_str(), text).unwrap_or_default();
     let mut found = Vec::new();
     // A line tells of each name once, so that one full of them takes no longer than others.
     let mut told_on = vec![usize::MAX; names.len()];
@@ -176,22 +177,34 @@ fn found_in<'n>(
                 let code = &lexed.as_ref()?.code;
                 code.get(at + 1..)?.iter().find(|line| !line.trim().is_empty())
             };
+            let test = test_on(&tests, number, name);
             let is_told = is_test_title(line, hit.start(), code.map(String::as_str));
+            let by_grammar = defined.get(&(number, name.to_owned()));
             let defined = match is_told {
                 true => Some(Defined::TEST),
-                false => defined.get(&(number, name.to_owned())).copied().or_else(|| {
+                false => by_grammar.map(|(defined, _)| *defined).or_else(|| {
                     let next = next().map_or("", String::as_str);
                     Defined::on(path.as_str(), code?, next, name)
                 }),
             };
+            let defined = defined.or(test.map(|_| Defined::TEST));
             let sighting = match defined.zip(language.zip(lexed.as_ref())) {
                 Some((Defined { word, is_function, is_local }, (language, lexed))) => {
                     Sighting::Defined(Definition {
                         at: Place { file: path.to_string(), line: number },
                         line: line.trim().to_owned(),
-                        body: TestBody::of(language, lexed, at),
-                        is_dead: body::is_dead(language, &lines, lexed, at),
-                        is_test: is_told || is_test(path, &lines, at, name),
+                        effect: test.map_or_else(
+                            || TestBody::of(language, lexed, at).effect(),
+                            |test| test.effect.clone(),
+                        ),
+                        reach: match body::is_dead(language, &lines, lexed, at) {
+                            true => Reach::Never("its condition never holds".to_owned()),
+                            false => by_grammar.map_or(Reach::Reached, |(_, reach)| reach.clone()),
+                        },
+                        is_test: is_told
+                            || is_test(path, &lines, at, name)
+                            || test
+                                .is_some_and(|test| !matches!(test.effect, TestEffect::Inert(_))),
                         word,
                         is_function,
                         is_local,
@@ -206,9 +219,19 @@ fn found_in<'n>(
 }
 
 /// Returns what a file defines as far as a grammar reads it, by line and name.
-fn defined_by_grammar(path: &RepoPath, text: &str) -> HashMap<(u32, String), Defined> {
+fn defined_by_grammar(path: &RepoPath, text: &str) -> HashMap<(u32, String), (Defined, Reach)> {
     let found = definitions(path.as_str(), text).unwrap_or_default().into_iter();
-    found.map(|found| ((found.line, found.name.clone()), Defined::of(&found))).collect()
+    let entry = |found: SymbolDefinition| {
+        let defined = Defined::of(&found);
+        ((found.line, found.name), (defined, found.reach))
+    };
+    found.map(entry).collect()
+}
+
+/// Returns the test that is declared on a line by a name, or by a title that begins with the name.
+fn test_on<'t>(tests: &'t [TestFunction], line: u32, name: &str) -> Option<&'t TestFunction> {
+    let mut on_line = tests.iter().filter(|test| test.line == line);
+    on_line.find(|test| test.name.starts_with(name))
 }
 
 /// Returns true if a hit is a word of its own.

@@ -4,6 +4,8 @@ mod attacks;
 mod bar;
 mod evasion;
 mod honest;
+mod inert;
+
 mod models;
 mod plans;
 mod promises;

@@ -1,0 +1,79 @@
+//! The tests of a file: [`test_functions`] tells which of them a runner collects and which can fail.
+//!
+//! A test counts only if its runner collects and runs the test, and if a run reaches an assertion that
+//! depends on code outside of the test and whose failure reaches the runner.
+
+mod assertion;
+mod collection;
+
+use crate::flow::{Flow, Reach, walk};
+use crate::language::{self, Language};
+use crate::syntax::{Syntax, SyntaxNode};
+use assertion::{Body, is_assertion};
+
+/// A function or a call that a file has as a test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestFunction {
+    /// The name, or the title.
+    pub name: String,
+    /// The line of the name, from 1.
+    pub line: u32,
+    /// The last line, from 1.
+    pub last_line: u32,
+    /// Whether the test can fail.
+    pub effect: TestEffect,
+}
+
+/// Whether a test can fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestEffect {
+    /// A runner collects the test, and an assertion of the test can fail.
+    CanFail,
+    /// Code cannot tell, with the obstacle as words behind "the test".
+    Unclear(String),
+    /// The test never fails, with the reason as words behind "the test".
+    Inert(String),
+}
+
+/// Returns the tests of a file, in order; `None` if no grammar reads code in the file.
+pub fn test_functions(path: &str, text: &str) -> Option<Vec<TestFunction>> {
+    let language = language::of(path, text)?;
+    if matches!(
+        language,
+        Language::Yaml | Language::Json | Language::C | Language::Cpp | Language::Bash
+    ) {
+        return None;
+    }
+    let syntax = Syntax::of(path, text)?;
+    let mut found: Vec<(SyntaxNode<'_>, Flow, collection::Test<'_>)> = Vec::new();
+    let mut body = Body::default();
+    walk(&syntax, &|node| is_assertion(language, node), &mut |node, flow| {
+        if let Some(test) = collection::Test::of(language, node, flow) {
+            found.push((node.clone(), flow.clone(), test));
+        }
+        body.note(language, node, flow);
+    });
+    let file = collection::File::of(language, path, text, &syntax);
+    let tests = found.iter().map(|(node, flow, test)| {
+        let effect = match &flow.reach {
+            Reach::Never(why) => TestEffect::Inert(format!("never runs: {why}")),
+            Reach::Conditional(why) => TestEffect::Unclear(format!("runs {why}")),
+            Reach::Reached => {
+                file.trouble(test, node, flow).unwrap_or_else(|| body.effect(language, node, test))
+            }
+        };
+        let end = node.end_pos();
+        TestFunction {
+            name: test.name.clone(),
+            line: test.line,
+            last_line: end.line() as u32 + 1,
+            effect,
+        }
+    });
+    let mut tests: Vec<TestFunction> = tests.collect();
+    tests.sort_by_key(|test| test.line);
+    Some(tests)
+}
+
+#[cfg(test)]
+mod tests;
