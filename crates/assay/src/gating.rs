@@ -190,7 +190,11 @@ impl Opened {
             bail!("{phase} looks at a plan; say which with `--plan FILE`");
         }
         if plan.as_ref().is_some_and(|plan| plan.milestones.is_empty() && !phase.is_of_a_plan()) {
-            bail!("the plan has no milestones, so nothing can be held against it");
+            bail!(
+                "the plan has no milestones, so nothing can be held against it; write each milestone as a \
+                 heading such as `## Milestone M1: TITLE` (`Phase 1`, `Stage 1`, `Step 1` and `Task 1` are \
+                 read as well), with its criteria as a list below `### Acceptance Criteria`"
+            );
         }
         let scope = made_from.base.clone().map_or(Scope::Automatic, Scope::Against);
         let terms = match terms {

@@ -31,6 +31,30 @@ impl Change {
         digest.finalize().to_hex()[..32].to_owned()
     }
 
+    /// Takes the digest of every file that the change touches, as the file was and as it is, byte for byte.
+    /// Commits that touch none of these files leave the digest as it is.
+    pub fn content_digest(&self) -> String {
+        let mut digest = blake3::Hasher::new();
+        for file in &self.files {
+            let modes = format!("{:?} {:?}", file.old_mode, file.new_mode);
+            for text in [file.old_path.as_deref(), file.new_path.as_deref(), Some(&modes)] {
+                part(&mut digest, text.unwrap_or_default().as_bytes());
+            }
+            if let Some(path) = &file.old_path {
+                text(&mut digest, &self.base, path);
+            }
+            if let Some(path) = &file.new_path {
+                match &self.tree.kind {
+                    TreeKind::Dir(_) => self.content(&mut digest, path),
+                    TreeKind::Git(_) | TreeKind::Recorded(_) => {
+                        text(&mut digest, &self.tree, path);
+                    }
+                }
+            }
+        }
+        digest.finalize().to_hex()[..32].to_owned()
+    }
+
     /// Adds what is in a file after the change.
     fn content(&self, digest: &mut blake3::Hasher, path: &str) {
         match &self.tree.kind {

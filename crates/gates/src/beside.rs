@@ -33,6 +33,9 @@ pub struct Beside {
     /// The contents on which whole verifications failed.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failed: BTreeSet<Digest>,
+    /// The contents on which whole verifications passed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub passed: BTreeSet<Digest>,
     /// The record of the items, also to those that came off the list.
     pub items: BTreeMap<ItemId, Note>,
     /// Items of earlier lists that a person let go of.
@@ -159,6 +162,9 @@ pub struct Note {
     /// The contents on which it failed. Content that comes back is in here once.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub failed_on: BTreeSet<Digest>,
+    /// The contents on which a reader saw it hold.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub held_on: BTreeSet<Digest>,
     /// Who lives with it as it is, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Acceptance>,
@@ -220,6 +226,7 @@ impl Note {
             parent: None,
             seen: None,
             failed_on: BTreeSet::new(),
+            held_on: BTreeSet::new(),
             accepted: None,
             version: 1,
         }
@@ -244,6 +251,7 @@ impl Beside {
             iteration,
             last,
             failed,
+            passed: BTreeSet::new(),
             items,
             released,
             journal: Vec::new(),

@@ -22,7 +22,9 @@ impl Subject<'_> {
     fn digest(&self, phase: Phase, plan: &str) -> Digest {
         let digester = Digester::default().part(phase.name()).part(plan);
         match self.change {
-            Some(change) if !phase.is_of_a_plan() => digester.part(change.digest()).finish(),
+            Some(change) if !phase.is_of_a_plan() => {
+                digester.part(change.content_digest()).finish()
+            }
             _ => digester.finish(),
         }
     }

@@ -218,6 +218,7 @@ impl Gate<'_> {
         let mut number = state.next_number();
         self.hold_to_bar(&mut state, &mut number)?;
         let standing = self.with(&digests, |content| {
+            state.restore_judged(content);
             for (id, seen) in self.look_by_code(&state) {
                 match seen {
                     Seen::Holds => state.settle(&id, Verified::Pass, content, Looked::AtAll),

@@ -51,7 +51,7 @@ impl Gate<'_> {
         attempt: &Digest,
     ) -> Vec<OwedElsewhere> {
         let joined = self.join(state, records);
-        if state.beside.is_new_work(attempt) {
+        if state.beside.is_new_work(attempt) || state.beside.passed.contains(attempt) {
             state.beside.bar = PlanBar::default();
         }
         joined
@@ -78,7 +78,12 @@ impl Gate<'_> {
     pub fn removed(&self) -> Result<Vec<String>, GateError> {
         let Some((plan, _)) = self.subject.plan else { return Ok(Vec::new()) };
         let mut removed = Vec::new();
-        for record in self.recorded()? {
+        let (records, look) = (self.recorded()?, self.subject.attempt(self.phase));
+        // Content on which a look passed is what it was, whatever the plan asked for in between.
+        if records.iter().any(|record| record.passed.contains(&look)) {
+            return Ok(removed);
+        }
+        for record in records {
             let missing = record.bar.missing(plan).into_iter();
             let missing = missing.filter(|one| !record.is_accepted(&one.check()));
             removed.extend(missing.map(Requirement::removal));
@@ -99,6 +104,11 @@ impl Gate<'_> {
         } else if records.iter().all(|record| record.folders.is_empty()) {
             // A gate with its files in a folder is passed by verifying that.
             kept.clear(Some(at), &bar)?;
+            let passed = records.into_iter().flat_map(|record| record.passed);
+            kept.change(Some(at), |record| {
+                record.passed.extend(passed);
+                record.passed.insert(self.subject.attempt(self.phase));
+            })?;
         }
         Ok(())
     }

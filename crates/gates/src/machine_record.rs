@@ -4,7 +4,7 @@
 //! record lies outside of the work tree and is found by phase and plan. A folder that begins, or was begun
 //! earlier, is held to what any other folder recorded until the gate is passed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use assay_change::state::{Kind, StateError};
@@ -12,7 +12,7 @@ use assay_store::disk::{self, Sure};
 use serde::{Deserialize, Serialize};
 
 use crate::beside::{Beside, By, Note};
-use crate::digest::Digester;
+use crate::digest::{Digest, Digester};
 use crate::keep::KeepError;
 use crate::phase::Phase;
 use crate::plan::Plan;
@@ -34,14 +34,24 @@ pub struct MachineRecord {
     pub plan: Option<String>,
     /// All that the plan asked for in any round.
     pub bar: PlanBar,
+    /// The contents on which looks at the plan passed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub passed: BTreeSet<Digest>,
     /// The sidecars that still owe something, by the folder in which they lie.
     pub folders: BTreeMap<String, Beside>,
 }
 
 impl MachineRecord {
     fn new(phase: Phase, plan: Option<String>) -> MachineRecord {
-        let (bar, folders) = (PlanBar::default(), BTreeMap::new());
-        MachineRecord { schema_version: SCHEMA_VERSION.to_owned(), phase, plan, bar, folders }
+        let (bar, folders, passed) = (PlanBar::default(), BTreeMap::new(), BTreeSet::new());
+        MachineRecord {
+            schema_version: SCHEMA_VERSION.to_owned(),
+            phase,
+            plan,
+            bar,
+            passed,
+            folders,
+        }
     }
 
     /// Returns true if a person accepted that the plan does without a requirement, given the words of
@@ -140,7 +150,7 @@ impl<'k> MachineRecords<'k> {
         let mut record =
             before.unwrap_or_else(|| MachineRecord::new(self.phase, plan.map(str::to_owned)));
         change(&mut record);
-        if record.bar.is_empty() && record.folders.is_empty() {
+        if record.bar.is_empty() && record.folders.is_empty() && record.passed.is_empty() {
             return if is_there { Ok(disk::remove_surely(&path)?) } else { Ok(()) };
         }
         let json = serde_json::to_string_pretty(&record).expect("a record is JSON");

@@ -14,6 +14,7 @@ use crate::checks;
 use crate::digest::Digest;
 use crate::item::{Item, ItemId, Severity, Verified};
 use crate::list::List;
+use crate::plan_bar::PlanBar;
 use crate::record::{self, Alteration};
 
 /// A gate's list with what is kept beside it.
@@ -77,10 +78,13 @@ pub enum UpdateError {
     )]
     SeenHere(ItemId),
     /// Nobody takes back what was seen.
-    #[error("`{0}` cannot be made TODO: it becomes so by itself when its content changes")]
+    #[error(
+        "`{0}` cannot be made TODO: it becomes so by itself when its content changes; hand in PASS or FAIL \
+         with `assay gate update-item {0} --status STATUS`"
+    )]
     ToTodo(ItemId),
     /// The finding of a FAIL is missing.
-    #[error("a FAIL needs a finding that says what is wrong")]
+    #[error("a FAIL needs a finding that says what is wrong: add `--finding TEXT`")]
     NoFinding,
     /// The reason of an acceptance is missing.
     #[error(
@@ -94,7 +98,7 @@ pub enum UpdateError {
     /// The party that accepts an item wrote the work.
     #[error(
         "`{by}` is on record as an author of this gate's items or of a fix, so it cannot accept `{id}`; \
-         another person has to"
+         another person has to: `assay gate accept {id} --by NAME --reason TEXT`"
     )]
     OwnWork {
         /// The item.
@@ -103,7 +107,10 @@ pub enum UpdateError {
         by: String,
     },
     /// There is nothing to live with.
-    #[error("`{0}` has not failed, so there is nothing to accept")]
+    #[error(
+        "`{0}` has not failed, so there is nothing to accept; `assay gate verify` looks at all items, and \
+         `assay gate status` shows them"
+    )]
     NothingToAccept(ItemId),
 }
 
@@ -187,7 +194,16 @@ impl State {
     /// Begins to verify some content. Another attempt begins only where a complete one failed and
     /// this content was not tried before, so that nobody lowers the bar by asking often; where the
     /// gate was passed before, what comes now is new work.
+    ///
+    /// Content on which the gate was passed counts as passed when it comes back: requirements of the plans in
+    /// between ask for nothing more.
     pub fn begin(&mut self, attempt: &Digest) {
+        if self.beside.passed.contains(attempt) {
+            let (content, reviewed) = (attempt.clone(), Reviewed::Pass);
+            self.beside.last = Some(LastVerified { content, reviewed });
+            self.beside.bar = PlanBar::default();
+            return;
+        }
         let Some(last) = self.beside.last.clone() else { return };
         if last.content == *attempt {
             return;
@@ -205,8 +221,12 @@ impl State {
 
     /// Ends verifying some content, once nothing is open.
     pub fn end(&mut self, attempt: &Digest, reviewed: Reviewed) {
-        if reviewed == Reviewed::NeedsChanges {
-            self.beside.failed.insert(attempt.clone());
+        match reviewed {
+            Reviewed::NeedsChanges => {
+                self.beside.failed.insert(attempt.clone());
+                self.beside.passed.remove(attempt);
+            }
+            Reviewed::Pass => drop(self.beside.passed.insert(attempt.clone())),
         }
         self.beside.last = Some(LastVerified { content: attempt.clone(), reviewed });
     }
@@ -241,6 +261,9 @@ impl State {
             Looked::AtAll => content.whole.clone(),
             Looked::AtItsPart => content.of(item),
         };
+        if held && note.by.is_none() {
+            note.held_on.insert(covered.clone());
+        }
         note.seen = Some(SeenOn { content: covered, held });
         note.version = note.version.saturating_add(1);
         // Looking at the same content again is no other failure, now or after another one.
@@ -249,6 +272,23 @@ impl State {
         }
         self.beside.items.insert(id.clone(), note);
         self.list.settle(id, result);
+    }
+
+    /// Settles items that a reader saw hold on the content as it is now, and that were seen on other content
+    /// since.
+    pub fn restore_judged(&mut self, content: Content<'_>) {
+        let is_judged = |item: &&Item| {
+            let note = self.note(&item.id);
+            let part = (content.part)(item);
+            let held = note.held_on.contains(content.whole)
+                || part.is_some_and(|part| note.held_on.contains(&part));
+            note.by.is_none() && held && !self.is_seen(item, content)
+        };
+        let judged: Vec<ItemId> =
+            self.list.items().filter(is_judged).map(|item| item.id.clone()).collect();
+        for id in judged {
+            self.settle(&id, Verified::Pass, content, Looked::AtItsPart);
+        }
     }
 
     /// Opens an item again that was not looked at on the content as it is now.

@@ -93,6 +93,7 @@ impl Gate<'_> {
         self.change(digests, |state, content| {
             let elsewhere = self.join(state, &records);
             state.begin(content.attempt);
+            state.restore_judged(content);
             let built_in = match state.beside.made_from.checklist {
                 Checklist::BuiltIn => self.built_in(),
                 Checklist::HandedIn => Vec::new(),
@@ -288,7 +289,10 @@ fn who<'a>(state: &State, item: &Item, verifiers: Verifiers<'a>) -> Who<'a> {
             known.map_or(Who::Nobody("its command is not configured any more"), Who::Command)
         }
         Some(By::Code(_)) | None => verifiers.judge.map_or(
-            Who::Nobody("not judged: no model is configured, and nobody else said what came of it"),
+            Who::Nobody(
+                "not judged: no model is configured, and nobody else said what came of it; hand in a \
+                 judgement with `assay gate update-item ID --status PASS` or `--status FAIL --finding TEXT`",
+            ),
             Who::Judge,
         ),
     }

@@ -11,11 +11,24 @@ use super::{Check, Fix, Seen, Target, markers, named, say, whitespace};
 use crate::item::{Scope, Severity};
 use crate::kinds;
 use crate::plan::patch::{Came, FilePatch, Mark, Placed, Spot};
-use crate::plan::{Fence, fences};
+use crate::plan::{Fence, Milestone, fences};
 use crate::quote::shown;
 use crate::subject::Subject;
 
-pub(super) static CHECKS: [Check; 11] = [
+pub(super) static CHECKS: [Check; 12] = [
+    Check {
+        key: "plan-code/shown",
+        severity: Severity::Must,
+        targets: without_diffs,
+        look: shown_at_all,
+        fix: Fix {
+            what: "Put the code that the plan writes into the plan as diffs in the unified form, each in a \
+                   `diff` fence below its milestone. Where the plan is to go on without diffs, a person \
+                   decides that by name with `assay gate accept ID --phase plan-code --by NAME --reason \
+                   TEXT`.",
+            include: &[],
+        },
+    },
     Check {
         key: "plan-code/named",
         severity: Severity::Must,
@@ -133,6 +146,34 @@ fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
     let has_diffs = subject.planned().is_some_and(|planned| !planned.patches.is_empty());
     let target = Target::whole(check);
     if has_diffs { vec![target] } else { Vec::new() }
+}
+
+/// Names the plan where it shows no code.
+fn without_diffs(subject: &Subject<'_>) -> Vec<Target> {
+    let planned = subject.planned().filter(|planned| planned.patches.is_empty());
+    let target = |_| Target::whole("Check that the plan shows the code that it writes");
+    planned.map(target).into_iter().collect()
+}
+
+/// Looks whether a plan shows the code that it writes. A plan all of whose milestones name files, and none
+/// of code, writes none.
+fn shown_at_all(subject: &Subject<'_>, scope: &Scope) -> Seen {
+    let Some(planned) = subject.planned() else { return no_diff(scope) };
+    say::on_milestones(subject, |plan| {
+        let writes_code = |milestone: &Milestone| {
+            let mut files =
+                milestone.named_files().into_iter().map(|file| named::plain(file)).peekable();
+            files.peek().is_none() || files.any(|file| !kinds::is_document(file))
+        };
+        let is_shown = !planned.patches.is_empty();
+        match is_shown || !plan.milestones.iter().any(writes_code) {
+            true => Seen::Holds,
+            false => Seen::Fails(
+                "The plan shows no diff, so its code cannot be reviewed before it is written."
+                    .to_owned(),
+            ),
+        }
+    })
 }
 
 fn files(subject: &Subject<'_>, check: &str) -> Vec<Target> {

@@ -303,9 +303,9 @@ fn an_item_goes_from_open_or_failed_to_passed_or_failed_and_nowhere_else() {
     let refused = |before, result| update(before, result).unwrap_err();
     expect!["`qa-001` has passed on the content as it is, and stays so until that changes"]
         .assert_eq(&refused("PASS", fail("x")));
-    expect!["`qa-001` cannot be made TODO: it becomes so by itself when its content changes"]
+    expect!["`qa-001` cannot be made TODO: it becomes so by itself when its content changes; hand in PASS or FAIL with `assay gate update-item qa-001 --status STATUS`"]
         .assert_eq(&refused("FAIL x", Verified::Todo));
-    expect!["a FAIL needs a finding that says what is wrong"]
+    expect!["a FAIL needs a finding that says what is wrong: add `--finding TEXT`"]
         .assert_eq(&refused("TODO", fail(" ")));
 }
 

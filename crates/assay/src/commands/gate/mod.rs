@@ -23,7 +23,7 @@ use assay_gates::verify::VerifiedGate;
 use assay_rules::redacted_text;
 use clap::{Subcommand, ValueEnum};
 
-use super::{print_json, print_safely, user_name, warn};
+use super::{note, print_json, print_safely, user_name, warn};
 use crate::exit::{Exit, NothingKnown};
 use crate::gating::{AskModels, Asked, Opened, Place};
 
@@ -252,6 +252,7 @@ fn verify(args: &GateArgs) -> anyhow::Result<Exit> {
     tell(&opened);
     let gate = opened.with_gate(|gate| gate.verify(opened.asked()))?;
     show(&opened, args.format, &gate)?;
+    tell_next(opened.phase, &gate.standing.outcome);
     Ok(exit_of(&gate.standing.outcome))
 }
 
@@ -280,6 +281,37 @@ fn show(opened: &Opened, form: Form, gate: &VerifiedGate) -> anyhow::Result<()> 
         Form::Text => print_safely(&verified(&gate.standing)),
         Form::Json => print_json(&GateAnswer::of_verified(opened.phase, gate)),
     }
+}
+
+/// Names the command that leads on, on stderr.
+fn tell_next(phase: Phase, outcome: &Outcome) {
+    if let Some(command) = next_command(phase, outcome) {
+        note(&format!("next: {command}"));
+    }
+}
+
+/// Returns the command that leads on from an outcome; `None` if the gate is passed.
+fn next_command(phase: Phase, outcome: &Outcome) -> Option<String> {
+    Some(match outcome {
+        Outcome::Pass => return None,
+        Outcome::Fail => format!(
+            "`assay gate guide --phase {phase}` says what to fix; `assay gate verify --phase {phase}` looks \
+             again"
+        ),
+        Outcome::Open => format!(
+            "hand in what a reader saw of each open item with `assay gate update-item ID --phase {phase} \
+             --status PASS`, or `--status FAIL --finding TEXT`"
+        ),
+        Outcome::Empty => format!(
+            "give the list an item with `assay gate decompose --again --phase {phase} --items FILE`"
+        ),
+        Outcome::Incomplete(_) => {
+            format!("`assay gate status --phase {phase}` shows what is missing")
+        }
+        Outcome::HandedOver(_) => format!(
+            "a person decides with `assay gate accept ID --phase {phase} --by NAME --reason TEXT`"
+        ),
+    })
 }
 
 fn exit_of(outcome: &Outcome) -> Exit {

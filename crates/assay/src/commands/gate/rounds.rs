@@ -11,7 +11,7 @@ use assay_review::fixer::Errand;
 use assay_review::persona::Tier;
 use assay_sandbox::Command;
 
-use super::{DecomposeArgs, Form, GateArgs, made, open_or_begin, show, tell};
+use super::{DecomposeArgs, Form, GateArgs, made, open_or_begin, show, tell, tell_next};
 use crate::commands::{print_json, print_safely, warn};
 use crate::environment::variable;
 use crate::exit::Exit;
@@ -154,6 +154,7 @@ fn ended(opened: &Opened, form: Form, ran: &Ran) -> anyhow::Result<Exit> {
     if form == Form::Json {
         print_json(&GateAnswer::of_verified(opened.phase, &ran.gate))?;
     }
+    tell_next(opened.phase, &ran.gate.standing.outcome);
     Ok(match &ran.ending {
         Ending::Passed => Exit::Ready,
         Ending::Failed => Exit::NotReady,

@@ -5,6 +5,7 @@ mod bar;
 mod evasion;
 mod honest;
 mod inert;
+mod judged;
 
 mod models;
 mod plans;

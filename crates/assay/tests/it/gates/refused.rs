@@ -33,7 +33,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     "#]]
     .assert_eq(&refused(&["update-item", "qa-001", "--status", "PASS", "--finding", "ok"]));
     expect![[r#"
-        error: a FAIL needs a finding that says what is wrong
+        error: a FAIL needs a finding that says what is wrong: add `--finding TEXT`
     "#]]
     .assert_eq(&refused(&["update-item", "qa-001", "--status", "FAIL"]));
     expect![[r#"
