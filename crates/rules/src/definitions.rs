@@ -164,7 +164,7 @@ impl Uses {
                 && other.flow.reach == Reach::Reached
         };
         let is_code = !matches!(one.definition.kind, DefinitionKind::Value);
-        if is_code && in_scope().last().is_some_and(replaces) {
+        if is_code && in_scope().next_back().is_some_and(replaces) {
             return Reach::Never("the name is given another value below".to_owned());
         }
         if one.flow.scope == ScopeKind::Function {
