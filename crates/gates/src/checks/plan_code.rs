@@ -162,7 +162,7 @@ fn shown_at_all(subject: &Subject<'_>, scope: &Scope) -> Seen {
     say::on_milestones(subject, |plan| {
         let writes_code = |milestone: &Milestone| {
             let mut files =
-                milestone.named_files().into_iter().map(|file| named::plain(file)).peekable();
+                milestone.named_files().iter().map(|file| named::plain(file)).peekable();
             files.peek().is_none() || files.any(|file| !kinds::is_document(file))
         };
         let is_shown = !planned.patches.is_empty();
