@@ -69,10 +69,17 @@ impl Bar {
             return Vec::new();
         }
         let criteria = missing(&self.criteria, &now.criteria);
-        let criteria =
-            criteria.filter(|text| successor(text, &now.criteria).is_none()).map(|text| {
-                issue(format!("Criterion was removed: {text}"), format!("bar:criterion:{text}"))
-            });
+        let criteria = criteria.map(|text| {
+            let key = format!("bar:criterion:{text}");
+            match successor(text, &now.criteria) {
+                Some(later) => issue(format!("Criterion was reworded: {text}"), key)
+                    .with_description(format!(
+                        "the spec names tests for the criterion now (`{later}`), and a test that is named later \
+                         decides nothing by itself: put the old words back, or have a person decide"
+                    )),
+                None => issue(format!("Criterion was removed: {text}"), key),
+            }
+        });
         let required = missing(&self.required, &now.required).map(|text| {
             issue(format!("Verification was removed: {text}"), format!("bar:required:{text}"))
         });
@@ -89,24 +96,6 @@ impl Bar {
             issues.push(issue(title, COVERAGE.to_owned()));
         }
         issues
-    }
-}
-
-impl Bar {
-    /// Returns a remark for each criterion of this bar that another one has with more tests named as
-    /// its evidence.
-    pub fn reworded_by(&self, now: &Bar) -> Vec<Issue> {
-        let reworded = missing(&self.criteria, &now.criteria).filter_map(|text| {
-            let later = successor(text, &now.criteria)?;
-            let title = format!("Criterion was reworded: {text}");
-            let why = format!("the spec names tests for the criterion now: {later}");
-            Some(
-                Issue::new(title, IssueKind::AcceptanceCriteria)
-                    .with_key(format!("bar:reworded:{text}"))
-                    .with_description(why),
-            )
-        });
-        reworded.collect()
     }
 }
 

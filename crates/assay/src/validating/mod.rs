@@ -204,8 +204,6 @@ impl Work<'_> {
         let (highest, current) = (place.highest_bar(&change, &standing)?, place.bar());
         let lowered = highest.lowered_by(&current);
         lowered.iter().for_each(|it| warn(&format!("{}; a person has to decide", it.title)));
-        let reworded = highest.reworded_by(&current);
-        reworded.iter().for_each(|it| warn(&it.title));
         let mut raised = highest.clone();
         raised.raise(&current);
         place.remember_bar(&raised, &change, false)?;
@@ -274,7 +272,6 @@ impl Work<'_> {
             said_risk: place.risk,
             minimum,
             lowered,
-            reworded,
             base,
             frameworks: settings.qa.frameworks()?,
             app: settings.qa.app(&|name| variable(name).or_else(|| dotenv(&place.root, name)))?,

@@ -58,8 +58,6 @@ pub struct Ground<'a> {
     pub minimum: Option<f64>,
     /// How spec and plan lower what was required before, for a person to decide.
     pub lowered: Vec<Issue>,
-    /// Criteria that only name more tests than before, for the reader of the report.
-    pub reworded: Vec<Issue>,
     /// The commit on top of which it was implemented.
     pub base: Option<String>,
     /// Ways to run tests that are not known otherwise.
@@ -170,7 +168,7 @@ impl Site for Ground<'_> {
         let seen = Seen {
             issues,
             tests_passed: seen::tests_passed(checks),
-            remarks: self.reworded.iter().cloned().chain(reviewed.remarks).collect(),
+            remarks: reviewed.remarks,
             criteria: reviewed.criteria,
             no_test_project: self.is_without_tests(),
             needs_sign_off: self.needs_sign_off(),

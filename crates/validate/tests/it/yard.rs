@@ -189,7 +189,6 @@ impl Yard {
             said_risk: plan.risk_level().unwrap(),
             minimum: spec.verification.minimum_coverage,
             lowered: Vec::new(),
-            reworded: Vec::new(),
             spec,
             base: Some(self.base.clone()),
             frameworks: Vec::new(),
