@@ -36,6 +36,10 @@ pub fn is_output(path: &str) -> bool {
 /// of a runner or a build tool, and modules that an interpreter loads at its start.
 pub fn changes_loading(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
+    // Entry points of a package load something by their content alone: see `names_pytest_plugin`.
+    if name == "entry_points.txt" {
+        return false;
+    }
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let configures = match part_of(path, &BTreeSet::new()) {
         // A folder of tests may hold anything; there, the name alone counts.

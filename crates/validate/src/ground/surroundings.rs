@@ -229,7 +229,8 @@ impl Ground<'_> {
     ) -> Result<Vec<Issue>, Breakdown> {
         let change = self.change()?;
         let Some(base) = change.base_revision() else { return Ok(Vec::new()) };
-        let decides = |path: &&String| is_source(path) || changes_loading(path);
+        let decides =
+            |path: &&String| is_source(path) || changes_loading(path) || self.is_plugin(path);
         let candidates: Vec<String> = ignored.iter().filter(decides).cloned().collect();
         let hidden = stored.hidden_since(base, &candidates).map_err(broken)?;
         Ok(hidden
