@@ -155,7 +155,7 @@ fn values_and_helpers_of_tests_that_change_with_a_renamed_module_are_refused() {
             [("calc.py", None), ("sums.py", Some(BROKEN)), ("test_calc.py", Some(weak.as_str()))];
         let title = "Weakened test: test_calc";
         Row { main: &main, ..row(name, &branch) }
-            .is_refused(title, "is gone; with the version of main it");
+            .is_refused(title, "cannot be loaded in the version of main");
         let branch =
             [("calc.py", None), ("sums.py", Some(GOOD)), ("test_calc.py", Some(moved.as_str()))];
         Row { main: &main, ..row(name, &branch) }.is_approved();
