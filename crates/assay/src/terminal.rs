@@ -272,7 +272,8 @@ fn unsure(finding: &Finding) -> String {
         | Mark::LineMoved
         | Mark::LineBeyondEnd
         | Mark::OutsideTheHunks
-        | Mark::GradeCapped => None,
+        | Mark::GradeCapped
+        | Mark::PlacedByAssay => None,
     });
     let percent = finding.confidence.percent();
     match why {

@@ -90,6 +90,17 @@ pub struct Finding {
     pub status: Option<Status>,
 }
 
+/// Returns a title and a description as one text; the title is left out where the description
+/// begins with it.
+pub(crate) fn issue(title: &str, description: &str) -> String {
+    let begin = title.trim_end_matches(['…', '.']);
+    match description {
+        "" => title.to_owned(),
+        text if text.starts_with(begin) => text.to_owned(),
+        text => format!("{begin}. {text}"),
+    }
+}
+
 /// Names one vote.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -113,12 +124,7 @@ impl Finding {
 
     /// Says in one text what is wrong, for forms that have no place for a title.
     pub fn issue(&self) -> String {
-        let title = self.title.trim_end_matches(['…', '.']);
-        if self.description.is_empty() || self.description.starts_with(title) {
-            return if self.description.is_empty() { &self.title } else { &self.description }
-                .clone();
-        }
-        format!("{title}. {}", self.description)
+        issue(&self.title, &self.description)
     }
 
     /// Says whether something is to be done about it.

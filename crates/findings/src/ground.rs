@@ -136,6 +136,8 @@ pub enum Mark {
     NoPlace,
     /// The JSON of its report was repaired, so that place and quote may not be the reviewer's.
     Repaired,
+    /// The reviewer named no place; assay found one by the names and quotes of the claim.
+    PlacedByAssay,
 }
 
 /// A vote and what the tree says of it.

@@ -1,7 +1,7 @@
 //! Votes on one defect become one finding: [`merge`].
 //!
-//! Grouping is canonical: votes are sorted, and each joins the first group whose *first* vote it
-//! matches. So neither the order of arrival nor merging twice makes a difference.
+//! Grouping is canonical: votes are sorted, repeats count once, and links between votes are whole
+//! numbers. So neither the order of arrival nor merging twice makes a difference.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
@@ -9,34 +9,30 @@ use std::collections::{BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::alike::{AlikeIndex, fold_title};
-use crate::finding::{Finding, VoteRef};
+use crate::alike::fold_title;
+use crate::finding::{Finding, VoteRef, issue};
 use crate::gate;
 use crate::grade::Grade;
-use crate::ground::Grounded;
+use crate::ground::{Grounded, Mark};
+use crate::grouping::{self, Group};
 use crate::identity::{self, Features};
 use crate::report::ReviewerKind;
 use crate::vote::{Anchor, AutofixClass, Lines, Owner};
 
-/// Votes with one title merge up to this many lines apart.
-const NEAR_LINES: u32 = 3;
-
 /// The category of a finding that nobody gave one.
 pub const NO_CATEGORY: &str = "general";
 
-/// Why two votes were taken for one defect.
+/// The rule by which a vote was joined to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergeRule {
-    /// One title, at most three lines apart.
-    SameTitle,
-    /// Alike titles on one quoted line.
-    SameQuote,
-    /// Alike titles in one function or type.
-    SameSymbol,
-    /// Alike titles on neighbouring lines, where no symbols are known.
-    SameSurroundings,
-    /// One reviewer said it twice.
+    /// Alike claims on one line, or on one quoted line.
+    #[serde(alias = "same-title", alias = "same-quote")]
+    SamePlace,
+    /// Alike claims that no place keeps apart.
+    #[serde(alias = "same-symbol", alias = "same-surroundings")]
+    SameClaim,
+    /// A repetition by one reviewer.
     Identical,
 }
 
@@ -63,26 +59,46 @@ pub fn merge(votes: Vec<Grounded<'_>>) -> (Vec<Finding>, Vec<Merge>) {
     let mut titled: Vec<(String, Grounded<'_>)> =
         votes.into_iter().map(|vote| (fold_title(&vote.vote.title), vote)).collect();
     titled.sort_by(canonical_order);
-    let (folded, votes): (Vec<String>, Vec<Grounded<'_>>) = titled.into_iter().unzip();
-    let groups = Grouping::new(&votes, &folded).run();
-    let mut findings: Vec<(Finding, Features<'_>)> = Vec::with_capacity(groups.len());
+    let votes: Vec<Grounded<'_>> = titled.into_iter().map(|(_, vote)| vote).collect();
+    let repeats = repeats(&votes);
+    let firsts: Vec<&Grounded<'_>> = repeats.iter().map(|same| same[0]).collect();
+    let groups = grouping::group(&firsts);
+    let all = |group: &Group| -> Vec<&Grounded<'_>> {
+        group.members.iter().flat_map(|member| &repeats[*member as usize]).copied().collect()
+    };
+    let findings = number(groups.iter().map(|group| finding_of(&all(group))).collect());
     let mut merges = Vec::new();
-    for group in &groups {
-        let members: Vec<&Grounded<'_>> = group.iter().map(|(at, _)| &votes[*at]).collect();
-        findings.push(finding_of(&members));
-    }
-    let findings = number(findings);
     for (group, finding) in groups.iter().zip(&findings) {
-        for (at, rule) in &group[1..] {
-            merges.push(Merge {
-                finding: finding.id.clone(),
-                first: reference(&votes[group[0].0]),
-                joined: reference(&votes[*at]),
-                rule: rule.expect("only the first of a group was merged by no rule"),
-            });
-        }
+        let first = reference(repeats[group.members[0] as usize][0]);
+        let merge = |joined: &Grounded<'_>, rule| Merge {
+            finding: finding.id.clone(),
+            first: first.clone(),
+            joined: reference(joined),
+            rule,
+        };
+        merges.extend(group.joined.iter().map(|(at, rule)| merge(firsts[*at as usize], *rule)));
+        let again = group.members.iter().flat_map(|member| &repeats[*member as usize][1..]);
+        merges.extend(again.map(|vote| merge(vote, MergeRule::Identical)));
     }
     (findings, merges)
+}
+
+/// Puts sorted votes together that one reviewer cast in the same words.
+fn repeats<'v, 'a>(votes: &'v [Grounded<'a>]) -> Vec<Vec<&'v Grounded<'a>>> {
+    let mut repeats: Vec<Vec<&Grounded<'_>>> = Vec::new();
+    let is_same = |a: &Grounded<'_>, b: &Grounded<'_>| {
+        a.reviewer.name == b.reviewer.name
+            && a.reviewer.family == b.reviewer.family
+            && a.reviewer.kind == b.reviewer.kind
+            && a.vote == b.vote
+    };
+    for vote in votes {
+        match repeats.last_mut().filter(|last| is_same(last[0], vote)) {
+            Some(last) => last.push(vote),
+            None => repeats.push(vec![vote]),
+        }
+    }
+    repeats
 }
 
 fn reference(vote: &Grounded<'_>) -> VoteRef {
@@ -108,194 +124,10 @@ fn canonical_order(
         .then_with(|| b.confidence.cmp(&a.confidence))
         .then_with(|| a.vote.description.cmp(&b.vote.description))
         .then_with(|| a.reviewer.family.cmp(&b.reviewer.family))
+        .then_with(|| a.lines.cmp(&b.lines))
+        .then_with(|| a.vote.evidence.cmp(&b.vote.evidence))
+        .then_with(|| a.vote.suggested_fix.cmp(&b.vote.suggested_fix))
         .then_with(|| a.source.1.cmp(&b.source.1))
-}
-
-/// A group's members, by their place in the sorted votes, each with the rule that brought it in.
-type Group = Vec<(usize, Option<MergeRule>)>;
-
-/// The tables by which a vote finds its group without trying all of them.
-struct Grouping<'v, 'a> {
-    votes: &'v [Grounded<'a>],
-    folded: &'v [String],
-    groups: Vec<Group>,
-    /// Groups by file and folded title, in order of their first line.
-    by_title: HashMap<(Option<&'v str>, &'v str), Vec<usize>>,
-    alike: AlikeIndex,
-    places: HashMap<PlaceKey<'v>, u32>,
-    /// The group that a vote, by its number, is the first of.
-    group_of_first: HashMap<u32, usize>,
-}
-
-/// What two votes with alike titles have to share.
-#[derive(PartialEq, Eq, Hash, Clone, Copy)]
-enum PlaceKey<'v> {
-    Quote(&'v str, &'v str),
-    Symbol(&'v str, &'v str),
-    /// A stretch of lines; neighbours may fall into the next one.
-    Lines(&'v str, u32),
-}
-
-impl<'v, 'a> Grouping<'v, 'a> {
-    fn new(votes: &'v [Grounded<'a>], folded: &'v [String]) -> Self {
-        Grouping {
-            votes,
-            folded,
-            groups: Vec::new(),
-            by_title: HashMap::new(),
-            alike: AlikeIndex::over(votes.iter().map(|vote| vote.vote.title.as_str())),
-            places: HashMap::new(),
-            group_of_first: HashMap::new(),
-        }
-    }
-
-    fn run(mut self) -> Vec<Group> {
-        for at in 0..self.votes.len() {
-            let by_title = self.match_by_title(at);
-            let by_place = self.match_by_place(at);
-            let best = match (by_title, by_place) {
-                (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
-                (one, other) => one.or(other),
-            };
-            match best {
-                Some((group, rule)) => self.groups[group].push((at, Some(rule))),
-                None => self.found_group(at),
-            }
-        }
-        self.groups
-    }
-
-    fn file(&self, at: usize) -> Option<&'v str> {
-        self.votes[at].file.as_ref().map(|file| file.as_str())
-    }
-
-    fn found_group(&mut self, at: usize) {
-        let group = self.groups.len();
-        self.groups.push(vec![(at, None)]);
-        self.by_title.entry((self.file(at), &self.folded[at])).or_default().push(group);
-        for key in self.place_keys(at, false) {
-            let next = self.places.len() as u32;
-            let place = *self.places.entry(key).or_insert(next);
-            self.alike.insert(at as u32, place);
-        }
-        self.group_of_first.insert(at as u32, group);
-    }
-
-    /// Rule (a): one file, one folded title, lines within three of the group's first.
-    fn match_by_title(&self, at: usize) -> Option<(usize, MergeRule)> {
-        let groups = self.by_title.get(&(self.file(at), self.folded[at].as_str()))?;
-        let here = line(&self.votes[at]);
-        let mut best = None;
-        for &group in groups.iter().rev() {
-            let first = self.groups[group][0].0;
-            let near = match (line(&self.votes[first]), here) {
-                (Some(a), Some(b)) => a.abs_diff(b) <= NEAR_LINES,
-                (None, None) => true,
-                (Some(_), None) | (None, Some(_)) => false,
-            };
-            if !near {
-                break;
-            }
-            if let Some(rule) = self.may_merge(first, at, MergeRule::SameTitle) {
-                best = Some((group, rule));
-            }
-        }
-        best
-    }
-
-    /// Rule (b): one file, one quoted line or one symbol, and alike titles.
-    fn match_by_place(&self, at: usize) -> Option<(usize, MergeRule)> {
-        let mut best: Option<(usize, MergeRule)> = None;
-        for key in self.place_keys(at, true) {
-            let Some(place) = self.places.get(&key) else { continue };
-            let rule = match key {
-                PlaceKey::Quote(..) => MergeRule::SameQuote,
-                PlaceKey::Symbol(..) => MergeRule::SameSymbol,
-                PlaceKey::Lines(..) => MergeRule::SameSurroundings,
-            };
-            let found = self
-                .alike
-                .candidates(at as u32, *place)
-                .into_iter()
-                .find_map(|first| self.match_alike(first as usize, at, rule));
-            best = match (best, found) {
-                (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
-                (one, other) => one.or(other),
-            };
-        }
-        best
-    }
-
-    fn match_alike(&self, first: usize, at: usize, rule: MergeRule) -> Option<(usize, MergeRule)> {
-        let lines = (line(&self.votes[first]), line(&self.votes[at]));
-        if rule == MergeRule::SameSurroundings {
-            let near = matches!(lines, (Some(a), Some(b)) if a.abs_diff(b) <= NEAR_LINES);
-            let unknown = self.votes[first].symbol.is_none() && self.votes[at].symbol.is_none();
-            if !near || !unknown {
-                return None;
-            }
-        }
-        if !self.alike.likeness(first as u32, at as u32, lines).is_same() {
-            return None;
-        }
-        let rule = self.may_merge(first, at, rule)?;
-        Some((self.group_of_first[&(first as u32)], rule))
-    }
-
-    /// Says by which rule two matching votes merge, if they may at all.
-    fn may_merge(&self, first: usize, at: usize, rule: MergeRule) -> Option<MergeRule> {
-        let (a, b) = (&self.votes[first], &self.votes[at]);
-        if self.would_hide(first, at) {
-            return None;
-        }
-        if let (Some(a), Some(b)) = (&a.vote.rule, &b.vote.rule)
-            && a != b
-        {
-            return None;
-        }
-        if a.reviewer.name == b.reviewer.name && a.reviewer.family == b.reviewer.family {
-            return (a.vote == b.vote).then_some(MergeRule::Identical);
-        }
-        Some(rule)
-    }
-
-    /// Says whether a rule's or an analyser's vote would share a finding with another one that it
-    /// told apart from it itself: what a model says beside them brings no two such together, or one
-    /// that is left alone would take the other with it.
-    fn would_hide(&self, first: usize, at: usize) -> bool {
-        let vote = &self.votes[at];
-        let group = &self.groups[self.group_of_first[&(first as u32)]];
-        let is_other = |(member, _): &(usize, Option<MergeRule>)| {
-            let member = &self.votes[*member];
-            let rules_differ = matches!(
-                (&member.vote.rule, &vote.vote.rule), (Some(a), Some(b)) if a != b
-            );
-            let said_both = member.reviewer.name == vote.reviewer.name && member.vote != vote.vote;
-            member.reviewer.kind != ReviewerKind::Persona && (said_both || rules_differ)
-        };
-        vote.reviewer.kind != ReviewerKind::Persona && group.iter().any(is_other)
-    }
-
-    /// Gives the places of a vote. A stretch of lines is looked up together with its neighbours.
-    fn place_keys(&self, at: usize, look_up: bool) -> Vec<PlaceKey<'v>> {
-        let vote = &self.votes[at];
-        let Some(file) = self.file(at) else { return Vec::new() };
-        let mut keys = Vec::new();
-        if let Some(quote) = &vote.quote {
-            keys.push(PlaceKey::Quote(file, quote));
-        }
-        if let Some(symbol) = &vote.symbol {
-            keys.push(PlaceKey::Symbol(file, symbol));
-        } else if let Some(line) = line(vote) {
-            let stretch = line / (NEAR_LINES + 1);
-            if look_up && stretch > 0 {
-                // Votes come in order of their lines, so only earlier stretches can match.
-                keys.push(PlaceKey::Lines(file, stretch - 1));
-            }
-            keys.push(PlaceKey::Lines(file, stretch));
-        }
-        keys
-    }
 }
 
 /// Derives a finding from the votes on it. Its identity is set once all findings are known.
@@ -303,7 +135,10 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     let best = votes.iter().copied().min_by(|a, b| by_worth(a, b)).expect("a group has a vote");
     // What a rule found is told again by what the rule saw, whatever models say beside it.
     let by_rule = votes.iter().copied().filter(|vote| vote.reviewer.kind != ReviewerKind::Persona);
-    let seen = by_rule.min_by(|a, b| by_worth(a, b)).unwrap_or(best);
+    // A place that a reviewer named goes before one that was found for a vote without one.
+    let named = votes.iter().copied().filter(|vote| !vote.marks.contains(&Mark::PlacedByAssay));
+    let placed = named.filter(|vote| vote.file.is_some()).min_by(|a, b| by_worth(a, b));
+    let seen = by_rule.min_by(|a, b| by_worth(a, b)).or(placed).unwrap_or(best);
     let grade = best.grade.clone();
     let same_grade = |vote: &&&Grounded<'_>| vote.grade.worst_first(&grade) == Ordering::Equal;
     let at_grade: Vec<&Grounded<'_>> = votes.iter().filter(same_grade).copied().collect();
@@ -366,13 +201,15 @@ fn vouches(vote: &Grounded<'_>) -> bool {
     vote.reviewer.kind != ReviewerKind::Persona && gate::is_sure(&vote.grade, vote.confidence)
 }
 
-/// Orders votes by grade, confidence and reviewer, the one that speaks for the finding first. A
+/// Orders votes by grade, confidence, length and reviewer, the one that speaks for the finding first. A
 /// severity that a vocabulary knows goes before one that none does: it grades the finding.
 fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
     let native = |grade: &Grade| grade.native().map(|n| (n.scheme, n.word.clone()));
+    let length = |vote: &Grounded<'_>| issue(&vote.vote.title, &vote.vote.description).len();
     (a.grade.is_unmapped().cmp(&b.grade.is_unmapped()))
         .then_with(|| a.grade.worst_first(&b.grade))
         .then_with(|| b.confidence.cmp(&a.confidence))
+        .then_with(|| length(b).cmp(&length(a)))
         .then_with(|| a.reviewer.name.cmp(&b.reviewer.name))
         .then_with(|| native(&a.grade).cmp(&native(&b.grade)))
         .then_with(|| a.source.1.cmp(&b.source.1))

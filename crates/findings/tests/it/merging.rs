@@ -58,17 +58,101 @@ fn check(votes: &str, expected: Expect) {
 }
 
 #[test]
-fn one_title_within_three_lines_is_one_defect() {
+fn one_title_within_ten_lines_is_one_defect() {
     check(
         "security a.rs:10 P1@75 Unchecked index
          correctness a.rs:13 P2@75 unchecked  index.
          testing a.rs:14 P1@75 Unchecked index",
         expect![[r#"
-            a.rs:10 P1@75 Unchecked index ["correctness", "security"]
-            a.rs:14 P1@75 Unchecked index ["testing"]
-            merged: SameTitle
+            a.rs:10 P1@100 Unchecked index ["correctness", "security", "testing"]
+            merged: SameClaim
+            merged: SameClaim
         "#]],
     );
+}
+
+#[test]
+fn one_defect_in_other_words_on_one_line_is_one_finding() {
+    check(
+        "security a.py:10 P1@75 Order details readable by any active user
+         correctness a.py:10 P1@75 Order details are not authorized per order
+         reliability b.rb:7 P2@75 TopicUser.find_by(...) returns nil
+         correctness b.rb:8 P2@75 find_by which can return nil
+         reliability c.rb:7 P2@75 null check missing on line 157
+         correctness c.rb:7 P2@75 Null check is missing at line 12",
+        expect![[r#"
+            a.py:10 P1@100 Order details are not authorized per order ["correctness", "security"]
+            b.rb:7 P2@100 TopicUser.find_by(...) returns nil ["correctness", "reliability"]
+            c.rb:7 P2@100 Null check is missing at line 12 ["correctness", "reliability"]
+            merged: SamePlace
+            merged: SameClaim
+            merged: SamePlace
+        "#]],
+    );
+}
+
+#[test]
+fn claims_that_differ_in_one_point_stay_apart_on_one_line() {
+    for (a, b) in [
+        ("returns null", "does not return null"),
+        ("criterion 1 not met", "criterion 2 not met"),
+        ("timeout of 30 seconds is too long", "timeout of 60 seconds is too long"),
+        ("`parse_all` ignores its error", "`parse_one` ignores its error"),
+        ("SQL injection in login", "XSS injection in login"),
+        ("`copy(src, dst)` arguments swapped", "`copy(dst, src)` arguments swapped"),
+        ("passes `width` where `height` is expected", "passes `height` where `width` is expected"),
+        ("Lock is released before write", "Write happens before the lock is released"),
+        (
+            "`total_count` is returned instead of `page_count`",
+            "`page_count` is recorded rather than `total_count`",
+        ),
+    ] {
+        let votes = format!("security a.rs:10 P1@75 {a}\ncorrectness a.rs:10 P1@75 {b}");
+        assert_eq!(synthesis(&votes).findings.len(), 2, "{a} / {b}");
+    }
+}
+
+#[test]
+fn a_vote_is_compared_with_all_votes_of_a_group() {
+    // The third vote is alike to the second, and has no word in common with the first.
+    let votes = "a x.rs:5 P1@75 cache entry of tenants outlives eviction
+         b x.rs:5 P1@75 stale tenants cache survives logout sessions
+         c x.rs:5 P1@75 logout sessions survive";
+    let synthesis = synthesis(votes);
+    assert_eq!(synthesis.findings.len(), 2, "{:#?}", synthesis.findings);
+}
+
+#[test]
+fn alike_claims_in_other_files_or_far_apart_in_other_functions_stay_apart() {
+    let text = format!("{}{}", "x\n".repeat(30), "y\n".repeat(30));
+    let tree = MemoryTree::new(&[("a.rs", &text), ("b.rs", &text)])
+        .with_symbol("a.rs", "load", (1, 29))
+        .with_symbol("a.rs", "store", (31, 60));
+    let finding = |file: &str, line: u32| json!({"title": "lock never released on errors", "severity": "HIGH", "file": file, "line": line, "description": "lock never released on errors"});
+    let reports = json!([
+        {"reviewer": "one", "findings": [finding("a.rs", 4)]},
+        {"reviewer": "two", "findings": [finding("a.rs", 44)]},
+        {"reviewer": "three", "findings": [finding("b.rs", 4)]},
+    ]);
+    let reports = Report::list_from_text(&reports.to_string(), None);
+    let around = Circumstances { tree: Some(&tree), ..Circumstances::default() };
+    assert_eq!(synthesize(&reports, &around).findings.len(), 3);
+}
+
+#[test]
+fn a_reviewer_that_names_no_place_may_say_one_thing_twice() {
+    let finding = |title: &str| {
+        json!({"title": title, "severity": "P1", "description": title,
+        "confidence": 75, "evidence": ["`let rows = db.run(sql);`"]})
+    };
+    let reports = json!([{"reviewer": "one", "findings": [
+        finding("Missing error handling of the query"),
+        finding("No error handling for the failing query"),
+        finding("The second header is never closed"),
+    ]}]);
+    let reports = Report::list_from_text(&reports.to_string(), None);
+    let synthesis = synthesize(&reports, &Circumstances::default());
+    assert_eq!(synthesis.findings.len(), 2, "{:#?}", synthesis.findings);
 }
 
 #[test]
@@ -110,7 +194,7 @@ fn alike_titles_on_one_quoted_line_are_one_defect() {
          reliability a.rs:90 P1@50 No error handling for the query | let rows = db.run(sql);",
         expect![[r#"
             a.rs:90 P1@75 No error handling for the query ["reliability", "security"]
-            merged: SameQuote
+            merged: SamePlace
         "#]],
     );
 }
@@ -155,8 +239,8 @@ fn agreement_lifts_only_at_the_grade_that_is_kept() {
         expect![[r#"
             b.rs:1 P0@75 t ["correctness", "security"]
             a.rs:1 P0@50 t ["correctness", "security"]
-            merged: SameTitle
-            merged: SameTitle
+            merged: SamePlace
+            merged: SamePlace
         "#]],
     );
 }
@@ -171,8 +255,8 @@ fn doubtful_votes_that_quote_nothing_do_not_lift_each_other() {
         expect![[r#"
             held back: b.rs:1 P1@50 t ["correctness", "security"]
             held back: c.rs:1 P1@50 t ["correctness", "security"]
-            merged: SameTitle
-            merged: SameTitle
+            merged: SamePlace
+            merged: SamePlace
         "#]],
     );
 }

@@ -249,6 +249,43 @@ proptest! {
     }
 
     #[test]
+    fn merging_what_was_merged_changes_nothing(reports in reports(), turn in any::<usize>()) {
+        // Each finding's votes as a report of their own, in another order.
+        let once = synthesize(&reports, &Circumstances::default());
+        let mut votes: Vec<(String, Vote)> = all_findings(&once)
+            .iter()
+            .flat_map(|finding| &finding.votes)
+            .map(|vote| {
+                let report = reports.iter().find(|r| r.reviewer.name == vote.reviewer).unwrap();
+                (vote.reviewer.clone(), report.votes[vote.vote].clone())
+            })
+            .collect();
+        prop_assume!(once.counts.demoted == 0);
+        let turn = turn % votes.len().max(1);
+        votes.rotate_left(turn);
+        let again: Vec<Report> = votes
+            .into_iter()
+            .map(|(name, vote)| {
+                let mut report = Report::new(Reviewer::new(name, ReviewerKind::Persona));
+                report.votes.push(vote);
+                report
+            })
+            .collect();
+        prop_assume!(!again.is_empty());
+        let again = synthesize(&again, &Circumstances::default());
+        let groups = |synthesis: &Synthesis| -> Vec<(String, Vec<String>, String)> {
+            let findings = all_findings(synthesis);
+            let group = |f: &assay_findings::finding::Finding| {
+                (f.fingerprint.clone(), f.reviewers.clone(), f.severity.clone())
+            };
+            let mut groups: Vec<_> = findings.iter().map(group).collect();
+            groups.sort();
+            groups
+        };
+        prop_assert_eq!(groups(&once), groups(&again));
+    }
+
+    #[test]
     fn no_grade_and_no_confidence_is_invented(reports in reports()) {
         let synthesis = synthesize(&reports, &Circumstances::default());
         for finding in all_findings(&synthesis) {

@@ -1,0 +1,178 @@
+//! Votes on one defect: [`group`] joins votes whose claims are alike.
+//!
+//! A vote is compared with all votes of a group: the two groups with the greatest mean link are
+//! joined first, and none below [`BAR`]. Links are whole numbers, votes are sorted, and ties go to
+//! the first votes, so that neither the order of arrival nor a repetition makes a difference.
+
+mod links;
+mod place;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
+
+use self::links::Link;
+use self::place::{Relation, is_loose};
+use crate::ground::Grounded;
+use crate::likeness::Claims;
+use crate::merge::MergeRule;
+use crate::report::ReviewerKind;
+
+/// A link's strength, of which a million is the most.
+pub(crate) type Millionths = u64;
+
+/// Groups are joined from this mean link on.
+pub(crate) const BAR: Millionths = 270_000;
+
+/// The votes of one defect, by their numbers: the first, and the others with the rule by which
+/// each was joined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) members: Vec<u32>,
+    /// The first vote of a group that was joined to another, and the rule.
+    pub(crate) joined: Vec<(u32, MergeRule)>,
+}
+
+/// Groups votes that are sorted and without repeats.
+pub(crate) fn group(votes: &[&Grounded<'_>]) -> Vec<Group> {
+    let claims =
+        Claims::of(votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str())));
+    let links = links::links(votes, &claims);
+    Grouping::new(votes, &claims, &links).run()
+}
+
+/// Two groups that may be joined. The greatest is joined first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    mean: Millionths,
+    /// The numbers of the groups' first votes, the smallest greatest.
+    groups: Reverse<(u32, u32)>,
+    /// The sizes of the groups when their link was measured.
+    sizes: (usize, usize),
+}
+
+struct Grouping<'v, 'a> {
+    votes: &'v [&'v Grounded<'a>],
+    claims: &'v Claims,
+    groups: Vec<Option<Group>>,
+    /// The sums of the links between a group and others, by the number of the other group.
+    sums: Vec<BTreeMap<u32, Millionths>>,
+    /// Pairs of votes of one reviewer that reach the bar by themselves.
+    own: HashSet<(u32, u32)>,
+    candidates: BinaryHeap<Candidate>,
+}
+
+impl<'v, 'a> Grouping<'v, 'a> {
+    fn new(votes: &'v [&'v Grounded<'a>], claims: &'v Claims, links: &[Link]) -> Self {
+        let alone = |number| Some(Group { members: vec![number], joined: Vec::new() });
+        let mut sums = vec![BTreeMap::new(); votes.len()];
+        let (mut own, mut candidates) = (HashSet::new(), Vec::new());
+        for &Link { first, second, strength } in links {
+            sums[first as usize].insert(second, strength);
+            sums[second as usize].insert(first, strength);
+            if strength < BAR {
+                continue;
+            }
+            if is_one_reviewer(votes[first as usize], votes[second as usize]) {
+                own.insert((first, second));
+            }
+            candidates.push(Candidate {
+                mean: strength,
+                groups: Reverse((first, second)),
+                sizes: (1, 1),
+            });
+        }
+        let groups = (0..votes.len() as u32).map(alone).collect();
+        Grouping { votes, claims, groups, sums, own, candidates: candidates.into() }
+    }
+
+    fn run(mut self) -> Vec<Group> {
+        while let Some(Candidate { groups: Reverse((a, b)), sizes, .. }) = self.candidates.pop() {
+            let (Some(one), Some(other)) = (&self.groups[a as usize], &self.groups[b as usize])
+            else {
+                continue;
+            };
+            if (one.members.len(), other.members.len()) != sizes {
+                continue;
+            }
+            match self.rule(one, other) {
+                Some(rule) => self.join(a, b, rule),
+                None => {
+                    // Votes that may not share a group never will.
+                    self.sums[a as usize].remove(&b);
+                    self.sums[b as usize].remove(&a);
+                }
+            }
+        }
+        self.groups.into_iter().flatten().collect()
+    }
+
+    /// Returns the rule by which two groups are joined; `None` if any of their votes may not share
+    /// a group.
+    fn rule(&self, one: &Group, other: &Group) -> Option<MergeRule> {
+        let mut rule = MergeRule::SameClaim;
+        for &a in &one.members {
+            for &b in &other.members {
+                if !self.may_share(a.min(b), a.max(b)) {
+                    return None;
+                }
+                let relation = Relation::of(self.votes[a as usize], self.votes[b as usize]);
+                if relation == Relation::SameLine {
+                    rule = MergeRule::SamePlace;
+                }
+            }
+        }
+        Some(rule)
+    }
+
+    /// Returns true if nothing but a weak link keeps two votes from sharing a group.
+    fn may_share(&self, first: u32, second: u32) -> bool {
+        let (a, b) = (self.votes[first as usize], self.votes[second as usize]);
+        if matches!((&a.vote.rule, &b.vote.rule), (Some(a), Some(b)) if a != b) {
+            return false;
+        }
+        if is_one_reviewer(a, b) {
+            // A rule or an analyser tells its findings apart itself, and so does a reviewer that
+            // names a place for each.
+            let tells_apart = a.reviewer.kind != ReviewerKind::Persona
+                || (!is_loose(a) && !is_loose(b))
+                || !self.own.contains(&(first, second));
+            if tells_apart {
+                return false;
+            }
+        }
+        Relation::of(a, b) != Relation::Elsewhere
+            && self.claims.apart(first as usize, second as usize).is_none()
+    }
+
+    fn join(&mut self, a: u32, b: u32, rule: MergeRule) {
+        let other = self.groups[b as usize].take().expect("a group is joined once");
+        let group = self.groups[a as usize].as_mut().expect("a group that is joined to exists");
+        group.members.extend(other.members);
+        group.joined.extend(other.joined);
+        group.joined.push((b, rule));
+        let size = group.members.len();
+        for (c, sum) in std::mem::take(&mut self.sums[b as usize]) {
+            self.sums[c as usize].remove(&b);
+            if c != a {
+                *self.sums[a as usize].entry(c).or_default() += sum;
+            }
+        }
+        for (&c, &sum) in &self.sums[a as usize].clone() {
+            self.sums[c as usize].insert(a, sum);
+            let beside = self.groups[c as usize].as_ref().map_or(0, |group| group.members.len());
+            let mean = sum / (size * beside).max(1) as Millionths;
+            if mean >= BAR {
+                let (groups, sizes) =
+                    if a < c { ((a, c), (size, beside)) } else { ((c, a), (beside, size)) };
+                self.candidates.push(Candidate { mean, groups: Reverse(groups), sizes });
+            }
+        }
+    }
+}
+
+/// Returns true if two votes come from one reviewer. A persona that two models play is two
+/// reviewers.
+fn is_one_reviewer(a: &Grounded<'_>, b: &Grounded<'_>) -> bool {
+    let is_family = a.reviewer.kind == ReviewerKind::Persona;
+    a.reviewer.name == b.reviewer.name && (!is_family || a.reviewer.family == b.reviewer.family)
+}

@@ -1,0 +1,275 @@
+//! Reasons that keep two claims apart although their words agree: [`apart`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::names::{self, is_same_name};
+use super::vocabulary::{Name, Vocabulary};
+use super::words;
+
+/// Words whose two sides must not be exchanged: "locks before it writes".
+const RELATIONS: [&str; 14] = [
+    "before", "after", "instead", "than", "where", "into", "from", "over", "under", "above",
+    "below", "to", "by", "with",
+];
+
+/// From this share of common words on, one claim is another form of the other.
+const SAME_WORDS: f64 = 0.7;
+
+/// From this share of common words outside the names on, the names tell two claims apart.
+const SAME_FRAME: f64 = 0.5;
+
+/// The reason why two claims are not one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Apart {
+    /// Both name numbers, and none in common.
+    Numbers,
+    /// One wants in the place of a name what the other calls wrong.
+    Roles,
+    /// The same is said of different names.
+    Names,
+    /// One says that something is, the other that it is not.
+    Direction,
+    /// The same names or sides stand in another order.
+    Order,
+}
+
+/// What the guards look at in a text.
+#[derive(Debug)]
+pub(super) struct Details {
+    numbers: BTreeSet<String>,
+    /// Words outside the names.
+    frame: BTreeSet<u32>,
+    /// All words.
+    words: BTreeSet<u32>,
+    names: Vec<Name>,
+    is_negated: bool,
+    sides: BTreeMap<&'static str, Sides>,
+    wrong: BTreeSet<Name>,
+    wanted: BTreeSet<Name>,
+}
+
+#[derive(Debug, Default)]
+struct Sides {
+    left: BTreeSet<u32>,
+    right: BTreeSet<u32>,
+}
+
+impl Details {
+    /// Takes a text apart that has no line references.
+    pub(super) fn of(
+        text: &str,
+        tokens: &[u32],
+        names: &[Name],
+        words: &mut Vocabulary,
+    ) -> Details {
+        let (wrong, wanted) = roles(text, words);
+        Details {
+            numbers: names::numbers(text),
+            frame: frame(text, words),
+            words: tokens.iter().copied().collect(),
+            names: names.to_vec(),
+            is_negated: is_negated(text),
+            sides: sides(text, words),
+            wrong,
+            wanted,
+        }
+    }
+}
+
+/// Returns the first reason that keeps two claims apart.
+pub(super) fn apart(a: &Details, b: &Details) -> Option<Apart> {
+    let both_number = !a.numbers.is_empty() && !b.numbers.is_empty();
+    if both_number && a.numbers.is_disjoint(&b.numbers) {
+        return Some(Apart::Numbers);
+    }
+    let crosses = !a.wrong.is_disjoint(&b.wanted) || !b.wrong.is_disjoint(&a.wanted);
+    if crosses && a.wrong.is_disjoint(&b.wrong) && a.wanted.is_disjoint(&b.wanted) {
+        return Some(Apart::Roles);
+    }
+    if share_no_name(&a.names, &b.names) && jaccard(&a.frame, &b.frame) >= SAME_FRAME {
+        return Some(Apart::Names);
+    }
+    if jaccard(&a.words, &b.words) < SAME_WORDS {
+        return None;
+    }
+    let differing = a.words.symmetric_difference(&b.words).count();
+    if differing <= 1 && a.is_negated != b.is_negated {
+        return Some(Apart::Direction);
+    }
+    let is_reordered = differing == 0 && has_other_order(&a.names, &b.names);
+    (is_reordered || has_exchanged_sides(a, b)).then_some(Apart::Order)
+}
+
+/// Returns true if both texts have names and no two of them are the same.
+pub(super) fn share_no_name(a: &[Name], b: &[Name]) -> bool {
+    let shares = || a.iter().any(|a| b.iter().any(|b| is_same_name(a, b)));
+    !a.is_empty() && !b.is_empty() && !shares()
+}
+
+fn jaccard(a: &BTreeSet<u32>, b: &BTreeSet<u32>) -> f64 {
+    let both = a.intersection(b).count();
+    let any = a.len() + b.len() - both;
+    if any == 0 { 0.0 } else { both as f64 / any as f64 }
+}
+
+fn has_other_order(a: &[Name], b: &[Name]) -> bool {
+    let in_b: Vec<&Name> = a.iter().filter(|name| b.contains(name)).collect();
+    let in_a: Vec<&Name> = b.iter().filter(|name| a.contains(name)).collect();
+    in_b.len() >= 2 && in_b != in_a
+}
+
+/// Returns true if, around a word such as `before`, something went from the left to the right and
+/// something from the right to the left.
+fn has_exchanged_sides(a: &Details, b: &Details) -> bool {
+    a.sides.iter().any(|(relation, one)| {
+        let Some(other) = b.sides.get(relation) else { return false };
+        let to_right = one.left.iter().any(|w| other.right.contains(w) && !other.left.contains(w));
+        let to_left = one.right.iter().any(|w| other.left.contains(w) && !other.right.contains(w));
+        to_right && to_left
+    })
+}
+
+fn frame(text: &str, vocabulary: &mut Vocabulary) -> BTreeSet<u32> {
+    let text = words::without_contractions(text, " not");
+    let mut frame = BTreeSet::new();
+    names::each_name(&text, |word, is_identifier| {
+        if !is_identifier {
+            frame.extend(vocabulary.tokens(word));
+        }
+    });
+    frame
+}
+
+/// Returns true if a text has an odd number of negations outside parentheses.
+fn is_negated(text: &str) -> bool {
+    let text = words::without_contractions(text, " not");
+    let mut count = 0;
+    let counts = |word: &str| words::is_negation(word) || matches!(word, "fails" | "unable");
+    words::each_part(&without_parentheses(&text), |word| count += usize::from(counts(word)));
+    count % 2 == 1
+}
+
+/// Takes the innermost parentheses and their content out of a text.
+fn without_parentheses(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(close) = rest.find(')') {
+        match rest[..close].rfind('(') {
+            Some(open) => {
+                out.push_str(&rest[..open]);
+                out.push(' ');
+            }
+            None => out.push_str(&rest[..=close]),
+        }
+        rest = &rest[close + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+fn sides(text: &str, vocabulary: &mut Vocabulary) -> BTreeMap<&'static str, Sides> {
+    let mut all: Vec<(Option<&'static str>, Option<u32>)> = Vec::new();
+    words::each_part(text, |word| {
+        let relation = RELATIONS.into_iter().find(|relation| *relation == word);
+        let is_content = !words::is_stop_word(word);
+        all.push((relation, is_content.then(|| vocabulary.stem_of(word))));
+    });
+    let mut sides = BTreeMap::new();
+    for (at, (relation, _)) in all.iter().enumerate() {
+        let Some(relation) = *relation else { continue };
+        let stems =
+            |part: &[(Option<&str>, Option<u32>)]| part.iter().filter_map(|(_, s)| *s).collect();
+        sides
+            .entry(relation)
+            .or_insert_with(|| Sides { left: stems(&all[..at]), right: stems(&all[at + 1..]) });
+    }
+    sides
+}
+
+/// Returns the names that a text calls wrong, and those that it wants in their place.
+fn roles(text: &str, vocabulary: &mut Vocabulary) -> (BTreeSet<Name>, BTreeSet<Name>) {
+    let (mut wrong, mut wanted) = (BTreeSet::new(), BTreeSet::new());
+    for clause in clauses(text) {
+        let lower = clause.to_ascii_lowercase();
+        let instead =
+            find_words(&lower, &["instead", "of"]).or(find_words(&lower, &["rather", "than"]));
+        if let Some((start, end)) = instead {
+            let before = vocabulary.names(&clause[..start]).pop();
+            let after = vocabulary.names(&clause[end..]).into_iter().next();
+            let (good, bad) = if asks(&lower[..start]) { (before, after) } else { (after, before) };
+            wanted.extend(good);
+            wrong.extend(bad);
+        } else if let Some(end) = demand_end(&lower) {
+            wanted.extend(vocabulary.names(&clause[end..]).into_iter().next());
+        }
+    }
+    let only = |a: &BTreeSet<Name>, b: &BTreeSet<Name>| a.difference(b).cloned().collect();
+    (only(&wrong, &wanted), only(&wanted, &wrong))
+}
+
+/// Splits a text where a clause ends.
+fn clauses(text: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let (mut start, mut before) = (0, ' ');
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let before_blank = chars.peek().is_some_and(|(_, next)| next.is_whitespace());
+        let ends = match c {
+            '\n' => true,
+            ';' | ',' | '.' => before_blank,
+            '-' | '–' | '—' => before.is_whitespace() && before_blank,
+            _ => false,
+        };
+        if ends {
+            all.push(&text[start..at]);
+            start = at + c.len_utf8();
+        }
+        before = c;
+    }
+    all.push(&text[start..]);
+    all
+}
+
+/// Returns where words follow each other in a text in lower case.
+fn find_words(lower: &str, wanted: &[&str]) -> Option<(usize, usize)> {
+    let stands_alone = |start: usize, end: usize| {
+        !lower[..start].ends_with(words::is_word) && !lower[end..].starts_with(words::is_word)
+    };
+    lower.match_indices(wanted[0]).find_map(|(start, _)| {
+        let mut end = start + wanted[0].len();
+        for word in &wanted[1..] {
+            let rest = lower[end..].trim_start();
+            if rest.len() == lower.len() - end || !rest.starts_with(word) {
+                return None;
+            }
+            end = lower.len() - rest.len() + word.len();
+        }
+        stands_alone(start, end).then_some((start, end))
+    })
+}
+
+/// Returns true if a clause asks for the name that it ends with.
+fn asks(lower: &str) -> bool {
+    const DEMANDS: [&[&str]; 8] = [
+        &["should"],
+        &["must"],
+        &["need", "to"],
+        &["needs", "to"],
+        &["ought", "to"],
+        &["prefer"],
+        &["consider"],
+        &["replace"],
+    ];
+    let starts_with_use = lower
+        .trim_start()
+        .strip_prefix("use")
+        .is_some_and(|rest| !rest.starts_with(words::is_word));
+    starts_with_use || DEMANDS.iter().any(|demand| find_words(lower, demand).is_some())
+}
+
+/// Returns the end of `should call` and the like.
+fn demand_end(lower: &str) -> Option<usize> {
+    const VERBS: [&str; 7] = ["be", "use", "call", "return", "pass", "record", "check"];
+    let pairs = ["should", "must"].into_iter().flat_map(|m| VERBS.map(|verb| [m, verb]));
+    pairs.filter_map(|pair| find_words(lower, &pair)).map(|(_, end)| end).min()
+}

@@ -1,0 +1,104 @@
+use super::*;
+
+/// Returns the likeness of two claims and the reason that keeps them apart.
+fn compare(a: &str, b: &str) -> (f64, Option<Apart>) {
+    let claims = Claims::of([(a, a), (b, b)].into_iter());
+    (claims.likeness(0, 1), claims.apart(0, 1))
+}
+
+#[test]
+fn claims_that_differ_in_one_point_are_apart() {
+    for (reason, a, b) in [
+        (Apart::Direction, "returns null", "does not return null"),
+        (
+            Apart::Direction,
+            "Function returns null when user is missing",
+            "Function does not return null when user is missing",
+        ),
+        (Apart::Direction, "the lock is held", "the lock isn't held"),
+        (Apart::Numbers, "criterion 1 not met", "criterion 2 not met"),
+        (Apart::Numbers, "timeout of 30 seconds is too long", "timeout of 60 seconds is too long"),
+        (Apart::Names, "`parse_all` ignores its error", "`parse_one` ignores its error"),
+        (Apart::Names, "SQL injection in login", "XSS injection in login"),
+        (
+            Apart::Names,
+            "Missing type annotation in cleanup.ts",
+            "Missing type annotations in gap-filling.ts",
+        ),
+        (Apart::Order, "`copy(src, dst)` arguments swapped", "`copy(dst, src)` arguments swapped"),
+        (
+            Apart::Order,
+            "passes `width` where `height` is expected",
+            "passes `height` where `width` is expected",
+        ),
+        (
+            Apart::Order,
+            "Lock is released before write",
+            "Write happens before the lock is released",
+        ),
+        (
+            Apart::Roles,
+            "`total_count` is returned instead of `page_count`",
+            "`page_count` is recorded rather than `total_count`",
+        ),
+    ] {
+        assert_eq!(compare(a, b).1, Some(reason), "{a} / {b}");
+        assert_eq!(compare(b, a).1, Some(reason), "{b} / {a}");
+    }
+}
+
+#[test]
+fn one_claim_in_other_words_is_alike() {
+    for (least, a, b) in [
+        (0.7, "TopicUser.find_by(...) returns nil", "find_by which can return nil"),
+        (0.5, "Missing error handling", "No error handling for network failures"),
+        (0.99, "null check missing on line 157", "Null check is missing at line 12"),
+        (0.99, "inputs not validated", "input validation missing"),
+        (
+            0.3,
+            "Order details readable by any active user",
+            "Order details are not authorized per order",
+        ),
+        (
+            0.27,
+            "timezone.now() directly as the field default, evaluated once at import",
+            "timezone.now() is evaluated at class definition time for the queued field default",
+        ),
+    ] {
+        let (likeness, apart) = compare(a, b);
+        assert!(likeness >= least, "{a} / {b}: {likeness}");
+        assert_eq!(apart, None, "{a} / {b}");
+    }
+}
+
+#[test]
+fn a_wanted_name_agrees_with_the_same_name_wanted_elsewhere() {
+    let a = "uses `timedelta.seconds` instead of `total_seconds`";
+    let b = "should use `total_seconds` rather than `timedelta.seconds`";
+    assert_eq!(compare(a, b).1, None);
+}
+
+#[test]
+fn claims_without_a_common_word_are_not_alike() {
+    assert_eq!(compare("SQL built from input", "The query has no timeout").0, 0.0);
+    assert_eq!(compare("t", "u").0, 0.0);
+    assert_eq!(compare("t", "t").0, 1.0);
+}
+
+#[test]
+fn titles_keep_claims_apart_whatever_their_descriptions_share() {
+    let rest = "The request of the client waits for the worker, so that the queue fills up.";
+    let votes = [("waits 30 seconds", rest), ("waits 60 seconds", rest)];
+    assert_eq!(Claims::of(votes.into_iter()).apart(0, 1), Some(Apart::Numbers));
+}
+
+#[test]
+fn rare_words_count_more_than_frequent_ones() {
+    let filler = |n: usize| format!("the request handler drops item{n}");
+    let texts: Vec<String> = (0..20).map(filler).collect();
+    let pair = ["request handler leaks the semaphore", "semaphore of the worker leaks"];
+    let alone = Claims::of(pair.iter().map(|text| (*text, *text))).likeness(0, 1);
+    let all = pair.into_iter().chain(texts.iter().map(String::as_str));
+    let among = Claims::of(all.map(|text| (text, text))).likeness(0, 1);
+    assert!(among > alone, "{among} > {alone}");
+}
