@@ -1,22 +1,27 @@
-//! Which votes may mean one defect, and how strongly: [`Links`].
+//! Which votes may mean one defect, and how strongly: [`links`].
 
-use super::place::{Relation, is_loose};
+use std::cmp::Reverse;
+
+use super::place::{Place, Relation};
 use super::{BAR, Millionths};
-use crate::alike::fold_title;
-use crate::ground::Grounded;
 use crate::likeness::Claims;
 
 /// Weaker links count as none.
 const FLOOR: Millionths = BAR / 3;
 
+/// Claims are compared in full from this part of their likeness on: no place raises less to
+/// [`FLOOR`].
+const MIN_LIKENESS: f64 = FLOOR as f64 / 1_500_000.0;
+
 /// A word brings a vote together with at most so many votes before it in their order, so that work
 /// grows with the number of votes.
 const MAX_CANDIDATES: usize = 128;
 
-/// Equal titles at most this many lines apart are one claim, whatever the descriptions say.
-const TITLE_LINES: u32 = 3;
+/// A vote keeps so many links, the strongest, and those that are among the strongest of another
+/// vote.
+const MAX_LINKS: usize = 48;
 
-/// Two votes that may mean one defect.
+/// Two votes that may mean one defect, the first before the second in their order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Link {
     pub(super) first: u32,
@@ -24,9 +29,9 @@ pub(super) struct Link {
     pub(super) strength: Millionths,
 }
 
-/// The votes with each word, in their order.
+/// The votes with each word, in their order, each with the weight of the word.
 struct Postings {
-    by_stem: Vec<Vec<u32>>,
+    by_stem: Vec<Vec<(u32, f64)>>,
     used: Vec<u32>,
 }
 
@@ -35,12 +40,12 @@ impl Postings {
         Postings { by_stem: vec![Vec::new(); stems], used: Vec::new() }
     }
 
-    fn add(&mut self, stem: u32, vote: u32) {
+    fn add(&mut self, stem: u32, vote: u32, weight: f64) {
         let list = &mut self.by_stem[stem as usize];
         if list.is_empty() {
             self.used.push(stem);
         }
-        list.push(vote);
+        list.push((vote, weight));
     }
 
     fn clear(&mut self) {
@@ -49,80 +54,102 @@ impl Postings {
         }
     }
 
-    fn last(&self, stem: u32) -> &[u32] {
+    fn last(&self, stem: u32) -> &[(u32, f64)] {
         let list = &self.by_stem[stem as usize];
         &list[list.len().saturating_sub(MAX_CANDIDATES)..]
     }
 }
 
-/// Finds the links among votes that are sorted by file.
-pub(super) fn links(votes: &[&Grounded<'_>], claims: &Claims) -> Vec<Link> {
-    let titles: Vec<String> = votes.iter().map(|vote| fold_title(&vote.vote.title)).collect();
+/// The likeness of one vote to those before it, as far as common words tell.
+struct Tally {
+    parts: Vec<f64>,
+    met: Vec<u32>,
+}
+
+impl Tally {
+    fn add(&mut self, (vote, weight): (u32, f64), own: f64) {
+        let part = &mut self.parts[vote as usize];
+        if *part == 0.0 {
+            self.met.push(vote);
+        }
+        *part += weight * own;
+    }
+
+    /// Returns the votes that were met, in order, each with its part, and forgets them.
+    fn take(&mut self) -> Vec<(u32, f64)> {
+        self.met.sort_unstable();
+        let parts = &mut self.parts;
+        self.met.drain(..).map(|vote| (vote, std::mem::take(&mut parts[vote as usize]))).collect()
+    }
+}
+
+/// Finds the links among votes that are sorted by file. `reviewers` says by a number whose vote
+/// each is.
+pub(super) fn links(places: &[Place], reviewers: &[u32], claims: &Claims) -> Vec<Link> {
     let postings = || Postings::new(claims.stems() + 1);
     let (mut in_file, mut loose, mut all) = (postings(), postings(), postings());
-    // Claims without words meet by this stem.
-    let no_words = claims.stems() as u32;
-    let any_loose = votes.iter().any(|vote| is_loose(vote));
-    let mut seen = vec![u32::MAX; votes.len()];
+    // Claims without words meet by a stem of their own.
+    let no_words = [(claims.stems() as u32, 1.0)];
+    let any_loose = places.iter().any(Place::is_loose);
+    let mut tally = Tally { parts: vec![0.0; places.len()], met: Vec::new() };
     let mut links = Vec::new();
-    for (at, vote) in votes.iter().enumerate() {
-        if at > 0 && votes[at - 1].file != vote.file {
+    for (at, place) in places.iter().enumerate() {
+        if !place.is_loose() && places[..at].last().is_some_and(|last| last.file != place.file) {
             in_file.clear();
         }
-        let number = at as u32;
-        let stems = claims.vector(at).iter().map(|(stem, _)| *stem);
-        let stems: Vec<u32> =
-            if claims.vector(at).is_empty() { vec![no_words] } else { stems.collect() };
-        let lists: &[&Postings] = if is_loose(vote) { &[&all] } else { &[&in_file, &loose] };
-        for other in stems.iter().flat_map(|stem| lists.iter().flat_map(|list| list.last(*stem))) {
-            if std::mem::replace(&mut seen[*other as usize], number) == number {
+        let vector = Some(claims.vector(at)).filter(|vector| !vector.is_empty());
+        let vector = vector.unwrap_or(&no_words);
+        for &(stem, weight) in vector {
+            let lists = if place.is_loose() { [&all, &all] } else { [&in_file, &loose] };
+            let lists = &lists[usize::from(place.is_loose())..];
+            for entry in lists.iter().flat_map(|list| list.last(stem)) {
+                tally.add(*entry, weight);
+            }
+        }
+        for (other, part) in tally.take() {
+            let before = other as usize;
+            if part < MIN_LIKENESS && !place.has_title_beside(&places[before]) {
                 continue;
             }
-            let (a, b) = (*other as usize, at);
-            let strength = strength(votes, claims, &titles, (a, b));
+            let is_one_reviewer = reviewers[before] == reviewers[at];
+            let likeness = claims.likeness(before, at);
+            let strength = strength(&places[before], place, is_one_reviewer, likeness);
             if strength >= FLOOR {
-                links.push(Link { first: *other, second: number, strength });
+                links.push(Link { first: other, second: at as u32, strength });
             }
         }
-        for stem in stems {
+        for &(stem, weight) in vector {
             if any_loose {
-                all.add(stem, number);
+                all.add(stem, at as u32, weight);
             }
-            if is_loose(vote) { loose.add(stem, number) } else { in_file.add(stem, number) }
+            let list = if place.is_loose() { &mut loose } else { &mut in_file };
+            list.add(stem, at as u32, weight);
         }
     }
+    strongest(links, places.len())
+}
+
+/// Keeps the links that are among the strongest of one of their votes.
+fn strongest(mut links: Vec<Link>, votes: usize) -> Vec<Link> {
+    links.sort_unstable_by_key(|link| (Reverse(link.strength), link.first, link.second));
+    let mut kept = vec![0; votes];
+    links.retain(|link| {
+        let (first, second) = (link.first as usize, link.second as usize);
+        let is_strong = kept[first] < MAX_LINKS || kept[second] < MAX_LINKS;
+        kept[first] += usize::from(is_strong);
+        kept[second] += usize::from(is_strong);
+        is_strong
+    });
     links
 }
 
 /// Returns how strongly two votes are linked: their likeness by what it counts at their places.
-fn strength(
-    votes: &[&Grounded<'_>],
-    claims: &Claims,
-    titles: &[String],
-    (a, b): (usize, usize),
-) -> Millionths {
-    let relation = Relation::of(votes[a], votes[b]);
-    if relation == Relation::Elsewhere {
-        return 0;
-    }
-    let is_one_reviewer = votes[a].reviewer.name == votes[b].reviewer.name;
-    let factor = match relation {
+fn strength(a: &Place, b: &Place, is_one_reviewer: bool, likeness: f64) -> Millionths {
+    let factor = match Relation::of(a, b) {
+        // A reviewer that names one line twice means two things on it.
         Relation::SameLine if is_one_reviewer => Relation::Plain.factor(),
         other => other.factor(),
     };
-    let likeness = claims.likeness(a, b);
-    // Nothing above one counts, and no title has to make up for it.
-    let likeness = match likeness {
-        part if part < 1.0 && titles[a] == titles[b] && are_beside(votes[a], votes[b]) => 1.0,
-        part => part,
-    };
+    let likeness = if a.has_title_beside(b) { 1.0 } else { likeness };
     ((likeness * factor).min(1.0) * 1_000_000.0).round() as Millionths
-}
-
-/// Returns true if two votes name lines that are next to each other.
-fn are_beside(a: &Grounded<'_>, b: &Grounded<'_>) -> bool {
-    let lines = a.lines.zip(b.lines);
-    !is_loose(a)
-        && !is_loose(b)
-        && lines.is_none_or(|(a, b)| a.start().abs_diff(b.start()) <= TITLE_LINES)
 }

@@ -8,10 +8,10 @@ mod links;
 mod place;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use self::links::Link;
-use self::place::{Relation, is_loose};
+use self::place::{Numbers, Place, Relation};
 use crate::ground::Grounded;
 use crate::likeness::Claims;
 use crate::merge::MergeRule;
@@ -32,12 +32,28 @@ pub(crate) struct Group {
     pub(crate) joined: Vec<(u32, MergeRule)>,
 }
 
-/// Groups votes that are sorted and without repeats.
+/// Groups votes that are sorted by file and without repeats.
 pub(crate) fn group(votes: &[&Grounded<'_>]) -> Vec<Group> {
-    let claims =
-        Claims::of(votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str())));
-    let links = links::links(votes, &claims);
-    Grouping::new(votes, &claims, &links).run()
+    let texts = votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str()));
+    let claims = Claims::of(texts);
+    let mut numbers = Numbers::default();
+    let places: Vec<Place> = votes.iter().map(|vote| Place::of(vote, &mut numbers)).collect();
+    let reviewers = reviewers(votes);
+    let links = links::links(&places, &reviewers, &claims);
+    Grouping::new(votes, &claims, &places, reviewers, &links).run()
+}
+
+/// Gives the votes of one reviewer one number. A persona that two models play is two reviewers.
+fn reviewers(votes: &[&Grounded<'_>]) -> Vec<u32> {
+    let mut numbers: HashMap<(&str, Option<&str>), u32> = HashMap::new();
+    let mut all = Vec::with_capacity(votes.len());
+    for reviewer in votes.iter().map(|vote| vote.reviewer) {
+        let family = reviewer.family.as_deref();
+        let family = family.filter(|_| reviewer.kind == ReviewerKind::Persona);
+        let next = numbers.len() as u32;
+        all.push(*numbers.entry((reviewer.name.as_str(), family)).or_insert(next));
+    }
+    all
 }
 
 /// Two groups that may be joined. The greatest is joined first.
@@ -53,6 +69,8 @@ struct Candidate {
 struct Grouping<'v, 'a> {
     votes: &'v [&'v Grounded<'a>],
     claims: &'v Claims,
+    places: &'v [Place],
+    reviewers: Vec<u32>,
     groups: Vec<Option<Group>>,
     /// The sums of the links between a group and others, by the number of the other group.
     sums: Vec<BTreeMap<u32, Millionths>>,
@@ -62,7 +80,13 @@ struct Grouping<'v, 'a> {
 }
 
 impl<'v, 'a> Grouping<'v, 'a> {
-    fn new(votes: &'v [&'v Grounded<'a>], claims: &'v Claims, links: &[Link]) -> Self {
+    fn new(
+        votes: &'v [&'v Grounded<'a>],
+        claims: &'v Claims,
+        places: &'v [Place],
+        reviewers: Vec<u32>,
+        links: &[Link],
+    ) -> Self {
         let alone = |number| Some(Group { members: vec![number], joined: Vec::new() });
         let mut sums = vec![BTreeMap::new(); votes.len()];
         let (mut own, mut candidates) = (HashSet::new(), Vec::new());
@@ -72,7 +96,7 @@ impl<'v, 'a> Grouping<'v, 'a> {
             if strength < BAR {
                 continue;
             }
-            if is_one_reviewer(votes[first as usize], votes[second as usize]) {
+            if reviewers[first as usize] == reviewers[second as usize] {
                 own.insert((first, second));
             }
             candidates.push(Candidate {
@@ -82,7 +106,8 @@ impl<'v, 'a> Grouping<'v, 'a> {
             });
         }
         let groups = (0..votes.len() as u32).map(alone).collect();
-        Grouping { votes, claims, groups, sums, own, candidates: candidates.into() }
+        let candidates = candidates.into();
+        Grouping { votes, claims, places, reviewers, groups, sums, own, candidates }
     }
 
     fn run(mut self) -> Vec<Group> {
@@ -115,7 +140,7 @@ impl<'v, 'a> Grouping<'v, 'a> {
                 if !self.may_share(a.min(b), a.max(b)) {
                     return None;
                 }
-                let relation = Relation::of(self.votes[a as usize], self.votes[b as usize]);
+                let relation = self.relation(a, b);
                 if relation == Relation::SameLine {
                     rule = MergeRule::SamePlace;
                 }
@@ -130,18 +155,23 @@ impl<'v, 'a> Grouping<'v, 'a> {
         if matches!((&a.vote.rule, &b.vote.rule), (Some(a), Some(b)) if a != b) {
             return false;
         }
-        if is_one_reviewer(a, b) {
+        if self.reviewers[first as usize] == self.reviewers[second as usize] {
+            let is_loose = |vote: u32| self.places[vote as usize].is_loose();
             // A rule or an analyser tells its findings apart itself, and so does a reviewer that
             // names a place for each.
             let tells_apart = a.reviewer.kind != ReviewerKind::Persona
-                || (!is_loose(a) && !is_loose(b))
+                || !(is_loose(first) || is_loose(second))
                 || !self.own.contains(&(first, second));
             if tells_apart {
                 return false;
             }
         }
-        Relation::of(a, b) != Relation::Elsewhere
+        self.relation(first, second) != Relation::Elsewhere
             && self.claims.apart(first as usize, second as usize).is_none()
+    }
+
+    fn relation(&self, a: u32, b: u32) -> Relation {
+        Relation::of(&self.places[a as usize], &self.places[b as usize])
     }
 
     fn join(&mut self, a: u32, b: u32, rule: MergeRule) {
@@ -168,11 +198,4 @@ impl<'v, 'a> Grouping<'v, 'a> {
             }
         }
     }
-}
-
-/// Returns true if two votes come from one reviewer. A persona that two models play is two
-/// reviewers.
-fn is_one_reviewer(a: &Grounded<'_>, b: &Grounded<'_>) -> bool {
-    let is_family = a.reviewer.kind == ReviewerKind::Persona;
-    a.reviewer.name == b.reviewer.name && (!is_family || a.reviewer.family == b.reviewer.family)
 }

@@ -1,5 +1,8 @@
 //! How the places of two votes lie to each other: [`Relation`].
 
+use std::collections::HashMap;
+
+use crate::alike::fold_title;
 use crate::ground::{Grounded, Mark};
 use crate::vote::Lines;
 
@@ -8,6 +11,9 @@ const NEAR_LINES: u32 = 10;
 
 /// Ranges that overlap are one line if none has more lines than this.
 const SHORT_RANGE: u32 = 3;
+
+/// Equal titles at most this many lines apart are one claim.
+const TITLE_LINES: u32 = 3;
 
 /// How the places of two votes lie to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,33 +28,97 @@ pub(super) enum Relation {
     Elsewhere,
 }
 
+/// The place of a vote, its texts as numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// `None` if the vote named no place: one that grounding found keeps it from no group.
+    pub(super) file: Option<u32>,
+    lines: Option<Lines>,
+    symbol: Option<u32>,
+    quote: Option<u32>,
+    category: Option<u32>,
+    /// Whether the tree shows the lines around it.
+    is_checked: bool,
+    /// The folded title.
+    title: u32,
+}
+
+/// Numbers for texts.
+#[derive(Debug, Default)]
+pub(super) struct Numbers(HashMap<String, u32>);
+
+impl Numbers {
+    fn of(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.0.get(text) {
+            return *number;
+        }
+        let next = self.0.len() as u32;
+        self.0.insert(text.to_owned(), next);
+        next
+    }
+}
+
+impl Place {
+    pub(super) fn of(vote: &Grounded<'_>, numbers: &mut Numbers) -> Place {
+        let is_loose = vote.file.is_none() || vote.marks.contains(&Mark::PlacedByAssay);
+        let file = vote.file.as_ref().filter(|_| !is_loose);
+        let category = vote.vote.category.as_ref().map(|name| name.to_lowercase());
+        Place {
+            file: file.map(|file| numbers.of(file.as_str())),
+            lines: vote.lines,
+            symbol: vote.symbol.as_deref().map(|symbol| numbers.of(symbol)),
+            quote: vote.quote.as_deref().map(|quote| numbers.of(quote)),
+            category: category.map(|name| numbers.of(&name)),
+            is_checked: vote.surroundings.is_some(),
+            title: numbers.of(&fold_title(&vote.vote.title)),
+        }
+    }
+
+    pub(super) fn is_loose(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// Returns true if two places have equal titles and lie next to each other: one claim, whatever
+    /// the descriptions say.
+    pub(super) fn has_title_beside(&self, other: &Place) -> bool {
+        let lines = self.lines.zip(other.lines);
+        let are_near = || lines.is_none_or(|(a, b)| a.start().abs_diff(b.start()) <= TITLE_LINES);
+        self.title == other.title && self.file.is_some() && self.file == other.file && are_near()
+    }
+
+    /// Returns true if both votes name a category, and not the same one.
+    fn differs_in_kind(&self, other: &Place) -> bool {
+        self.category.zip(other.category).is_some_and(|(a, b)| a != b)
+    }
+}
+
 impl Relation {
-    /// Finds the relation of two votes.
-    pub(super) fn of(a: &Grounded<'_>, b: &Grounded<'_>) -> Relation {
-        if is_loose(a) || is_loose(b) {
+    /// Finds the relation of two places.
+    pub(super) fn of(a: &Place, b: &Place) -> Relation {
+        if a.is_loose() || b.is_loose() {
             return Relation::Plain;
         }
         if a.file != b.file {
             return Relation::Elsewhere;
         }
+        let one_line = if a.differs_in_kind(b) { Relation::Plain } else { Relation::SameLine };
         let lines = a.lines.zip(b.lines);
         if lines.is_some_and(|(a, b)| is_same_line(a, b)) {
-            return if differ_in_kind(a, b) { Relation::Plain } else { Relation::SameLine };
+            return one_line;
         }
         let in_one_symbol = a.symbol.is_some() && a.symbol == b.symbol;
         let is_near = lines.is_none_or(|(a, b)| distance(a, b) <= NEAR_LINES) || in_one_symbol;
         // Where the tree is known, one text may stand on two lines.
-        let is_checked = a.surroundings.is_some() && b.surroundings.is_some();
-        let in_one_quote = a.quote.is_some() && a.quote == b.quote && (is_near || !is_checked);
-        match (in_one_quote, is_near) {
-            (true, _) if !differ_in_kind(a, b) => Relation::SameLine,
-            (true, _) | (_, true) => Relation::Plain,
-            (false, false) if a.symbol.is_some() || b.symbol.is_some() => Relation::Elsewhere,
-            (false, false) => Relation::Far,
+        let is_checked = a.is_checked && b.is_checked;
+        match a.quote.is_some() && a.quote == b.quote && (is_near || !is_checked) {
+            true => one_line,
+            false if is_near => Relation::Plain,
+            false if a.symbol.is_some() || b.symbol.is_some() => Relation::Elsewhere,
+            false => Relation::Far,
         }
     }
 
-    /// Returns how much a likeness counts at this relation, in hundredths of its value.
+    /// Returns how much a likeness counts at this relation.
     pub(super) fn factor(self) -> f64 {
         match self {
             Relation::SameLine => 1.5,
@@ -59,11 +129,6 @@ impl Relation {
     }
 }
 
-/// Returns true if a vote named no place: a place that grounding gave it keeps it from no group.
-pub(super) fn is_loose(vote: &Grounded<'_>) -> bool {
-    vote.file.is_none() || vote.marks.contains(&Mark::PlacedByAssay)
-}
-
 fn is_same_line(a: Lines, b: Lines) -> bool {
     let is_short = |lines: Lines| lines.end() - lines.start() < SHORT_RANGE;
     a == b || (distance(a, b) == 0 && is_short(a) && is_short(b))
@@ -72,9 +137,4 @@ fn is_same_line(a: Lines, b: Lines) -> bool {
 /// Returns how many lines lie between the nearest lines of two ranges; 0 where they overlap.
 fn distance(a: Lines, b: Lines) -> u32 {
     a.start().max(b.start()).saturating_sub(a.end().min(b.end()))
-}
-
-/// Returns true if both votes name a category, and not the same one.
-fn differ_in_kind(a: &Grounded<'_>, b: &Grounded<'_>) -> bool {
-    matches!((&a.vote.category, &b.vote.category), (Some(a), Some(b)) if !a.eq_ignore_ascii_case(b))
 }

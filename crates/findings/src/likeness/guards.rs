@@ -1,5 +1,7 @@
 //! Reasons that keep two claims apart although their words agree: [`apart`].
 
+use std::cell::{OnceCell, RefCell};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{self, is_same_name};
@@ -33,17 +35,22 @@ pub(crate) enum Apart {
     Order,
 }
 
-/// What the guards look at in a text.
+/// What the guards look at in a text, each read once a guard asks for it.
 #[derive(Debug)]
 pub(super) struct Details {
-    numbers: BTreeSet<String>,
-    /// Words outside the names.
-    frame: BTreeSet<u32>,
-    /// All words.
-    words: BTreeSet<u32>,
-    names: Vec<Name>,
-    is_negated: bool,
-    sides: BTreeMap<&'static str, Sides>,
+    /// All words, sorted.
+    words: Vec<u32>,
+    numbers: OnceCell<BTreeSet<String>>,
+    roles: OnceCell<Roles>,
+    /// Words outside the names, sorted.
+    frame: OnceCell<Vec<u32>>,
+    is_negated: OnceCell<bool>,
+    sides: OnceCell<BTreeMap<&'static str, Sides>>,
+}
+
+/// The names that a text calls wrong, and those that it wants in their place.
+#[derive(Debug, Default)]
+struct Roles {
     wrong: BTreeSet<Name>,
     wanted: BTreeSet<Name>,
 }
@@ -55,48 +62,76 @@ struct Sides {
 }
 
 impl Details {
-    /// Takes a text apart that has no line references.
-    pub(super) fn of(
-        text: &str,
-        tokens: &[u32],
-        names: &[Name],
-        words: &mut Vocabulary,
-    ) -> Details {
-        let (wrong, wanted) = roles(text, words);
+    pub(super) fn of(tokens: &[u32]) -> Details {
+        let mut words = tokens.to_vec();
+        words.sort_unstable();
+        words.dedup();
         Details {
-            numbers: names::numbers(text),
-            frame: frame(text, words),
-            words: tokens.iter().copied().collect(),
-            names: names.to_vec(),
-            is_negated: is_negated(text),
-            sides: sides(text, words),
-            wrong,
-            wanted,
+            words,
+            numbers: OnceCell::new(),
+            roles: OnceCell::new(),
+            frame: OnceCell::new(),
+            is_negated: OnceCell::new(),
+            sides: OnceCell::new(),
         }
     }
 }
 
+/// A text with the words that guards read it by.
+#[derive(Clone, Copy)]
+pub(super) struct Guarded<'t> {
+    pub(super) text: &'t str,
+    pub(super) names: &'t [Name],
+    pub(super) details: &'t Details,
+    pub(super) vocabulary: &'t RefCell<Vocabulary>,
+}
+
+impl<'t> Guarded<'t> {
+    fn numbers(self) -> &'t BTreeSet<String> {
+        self.details.numbers.get_or_init(|| names::numbers(self.text))
+    }
+
+    fn roles(self) -> &'t Roles {
+        self.details.roles.get_or_init(|| roles(self.text, &mut self.vocabulary.borrow_mut()))
+    }
+
+    fn frame(self) -> &'t [u32] {
+        self.details.frame.get_or_init(|| frame(self.text, &mut self.vocabulary.borrow_mut()))
+    }
+
+    fn is_negated(self) -> bool {
+        *self.details.is_negated.get_or_init(|| is_negated(self.text))
+    }
+
+    fn sides(self) -> &'t BTreeMap<&'static str, Sides> {
+        self.details.sides.get_or_init(|| sides(self.text, &mut self.vocabulary.borrow_mut()))
+    }
+}
+
 /// Returns the first reason that keeps two claims apart.
-pub(super) fn apart(a: &Details, b: &Details) -> Option<Apart> {
-    let both_number = !a.numbers.is_empty() && !b.numbers.is_empty();
-    if both_number && a.numbers.is_disjoint(&b.numbers) {
+pub(super) fn apart(a: Guarded<'_>, b: Guarded<'_>) -> Option<Apart> {
+    let both_number = !a.numbers().is_empty() && !b.numbers().is_empty();
+    if both_number && a.numbers().is_disjoint(b.numbers()) {
         return Some(Apart::Numbers);
     }
-    let crosses = !a.wrong.is_disjoint(&b.wanted) || !b.wrong.is_disjoint(&a.wanted);
-    if crosses && a.wrong.is_disjoint(&b.wrong) && a.wanted.is_disjoint(&b.wanted) {
+    let (one, other) = (a.roles(), b.roles());
+    let crosses = !one.wrong.is_disjoint(&other.wanted) || !other.wrong.is_disjoint(&one.wanted);
+    let agrees = !one.wrong.is_disjoint(&other.wrong) || !one.wanted.is_disjoint(&other.wanted);
+    if crosses && !agrees {
         return Some(Apart::Roles);
     }
-    if share_no_name(&a.names, &b.names) && jaccard(&a.frame, &b.frame) >= SAME_FRAME {
+    if share_no_name(a.names, b.names) && jaccard(a.frame(), b.frame()) >= SAME_FRAME {
         return Some(Apart::Names);
     }
-    if jaccard(&a.words, &b.words) < SAME_WORDS {
+    let (words, other_words) = (&a.details.words, &b.details.words);
+    if jaccard(words, other_words) < SAME_WORDS {
         return None;
     }
-    let differing = a.words.symmetric_difference(&b.words).count();
-    if differing <= 1 && a.is_negated != b.is_negated {
+    let differing = words.len() + other_words.len() - 2 * common(words, other_words);
+    if differing <= 1 && a.is_negated() != b.is_negated() {
         return Some(Apart::Direction);
     }
-    let is_reordered = differing == 0 && has_other_order(&a.names, &b.names);
+    let is_reordered = differing == 0 && has_other_order(a.names, b.names);
     (is_reordered || has_exchanged_sides(a, b)).then_some(Apart::Order)
 }
 
@@ -106,10 +141,23 @@ pub(super) fn share_no_name(a: &[Name], b: &[Name]) -> bool {
     !a.is_empty() && !b.is_empty() && !shares()
 }
 
-fn jaccard(a: &BTreeSet<u32>, b: &BTreeSet<u32>) -> f64 {
-    let both = a.intersection(b).count();
+fn jaccard(a: &[u32], b: &[u32]) -> f64 {
+    let both = common(a, b);
     let any = a.len() + b.len() - both;
     if any == 0 { 0.0 } else { both as f64 / any as f64 }
+}
+
+/// Counts what two sorted lists have in common.
+fn common(a: &[u32], b: &[u32]) -> usize {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            Ordering::Less => i += 1,
+            Ordering::Greater => j += 1,
+            Ordering::Equal => (i, j, count) = (i + 1, j + 1, count + 1),
+        }
+    }
+    count
 }
 
 fn has_other_order(a: &[Name], b: &[Name]) -> bool {
@@ -120,23 +168,25 @@ fn has_other_order(a: &[Name], b: &[Name]) -> bool {
 
 /// Returns true if, around a word such as `before`, something went from the left to the right and
 /// something from the right to the left.
-fn has_exchanged_sides(a: &Details, b: &Details) -> bool {
-    a.sides.iter().any(|(relation, one)| {
-        let Some(other) = b.sides.get(relation) else { return false };
+fn has_exchanged_sides(a: Guarded<'_>, b: Guarded<'_>) -> bool {
+    a.sides().iter().any(|(relation, one)| {
+        let Some(other) = b.sides().get(relation) else { return false };
         let to_right = one.left.iter().any(|w| other.right.contains(w) && !other.left.contains(w));
         let to_left = one.right.iter().any(|w| other.left.contains(w) && !other.right.contains(w));
         to_right && to_left
     })
 }
 
-fn frame(text: &str, vocabulary: &mut Vocabulary) -> BTreeSet<u32> {
+fn frame(text: &str, vocabulary: &mut Vocabulary) -> Vec<u32> {
     let text = words::without_contractions(text, " not");
-    let mut frame = BTreeSet::new();
+    let mut frame = Vec::new();
     names::each_name(&text, |word, is_identifier| {
         if !is_identifier {
             frame.extend(vocabulary.tokens(word));
         }
     });
+    frame.sort_unstable();
+    frame.dedup();
     frame
 }
 
@@ -186,13 +236,18 @@ fn sides(text: &str, vocabulary: &mut Vocabulary) -> BTreeMap<&'static str, Side
     sides
 }
 
-/// Returns the names that a text calls wrong, and those that it wants in their place.
-fn roles(text: &str, vocabulary: &mut Vocabulary) -> (BTreeSet<Name>, BTreeSet<Name>) {
+fn roles(text: &str, vocabulary: &mut Vocabulary) -> Roles {
     let (mut wrong, mut wanted) = (BTreeSet::new(), BTreeSet::new());
+    let whole = text.to_ascii_lowercase();
+    if !["instead", "rather", "should", "must"].iter().any(|word| whole.contains(word)) {
+        return Roles::default();
+    }
     for clause in clauses(text) {
         let lower = clause.to_ascii_lowercase();
-        let instead =
-            find_words(&lower, &["instead", "of"]).or(find_words(&lower, &["rather", "than"]));
+        let instead = ["instead of", "rather than"].into_iter().find_map(|words| {
+            let (first, second) = words.split_once(' ')?;
+            find_words(&lower, &[first, second])
+        });
         if let Some((start, end)) = instead {
             let before = vocabulary.names(&clause[..start]).pop();
             let after = vocabulary.names(&clause[end..]).into_iter().next();
@@ -204,7 +259,7 @@ fn roles(text: &str, vocabulary: &mut Vocabulary) -> (BTreeSet<Name>, BTreeSet<N
         }
     }
     let only = |a: &BTreeSet<Name>, b: &BTreeSet<Name>| a.difference(b).cloned().collect();
-    (only(&wrong, &wanted), only(&wanted, &wrong))
+    Roles { wrong: only(&wrong, &wanted), wanted: only(&wanted, &wrong) }
 }
 
 /// Splits a text where a clause ends.

@@ -12,7 +12,7 @@ mod words;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use self::guards::Details;
+use self::guards::{Details, Guarded};
 use self::vocabulary::{Name, Vocabulary};
 
 pub(crate) use self::guards::Apart;
@@ -111,7 +111,7 @@ impl Claims {
         }
         let (a, b) = (self.claim(a), self.claim(b));
         let compare = |a: &Text, b: &Text| {
-            guards::apart(a.details(&self.vocabulary), b.details(&self.vocabulary))
+            guards::apart(a.guarded(&self.vocabulary), b.guarded(&self.vocabulary))
         };
         let has_title = a.title.is_some() || b.title.is_some();
         let compare_titles = || compare(a.title(&self.vocabulary), b.title(&self.vocabulary));
@@ -144,10 +144,9 @@ impl Text {
         Text { text, tokens, names, details: OnceCell::new() }
     }
 
-    fn details(&self, vocabulary: &RefCell<Vocabulary>) -> &Details {
-        self.details.get_or_init(|| {
-            Details::of(&self.text, &self.tokens, &self.names, &mut vocabulary.borrow_mut())
-        })
+    fn guarded<'t>(&'t self, vocabulary: &'t RefCell<Vocabulary>) -> Guarded<'t> {
+        let details = self.details.get_or_init(|| Details::of(&self.tokens));
+        Guarded { text: &self.text, names: &self.names, details, vocabulary }
     }
 }
 
