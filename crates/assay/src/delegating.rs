@@ -198,6 +198,7 @@ fn terms(
         fail_on: settings.fail_on.clone(),
         require: settings.require,
         without_content: settings.without_content,
+        shown: settings.shown,
         dismissals: followed(dismissals, change)?,
         today: today(),
     })

@@ -15,6 +15,7 @@ use assay_findings::identity::{Day, Dismissal, Resolved};
 use assay_findings::path::RepoPath;
 use assay_findings::post::WhenReady;
 use assay_findings::report::Report;
+use assay_findings::shown::ShownLimit;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::WithoutContent;
 use assay_models::Class;
@@ -51,6 +52,7 @@ pub(crate) struct Prepared {
     fail_on: Option<Grade>,
     require: Requirement,
     without_content: WithoutContent,
+    shown: ShownLimit,
     dismissals: Vec<Dismissal>,
     /// Those of them that stand in the ledger, or why it could not be used.
     from_ledger: anyhow::Result<Vec<Dismissal>>,
@@ -109,6 +111,7 @@ impl Prepared {
             fail_on: settings.fail_on,
             require: settings.require,
             without_content: settings.without_content,
+            shown: settings.shown,
             dismissals,
             from_ledger,
             baseline: settings.baseline,
@@ -135,6 +138,7 @@ impl Prepared {
             fail_on: terms.fail_on,
             require: terms.require,
             without_content: terms.without_content,
+            shown: terms.shown,
             dismissals: terms.dismissals,
             from_ledger: Ok(Vec::new()),
             baseline: Baseline::default(),
@@ -236,6 +240,7 @@ impl Prepared {
             fail_on,
             require: self.require,
             without_content: self.without_content,
+            shown: self.shown,
             dismissals: &self.dismissals,
             spent: self.panel.as_ref().map(Panel::spent),
             today: self.today.clone(),
@@ -355,6 +360,7 @@ impl Reviewed {
             fail_on: self.fail_on.clone(),
             require: prepared.require,
             without_content: prepared.without_content,
+            shown: prepared.shown,
             dismissals: prepared.dismissals.clone(),
             today: prepared.today.clone(),
         };

@@ -59,6 +59,8 @@ const fn colour(colour: AnsiColor) -> Style {
 pub(crate) struct Told<'a> {
     /// The run that was kept.
     pub(crate) run: Option<&'a str>,
+    /// Whether folded findings are shown as well.
+    pub(crate) all_findings: bool,
     /// What is to be told about what decides on the change.
     pub(crate) notes: &'a [String],
 }
@@ -69,7 +71,8 @@ pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> 
     let mut out = Vec::new();
     let files = count(change.files.len(), "file");
     writeln!(out, "{BOLD}Review of {}{BOLD:#} ({files})\n", plain::one_line(&change.title))?;
-    for (file, findings) in by_file(&synthesis.findings) {
+    let shown = synthesis.findings.iter().filter(|finding| finding.shown || told.all_findings);
+    for (file, findings) in by_file(shown) {
         let source = Source::open(change, file);
         let first = findings.iter().find_map(|finding| finding.line);
         writeln!(out, "{BOLD}{}{BOLD:#}", heading(change, file, first))?;
@@ -77,6 +80,7 @@ pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> 
             write_finding(&mut out, finding, &source)?;
         }
     }
+    write_folded(&mut out, synthesis, told)?;
     write_verdict(&mut out, synthesis)?;
     write_asides(&mut out, change, synthesis, told)?;
     write_next(&mut out, synthesis, told)?;
@@ -94,7 +98,9 @@ fn heading(change: &Change, file: Option<&RepoPath>, line: Option<u32>) -> Strin
 }
 
 /// Groups findings by file; the file with the worst finding comes first.
-fn by_file(findings: &[Finding]) -> Vec<(Option<&RepoPath>, Vec<&Finding>)> {
+fn by_file<'f>(
+    findings: impl Iterator<Item = &'f Finding>,
+) -> Vec<(Option<&'f RepoPath>, Vec<&'f Finding>)> {
     let mut order: Vec<Option<&RepoPath>> = Vec::new();
     let mut groups: BTreeMap<Option<&RepoPath>, Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
@@ -123,6 +129,11 @@ fn said_by(finding: &Finding) -> String {
     // Of an analyser the rule says enough.
     if !others.is_empty() && (finding.rule.is_none() || finding.reviewers.len() > 1) {
         parts.push(format!("{}, {}% sure", in_short(&others), finding.confidence.percent()));
+    }
+    let worth = finding.worth.filter(|_| !finding.shown);
+    parts.extend(worth.map(|worth| format!("folded, worth {worth}")));
+    if finding.marks.contains(&Mark::PlacedByAssay) {
+        parts.push("place found by assay".to_owned());
     }
     let second = finding.validation.as_ref().map(|look| look.state);
     parts.extend(second.map(|state| state.as_str().to_owned()));
@@ -166,6 +177,20 @@ pub(crate) fn write_finding(
     }
     source.write_replacement(out, finding)?;
     writeln!(out)?;
+    Ok(())
+}
+
+/// Counts the findings that are folded, and names the flag that shows them.
+fn write_folded(
+    out: &mut impl Write,
+    synthesis: &Synthesis,
+    told: &Told<'_>,
+) -> anyhow::Result<()> {
+    let folded = synthesis.findings.iter().filter(|finding| !finding.shown).count();
+    if folded > 0 && !told.all_findings {
+        let more = count(folded, "more finding");
+        writeln!(out, "{DIM}{more} folded, as less likely; --all-findings shows all{DIM:#}\n")?;
+    }
     Ok(())
 }
 

@@ -44,6 +44,16 @@ pub struct Finding {
     pub replacement: Option<Replacement>,
     /// How sure.
     pub confidence: Anchor,
+    /// The probability that the finding is right, by how many readers agree; 1 for what a rule or
+    /// an analyser found. `None` outside of a synthesis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worth: Option<f64>,
+    /// Whether a review shows the finding; else the finding is folded.
+    #[serde(default = "is_shown")]
+    pub shown: bool,
+    /// A worse grade that votes on the finding gave without being sure enough of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubted_grade: Option<Grade>,
     /// What it is based on.
     pub evidence: Vec<String>,
     /// What should happen to it.
@@ -90,6 +100,10 @@ pub struct Finding {
     pub status: Option<Status>,
 }
 
+fn is_shown() -> bool {
+    true
+}
+
 /// Returns a title and a description as one text; the title is left out where the description
 /// begins with it.
 pub(crate) fn issue(title: &str, description: &str) -> String {
@@ -120,6 +134,12 @@ impl Finding {
             Some(line) => format!("{file}:{line}"),
             None => file.to_string(),
         })
+    }
+
+    /// Returns the file that a reviewer named; `None` where assay found the place, which may be
+    /// another the next time.
+    pub(crate) fn named_file(&self) -> Option<&RepoPath> {
+        self.file.as_ref().filter(|_| !self.marks.contains(&Mark::PlacedByAssay))
     }
 
     /// Says in one text what is wrong, for forms that have no place for a title.

@@ -249,7 +249,7 @@ impl Memory<'_> {
 impl From<&Finding> for Resolved {
     fn from(finding: &Finding) -> Resolved {
         Resolved {
-            file: finding.file.clone(),
+            file: finding.named_file().cloned(),
             symbol: finding.symbol.clone(),
             title: finding.title.clone(),
             fingerprint: finding.fingerprint.clone(),
@@ -259,7 +259,7 @@ impl From<&Finding> for Resolved {
 
 impl Resolved {
     fn is_in_file_of(&self, finding: &Finding) -> bool {
-        self.file == finding.file
+        self.file.as_ref() == finding.named_file()
     }
 
     fn is_in_symbol_of(&self, finding: &Finding) -> bool {

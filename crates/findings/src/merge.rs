@@ -18,6 +18,7 @@ use crate::grouping::{self, Group};
 use crate::identity::{self, Features};
 use crate::report::ReviewerKind;
 use crate::vote::{Anchor, AutofixClass, Lines, Owner};
+use crate::worth::Readers;
 
 /// The category of a finding that nobody gave one.
 pub const NO_CATEGORY: &str = "general";
@@ -55,7 +56,7 @@ pub fn each_alone(votes: &[Grounded<'_>]) -> Vec<Finding> {
 }
 
 /// Merges votes into findings, in their canonical order.
-pub fn merge(votes: Vec<Grounded<'_>>) -> (Vec<Finding>, Vec<Merge>) {
+pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Finding>, Vec<Merge>) {
     let mut titled: Vec<(String, Grounded<'_>)> =
         votes.into_iter().map(|vote| (fold_title(&vote.vote.title), vote)).collect();
     titled.sort_by(canonical_order);
@@ -66,7 +67,10 @@ pub fn merge(votes: Vec<Grounded<'_>>) -> (Vec<Finding>, Vec<Merge>) {
     let all = |group: &Group| -> Vec<&Grounded<'_>> {
         group.members.iter().flat_map(|member| &repeats[*member as usize]).copied().collect()
     };
-    let findings = number(groups.iter().map(|group| finding_of(&all(group))).collect());
+    let mut findings = number(groups.iter().map(|group| finding_of(&all(group))).collect());
+    for (group, finding) in groups.iter().zip(&mut findings) {
+        finding.worth = Some(readers.worth(&all(group)));
+    }
     let mut merges = Vec::new();
     for (group, finding) in groups.iter().zip(&findings) {
         let first = reference(repeats[group.members[0] as usize][0]);
@@ -132,7 +136,7 @@ fn canonical_order(
 
 /// Derives a finding from the votes on it. Its identity is set once all findings are known.
 fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
-    let best = votes.iter().copied().min_by(|a, b| by_worth(a, b)).expect("a group has a vote");
+    let (best, confidence) = grading(votes);
     // What a rule found is told again by what the rule saw, whatever models say beside it.
     let by_rule = votes.iter().copied().filter(|vote| vote.reviewer.kind != ReviewerKind::Persona);
     // A place that a reviewer named goes before one that was found for a vote without one.
@@ -140,8 +144,8 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     let placed = named.filter(|vote| vote.file.is_some()).min_by(|a, b| by_worth(a, b));
     let seen = by_rule.min_by(|a, b| by_worth(a, b)).or(placed).unwrap_or(best);
     let grade = best.grade.clone();
-    let same_grade = |vote: &&&Grounded<'_>| vote.grade.worst_first(&grade) == Ordering::Equal;
-    let at_grade: Vec<&Grounded<'_>> = votes.iter().filter(same_grade).copied().collect();
+    let worse = votes.iter().filter(|vote| vote.grade.worst_first(&grade) == Ordering::Less);
+    let doubted = worse.min_by(|a, b| a.grade.worst_first(&b.grade));
     let with_fix = votes.iter().copied().filter(|vote| vote.vote.suggested_fix.is_some());
     let fix = with_fix.min_by(|a, b| by_worth(a, b));
     let with_rewrite = votes.iter().copied().filter(|vote| vote.vote.replacement.is_some());
@@ -157,7 +161,10 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
         fingerprint: String::new(),
         title: best.vote.title.clone(),
         severity: grade.word().to_owned(),
-        confidence: confidence(&at_grade),
+        confidence,
+        worth: None,
+        shown: true,
+        doubted_grade: doubted.map(|vote| vote.grade.clone()).filter(|g| !g.is_unmapped()),
         file: seen.file.clone(),
         line: line(seen),
         end_line: seen.lines.map(Lines::end).filter(|end| Some(*end) != line(seen)),
@@ -196,6 +203,25 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     (finding, features)
 }
 
+/// Returns the vote that grades a finding, and the confidence of the votes at its grade: the worst
+/// grade of which votes are sure, so that a doubtful vote hides no sure one; else the worst. A
+/// severity that a vocabulary knows goes before one that none does.
+fn grading<'v, 'a>(votes: &[&'v Grounded<'a>]) -> (&'v Grounded<'a>, Anchor) {
+    let mut sorted: Vec<&Grounded<'_>> = votes.to_vec();
+    sorted.sort_by(|a, b| by_worth(a, b));
+    let is_known = |vote: &&Grounded<'_>| !vote.grade.is_unmapped();
+    if sorted.iter().any(is_known) {
+        sorted.retain(is_known);
+    }
+    let of_one_grade = |a: &&Grounded<'_>, b: &&Grounded<'_>| a.grade.worst_first(&b.grade).is_eq();
+    let mut graded = sorted.chunk_by(of_one_grade).map(|votes| (votes[0], confidence(votes)));
+    let worst = graded.next().expect("a group has a vote");
+    let is_sure = |(vote, sure): &(&Grounded<'_>, Anchor)| gate::is_sure(&vote.grade, *sure);
+    // Where a rule vouches for the finding, nothing hides it, and the worst grade stays.
+    let stays = is_sure(&worst) || votes.iter().any(|vote| vouches(vote));
+    if stays { worst } else { graded.find(is_sure).unwrap_or(worst) }
+}
+
 /// Says whether a vote is a rule's or an analyser's that would be reported by itself.
 fn vouches(vote: &Grounded<'_>) -> bool {
     vote.reviewer.kind != ReviewerKind::Persona && gate::is_sure(&vote.grade, vote.confidence)
@@ -212,6 +238,10 @@ fn by_worth(a: &Grounded<'_>, b: &Grounded<'_>) -> Ordering {
         .then_with(|| length(b).cmp(&length(a)))
         .then_with(|| a.reviewer.name.cmp(&b.reviewer.name))
         .then_with(|| native(&a.grade).cmp(&native(&b.grade)))
+        .then_with(|| a.vote.title.cmp(&b.vote.title))
+        .then_with(|| a.vote.description.cmp(&b.vote.description))
+        .then_with(|| (&a.file, a.lines).cmp(&(&b.file, b.lines)))
+        .then_with(|| a.vote.evidence.cmp(&b.vote.evidence))
         .then_with(|| a.source.1.cmp(&b.source.1))
 }
 
@@ -260,7 +290,7 @@ fn number(findings: Vec<(Finding, Features<'_>)>) -> Vec<Finding> {
             finding.fingerprint =
                 if *ordinal == 0 { base } else { identity::fingerprint(&features, *ordinal) };
             *ordinal += 1;
-            finding.id = identity::id(&finding.fingerprint, finding.file.as_ref());
+            finding.id = identity::id(&finding.fingerprint, finding.named_file());
             finding
         })
         .collect()

@@ -55,6 +55,17 @@ impl Reviewer {
         }
     }
 
+    /// Returns the name under which a reviewer agrees with others: its persona, unless a peer model
+    /// plays it that is not vouched for.
+    pub(crate) fn voice(&self) -> &str {
+        if self.is_unattested_peer() { &self.name } else { self.persona() }
+    }
+
+    /// Returns true if the reviewer's agreement with others counts.
+    pub(crate) fn is_independent(&self) -> bool {
+        !self.is_unattested_peer()
+    }
+
     fn is_unattested_peer(&self) -> bool {
         self.persona() != self.name && !self.attested
     }

@@ -15,10 +15,12 @@ use crate::incomplete::IncompleteReason;
 use crate::merge::{self, Merge};
 use crate::read::Rejected;
 use crate::report::{Report, Reviewer, ReviewerKind};
+use crate::shown::ShownLimit;
 use crate::spent::Spent;
 use crate::validation::{self, Opinion};
 use crate::verdict::{self, Evidence, Verdict, WithoutContent};
 use crate::vote::{AutofixClass, Owner, Vote};
+use crate::worth::Readers;
 
 /// The version of a synthesis as JSON.
 pub const VERSION: u32 = 1;
@@ -46,6 +48,8 @@ pub struct Circumstances<'a> {
     pub coverage: Option<Coverage>,
     /// What a change without reviewable content comes to.
     pub without_content: WithoutContent,
+    /// How many findings are shown; the others are folded.
+    pub shown: ShownLimit,
     /// What a second look at findings came to.
     pub opinions: &'a [Opinion],
     /// What the models of the review took, where any were asked.
@@ -137,6 +141,9 @@ pub struct Counts {
     pub rejected: usize,
     /// Open findings.
     pub findings: usize,
+    /// Open findings that are folded.
+    #[serde(default)]
+    pub folded: usize,
     /// Open findings by severity, in the seven levels.
     pub by_severity: BTreeMap<String, usize>,
     /// Findings that were there before.
@@ -203,7 +210,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
             .enumerate()
             .map(move |(at, vote)| ground.check(vote, &report.reviewer, (number, at)))
     });
-    let (mut findings, merges) = merge::merge(votes.collect());
+    let (mut findings, merges) = merge::merge(votes.collect(), &Readers::of(reports));
     for finding in &mut findings {
         finding.validation = validation::validate(finding, around.opinions, &ground);
     }
@@ -212,11 +219,13 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
         Some(memory) => memory.compare(&mut findings, everybody_looked),
         None => Past::default(),
     };
-    let gated = gate::gate(findings, around.mode, |finding| around.why_dismissed(finding));
+    let mut gated = gate::gate(findings, around.mode, |finding| around.why_dismissed(finding));
     let mut tree_errors = around.tree_errors.clone();
     tree_errors.extend(ground.errors());
     tree_errors.sort_unstable();
     tree_errors.dedup();
+    let fail_on = around.fail_on.as_ref();
+    around.shown.fold(&mut gated.open, |f| verdict::would_block(fail_on, &f.grade));
     let verdict = verdict::decide(&Evidence {
         open: &gated.open,
         held_back: &gated.held_back,
@@ -290,6 +299,7 @@ fn counts(reports: &[Report], gated: &gate::Gated) -> Counts {
         votes: reports.iter().map(|report| report.votes.len()).sum(),
         rejected: reports.iter().map(|report| report.rejected.len()).sum(),
         findings: gated.open.len(),
+        folded: gated.open.iter().filter(|finding| !finding.shown).count(),
         pre_existing: gated.pre_existing.len(),
         dismissed: gated.dismissed.len(),
         demoted: gated.demoted,

@@ -102,7 +102,8 @@ pub(crate) fn validate(
 
 impl Opinion {
     fn is_on(&self, finding: &Finding) -> bool {
-        self.fingerprint == finding.fingerprint && self.file == finding.file
+        self.fingerprint == finding.fingerprint
+            && (self.file == finding.file || self.file.as_ref() == finding.named_file())
     }
 
     /// Says whether what it quotes stands in the tree.

@@ -164,9 +164,14 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
 
 /// Returns true if a finding would block if it were sure.
 fn may_block(evidence: &Evidence<'_>, finding: &Finding) -> bool {
-    match evidence.fail_on {
-        Some(line) => finding.grade.at_least(line),
-        None => finding.grade.blocks(),
+    would_block(evidence.fail_on, &finding.grade)
+}
+
+/// Returns true if an open finding of a grade blocks, given the line from which findings block.
+pub(crate) fn would_block(fail_on: Option<&Grade>, grade: &Grade) -> bool {
+    match fail_on {
+        Some(line) => grade.at_least(line),
+        None => grade.blocks(),
     }
 }
 
@@ -292,7 +297,13 @@ fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
     let (should, rest): (Vec<&Finding>, Vec<&Finding>) =
         rest.into_iter().partition(|f| f.grade.obligation() != Obligation::May);
     let actionable: Vec<&Finding> = rest.into_iter().filter(|f| f.is_actionable()).collect();
-    let held: Vec<&Finding> = evidence.held_back.iter().filter(blocks).collect();
+    // A worse grade that nobody is sure of counts as if it were held back by itself.
+    let is_doubted = |f: &&Finding| {
+        let grade = f.doubted_grade.as_ref();
+        !blocks(f) && grade.is_some_and(|grade| would_block(evidence.fail_on, grade))
+    };
+    let doubted = evidence.open.iter().filter(is_doubted);
+    let held: Vec<&Finding> = evidence.held_back.iter().filter(blocks).chain(doubted).collect();
     let mut reasons = Vec::new();
     // A change is not simply ready where somebody who meant to read it could not.
     let unheard = evidence

@@ -16,6 +16,7 @@ use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
+use assay_findings::shown::ShownLimit;
 use assay_findings::verdict::WithoutContent;
 use assay_findings::write::pretty;
 use assay_models::{Absent, Budget, Caller, Description, Nonce, Patience, Store, Stores};
@@ -60,6 +61,9 @@ pub struct RecordedTerms {
     /// What a change without reviewable content comes to.
     #[serde(default)]
     pub without_content: WithoutContent,
+    /// How many findings are shown.
+    #[serde(default)]
+    pub shown: ShownLimit,
     /// What was accepted before.
     pub dismissals: Vec<Dismissal>,
     /// The day.

@@ -13,6 +13,7 @@ use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal, Suppression};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, ReviewerKind};
+use assay_findings::shown::ShownLimit;
 use assay_findings::spent::Spent;
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::validation::Opinion;
@@ -73,6 +74,8 @@ pub struct Terms<'a> {
     pub require: Requirement,
     /// What a change without reviewable content comes to.
     pub without_content: WithoutContent,
+    /// How many findings are shown.
+    pub shown: ShownLimit,
     /// What was accepted before.
     pub dismissals: &'a [Dismissal],
     /// What the models took, where any were asked.
@@ -315,6 +318,7 @@ impl Review {
                 suppressions: &self.suppressions,
                 opinions: &self.opinions,
                 without_content: terms.without_content,
+                shown: terms.shown,
                 spent: terms.spent.clone(),
                 coverage: Some(Coverage::of(change.hunks(), &self.looks, terms.require)),
                 today: terms.today.clone(),

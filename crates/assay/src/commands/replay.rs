@@ -21,6 +21,9 @@ pub(crate) struct Args {
     /// Block on findings of this severity or worse, and on no others
     #[arg(long, value_name = "SEVERITY", value_parser = known_severity)]
     fail_on: Option<Grade>,
+    /// Show in the terminal also the findings that are folded as less likely
+    #[arg(long)]
+    all_findings: bool,
     /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", default_value = ".")]
     folder: PathBuf,
@@ -29,5 +32,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let run = runs::find(&state_of(&root), args.run.as_deref())?;
-    review::replay(&runs::recording(&run), root, args.format, args.fail_on.as_ref())
+    let recording = runs::recording(&run);
+    review::replay(&recording, root, args.format, args.fail_on.as_ref(), args.all_findings)
 }

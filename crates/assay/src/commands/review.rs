@@ -38,6 +38,9 @@ pub(crate) struct Args {
     /// Block on findings of this severity or worse, and on no others
     #[arg(long, value_name = "SEVERITY", value_parser = known_severity)]
     fail_on: Option<Grade>,
+    /// Show in the terminal also the findings that are folded as less likely
+    #[arg(long)]
+    all_findings: bool,
     /// What to do besides telling
     #[arg(long, value_enum)]
     mode: Option<ModeArg>,
@@ -136,7 +139,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         signals::stop_commands_too();
         let here = assay_change::root(&args.what.folder);
         let here = here.unwrap_or_else(|_| args.what.folder.clone());
-        return replay(folder, here, args.format, args.fail_on.as_ref());
+        let (fail_on, all) = (args.fail_on.as_ref(), args.all_findings);
+        return replay(folder, here, args.format, fail_on, all);
     }
     let (scope, selection) = (args.what.scope(), args.what.selection());
     let shows_only = args.roster || args.dry_run;
@@ -219,7 +223,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let exit = Exit::from(reviewed.synthesis.verdict.state);
     let shown = match mode {
         Mode::Headless => show_headless(&reviewed.synthesis),
-        _ => show(args.format, &prepared, &reviewed.synthesis, run),
+        _ => show(args.format, &prepared, &reviewed.synthesis, run, args.all_findings),
     };
     shown?;
     output::flush();
@@ -325,10 +329,11 @@ pub(super) fn replay(
     root: PathBuf,
     format: Output,
     fail_on: Option<&Grade>,
+    all_findings: bool,
 ) -> anyhow::Result<Exit> {
     let prepared = Prepared::recorded(recording, root)?;
     let reviewed = prepared.review(Mode::ReportOnly, fail_on);
-    show(format, &prepared, &reviewed.synthesis, None)?;
+    show(format, &prepared, &reviewed.synthesis, None, all_findings)?;
     Ok(Exit::from(reviewed.synthesis.verdict.state))
 }
 
@@ -385,11 +390,12 @@ fn show(
     prepared: &Prepared,
     synthesis: &Synthesis,
     run: Option<&str>,
+    all_findings: bool,
 ) -> anyhow::Result<()> {
     match written(format, synthesis) {
         Some(text) => print_safely(&text),
         None => {
-            let told = terminal::Told { run, notes: &prepared.notes };
+            let told = terminal::Told { run, all_findings, notes: &prepared.notes };
             terminal::print(&prepared.change, synthesis, &told)
         }
     }

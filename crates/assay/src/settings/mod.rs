@@ -32,6 +32,7 @@ use assay_findings::grade::Grade;
 use assay_findings::ground::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::post::WhenReady;
+use assay_findings::shown::ShownLimit;
 use assay_findings::verdict::WithoutContent;
 use assay_review::baseline::{self, Baseline};
 use assay_review::command::form::Form;
@@ -87,6 +88,8 @@ struct Review {
     fail_on: Option<String>,
     /// What a change without reviewable content comes to.
     nothing_to_review: WithoutContent,
+    /// How many findings are shown; the others are folded.
+    shown: ShownLimit,
     commands: Vec<StoredCommand>,
     /// Whether personas read every change, also where nobody asks for it.
     models: bool,
@@ -130,6 +133,7 @@ impl Default for Review {
             at_a_time: 4,
             fail_on: None,
             nothing_to_review: WithoutContent::default(),
+            shown: ShownLimit::default(),
             commands: Vec::new(),
             models: false,
             second_looks: true,
@@ -275,6 +279,7 @@ pub(crate) struct Settings {
     pub(crate) fail_on: Option<Grade>,
     pub(crate) require: Requirement,
     pub(crate) without_content: WithoutContent,
+    pub(crate) shown: ShownLimit,
     pub(crate) rules: Rulebook,
     pub(crate) commands: Vec<CommandReviewer>,
     pub(crate) models: StoredModels,
@@ -335,6 +340,7 @@ impl Settings {
             fail_on: configuration.fail_on()?,
             require: configuration.coverage.require,
             without_content: configuration.review.nothing_to_review,
+            shown: configuration.review.shown,
             rules: Rulebook::with_repository_rules(rules)?,
             commands: configuration.commands()?,
             models: configuration.models,

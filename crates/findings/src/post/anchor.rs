@@ -45,13 +45,15 @@ pub enum Why {
     ReportedOnly,
     /// There are enough comments already.
     TooMany,
+    /// The review folds it, as less likely.
+    Folded,
 }
 
 impl Why {
     /// Says it in words, where that tells the reader anything.
     pub(super) fn in_words(self) -> Option<&'static str> {
         match self {
-            Why::NoFile | Why::ReportedOnly | Why::PreExisting => None,
+            Why::NoFile | Why::ReportedOnly | Why::PreExisting | Why::Folded => None,
             Why::NotInTheDiff => Some("its file is not in the diff"),
             Why::TooMany => Some("there are enough comments already"),
         }

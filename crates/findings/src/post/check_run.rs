@@ -105,11 +105,12 @@ pub fn check_run(synthesis: &Synthesis, run: Option<&str>) -> CheckRun {
     let mut annotations = Vec::new();
     let mut entries = Vec::new();
     for finding in &open {
-        match annotation(finding).filter(|_| annotations.len() < INLINE) {
+        match annotation(finding).filter(|_| finding.shown && annotations.len() < INLINE) {
             Some(annotation) => annotations.push(annotation),
             None => entries.push(entry(finding)),
         }
     }
+    entries.sort_by_key(|entry: &Entry| entry.is_folded);
     let counts = counts(open.iter().map(|finding| comment::level(finding)));
     let page = Page::new(synthesis, &[], run, None);
     let old = old_ones(old.into_iter().map(comment::line).collect());
@@ -123,9 +124,21 @@ pub fn check_run(synthesis: &Synthesis, run: Option<&str>) -> CheckRun {
 }
 
 fn entry(finding: &Finding) -> Entry {
-    let why = if finding.line.is_some() { Why::TooMany } else { Why::NoFile };
+    let why = if !finding.shown {
+        Why::Folded
+    } else if finding.line.is_some() {
+        Why::TooMany
+    } else {
+        Why::NoFile
+    };
     let full = comment::entry(finding, &Placed::in_summary(why));
-    Entry { group: comment::level(finding).to_owned(), full, line: comment::line(finding) }
+    let is_folded = !finding.shown;
+    Entry {
+        group: comment::level(finding).to_owned(),
+        is_folded,
+        full,
+        line: comment::line(finding),
+    }
 }
 
 fn annotation(finding: &Finding) -> Option<Annotation> {

@@ -7,9 +7,9 @@ use super::marker::{Finders, Fingerprint, Marker};
 use super::text::{self, Block};
 use crate::finding::Finding;
 use crate::grade::SEVEN_LEVELS;
-use crate::ground::squeeze;
+use crate::ground::{Mark, squeeze};
 use crate::vote::Lines;
-use crate::write::{plain, seven_level, sign};
+use crate::write::{plain, seven_level, sign, worth_note};
 
 /// The most bytes of an entry of the summary, so that a part holds at least one.
 pub(super) const ENTRY: usize = 50_000;
@@ -88,7 +88,10 @@ fn small(finding: &Finding) -> String {
     words.extend(finding.rule.as_deref().map(|rule| plain::code(&plain::shortened(rule, NAME))));
     let names = plain::shortened(&finding.reviewers.join(", "), NAME);
     words.push(format!("found by {}", plain::comment(&names)));
-    words.push(format!("confidence {}", finding.confidence.percent()));
+    words.push(format!("confidence {}{}", finding.confidence.percent(), worth_note(finding)));
+    if finding.marks.contains(&Mark::PlacedByAssay) {
+        words.push("place found by assay".to_owned());
+    }
     if finding.requires_verification {
         words.push("a fix has to be verified".to_owned());
     }

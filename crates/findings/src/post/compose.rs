@@ -186,6 +186,9 @@ fn kept_back(finding: &Finding, verdict: &Verdict) -> Option<Why> {
     if finding.pre_existing {
         return Some(Why::PreExisting);
     }
+    if !finding.shown {
+        return Some(Why::Folded);
+    }
     (finding.route == Some(Route::Report)).then_some(Why::ReportedOnly)
 }
 

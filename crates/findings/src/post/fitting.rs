@@ -4,6 +4,8 @@
 pub(super) struct Entry {
     /// The group it belongs to; entries of one group follow each other.
     pub(super) group: String,
+    /// Whether the entry is folded up however much room there is. Folded entries come last.
+    pub(super) is_folded: bool,
     pub(super) full: String,
     pub(super) line: String,
 }
@@ -28,6 +30,9 @@ pub(super) struct Room {
 const LONG: usize = 4_000;
 /// The most bytes that all lists beside the findings take of a part.
 const ASIDES: usize = 15_000;
+
+/// The title of folded entries.
+const FOLDED: &str = "Folded, as less likely";
 
 /// A run of pieces under one title.
 struct Group {
@@ -82,10 +87,16 @@ impl Group {
 fn grouped(entries: &[Entry], full: usize, lines: usize, pointer: &str) -> Vec<Group> {
     let (in_full, rest) = entries.split_at(full);
     let (short, counted) = rest.split_at(lines - full);
-    let is_long = in_full.iter().map(|entry| entry.full.len()).sum::<usize>() > LONG;
+    let open = in_full.iter().filter(|entry| !entry.is_folded);
+    let is_long = open.map(|entry| entry.full.len()).sum::<usize>() > LONG;
     let mut groups: Vec<Group> = Vec::new();
-    for run in in_full.chunk_by(|a, b| !is_long || a.group == b.group) {
-        let title = is_long.then(|| format!("{} ({})", run[0].group, run.len()));
+    let is_one_run = |a: &Entry, b: &Entry| {
+        a.is_folded == b.is_folded && (a.is_folded || !is_long || a.group == b.group)
+    };
+    for run in in_full.chunk_by(is_one_run) {
+        let name = if run[0].is_folded { FOLDED } else { &run[0].group };
+        let has_title = is_long || run[0].is_folded;
+        let title = has_title.then(|| format!("{name} ({})", run.len()));
         let items = run.iter().map(|entry| entry.full.clone()).collect();
         groups.push(Group { title, gap: "\n\n---\n\n", items });
     }
@@ -175,6 +186,7 @@ mod tests {
         let entries: Vec<Entry> = (0..count)
             .map(|at| Entry {
                 group: ["HIGH", "LOW", "MINOR"][at * 3 / count].to_owned(),
+                is_folded: false,
                 full: format!("{at}{}", ".".repeat(full)),
                 line: format!("line {at}"),
             })

@@ -70,7 +70,7 @@ pub struct KeyError(String);
 impl Fingerprint {
     /// Gives that of a finding.
     pub fn of(finding: &Finding) -> Fingerprint {
-        Fingerprint::new(&finding.fingerprint, finding.file.as_ref())
+        Fingerprint::new(&finding.fingerprint, finding.named_file())
     }
 
     /// Gives that of a finding of an earlier round.

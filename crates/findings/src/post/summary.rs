@@ -126,7 +126,8 @@ pub(super) fn parts(page: &Page, posts: &[Post], standing: &Standing) -> Vec<Str
     };
     let counts = counts(open.iter().map(|post| post.severity.as_str()));
     let all = open.len();
-    let entries = hidden(open);
+    let mut entries = hidden(open);
+    entries.sort_by_key(|entry| entry.is_folded);
     let shown = match (all, all - entries.len()) {
         (0, _) | (_, 0) => String::new(),
         (all, shown) if all == shown => " All of them are comments on the change.".to_owned(),
@@ -151,7 +152,8 @@ fn entry(post: &Post, standing: &Standing) -> Entry {
         format!("\n\n_Refused as a comment on the change_: {why}")
     });
     let full = format!("{}{}", post.entry, note.unwrap_or_default());
-    Entry { group: post.severity.clone(), full, line: post.line.clone() }
+    let is_folded = post.place == Place::Summary { why: Why::Folded };
+    Entry { group: post.severity.clone(), is_folded, full, line: post.line.clone() }
 }
 
 /// Counts findings by severity, the worst first.

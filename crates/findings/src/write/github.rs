@@ -1,6 +1,6 @@
 //! Annotations for a GitHub workflow: a command on each line of its log.
 
-use super::{Document, plain, seven_level, verification_mark};
+use super::{Document, folded_mark, plain, seven_level, verification_mark};
 use crate::finding::Finding;
 use crate::grade::SarifLevel;
 use crate::verdict::State;
@@ -26,6 +26,7 @@ fn incomplete(document: &Document<'_>) -> Option<String> {
 
 fn annotation(finding: &Finding) -> String {
     let level = match finding.grade.sarif_level() {
+        _ if !finding.shown => "notice",
         SarifLevel::Error => "error",
         SarifLevel::Warning => "warning",
         SarifLevel::Note => "notice",
@@ -45,6 +46,7 @@ fn annotation(finding: &Finding) -> String {
         message.push_str(&format!("\nFix: {fix}"));
     }
     message.push_str(verification_mark(finding));
+    message.push_str(&folded_mark(finding));
     format!("::{level} {}::{}\n", properties.join(","), data(&message))
 }
 

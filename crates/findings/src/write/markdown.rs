@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Document, plain, seven_level, sign, verification_mark};
+use super::{Document, plain, seven_level, sign, verification_mark, worth_note};
 use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::synthesis::Synthesis;
@@ -19,7 +19,18 @@ pub(super) fn write(document: &Document<'_>) -> String {
     if findings.is_empty() {
         page.push("No findings.".to_owned());
     }
-    page.extend(findings.into_iter().map(|finding| section(document, finding)));
+    let (shown, folded): (Vec<&Finding>, Vec<&Finding>) =
+        findings.into_iter().partition(|finding| finding.shown);
+    page.extend(shown.into_iter().map(|finding| section(document, finding)));
+    if !folded.is_empty() {
+        let sections: Vec<String> =
+            folded.iter().map(|finding| section(document, finding)).collect();
+        page.push(format!(
+            "<details><summary>Folded, as less likely ({})</summary>\n\n{}\n\n</details>",
+            folded.len(),
+            sections.join("\n\n")
+        ));
+    }
     if let Some(synthesis) = document.synthesis {
         page.extend(aside("Held back as unsure", &named(&synthesis.held_back)));
         page.extend(aside("There before this change", &named(&synthesis.pre_existing)));
@@ -59,11 +70,12 @@ fn section(document: &Document<'_>, finding: &Finding) -> String {
         None => format!("{place} · "),
     });
     lines.push(format!(
-        "{}{}{} · confidence {} · found by {}{}",
+        "{}{}{} · confidence {}{} · found by {}{}",
         place.unwrap_or_default(),
         plain::markdown(&finding.category),
         finding.rule.as_deref().map(|rule| format!(" · {}", plain::code(rule))).unwrap_or_default(),
         finding.confidence.percent(),
+        worth_note(finding),
         plain::markdown(&finding.reviewers.join(", ")),
         verification_mark(finding).replace('[', "\\[").replace(']', "\\]"),
     ));

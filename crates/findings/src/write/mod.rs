@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 pub use self::fix_task::{FixTask, List, for_a_person};
 use crate::finding::Finding;
 use crate::grade::{Grade, Scheme};
+use crate::ground::Mark;
 use crate::report::Report;
 use crate::synthesis::Synthesis;
 
@@ -192,9 +193,27 @@ pub fn sign(grade: &Grade) -> &'static str {
     if grade.is_unmapped() { "" } else { SIGNS[usize::from(grade.impact().level())] }
 }
 
-/// Gives the mark of a finding whose fix has to be verified.
+/// Returns the marks of a finding: its fix has to be verified, or its place is not its reviewers'.
 fn verification_mark(finding: &Finding) -> &'static str {
-    if finding.requires_verification { " [needs-verification]" } else { "" }
+    let is_placed = finding.marks.contains(&Mark::PlacedByAssay);
+    match (finding.requires_verification, is_placed) {
+        (true, true) => " [needs-verification] [placed-by-assay]",
+        (true, false) => " [needs-verification]",
+        (false, true) => " [placed-by-assay]",
+        (false, false) => "",
+    }
+}
+
+/// Returns the worth of a finding that only models found, to stand behind its confidence.
+pub(crate) fn worth_note(finding: &Finding) -> String {
+    let worth = finding.worth.filter(|worth| *worth < 1.0);
+    worth.map(|worth| format!(" · worth {worth}")).unwrap_or_default()
+}
+
+/// Returns the mark of a finding that a review folds, with its worth.
+fn folded_mark(finding: &Finding) -> String {
+    let worth = finding.worth.filter(|_| !finding.shown);
+    worth.map(|worth| format!(" [folded, worth {worth}]")).unwrap_or_default()
 }
 
 /// Gives the word that a grade came in, where it is written in another vocabulary.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Document, compact, plain, verification_mark};
+use super::{Document, compact, folded_mark, plain, verification_mark};
 use crate::finding::Finding;
 use crate::grade::SarifLevel;
 
@@ -81,6 +81,7 @@ fn diagnostic(finding: &Finding) -> Diagnostic<'_> {
         message.push_str(&format!("\nFix: {}", plain::visible(fix)));
     }
     message.push_str(verification_mark(finding));
+    message.push_str(&folded_mark(finding));
     Diagnostic {
         message,
         location: finding.file.as_ref().map(|file| Location {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{Document, plain, verification_mark};
 use crate::finding::Finding;
 use crate::grade::{Impact, SarifLevel};
+use crate::ground::Mark;
 use crate::vote::Anchor;
 
 const SCHEMA: &str =
@@ -116,6 +117,11 @@ struct Outcome {
 struct OutcomeProperties {
     severity: String,
     confidence: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worth: Option<f64>,
+    shown: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    marks: Vec<Mark>,
     reviewers: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suggested_fix: Option<String>,
@@ -273,6 +279,9 @@ fn outcome(finding: &Finding, rule_id: String, rule_index: usize) -> Outcome {
         properties: OutcomeProperties {
             severity: finding.severity.clone(),
             confidence: finding.confidence.percent(),
+            worth: finding.worth,
+            shown: finding.shown,
+            marks: finding.marks.clone(),
             reviewers: finding.reviewers.clone(),
             suggested_fix: finding.suggested_fix.clone(),
         },

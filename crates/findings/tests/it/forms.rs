@@ -116,7 +116,7 @@ fn a_page_for_a_pull_request_shows_and_renders_nothing_foreign() {
 
             ### 🔴 CRITICAL: SQL built from input
 
-            `src/a b.py:3` · security · confidence 100 · found by security \[needs-verification\]
+            `src/a b.py:3` · security · confidence 100 · worth 0.833 · found by security \[needs-verification\]
 
             Anybody reads any row.
 

@@ -12,5 +12,6 @@ mod properties;
 mod reading;
 mod second_look;
 mod seeds;
+mod shown;
 mod vectors;
 mod words;

@@ -4,8 +4,10 @@ use assay_findings::answer::{self, Format};
 use assay_findings::grade::Grade;
 use assay_findings::read;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::shown::ShownLimit;
 use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
 use assay_findings::validate::{self, Tier};
+use assay_findings::verdict::State;
 use assay_findings::vote::{Anchor, AutofixClass, Lines, Owner, Vote};
 use assay_findings::write::{self, Document};
 use proptest::prelude::*;
@@ -283,6 +285,33 @@ proptest! {
             groups
         };
         prop_assert_eq!(groups(&once), groups(&again));
+    }
+
+    #[test]
+    fn what_blocks_by_itself_blocks_among_others(reports in reports()) {
+        let blocks = |reports: &[Report]| {
+            synthesize(reports, &Circumstances::default()).verdict.state == State::NotReady
+        };
+        let alone = |report: &Report, vote: &Vote| {
+            let mut alone = Report::new(report.reviewer.clone());
+            alone.votes.push(vote.clone());
+            alone
+        };
+        // A severity that no vocabulary knows blocks until another vote grades the finding.
+        let mut votes = reports.iter().flat_map(|report| report.votes.iter().map(move |vote| (report, vote)));
+        let any = votes.any(|(report, vote)| !vote.grade.is_unmapped() && blocks(&[alone(report, vote)]));
+        prop_assert!(!any || blocks(&reports));
+    }
+
+    #[test]
+    fn folding_changes_no_verdict(reports in reports(), most in 0..9u32) {
+        let shown = ShownLimit::AtMost(most);
+        let folded = synthesize(&reports, &Circumstances { shown, ..Circumstances::default() });
+        let shown = ShownLimit::All;
+        let all = synthesize(&reports, &Circumstances { shown, ..Circumstances::default() });
+        prop_assert_eq!(&folded.verdict, &all.verdict);
+        prop_assert_eq!(folded.findings.len(), all.findings.len());
+        prop_assert!(folded.findings.iter().all(|f| f.shown || !f.grade.blocks()));
     }
 
     #[test]

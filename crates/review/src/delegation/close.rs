@@ -151,6 +151,7 @@ impl Delegated {
             fail_on: self.terms.fail_on.clone(),
             require: self.terms.require,
             without_content: self.terms.without_content,
+            shown: self.terms.shown,
             dismissals: &self.terms.dismissals,
             today: self.terms.today.clone(),
             ..Terms::default()

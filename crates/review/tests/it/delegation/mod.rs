@@ -158,6 +158,7 @@ fn terms() -> RecordedTerms {
         fail_on: None,
         require: Requirement::default(),
         without_content: WithoutContent::default(),
+        shown: Default::default(),
         dismissals: Vec::new(),
         today: None,
     }

@@ -1,0 +1,142 @@
+//! How much the agreement of reviewers is worth: [`Readers`] give a finding the probability that it
+//! is right.
+//!
+//! A reviewer says about as many true things whatever the length of its list, so each of its votes
+//! is worth the less the more there are; each further reader who agrees makes a finding likelier,
+//! and each who could have said the same and did not makes it less likely. The worth orders findings
+//! and folds them; it never changes a grade, a confidence or a verdict.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::finding::issue;
+use crate::ground::Grounded;
+use crate::report::{Report, Reviewer, ReviewerKind};
+
+/// The odds of the only vote of the only reader.
+const BASE_ODDS: f64 = 5.0;
+
+/// The power by which agreement counts.
+const AGREEMENT: f64 = 2.25;
+
+/// Words by which a vote hedges.
+const HEDGES: [&str; 10] = [
+    "consider", "could", "may", "might", "possible", "possibly", "ensure", "verify", "confirm",
+    "better",
+];
+
+/// Beginnings of words by which a vote hedges.
+const HEDGE_STEMS: [&str; 2] = ["potential", "suggest"];
+
+/// Phrases by which a vote hedges.
+const HEDGE_PHRASES: [&str; 2] = ["should be extracted", "should be moved"];
+
+/// A reviewer, by its persona and the model family behind it.
+type Voice<'a> = (&'a str, Option<&'a str>);
+
+/// The models that read a change.
+#[derive(Debug, Default)]
+pub(crate) struct Readers<'a> {
+    readers: BTreeMap<Voice<'a>, Reader<'a>>,
+}
+
+#[derive(Debug, Default)]
+struct Reader<'a> {
+    /// The titles and descriptions of its votes.
+    claims: BTreeSet<(&'a str, &'a str, Option<u32>)>,
+    not_covered: BTreeSet<&'a str>,
+    is_independent: bool,
+}
+
+impl<'a> Readers<'a> {
+    /// Finds the readers of a change: the personas whose report can be used.
+    pub(crate) fn of(reports: &'a [Report]) -> Readers<'a> {
+        let mut readers: BTreeMap<Voice<'a>, Reader<'a>> = BTreeMap::new();
+        let is_reader = |report: &&Report| {
+            report.reviewer.kind == ReviewerKind::Persona && report.unusable.is_none()
+        };
+        for report in reports.iter().filter(is_reader) {
+            let reader = readers.entry(voice(&report.reviewer)).or_default();
+            reader.is_independent = report.reviewer.is_independent();
+            let claims = report.votes.iter();
+            reader.claims.extend(
+                claims.map(|vote| (vote.title.as_str(), vote.description.as_str(), vote.line())),
+            );
+            reader.not_covered.extend(report.remarks.not_covered.iter().map(String::as_str));
+        }
+        Readers { readers }
+    }
+
+    /// Returns the worth of the votes on one defect. What a rule or an analyser found is worth 1.
+    pub(crate) fn worth(&self, votes: &[&Grounded<'_>]) -> f64 {
+        if votes.iter().any(|vote| vote.reviewer.kind != ReviewerKind::Persona) {
+            return 1.0;
+        }
+        let voices: BTreeSet<Voice<'_>> = votes.iter().map(|vote| voice(vote.reviewer)).collect();
+        let known: Vec<&Reader<'_>> =
+            voices.iter().filter_map(|voice| self.readers.get(voice)).collect();
+        let agreeing = known.iter().filter(|reader| reader.is_independent).count().max(1) as f64;
+        let file = votes.iter().find_map(|vote| vote.file.as_ref());
+        let could_say = |reader: &&Reader<'_>| {
+            reader.is_independent
+                && file.is_none_or(|file| !reader.not_covered.contains(file.as_str()))
+        };
+        let readers = (self.readers.values().filter(could_say).count() as f64).max(agreeing);
+        let logs: f64 = known.iter().map(|reader| (reader.claims.len().max(1) as f64).ln()).sum();
+        let length = (logs / known.len().max(1) as f64).exp();
+        let texts: BTreeSet<String> =
+            votes.iter().map(|vote| issue(&vote.vote.title, &vote.vote.description)).collect();
+        let hedging = texts.iter().filter(|text| hedges(text)).count() as f64 / texts.len() as f64;
+        probability(agreeing, readers, length, hedging)
+    }
+}
+
+/// Returns the probability that a finding is right, in thousandths: `agreeing` of `readers` made it,
+/// who have `length` votes each in the geometric mean, and a share of `hedging` votes hedge.
+fn probability(agreeing: f64, readers: f64, length: f64, hedging: f64) -> f64 {
+    let odds = BASE_ODDS * agreeing.powf(AGREEMENT) / (readers * length * hedging.exp());
+    ((odds / (1.0 + odds)) * 1_000.0).round().min(999.0) / 1_000.0
+}
+
+fn voice(reviewer: &Reviewer) -> Voice<'_> {
+    (reviewer.voice(), reviewer.family.as_deref())
+}
+
+fn hedges(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let is_hedge = |word: &str| {
+        HEDGES.contains(&word) || HEDGE_STEMS.iter().any(|stem| word.starts_with(stem))
+    };
+    lower.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_hedge)
+        || HEDGE_PHRASES.iter().any(|phrase| lower.contains(phrase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_raises_the_worth_and_silence_lowers_it() {
+        for (expected, agreeing, readers, length, hedging) in [
+            (0.833, 1.0, 1.0, 1.0, 0.0),
+            (0.5, 1.0, 1.0, 5.0, 0.0),
+            (0.625, 1.0, 2.0, 1.5, 0.0),
+            (0.888, 2.0, 2.0, 1.5, 0.0),
+            (0.648, 1.0, 1.0, 1.0, 1.0),
+            (0.122, 1.0, 12.0, 3.0, 0.0),
+        ] {
+            let worth = probability(agreeing, readers, length, hedging);
+            assert!((worth - expected).abs() < 0.002, "{worth}, expected {expected}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_models_say_is_certain() {
+        assert!(probability(1e6, 1e6, 1.0, 0.0) < 1.0);
+    }
+
+    #[test]
+    fn hedging_is_told_by_words() {
+        assert!(hedges("Consider a lock") && hedges("a potentially stale entry"));
+        assert!(!hedges("the lock is not held"));
+    }
+}

@@ -1,0 +1,158 @@
+//! What a review shows and what it folds, in every form.
+
+use assay_findings::grade::Grade;
+use assay_findings::path::RepoPath;
+use assay_findings::post::check_run;
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::shown::ShownLimit;
+use assay_findings::synthesis::{Circumstances, Synthesis, synthesize};
+use assay_findings::vote::{Anchor, Lines, Vote};
+use assay_findings::write::{self, Document, Form};
+
+const TITLES: [&str; 8] = [
+    "cache entries outlive their tenants",
+    "query runs without an index",
+    "retry ignores the deadline",
+    "rounding drops a cent",
+    "header parsed twice",
+    "unused lock around the counter",
+    "locale decides the separator",
+    "temporary folder stays behind",
+];
+
+/// Returns the report of a reviewer on so many defects, each on a line of its own.
+fn report(name: &str, kind: ReviewerKind, severity: &str, defects: &[usize]) -> Report {
+    let mut report = Report::new(Reviewer::new(name, kind));
+    report.votes = defects
+        .iter()
+        .map(|at| {
+            let mut vote = Vote::new(TITLES[*at], Grade::from_word(severity));
+            vote.file = Some(RepoPath::exact("a.rs").unwrap());
+            vote.lines = Lines::at(100 * (*at as u32 + 1));
+            vote.confidence = Some(Anchor::HIGH);
+            vote
+        })
+        .collect();
+    report
+}
+
+fn shown(synthesis: &Synthesis) -> Vec<&str> {
+    let shown = synthesis.findings.iter().filter(|finding| finding.shown);
+    shown.map(|finding| finding.title.as_str()).collect()
+}
+
+fn with(reports: &[Report], shown: ShownLimit) -> Synthesis {
+    synthesize(reports, &Circumstances { shown, ..Circumstances::default() })
+}
+
+#[test]
+fn the_likeliest_are_shown_and_the_others_folded_and_counted() {
+    let reports = [
+        report("one", ReviewerKind::Persona, "P3", &[0, 1, 2]),
+        report("two", ReviewerKind::Persona, "P3", &[0, 3, 4]),
+        report("three", ReviewerKind::Persona, "P3", &[0, 5, 6]),
+    ];
+    let synthesis = with(&reports, ShownLimit::default());
+    assert_eq!(synthesis.findings.len(), 7);
+    // Three of three agree on the first; the others have odds of 5 to 9.
+    assert_eq!(shown(&synthesis)[0], TITLES[0]);
+    assert_eq!(shown(&synthesis).len(), 1);
+    assert_eq!(synthesis.counts.folded, 6);
+    let worth = |title: &str| synthesis.findings.iter().find(|f| f.title == title).unwrap().worth;
+    assert_eq!((worth(TITLES[0]), worth(TITLES[1])), (Some(0.868), Some(0.357)));
+}
+
+#[test]
+fn a_limit_stretches_the_bar_and_all_lifts_it() {
+    let reports = [report("one", ReviewerKind::Persona, "P3", &[0, 1, 2, 3, 4, 5])];
+    for (limit, expected) in [
+        (ShownLimit::AtMost(0), 0),
+        (ShownLimit::AtMost(1), 0),
+        (ShownLimit::AtMost(5), 2),
+        (ShownLimit::AtMost(12), 5),
+        (ShownLimit::All, 6),
+    ] {
+        let synthesis = with(&reports, limit);
+        assert_eq!(shown(&synthesis).len(), expected, "{limit:?}");
+        assert_eq!(synthesis.findings.len(), 6, "nothing is dropped");
+        assert_eq!(synthesis.verdict, with(&reports, ShownLimit::All).verdict);
+    }
+}
+
+#[test]
+fn what_blocks_and_what_a_rule_found_is_never_folded() {
+    let all: Vec<usize> = (0..TITLES.len()).collect();
+    for (kind, severity) in [(ReviewerKind::Persona, "P1"), (ReviewerKind::Rules, "P3")] {
+        let synthesis = with(&[report("one", kind, severity, &all)], ShownLimit::AtMost(0));
+        assert_eq!(shown(&synthesis).len(), TITLES.len(), "{kind:?}");
+    }
+}
+
+#[test]
+fn what_is_folded_stands_in_every_form() {
+    let reports = [report("one", ReviewerKind::Persona, "P3", &[0, 1, 2, 3, 4, 5])];
+    let synthesis = with(&reports, ShownLimit::default());
+    let document = Document {
+        findings: Some(&synthesis.findings),
+        synthesis: Some(&synthesis),
+        ..Document::default()
+    };
+    for (form, name) in write::FORMS {
+        let text = write::write(form, &document);
+        for title in &TITLES[..6] {
+            assert!(text.contains(title), "{name} lacks {title}:\n{text}");
+        }
+    }
+    let markdown = write::write(Form::Markdown, &document);
+    assert!(markdown.contains("<summary>Folded, as less likely (4)</summary>"), "{markdown}");
+    let sarif = write::write(Form::Sarif, &document);
+    assert_eq!(sarif.matches("\"shown\": false").count(), 4, "{sarif}");
+    let lines = write::write(Form::Rdjsonl, &document);
+    assert_eq!(lines.matches("[folded, worth 0.455]").count(), 4, "{lines}");
+}
+
+#[test]
+fn a_check_run_annotates_what_is_shown_and_folds_the_rest() {
+    let reports = [report("one", ReviewerKind::Persona, "P3", &[0, 1, 2, 3, 4, 5])];
+    let run = check_run(&with(&reports, ShownLimit::default()), None);
+    assert_eq!(run.batches.iter().map(Vec::len).sum::<usize>(), 2);
+    assert!(
+        run.summary.contains("<summary>Folded, as less likely (4)</summary>"),
+        "{}",
+        run.summary
+    );
+    assert!(run.summary.contains("**6 findings**"), "{}", run.summary);
+}
+
+#[test]
+fn readers_that_did_not_read_a_file_could_not_have_said_it() {
+    let read = report("one", ReviewerKind::Persona, "P3", &[0]);
+    let mut other = report("two", ReviewerKind::Persona, "P3", &[]);
+    let worth = |other: &Report| {
+        with(&[read.clone(), other.clone()], ShownLimit::All).findings[0].worth.unwrap()
+    };
+    let silent = worth(&other);
+    other.remarks.not_covered.push("a.rs".to_owned());
+    assert!(worth(&other) > silent);
+}
+
+#[test]
+fn a_doubtful_vote_hides_no_sure_one() {
+    let sure = report("one", ReviewerKind::Persona, "P1", &[0]);
+    let mut doubtful = report("two", ReviewerKind::Persona, "P0", &[0]);
+    doubtful.votes[0].confidence = Some(Anchor::LOW);
+    let state = |reports: &[Report]| synthesize(reports, &Circumstances::default()).verdict.state;
+    let alone = state(std::slice::from_ref(&sure));
+    assert_eq!(state(&[sure, doubtful]), alone);
+}
+
+#[test]
+fn a_worse_grade_that_nobody_is_sure_of_keeps_a_change_from_being_ready() {
+    let mut sure = report("one", ReviewerKind::Persona, "P3", &[0]);
+    sure.votes[0].autofix_class = Some(assay_findings::vote::AutofixClass::Advisory);
+    let mut doubtful = report("two", ReviewerKind::Persona, "P0", &[0]);
+    doubtful.votes[0].confidence = Some(Anchor::LOW);
+    doubtful.votes[0].autofix_class = Some(assay_findings::vote::AutofixClass::Advisory);
+    let verdict = synthesize(&[sure, doubtful], &Circumstances::default()).verdict;
+    assert_eq!(verdict.state, assay_findings::verdict::State::ReadyWithFixes, "{verdict:#?}");
+}
