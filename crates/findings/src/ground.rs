@@ -10,14 +10,19 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::finding::issue;
 use crate::grade::Grade;
 use crate::identity;
+use crate::likeness::{IndexedLine, PlaceIndex};
 use crate::path::RepoPath;
 use crate::report::{Reviewer, ReviewerKind};
 use crate::vote::{Anchor, Lines, Vote};
 
 /// A quote needs this many characters to prove anything.
 const MIN_QUOTE: usize = 8;
+
+/// Lines so near to a change help to find the place of a vote.
+const CONTEXT_LINES: u32 = 3;
 
 /// The prefixes that git writes before the paths of a diff.
 const DIFF_PREFIXES: [&str; 6] = ["a/", "b/", "i/", "w/", "c/", "o/"];
@@ -184,6 +189,7 @@ pub struct Ground<'t> {
     changed: Option<&'t ChangedLines>,
     files: RefCell<HashMap<RepoPath, Option<Rc<FileView>>>>,
     paths: OnceCell<Vec<RepoPath>>,
+    places: RefCell<Option<PlaceIndex>>,
     errors: RefCell<BTreeSet<TreeError>>,
 }
 
@@ -280,7 +286,8 @@ impl<'t> Ground<'t> {
     /// Prepares checking against a tree and a diff, either of which may not be at hand.
     pub fn new(tree: Option<&'t dyn Tree>, changed: Option<&'t ChangedLines>) -> Ground<'t> {
         let (files, errors) = (RefCell::default(), RefCell::default());
-        Ground { tree, changed, files, paths: OnceCell::new(), errors }
+        let (paths, places) = (OnceCell::new(), RefCell::default());
+        Ground { tree, changed, files, paths, places, errors }
     }
 
     /// Returns what of the tree could not be read so far.
@@ -336,7 +343,47 @@ impl<'t> Ground<'t> {
         if let Some(changed) = self.changed {
             self.check_change(changed, &mut grounded);
         }
+        if grounded.file.is_none() && reviewer.kind == ReviewerKind::Persona {
+            self.find_place(&mut grounded);
+        }
         grounded
+    }
+
+    /// Finds a place in the change for a vote that names none, to show the vote there. Nothing of
+    /// the vote is checked against that place.
+    fn find_place(&self, grounded: &mut Grounded<'_>) {
+        let Some((tree, changed)) = self.tree.zip(self.changed) else { return };
+        let mut places = self.places.borrow_mut();
+        let index = places.get_or_insert_with(|| self.index_change(tree, changed));
+        let claim = issue(&grounded.vote.title, &grounded.vote.description);
+        let quotes = grounded.vote.evidence.iter().map(String::as_str);
+        let claim = std::iter::once(claim.as_str()).chain(quotes).collect::<Vec<_>>().join("\n");
+        let Some((file, line)) = index.place(&claim) else { return };
+        grounded.file = changed.files.keys().nth(file).cloned();
+        grounded.lines = line.and_then(Lines::at);
+        grounded.marks.push(Mark::PlacedByAssay);
+    }
+
+    /// Reads the changed lines, and a few around them.
+    fn index_change(&self, tree: &dyn Tree, changed: &ChangedLines) -> PlaceIndex {
+        let views: Vec<Option<Rc<FileView>>> =
+            changed.files.keys().map(|path| self.view(tree, path)).collect();
+        let files = changed.files.keys().map(RepoPath::as_str);
+        let hunks = changed.files.values().zip(&views).enumerate();
+        let hunks =
+            hunks.flat_map(|(file, (hunks, view))| hunks.iter().map(move |h| (file, h, view)));
+        let lines = hunks.enumerate().flat_map(|(hunk, (file, lines, view))| {
+            let shown = lines.start().saturating_sub(CONTEXT_LINES)..=lines.end() + CONTEXT_LINES;
+            let all = view.iter().flat_map(|view| view.text.lines().zip(1u32..));
+            all.filter(move |(_, line)| shown.contains(line)).map(move |(text, line)| IndexedLine {
+                file,
+                hunk,
+                line,
+                is_changed: (lines.start()..=lines.end()).contains(&line),
+                text,
+            })
+        });
+        PlaceIndex::of(files, lines)
     }
 
     /// Says whether a file holds a quote that is long enough to prove anything.

@@ -6,6 +6,7 @@
 
 mod guards;
 mod names;
+mod placing;
 mod vocabulary;
 mod words;
 
@@ -16,6 +17,7 @@ use self::guards::{Details, Guarded};
 use self::vocabulary::{Name, Vocabulary};
 
 pub(crate) use self::guards::Apart;
+pub(crate) use self::placing::{IndexedLine, PlaceIndex};
 
 /// The share that is left of the likeness of two claims that both name code and no name in common.
 const NO_NAME_IN_COMMON: f64 = 0.6;

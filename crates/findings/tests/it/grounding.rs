@@ -1,6 +1,6 @@
 //! Votes held against a tree and a diff.
 
-use assay_findings::ground::{ChangedLines, Ground, Grounded, Symbol, Tree, TreeError};
+use assay_findings::ground::{ChangedLines, Ground, Grounded, Mark, Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{Circumstances, synthesize};
@@ -299,4 +299,35 @@ fn a_file_that_cannot_be_read_is_not_an_absent_file() {
         let verdict = synthesize(&[report], &around).verdict;
         assert_eq!((verdict.state, verdict.incomplete), (expected, true), "{verdict:?}");
     }
+}
+
+#[test]
+fn a_vote_that_names_no_place_is_shown_where_its_names_stand() {
+    let tree = MemoryTree::new(&[
+        ("src/orders.rs", "fn load(id: u64) {\n    let row = find_by(id);\n    row.total()\n}\n"),
+        ("src/bill.rs", "fn charge(card: Card) {\n    gateway.submit(card);\n}\n"),
+    ]);
+    let mut changed = ChangedLines::default();
+    for (file, last) in [("src/orders.rs", 4), ("src/bill.rs", 3)] {
+        changed.insert(RepoPath::exact(file).unwrap(), vec![Lines::range(1, last).unwrap()]);
+    }
+    let text = r#"{"findings": [{"title": "`gateway.submit` is retried without a key",
+        "severity": "P1", "description": "A card may be charged twice.", "confidence": 75}]}"#;
+    let report = Report::from_text(text, "reviewer", None);
+    let around = Circumstances { tree: Some(&tree), changed: Some(&changed), ..Default::default() };
+    let placed = synthesize(std::slice::from_ref(&report), &around);
+    let alone = Circumstances { tree: Some(&tree), ..Default::default() };
+    let unplaced = synthesize(&[report], &alone);
+    let finding = |synthesis: &assay_findings::synthesis::Synthesis| {
+        let mut all = synthesis.findings.iter().chain(&synthesis.held_back);
+        all.next().cloned().unwrap()
+    };
+    let (placed_one, unplaced_one) = (finding(&placed), finding(&unplaced));
+    assert_eq!(placed_one.place().as_deref(), Some("src/bill.rs:2"));
+    assert!(placed_one.marks.contains(&Mark::PlacedByAssay));
+    // The place is only shown: verdict, confidence and identity stay.
+    assert_eq!(unplaced_one.place(), None);
+    assert_eq!(placed_one.id, unplaced_one.id);
+    assert_eq!(placed_one.confidence, unplaced_one.confidence);
+    assert_eq!(placed.verdict.state, unplaced.verdict.state);
 }
