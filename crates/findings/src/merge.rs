@@ -155,7 +155,9 @@ fn finding_of<'v>(votes: &[&'v Grounded<'_>]) -> (Finding, Features<'v>) {
     let category = category.or_else(any_category).unwrap_or(NO_CATEGORY);
     let any_rule = || votes.iter().find_map(|vote| vote.vote.rule.as_deref());
     let rule = seen.vote.rule.as_deref().or_else(any_rule);
-    let marks: BTreeSet<_> = best.marks.iter().copied().collect();
+    let marks = best.marks.iter().filter(|mark| **mark != Mark::PlacedByAssay);
+    let of_place = seen.marks.iter().filter(|mark| **mark == Mark::PlacedByAssay);
+    let marks: BTreeSet<_> = marks.chain(of_place).copied().collect();
     let finding = Finding {
         id: String::new(),
         fingerprint: String::new(),
