@@ -123,6 +123,13 @@ pub(super) fn apart(a: Guarded<'_>, b: Guarded<'_>) -> Option<Apart> {
     if share_no_name(a.names, b.names) && jaccard(a.frame(), b.frame()) >= SAME_FRAME {
         return Some(Apart::Names);
     }
+    if quote_other_code(a.text, b.text) {
+        let vocabulary = &mut a.vocabulary.borrow_mut();
+        let [one, other] = [a.text, b.text].map(|text| frame(&outside_code(text), vocabulary));
+        if jaccard(&one, &other) >= SAME_FRAME {
+            return Some(Apart::Names);
+        }
+    }
     let (words, other_words) = (&a.details.words, &b.details.words);
     if jaccard(words, other_words) < SAME_WORDS {
         return None;
@@ -175,6 +182,25 @@ fn has_exchanged_sides(a: Guarded<'_>, b: Guarded<'_>) -> bool {
         let to_left = one.right.iter().any(|w| other.left.contains(w) && !other.right.contains(w));
         to_right && to_left
     })
+}
+
+/// Returns true if both texts have code in back-ticks that is more than a name, and none in common.
+fn quote_other_code(a: &str, b: &str) -> bool {
+    let code = |text: &str| -> BTreeSet<String> {
+        let spans = text.split('`').skip(1).step_by(2);
+        let long = spans.filter(|span| span.split_whitespace().nth(2).is_some());
+        long.map(crate::ground::squeeze).collect()
+    };
+    if !a.contains('`') || !b.contains('`') {
+        return false;
+    }
+    let (a, b) = (code(a), code(b));
+    !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
+}
+
+/// Returns a text without what stands in back-ticks.
+fn outside_code(text: &str) -> String {
+    text.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
 
 fn frame(text: &str, vocabulary: &mut Vocabulary) -> Vec<u32> {

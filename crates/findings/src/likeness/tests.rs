@@ -25,6 +25,11 @@ fn claims_that_differ_in_one_point_are_apart() {
             "Missing type annotation in cleanup.ts",
             "Missing type annotations in gap-filling.ts",
         ),
+        (
+            Apart::Names,
+            "What `return sum(prices) / len(prices)` does with an empty list is not meant",
+            "What `best = sorted(prices)[0] or None` does with an empty list is not meant",
+        ),
         (Apart::Order, "`copy(src, dst)` arguments swapped", "`copy(dst, src)` arguments swapped"),
         (
             Apart::Order,
