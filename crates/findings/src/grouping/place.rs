@@ -112,6 +112,10 @@ impl Relation {
         let is_checked = a.is_checked && b.is_checked;
         match a.quote.is_some() && a.quote == b.quote && (is_near || !is_checked) {
             true => one_line,
+            // Nearness is no evidence where both votes quote code and quote other lines.
+            false if is_near && is_checked && a.quote.is_some() && b.quote.is_some() => {
+                Relation::Far
+            }
             false if is_near => Relation::Plain,
             false if a.symbol.is_some() || b.symbol.is_some() => Relation::Elsewhere,
             false => Relation::Far,
@@ -137,4 +141,45 @@ fn is_same_line(a: Lines, b: Lines) -> bool {
 /// Returns how many lines lie between the nearest lines of two ranges; 0 where they overlap.
 fn distance(a: Lines, b: Lines) -> u32 {
     a.start().max(b.start()).saturating_sub(a.end().min(b.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the place of a line with a quote, checked against the tree.
+    fn place(line: u32, quote: Option<u32>) -> Place {
+        Place {
+            file: Some(0),
+            lines: Lines::at(line),
+            symbol: None,
+            quote,
+            category: None,
+            is_checked: true,
+            title: 0,
+        }
+    }
+
+    #[test]
+    fn nearness_is_no_evidence_where_votes_quote_other_lines() {
+        for (expected, a, b) in [
+            (Relation::SameLine, place(7, Some(1)), place(7, Some(1))),
+            (Relation::SameLine, place(7, Some(1)), place(7, Some(2))),
+            (Relation::SameLine, place(7, Some(1)), place(9, Some(1))),
+            (Relation::Far, place(7, Some(1)), place(8, Some(2))),
+            (Relation::Far, place(7, Some(1)), place(10, Some(2))),
+            (Relation::Plain, place(7, Some(1)), place(8, None)),
+            (Relation::Plain, place(7, None), place(8, None)),
+            (Relation::Far, place(7, None), place(40, None)),
+        ] {
+            assert_eq!(Relation::of(&a, &b), expected, "{a:?} {b:?}");
+            assert_eq!(Relation::of(&b, &a), expected, "{b:?} {a:?}");
+        }
+    }
+
+    #[test]
+    fn quotes_that_were_not_checked_do_not_part_near_lines() {
+        let unchecked = |line, quote| Place { is_checked: false, ..place(line, Some(quote)) };
+        assert_eq!(Relation::of(&unchecked(7, 1), &unchecked(8, 2)), Relation::Plain);
+    }
 }

@@ -46,6 +46,24 @@ pub(super) struct Details {
     frame: OnceCell<Vec<u32>>,
     is_negated: OnceCell<bool>,
     sides: OnceCell<BTreeMap<&'static str, Sides>>,
+    code: OnceCell<Code>,
+}
+
+/// The code in back-ticks that is more than a name, without its blanks.
+#[derive(Debug)]
+struct Code {
+    spans: BTreeSet<String>,
+    /// Words outside of code, sorted; empty where there is no code.
+    frame: Vec<u32>,
+}
+
+impl Code {
+    /// Returns true if both texts have code and none is part of the other's.
+    fn is_other_than(&self, other: &Code) -> bool {
+        let is_part = |a: &str, b: &str| a.contains(b) || b.contains(a);
+        let is_shared = |a: &String| other.spans.iter().any(|b| is_part(a, b));
+        !self.spans.is_empty() && !other.spans.is_empty() && !self.spans.iter().any(is_shared)
+    }
 }
 
 /// The names that a text calls wrong, and those that it wants in their place.
@@ -73,6 +91,7 @@ impl Details {
             frame: OnceCell::new(),
             is_negated: OnceCell::new(),
             sides: OnceCell::new(),
+            code: OnceCell::new(),
         }
     }
 }
@@ -106,6 +125,10 @@ impl<'t> Guarded<'t> {
     fn sides(self) -> &'t BTreeMap<&'static str, Sides> {
         self.details.sides.get_or_init(|| sides(self.text, &mut self.vocabulary.borrow_mut()))
     }
+
+    fn code(self) -> &'t Code {
+        self.details.code.get_or_init(|| code(self.text, &mut self.vocabulary.borrow_mut()))
+    }
 }
 
 /// Returns the first reason that keeps two claims apart.
@@ -123,23 +146,21 @@ pub(super) fn apart(a: Guarded<'_>, b: Guarded<'_>) -> Option<Apart> {
     if share_no_name(a.names, b.names) && jaccard(a.frame(), b.frame()) >= SAME_FRAME {
         return Some(Apart::Names);
     }
-    if quote_other_code(a.text, b.text) {
-        let vocabulary = &mut a.vocabulary.borrow_mut();
-        let [one, other] = [a.text, b.text].map(|text| frame(&outside_code(text), vocabulary));
-        if jaccard(&one, &other) >= SAME_FRAME {
-            return Some(Apart::Names);
+    let (words, other_words) = (&a.details.words, &b.details.words);
+    if jaccard(words, other_words) >= SAME_WORDS {
+        let differing = words.len() + other_words.len() - 2 * common(words, other_words);
+        if differing <= 1 && a.is_negated() != b.is_negated() {
+            return Some(Apart::Direction);
+        }
+        let is_reordered = differing == 0 && has_other_order(a.names, b.names);
+        if is_reordered || has_exchanged_sides(a, b) {
+            return Some(Apart::Order);
         }
     }
-    let (words, other_words) = (&a.details.words, &b.details.words);
-    if jaccard(words, other_words) < SAME_WORDS {
-        return None;
-    }
-    let differing = words.len() + other_words.len() - 2 * common(words, other_words);
-    if differing <= 1 && a.is_negated() != b.is_negated() {
-        return Some(Apart::Direction);
-    }
-    let is_reordered = differing == 0 && has_other_order(a.names, b.names);
-    (is_reordered || has_exchanged_sides(a, b)).then_some(Apart::Order)
+    let (one, other) = (a.code(), b.code());
+    let is_of_other_code =
+        one.is_other_than(other) && jaccard(&one.frame, &other.frame) >= SAME_FRAME;
+    is_of_other_code.then_some(Apart::Names)
 }
 
 /// Returns true if both texts have names and no two of them are the same.
@@ -184,23 +205,17 @@ fn has_exchanged_sides(a: Guarded<'_>, b: Guarded<'_>) -> bool {
     })
 }
 
-/// Returns true if both texts have code in back-ticks that is more than a name, and none in common.
-fn quote_other_code(a: &str, b: &str) -> bool {
-    let code = |text: &str| -> BTreeSet<String> {
-        let spans = text.split('`').skip(1).step_by(2);
-        let long = spans.filter(|span| span.split_whitespace().nth(2).is_some());
-        long.map(crate::ground::squeeze).collect()
+/// Returns the code of a text, and its words outside of code.
+fn code(text: &str, vocabulary: &mut Vocabulary) -> Code {
+    let spans = text.split('`').skip(1).step_by(2);
+    let is_more_than_name = |span: &&str| span.split_whitespace().nth(1).is_some();
+    let spans: BTreeSet<String> =
+        spans.filter(is_more_than_name).map(crate::ground::squeeze).collect();
+    let frame = match spans.is_empty() {
+        true => Vec::new(),
+        false => frame(&text.split('`').step_by(2).collect::<Vec<_>>().join(" "), vocabulary),
     };
-    if !a.contains('`') || !b.contains('`') {
-        return false;
-    }
-    let (a, b) = (code(a), code(b));
-    !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
-}
-
-/// Returns a text without what stands in back-ticks.
-fn outside_code(text: &str) -> String {
-    text.split('`').step_by(2).collect::<Vec<_>>().join(" ")
+    Code { spans, frame }
 }
 
 fn frame(text: &str, vocabulary: &mut Vocabulary) -> Vec<u32> {

@@ -30,6 +30,11 @@ fn claims_that_differ_in_one_point_are_apart() {
             "What `return sum(prices) / len(prices)` does with an empty list is not meant",
             "What `best = sorted(prices)[0] or None` does with an empty list is not meant",
         ),
+        (
+            Apart::Names,
+            "What `def label(price):` does with an empty list is not meant",
+            "What `def mean(prices):` does with an empty list is not meant",
+        ),
         (Apart::Order, "`copy(src, dst)` arguments swapped", "`copy(dst, src)` arguments swapped"),
         (
             Apart::Order,
@@ -63,6 +68,11 @@ fn one_claim_in_other_words_is_alike() {
             0.3,
             "Order details readable by any active user",
             "Order details are not authorized per order",
+        ),
+        (
+            0.5,
+            "`topic = Topic.find(id)` is nil for a deleted topic",
+            "`Topic.find(id)` gives nil for a deleted topic",
         ),
         (
             0.27,
