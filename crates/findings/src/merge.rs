@@ -60,10 +60,13 @@ pub(crate) fn merge(votes: Vec<Grounded<'_>>, readers: &Readers<'_>) -> (Vec<Fin
     let mut titled: Vec<(String, Grounded<'_>)> =
         votes.into_iter().map(|vote| (fold_title(&vote.vote.title), vote)).collect();
     titled.sort_by(canonical_order);
-    let votes: Vec<Grounded<'_>> = titled.into_iter().map(|(_, vote)| vote).collect();
+    let (titles, votes): (Vec<String>, Vec<Grounded<'_>>) = titled.into_iter().unzip();
     let repeats = repeats(&votes);
     let firsts: Vec<&Grounded<'_>> = repeats.iter().map(|same| same[0]).collect();
-    let groups = grouping::group(&firsts);
+    let starts =
+        repeats.iter().scan(0, |next, same| Some(std::mem::replace(next, *next + same.len())));
+    let titles: Vec<&str> = starts.map(|start| titles[start].as_str()).collect();
+    let groups = grouping::group(&firsts, &titles);
     let all = |group: &Group| -> Vec<&Grounded<'_>> {
         group.members.iter().flat_map(|member| &repeats[*member as usize]).copied().collect()
     };

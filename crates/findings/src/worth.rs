@@ -8,7 +8,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::issue;
 use crate::ground::Grounded;
 use crate::report::{Report, Reviewer, ReviewerKind};
 
@@ -83,9 +82,10 @@ impl<'a> Readers<'a> {
         let readers = (self.readers.values().filter(could_say).count() as f64).max(agreeing);
         let logs: f64 = known.iter().map(|reader| (reader.claims.len().max(1) as f64).ln()).sum();
         let length = (logs / known.len().max(1) as f64).exp();
-        let texts: BTreeSet<String> =
-            votes.iter().map(|vote| issue(&vote.vote.title, &vote.vote.description)).collect();
-        let hedging = texts.iter().filter(|text| hedges(text)).count() as f64 / texts.len() as f64;
+        let claims: BTreeSet<(&str, &str)> =
+            votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str())).collect();
+        let hedging = claims.iter().filter(|claim| hedges(claim.0) || hedges(claim.1)).count();
+        let hedging = hedging as f64 / claims.len() as f64;
         probability(agreeing, readers, length, hedging)
     }
 }
@@ -102,12 +102,19 @@ fn voice(reviewer: &Reviewer) -> Voice<'_> {
 }
 
 fn hedges(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let is_hedge = |word: &str| {
-        HEDGES.contains(&word) || HEDGE_STEMS.iter().any(|stem| word.starts_with(stem))
+    let starts_with = |word: &str, stem: &str| {
+        word.get(..stem.len()).is_some_and(|start| start.eq_ignore_ascii_case(stem))
     };
-    lower.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_hedge)
-        || HEDGE_PHRASES.iter().any(|phrase| lower.contains(phrase))
+    let is_hedge = |word: &str| {
+        HEDGES.iter().any(|hedge| word.eq_ignore_ascii_case(hedge))
+            || HEDGE_STEMS.iter().any(|stem| starts_with(word, stem))
+    };
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(is_hedge) || {
+        let has_phrase =
+            |at: usize| HEDGE_PHRASES.iter().any(|phrase| starts_with(&text[at..], phrase));
+        memchr::memchr2_iter(b's', b'S', text.as_bytes()).any(has_phrase)
+    }
 }
 
 #[cfg(test)]

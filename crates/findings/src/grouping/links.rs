@@ -76,10 +76,10 @@ impl Tally {
     }
 
     /// Returns the votes that were met, in order, each with its part, and forgets them.
-    fn take(&mut self) -> Vec<(u32, f64)> {
+    fn take(&mut self) -> impl Iterator<Item = (u32, f64)> {
         self.met.sort_unstable();
         let parts = &mut self.parts;
-        self.met.drain(..).map(|vote| (vote, std::mem::take(&mut parts[vote as usize]))).collect()
+        self.met.drain(..).map(|vote| (vote, std::mem::take(&mut parts[vote as usize])))
     }
 }
 

@@ -32,12 +32,14 @@ pub(crate) struct Group {
     pub(crate) joined: Vec<(u32, MergeRule)>,
 }
 
-/// Groups votes that are sorted by file and without repeats.
-pub(crate) fn group(votes: &[&Grounded<'_>]) -> Vec<Group> {
+/// Groups votes that are sorted by file and without repeats, each with its folded title.
+pub(crate) fn group(votes: &[&Grounded<'_>], titles: &[&str]) -> Vec<Group> {
     let texts = votes.iter().map(|v| (v.vote.title.as_str(), v.vote.description.as_str()));
     let claims = Claims::of(texts);
     let mut numbers = Numbers::default();
-    let places: Vec<Place> = votes.iter().map(|vote| Place::of(vote, &mut numbers)).collect();
+    let titled = votes.iter().zip(titles);
+    let places: Vec<Place> =
+        titled.map(|(vote, title)| Place::of(vote, title, &mut numbers)).collect();
     let reviewers = reviewers(votes);
     let links = links::links(&places, &reviewers, &claims);
     Grouping::new(votes, &claims, &places, reviewers, &links).run()

@@ -1,8 +1,8 @@
 //! How the places of two votes lie to each other: [`Relation`].
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::alike::fold_title;
 use crate::ground::{Grounded, Mark};
 use crate::vote::Lines;
 
@@ -45,21 +45,22 @@ pub(super) struct Place {
 
 /// Numbers for texts.
 #[derive(Debug, Default)]
-pub(super) struct Numbers(HashMap<String, u32>);
+pub(super) struct Numbers<'t>(HashMap<Cow<'t, str>, u32>);
 
-impl Numbers {
-    fn of(&mut self, text: &str) -> u32 {
-        if let Some(number) = self.0.get(text) {
-            return *number;
-        }
+impl<'t> Numbers<'t> {
+    fn of(&mut self, text: impl Into<Cow<'t, str>>) -> u32 {
         let next = self.0.len() as u32;
-        self.0.insert(text.to_owned(), next);
-        next
+        *self.0.entry(text.into()).or_insert(next)
     }
 }
 
 impl Place {
-    pub(super) fn of(vote: &Grounded<'_>, numbers: &mut Numbers) -> Place {
+    /// Returns the place of a vote with its folded title.
+    pub(super) fn of<'t>(
+        vote: &'t Grounded<'_>,
+        title: &'t str,
+        numbers: &mut Numbers<'t>,
+    ) -> Place {
         let is_loose = vote.file.is_none() || vote.marks.contains(&Mark::PlacedByAssay);
         let file = vote.file.as_ref().filter(|_| !is_loose);
         let category = vote.vote.category.as_ref().map(|name| name.to_lowercase());
@@ -68,9 +69,9 @@ impl Place {
             lines: vote.lines,
             symbol: vote.symbol.as_deref().map(|symbol| numbers.of(symbol)),
             quote: vote.quote.as_deref().map(|quote| numbers.of(quote)),
-            category: category.map(|name| numbers.of(&name)),
+            category: category.map(|name| numbers.of(name)),
             is_checked: vote.surroundings.is_some(),
-            title: numbers.of(&fold_title(&vote.vote.title)),
+            title: numbers.of(title),
         }
     }
 

@@ -2,17 +2,11 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::names::{self, is_same_name};
-use super::vocabulary::{Name, Vocabulary};
+use super::vocabulary::{Name, Vocabulary, Word};
 use super::words;
-
-/// Words whose two sides must not be exchanged: "locks before it writes".
-const RELATIONS: [&str; 14] = [
-    "before", "after", "instead", "than", "where", "into", "from", "over", "under", "above",
-    "below", "to", "by", "with",
-];
 
 /// From this share of common words on, one claim is another form of the other.
 const SAME_WORDS: f64 = 0.7;
@@ -45,7 +39,6 @@ pub(super) struct Details {
     /// Words outside the names, sorted.
     frame: OnceCell<Vec<u32>>,
     is_negated: OnceCell<bool>,
-    sides: OnceCell<BTreeMap<&'static str, Sides>>,
     code: OnceCell<Code>,
 }
 
@@ -73,12 +66,6 @@ struct Roles {
     wanted: BTreeSet<Name>,
 }
 
-#[derive(Debug, Default)]
-struct Sides {
-    left: BTreeSet<u32>,
-    right: BTreeSet<u32>,
-}
-
 impl Details {
     pub(super) fn of(tokens: &[u32]) -> Details {
         let mut words = tokens.to_vec();
@@ -90,7 +77,6 @@ impl Details {
             roles: OnceCell::new(),
             frame: OnceCell::new(),
             is_negated: OnceCell::new(),
-            sides: OnceCell::new(),
             code: OnceCell::new(),
         }
     }
@@ -100,6 +86,8 @@ impl Details {
 #[derive(Clone, Copy)]
 pub(super) struct Guarded<'t> {
     pub(super) text: &'t str,
+    /// All words of the text, in order.
+    pub(super) words: &'t [Word],
     pub(super) names: &'t [Name],
     pub(super) details: &'t Details,
     pub(super) vocabulary: &'t RefCell<Vocabulary>,
@@ -111,7 +99,10 @@ impl<'t> Guarded<'t> {
     }
 
     fn roles(self) -> &'t Roles {
-        self.details.roles.get_or_init(|| roles(self.text, &mut self.vocabulary.borrow_mut()))
+        self.details.roles.get_or_init(|| match self.words.iter().any(|word| word.gives_roles) {
+            true => roles(self.text, &mut self.vocabulary.borrow_mut()),
+            false => Roles::default(),
+        })
     }
 
     fn frame(self) -> &'t [u32] {
@@ -119,11 +110,17 @@ impl<'t> Guarded<'t> {
     }
 
     fn is_negated(self) -> bool {
-        *self.details.is_negated.get_or_init(|| is_negated(self.text))
+        let is_plain = || !self.text.contains('(') && !words::may_contract(self.text);
+        *self.details.is_negated.get_or_init(|| match is_plain() {
+            true => self.words.iter().filter(|word| word.is_negating).count() % 2 == 1,
+            false => is_negated(self.text),
+        })
     }
 
-    fn sides(self) -> &'t BTreeMap<&'static str, Sides> {
-        self.details.sides.get_or_init(|| sides(self.text, &mut self.vocabulary.borrow_mut()))
+    /// Returns the words on the left and on the right of the first relation word of a kind.
+    fn sides(self, relation: u8) -> Option<(&'t [Word], &'t [Word])> {
+        let at = self.words.iter().position(|word| word.relation == Some(relation))?;
+        Some((&self.words[..at], &self.words[at + 1..]))
     }
 
     fn code(self) -> &'t Code {
@@ -197,11 +194,18 @@ fn has_other_order(a: &[Name], b: &[Name]) -> bool {
 /// Returns true if, around a word such as `before`, something went from the left to the right and
 /// something from the right to the left.
 fn has_exchanged_sides(a: Guarded<'_>, b: Guarded<'_>) -> bool {
-    a.sides().iter().any(|(relation, one)| {
-        let Some(other) = b.sides().get(relation) else { return false };
-        let to_right = one.left.iter().any(|w| other.right.contains(w) && !other.left.contains(w));
-        let to_left = one.right.iter().any(|w| other.left.contains(w) && !other.right.contains(w));
-        to_right && to_left
+    let has = |words: &[Word], stem: u32| words.iter().any(|w| !w.is_stop_word && w.stem == stem);
+    let goes = |from: &[Word], to: &[Word], away: &[Word]| {
+        let content = from.iter().filter(|word| !word.is_stop_word);
+        content.map(|word| word.stem).any(|stem| has(to, stem) && !has(away, stem))
+    };
+    a.words.iter().filter_map(|word| word.relation).any(|relation| {
+        let Some(((left, right), (other_left, other_right))) =
+            a.sides(relation).zip(b.sides(relation))
+        else {
+            return false;
+        };
+        goes(left, other_right, other_left) && goes(right, other_left, other_right)
     })
 }
 
@@ -258,31 +262,8 @@ fn without_parentheses(text: &str) -> String {
     out
 }
 
-fn sides(text: &str, vocabulary: &mut Vocabulary) -> BTreeMap<&'static str, Sides> {
-    let mut all: Vec<(Option<&'static str>, Option<u32>)> = Vec::new();
-    words::each_part(text, |word| {
-        let relation = RELATIONS.into_iter().find(|relation| *relation == word);
-        let is_content = !words::is_stop_word(word);
-        all.push((relation, is_content.then(|| vocabulary.stem_of(word))));
-    });
-    let mut sides = BTreeMap::new();
-    for (at, (relation, _)) in all.iter().enumerate() {
-        let Some(relation) = *relation else { continue };
-        let stems =
-            |part: &[(Option<&str>, Option<u32>)]| part.iter().filter_map(|(_, s)| *s).collect();
-        sides
-            .entry(relation)
-            .or_insert_with(|| Sides { left: stems(&all[..at]), right: stems(&all[at + 1..]) });
-    }
-    sides
-}
-
 fn roles(text: &str, vocabulary: &mut Vocabulary) -> Roles {
     let (mut wrong, mut wanted) = (BTreeSet::new(), BTreeSet::new());
-    let whole = text.to_ascii_lowercase();
-    if !["instead", "rather", "should", "must"].iter().any(|word| whole.contains(word)) {
-        return Roles::default();
-    }
     for clause in clauses(text) {
         let lower = clause.to_ascii_lowercase();
         let instead = ["instead of", "rather than"].into_iter().find_map(|words| {

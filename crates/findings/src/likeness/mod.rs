@@ -14,7 +14,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use self::guards::{Details, Guarded};
-use self::vocabulary::{Name, Vocabulary};
+use self::vocabulary::{Name, Vocabulary, Word};
 
 pub(crate) use self::guards::Apart;
 pub(crate) use self::placing::{IndexedLine, PlaceIndex};
@@ -52,6 +52,9 @@ struct Title {
 #[derive(Debug)]
 struct Text {
     text: String,
+    /// All words, in order.
+    words: Vec<Word>,
+    /// The stems of the words that carry the meaning, in order.
     tokens: Vec<u32>,
     names: Vec<Name>,
     details: OnceCell<Details>,
@@ -141,14 +144,14 @@ impl Claim {
 impl Text {
     fn of(text: &str, vocabulary: &mut Vocabulary) -> Text {
         let text = names::without_line_references(text).into_owned();
-        let tokens = vocabulary.tokens(&text);
+        let (words, tokens) = vocabulary.read(&text);
         let names = vocabulary.names(&text);
-        Text { text, tokens, names, details: OnceCell::new() }
+        Text { text, words, tokens, names, details: OnceCell::new() }
     }
 
     fn guarded<'t>(&'t self, vocabulary: &'t RefCell<Vocabulary>) -> Guarded<'t> {
         let details = self.details.get_or_init(|| Details::of(&self.tokens));
-        Guarded { text: &self.text, names: &self.names, details, vocabulary }
+        Guarded { text: &self.text, words: &self.words, names: &self.names, details, vocabulary }
     }
 }
 
@@ -158,32 +161,35 @@ fn weigh(claims: &mut [Claim], stems: usize) {
     let mut claims_with = vec![0u32; stems];
     let mut seen: HashSet<&[u32]> = HashSet::new();
     let mut distinct = 0u32;
-    for claim in claims.iter().filter(|claim| seen.insert(&claim.whole.tokens)) {
-        distinct += 1;
-        let mut tokens = claim.whole.tokens.clone();
-        tokens.sort_unstable();
-        tokens.dedup();
-        tokens.iter().for_each(|token| claims_with[*token as usize] += 1);
+    let runs: Vec<Vec<(u32, f64)>> = claims.iter().map(|c| runs(&c.whole.tokens)).collect();
+    for (claim, runs) in claims.iter().zip(&runs) {
+        if seen.insert(&claim.whole.tokens) {
+            distinct += 1;
+            runs.iter().for_each(|(stem, _)| claims_with[*stem as usize] += 1);
+        }
     }
     let rarity: Vec<f64> = claims_with
         .iter()
         .map(|count| (f64::from(distinct + 1) / f64::from(count + 1)).ln() + 1.0)
         .collect();
-    for claim in claims {
-        claim.vector = vector(&claim.whole.tokens, &rarity);
+    for (claim, runs) in claims.iter_mut().zip(runs) {
+        claim.vector = vector(runs, &rarity);
     }
 }
 
-fn vector(tokens: &[u32], rarity: &[f64]) -> Vec<(u32, f64)> {
+/// Returns the different stems, sorted, each with a weight that grows with how often it is there.
+fn runs(tokens: &[u32]) -> Vec<(u32, f64)> {
     let mut sorted = tokens.to_vec();
     sorted.sort_unstable();
-    let mut vector: Vec<(u32, f64)> = sorted
-        .chunk_by(|a, b| a == b)
-        .map(|run| (run[0], (1.0 + (run.len() as f64).ln()) * rarity[run[0] as usize]))
-        .collect();
-    let length = vector.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-    vector.iter_mut().for_each(|(_, weight)| *weight /= length);
-    vector
+    let weight = |count: usize| if count == 1 { 1.0 } else { 1.0 + (count as f64).ln() };
+    sorted.chunk_by(|a, b| a == b).map(|run| (run[0], weight(run.len()))).collect()
+}
+
+fn vector(mut runs: Vec<(u32, f64)>, rarity: &[f64]) -> Vec<(u32, f64)> {
+    runs.iter_mut().for_each(|(stem, weight)| *weight *= rarity[*stem as usize]);
+    let length = runs.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+    runs.iter_mut().for_each(|(_, weight)| *weight /= length);
+    runs
 }
 
 fn dot(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {

@@ -78,7 +78,9 @@ fn is_long(inside: &str, length: usize) -> bool {
 
 /// Returns true if a word is spelt like a name in code rather than a word of the language.
 fn is_identifier(word: &str) -> bool {
-    if matches!(word, "e.g" | "i.e" | "and/or") {
+    let [first, rest @ ..] = word.as_bytes() else { return false };
+    let is_plain = first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase);
+    if is_plain || matches!(word, "e.g" | "i.e" | "and/or") {
         return false;
     }
     let pairs = || word.chars().zip(word.chars().skip(1));
@@ -126,20 +128,16 @@ pub(super) fn numbers(text: &str) -> BTreeSet<String> {
 
 /// Takes references to lines out of a text: `on line 12`, `lines 78-80`, `L157`, `a.rb:12`.
 pub(super) fn without_line_references(text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+    let may_start = |byte: u8| matches!(byte, b'l' | b'L' | b':' | b'#');
+    let mut starts = (0..text.len()).filter(|at| may_start(text.as_bytes()[*at]));
+    if !starts.any(|at| line_reference_len(text, at) > 0) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
-        let rest = &text[at..];
-        let c = rest.chars().next().expect("the text does not end here");
-        let length = match text[..at].ends_with(is_word) {
-            false => {
-                line_words_len(rest).max(if text[..at].ends_with(')') { mark_len(rest) } else { 0 })
-            }
-            true => mark_len(rest),
-        };
+        let c = text[at..].chars().next().expect("the text does not end here");
+        let length = line_reference_len(text, at);
         if length > 0 {
             cut_preposition(&mut out);
             out.push(' ');
@@ -150,6 +148,16 @@ pub(super) fn without_line_references(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Returns the length of the reference to a line that starts at a byte; 0 if none does.
+fn line_reference_len(text: &str, at: usize) -> usize {
+    let rest = &text[at..];
+    match rest.as_bytes()[0] {
+        b'l' | b'L' if !text[..at].ends_with(is_word) => line_words_len(rest),
+        b':' | b'#' if text[..at].ends_with(|c| is_word(c) || c == ')') => mark_len(rest),
+        _ => 0,
+    }
 }
 
 /// Returns the length of `lines 78-80`, `ln. 3` or `L157` at the start of a text.

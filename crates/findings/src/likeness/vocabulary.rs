@@ -14,9 +14,17 @@ pub(super) struct Vocabulary {
     stems: HashMap<String, u32>,
 }
 
+/// A word, or a part of a name.
 #[derive(Debug, Clone, Copy)]
-struct Word {
-    stem: u32,
+pub(super) struct Word {
+    pub(super) stem: u32,
+    pub(super) is_stop_word: bool,
+    /// Whether the word turns a claim into its opposite.
+    pub(super) is_negating: bool,
+    /// Whether a clause with the word may say which name is wrong and which is wanted.
+    pub(super) gives_roles: bool,
+    /// The number of a word whose two sides must not be exchanged.
+    pub(super) relation: Option<u8>,
     /// Whether the word says nothing by itself: a stop word, a negation, a single letter.
     is_empty: bool,
     is_single: bool,
@@ -35,10 +43,16 @@ impl Vocabulary {
         let next = self.stems.len() as u32;
         let stem = *self.stems.entry(words::stem(lower).into_owned()).or_insert(next);
         let is_single = lower.chars().nth(1).is_none();
-        let is_empty = words::is_stop_word(lower)
-            || words::is_negation(lower)
-            || (is_single && lower.is_ascii());
-        let word = Word { stem, is_empty, is_single };
+        let (is_stop_word, is_negation) = (words::is_stop_word(lower), words::is_negation(lower));
+        let word = Word {
+            stem,
+            is_stop_word,
+            is_negating: is_negation || matches!(lower, "fails" | "unable"),
+            gives_roles: matches!(lower, "instead" | "rather" | "should" | "must"),
+            relation: words::relation(lower),
+            is_empty: is_stop_word || is_negation || (is_single && lower.is_ascii()),
+            is_single,
+        };
         self.words.insert(lower.to_owned(), word);
         word
     }
@@ -51,15 +65,21 @@ impl Vocabulary {
     /// Returns the stems that carry the meaning of a text, in order. The parts of a compound name
     /// keep their stop words.
     pub(super) fn tokens(&mut self, text: &str) -> Vec<u32> {
-        let mut tokens = Vec::new();
+        self.read(text).1
+    }
+
+    /// Returns all words of a text, and the stems that carry its meaning.
+    pub(super) fn read(&mut self, text: &str) -> (Vec<Word>, Vec<u32>) {
+        let (mut all, mut tokens) = (Vec::with_capacity(32), Vec::with_capacity(32));
         words::each_stretch(text, |stretch, is_compound| {
             words::each_part(stretch, |part| {
                 let word = self.word(part);
                 let counts = if is_compound { !word.is_single } else { !word.is_empty };
                 tokens.extend(counts.then_some(word.stem));
+                all.push(word);
             });
         });
-        tokens
+        (all, tokens)
     }
 
     /// Returns the names in code of a text, in order and without repeats.

@@ -21,6 +21,17 @@ const SUFFIXES: [&str; 18] = [
     "ment", "edly", "ed", "ies", "es", "ly", "s",
 ];
 
+/// Words whose two sides must not be exchanged: "locks before it writes".
+const RELATIONS: [&str; 14] = [
+    "before", "after", "instead", "than", "where", "into", "from", "over", "under", "above",
+    "below", "to", "by", "with",
+];
+
+/// Returns the number of a word whose two sides must not be exchanged.
+pub(super) fn relation(word: &str) -> Option<u8> {
+    RELATIONS.iter().position(|relation| *relation == word).map(|number| number as u8)
+}
+
 fn is_listed(list: &str, word: &str) -> bool {
     let after = |at: usize| list.as_bytes().get(at + word.len()) == Some(&b' ');
     list.match_indices(word).any(|(at, _)| at > 0 && list.as_bytes()[at - 1] == b' ' && after(at))
@@ -91,9 +102,16 @@ fn part_end(text: &str, at: usize) -> usize {
     }
 }
 
+/// Returns false if no word of a text ends with `n't`.
+pub(super) fn may_contract(text: &str) -> bool {
+    const FIRST_OF_CURLY: u8 = 0xe2;
+    let is_there = memchr::memchr2(b'\'', FIRST_OF_CURLY, text.as_bytes()).is_some();
+    is_there && (text.contains("'t") || text.contains("’t"))
+}
+
 /// Replaces the `n't` at the end of words.
 pub(super) fn without_contractions<'t>(text: &'t str, with: &str) -> Cow<'t, str> {
-    if !text.contains("'t") && !text.contains("’t") {
+    if !may_contract(text) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -182,7 +200,15 @@ pub(super) fn is_name_start(c: char) -> bool {
 
 /// Returns how many bytes the name takes that a text starts with.
 pub(super) fn name_len(text: &str) -> usize {
-    text.find(|c| !is_word(c) && c != '$').unwrap_or(text.len())
+    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$');
+    let plain = text.bytes().take_while(is_plain).count();
+    match text.as_bytes().get(plain) {
+        Some(byte) if !byte.is_ascii() => {
+            let rest = &text[plain..];
+            plain + rest.find(|c| !is_word(c) && c != '$').unwrap_or(rest.len())
+        }
+        _ => plain,
+    }
 }
 
 /// Returns how many bytes the mark takes that joins two names.
@@ -215,7 +241,14 @@ fn compound_end(text: &str, start: usize) -> usize {
 
 fn underscored_end(text: &str, start: usize) -> usize {
     let rest = &text[start..];
-    let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+    let first = rest.as_bytes()[0];
+    if first.is_ascii() && !first.is_ascii_alphanumeric() && first != b'_' {
+        return start;
+    }
+    let length = match name_len(rest) {
+        whole if rest[..whole].contains('$') => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+        whole => whole,
+    };
     let inner = rest[..length].find('_').is_some_and(|at| at + 1 < length);
     if inner { start + length } else { start }
 }
