@@ -304,6 +304,41 @@ proptest! {
     }
 
     #[test]
+    fn a_further_report_improves_no_verdict(reports in reports()) {
+        let rank = |reports: &[Report]| {
+            match synthesize(reports, &Circumstances::default()).verdict.state {
+                State::NotReady => 0,
+                State::ReadyWithFixes => 1,
+                State::Incomplete | State::Ready | State::NothingToReview => 2,
+            }
+        };
+        // A severity that no vocabulary knows blocks until another vote grades the finding.
+        let is_known = |report: &Report| report.votes.iter().all(|vote| !vote.grade.is_unmapped());
+        let known: Vec<Report> = reports.into_iter().filter(is_known).collect();
+        for count in 1..known.len() {
+            let (before, after) = (rank(&known[..count]), rank(&known[..=count]));
+            prop_assert!(after <= before, "{before} became {after}: {known:#?}");
+        }
+    }
+
+    #[test]
+    fn votes_are_grouped_alike_whatever_reports_they_come_in(reports in reports(), turn in any::<usize>()) {
+        let groups = |reports: &[Report]| {
+            let made = synthesize(reports, &Circumstances::default());
+            let mut groups: Vec<Vec<String>> =
+                all_findings(&made).into_iter().map(|finding| finding.reviewers).collect();
+            groups.sort();
+            (groups, made.merges.len())
+        };
+        let mut turned = reports.clone();
+        for report in &mut turned {
+            let count = report.votes.len().max(1);
+            report.votes.rotate_left(turn % count);
+        }
+        prop_assert_eq!(groups(&reports), groups(&turned));
+    }
+
+    #[test]
     fn folding_changes_no_verdict(reports in reports(), most in 0..9u32) {
         let shown = ShownLimit::AtMost(most);
         let folded = synthesize(&reports, &Circumstances { shown, ..Circumstances::default() });
@@ -475,6 +510,15 @@ fn vote() -> impl Strategy<Value = Vote> {
         "SQL built from input",
         "`open` is never closed",
         "Missing",
+        "`TopicUser.find_by` returns nil",
+        "find_by can return nil",
+        "find_by does not return nil",
+        "waits 30 seconds for the index",
+        "waits 60 seconds for the index",
+        "`parse_all` ignores its error",
+        "`parse_one` ignores its error",
+        "What `def label(price):` does is not meant",
+        "What `def mean(prices):` does is not meant",
     ]);
     let file = prop::option::of(select(vec!["src/a.rs", "src/b.rs"]));
     let class = prop::option::of(select(vec![

@@ -9,6 +9,7 @@ mod keys;
 mod memory;
 mod own;
 mod replay;
+mod shown;
 mod whole;
 
 use std::fs;
