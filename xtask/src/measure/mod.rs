@@ -8,6 +8,7 @@ mod labelled;
 mod recovery;
 mod scripts;
 mod secrets;
+mod synthesis;
 
 use std::path::Path;
 
@@ -23,6 +24,9 @@ pub(crate) fn run(name: &str, data: Option<&Path>, seed: u64) -> anyhow::Result<
         ("diffs", _) => diffs::run(needed()?),
         ("cases", _) => labelled::run(needed()?),
         ("secrets", _) => secrets::run(needed()?),
-        _ => bail!("there is no measurement `{name}`; expected recovery, diffs, cases or secrets"),
+        ("synthesis", _) => synthesis::run(needed()?, seed),
+        _ => bail!(
+            "there is no measurement `{name}`; expected recovery, diffs, cases, secrets or synthesis"
+        ),
     }
 }

@@ -1,0 +1,253 @@
+//! Synthesis of recorded comments, and its counts: [`Groups`], [`Pairs`], [`Hits`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Context;
+use assay_findings::finding::Finding;
+use assay_findings::grade::Grade;
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::synthesis::{Circumstances, synthesize};
+use assay_findings::vote::{Anchor, Vote};
+
+use super::data::{Case, Comment};
+
+/// The golden comments that a group finds, by three rules.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Label {
+    /// The comment that is shown was matched.
+    Shown,
+    /// At least half of the tools in the group have a matched comment.
+    Majority,
+    /// Any comment was matched.
+    Any,
+}
+
+/// The comments that the synthesis took for one defect.
+pub(super) struct Group {
+    /// Each comment by the numbers of its tool and of itself.
+    members: Vec<(usize, usize)>,
+    pub(super) worth: f64,
+    is_shown: bool,
+    by_label: [BTreeSet<usize>; 3],
+}
+
+impl Group {
+    pub(super) fn found(&self, label: Label) -> &BTreeSet<usize> {
+        &self.by_label[label as usize]
+    }
+}
+
+/// What the synthesis makes of some tools' comments on a case, the likeliest first.
+pub(super) struct Groups(pub(super) Vec<Group>);
+
+impl Groups {
+    /// Runs the synthesis on the comments of tools, which count as votes without a place, of one
+    /// severity that does not block.
+    pub(super) fn of(case: &Case, tools: &[usize]) -> anyhow::Result<Groups> {
+        let report = |tool: &usize| {
+            let tool = &case.tools[*tool];
+            let mut report = Report::new(Reviewer::new(tool.name.clone(), ReviewerKind::Persona));
+            report.votes = tool.comments.iter().map(|comment| vote(&comment.text)).collect();
+            report
+        };
+        let reports: Vec<Report> = tools.iter().map(report).collect();
+        let made = synthesize(&reports, &Circumstances::default());
+        let open = made.findings.iter().map(|finding| (finding, finding.shown));
+        let others = [&made.pre_existing, &made.held_back, &made.dismissed];
+        let others = others.into_iter().flatten().map(|finding| (finding, false));
+        let mut groups = Vec::new();
+        for (finding, is_shown) in open.chain(others) {
+            groups.push(group(case, finding, is_shown)?);
+        }
+        groups.sort_by(|a, b| b.worth.total_cmp(&a.worth).then_with(|| a.members.cmp(&b.members)));
+        Ok(Groups(groups))
+    }
+
+    /// Counts the groups that the synthesis shows.
+    pub(super) fn hits(&self, label: Label) -> Hits {
+        Hits::of(self.0.iter().filter(|group| group.is_shown), label)
+    }
+
+    /// Counts the groups from a worth on.
+    pub(super) fn hits_from(&self, worth: f64, label: Label) -> Hits {
+        Hits::of(self.0.iter().filter(|group| group.worth >= worth), label)
+    }
+}
+
+fn vote(text: &str) -> Vote {
+    let mut vote = Vote::new(text, Grade::from_word("P2"));
+    vote.confidence = Some(Anchor::HIGH);
+    vote
+}
+
+fn group(case: &Case, finding: &Finding, is_shown: bool) -> anyhow::Result<Group> {
+    let mut members = Vec::new();
+    for vote in &finding.votes {
+        let tool = case.tools.iter().position(|tool| tool.name == vote.reviewer);
+        members.push((tool.context("a vote is of no tool")?, vote.vote));
+    }
+    let comment = |(tool, at): &(usize, usize)| &case.tools[*tool].comments[*at];
+    let golden = |comments: &mut dyn Iterator<Item = &Comment>| -> BTreeSet<usize> {
+        comments.flat_map(|comment| comment.golden.iter().copied()).collect()
+    };
+    let shown =
+        golden(&mut members.iter().map(comment).filter(|comment| comment.text == finding.title));
+    let any = golden(&mut members.iter().map(comment));
+    let tools: BTreeSet<usize> = members.iter().map(|(tool, _)| *tool).collect();
+    let mut tools_with: BTreeMap<usize, usize> = BTreeMap::new();
+    for tool in &tools {
+        let own = members.iter().filter(|(of, _)| of == tool);
+        for found in golden(&mut own.map(comment)) {
+            *tools_with.entry(found).or_default() += 1;
+        }
+    }
+    let majority = tools_with.iter().filter(|(_, count)| 2 * **count >= tools.len());
+    let majority = majority.map(|(found, _)| *found).collect();
+    let worth = finding.worth.context("a finding has no worth")?;
+    Ok(Group { members, worth, is_shown, by_label: [shown, majority, any] })
+}
+
+/// Pairs of comments of different tools.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Pairs {
+    /// On one golden comment.
+    pub(super) same: usize,
+    pub(super) same_merged: usize,
+    /// Merged, and matched with golden comments of which none is common.
+    pub(super) other_merged: usize,
+    /// Merged, and one or both matched with none.
+    pub(super) unknown_merged: usize,
+}
+
+impl Pairs {
+    pub(super) fn of(case: &Case, groups: &Groups) -> Pairs {
+        let mut group_of: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for (number, group) in groups.0.iter().enumerate() {
+            group_of.extend(group.members.iter().map(|member| (*member, number)));
+        }
+        let all: Vec<(usize, usize)> = group_of.keys().copied().collect();
+        let golden = |(tool, at): (usize, usize)| &case.tools[tool].comments[at].golden;
+        let mut pairs = Pairs::default();
+        for (at, a) in all.iter().enumerate() {
+            for b in all[..at].iter().filter(|b| b.0 != a.0) {
+                let is_merged = usize::from(group_of[a] == group_of[b]);
+                let (a, b) = (golden(*a), golden(*b));
+                if a.is_empty() || b.is_empty() {
+                    pairs.unknown_merged += is_merged;
+                } else if a.is_disjoint(b) {
+                    pairs.other_merged += is_merged;
+                } else {
+                    pairs.same += 1;
+                    pairs.same_merged += is_merged;
+                }
+            }
+        }
+        pairs
+    }
+
+    pub(super) fn add(&mut self, other: Pairs) {
+        self.same += other.same;
+        self.same_merged += other.same_merged;
+        self.other_merged += other.other_merged;
+        self.unknown_merged += other.unknown_merged;
+    }
+
+    /// Returns the share of pairs on one golden comment that are merged; `None` without any.
+    pub(super) fn merged(self) -> Option<f64> {
+        share(self.same_merged, self.same)
+    }
+
+    /// Returns the share of merged pairs that are right, of those that are known.
+    pub(super) fn right(self) -> Option<f64> {
+        share(self.same_merged, self.same_merged + self.other_merged)
+    }
+}
+
+/// Returns a share; `None` of nothing.
+pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// Golden comments found and missed, and comments that found none.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Hits {
+    pub(super) right: usize,
+    pub(super) wrong: usize,
+    pub(super) missed: usize,
+    pub(super) comments: usize,
+}
+
+impl Hits {
+    /// Counts groups in order. A group that finds only what an earlier one found is wrong.
+    fn of<'g>(groups: impl Iterator<Item = &'g Group>, label: Label) -> Hits {
+        let (mut hits, mut known) = (Hits::default(), BTreeSet::new());
+        for found in groups.map(|group| group.found(label)) {
+            hits.comments += 1;
+            hits.wrong += usize::from(found.is_subset(&known));
+            known.extend(found);
+        }
+        hits.right = known.len();
+        hits
+    }
+
+    /// Sets the golden comments that were not found, of so many.
+    pub(super) fn among(self, golden: usize) -> Hits {
+        Hits { missed: golden - self.right, ..self }
+    }
+
+    pub(super) fn add(&mut self, other: Hits) {
+        self.right += other.right;
+        self.wrong += other.wrong;
+        self.missed += other.missed;
+        self.comments += other.comments;
+    }
+
+    /// Returns F1; `None` if nothing was to be found and nothing was said.
+    pub(super) fn f1(self) -> Option<f64> {
+        share(2 * self.right, 2 * self.right + self.wrong + self.missed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::data::{Published, Tool};
+    use super::*;
+
+    /// Comments, each with the golden comments that it is matched with.
+    type Comments<'a> = &'a [(&'a str, &'a [usize])];
+
+    fn case(tools: &[(&str, Comments<'_>)]) -> Case {
+        let published = Published { right: 0, wrong: 0, missed: 0 };
+        let comment = |(text, golden): &(&str, &[usize])| Comment {
+            text: (*text).to_owned(),
+            golden: golden.iter().copied().collect(),
+        };
+        let tool = |(name, comments): &(&str, Comments<'_>)| Tool {
+            name: (*name).to_owned(),
+            comments: comments.iter().map(comment).collect(),
+            published,
+        };
+        Case { golden: 2, tools: tools.iter().map(tool).collect() }
+    }
+
+    #[test]
+    fn a_golden_comment_is_found_once_and_a_second_group_on_it_is_wrong() {
+        let case = case(&[
+            ("a", &[("find_by can return nil for deleted topics", &[0]), ("typo in heading", &[])]),
+            ("b", &[("TopicUser.find_by returns nil for deleted topics", &[0])]),
+            ("c", &[("clocks of two hosts are compared without tolerance", &[0])]),
+        ]);
+        let groups = Groups::of(&case, &[0, 1, 2]).unwrap();
+        let pairs = Pairs::of(&case, &groups);
+        assert_eq!((pairs.same, pairs.same_merged, pairs.other_merged), (3, 1, 0));
+        let all = groups.hits_from(0.0, Label::Majority).among(case.golden);
+        assert_eq!((all.right, all.wrong, all.missed, all.comments), (1, 2, 1, 3));
+        assert_eq!(all.f1(), Some(2.0 / 5.0));
+    }
+
+    #[test]
+    fn nothing_out_of_nothing_is_no_share() {
+        assert_eq!((share(0, 0), Hits::default().f1()), (None, None));
+        assert_eq!((Pairs::default().merged(), Pairs::default().right()), (None, None));
+    }
+}
