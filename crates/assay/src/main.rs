@@ -67,6 +67,9 @@ enum Command {
     Init(commands::init::Args),
     /// Says what is there, what is missing, and how to get it
     Doctor(commands::doctor::Args),
+    /// Measures reviewers on changes whose defects are known
+    #[command(subcommand)]
+    Eval(commands::eval::Eval),
     /// Makes a small flawed change in a throw-away repository and reviews it
     Demo,
     /// What became of findings, and single steps over them for scripts
@@ -118,6 +121,7 @@ fn main() -> ExitCode {
         Command::Qa(args) => commands::qa::run(&args),
         Command::Init(args) => commands::init::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Eval(eval) => commands::eval::run(&eval),
         Command::Demo => commands::demo::run(),
         Command::Findings(step) => commands::findings::run(step),
         Command::Mcp(args) => commands::mcp::run(&args),

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod eval;
 pub(crate) mod findings;
 pub(crate) mod fix;
 pub(crate) mod gate;

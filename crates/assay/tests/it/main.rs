@@ -8,6 +8,7 @@ mod delegation;
 mod demo;
 mod docs;
 mod electron;
+mod eval;
 mod faults;
 mod gate;
 mod gates;

@@ -1,0 +1,107 @@
+//! The outputs of review tools: [`parse_output`] recognises the form and returns the comments.
+//!
+//! A text that has none of the known JSON forms is read as a reviewer's text, as `assay findings parse`
+//! reads one.
+
+mod codex;
+mod github;
+mod rdjson;
+mod sarif;
+mod text;
+
+use serde_json::Value;
+
+use crate::comment::{Comment, normal_path, without_repetitions};
+use crate::score::CaseResult;
+
+/// An output that holds no review.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// The output is empty.
+    #[error(
+        "the output is empty; a review without findings has to say so, for example by an empty list"
+    )]
+    Empty,
+    /// The output has a known form and breaks its rules.
+    #[error("the output looks like {form}, and cannot be read: {reason}")]
+    Broken {
+        /// The form's name.
+        form: &'static str,
+        /// The reason in words.
+        reason: String,
+    },
+    /// The output has no known form.
+    #[error("the output holds no findings in a form that is known: {0}")]
+    Unknown(String),
+}
+
+/// Reads the output of a review tool on one case.
+///
+/// Known forms: the JSON of `assay review` and of this crate, SARIF, rdjson and rdjsonl, comments of a
+/// pull request as GitHub's API returns them, the review JSON of codex, and any text that
+/// `assay findings parse` understands, such as the answer of a model.
+pub fn parse_output(text: &str) -> Result<CaseResult, FormatError> {
+    if text.trim().is_empty() {
+        return Err(FormatError::Empty);
+    }
+    let mut result = match serde_json::from_str::<Value>(text) {
+        Ok(value) => match parse_json(&value)? {
+            Some(result) => result,
+            None => text::parse(text)?,
+        },
+        Err(_) => match rdjson::parse_lines(text)? {
+            Some(result) => result,
+            None => text::parse(text)?,
+        },
+    };
+    for comment in &mut result.comments {
+        comment.path = comment.path.as_deref().map(normal_path);
+    }
+    result.comments = without_repetitions(&result.comments);
+    Ok(result)
+}
+
+fn parse_json(value: &Value) -> Result<Option<CaseResult>, FormatError> {
+    let has = |key: &str| value.get(key).is_some_and(Value::is_array);
+    if has("runs") {
+        return sarif::parse(value).map(Some);
+    }
+    if has("diagnostics") {
+        return rdjson::parse(value).map(Some);
+    }
+    if has("comments") {
+        return typed::<CaseResult>("a list of comments", value).map(Some);
+    }
+    if has("held_back") && has("findings") {
+        return text::of_synthesis(value).map(Some);
+    }
+    if codex::is_review(value) {
+        return codex::parse(value).map(Some);
+    }
+    if github::is_comments(value) {
+        return github::parse(value).map(Some);
+    }
+    Ok(None)
+}
+
+fn typed<T: serde::de::DeserializeOwned>(
+    form: &'static str,
+    value: &Value,
+) -> Result<T, FormatError> {
+    T::deserialize(value).map_err(|error| FormatError::Broken { form, reason: error.to_string() })
+}
+
+/// Returns a result whose change is blocked if one of its comments blocks.
+fn blocked_by_comments(comments: Vec<Comment>) -> CaseResult {
+    CaseResult {
+        blocks: comments.iter().any(|comment| comment.blocks),
+        comments,
+        ..CaseResult::default()
+    }
+}
+
+/// Returns a range of lines in order; `None` without a first line, or if the first line is zero.
+fn range(start: Option<u32>, end: Option<u32>) -> Option<(u32, u32)> {
+    let start = start.filter(|line| *line > 0)?;
+    Some((start, end.unwrap_or(start).max(start)))
+}

@@ -1,0 +1,61 @@
+//! The JSON of `assay review`, and the text of any reviewer.
+
+use assay_findings::finding::Finding;
+use assay_findings::outcome;
+use assay_findings::read;
+use assay_findings::synthesis::Synthesis;
+use assay_findings::verdict::State;
+use assay_findings::vote::{Anchor, Lines, Vote};
+use serde_json::Value;
+
+use super::{FormatError, typed};
+use crate::comment::Comment;
+use crate::score::{CaseResult, Effort};
+
+/// Reads the JSON of `assay review`: the findings that are shown, and the verdict.
+pub(super) fn of_synthesis(value: &Value) -> Result<CaseResult, FormatError> {
+    let synthesis: Synthesis = typed("the JSON of `assay review`", value)?;
+    Ok(CaseResult {
+        comments: synthesis.findings.iter().map(of_finding).collect(),
+        blocks: synthesis.verdict.state == State::NotReady,
+        effort: Effort::default(),
+    })
+}
+
+fn of_finding(finding: &Finding) -> Comment {
+    let line = finding.line;
+    Comment {
+        text: format!("{}\n{}", finding.title, finding.description),
+        path: finding.file.as_ref().map(ToString::to_string),
+        lines: line.map(|line| (line, finding.end_line.unwrap_or(line))),
+        severity: Some(finding.severity.clone()),
+        confidence: Some(f64::from(finding.confidence.percent()) / 100.0),
+        blocks: finding.grade.blocks(),
+    }
+}
+
+/// Reads a reviewer's text.
+pub(super) fn parse(text: &str) -> Result<CaseResult, FormatError> {
+    let reading = read::read(text, None);
+    let Some(votes) = &reading.votes else {
+        let begin: String = text.trim().chars().take(80).collect();
+        return Err(FormatError::Unknown(format!("it begins with `{begin}`")));
+    };
+    let judged = outcome::judge(text, &reading);
+    Ok(CaseResult {
+        comments: votes.iter().map(of_vote).collect(),
+        blocks: judged.outcome.needs_fix,
+        effort: Effort::default(),
+    })
+}
+
+fn of_vote(vote: &Vote) -> Comment {
+    Comment {
+        text: format!("{}\n{}", vote.title, vote.description),
+        path: vote.file.as_ref().map(ToString::to_string),
+        lines: vote.lines.map(|lines: Lines| (lines.start(), lines.end())),
+        severity: Some(vote.grade.word().to_owned()),
+        confidence: vote.confidence.map(|anchor: Anchor| f64::from(anchor.percent()) / 100.0),
+        blocks: vote.grade.blocks(),
+    }
+}

@@ -1,0 +1,144 @@
+//! Which comment names which label: [`MatchRule`], [`match_case`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::assignment::greatest_weight;
+use crate::comment::{Comment, is_same_file};
+use crate::set::Label;
+use crate::terms::Corpus;
+
+/// The similarity of words from which two texts name one defect, unless a caller sets another.
+pub const DEFAULT_SIMILARITY: f64 = 0.28;
+
+/// When a comment can name a label.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MatchRule {
+    /// The most lines between the comment and the label; `None` if places do not matter. A label
+    /// without a place is matched by its words alone.
+    pub within: Option<u32>,
+    /// How the words are compared.
+    pub words: WordRule,
+}
+
+/// How the words of a comment and a label are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WordRule {
+    /// Words do not matter where the label has a place.
+    Ignored,
+    /// The cosine of the weighted words reaches a bar.
+    Lexical {
+        /// The bar, from 0 to 1.
+        at_least: f64,
+    },
+    /// A judge decided, and the decisions were recorded.
+    Judged(Verdicts),
+}
+
+/// Recorded decisions of a judge: the comments of a case, by number, that name a label, by number.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verdicts(pub std::collections::BTreeSet<(String, usize, usize)>);
+
+impl Default for MatchRule {
+    fn default() -> Self {
+        MatchRule { within: Some(3), words: WordRule::Lexical { at_least: DEFAULT_SIMILARITY } }
+    }
+}
+
+/// A comment that names a label.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Match {
+    /// The number of the comment in its case.
+    pub comment: usize,
+    /// The number of the label in its case.
+    pub label: usize,
+    /// The similarity of their words.
+    pub similarity: f64,
+}
+
+/// The comments of a case held against its labels.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CaseMatches {
+    /// Each label with the one comment that names the label best.
+    pub matches: Vec<Match>,
+    /// Comments that name a label which another comment names better.
+    pub duplicates: Vec<usize>,
+}
+
+/// Matches the comments of a case one-to-one with its labels, so that the sum of the similarities is
+/// greatest.
+pub fn match_case(
+    case: &str,
+    comments: &[Comment],
+    labels: &[Label],
+    rule: &MatchRule,
+    corpus: &Corpus,
+) -> CaseMatches {
+    let said: Vec<_> = comments.iter().map(|comment| corpus.vector(&comment.text)).collect();
+    let known: Vec<_> = labels.iter().map(|label| corpus.vector(&label.comment)).collect();
+    let weight = |comment: usize, label: usize| {
+        let similarity = said[comment].cosine(&known[label]);
+        rule.weight((case, comment, label), &comments[comment], &labels[label], similarity)
+    };
+    let weights: Vec<Vec<f64>> = (0..comments.len())
+        .map(|comment| (0..labels.len()).map(|label| weight(comment, label)).collect())
+        .collect();
+    let matched = greatest_weight(&weights);
+    let matches = matched.iter().enumerate().filter_map(|(comment, label)| {
+        let label = (*label)?;
+        Some(Match { comment, label, similarity: said[comment].cosine(&known[label]) })
+    });
+    let names_one = |comment: &usize| weights[*comment].iter().any(|weight| *weight > 0.0);
+    let duplicates = (0..comments.len()).filter(|at| matched[*at].is_none()).filter(names_one);
+    CaseMatches { matches: matches.collect(), duplicates: duplicates.collect() }
+}
+
+impl MatchRule {
+    /// Returns how well a comment fits a label; zero if the rule does not let them match.
+    fn weight(
+        &self,
+        (case, comment_at, label_at): (&str, usize, usize),
+        comment: &Comment,
+        label: &Label,
+        similarity: f64,
+    ) -> f64 {
+        let nearness = match (self.within, label.path.is_some()) {
+            (Some(within), true) => match distance(comment, label) {
+                Some(lines) if lines <= within => 1.0 / (1.0 + f64::from(lines)),
+                Some(_) | None => return 0.0,
+            },
+            (Some(_) | None, _) => 0.0,
+        };
+        let by_place = nearness > 0.0;
+        match &self.words {
+            WordRule::Ignored if by_place => nearness + similarity,
+            WordRule::Ignored => 0.0,
+            WordRule::Lexical { at_least } if similarity >= *at_least => nearness + similarity,
+            WordRule::Lexical { .. } => 0.0,
+            WordRule::Judged(verdicts) => {
+                let key = (case.to_owned(), comment_at, label_at);
+                match verdicts.0.contains(&key) {
+                    true => 1.0 + similarity,
+                    false => 0.0,
+                }
+            }
+        }
+    }
+}
+
+/// Returns the lines between a comment and a label in one file: zero if their ranges overlap; `None`
+/// in different files, or where the comment names no line. A label without a line is the whole file.
+pub fn distance(comment: &Comment, label: &Label) -> Option<u32> {
+    let (path, known) = (comment.path.as_deref()?, label.path.as_deref()?);
+    if !is_same_file(path, known) {
+        return None;
+    }
+    let Some(start) = label.line else { return Some(0) };
+    let end = label.end_line.unwrap_or(start);
+    let (first, last) = comment.lines?;
+    Some(match (first > end, last < start) {
+        (true, _) => first - end,
+        (_, true) => start - last,
+        (false, false) => 0,
+    })
+}

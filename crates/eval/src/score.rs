@@ -1,0 +1,228 @@
+//! Counts of one case, and of many: [`CaseScore`], [`Counts`].
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::comment::Comment;
+use crate::matching::{MatchRule, WordRule, distance, match_case};
+use crate::set::Case;
+use crate::terms::Corpus;
+
+/// The distances, in lines, at which the accuracy of anchors is told.
+pub const ANCHOR_DISTANCES: [u32; 4] = [0, 1, 3, 10];
+
+/// One reviewer's result on one case, before scoring.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CaseResult {
+    /// The comments that are shown to the author, without repetitions.
+    pub comments: Vec<Comment>,
+    /// True if the reviewer keeps the change from being merged.
+    pub blocks: bool,
+    /// The effort that the review took.
+    #[serde(default)]
+    pub effort: Effort,
+}
+
+/// The effort of a review; zero where a tool does not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Calls of a model.
+    pub calls: u64,
+    /// Bytes of text that were exchanged with a model.
+    pub bytes: u64,
+    /// Tokens that were exchanged with a model.
+    pub tokens: u64,
+    /// Cost in US dollars.
+    pub dollars: f64,
+    /// Time in seconds.
+    pub seconds: f64,
+}
+
+impl std::ops::Add for Effort {
+    type Output = Effort;
+
+    fn add(self, other: Effort) -> Effort {
+        Effort {
+            calls: self.calls + other.calls,
+            bytes: self.bytes + other.bytes,
+            tokens: self.tokens + other.tokens,
+            dollars: self.dollars + other.dollars,
+            seconds: self.seconds + other.seconds,
+        }
+    }
+}
+
+/// Counts from which precision and recall follow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Labels that a comment names.
+    pub hits: usize,
+    /// Labels.
+    pub labels: usize,
+    /// Comments.
+    pub comments: usize,
+}
+
+impl std::ops::Add for Counts {
+    type Output = Counts;
+
+    fn add(self, other: Counts) -> Counts {
+        Counts {
+            hits: self.hits + other.hits,
+            labels: self.labels + other.labels,
+            comments: self.comments + other.comments,
+        }
+    }
+}
+
+impl Counts {
+    /// Returns the share of comments that name a label; `None` without a comment.
+    pub fn precision(&self) -> Option<f64> {
+        share(self.hits, self.comments)
+    }
+
+    /// Returns the share of labels that a comment names; `None` without a label.
+    pub fn recall(&self) -> Option<f64> {
+        share(self.hits, self.labels)
+    }
+
+    /// Returns the weighted harmonic mean of precision and recall, where recall counts `beta` times as
+    /// much; `None` if there is neither a comment nor a label.
+    pub fn f(&self, beta: f64) -> Option<f64> {
+        let squared = beta * beta;
+        let weight = squared * self.labels as f64 + self.comments as f64;
+        (weight > 0.0).then(|| (1.0 + squared) * self.hits as f64 / weight)
+    }
+}
+
+/// Returns a share; `None` of nothing.
+pub fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// The score of one case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CaseScore {
+    /// The id of the case.
+    pub case: String,
+    /// The language of the case.
+    pub language: Option<String>,
+    /// Hits, labels and comments.
+    pub counts: Counts,
+    /// True if the case has no known defect.
+    pub is_clean: bool,
+    /// True if the reviewer kept the change from being merged.
+    pub blocked: bool,
+    /// True if a comment that blocks names a label.
+    pub blocked_by_hit: bool,
+    /// Comments on a label that another comment names better.
+    pub duplicates: usize,
+    /// Comments that name a comment which maintainers rejected, and no label.
+    pub rejected_hits: usize,
+    /// Hits and labels by the label's severity.
+    pub by_severity: BTreeMap<String, (usize, usize)>,
+    /// Hits and labels by the label's category.
+    pub by_category: BTreeMap<String, (usize, usize)>,
+    /// Comments that name a label by their words, and how many of them stand at most so many lines
+    /// away from the label, for each of [`ANCHOR_DISTANCES`].
+    pub anchors: (usize, [usize; 4]),
+    /// Stated confidence of each comment, and whether the comment names a label.
+    pub confidences: Vec<(f64, bool)>,
+    /// The effort that the review took.
+    pub effort: Effort,
+}
+
+/// Returns the corpus of the words of a set: all labels and all comments.
+pub fn corpus_of(cases: &[Case], results: &BTreeMap<String, CaseResult>) -> Corpus {
+    let labels = cases.iter().flat_map(|case| case.labels.iter().chain(&case.rejected));
+    let labels = labels.map(|label| label.comment.as_str());
+    let comments = results.values().flat_map(|result| &result.comments);
+    Corpus::of(labels.chain(comments.map(|comment| comment.text.as_str())))
+}
+
+/// Scores a reviewer's result on one case.
+pub fn score_case(
+    case: &Case,
+    result: &CaseResult,
+    rule: &MatchRule,
+    corpus: &Corpus,
+) -> CaseScore {
+    let comments = &result.comments;
+    let found = match_case(&case.id, comments, &case.labels, rule, corpus);
+    let is_hit = |at: usize| found.matches.iter().any(|it| it.comment == at);
+    let is_named = |label: usize| found.matches.iter().any(|it| it.label == label);
+    let group = |word: fn(&crate::set::Label) -> Option<&String>| {
+        let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for (at, label) in case.labels.iter().enumerate() {
+            let name = word(label).cloned().unwrap_or_else(|| "unstated".to_owned());
+            let entry = groups.entry(name).or_default();
+            entry.0 += usize::from(is_named(at));
+            entry.1 += 1;
+        }
+        groups
+    };
+    let others: Vec<Comment> =
+        (0..comments.len()).filter(|at| !is_hit(*at)).map(|at| comments[at].clone()).collect();
+    let rejected = match_case(&case.id, &others, &case.rejected, &rule.for_rejected(), corpus);
+    let confidences =
+        comments.iter().enumerate().filter_map(|(at, it)| Some((it.confidence?, is_hit(at))));
+    CaseScore {
+        case: case.id.clone(),
+        language: case.language.clone(),
+        counts: Counts {
+            hits: found.matches.len(),
+            labels: case.labels.len(),
+            comments: comments.len(),
+        },
+        is_clean: case.is_clean(),
+        blocked: result.blocks,
+        blocked_by_hit: found.matches.iter().any(|it| comments[it.comment].blocks),
+        duplicates: found.duplicates.len(),
+        rejected_hits: rejected.matches.len() + rejected.duplicates.len(),
+        by_severity: group(|label| label.severity.as_ref()),
+        by_category: group(|label| label.category.as_ref()),
+        anchors: anchors(case, comments, rule, corpus),
+        confidences: confidences.collect(),
+        effort: result.effort,
+    }
+}
+
+impl MatchRule {
+    /// Returns the rule for rejected comments, of which no judge's decisions are recorded.
+    fn for_rejected(&self) -> MatchRule {
+        match self.words {
+            WordRule::Judged(_) => MatchRule { within: self.within, ..MatchRule::default() },
+            WordRule::Ignored | WordRule::Lexical { .. } => self.clone(),
+        }
+    }
+}
+
+/// Counts the comments that name a label by their words, and how far they stand from the label.
+fn anchors(
+    case: &Case,
+    comments: &[Comment],
+    rule: &MatchRule,
+    corpus: &Corpus,
+) -> (usize, [usize; 4]) {
+    let words = match &rule.words {
+        WordRule::Ignored => MatchRule::default().words,
+        words @ (WordRule::Lexical { .. } | WordRule::Judged(_)) => words.clone(),
+    };
+    let by_words = MatchRule { within: None, words };
+    let found = match_case(&case.id, comments, &case.labels, &by_words, corpus);
+    let mut near = [0; 4];
+    let mut placed = 0;
+    for it in &found.matches {
+        let (comment, label) = (&comments[it.comment], &case.labels[it.label]);
+        if label.line.is_none() {
+            continue;
+        }
+        placed += 1;
+        let lines = distance(comment, label);
+        for (count, within) in near.iter_mut().zip(ANCHOR_DISTANCES) {
+            *count += usize::from(lines.is_some_and(|lines| lines <= within));
+        }
+    }
+    (placed, near)
+}

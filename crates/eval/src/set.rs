@@ -1,0 +1,111 @@
+//! Labelled changes: [`Case`], and [`parse_cases`], which reads a set's `cases.jsonl`.
+
+use serde::{Deserialize, Serialize};
+
+/// A change whose defects are known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// The name of the case, unique in its set.
+    pub id: String,
+    /// The title of the change, as its commit or pull request gives it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// The main programming language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// The change: a folder with `before/` and `after/`, or a file that holds a unified diff; relative
+    /// to the set's folder.
+    pub change: String,
+    /// Documents that state the purpose of the change, relative to the set's folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub purpose: Vec<String>,
+    /// The known defects; empty for a clean change.
+    #[serde(default)]
+    pub labels: Vec<Label>,
+    /// Comments that reviewers made and maintainers rejected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<Label>,
+}
+
+impl Case {
+    /// Returns true if the change has no known defect.
+    pub fn is_clean(&self) -> bool {
+        self.labels.is_empty()
+    }
+}
+
+/// A known defect, or a comment that was rejected.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Label {
+    /// The defect in words.
+    pub comment: String,
+    /// The file, relative to the repository; `None` if the label names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The first line, counted from one; `None` if the label names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The last line; `None` if the label names one line or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_line: Option<u32>,
+    /// The severity in the set's own word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<String>,
+    /// The kind of defect in the set's own word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+}
+
+/// A line of a set that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct SetError {
+    /// The line of `cases.jsonl`, counted from one.
+    pub line: usize,
+    /// The reason in words.
+    pub reason: String,
+}
+
+/// Reads cases, one JSON object on each line; blank lines are skipped.
+///
+/// Fails if a line is no case, if two cases have one id, or if a label's range is reversed.
+pub fn parse_cases(text: &str) -> Result<Vec<Case>, SetError> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut ids = std::collections::HashSet::new();
+    for (at, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let error = |reason: String| SetError { line: at + 1, reason };
+        let case: Case = serde_json::from_str(line).map_err(|fault| error(fault.to_string()))?;
+        if !ids.insert(case.id.clone()) {
+            return Err(error(format!("the id `{}` is used twice", case.id)));
+        }
+        if let Some(label) = case.labels.iter().chain(&case.rejected).find(|it| !it.is_valid()) {
+            let reason = format!("the place of the label `{}` is not valid", label.comment);
+            return Err(error(format!("{reason}: a range needs a path, and ends after its start")));
+        }
+        cases.push(case);
+    }
+    match cases.is_empty() {
+        true => Err(SetError { line: 1, reason: "the set holds no case".to_owned() }),
+        false => Ok(cases),
+    }
+}
+
+impl Label {
+    fn is_valid(&self) -> bool {
+        let has_words = !self.comment.trim().is_empty();
+        let in_order = match (self.line, self.end_line) {
+            (None, Some(_)) => false,
+            (Some(start), Some(end)) => start <= end,
+            (Some(_), None) | (None, None) => true,
+        };
+        has_words
+            && in_order
+            && (self.path.is_some() || self.line.is_none())
+            && self.line != Some(0)
+    }
+}

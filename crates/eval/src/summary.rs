@@ -1,0 +1,169 @@
+//! The score of a set: [`SetSummary`], made of the scores of its cases.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::score::{ANCHOR_DISTANCES, CaseScore, Counts, Effort, share};
+use crate::statistics::{Calibration, Estimate, bootstrap, calibration};
+
+/// How a summary is computed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SummaryOptions {
+    /// How many times as much recall counts as precision in F.
+    pub beta: f64,
+    /// Draws of the bootstrap.
+    pub draws: usize,
+    /// The seed of the bootstrap.
+    pub seed: u64,
+}
+
+impl Default for SummaryOptions {
+    fn default() -> Self {
+        SummaryOptions { beta: 1.0, draws: crate::statistics::DEFAULT_DRAWS, seed: 1 }
+    }
+}
+
+/// One reviewer's score on a set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SetSummary {
+    /// The number of cases.
+    pub cases: usize,
+    /// Sums over all cases.
+    pub counts: Counts,
+    /// Precision over all comments.
+    pub precision: Option<Estimate>,
+    /// Recall over all labels.
+    pub recall: Option<Estimate>,
+    /// F over all comments and labels.
+    pub f: Option<Estimate>,
+    /// The mean of F over the cases that have a label.
+    pub macro_f: Option<Estimate>,
+    /// Comments for each change.
+    pub comments_per_change: Option<Estimate>,
+    /// The share of clean changes that were blocked.
+    pub blocked_clean: Option<Estimate>,
+    /// Clean changes that were blocked, and clean changes.
+    pub clean: (usize, usize),
+    /// Changes with a defect in which a comment that blocks names a label, and changes with a defect.
+    pub blocked_for_a_label: (usize, usize),
+    /// Comments on a label that another comment names better.
+    pub duplicates: usize,
+    /// Comments that name a rejected comment.
+    pub rejected_hits: usize,
+    /// Hits and labels by severity.
+    pub by_severity: BTreeMap<String, (usize, usize)>,
+    /// Hits and labels by category.
+    pub by_category: BTreeMap<String, (usize, usize)>,
+    /// Hits, labels and comments by language.
+    pub by_language: BTreeMap<String, Counts>,
+    /// The share of named labels whose comment stands at most so many lines away, by that number.
+    pub anchors: BTreeMap<u32, f64>,
+    /// Calibration of the stated confidence; `None` where no comment states one.
+    pub calibration: Option<Calibration>,
+    /// The effort over all cases.
+    pub effort: Effort,
+}
+
+impl SetSummary {
+    /// Returns the summary of the scores of a set's cases.
+    pub fn of(scores: &[CaseScore], options: SummaryOptions) -> SetSummary {
+        let estimate = |figure: fn(&[&CaseScore], f64) -> Option<f64>| {
+            bootstrap(scores, options.draws, options.seed, |drawn| figure(drawn, options.beta))
+        };
+        let buggy = || scores.iter().filter(|score| !score.is_clean);
+        let clean = || scores.iter().filter(|score| score.is_clean);
+        let confidences: Vec<(f64, bool)> =
+            scores.iter().flat_map(|score| score.confidences.iter().copied()).collect();
+        SetSummary {
+            cases: scores.len(),
+            counts: sum(scores.iter()),
+            precision: estimate(|drawn, _| sum(drawn.iter().copied()).precision()),
+            recall: estimate(|drawn, _| sum(drawn.iter().copied()).recall()),
+            f: estimate(|drawn, beta| sum(drawn.iter().copied()).f(beta)),
+            macro_f: estimate(macro_f),
+            comments_per_change: estimate(|drawn, _| {
+                share(sum(drawn.iter().copied()).comments, drawn.len())
+            }),
+            blocked_clean: estimate(|drawn, _| {
+                let clean = || drawn.iter().filter(|score| score.is_clean);
+                share(clean().filter(|score| score.blocked).count(), clean().count())
+            }),
+            clean: (clean().filter(|score| score.blocked).count(), clean().count()),
+            blocked_for_a_label: (
+                buggy().filter(|score| score.blocked_by_hit).count(),
+                buggy().count(),
+            ),
+            duplicates: scores.iter().map(|score| score.duplicates).sum(),
+            rejected_hits: scores.iter().map(|score| score.rejected_hits).sum(),
+            by_severity: grouped(scores, |score| &score.by_severity),
+            by_category: grouped(scores, |score| &score.by_category),
+            by_language: by_language(scores),
+            anchors: anchors(scores),
+            calibration: calibration(&confidences),
+            effort: scores.iter().fold(Effort::default(), |all, score| all + score.effort),
+        }
+    }
+
+    /// Returns a figure by the name that a limit uses: `f1`, `precision`, `recall`, `macro_f1`,
+    /// `noise` (the share of comments that name no label), `comments`, `blocked_clean`,
+    /// `duplicates`; `None` for another name, or where the figure is undefined.
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        let value = |estimate: Option<Estimate>| estimate.map(|it| it.value);
+        match name {
+            "f1" => value(self.f),
+            "precision" => value(self.precision),
+            "recall" => value(self.recall),
+            "macro_f1" => value(self.macro_f),
+            "noise" => value(self.precision).map(|precision| 1.0 - precision),
+            "comments" => value(self.comments_per_change),
+            "blocked_clean" => value(self.blocked_clean),
+            "duplicates" => Some(self.duplicates as f64),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the sum of the counts of some cases.
+pub fn sum<'a>(scores: impl Iterator<Item = &'a CaseScore>) -> Counts {
+    scores.fold(Counts::default(), |all, score| all + score.counts)
+}
+
+fn macro_f(scores: &[&CaseScore], beta: f64) -> Option<f64> {
+    let each: Vec<f64> = scores
+        .iter()
+        .filter(|score| score.counts.labels > 0)
+        .filter_map(|score| score.counts.f(beta))
+        .collect();
+    (!each.is_empty()).then(|| each.iter().sum::<f64>() / each.len() as f64)
+}
+
+fn grouped(
+    scores: &[CaseScore],
+    groups: fn(&CaseScore) -> &BTreeMap<String, (usize, usize)>,
+) -> BTreeMap<String, (usize, usize)> {
+    let mut all: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for (name, (hits, labels)) in scores.iter().flat_map(groups) {
+        let entry = all.entry(name.clone()).or_default();
+        entry.0 += hits;
+        entry.1 += labels;
+    }
+    all
+}
+
+fn by_language(scores: &[CaseScore]) -> BTreeMap<String, Counts> {
+    let mut all: BTreeMap<String, Counts> = BTreeMap::new();
+    for score in scores {
+        let name = score.language.clone().unwrap_or_else(|| "unstated".to_owned());
+        let entry = all.entry(name).or_default();
+        *entry = *entry + score.counts;
+    }
+    all
+}
+
+fn anchors(scores: &[CaseScore]) -> BTreeMap<u32, f64> {
+    let placed: usize = scores.iter().map(|score| score.anchors.0).sum();
+    let within = |at: usize| scores.iter().map(|score| score.anchors.1[at]).sum::<usize>();
+    let shares = ANCHOR_DISTANCES.iter().enumerate();
+    shares.filter_map(|(at, lines)| Some((*lines, share(within(at), placed)?))).collect()
+}

@@ -1,0 +1,6 @@
+//! Laws and tables of scoring.
+
+mod assignment;
+mod formats;
+mod scoring;
+mod sets;
