@@ -1,5 +1,7 @@
 //! A reviewer's comment on a change, whichever tool made the comment: [`Comment`].
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 /// A claim of a reviewer, as far as scoring needs to know.
@@ -27,29 +29,46 @@ pub struct Comment {
 /// Returns the comments without repetitions: of comments with the same place and the same words, the
 /// first stays.
 pub fn without_repetitions(comments: &[Comment]) -> Vec<Comment> {
-    let mut seen = std::collections::HashSet::new();
-    let key = |comment: &Comment| {
+    let mut known: HashMap<_, Vec<&Comment>> = HashMap::new();
+    let mut first = Vec::new();
+    for comment in comments {
         let words: Vec<String> = comment.text.split_whitespace().map(str::to_lowercase).collect();
-        (comment.path.as_deref().map(normal_path), comment.lines, words.join(" "))
-    };
-    comments.iter().filter(|comment| seen.insert(key(comment))).cloned().collect()
+        let alike = known.entry((comment.lines, words.join(" "))).or_default();
+        let is_in_one_file = |other: &&Comment| match (&other.path, &comment.path) {
+            (Some(a), Some(b)) => is_same_file(a, b),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if !alike.iter().any(is_in_one_file) {
+            alike.push(comment);
+            first.push(comment.clone());
+        }
+    }
+    first
 }
 
-/// Returns a path without the prefixes that diffs and tools add: `a/`, `b/`, `./`, a leading slash.
-/// Separators of Windows become slashes.
+/// Returns a path without `file://` and a leading `./`. Separators of Windows become slashes.
 pub fn normal_path(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
-    let mut rest = path.as_str();
-    while let Some(short) = rest.strip_prefix("./").or_else(|| rest.strip_prefix('/')) {
+    let mut rest = path.strip_prefix("file://").unwrap_or(&path);
+    while let Some(short) = rest.strip_prefix("./") {
         rest = short;
     }
     rest.to_owned()
 }
 
-/// Returns true if two paths name one file: equal, or equal behind the prefix `a/` or `b/` of a diff.
+/// Returns true if two paths name one file: equal, equal behind the prefix `a/` or `b/` of a diff, or
+/// one absolute and ending with the other.
 pub fn is_same_file(a: &str, b: &str) -> bool {
     let (a, b) = (normal_path(a), normal_path(b));
-    let behind_prefix =
-        |path: &str| path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).map(str::to_owned);
-    a == b || behind_prefix(&a).as_deref() == Some(&b) || behind_prefix(&b).as_deref() == Some(&a)
+    let stands_for = |long: &str, short: &str| {
+        let behind_prefix = long.strip_prefix("a/").or_else(|| long.strip_prefix("b/"));
+        let is_below = || long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'));
+        behind_prefix == Some(short) || (is_absolute(long) && !short.is_empty() && is_below())
+    };
+    a == b || stands_for(&a, &b) || stands_for(&b, &a)
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path.get(1..3) == Some(":/")
 }

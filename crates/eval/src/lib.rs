@@ -19,4 +19,3 @@ pub mod set;
 pub mod statistics;
 pub mod summary;
 pub mod table;
-pub mod terms;

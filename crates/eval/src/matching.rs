@@ -1,14 +1,17 @@
 //! Which comment names which label: [`MatchRule`], [`match_case`].
 
+use assay_findings::likeness::ComparedTexts;
 use serde::{Deserialize, Serialize};
 
 use crate::assignment::greatest_weight;
 use crate::comment::{Comment, is_same_file};
 use crate::set::Label;
-use crate::terms::Corpus;
 
 /// The similarity of words from which two texts name one defect, unless a caller sets another.
-pub const DEFAULT_SIMILARITY: f64 = 0.28;
+pub const DEFAULT_SIMILARITY: f64 = 0.24;
+
+/// The share of nearness and similarity in a weight that does not depend on them otherwise.
+const TIE_BREAK: f64 = 1e-4;
 
 /// When a comment can name a label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,18 +70,21 @@ pub struct CaseMatches {
 
 /// Matches the comments of a case one-to-one with its labels, so that the sum of the similarities is
 /// greatest.
+///
+/// Words are weighed by the comments and labels of the case alone, so that a score depends neither on
+/// other cases nor on other reviewers.
 pub fn match_case(
     case: &str,
     comments: &[Comment],
     labels: &[Label],
     rule: &MatchRule,
-    corpus: &Corpus,
 ) -> CaseMatches {
-    let said: Vec<_> = comments.iter().map(|comment| corpus.vector(&comment.text)).collect();
-    let known: Vec<_> = labels.iter().map(|label| corpus.vector(&label.comment)).collect();
+    let said = comments.iter().map(|comment| comment.text.as_str());
+    let texts = ComparedTexts::of(said.chain(labels.iter().map(|label| label.comment.as_str())));
+    let similarity = |comment: usize, label: usize| texts.cosine(comment, comments.len() + label);
     let weight = |comment: usize, label: usize| {
-        let similarity = said[comment].cosine(&known[label]);
-        rule.weight((case, comment, label), &comments[comment], &labels[label], similarity)
+        let key = (case, comment, label);
+        rule.weight(key, &comments[comment], &labels[label], similarity(comment, label))
     };
     let weights: Vec<Vec<f64>> = (0..comments.len())
         .map(|comment| (0..labels.len()).map(|label| weight(comment, label)).collect())
@@ -86,7 +92,7 @@ pub fn match_case(
     let matched = greatest_weight(&weights);
     let matches = matched.iter().enumerate().filter_map(|(comment, label)| {
         let label = (*label)?;
-        Some(Match { comment, label, similarity: said[comment].cosine(&known[label]) })
+        Some(Match { comment, label, similarity: similarity(comment, label) })
     });
     let names_one = |comment: &usize| weights[*comment].iter().any(|weight| *weight > 0.0);
     let duplicates = (0..comments.len()).filter(|at| matched[*at].is_none()).filter(names_one);
@@ -109,16 +115,17 @@ impl MatchRule {
             },
             (Some(_) | None, _) => 0.0,
         };
-        let by_place = nearness > 0.0;
+        // Nearness decides between matchings that are as good otherwise, and costs no match.
+        let tie_break = (nearness + similarity) * TIE_BREAK;
         match &self.words {
-            WordRule::Ignored if by_place => nearness + similarity,
+            WordRule::Ignored if nearness > 0.0 => 1.0 + tie_break,
             WordRule::Ignored => 0.0,
-            WordRule::Lexical { at_least } if similarity >= *at_least => nearness + similarity,
+            WordRule::Lexical { at_least } if similarity >= *at_least => similarity + tie_break,
             WordRule::Lexical { .. } => 0.0,
             WordRule::Judged(verdicts) => {
                 let key = (case.to_owned(), comment_at, label_at);
                 match verdicts.0.contains(&key) {
-                    true => 1.0 + similarity,
+                    true => 1.0 + tie_break,
                     false => 0.0,
                 }
             }

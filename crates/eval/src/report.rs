@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::matching::MatchRule;
-use crate::score::{CaseResult, CaseScore, corpus_of, score_case};
+use crate::score::{CaseResult, CaseScore, score_case};
 use crate::set::Case;
 use crate::statistics::{PairedDifference, paired};
 use crate::summary::{SetSummary, SummaryOptions, sum};
@@ -49,8 +49,7 @@ pub struct ReviewerResults {
     pub results: BTreeMap<String, Result<CaseResult, String>>,
 }
 
-/// Scores reviewers on a set. The words of all reviewers' comments weigh the words, so that reviewers
-/// are measured alike.
+/// Scores reviewers on a set. A reviewer's score does not depend on the other reviewers.
 pub fn evaluate(
     set: &str,
     cases: &[Case],
@@ -58,13 +57,6 @@ pub fn evaluate(
     rule: MatchRule,
     options: SummaryOptions,
 ) -> EvalReport {
-    let all: BTreeMap<String, CaseResult> = reviewers
-        .iter()
-        .flat_map(|reviewer| &reviewer.results)
-        .enumerate()
-        .filter_map(|(at, (id, result))| Some((format!("{at} {id}"), result.clone().ok()?)))
-        .collect();
-    let corpus = corpus_of(cases, &all);
     let score = |reviewer: &ReviewerResults| {
         let mut missing = BTreeMap::new();
         let scores: Vec<CaseScore> = cases
@@ -75,7 +67,7 @@ pub fn evaluate(
                     Some(Err(reason)) => no_result(&mut missing, case, reason),
                     None => no_result(&mut missing, case, "there is no output"),
                 };
-                score_case(case, &result, &rule, &corpus)
+                score_case(case, &result, &rule)
             })
             .collect();
         let summary = SetSummary::of(&scores, options);

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comment::Comment;
+use crate::comment::{Comment, without_repetitions};
 use crate::matching::{MatchRule, WordRule, distance, match_case};
 use crate::set::Case;
-use crate::terms::Corpus;
 
 /// The distances, in lines, at which the accuracy of anchors is told.
 pub const ANCHOR_DISTANCES: [u32; 4] = [0, 1, 3, 10];
@@ -15,7 +14,7 @@ pub const ANCHOR_DISTANCES: [u32; 4] = [0, 1, 3, 10];
 /// One reviewer's result on one case, before scoring.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CaseResult {
-    /// The comments that are shown to the author, without repetitions.
+    /// The comments that are shown to the author.
     pub comments: Vec<Comment>,
     /// True if the reviewer keeps the change from being merged.
     pub blocks: bool,
@@ -120,6 +119,9 @@ pub struct CaseScore {
     pub duplicates: usize,
     /// Comments that name a comment which maintainers rejected, and no label.
     pub rejected_hits: usize,
+    /// Labels that are named if a comment may stand so many lines away, for each of
+    /// [`ANCHOR_DISTANCES`].
+    pub hits_within: [usize; 4],
     /// Hits and labels by the label's severity.
     pub by_severity: BTreeMap<String, (usize, usize)>,
     /// Hits and labels by the label's category.
@@ -133,23 +135,12 @@ pub struct CaseScore {
     pub effort: Effort,
 }
 
-/// Returns the corpus of the words of a set: all labels and all comments.
-pub fn corpus_of(cases: &[Case], results: &BTreeMap<String, CaseResult>) -> Corpus {
-    let labels = cases.iter().flat_map(|case| case.labels.iter().chain(&case.rejected));
-    let labels = labels.map(|label| label.comment.as_str());
-    let comments = results.values().flat_map(|result| &result.comments);
-    Corpus::of(labels.chain(comments.map(|comment| comment.text.as_str())))
-}
-
 /// Scores a reviewer's result on one case.
-pub fn score_case(
-    case: &Case,
-    result: &CaseResult,
-    rule: &MatchRule,
-    corpus: &Corpus,
-) -> CaseScore {
-    let comments = &result.comments;
-    let found = match_case(&case.id, comments, &case.labels, rule, corpus);
+///
+/// A comment that is repeated counts once.
+pub fn score_case(case: &Case, result: &CaseResult, rule: &MatchRule) -> CaseScore {
+    let comments = &without_repetitions(&result.comments);
+    let found = match_case(&case.id, comments, &case.labels, rule);
     let is_hit = |at: usize| found.matches.iter().any(|it| it.comment == at);
     let is_named = |label: usize| found.matches.iter().any(|it| it.label == label);
     let group = |word: fn(&crate::set::Label) -> Option<&String>| {
@@ -164,7 +155,11 @@ pub fn score_case(
     };
     let others: Vec<Comment> =
         (0..comments.len()).filter(|at| !is_hit(*at)).map(|at| comments[at].clone()).collect();
-    let rejected = match_case(&case.id, &others, &case.rejected, &rule.for_rejected(), corpus);
+    let rejected = match_case(&case.id, &others, &case.rejected, &rule.for_rejected());
+    let hits_within = ANCHOR_DISTANCES.map(|within| {
+        let rule = MatchRule { within: Some(within), ..rule.clone() };
+        match_case(&case.id, comments, &case.labels, &rule).matches.len()
+    });
     let confidences =
         comments.iter().enumerate().filter_map(|(at, it)| Some((it.confidence?, is_hit(at))));
     CaseScore {
@@ -180,9 +175,10 @@ pub fn score_case(
         blocked_by_hit: found.matches.iter().any(|it| comments[it.comment].blocks),
         duplicates: found.duplicates.len(),
         rejected_hits: rejected.matches.len() + rejected.duplicates.len(),
+        hits_within,
         by_severity: group(|label| label.severity.as_ref()),
         by_category: group(|label| label.category.as_ref()),
-        anchors: anchors(case, comments, rule, corpus),
+        anchors: anchors(case, comments, rule),
         confidences: confidences.collect(),
         effort: result.effort,
     }
@@ -199,18 +195,13 @@ impl MatchRule {
 }
 
 /// Counts the comments that name a label by their words, and how far they stand from the label.
-fn anchors(
-    case: &Case,
-    comments: &[Comment],
-    rule: &MatchRule,
-    corpus: &Corpus,
-) -> (usize, [usize; 4]) {
+fn anchors(case: &Case, comments: &[Comment], rule: &MatchRule) -> (usize, [usize; 4]) {
     let words = match &rule.words {
         WordRule::Ignored => MatchRule::default().words,
         words @ (WordRule::Lexical { .. } | WordRule::Judged(_)) => words.clone(),
     };
     let by_words = MatchRule { within: None, words };
-    let found = match_case(&case.id, comments, &case.labels, &by_words, corpus);
+    let found = match_case(&case.id, comments, &case.labels, &by_words);
     let mut near = [0; 4];
     let mut placed = 0;
     for it in &found.matches {

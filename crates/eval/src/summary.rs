@@ -59,6 +59,8 @@ pub struct SetSummary {
     pub by_language: BTreeMap<String, Counts>,
     /// The share of named labels whose comment stands at most so many lines away, by that number.
     pub anchors: BTreeMap<u32, f64>,
+    /// F if a comment may stand so many lines away from a label, by that number.
+    pub f_within: BTreeMap<u32, f64>,
     /// Calibration of the stated confidence; `None` where no comment states one.
     pub calibration: Option<Calibration>,
     /// The effort over all cases.
@@ -100,6 +102,7 @@ impl SetSummary {
             by_category: grouped(scores, |score| &score.by_category),
             by_language: by_language(scores),
             anchors: anchors(scores),
+            f_within: f_within(scores, options.beta),
             calibration: calibration(&confidences),
             effort: scores.iter().fold(Effort::default(), |all, score| all + score.effort),
         }
@@ -166,4 +169,13 @@ fn anchors(scores: &[CaseScore]) -> BTreeMap<u32, f64> {
     let within = |at: usize| scores.iter().map(|score| score.anchors.1[at]).sum::<usize>();
     let shares = ANCHOR_DISTANCES.iter().enumerate();
     shares.filter_map(|(at, lines)| Some((*lines, share(within(at), placed)?))).collect()
+}
+
+fn f_within(scores: &[CaseScore], beta: f64) -> BTreeMap<u32, f64> {
+    let all = sum(scores.iter());
+    let hits = |at: usize| scores.iter().map(|score| score.hits_within[at]).sum();
+    let figures = ANCHOR_DISTANCES.iter().enumerate();
+    figures
+        .filter_map(|(at, lines)| Some((*lines, Counts { hits: hits(at), ..all }.f(beta)?)))
+        .collect()
 }

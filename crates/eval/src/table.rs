@@ -35,7 +35,7 @@ fn row(reviewer: &ReviewerScore) -> Vec<String> {
 }
 
 fn details(reviewer: &ReviewerScore) -> String {
-    let SetSummary { by_severity, by_category, by_language, anchors, effort, .. } =
+    let SetSummary { by_severity, by_category, by_language, anchors, f_within, effort, .. } =
         &reviewer.summary;
     let mut text = format!("\n{}\n", reviewer.name);
     let mut line = |name: &str, entries: Vec<String>| {
@@ -57,6 +57,8 @@ fn details(reviewer: &ReviewerScore) -> String {
         "named labels with the comment at most so many lines away",
         anchors.iter().map(within).collect(),
     );
+    let figure = |(lines, f): (&u32, &f64)| format!("{lines}: {f:.3}");
+    line("F1 by the most lines between comment and label", f_within.iter().map(figure).collect());
     if let Some(calibration) = &reviewer.summary.calibration {
         let bins = calibration.curve.iter().map(|bin| {
             format!(

@@ -18,7 +18,7 @@ pub mod ground;
 mod grouping;
 pub mod identity;
 pub mod incomplete;
-mod likeness;
+pub mod likeness;
 pub mod merge;
 pub mod outcome;
 pub mod path;

@@ -15,11 +15,25 @@ use crate::score::{CaseResult, Effort};
 /// Reads the JSON of `assay review`: the findings that are shown, and the verdict.
 pub(super) fn of_synthesis(value: &Value) -> Result<CaseResult, FormatError> {
     let synthesis: Synthesis = typed("the JSON of `assay review`", value)?;
-    Ok(CaseResult {
-        comments: synthesis.findings.iter().map(of_finding).collect(),
-        blocks: synthesis.verdict.state == State::NotReady,
-        effort: Effort::default(),
-    })
+    Ok(CaseResult::from(&synthesis))
+}
+
+impl From<&Synthesis> for CaseResult {
+    /// Returns the findings that a review shows, its verdict and its cost. Folded findings are no
+    /// comments.
+    fn from(synthesis: &Synthesis) -> CaseResult {
+        let spent = synthesis.spent.clone().unwrap_or_default();
+        CaseResult {
+            comments: synthesis.findings.iter().filter(|it| it.shown).map(of_finding).collect(),
+            blocks: synthesis.verdict.state == State::NotReady,
+            effort: Effort {
+                calls: spent.calls + spent.kept_answers,
+                tokens: spent.tokens,
+                dollars: spent.usd.unwrap_or(0.0),
+                ..Effort::default()
+            },
+        }
+    }
 }
 
 fn of_finding(finding: &Finding) -> Comment {

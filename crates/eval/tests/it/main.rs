@@ -2,5 +2,6 @@
 
 mod assignment;
 mod formats;
+mod mutants;
 mod scoring;
 mod sets;

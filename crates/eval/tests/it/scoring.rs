@@ -1,10 +1,8 @@
 //! From comments and labels to counts and figures.
 
-use std::collections::BTreeMap;
-
 use assay_eval::comment::{Comment, is_same_file, without_repetitions};
 use assay_eval::matching::{MatchRule, Verdicts, WordRule};
-use assay_eval::score::{CaseResult, CaseScore, Counts, corpus_of, score_case};
+use assay_eval::score::{CaseResult, CaseScore, Counts, score_case};
 use assay_eval::set::{Case, Label, parse_cases};
 use assay_eval::summary::{SetSummary, SummaryOptions};
 
@@ -34,8 +32,7 @@ fn case(labels: Vec<Label>) -> Case {
 
 fn score(case: &Case, comments: Vec<Comment>, rule: &MatchRule) -> CaseScore {
     let result = CaseResult { comments, ..CaseResult::default() };
-    let results = BTreeMap::from([(case.id.clone(), result.clone())]);
-    score_case(case, &result, rule, &corpus_of(std::slice::from_ref(case), &results))
+    score_case(case, &result, rule)
 }
 
 fn by_place(within: u32) -> MatchRule {
@@ -145,7 +142,7 @@ fn anchors_are_told_of_comments_that_fit_by_their_words() {
 fn blocked_clean_changes_are_counted_apart() {
     let blocked = |case: &Case, blocks: bool| {
         let result = CaseResult { blocks, ..CaseResult::default() };
-        score_case(case, &result, &by_place(3), &corpus_of(&[], &BTreeMap::new()))
+        score_case(case, &result, &by_place(3))
     };
     let clean = case(Vec::new());
     let buggy = case(vec![label("wrong sign", "a.py", 3)]);
@@ -157,12 +154,20 @@ fn blocked_clean_changes_are_counted_apart() {
 
 #[test]
 fn paths_are_compared_as_diffs_and_tools_write_them() {
-    for (a, b) in
-        [("a/src/x.rs", "src/x.rs"), ("./src/x.rs", "src/x.rs"), ("src\\x.rs", "src/x.rs")]
-    {
+    for (a, b) in [
+        ("a/src/x.rs", "src/x.rs"),
+        ("./src/x.rs", "src/x.rs"),
+        ("src\\x.rs", "src/x.rs"),
+        ("/home/me/shop/src/x.rs", "src/x.rs"),
+        ("C:\\shop\\src\\x.rs", "src/x.rs"),
+        ("file:///home/me/shop/src/x.rs", "src/x.rs"),
+        ("/src/x.rs", "src/x.rs"),
+    ] {
         assert!(is_same_file(a, b), "{a} {b}");
     }
-    for (a, b) in [("a/x.rs", "b/x.rs"), ("src/x.rs", "x.rs")] {
+    for (a, b) in
+        [("a/x.rs", "b/x.rs"), ("src/x.rs", "x.rs"), ("/shop/max.rs", "x.rs"), ("/shop", "")]
+    {
         assert!(!is_same_file(a, b), "{a} {b}");
     }
 }

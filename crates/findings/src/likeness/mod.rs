@@ -207,5 +207,21 @@ fn dot(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     sum
 }
 
+/// Texts that are compared by their words, of which those count more that few of the texts have.
+#[derive(Debug)]
+pub struct ComparedTexts(Claims);
+
+impl ComparedTexts {
+    /// Reads texts, which are named by their numbers from then on.
+    pub fn of<'a>(texts: impl Iterator<Item = &'a str>) -> ComparedTexts {
+        ComparedTexts(Claims::of(texts.map(|text| (text, ""))))
+    }
+
+    /// Returns the cosine of the angle between two texts: 1 for the same words, 0 for none in common.
+    pub fn cosine(&self, a: usize, b: usize) -> f64 {
+        dot(self.0.vector(a), self.0.vector(b)).min(1.0)
+    }
+}
+
 #[cfg(test)]
 mod tests;
