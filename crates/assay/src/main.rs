@@ -7,6 +7,7 @@ mod commands;
 mod delegating;
 mod doors;
 mod environment;
+mod evaluating;
 mod exit;
 mod gating;
 mod interactive;
@@ -22,6 +23,7 @@ mod settings;
 mod signals;
 mod telling;
 mod terminal;
+mod throwaway;
 mod validating;
 
 use std::io::{self, Write};
@@ -68,8 +70,7 @@ enum Command {
     /// Says what is there, what is missing, and how to get it
     Doctor(commands::doctor::Args),
     /// Measures reviewers on changes whose defects are known
-    #[command(subcommand)]
-    Eval(commands::eval::Eval),
+    Eval(Box<commands::eval::Eval>),
     /// Makes a small flawed change in a throw-away repository and reviews it
     Demo,
     /// What became of findings, and single steps over them for scripts

@@ -26,6 +26,7 @@ use assay_sandbox::ScratchFolder;
 
 use crate::commands::today;
 use crate::environment::state_of;
+use crate::evaluating::question::PlainQuestion;
 use crate::memory::{self, Recalled};
 use crate::settings::Settings;
 use crate::settings::models::{Phase, StoredCaps, StoredModels};
@@ -119,6 +120,11 @@ impl ModelArgs {
         self.models.as_deref().filter(|name| !name.is_empty())
     }
 
+    /// Has personas read: with the model that is named, or with those that are configured.
+    pub(crate) fn with_model(name: Option<&str>) -> ModelArgs {
+        ModelArgs { models: Some(name.unwrap_or_default().to_owned()), ..ModelArgs::default() }
+    }
+
     /// Has nobody but the rules and the analysers read.
     pub(crate) fn none() -> ModelArgs {
         ModelArgs { no_models: true, ..ModelArgs::default() }
@@ -189,7 +195,8 @@ impl Line {
         }
     }
 
-    fn new(
+    /// Opens one whose answers are kept, or not.
+    pub(crate) fn new(
         args: &ModelArgs,
         models: &StoredModels,
         root: &Path,
@@ -242,6 +249,18 @@ pub(crate) fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::R
     let model = models.for_review(models.model_of(Phase::Coder))?.of(tier).clone();
     let thinking = models.thinking_of(Phase::Coder).unwrap_or_default();
     Ok(Fixer { caller: line.caller.clone(), model, nonce, time: models.time(), thinking })
+}
+
+/// Sets up a model that is asked one plain question about a change.
+pub(crate) fn plain_question(
+    models: &StoredModels,
+    only: Option<&str>,
+    line: &Line,
+) -> anyhow::Result<PlainQuestion> {
+    let nonce = Nonce::draw().context("could not draw a random number")?;
+    let model = models.for_review(only)?.of(Tier::Default).clone();
+    let (thinking, time) = (models.thinking(), models.time());
+    Ok(PlainQuestion { caller: line.caller.clone(), model, nonce, time, thinking })
 }
 
 /// Sets up a model that verifies items of gates and criteria of specs.

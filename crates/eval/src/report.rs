@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::matching::MatchRule;
-use crate::score::{CaseResult, CaseScore, score_case};
+use crate::score::{CaseResult, CaseScore, score_case, share};
 use crate::set::Case;
 use crate::statistics::{PairedDifference, paired};
 use crate::summary::{SetSummary, SummaryOptions, sum};
@@ -38,6 +38,25 @@ pub struct ReviewerScore {
     /// Cases of which the reviewer gave no usable output, each with the reason. Their labels count as
     /// missed.
     pub missing: BTreeMap<String, String>,
+    /// Cases of which the reviewer says that they were not read as a whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<String>,
+    /// The spread over repeats; `None` of a single run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stability: Option<Stability>,
+}
+
+/// How much the runs of one reviewer over the same set differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stability {
+    /// F of each run; `None` where undefined.
+    pub f: Vec<Option<f64>>,
+    /// Comments for each change, of each run.
+    pub comments: Vec<Option<f64>>,
+    /// The share of changes that are blocked in all runs or in none.
+    pub same_verdict: Option<f64>,
+    /// The share of labels named in some run that are named in all runs.
+    pub same_labels: Option<f64>,
 }
 
 /// One reviewer's results on a set, by the id of the case; a reason where there is no result.
@@ -47,6 +66,8 @@ pub struct ReviewerResults {
     pub name: String,
     /// The results.
     pub results: BTreeMap<String, Result<CaseResult, String>>,
+    /// The results of further runs over the same set.
+    pub repeats: Vec<BTreeMap<String, Result<CaseResult, String>>>,
 }
 
 /// Scores reviewers on a set. A reviewer's score does not depend on the other reviewers.
@@ -58,23 +79,67 @@ pub fn evaluate(
     options: SummaryOptions,
 ) -> EvalReport {
     let score = |reviewer: &ReviewerResults| {
-        let mut missing = BTreeMap::new();
-        let scores: Vec<CaseScore> = cases
-            .iter()
-            .map(|case| {
-                let result = match reviewer.results.get(&case.id) {
-                    Some(Ok(result)) => result.clone(),
-                    Some(Err(reason)) => no_result(&mut missing, case, reason),
-                    None => no_result(&mut missing, case, "there is no output"),
-                };
-                score_case(case, &result, &rule)
-            })
-            .collect();
-        let summary = SetSummary::of(&scores, options);
-        ReviewerScore { name: reviewer.name.clone(), summary, cases: scores, missing }
+        let (scores, missing) = score_run(cases, &reviewer.results, &rule);
+        let repeats = reviewer.repeats.iter().map(|results| score_run(cases, results, &rule).0);
+        let runs: Vec<Vec<CaseScore>> = std::iter::once(scores.clone()).chain(repeats).collect();
+        let incomplete = scores.iter().filter(|score| score.is_incomplete);
+        ReviewerScore {
+            name: reviewer.name.clone(),
+            summary: SetSummary::of(&scores, options),
+            missing,
+            incomplete: incomplete.map(|score| score.case.clone()).collect(),
+            stability: (runs.len() > 1).then(|| Stability::of(&runs, options.beta)),
+            cases: scores,
+        }
     };
     let reviewers = reviewers.iter().map(score).collect();
     EvalReport { version: VERSION, set: set.to_owned(), rule, reviewers }
+}
+
+/// Scores one run, and returns the cases without a result besides.
+fn score_run(
+    cases: &[Case],
+    results: &BTreeMap<String, Result<CaseResult, String>>,
+    rule: &MatchRule,
+) -> (Vec<CaseScore>, BTreeMap<String, String>) {
+    let mut missing = BTreeMap::new();
+    let score = |case: &Case| {
+        let result = match results.get(&case.id) {
+            Some(Ok(result)) => result.clone(),
+            Some(Err(reason)) => no_result(&mut missing, case, reason),
+            None => no_result(&mut missing, case, "there is no output"),
+        };
+        score_case(case, &result, rule)
+    };
+    let scores = cases.iter().map(score).collect();
+    (scores, missing)
+}
+
+impl Stability {
+    /// Returns the spread of runs over the same cases in the same order.
+    fn of(runs: &[Vec<CaseScore>], beta: f64) -> Stability {
+        let cases = runs.first().map_or(0, Vec::len);
+        let of_case = |at: usize| runs.iter().map(move |run| &run[at]);
+        let is_same = |at: &usize| {
+            let blocked = of_case(*at).filter(|score| score.blocked).count();
+            blocked == 0 || blocked == runs.len()
+        };
+        let (mut some, mut all) = (0, 0);
+        for at in 0..cases {
+            let labels = of_case(at).map(|score| score.counts.labels).max().unwrap_or(0);
+            for label in 0..labels {
+                let named = of_case(at).filter(|score| score.named.contains(&label)).count();
+                some += usize::from(named > 0);
+                all += usize::from(named == runs.len());
+            }
+        }
+        Stability {
+            f: runs.iter().map(|run| sum(run.iter()).f(beta)).collect(),
+            comments: runs.iter().map(|run| share(sum(run.iter()).comments, cases)).collect(),
+            same_verdict: share((0..cases).filter(is_same).count(), cases),
+            same_labels: share(all, some),
+        }
+    }
 }
 
 fn no_result(missing: &mut BTreeMap<String, String>, case: &Case, reason: &str) -> CaseResult {
@@ -104,10 +169,10 @@ const COMPARED: [(&str, Figure); 5] = [
     ("f1", |cases| sum(cases.iter().copied()).f(1.0)),
     ("precision", |cases| sum(cases.iter().copied()).precision()),
     ("recall", |cases| sum(cases.iter().copied()).recall()),
-    ("comments", |cases| crate::score::share(sum(cases.iter().copied()).comments, cases.len())),
+    ("comments", |cases| share(sum(cases.iter().copied()).comments, cases.len())),
     ("blocked_clean", |cases| {
         let clean = || cases.iter().filter(|case| case.is_clean);
-        crate::score::share(clean().filter(|case| case.blocked).count(), clean().count())
+        share(clean().filter(|case| case.blocked).count(), clean().count())
     }),
 ];
 
@@ -130,11 +195,15 @@ pub fn compare(
     });
     let mut only = (BTreeMap::new(), BTreeMap::new());
     for (a, b) in &pairs {
-        let (more, less) = (a.counts.hits, b.counts.hits);
-        if more > less {
-            only.0.insert(a.case.clone(), more - less);
-        } else if less > more {
-            only.1.insert(a.case.clone(), less - more);
+        let more = |a: &CaseScore, b: &CaseScore| {
+            a.named.iter().filter(|label| !b.named.contains(label)).count()
+        };
+        let (first, second) = (more(a, b), more(b, a));
+        if first > 0 {
+            only.0.insert(a.case.clone(), first);
+        }
+        if second > 0 {
+            only.1.insert(a.case.clone(), second);
         }
     }
     Comparison {

@@ -21,6 +21,9 @@ pub struct CaseResult {
     /// The effort that the review took.
     #[serde(default)]
     pub effort: Effort,
+    /// True if the reviewer says that the change was not read as a whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_incomplete: bool,
 }
 
 /// The effort of a review; zero where a tool does not tell.
@@ -109,8 +112,12 @@ pub struct CaseScore {
     pub language: Option<String>,
     /// Hits, labels and comments.
     pub counts: Counts,
+    /// The labels that a comment names, by their numbers.
+    pub named: Vec<usize>,
     /// True if the case has no known defect.
     pub is_clean: bool,
+    /// True if the reviewer says that the change was not read as a whole.
+    pub is_incomplete: bool,
     /// True if the reviewer kept the change from being merged.
     pub blocked: bool,
     /// True if a comment that blocks names a label.
@@ -129,6 +136,8 @@ pub struct CaseScore {
     /// Comments that name a label by their words, and how many of them stand at most so many lines
     /// away from the label, for each of [`ANCHOR_DISTANCES`].
     pub anchors: (usize, [usize; 4]),
+    /// For each named label its severity, and that of the comment which names the label.
+    pub severities: Vec<(String, String)>,
     /// Stated confidence of each comment, and whether the comment names a label.
     pub confidences: Vec<(f64, bool)>,
     /// The effort that the review took.
@@ -156,6 +165,10 @@ pub fn score_case(case: &Case, result: &CaseResult, rule: &MatchRule) -> CaseSco
     let others: Vec<Comment> =
         (0..comments.len()).filter(|at| !is_hit(*at)).map(|at| comments[at].clone()).collect();
     let rejected = match_case(&case.id, &others, &case.rejected, &rule.for_rejected());
+    let severities = found.matches.iter().map(|it| {
+        let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "unstated".to_owned());
+        (word(&case.labels[it.label].severity), word(&comments[it.comment].severity))
+    });
     let hits_within = ANCHOR_DISTANCES.map(|within| {
         let rule = MatchRule { within: Some(within), ..rule.clone() };
         match_case(&case.id, comments, &case.labels, &rule).matches.len()
@@ -170,7 +183,9 @@ pub fn score_case(case: &Case, result: &CaseResult, rule: &MatchRule) -> CaseSco
             labels: case.labels.len(),
             comments: comments.len(),
         },
+        named: (0..case.labels.len()).filter(|label| is_named(*label)).collect(),
         is_clean: case.is_clean(),
+        is_incomplete: result.is_incomplete,
         blocked: result.blocks,
         blocked_by_hit: found.matches.iter().any(|it| comments[it.comment].blocks),
         duplicates: found.duplicates.len(),
@@ -179,6 +194,7 @@ pub fn score_case(case: &Case, result: &CaseResult, rule: &MatchRule) -> CaseSco
         by_severity: group(|label| label.severity.as_ref()),
         by_category: group(|label| label.category.as_ref()),
         anchors: anchors(case, comments, rule),
+        severities: severities.collect(),
         confidences: confidences.collect(),
         effort: result.effort,
     }

@@ -11,13 +11,17 @@ pub struct Case {
     /// The title of the change, as its commit or pull request gives it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
+    /// The whole message of the change's commit; the title stands for it where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     /// The main programming language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// The change: a folder with `before/` and `after/`, or a file that holds a unified diff; relative
-    /// to the set's folder.
+    /// The change, relative to the set's folder: a folder with `before/` and `after/`, a folder with
+    /// `before/` and `change.diff`, or a file that holds a unified diff.
     pub change: String,
-    /// Documents that state the purpose of the change, relative to the set's folder.
+    /// Documents that state the purpose of the change, relative to the set's folder; those in
+    /// `before/` are part of the repository, others are laid out in its folder `docs/`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub purpose: Vec<String>,
     /// The known defects; empty for a clean change.
@@ -26,6 +30,9 @@ pub struct Case {
     /// Comments that reviewers made and maintainers rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Label>,
+    /// Where the case comes from, such as a commit or a pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 impl Case {
@@ -56,6 +63,9 @@ pub struct Label {
     /// The kind of defect in the set's own word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
+    /// Why the label is believed to be right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// A line of a set that cannot be used.
@@ -83,6 +93,12 @@ pub fn parse_cases(text: &str) -> Result<Vec<Case>, SetError> {
         if !ids.insert(case.id.clone()) {
             return Err(error(format!("the id `{}` is used twice", case.id)));
         }
+        let paths = case.purpose.iter().chain([&case.id, &case.change]);
+        if let Some(path) = paths.into_iter().find(|path| !is_inside(path)) {
+            return Err(error(format!(
+                "`{path}` is no path inside of a folder; ids, `change` and `purpose` have to be"
+            )));
+        }
         if let Some(label) = case.labels.iter().chain(&case.rejected).find(|it| !it.is_valid()) {
             let reason = format!("the place of the label `{}` is not valid", label.comment);
             return Err(error(format!("{reason}: a range needs a path, and ends after its start")));
@@ -93,6 +109,12 @@ pub fn parse_cases(text: &str) -> Result<Vec<Case>, SetError> {
         true => Err(SetError { line: 1, reason: "the set holds no case".to_owned() }),
         false => Ok(cases),
     }
+}
+
+/// Returns true for a relative path without parts that lead elsewhere.
+fn is_inside(path: &str) -> bool {
+    let is_plain = |part: &str| !matches!(part, "" | "." | "..");
+    !path.contains(['\\', '\0']) && path.split('/').all(is_plain)
 }
 
 impl Label {

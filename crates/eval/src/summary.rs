@@ -51,6 +51,8 @@ pub struct SetSummary {
     pub duplicates: usize,
     /// Comments that name a rejected comment.
     pub rejected_hits: usize,
+    /// Named labels by their severity, and by that of the comment which names the label.
+    pub severities: BTreeMap<String, BTreeMap<String, usize>>,
     /// Hits and labels by severity.
     pub by_severity: BTreeMap<String, (usize, usize)>,
     /// Hits and labels by category.
@@ -98,6 +100,7 @@ impl SetSummary {
             ),
             duplicates: scores.iter().map(|score| score.duplicates).sum(),
             rejected_hits: scores.iter().map(|score| score.rejected_hits).sum(),
+            severities: severities(scores),
             by_severity: grouped(scores, |score| &score.by_severity),
             by_category: grouped(scores, |score| &score.by_category),
             by_language: by_language(scores),
@@ -150,6 +153,14 @@ fn grouped(
         let entry = all.entry(name.clone()).or_default();
         entry.0 += hits;
         entry.1 += labels;
+    }
+    all
+}
+
+fn severities(scores: &[CaseScore]) -> BTreeMap<String, BTreeMap<String, usize>> {
+    let mut all: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    for (known, stated) in scores.iter().flat_map(|score| &score.severities) {
+        *all.entry(known.clone()).or_default().entry(stated.clone()).or_default() += 1;
     }
     all
 }

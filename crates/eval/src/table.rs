@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::report::{Comparison, EvalReport, ReviewerScore};
+use crate::report::{Comparison, EvalReport, ReviewerScore, Stability};
 use crate::statistics::Estimate;
 use crate::summary::SetSummary;
 
@@ -35,8 +35,16 @@ fn row(reviewer: &ReviewerScore) -> Vec<String> {
 }
 
 fn details(reviewer: &ReviewerScore) -> String {
-    let SetSummary { by_severity, by_category, by_language, anchors, f_within, effort, .. } =
-        &reviewer.summary;
+    let SetSummary {
+        severities,
+        by_severity,
+        by_category,
+        by_language,
+        anchors,
+        f_within,
+        effort,
+        ..
+    } = &reviewer.summary;
     let mut text = format!("\n{}\n", reviewer.name);
     let mut line = |name: &str, entries: Vec<String>| {
         if !entries.is_empty() {
@@ -47,6 +55,11 @@ fn details(reviewer: &ReviewerScore) -> String {
         groups.iter().map(|(name, found)| format!("{name} {}", of(*found))).collect::<Vec<_>>()
     };
     line("labels named by severity", groups(by_severity));
+    let stated = |(known, stated): (&String, &std::collections::BTreeMap<String, usize>)| {
+        let words = stated.iter().map(|(word, count)| format!("{word} {count}"));
+        format!("{known} as {}", words.collect::<Vec<_>>().join(" + "))
+    };
+    line("severity of named labels as stated", severities.iter().map(stated).collect());
     line("labels named by category", groups(by_category));
     let of_language = |(name, counts): (&String, &crate::score::Counts)| {
         format!("{name} {}", of((counts.hits, counts.labels)))
@@ -80,14 +93,51 @@ fn details(reviewer: &ReviewerScore) -> String {
         );
         line("effort", vec![format!("{} calls", effort.calls), each]);
     }
+    if effort.dollars > 0.0 || effort.seconds > 0.0 {
+        let hits = reviewer.summary.counts.hits.max(1) as f64;
+        line(
+            "cost and time",
+            vec![
+                format!("{:.2} USD", effort.dollars),
+                format!("{:.1} s", effort.seconds),
+                format!(
+                    "{:.3} USD and {:.1} s for each label named",
+                    effort.dollars / hits,
+                    effort.seconds / hits
+                ),
+            ],
+        );
+    }
     let rejected = reviewer.summary.rejected_hits;
     if rejected > 0 {
         line("comments that maintainers rejected", vec![rejected.to_string()]);
+    }
+    if let Some(stability) = &reviewer.stability {
+        line("runs", runs(stability));
+    }
+    if !reviewer.incomplete.is_empty() {
+        line("not read as a whole", reviewer.incomplete.clone());
     }
     for (case, reason) in &reviewer.missing {
         line("NOT READ", vec![format!("{case}: {reason}")]);
     }
     text
+}
+
+/// Returns the spread over repeats in words.
+fn runs(stability: &Stability) -> Vec<String> {
+    let figures = |values: &[Option<f64>]| {
+        let told = values.iter().map(|it| it.map_or_else(dash, |it| format!("{it:.3}")));
+        told.collect::<Vec<_>>().join(" ")
+    };
+    let percent = |share: Option<f64>| share.map_or_else(dash, |it| format!("{:.0} %", it * 100.0));
+    vec![
+        stability.f.len().to_string(),
+        format!("F1 {}", figures(&stability.f)),
+        format!("comments {}", figures(&stability.comments)),
+        format!("{} of changes with the same verdict", percent(stability.same_verdict)),
+        format!("{} of named labels named each time", percent(stability.same_labels)),
+    ]
 }
 
 /// Returns a comparison as text.

@@ -1,18 +1,16 @@
 //! `assay demo`: a small flawed change, the real review of it, and what to type next.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
 use assay_change::{Scope, Selection};
 use assay_findings::gate::Mode;
-use assay_sandbox::{Command, ScratchFolder};
 
 use super::print;
 use crate::exit::Exit;
 use crate::models::{Asked, Keeping, ModelArgs};
 use crate::reviewing::Prepared;
 use crate::terminal::{self, Told};
+use crate::throwaway::ThrowawayRepository;
 
 /// A file of the throw-away repository: its path, what was there, and what the change makes of it.
 struct DemoFile {
@@ -78,46 +76,15 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
 
 /// Makes the repository, which stays there to be looked at.
 fn make_repository() -> anyhow::Result<PathBuf> {
-    let scratch = ScratchFolder::new("assay-demo-").context("could not make a temporary folder")?;
-    let folder = scratch.path();
-    git(folder, &["init", "--quiet", "--initial-branch=main"])?;
+    let repository = ThrowawayRepository::new("assay-demo-")?;
     for file in &FILES {
-        write(folder, file.path, file.before)?;
+        repository.write(file.path, file.before.as_bytes())?;
     }
-    git(folder, &["add", "."])?;
-    commit(folder, "A small shop")?;
-    git(folder, &["switch", "--quiet", "--create", "faster-checkout"])?;
+    repository.commit("A small shop")?;
+    repository.git(&["switch", "--quiet", "--create", "faster-checkout"])?;
     for file in &FILES {
-        write(folder, file.path, &(file.after)())?;
+        repository.write(file.path, (file.after)().as_bytes())?;
     }
-    git(folder, &["add", "."])?;
-    commit(folder, "Faster checkout")?;
-    Ok(scratch.keep())
-}
-
-fn write(folder: &Path, path: &str, text: &str) -> anyhow::Result<()> {
-    let path = folder.join(path);
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    fs::write(&path, text).with_context(|| format!("could not write `{}`", path.display()))
-}
-
-fn commit(folder: &Path, message: &str) -> anyhow::Result<()> {
-    let author = ["-c", "user.name=demo", "-c", "user.email=demo@localhost"];
-    let plain = ["-c", "commit.gpgSign=false", "commit", "--quiet", "--message", message];
-    git(folder, &[&author[..], &plain[..]].concat())
-}
-
-fn git(folder: &Path, args: &[&str]) -> anyhow::Result<()> {
-    let finished = Command::new("git")
-        .args(["-c", "core.hooksPath=/dev/null"])
-        .args(args)
-        .folder(folder)
-        .run()
-        .context("the demo needs git")?;
-    if !finished.status.success() {
-        bail!("git refused: {}", String::from_utf8_lossy(&finished.stderr).trim());
-    }
-    Ok(())
+    repository.commit("Faster checkout")?;
+    Ok(repository.keep())
 }

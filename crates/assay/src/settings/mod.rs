@@ -533,6 +533,16 @@ impl OwnFiles {
     }
 }
 
+/// Reads the files of a work tree that decide on reviews, by their paths: configuration, rules and
+/// personas.
+pub(crate) fn review_files_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let configuration = read_optional(root, PATH)?.map(|text| (PATH.to_owned(), text));
+    let mut files: Vec<(String, String)> = configuration.into_iter().collect();
+    files.extend(rules_on_disk(root)?);
+    files.extend(personas_on_disk(root)?);
+    Ok(files)
+}
+
 /// Reads the rules in a work tree, by their paths.
 pub(crate) fn rules_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     RULE_FILES.on_disk(root)

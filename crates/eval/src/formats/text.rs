@@ -32,6 +32,7 @@ impl From<&Synthesis> for CaseResult {
                 dollars: spent.usd.unwrap_or(0.0),
                 ..Effort::default()
             },
+            is_incomplete: synthesis.verdict.incomplete,
         }
     }
 }
@@ -59,7 +60,7 @@ pub(super) fn parse(text: &str) -> Result<CaseResult, FormatError> {
     Ok(CaseResult {
         comments: votes.iter().map(of_vote).collect(),
         blocks: judged.outcome.needs_fix,
-        effort: Effort::default(),
+        ..CaseResult::default()
     })
 }
 

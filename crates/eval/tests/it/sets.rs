@@ -42,9 +42,19 @@ fn a_set_that_would_mislead_is_refused_with_its_line() {
     check(
         "{\"id\": \"a\", \"change\": \"a\", \"lables\": []}",
         expect![[r#"
-            line 1: unknown field `lables`, expected one of `id`, `title`, `language`, `change`, `purpose`, `labels`, `rejected` at line 1 column 35
+            line 1: unknown field `lables`, expected one of `id`, `title`, `message`, `language`, `change`, `purpose`, `labels`, `rejected`, `source` at line 1 column 35
         "#]],
     );
+    for outside in ["../a", "/etc/passwd", "a/../../b", "a//b", "C:\\\\a", ""] {
+        for case in [
+            format!(r#"{{"id": "{outside}", "change": "a"}}"#),
+            format!(r#"{{"id": "a", "change": "{outside}"}}"#),
+            format!(r#"{{"id": "a", "change": "a", "purpose": ["{outside}"]}}"#),
+        ] {
+            let error = parse_cases(&case).expect_err(&case);
+            assert!(error.reason.contains("is no path inside of a folder"), "{error}");
+        }
+    }
     for place in [
         r#""path": "a", "line": 9, "end_line": 3"#,
         r#""line": 9"#,

@@ -1,0 +1,69 @@
+//! `assay eval compare`: two reviewers on the same cases.
+
+use std::path::Path;
+
+use anyhow::{anyhow, bail};
+use assay_eval::report::{ReviewerScore, compare};
+use assay_eval::table;
+use clap::ValueEnum;
+
+use super::{FigureArgs, print, print_json, read_report};
+use crate::exit::Exit;
+
+/// The reports to compare.
+#[derive(clap::Args)]
+pub(super) struct CompareArgs {
+    /// A report of `assay eval` or `assay eval score --format json`; with several reviewers,
+    /// `FILE:REVIEWER`
+    first: String,
+    /// Another report, or another reviewer of the same
+    second: String,
+    #[command(flatten)]
+    figures: FigureArgs,
+    /// The form of the output
+    #[arg(long, value_enum, default_value = "table")]
+    format: ComparisonForm,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ComparisonForm {
+    /// For a person, in a terminal
+    Table,
+    /// For scripts
+    Json,
+}
+
+pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    let (first, second) = (read_reviewer(&args.first)?, read_reviewer(&args.second)?);
+    let comparison = compare(&first, &second, args.figures.into());
+    if comparison.cases == 0 {
+        bail!("the two reports have no case in common");
+    }
+    match args.format {
+        ComparisonForm::Table => print(&table::render_comparison(&comparison))?,
+        ComparisonForm::Json => print_json(&comparison)?,
+    }
+    Ok(Exit::Ready)
+}
+
+/// Reads a reviewer's score from `FILE` or `FILE:REVIEWER`.
+fn read_reviewer(text: &str) -> anyhow::Result<ReviewerScore> {
+    let (path, wanted) = match text.rsplit_once(':') {
+        Some((path, name)) if !Path::new(text).exists() => (path, Some(name)),
+        Some(_) | None => (text, None),
+    };
+    let report = read_report(Path::new(path))?;
+    let names: Vec<String> = report.reviewers.iter().map(|it| it.name.clone()).collect();
+    let mut reviewers = report.reviewers.into_iter();
+    let found = match wanted {
+        Some(wanted) => reviewers.find(|reviewer| reviewer.name == wanted),
+        None if names.len() == 1 => reviewers.next(),
+        None => None,
+    };
+    found.ok_or_else(|| {
+        anyhow!(
+            "name one reviewer of `{path}` as `{path}:REVIEWER`; there are {}",
+            names.join(", ")
+        )
+    })
+}

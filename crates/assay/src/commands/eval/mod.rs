@@ -1,0 +1,203 @@
+//! `assay eval`: how good reviewers are, measured on changes whose defects are known.
+
+mod compare;
+mod run;
+mod score;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use assay_eval::limits::{Breach, Limit, breaches, regressions};
+use assay_eval::matching::{DEFAULT_SIMILARITY, MatchRule, WordRule};
+use assay_eval::report::EvalReport;
+use assay_eval::set::{Case, parse_cases};
+use assay_eval::summary::SummaryOptions;
+use assay_eval::{page, table};
+use clap::{Subcommand, ValueEnum};
+
+use super::{note, print, print_json};
+use crate::exit::Exit;
+
+/// Measures reviewers on changes whose defects are known
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Eval {
+    #[command(subcommand)]
+    command: Option<EvalCommand>,
+    #[command(flatten)]
+    run: run::RunArgs,
+}
+
+#[derive(Subcommand)]
+enum EvalCommand {
+    /// Scores the outputs of review tools against the labels of a set
+    Score(score::ScoreArgs),
+    /// Compares two reviewers that were scored on the same set, case by case
+    Compare(compare::CompareArgs),
+}
+
+pub(crate) fn run(eval: &Eval) -> anyhow::Result<Exit> {
+    match &eval.command {
+        None => run::run(&eval.run),
+        Some(EvalCommand::Score(args)) => score::run(args),
+        Some(EvalCommand::Compare(args)) => compare::run(args),
+    }
+}
+
+/// When a comment names a label, how figures are computed, and which have to be reached.
+#[derive(clap::Args)]
+struct ScoringArgs {
+    /// The most lines between a comment and a label; `any` if places do not matter
+    #[arg(long, value_name = "LINES", default_value = "3", value_parser = distance)]
+    within: Distance,
+    /// The least similarity of words between a comment and a label, from 0 to 1; 0 if words do not
+    /// matter
+    #[arg(long, value_name = "SIMILARITY", default_value_t = DEFAULT_SIMILARITY)]
+    words: f64,
+    #[command(flatten)]
+    figures: FigureArgs,
+    /// The form of the output
+    #[arg(long, value_enum, default_value = "table")]
+    format: EvalForm,
+    /// Fail if a figure is lower, such as `f1=0.4`
+    #[arg(long, value_name = "FIGURE=VALUE")]
+    min: Vec<Limit>,
+    /// Fail if a figure is higher, such as `noise=0.6`
+    #[arg(long, value_name = "FIGURE=VALUE")]
+    max: Vec<Limit>,
+    /// Fail if F1, blocked clean changes or comments for each change are worse than in this earlier
+    /// report (JSON)
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// The difference to the baseline that is no failure
+    #[arg(long, default_value_t = 0.0)]
+    tolerance: f64,
+}
+
+/// How figures are computed.
+#[derive(clap::Args, Clone, Copy)]
+struct FigureArgs {
+    /// How many times as much recall counts as precision
+    #[arg(long, default_value_t = 1.0)]
+    beta: f64,
+    /// Draws of the bootstrap for intervals
+    #[arg(long, default_value_t = assay_eval::statistics::DEFAULT_DRAWS)]
+    draws: usize,
+    /// The seed of the bootstrap
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl From<FigureArgs> for SummaryOptions {
+    fn from(args: FigureArgs) -> SummaryOptions {
+        SummaryOptions { beta: args.beta, draws: args.draws, seed: args.seed }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EvalForm {
+    /// For a person, in a terminal
+    Table,
+    /// For `assay eval compare`, `--baseline` and scripts
+    Json,
+    /// One page with plots
+    Html,
+}
+
+/// The most lines between a comment and a label; `None` if places do not matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Distance(Option<u32>);
+
+fn distance(text: &str) -> Result<Distance, String> {
+    match text {
+        "any" => Ok(Distance(None)),
+        _ => match text.parse() {
+            Ok(lines) => Ok(Distance(Some(lines))),
+            Err(_) => Err("expected a number of lines, or `any`".to_owned()),
+        },
+    }
+}
+
+impl ScoringArgs {
+    fn rule(&self) -> anyhow::Result<MatchRule> {
+        let words = match self.words {
+            similarity if !(0.0..=1.0).contains(&similarity) => {
+                bail!("--words {similarity}: expected a number from 0 to 1")
+            }
+            0.0 if self.within.0.is_none() => {
+                bail!("--within any --words 0: a comment needs a place or words to name a label")
+            }
+            0.0 => WordRule::Ignored,
+            at_least => WordRule::Lexical { at_least },
+        };
+        Ok(MatchRule { within: self.within.0, words })
+    }
+
+    /// Reads the earlier report that a new one is held against.
+    fn earlier(&self) -> anyhow::Result<Option<EvalReport>> {
+        self.baseline.as_deref().map(read_report).transpose()
+    }
+
+    fn show(&self, report: &EvalReport) -> anyhow::Result<()> {
+        match self.format {
+            EvalForm::Table => print(&table::render(report)),
+            EvalForm::Json => print_json(report),
+            EvalForm::Html => print(&page::render(report)),
+        }
+    }
+
+    /// Returns the exit code of a report: 1 if a limit is not kept, 3 if an output is missing.
+    /// Reviewers whose name is listed in `free` are held to no limit.
+    fn exit(&self, report: &EvalReport, earlier: Option<&EvalReport>, free: &[String]) -> Exit {
+        let held = report.reviewers.iter().filter(|reviewer| !free.contains(&reviewer.name));
+        let mut failed: Vec<Breach> =
+            held.flat_map(|reviewer| breaches(reviewer, &self.min, &self.max)).collect();
+        if let Some(earlier) = earlier {
+            let worse = regressions(report, earlier, self.tolerance);
+            failed.extend(worse.into_iter().filter(|breach| !free.contains(&breach.reviewer)));
+        }
+        for breach in &failed {
+            note(&breach.to_string());
+        }
+        let missing: usize = report.reviewers.iter().map(|reviewer| reviewer.missing.len()).sum();
+        if missing > 0 {
+            note(&format!(
+                "{missing} outputs are missing or cannot be read; their labels count as missed"
+            ));
+        }
+        match (failed.is_empty(), missing) {
+            (false, _) => Exit::NotReady,
+            (true, 0) => Exit::Ready,
+            (true, _) => Exit::Incomplete,
+        }
+    }
+}
+
+fn read_set(folder: &Path) -> anyhow::Result<Vec<Case>> {
+    let path = folder.join("cases.jsonl");
+    let text = fs::read_to_string(&path).with_context(|| {
+        format!("could not read the cases of the set from `{}`", path.display())
+    })?;
+    parse_cases(&text).with_context(|| format!("`{}` is no set of cases", path.display()))
+}
+
+fn name_of(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn read_report(path: &Path) -> anyhow::Result<EvalReport> {
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("could not read the report `{}`", path.display()))?;
+    let report: EvalReport = serde_json::from_str(&text).with_context(|| {
+        format!("`{}` is no report of `assay eval score --format json`", path.display())
+    })?;
+    match report.version {
+        assay_eval::report::VERSION => Ok(report),
+        other => bail!(
+            "`{}` has version {other} of the report's form, which is not known",
+            path.display()
+        ),
+    }
+}

@@ -1,0 +1,6 @@
+//! Reviewing the cases of a set for `assay eval`: each case becomes a repository, which is reviewed
+//! as `assay review` does.
+
+pub(crate) mod case_repository;
+pub(crate) mod question;
+pub(crate) mod reviewers;

@@ -1,0 +1,332 @@
+//! The reviewers that `assay eval` measures: [`EvalReviewer`], [`review_set`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use assay_change::{Scope, Selection};
+use assay_eval::formats::parse_output;
+use assay_eval::score::{CaseResult, Effort};
+use assay_eval::set::Case;
+use assay_findings::gate::Mode;
+use assay_findings::write::pretty;
+
+use super::case_repository::CaseRepository;
+use crate::commands::today;
+use crate::models::{Asked, Keeping, Line, ModelArgs, plain_question};
+use crate::reviewing::Prepared;
+use crate::settings::models::StoredCaps;
+use crate::settings::{Settings, review_files_on_disk};
+
+/// The folder of a set that holds recordings: below it a folder for each reviewer, and in that a
+/// recording or an output for each case.
+pub(crate) const RECORDINGS: &str = "recordings";
+
+/// A way to review the cases of a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum EvalReviewer {
+    /// Rules and analysers; no model is asked.
+    Rules,
+    /// The whole review, with one model or those that are configured.
+    Models(Option<String>),
+    /// One plain question about the diff.
+    Question(Option<String>),
+    /// The recordings of the set, of one reviewer or of all.
+    Recorded(Option<String>),
+}
+
+impl FromStr for EvalReviewer {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<EvalReviewer, String> {
+        let (kind, name) = match text.split_once('=') {
+            Some((kind, name)) => (kind, Some(name.to_owned()).filter(|name| !name.is_empty())),
+            None => (text, None),
+        };
+        match (kind, &name) {
+            ("rules", None) => Ok(EvalReviewer::Rules),
+            ("models", _) => Ok(EvalReviewer::Models(name)),
+            ("question", _) => Ok(EvalReviewer::Question(name)),
+            ("recorded", _) => Ok(EvalReviewer::Recorded(name)),
+            _ => Err(format!(
+                "`{text}` is no reviewer; expected `rules`, `models`, `models=MODEL`, `question`, \
+                 `question=MODEL`, `recorded` or `recorded=NAME`"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for EvalReviewer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, name) = match self {
+            EvalReviewer::Rules => ("rules", &None),
+            EvalReviewer::Models(name) => ("models", name),
+            EvalReviewer::Question(name) => ("question", name),
+            EvalReviewer::Recorded(name) => ("recorded", name),
+        };
+        match name {
+            Some(name) => write!(f, "{kind}={name}"),
+            None => f.write_str(kind),
+        }
+    }
+}
+
+/// Returns the reviewers that are measured: those that were asked for, each recording for itself, and
+/// a plain question beside each model.
+pub(crate) fn with_baselines(
+    asked: &[EvalReviewer],
+    set: &Path,
+) -> anyhow::Result<Vec<EvalReviewer>> {
+    let recorded = recorded_names(set)?;
+    let mut all: Vec<EvalReviewer> = Vec::new();
+    for reviewer in asked {
+        let meant = match reviewer {
+            EvalReviewer::Rules | EvalReviewer::Question(_) => vec![reviewer.clone()],
+            EvalReviewer::Models(name) => {
+                vec![reviewer.clone(), EvalReviewer::Question(name.clone())]
+            }
+            EvalReviewer::Recorded(None) if recorded.is_empty() => {
+                bail!("the set has no folder `{RECORDINGS}/` with recordings")
+            }
+            EvalReviewer::Recorded(None) => {
+                recorded.iter().map(|name| EvalReviewer::Recorded(Some(name.clone()))).collect()
+            }
+            EvalReviewer::Recorded(Some(name)) if recorded.contains(name) => {
+                let baseline = recorded.iter().find(|name| *name == "question").cloned();
+                let baseline = baseline.map(|name| EvalReviewer::Recorded(Some(name)));
+                [reviewer.clone()].into_iter().chain(baseline).collect()
+            }
+            EvalReviewer::Recorded(Some(name)) => {
+                bail!("the set has no recordings `{name}`; it has {}", recorded.join(", "))
+            }
+        };
+        for reviewer in meant {
+            if !all.contains(&reviewer) {
+                all.push(reviewer);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the names of the reviewers of which a set has recordings.
+pub(crate) fn recorded_names(set: &Path) -> anyhow::Result<Vec<String>> {
+    let folder = set.join(RECORDINGS);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut names = Vec::new();
+    for entry in
+        fs::read_dir(&folder).with_context(|| format!("could not read `{}`", folder.display()))?
+    {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A set, and the user's settings under which its cases are reviewed.
+pub(crate) struct EvalRun<'a> {
+    pub(crate) set: &'a Path,
+    pub(crate) cases: &'a [Case],
+    /// The folder whose configuration, rules and personas hold.
+    pub(crate) root: &'a Path,
+    /// What all cases of a reviewer may take together.
+    pub(crate) caps: StoredCaps,
+    /// The folder for recordings of reviews with models, where they are kept.
+    pub(crate) record: Option<PathBuf>,
+}
+
+/// The result on one case, and the output in the form in which it is kept.
+pub(crate) struct CaseOutput {
+    pub(crate) result: Result<CaseResult, String>,
+    /// The output with the ending of its file; `None` where there is none.
+    pub(crate) kept: Option<(String, &'static str)>,
+}
+
+/// What a reviewer has taken so far.
+#[derive(Default, Clone, Copy)]
+struct Taken {
+    usd: f64,
+    tokens: u64,
+    seconds: f64,
+}
+
+/// Has a reviewer review all cases of a set, and returns the outputs by the ids of the cases.
+pub(crate) fn review_set(
+    run: &EvalRun<'_>,
+    reviewer: &EvalReviewer,
+) -> anyhow::Result<BTreeMap<String, CaseOutput>> {
+    let settings = review_files_on_disk(run.root)?;
+    let taken = Mutex::new(Taken::default());
+    let review = |case: &Case| {
+        let started = Instant::now();
+        let so_far = *taken.lock().unwrap_or_else(|broken| broken.into_inner());
+        let reviewed = review_case(run, reviewer, case, &settings, so_far);
+        let seconds = started.elapsed().as_secs_f64();
+        let mut output = reviewed.unwrap_or_else(|error| CaseOutput {
+            result: Err(assay_rules::redact(&format!("{error:#}")).into_owned()),
+            kept: None,
+        });
+        if let Ok(result) = &mut output.result {
+            result.effort.seconds = seconds;
+            let mut taken = taken.lock().unwrap_or_else(|broken| broken.into_inner());
+            taken.usd += result.effort.dollars;
+            taken.tokens += result.effort.tokens;
+            taken.seconds += seconds;
+        }
+        (case.id.clone(), output)
+    };
+    // A case whose reviewer asks a model has to know what those before have spent.
+    let threads = match reviewer {
+        EvalReviewer::Rules => std::thread::available_parallelism().map_or(1, usize::from),
+        EvalReviewer::Models(_) | EvalReviewer::Question(_) | EvalReviewer::Recorded(_) => 1,
+    };
+    let next = AtomicUsize::new(0);
+    let outputs = Mutex::new(BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(case) = run.cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (id, output) = review(case);
+                    let mut outputs = outputs.lock().unwrap_or_else(|broken| broken.into_inner());
+                    outputs.insert(id, output);
+                }
+            });
+        }
+    });
+    Ok(outputs.into_inner().unwrap_or_else(|broken| broken.into_inner()))
+}
+
+fn review_case(
+    run: &EvalRun<'_>,
+    reviewer: &EvalReviewer,
+    case: &Case,
+    settings: &[(String, String)],
+    taken: Taken,
+) -> anyhow::Result<CaseOutput> {
+    let lay_out = || CaseRepository::new(run.set, case, settings);
+    match reviewer {
+        EvalReviewer::Rules => {
+            let repository = lay_out()?;
+            of_prepared(&open(&repository, &ModelArgs::none(), None)?)
+        }
+        EvalReviewer::Models(model) => {
+            let (args, line) = run.line(model.as_deref(), taken)?;
+            let repository = lay_out()?;
+            let prepared = open(&repository, &args, Some(line))?;
+            let reviewed = prepared.review_unseen(Mode::ReportOnly);
+            if let Some(folder) = &run.record {
+                reviewed.record(&prepared, &folder.join(&case.id))?;
+            }
+            Ok(of_synthesis(&reviewed.synthesis))
+        }
+        EvalReviewer::Question(model) => {
+            let (_, line) = run.line(model.as_deref(), taken)?;
+            let models = Settings::on_disk(run.root)?.models;
+            let question = plain_question(&models, model.as_deref(), &line)?;
+            let title = case.message.as_deref().unwrap_or(&case.title);
+            let answer = question.ask(title, &lay_out()?.diff()?)?;
+            let mut output = of_text(answer.text, "txt");
+            if let Ok(result) = &mut output.result {
+                let (bytes, tokens, dollars) = (answer.bytes, answer.tokens, answer.dollars);
+                result.effort = Effort { calls: 1, bytes, tokens, dollars, seconds: 0.0 };
+            }
+            Ok(output)
+        }
+        EvalReviewer::Recorded(name) => {
+            let name = name.as_deref().context("a recording has a name")?;
+            of_recording(&run.set.join(RECORDINGS).join(name), &case.id)
+        }
+    }
+}
+
+impl EvalRun<'_> {
+    /// Opens the way to models for one case, within what is left of the limits.
+    fn line(&self, model: Option<&str>, taken: Taken) -> anyhow::Result<(ModelArgs, Line)> {
+        let StoredCaps { usd, tokens, seconds, .. } = self.caps;
+        let left = StoredCaps {
+            usd: usd.map(|most| most - taken.usd),
+            tokens: tokens.map(|most| most.saturating_sub(taken.tokens)),
+            seconds: seconds.map(|most| most.saturating_sub(taken.seconds as u64)),
+            calls: None,
+        };
+        if left.usd.is_some_and(|usd| usd <= 0.0)
+            || left.tokens == Some(0)
+            || left.seconds == Some(0)
+        {
+            bail!("not asked: the limits of the run are used up");
+        }
+        let args = ModelArgs::with_model(model).or_within(left);
+        let models = Settings::on_disk(self.root)?.models;
+        let today = today().map(String::from).unwrap_or_default();
+        let line = Line::new(&args, &models, self.root, Keeping::Nothing, &today)?;
+        Ok((args, line))
+    }
+}
+
+/// Opens the change of a case as `assay review` opens a commit.
+fn open(
+    repository: &CaseRepository,
+    args: &ModelArgs,
+    line: Option<Line>,
+) -> anyhow::Result<Prepared> {
+    let scope = Scope::Commits("HEAD".to_owned());
+    let asked = Asked { args, keeping: Keeping::Nothing, line, also: None };
+    Prepared::open(repository.path(), &scope, &Selection::default(), asked)
+}
+
+fn of_prepared(prepared: &Prepared) -> anyhow::Result<CaseOutput> {
+    Ok(of_synthesis(&prepared.review_unseen(Mode::ReportOnly).synthesis))
+}
+
+/// Returns the output of a review by assay.
+pub(crate) fn of_synthesis(synthesis: &assay_findings::synthesis::Synthesis) -> CaseOutput {
+    let text = assay_rules::redact(&pretty(synthesis)).into_owned();
+    CaseOutput { result: Ok(CaseResult::from(synthesis)), kept: Some((text, "json")) }
+}
+
+fn of_text(text: String, ending: &'static str) -> CaseOutput {
+    let result = parse_output(&text).map_err(|error| error.to_string());
+    CaseOutput { result, kept: Some((text, ending)) }
+}
+
+/// Replays the recording of a case, or reads the output that is kept in its place.
+fn of_recording(folder: &Path, id: &str) -> anyhow::Result<CaseOutput> {
+    let recording = folder.join(id);
+    if recording.is_dir() {
+        let root = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        return of_prepared(&Prepared::recorded(&recording, root)?);
+    }
+    let Some(path) = output_of(folder, id)? else { bail!("there is no recording") };
+    let bytes = fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
+    let (text, _) = assay_findings::read::decode(&bytes);
+    Ok(of_text(text.to_string(), "txt"))
+}
+
+/// Returns the one file of a folder whose name is the id of a case with any ending.
+pub(crate) fn output_of(folder: &Path, id: &str) -> anyhow::Result<Option<PathBuf>> {
+    let (below, stem) = id.rsplit_once('/').unwrap_or(("", id));
+    let Ok(entries) = fs::read_dir(folder.join(below)) else { return Ok(None) };
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.is_file() && path.file_stem().is_some_and(|name| name == stem))
+        .collect();
+    found.sort();
+    match found.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one.clone())),
+        [one, other, ..] => {
+            bail!("two outputs for the case `{id}`: `{}` and `{}`", one.display(), other.display())
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A repository that is made for one purpose in a temporary folder: [`ThrowawayRepository`].
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use assay_sandbox::{Command, ScratchFolder};
+
+/// A repository in a temporary folder, removed when it is dropped.
+pub(crate) struct ThrowawayRepository {
+    folder: ScratchFolder,
+}
+
+impl ThrowawayRepository {
+    /// Makes an empty repository; the folder's name begins with a prefix.
+    pub(crate) fn new(prefix: &str) -> anyhow::Result<ThrowawayRepository> {
+        let folder = ScratchFolder::new(prefix).context("could not make a temporary folder")?;
+        let repository = ThrowawayRepository { folder };
+        repository.git(&["init", "--quiet", "--template=", "--initial-branch=main"])?;
+        Ok(repository)
+    }
+
+    /// Returns the root of the repository.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file, by its path in the repository.
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let path = self.path().join(path);
+        let written = match path.parent() {
+            Some(parent) => fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes)),
+            None => fs::write(&path, bytes),
+        };
+        written.with_context(|| format!("could not write `{}`", path.display()))
+    }
+
+    /// Commits all files as they are, ignored ones included.
+    pub(crate) fn commit(&self, message: &str) -> anyhow::Result<()> {
+        self.git(&["add", "--all", "--force", "."])?;
+        let author = ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
+        let plain = ["-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty"];
+        let message = ["--cleanup=verbatim", "--message", message];
+        self.git(&[&author[..], &plain[..], &message[..]].concat())?;
+        Ok(())
+    }
+
+    /// Runs git in the repository, without hooks, and returns its output.
+    pub(crate) fn git(&self, args: &[&str]) -> anyhow::Result<Vec<u8>> {
+        let finished = Command::new("git")
+            .args(["-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false"])
+            .args(args)
+            .folder(self.path())
+            .run()
+            .context("could not run git")?;
+        if !finished.status.success() {
+            bail!("git refused: {}", String::from_utf8_lossy(&finished.stderr).trim());
+        }
+        Ok(finished.stdout)
+    }
+
+    /// Leaves the folder where it is, and returns its path.
+    pub(crate) fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+}

@@ -1,0 +1,2 @@
+class ThemeRefused(Exception):
+    """Shown to the shop owner; the text names the rule that was broken."""
