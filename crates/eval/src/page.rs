@@ -4,23 +4,29 @@ use std::fmt::Write as _;
 
 use crate::report::{EvalReport, ReviewerScore};
 use crate::statistics::Estimate;
+use crate::table::facts;
 
-/// The width and height of a plot, in pixels.
-const PLOT: (f64, f64) = (640.0, 320.0);
+/// The width and height of a plot, in pixels: narrow, so that its words can be read on a phone.
+const PLOT: (f64, f64) = (360.0, 260.0);
 
-/// The room for labels around a plot, in pixels.
-const MARGIN: f64 = 48.0;
+/// The room for words around a plot, in pixels.
+const MARGIN: f64 = 36.0;
+
+/// The most characters of a name in a plot.
+const MAX_NAME: usize = 24;
 
 const STYLE: &str = "\
-:root{color-scheme:light dark}\
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
-table{border-collapse:collapse;display:block;overflow-x:auto}\
-th,td{padding:.3rem .7rem;text-align:right;border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}\
-th:first-child,td:first-child{text-align:left}\
-svg{max-width:100%;height:auto;font:12px system-ui,sans-serif}\
+:root{color-scheme:light dark;--mark:light-dark(#2563eb,#8ab4ff);--bad:light-dark(#b91c1c,#ff9a9a)}\
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}\
+.wide{overflow-x:auto}table{border-collapse:collapse}\
+th,td{padding:.3rem .7rem;text-align:right;border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent);overflow-wrap:normal}\
+td{white-space:nowrap}\
+th:first-child,td:first-child{text-align:left;white-space:normal;min-width:8rem;overflow-wrap:break-word}\
+dt{font-weight:600;margin-top:.5rem}dd{margin:0}summary{cursor:pointer;margin:1rem 0 .5rem}\
+svg{display:block;width:100%;max-width:30rem;height:auto;font:12px system-ui,sans-serif}\
 svg text{fill:currentColor}svg .axis{stroke:currentColor;opacity:.4}\
-svg .mark{fill:#2563eb;stroke:#2563eb}svg .line{fill:none;stroke:#2563eb;stroke-width:2}\
-.missing{color:#b91c1c}";
+svg .mark{fill:var(--mark);stroke:var(--mark)}svg .line{fill:none;stroke:var(--mark);stroke-width:2}\
+.missing{color:var(--bad)}";
 
 /// Returns a report as a page.
 pub fn render(report: &EvalReport) -> String {
@@ -28,7 +34,7 @@ pub fn render(report: &EvalReport) -> String {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
          <style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
     );
     page += &table(&report.reviewers);
@@ -43,7 +49,7 @@ pub fn render(report: &EvalReport) -> String {
 }
 
 fn table(reviewers: &[ReviewerScore]) -> String {
-    let mut text = "<table>\n<tr><th>Reviewer</th><th>F1</th><th>Precision</th><th>Recall</th>\
+    let mut text = "<div class=\"wide\"><table>\n<tr><th>Reviewer</th><th>F1</th><th>Precision</th><th>Recall</th>\
                     <th>Comments per change</th><th>Clean changes blocked</th><th>Duplicates</th></tr>\n"
         .to_owned();
     for reviewer in reviewers {
@@ -65,7 +71,7 @@ fn table(reviewers: &[ReviewerScore]) -> String {
             summary.duplicates,
         );
     }
-    text + "</table>\n"
+    text + "</table></div>\n"
 }
 
 /// Returns a point of a plot whose axes go from 0 to 1.
@@ -107,11 +113,16 @@ fn scatter(reviewers: &[ReviewerScore]) -> String {
         .filter_map(|reviewer| {
             let summary = &reviewer.summary;
             let (x, y) = at(summary.recall?.value, summary.precision?.value);
-            let name = escape(&reviewer.name);
+            let name = escape(&short(&reviewer.name));
+            // A name stands where there is room for it.
+            let (anchor, shift) = match x > PLOT.0 / 2.0 {
+                true => ("end", -7.0),
+                false => ("start", 7.0),
+            };
             Some(format!(
                 "<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
-                x + 7.0,
+                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{name}</text>",
+                x + shift,
                 y - 5.0,
             ))
         })
@@ -120,19 +131,20 @@ fn scatter(reviewers: &[ReviewerScore]) -> String {
 }
 
 fn intervals(reviewers: &[ReviewerScore]) -> String {
-    let row = 26.0;
-    let height = row * reviewers.len() as f64 + 30.0;
-    let (start, width) = (200.0, PLOT.0 - 240.0);
+    // A row has the name, and the interval below the name.
+    let row = 40.0;
+    let height = row * reviewers.len() as f64 + 24.0;
+    let (start, width) = (10.0, PLOT.0 - 30.0);
+    let x = |value: f64| start + value * width;
     let mut text = format!(
         "<svg viewBox=\"0 0 {} {height:.0}\" role=\"img\" aria-label=\"F1 of each reviewer\">",
         PLOT.0
     );
     for (at, reviewer) in reviewers.iter().enumerate() {
-        let y = row * at as f64 + 18.0;
-        let _ =
-            write!(text, "<text x=\"0\" y=\"{:.0}\">{}</text>", y + 4.0, escape(&reviewer.name));
+        let y = row * at as f64 + 14.0;
+        let name = escape(&short(&reviewer.name));
+        let _ = write!(text, "<text x=\"{start}\" y=\"{y:.0}\">{name}</text>");
         let Some(Estimate { value, low, high }) = reviewer.summary.f else { continue };
-        let x = |value: f64| start + value * width;
         let _ = write!(
             text,
             "<path class=\"line\" d=\"M{:.1} {y:.0}H{:.1}\"/>\
@@ -140,15 +152,28 @@ fn intervals(reviewers: &[ReviewerScore]) -> String {
             x(low),
             x(high),
             x(value),
+            y = y + 12.0,
         );
     }
-    let y = height - 6.0;
+    let bottom = height - 18.0;
+    let _ = write!(text, "<path class=\"axis\" d=\"M{:.0} {bottom:.0}H{:.0}\"/>", x(0.0), x(1.0));
     for value in [0.0, 0.5, 1.0] {
-        let x = start + value * width;
-        let _ =
-            write!(text, "<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"middle\">{value}</text>");
+        let _ = write!(
+            text,
+            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{value}</text>",
+            x(value),
+            height - 4.0,
+        );
     }
     text + "</svg>\n"
+}
+
+/// Returns a name that fits into a plot.
+fn short(name: &str) -> String {
+    match name.chars().count() > MAX_NAME {
+        true => name.chars().take(MAX_NAME - 1).chain(['…']).collect(),
+        false => name.to_owned(),
+    }
 }
 
 fn details(reviewer: &ReviewerScore) -> String {
@@ -170,22 +195,28 @@ fn details(reviewer: &ReviewerScore) -> String {
                 bin.comments,
             );
         }
-        let _ = writeln!(text, "<p>Brier score {:.3}</p>", calibration.brier);
         text += &plot(
             "share of right comments over stated confidence",
             ("stated confidence", "share right"),
             &marks,
         );
     }
-    for (case, reason) in &reviewer.missing {
-        let _ = writeln!(
-            text,
-            "<p class=\"missing\">Not read: {}: {}</p>",
-            escape(case),
-            escape(reason)
-        );
+    text += "<dl>\n";
+    for (name, entries) in facts(reviewer) {
+        let class = if name == "NOT READ" { " class=\"missing\"" } else { "" };
+        let entries = escape(&entries.join(", "));
+        let _ = writeln!(text, "<dt{class}>{name}</dt><dd{class}>{entries}</dd>");
     }
-    text += "<table>\n<tr><th>Case</th><th>Labels named</th><th>Labels</th><th>Comments</th><th>Blocked</th></tr>\n";
+    text += "</dl>\n";
+    text + &cases(reviewer)
+}
+
+fn cases(reviewer: &ReviewerScore) -> String {
+    let mut text = format!(
+        "<details>\n<summary>Cases: {}</summary>\n<div class=\"wide\"><table>\n<tr><th>Case</th>\
+         <th>Labels named</th><th>Labels</th><th>Comments</th><th>Blocked</th></tr>\n",
+        reviewer.cases.len()
+    );
     for case in &reviewer.cases {
         let _ = writeln!(
             text,
@@ -197,7 +228,7 @@ fn details(reviewer: &ReviewerScore) -> String {
             if case.blocked { "yes" } else { "no" },
         );
     }
-    text + "</table>\n"
+    text + "</table></div>\n</details>\n"
 }
 
 fn escape(text: &str) -> String {

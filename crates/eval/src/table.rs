@@ -1,8 +1,10 @@
 //! A report as a table for the terminal.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::report::{Comparison, EvalReport, ReviewerScore, Stability};
+use crate::score::{Counts, Effort};
 use crate::statistics::Estimate;
 use crate::summary::SetSummary;
 
@@ -10,7 +12,8 @@ use crate::summary::SetSummary;
 pub fn render(report: &EvalReport) -> String {
     let cases = report.reviewers.first().map_or(0, |reviewer| reviewer.cases.len());
     let labels = report.reviewers.first().map_or(0, |it| it.summary.counts.labels);
-    let mut text = format!("{}: {cases} cases, {labels} labels\n\n", report.set);
+    let (cases, labels) = (count(cases, "case"), count(labels, "label"));
+    let mut text = format!("{}: {cases}, {labels}\n\n", report.set);
     let header =
         ["reviewer", "F1", "precision", "recall", "comments", "clean blocked", "duplicates"];
     let rows: Vec<Vec<String>> = report.reviewers.iter().map(row).collect();
@@ -35,93 +38,91 @@ fn row(reviewer: &ReviewerScore) -> Vec<String> {
 }
 
 fn details(reviewer: &ReviewerScore) -> String {
-    let SetSummary {
-        severities,
-        by_severity,
-        by_category,
-        by_language,
-        anchors,
-        f_within,
-        effort,
-        ..
-    } = &reviewer.summary;
     let mut text = format!("\n{}\n", reviewer.name);
-    let mut line = |name: &str, entries: Vec<String>| {
-        if !entries.is_empty() {
-            let _ = writeln!(text, "  {name}: {}", entries.join(", "));
-        }
-    };
-    let groups = |groups: &std::collections::BTreeMap<String, (usize, usize)>| {
+    for (name, entries) in facts(reviewer) {
+        let _ = writeln!(text, "  {name}: {}", entries.join(", "));
+    }
+    text
+}
+
+/// A fact about a reviewer: its name, and one or more entries.
+pub(crate) type Fact = (&'static str, Vec<String>);
+
+/// Returns the facts about a reviewer beside those of the table.
+pub(crate) fn facts(reviewer: &ReviewerScore) -> Vec<Fact> {
+    let mut facts = label_facts(&reviewer.summary);
+    facts.extend(confidence_facts(&reviewer.summary));
+    facts.extend(effort_facts(&reviewer.summary));
+    let rejected = reviewer.summary.rejected_hits;
+    if rejected > 0 {
+        facts.push(("comments that maintainers rejected", vec![rejected.to_string()]));
+    }
+    facts.extend(reviewer.stability.as_ref().map(|stability| ("runs", runs(stability))));
+    facts.push(("not read as a whole", reviewer.incomplete.clone()));
+    for (case, reason) in &reviewer.missing {
+        facts.push(("NOT READ", vec![format!("{case}: {reason}")]));
+    }
+    facts.retain(|(_, entries)| !entries.is_empty());
+    facts
+}
+
+fn label_facts(summary: &SetSummary) -> Vec<Fact> {
+    let groups = |groups: &BTreeMap<String, (usize, usize)>| {
         groups.iter().map(|(name, found)| format!("{name} {}", of(*found))).collect::<Vec<_>>()
     };
-    line("labels named by severity", groups(by_severity));
-    let stated = |(known, stated): (&String, &std::collections::BTreeMap<String, usize>)| {
+    let stated = |(known, stated): (&String, &BTreeMap<String, usize>)| {
         let words = stated.iter().map(|(word, count)| format!("{word} {count}"));
         format!("{known} as {}", words.collect::<Vec<_>>().join(" + "))
     };
-    line("severity of named labels as stated", severities.iter().map(stated).collect());
-    line("labels named by category", groups(by_category));
-    let of_language = |(name, counts): (&String, &crate::score::Counts)| {
-        format!("{name} {}", of((counts.hits, counts.labels)))
-    };
-    line("labels named by language", by_language.iter().map(of_language).collect());
+    let of_language =
+        |(name, counts): (&String, &Counts)| format!("{name} {}", of((counts.hits, counts.labels)));
     let within = |(lines, share): (&u32, &f64)| format!("{lines}: {:.0} %", share * 100.0);
-    line(
-        "named labels with the comment at most so many lines away",
-        anchors.iter().map(within).collect(),
-    );
     let figure = |(lines, f): (&u32, &f64)| format!("{lines}: {f:.3}");
-    line("F1 by the most lines between comment and label", f_within.iter().map(figure).collect());
-    if let Some(calibration) = &reviewer.summary.calibration {
-        let bins = calibration.curve.iter().map(|bin| {
-            format!(
-                "{:.0} % stated, {:.0} % right ({})",
-                bin.stated * 100.0,
-                bin.right * 100.0,
-                bin.comments
-            )
-        });
-        line("confidence", bins.collect());
-        line("Brier score", vec![format!("{:.3}", calibration.brier)]);
+    vec![
+        ("changes blocked for a label", vec![of(summary.blocked_for_a_label)]),
+        ("labels named by severity", groups(&summary.by_severity)),
+        ("severity of named labels as stated", summary.severities.iter().map(stated).collect()),
+        ("labels named by category", groups(&summary.by_category)),
+        ("labels named by language", summary.by_language.iter().map(of_language).collect()),
+        (
+            "named labels with the comment at most so many lines away",
+            summary.anchors.iter().map(within).collect(),
+        ),
+        (
+            "F1 by the most lines between comment and label",
+            summary.f_within.iter().map(figure).collect(),
+        ),
+    ]
+}
+
+fn confidence_facts(summary: &SetSummary) -> Vec<Fact> {
+    let Some(calibration) = &summary.calibration else { return Vec::new() };
+    let bins = calibration.curve.iter().map(|bin| {
+        let (stated, right) = (bin.stated * 100.0, bin.right * 100.0);
+        format!("{stated:.0} % stated, {right:.0} % right ({})", bin.comments)
+    });
+    vec![("confidence", bins.collect()), ("Brier score", vec![format!("{:.3}", calibration.brier)])]
+}
+
+fn effort_facts(summary: &SetSummary) -> Vec<Fact> {
+    let Effort { calls, bytes, tokens, dollars, seconds } = summary.effort;
+    let hits = summary.counts.hits.max(1) as f64;
+    let mut facts = Vec::new();
+    if calls > 0 {
+        let all = vec![
+            format!("{calls} calls"),
+            format!("{tokens} tokens"),
+            format!("{:.0} KB", bytes as f64 / 1000.0),
+            format!("{:.1} calls for each label named", calls as f64 / hits),
+        ];
+        facts.push(("effort", all));
+        let each = format!("{:.3} USD for each label named", dollars / hits);
+        facts.push(("cost", vec![format!("{dollars:.2} USD"), each]));
     }
-    if effort.calls > 0 {
-        let hits = reviewer.summary.counts.hits.max(1) as f64;
-        let each = format!(
-            "{:.1} calls, {:.0} KB for each label named",
-            effort.calls as f64 / hits,
-            effort.bytes as f64 / 1000.0 / hits
-        );
-        line("effort", vec![format!("{} calls", effort.calls), each]);
+    if seconds > 0.0 {
+        facts.push(("time", vec![format!("{seconds:.1} s")]));
     }
-    if effort.dollars > 0.0 || effort.seconds > 0.0 {
-        let hits = reviewer.summary.counts.hits.max(1) as f64;
-        line(
-            "cost and time",
-            vec![
-                format!("{:.2} USD", effort.dollars),
-                format!("{:.1} s", effort.seconds),
-                format!(
-                    "{:.3} USD and {:.1} s for each label named",
-                    effort.dollars / hits,
-                    effort.seconds / hits
-                ),
-            ],
-        );
-    }
-    let rejected = reviewer.summary.rejected_hits;
-    if rejected > 0 {
-        line("comments that maintainers rejected", vec![rejected.to_string()]);
-    }
-    if let Some(stability) = &reviewer.stability {
-        line("runs", runs(stability));
-    }
-    if !reviewer.incomplete.is_empty() {
-        line("not read as a whole", reviewer.incomplete.clone());
-    }
-    for (case, reason) in &reviewer.missing {
-        line("NOT READ", vec![format!("{case}: {reason}")]);
-    }
-    text
+    facts
 }
 
 /// Returns the spread over repeats in words.
@@ -143,7 +144,7 @@ fn runs(stability: &Stability) -> Vec<String> {
 /// Returns a comparison as text.
 pub fn render_comparison(comparison: &Comparison) -> String {
     let Comparison { first, second, cases, differences, only } = comparison;
-    let mut text = format!("{first} less {second}, on {cases} cases\n\n");
+    let mut text = format!("{first} less {second}, on {}\n\n", count(*cases, "case"));
     let rows: Vec<Vec<String>> = differences
         .iter()
         .map(|(name, paired)| {
@@ -175,6 +176,11 @@ fn of((part, whole): (usize, usize)) -> String {
         0 => dash(),
         _ => format!("{part} of {whole}"),
     }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 fn dash() -> String {
