@@ -62,7 +62,7 @@ enum Chore {
     },
     /// Measures how well something is done, beside other programs
     Measure {
-        /// What to measure: recovery, diffs, cases, secrets, synthesis
+        /// What to measure: recovery, diffs, cases, secrets, synthesis, scoring, grounding
         name: String,
         /// The folder with the data, for measurements that need some
         #[arg(long, value_name = "DIR")]

@@ -4,8 +4,10 @@ mod breaks;
 mod cases;
 mod diffs;
 mod draft;
+mod grounding;
 mod labelled;
 mod recovery;
+mod scoring;
 mod scripts;
 mod secrets;
 mod synthesis;
@@ -25,8 +27,11 @@ pub(crate) fn run(name: &str, data: Option<&Path>, seed: u64) -> anyhow::Result<
         ("cases", _) => labelled::run(needed()?),
         ("secrets", _) => secrets::run(needed()?),
         ("synthesis", _) => synthesis::run(needed()?, seed),
+        ("scoring", _) => scoring::run(needed()?, seed),
+        ("grounding", _) => grounding::run(needed()?),
         _ => bail!(
-            "there is no measurement `{name}`; expected recovery, diffs, cases, secrets or synthesis"
+            "there is no measurement `{name}`; expected recovery, diffs, cases, secrets, synthesis, \
+             scoring or grounding"
         ),
     }
 }

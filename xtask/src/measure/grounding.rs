@@ -1,0 +1,228 @@
+//! Grounding of true and false votes on real pull requests.
+//!
+//! The data is a folder with `cases.jsonl`: of each pull request the file of its `diff`, and its
+//! `golden` comments with `path`, `from_line` and `note`. Each comment becomes a
+//! vote that quotes the known line next to its place, and false votes made of that one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use assay_change::{Change, RecordedChange};
+use assay_eval::sketch::{Sketch, sketch};
+use assay_findings::grade::Grade;
+use assay_findings::path::RepoPath;
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::synthesis::{Circumstances, synthesize};
+use assay_findings::vote::{Anchor, Lines, Vote};
+use serde_json::{Value, json};
+
+use crate::workspace::write_json;
+
+/// The lines by which a place is wrong that grounding has to find again.
+const OFF: u32 = 7;
+
+/// A quote of fewer letters proves nothing.
+const MIN_QUOTE: usize = 8;
+
+/// A pull request, laid out as far as its diff tells.
+struct Pull {
+    change: Change,
+    after: BTreeMap<String, String>,
+}
+
+/// A comment with a known line of its file.
+struct Placed<'a> {
+    pull: &'a Pull,
+    note: String,
+    path: String,
+    line: u32,
+    quote: String,
+}
+
+/// A comment with the number of its pull request.
+type NumberedComment = (usize, Value);
+
+/// The verdict on one vote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// Reported with full confidence, at a line.
+    Kept { line: Option<u32> },
+    /// Held back, or reported with less confidence.
+    Doubted,
+}
+
+/// A way to make a vote of a comment, and whether the vote has to be kept.
+struct Way {
+    name: &'static str,
+    is_true: bool,
+    judge: fn(&Placed<'_>, &str) -> Fate,
+}
+
+/// The ways; a judge is given the quote of another pull request besides.
+const WAYS: [Way; 7] = [
+    Way {
+        name: "true votes kept",
+        is_true: true,
+        judge: |it, _| it.judge(&it.path, it.line, Some(&it.quote)),
+    },
+    Way {
+        name: "true votes seven lines off kept",
+        is_true: true,
+        judge: |it, _| it.judge(&it.path, it.line + OFF, Some(&it.quote)),
+    },
+    Way {
+        name: "quotes of another pull request held back",
+        is_true: false,
+        judge: |it, foreign| it.judge(&it.path, it.line, Some(foreign)),
+    },
+    Way {
+        name: "quotes with a changed word held back",
+        is_true: false,
+        judge: |it, _| it.judge(&it.path, it.line, Some(&changed(&it.quote))),
+    },
+    Way {
+        name: "missing files held back",
+        is_true: false,
+        judge: |it, _| it.judge("no/such/file.rs", it.line, Some(&it.quote)),
+    },
+    Way {
+        name: "lines beyond the end held back",
+        is_true: false,
+        judge: |it, _| it.judge(&it.path, it.lines() + 1000, None),
+    },
+    Way {
+        name: "votes held back whose quote is prose with a back-ticked name",
+        is_true: false,
+        judge: |it, _| it.judge(&it.path, it.line, Some(&it.prose())),
+    },
+];
+
+/// Measures a folder; returns true if every true vote is kept and every false one is not.
+pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
+    let (pulls, comments) = read(data)?;
+    let placed: Vec<Placed<'_>> =
+        comments.iter().filter_map(|(at, value)| place(&pulls[*at], value)).collect();
+    ensure!(!placed.is_empty(), "no comment has a place in its diff");
+    let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut moved_back = 0;
+    for way in &WAYS {
+        let mut right = 0;
+        for (at, comment) in placed.iter().enumerate() {
+            let foreign = &placed[(at + placed.len() / 2) % placed.len()].quote;
+            let fate = (way.judge)(comment, foreign);
+            let is_right = matches!(fate, Fate::Kept { .. }) == way.is_true;
+            right += usize::from(is_right);
+            if !is_right {
+                println!("  {}:{} `{}`", comment.path, comment.line, comment.quote);
+            }
+            if way.is_true && fate == (Fate::Kept { line: Some(comment.line) }) {
+                moved_back += 1;
+            }
+        }
+        println!("{right} of {}: {}", placed.len(), way.name);
+        rows.insert(way.name, right);
+    }
+    println!("{moved_back} of {}: true votes shown at their line", 2 * placed.len());
+    println!("({} comments have no known line in their diff)", comments.len() - placed.len());
+    write_json("measure", "grounding.json", &json!({ "votes": placed.len(), "rows": rows }))?;
+    Ok(rows.values().all(|right| *right == placed.len()))
+}
+
+impl Placed<'_> {
+    /// Has one vote grounded and gated as a persona's.
+    fn judge(&self, path: &str, line: u32, quote: Option<&str>) -> Fate {
+        let title = self.note.split_inclusive(['.', '\n']).next().unwrap_or(&self.note).trim();
+        let mut vote = Vote::new(title, Grade::from_word("P1"));
+        vote.description.clone_from(&self.note);
+        vote.file = RepoPath::exact(path).ok();
+        vote.lines = Lines::at(line);
+        vote.confidence = Some(Anchor::HIGH);
+        vote.evidence = quote.map(str::to_owned).into_iter().collect();
+        let mut report = Report::new(Reviewer::new("reader", ReviewerKind::Persona));
+        report.votes.push(vote);
+        let changed = self.pull.change.changed_lines();
+        let around = Circumstances {
+            tree: Some(self.pull.change.tree()),
+            changed: Some(&changed),
+            ..Circumstances::default()
+        };
+        let synthesis = synthesize(&[report], &around);
+        let found = synthesis.findings.iter().find(|it| it.confidence >= Anchor::HIGH);
+        found.map_or(Fate::Doubted, |finding| Fate::Kept { line: finding.line })
+    }
+
+    /// Returns the number of lines of the file, as far as the diff tells.
+    fn lines(&self) -> u32 {
+        self.pull.after[&self.path].lines().count() as u32
+    }
+
+    /// Returns a sentence that names the longest word of the line in back-ticks. A word that is a
+    /// whole line of the file would be a quote of that line.
+    fn prose(&self) -> String {
+        let is_line = |word: &str| self.pull.after[&self.path].lines().any(|it| it.trim() == word);
+        let words = self.quote.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words = words.filter(|word| !is_line(word));
+        let name = words.max_by_key(|word| word.len()).unwrap_or_default();
+        format!("The handling of `{name}` is not right here")
+    }
+}
+
+/// Returns a quote whose longest word is another one.
+fn changed(quote: &str) -> String {
+    let words = quote.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let longest = words.max_by_key(|word| word.len()).unwrap_or_default();
+    quote.replacen(longest, "zanzibar_quux", 1)
+}
+
+/// Reads the pull requests, and the comments with the number of their pull request.
+fn read(data: &Path) -> anyhow::Result<(Vec<Pull>, Vec<NumberedComment>)> {
+    let path = data.join("cases.jsonl");
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("could not read `{}`", path.display()))?;
+    let (mut pulls, mut comments) = (Vec::new(), Vec::new());
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let case: Value = serde_json::from_str(line)?;
+        let diff = case["diff"].as_str().context("a case has no `diff`")?;
+        let bytes =
+            std::fs::read(data.join(diff)).with_context(|| format!("could not read `{diff}`"))?;
+        pulls.push(lay_out(&bytes).with_context(|| format!("`{diff}` cannot be used"))?);
+        let golden = case["golden"].as_array().context("a case has no `golden`")?;
+        comments.extend(golden.iter().map(|comment| (pulls.len() - 1, comment.clone())));
+    }
+    Ok((pulls, comments))
+}
+
+fn lay_out(diff: &[u8]) -> anyhow::Result<Pull> {
+    let Sketch { before, after } = sketch(&String::from_utf8_lossy(diff))?;
+    let tree = |files: &BTreeMap<String, String>| {
+        let files = files
+            .iter()
+            .filter_map(|(path, text)| Some((RepoPath::exact(path).ok()?, text.clone())));
+        files.collect::<BTreeMap<RepoPath, String>>()
+    };
+    let files = assay_change::diff::parse(diff);
+    let change =
+        RecordedChange::sketched("pull request".to_owned(), files, tree(&before), tree(&after));
+    Ok(Pull { change: change.open(std::env::temp_dir()), after })
+}
+
+/// Returns a comment with the known line that is nearest to its place; `None` if the diff shows no
+/// line of the file that is long enough to be quoted.
+fn place<'a>(pull: &'a Pull, comment: &Value) -> Option<Placed<'a>> {
+    let (note, path) = (comment["note"].as_str()?, comment["path"].as_str()?);
+    let wanted = comment["from_line"].as_u64()? as u32;
+    let lines = pull.after.get(path)?.lines().enumerate();
+    let letters = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).count();
+    // In evidence, back-ticks mark the part that is code.
+    let known = lines.filter(|(_, line)| letters(line) >= MIN_QUOTE && !line.contains('`'));
+    let nearest = known.min_by_key(|(at, _)| (*at as u32 + 1).abs_diff(wanted));
+    let (at, line) = nearest?;
+    Some(Placed {
+        pull,
+        note: note.to_owned(),
+        path: path.to_owned(),
+        line: at as u32 + 1,
+        quote: line.trim().to_owned(),
+    })
+}
