@@ -11,6 +11,7 @@ pub mod comment;
 pub mod formats;
 pub mod limits;
 pub mod matching;
+pub mod mining;
 pub mod page;
 pub mod random;
 pub mod report;

@@ -1,5 +1,7 @@
 //! Which comment names which label: [`MatchRule`], [`match_case`].
 
+use std::collections::BTreeSet;
+
 use assay_findings::likeness::ComparedTexts;
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +40,51 @@ pub enum WordRule {
     Judged(Verdicts),
 }
 
-/// Recorded decisions of a judge: the comments of a case, by number, that name a label, by number.
+/// Recorded decisions of a judge: which comments of a case name which labels.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Verdicts(pub std::collections::BTreeSet<(String, usize, usize)>);
+pub struct Verdicts(BTreeSet<Verdict>);
+
+/// A decision of a judge: a comment names a label of a case.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verdict {
+    /// The id of the case.
+    pub case: String,
+    /// The words of the comment, or its first line alone.
+    pub comment: String,
+    /// The words of the label.
+    pub label: String,
+}
+
+impl Verdicts {
+    /// Reads verdicts, one JSON object on each line; blank lines are skipped. Fails with the number
+    /// of a line that is no verdict.
+    pub fn parse(text: &str) -> Result<Verdicts, String> {
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let verdict = |(at, line): (usize, &str)| {
+            let verdict: Verdict =
+                serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1))?;
+            Ok(verdict.normal())
+        };
+        lines.map(verdict).collect::<Result<_, _>>().map(Verdicts)
+    }
+
+    fn name(&self, case: &str, comment: &str, label: &str) -> bool {
+        let first = comment.trim().lines().next().unwrap_or("");
+        [comment, first].into_iter().any(|comment| {
+            let [case, comment, label] = [case, comment, label].map(str::to_owned);
+            self.0.contains(&Verdict { case, comment, label }.normal())
+        })
+    }
+}
+
+impl Verdict {
+    /// Returns the verdict with blanks as they count: one between words.
+    fn normal(self) -> Verdict {
+        let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Verdict { comment: plain(&self.comment), label: plain(&self.label), case: self.case }
+    }
+}
 
 impl Default for MatchRule {
     fn default() -> Self {
@@ -83,8 +127,7 @@ pub fn match_case(
     let texts = ComparedTexts::of(said.chain(labels.iter().map(|label| label.comment.as_str())));
     let similarity = |comment: usize, label: usize| texts.cosine(comment, comments.len() + label);
     let weight = |comment: usize, label: usize| {
-        let key = (case, comment, label);
-        rule.weight(key, &comments[comment], &labels[label], similarity(comment, label))
+        rule.weight(case, &comments[comment], &labels[label], similarity(comment, label))
     };
     let weights: Vec<Vec<f64>> = (0..comments.len())
         .map(|comment| (0..labels.len()).map(|label| weight(comment, label)).collect())
@@ -101,13 +144,7 @@ pub fn match_case(
 
 impl MatchRule {
     /// Returns how well a comment fits a label; zero if the rule does not let them match.
-    fn weight(
-        &self,
-        (case, comment_at, label_at): (&str, usize, usize),
-        comment: &Comment,
-        label: &Label,
-        similarity: f64,
-    ) -> f64 {
+    fn weight(&self, case: &str, comment: &Comment, label: &Label, similarity: f64) -> f64 {
         let nearness = match (self.within, label.path.is_some()) {
             (Some(within), true) => match distance(comment, label) {
                 Some(lines) if lines <= within => 1.0 / (1.0 + f64::from(lines)),
@@ -123,8 +160,7 @@ impl MatchRule {
             WordRule::Lexical { at_least } if similarity >= *at_least => similarity + tie_break,
             WordRule::Lexical { .. } => 0.0,
             WordRule::Judged(verdicts) => {
-                let key = (case.to_owned(), comment_at, label_at);
-                match verdicts.0.contains(&key) {
+                match verdicts.name(case, &comment.text, &label.comment) {
                     true => 1.0 + tie_break,
                     false => 0.0,
                 }

@@ -109,14 +109,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Name::Github => github(args, root.clone())?,
         Name::Jira => jira(args, &root)?,
     };
-    let stop = Stop::default();
     match args.http {
-        None => {
-            signals::end_server(stop.clone());
-            let (input, output) = streams()?;
-            stdio::serve(&server, input, output, &stop)?;
-        }
+        None => serve_stdio(&server)?,
         Some(address) => {
+            let stop = Stop::default();
             let listener = Listener::bind(address, door(args, &root, server.name())?)?;
             signals::end_server(stop.clone());
             // A line that a program can read; whoever closed stderr does not want to hear of it.
@@ -125,6 +121,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Ready)
+}
+
+/// Serves over stdin and stdout until stdin ends, or a signal comes.
+pub(super) fn serve_stdio(server: &Server) -> anyhow::Result<()> {
+    let stop = Stop::default();
+    signals::end_server(stop.clone());
+    let (input, output) = streams()?;
+    stdio::serve(server, input, output, &stop)?;
+    Ok(())
 }
 
 /// Serves the queue of a repository. An agent's program runs in a work tree: what it reports is held

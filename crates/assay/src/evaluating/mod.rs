@@ -2,5 +2,7 @@
 //! as `assay review` does.
 
 pub(crate) mod case_repository;
+pub(crate) mod delegated_set;
+pub(crate) mod mining;
 pub(crate) mod question;
 pub(crate) mod reviewers;

@@ -1,7 +1,11 @@
 //! From comments and labels to counts and figures.
 
+use std::collections::BTreeMap;
+
 use assay_eval::comment::{Comment, is_same_file, without_repetitions};
+use assay_eval::limits::{breaches, regressions};
 use assay_eval::matching::{MatchRule, Verdicts, WordRule};
+use assay_eval::report::{ReviewerResults, compare, evaluate};
 use assay_eval::score::{CaseResult, CaseScore, Counts, score_case};
 use assay_eval::set::{Case, Label, parse_cases};
 use assay_eval::summary::{SetSummary, SummaryOptions};
@@ -107,17 +111,23 @@ fn a_judge_decides_alone_and_its_record_names_comment_and_label() {
     let mut place_less = label("race", "a.py", 1);
     (place_less.path, place_less.line) = (None, None);
     let case = case(vec![place_less]);
-    let comments = vec![comment("x", "a.py", 1), comment("y", "a.py", 1)];
-    let judged = |verdicts: &[(usize, usize)]| {
-        let verdicts =
-            verdicts.iter().map(|(comment, label)| ("a".to_owned(), *comment, *label)).collect();
-        let rule = MatchRule { within: None, words: WordRule::Judged(Verdicts(verdicts)) };
+    let comments = vec![comment("x is\nso", "a.py", 1), comment("y", "a.py", 1)];
+    let judged = |verdicts: &str| {
+        let verdicts = Verdicts::parse(verdicts).expect("verdicts");
+        let rule = MatchRule { within: None, words: WordRule::Judged(verdicts) };
         score(&case, comments.clone(), &rule)
     };
-    assert_eq!(judged(&[]).counts.hits, 0);
-    assert_eq!(judged(&[(1, 0)]).counts.hits, 1);
-    let both = judged(&[(0, 0), (1, 0)]);
+    let x = r#"{"case": "a", "comment": "x  is", "label": "race"}"#;
+    let whole = r#"{"case": "a", "comment": "x is so", "label": "race"}"#;
+    let y = r#"{"case": "a", "comment": "y", "label": "race"}"#;
+    assert_eq!(judged("").counts.hits, 0);
+    assert_eq!(judged(r#"{"case": "b", "comment": "y", "label": "race"}"#).counts.hits, 0);
+    for one in [x, whole, y] {
+        assert_eq!(judged(one).counts.hits, 1, "{one}");
+    }
+    let both = judged(&format!("{x}\n\n{y}\n"));
     assert_eq!((both.counts.hits, both.duplicates), (1, 1));
+    assert!(Verdicts::parse("{}\n").unwrap_err().starts_with("line 1: "));
 }
 
 #[test]
@@ -180,4 +190,89 @@ fn the_same_words_at_the_same_place_are_one_comment() {
         comment("wrong sign", "a.py", 4),
     ];
     assert_eq!(without_repetitions(&comments).len(), 2);
+}
+
+#[test]
+fn a_case_without_a_result_counts_as_missed_and_is_named() {
+    let cases = [case(vec![label("wrong sign", "a.py", 3)])];
+    let results = BTreeMap::from([("a".to_owned(), Err("no answer".to_owned()))]);
+    let reviewer = ReviewerResults { name: "one".to_owned(), results, repeats: Vec::new() };
+    let report = evaluate("set", &cases, &[reviewer], by_place(3), SummaryOptions::default());
+    let score = &report.reviewers[0];
+    assert_eq!(score.missing, BTreeMap::from([("a".to_owned(), "no answer".to_owned())]));
+    assert_eq!(score.summary.counts, Counts { hits: 0, labels: 1, comments: 0 });
+}
+
+#[test]
+fn runs_that_differ_are_told_by_verdict_and_labels() {
+    let cases = [case(vec![label("wrong sign", "a.py", 3), label("lost update", "a.py", 30)])];
+    let run = |lines: &[u32], blocks: bool| {
+        let comments = lines.iter().map(|line| comment("x", "a.py", *line)).collect();
+        let result = CaseResult { comments, blocks, ..CaseResult::default() };
+        BTreeMap::from([("a".to_owned(), Ok(result))])
+    };
+    let reviewer = ReviewerResults {
+        name: "one".to_owned(),
+        results: run(&[3, 30], true),
+        repeats: vec![run(&[3], true), run(&[3], false)],
+    };
+    let report = evaluate("set", &cases, &[reviewer], by_place(3), SummaryOptions::default());
+    let stability = report.reviewers[0].stability.clone().expect("there are repeats");
+    assert_eq!(stability.f, [Some(1.0), Some(2.0 / 3.0), Some(2.0 / 3.0)]);
+    assert_eq!(stability.comments, [Some(2.0), Some(1.0), Some(1.0)]);
+    assert_eq!((stability.same_verdict, stability.same_labels), (Some(0.0), Some(0.5)));
+}
+
+#[test]
+fn a_comparison_tells_labels_and_not_counts() {
+    let cases = [case(vec![label("wrong sign", "a.py", 3), label("lost update", "a.py", 30)])];
+    let reviewer = |name: &str, line: u32| {
+        let result =
+            CaseResult { comments: vec![comment("x", "a.py", line)], ..CaseResult::default() };
+        let results = BTreeMap::from([("a".to_owned(), Ok(result))]);
+        ReviewerResults { name: name.to_owned(), results, repeats: Vec::new() }
+    };
+    let both = [reviewer("one", 3), reviewer("two", 30)];
+    let report = evaluate("set", &cases, &both, by_place(3), SummaryOptions::default());
+    let compared = compare(&report.reviewers[0], &report.reviewers[1], SummaryOptions::default());
+    let one = BTreeMap::from([("a".to_owned(), 1)]);
+    assert_eq!(compared.only, (one.clone(), one));
+    assert_eq!(compared.differences["f1"].difference.value, 0.0);
+}
+
+#[test]
+fn a_comment_that_names_a_label_does_not_count_as_rejected() {
+    let mut case = case(vec![label("wrong sign", "a.py", 3)]);
+    case.rejected = vec![label("wrong sign", "a.py", 3)];
+    let scored = score(&case, vec![comment("wrong sign", "a.py", 3)], &MatchRule::default());
+    assert_eq!((scored.counts.hits, scored.rejected_hits), (1, 0));
+}
+
+#[test]
+fn a_limit_holds_up_to_its_value_and_an_undefined_figure_keeps_none() {
+    let reviewer = |comments: Vec<Comment>| {
+        let cases = [case(vec![label("wrong sign", "a.py", 3)])];
+        let result = CaseResult { comments, ..CaseResult::default() };
+        let results = BTreeMap::from([("a".to_owned(), Ok(result))]);
+        let reviewer = ReviewerResults { name: "one".to_owned(), results, repeats: Vec::new() };
+        evaluate("set", &cases, &[reviewer], by_place(3), SummaryOptions::default())
+    };
+    let half = reviewer(vec![comment("x", "a.py", 3), comment("y", "b.py", 3)]);
+    let silent = reviewer(Vec::new());
+    for (report, limit, keeps_least, keeps_most) in [
+        (&half, "precision=0.5", true, true),
+        (&half, "precision=0.4", true, false),
+        (&half, "precision=0.6", false, true),
+        (&silent, "precision=0", false, false),
+        (&silent, "noise=1", false, false),
+    ] {
+        let limit = vec![limit.parse().expect("a limit")];
+        let least = breaches(&report.reviewers[0], &limit, &[]).is_empty();
+        let most = breaches(&report.reviewers[0], &[], &limit).is_empty();
+        assert_eq!((least, most), (keeps_least, keeps_most), "{limit:?}");
+    }
+    let worse = regressions(&half, &reviewer(vec![comment("x", "a.py", 3)]), 0.0);
+    let figures: Vec<&str> = worse.iter().map(|breach| breach.figure.as_str()).collect();
+    assert_eq!(figures, ["f1", "comments"]);
+    assert_eq!(regressions(&half, &half, 0.0), []);
 }

@@ -1,15 +1,17 @@
 //! `assay eval`: how good reviewers are, measured on changes whose defects are known.
 
 mod compare;
+mod delegate;
+mod mine;
 mod run;
 mod score;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use assay_eval::limits::{Breach, Limit, breaches, regressions};
-use assay_eval::matching::{DEFAULT_SIMILARITY, MatchRule, WordRule};
+use assay_eval::matching::{DEFAULT_SIMILARITY, MatchRule, Verdicts, WordRule};
 use assay_eval::report::EvalReport;
 use assay_eval::set::{Case, parse_cases};
 use assay_eval::summary::SummaryOptions;
@@ -35,6 +37,10 @@ enum EvalCommand {
     Score(score::ScoreArgs),
     /// Compares two reviewers that were scored on the same set, case by case
     Compare(compare::CompareArgs),
+    /// Makes a set of changes that turned out to be wrong, from the history of a repository
+    Mine(mine::MineArgs),
+    /// Serves the changes of a set to an agent over MCP (stdin and stdout), and scores its reviews
+    Delegate(delegate::DelegateArgs),
 }
 
 pub(crate) fn run(eval: &Eval) -> anyhow::Result<Exit> {
@@ -42,6 +48,8 @@ pub(crate) fn run(eval: &Eval) -> anyhow::Result<Exit> {
         None => run::run(&eval.run),
         Some(EvalCommand::Score(args)) => score::run(args),
         Some(EvalCommand::Compare(args)) => compare::run(args),
+        Some(EvalCommand::Mine(args)) => mine::run(args),
+        Some(EvalCommand::Delegate(args)) => delegate::run(args),
     }
 }
 
@@ -55,6 +63,10 @@ struct ScoringArgs {
     /// matter
     #[arg(long, value_name = "SIMILARITY", default_value_t = DEFAULT_SIMILARITY)]
     words: f64,
+    /// Go by the recorded verdicts of a judge in the place of words: lines of JSON with `case`,
+    /// `comment` and `label`
+    #[arg(long, value_name = "FILE", conflicts_with = "words")]
+    verdicts: Option<PathBuf>,
     #[command(flatten)]
     figures: FigureArgs,
     /// The form of the output
@@ -121,6 +133,14 @@ fn distance(text: &str) -> Result<Distance, String> {
 
 impl ScoringArgs {
     fn rule(&self) -> anyhow::Result<MatchRule> {
+        if let Some(path) = &self.verdicts {
+            let text = fs::read_to_string(path)
+                .with_context(|| format!("could not read the verdicts `{}`", path.display()))?;
+            let verdicts = Verdicts::parse(&text)
+                .map_err(|error| anyhow!("`{}` holds no verdicts: {error}", path.display()))?;
+            // A judge sees the places, too.
+            return Ok(MatchRule { within: None, words: WordRule::Judged(verdicts) });
+        }
         let words = match self.words {
             similarity if !(0.0..=1.0).contains(&similarity) => {
                 bail!("--words {similarity}: expected a number from 0 to 1")

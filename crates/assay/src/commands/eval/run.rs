@@ -18,6 +18,7 @@ use crate::evaluating::reviewers::{
 use crate::exit::Exit;
 use crate::settings::models::StoredCaps;
 use crate::signals;
+use crate::terminal;
 
 /// The file of the report in the folder of results.
 const SCORE: &str = "score.json";
@@ -103,7 +104,7 @@ fn usual(set: &Path) -> anyhow::Result<Vec<EvalReviewer>> {
 }
 
 /// Returns the cases that were asked for; all where none was.
-fn chosen(cases: Vec<Case>, only: &[String]) -> anyhow::Result<Vec<Case>> {
+pub(super) fn chosen(cases: Vec<Case>, only: &[String]) -> anyhow::Result<Vec<Case>> {
     if let Some(unknown) = only.iter().find(|id| cases.iter().all(|case| case.id != **id)) {
         bail!("the set has no case `{unknown}`");
     }
@@ -128,9 +129,10 @@ fn measure(
     };
     let mut runs = Vec::new();
     for number in 1..=args.repeat.get() {
+        let counted = terminal::count(cases.len(), "case");
         match args.repeat.get() {
-            1 => note(&format!("{name}: {} cases", cases.len())),
-            all => note(&format!("{name}: {} cases, run {number} of {all}", cases.len())),
+            1 => note(&format!("{name}: {counted}")),
+            all => note(&format!("{name}: {counted}, run {number} of {all}")),
         }
         let folder = args.out.as_ref().map(|out| folder_of(out, &name, number));
         let recordings = args.out.as_ref().filter(|_| args.record && number == 1);
@@ -165,7 +167,7 @@ fn file_name(name: &str) -> String {
 }
 
 /// Checks that results can be written into a folder: it is new, empty, or of an earlier run.
-fn check_out(out: &Path) -> anyhow::Result<()> {
+pub(super) fn check_out(out: &Path) -> anyhow::Result<()> {
     let is_empty = match fs::read_dir(out) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,

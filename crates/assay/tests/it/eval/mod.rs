@@ -1,5 +1,7 @@
 //! `assay eval`, as a user types it.
 
+mod delegate;
+mod mine;
 mod run;
 
 use std::fs;
@@ -110,6 +112,11 @@ fn wrong_input_is_explained() {
         (vec!["score", "set", "empty"], "holds no output of any case"),
         (vec!["score", "set", "one", "--words", "0", "--within", "any"], "needs a place or words"),
         (vec!["score", "set", "one", "--words", "2"], "expected a number from 0 to 1"),
+        (
+            vec!["score", "set", "one", "--verdicts", "set/cases.jsonl"],
+            "holds no verdicts: line 1: ",
+        ),
+        (vec!["score", "set", "one", "--verdicts", "nowhere"], "could not read the verdicts"),
         (vec!["compare", "one/a.json", "one/a.json"], "is no report of `assay eval score"),
     ] {
         let ran = assay_in(folder.path(), &[&["eval"][..], &args].concat(), b"");

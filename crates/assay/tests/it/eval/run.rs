@@ -13,7 +13,7 @@ use crate::{Ran, assay_in, assay_with};
 const KEY: &str = "sk-test-5d0f8a7c61e94b23";
 
 /// A set with a defect that rules see, one that they do not see, and a clean change.
-const SET: &[(&str, &str)] = &[
+pub(super) const SET: &[(&str, &str)] = &[
     (
         "set/cases.jsonl",
         r#"{"id": "markers", "language": "Python", "title": "Rates of 2027", "change": "changes/markers", "labels": [{"comment": "Conflict markers are left in the file", "path": "rates.py", "line": 2, "end_line": 6, "severity": "CRITICAL"}]}

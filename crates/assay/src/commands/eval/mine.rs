@@ -1,0 +1,119 @@
+//! `assay eval mine`: a set of cases from the history of a repository.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use assay_change::History;
+
+use super::run::write_file;
+use super::{note, print};
+use crate::evaluating::mining::{CaseKind, Mined, MinedCase, mine, read_threads};
+use crate::exit::Exit;
+use crate::terminal;
+
+/// The repository, and where the set goes.
+#[derive(clap::Args)]
+pub(super) struct MineArgs {
+    /// The repository; it is read, and never changed
+    #[arg(default_value = ".")]
+    repository: PathBuf,
+    /// The folder for the set: new or empty, and outside of the repository
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Where cases come from; all kinds where none is named
+    #[arg(long, value_enum, value_name = "KIND", num_args = 1.., value_delimiter = ',')]
+    from: Vec<CaseKind>,
+    /// Review comments of pull requests, as `gh api repos/OWNER/REPO/pulls/comments` prints them
+    #[arg(long, value_name = "FILE")]
+    threads: Option<PathBuf>,
+    /// Look at so many of the newest commits
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    commits: usize,
+}
+
+pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
+    let history = History::open(&args.repository)?;
+    check_out(&args.out, history.root())?;
+    let mut kinds: BTreeSet<CaseKind> = args.from.iter().copied().collect();
+    if kinds.contains(&CaseKind::Threads) && args.threads.is_none() {
+        bail!("`--from threads` needs the review comments: `--threads FILE`");
+    }
+    if kinds.is_empty() {
+        kinds.extend([CaseKind::Reverts, CaseKind::Fixes, CaseKind::Security]);
+        kinds.extend(args.threads.as_ref().map(|_| CaseKind::Threads));
+    }
+    let threads = args.threads.as_deref().map(read_threads).transpose()?.unwrap_or_default();
+    let mined = mine(&history, &kinds, &threads, args.commits)?;
+    for (reason, commits) in &mined.left_out {
+        note(&format!("left out {commits}: {reason}"));
+    }
+    if mined.cases.is_empty() {
+        bail!(
+            "no case was found in the last {} commits of `{}`; `--commits` looks at more",
+            args.commits,
+            history.root().display()
+        );
+    }
+    write_set(&args.out, &mined)?;
+    let labels: usize = mined.cases.iter().map(|it| it.case.labels.len()).sum();
+    print(&format!(
+        "{} with {} in `{}`; read the labels before you trust them, then: \
+         assay eval {}\n",
+        terminal::count(mined.cases.len(), "case"),
+        terminal::count(labels, "label"),
+        args.out.display(),
+        args.out.display()
+    ))?;
+    Ok(Exit::Ready)
+}
+
+/// Checks that a set can be written into a folder without changing the repository.
+fn check_out(out: &Path, root: &Path) -> anyhow::Result<()> {
+    let there = out.ancestors().find(|it| it.exists()).unwrap_or(Path::new("."));
+    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
+    let there =
+        there.canonicalize().with_context(|| format!("could not use `{}`", out.display()))?;
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    if there.starts_with(&root) {
+        bail!(
+            "`{}` is inside of the repository, which is not changed; name a folder elsewhere",
+            out.display()
+        );
+    }
+    let is_used = fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
+    match is_used || out.is_file() {
+        true => bail!("`{}` is not empty; name a new folder", out.display()),
+        false => Ok(()),
+    }
+}
+
+fn write_set(out: &Path, mined: &Mined) -> anyhow::Result<()> {
+    let mut lines = String::new();
+    for MinedCase { case, before, after, deleted } in &mined.cases {
+        let folder = out.join(&case.change);
+        for (side, files) in [("before", before), ("after", after)] {
+            // Git keeps no empty folder, and a case needs both.
+            let side = folder.join(side);
+            fs::create_dir_all(&side)
+                .with_context(|| format!("could not write `{}`", side.display()))?;
+            for (path, bytes) in files {
+                let path = side.join(path);
+                let written = match path.parent() {
+                    Some(parent) => {
+                        fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes))
+                    }
+                    None => fs::write(&path, bytes),
+                };
+                written.with_context(|| format!("could not write `{}`", path.display()))?;
+            }
+        }
+        if !deleted.is_empty() {
+            write_file(&folder.join("deleted.txt"), &format!("{}\n", deleted.join("\n")))?;
+        }
+        lines += &serde_json::to_string(case)?;
+        lines.push('\n');
+    }
+    write_file(&out.join("cases.jsonl"), &lines)
+}

@@ -1,0 +1,152 @@
+//! The cases of a set as reviews that an agent reads over MCP: [`DelegatedSet`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+
+use assay_change::{Scope, Selection};
+use assay_eval::set::Case;
+use assay_findings::finding::Finding;
+use assay_review::delegation::Delegated;
+use assay_review::delegation::mend::Verified;
+use assay_serve::mcp::Refusal;
+use assay_serve::review::{Begin, Begun, Ended, Finish, Fixing, Reviews};
+
+use super::case_repository::CaseRepository;
+use super::reviewers::{CaseOutput, of_synthesis};
+use crate::delegating::Repository;
+
+/// Keeps the output of a case, by the id of the case, and returns a note for the agent.
+pub(crate) type KeepOutput =
+    dyn Fn(&str, CaseOutput) -> anyhow::Result<Option<String>> + Send + Sync;
+
+/// A set whose cases are handed out one after the other. Labels are never part of an answer.
+pub(crate) struct DelegatedSet {
+    set: PathBuf,
+    cases: Vec<Case>,
+    /// The files that decide on reviews.
+    settings: Vec<(String, String)>,
+    progress: Mutex<Progress>,
+    keep: Box<KeepOutput>,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// The cases that were handed out, by the id of the review.
+    begun: BTreeMap<String, BegunCase>,
+    /// The ids of the cases that are decided.
+    finished: BTreeSet<String>,
+}
+
+struct BegunCase {
+    case: String,
+    reviews: Repository,
+    /// The repository exists as long as the case is handed out.
+    _repository: CaseRepository,
+}
+
+impl DelegatedSet {
+    /// Hands out the cases of a set that are not finished yet.
+    pub(crate) fn new(
+        set: PathBuf,
+        cases: Vec<Case>,
+        settings: Vec<(String, String)>,
+        finished: BTreeSet<String>,
+        keep: Box<KeepOutput>,
+    ) -> DelegatedSet {
+        let progress = Mutex::new(Progress { finished, ..Progress::default() });
+        DelegatedSet { set, cases, settings, progress, keep }
+    }
+
+    /// Returns the number of cases that are not decided.
+    pub(crate) fn open_cases(&self) -> usize {
+        self.cases.len() - self.progress().finished.len()
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    /// Calls the reviews of the case that a review is of.
+    fn at<T>(
+        &self,
+        review: &str,
+        call: impl FnOnce(&Repository) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let progress = self.progress();
+        let begun = progress.begun.get(review).ok_or_else(|| {
+            Refusal::new(format!(
+                "there is no review `{review}` of this set; start_review hands out the next case"
+            ))
+        })?;
+        call(&begun.reviews)
+    }
+}
+
+impl Reviews for DelegatedSet {
+    fn start(&self, what: Begin) -> Result<Begun, Refusal> {
+        let mut progress = self.progress();
+        let is_taken = |case: &Case| {
+            progress.finished.contains(&case.id)
+                || progress.begun.values().any(|begun| begun.case == case.id)
+        };
+        let Some(at) = self.cases.iter().position(|case| !is_taken(case)) else {
+            let open: Vec<&str> = progress
+                .begun
+                .iter()
+                .filter(|(_, begun)| !progress.finished.contains(&begun.case))
+                .map(|(review, _)| review.as_str())
+                .collect();
+            return Err(Refusal::new(match open.is_empty() {
+                true => "all cases of the set are reviewed; there is nothing left to do".to_owned(),
+                false => format!(
+                    "all cases of the set are handed out; still to be finished: {}",
+                    open.join(", ")
+                ),
+            }));
+        };
+        let case = &self.cases[at];
+        let repository = CaseRepository::new(&self.set, case, &self.settings)
+            .map_err(|error| Refusal::new(format!("{error:#}")))?;
+        let reviews = Repository::new(repository.path().to_owned());
+        let (scope, selection) = (Scope::Commits("HEAD".to_owned()), Selection::default());
+        let mut begun = Reviews::start(&reviews, Begin { scope, selection, ..what })?;
+        begun.notes.push(format!(
+            "this is change {} of {}; after finish_review, call start_review for the next one",
+            at + 1,
+            self.cases.len()
+        ));
+        let id = begun.review.id().to_string();
+        let case = case.id.clone();
+        progress.begun.insert(id, BegunCase { case, reviews, _repository: repository });
+        Ok(begun)
+    }
+
+    fn open(&self, review: &str) -> Result<Delegated, Refusal> {
+        self.at(review, |reviews| reviews.open(review))
+    }
+
+    fn finish(&self, review: &str) -> Result<Finish, Refusal> {
+        let finish = self.at(review, |reviews| reviews.finish(review))?;
+        let Finish::Done(mut ended) = finish else { return Ok(finish) };
+        let mut progress = self.progress();
+        let case = progress.begun.get(review).map(|begun| begun.case.clone()).unwrap_or_default();
+        progress.finished.insert(case.clone());
+        let left = self.cases.len() - progress.finished.len();
+        drop(progress);
+        let Ended { synthesis, notes, .. } = &mut *ended;
+        let kept = (self.keep)(&case, of_synthesis(synthesis))
+            .map_err(|error| Refusal::new(format!("the review is not kept: {error:#}")))?;
+        notes.push(format!("{left} changes of the set are left"));
+        notes.extend(kept);
+        Ok(Finish::Done(ended))
+    }
+
+    fn next_fix(&self, _: &str, _: &BTreeSet<String>) -> Result<Fixing, Refusal> {
+        Err(Refusal::new("the changes of a set are reviewed, and not fixed"))
+    }
+
+    fn verify_fix(&self, _: &str, _: &str) -> Result<(Verified, Vec<Finding>), Refusal> {
+        Err(Refusal::new("the changes of a set are reviewed, and not fixed"))
+    }
+}
