@@ -6,8 +6,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use assay_sandbox::{Command, ScratchFolder};
 
+use crate::environment::OwnStateHome;
+
+/// The folders of a repository with a state home of its own.
+const WORK_TREE: &str = "repository";
+const STATE_HOME: &str = "state";
+
 /// A repository in a temporary folder, removed when it is dropped.
 pub(crate) struct ThrowawayRepository {
+    root: PathBuf,
+    /// Forgotten before the folder is removed.
+    _state_home: Option<OwnStateHome>,
     folder: ScratchFolder,
 }
 
@@ -15,14 +24,30 @@ impl ThrowawayRepository {
     /// Makes an empty repository; the folder's name begins with a prefix.
     pub(crate) fn new(prefix: &str) -> anyhow::Result<ThrowawayRepository> {
         let folder = ScratchFolder::new(prefix).context("could not make a temporary folder")?;
-        let repository = ThrowawayRepository { folder };
-        repository.git(&["init", "--quiet", "--template=", "--initial-branch=main"])?;
-        Ok(repository)
+        let root = folder.path().to_owned();
+        ThrowawayRepository { root, _state_home: None, folder }.init()
+    }
+
+    /// Makes an empty repository that leaves nothing in the user's state home.
+    pub(crate) fn with_own_state(prefix: &str) -> anyhow::Result<ThrowawayRepository> {
+        let folder = ScratchFolder::new(prefix).context("could not make a temporary folder")?;
+        let (root, home) = (folder.path().join(WORK_TREE), folder.path().join(STATE_HOME));
+        for folder in [&root, &home] {
+            fs::create_dir(folder)
+                .with_context(|| format!("could not make `{}`", folder.display()))?;
+        }
+        let state_home = Some(OwnStateHome::new(&root, &home));
+        ThrowawayRepository { root, _state_home: state_home, folder }.init()
+    }
+
+    fn init(self) -> anyhow::Result<ThrowawayRepository> {
+        self.git(&["init", "--quiet", "--template=", "--initial-branch=main"])?;
+        Ok(self)
     }
 
     /// Returns the root of the repository.
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        &self.root
     }
 
     /// Writes a file, by its path in the repository.

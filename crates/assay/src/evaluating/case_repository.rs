@@ -47,7 +47,7 @@ impl CaseRepository {
         let change = ChangeFiles::read(&change).with_context(|| {
             format!("could not read the change of the case `{}`: `{}`", case.id, change.display())
         })?;
-        let repository = ThrowawayRepository::new("assay-eval-")?;
+        let repository = ThrowawayRepository::with_own_state("assay-eval-")?;
         for (path, bytes) in &change.before {
             repository.write(path, bytes)?;
         }

@@ -95,6 +95,20 @@ fn every_case_is_reviewed_and_scored_offline() {
 }
 
 #[test]
+fn nothing_of_a_case_is_left_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, scratch) = (folder.path().join("home"), folder.path().join("scratch"));
+    fs::create_dir(&scratch).unwrap();
+    write(folder.path(), SET);
+    let (home, scratch) = (home.display().to_string(), scratch.display().to_string());
+    let variables = [("XDG_STATE_HOME", home.as_str()), ("TMPDIR", scratch.as_str())];
+    let ran = assay_with(folder.path(), &["eval", "set"], b"", &variables);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!Path::new(&home).exists(), "a case has state in the user's home");
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
+}
+
+#[test]
 fn a_model_stands_beside_one_plain_question_and_can_be_replayed() {
     let server = model();
     let folder = tempfile::tempdir().unwrap();
