@@ -101,8 +101,12 @@ const WAYS: [Way; 7] = [
 /// Measures a folder; returns true if every true vote is kept and every false one is not.
 pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
     let (pulls, comments) = read(data)?;
-    let placed: Vec<Placed<'_>> =
-        comments.iter().filter_map(|(at, value)| place(&pulls[*at], value)).collect();
+    let all_at = |has_ticks: bool| -> Vec<Placed<'_>> {
+        let placed = comments.iter().map(|(at, value)| place(&pulls[*at], value, has_ticks));
+        placed.flatten().collect()
+    };
+    // In evidence, back-ticks mark the part that is code, so lines that have some are told apart.
+    let (placed, ticked) = (all_at(false), all_at(true));
     ensure!(!placed.is_empty(), "no comment has a place in its diff");
     let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
     let mut moved_back = 0;
@@ -124,6 +128,11 @@ pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
         rows.insert(way.name, right);
     }
     println!("{moved_back} of {}: true votes shown at their line", 2 * placed.len());
+    let is_kept = |it: &&Placed<'_>| {
+        matches!(it.judge(&it.path, it.line, Some(&it.quote)), Fate::Kept { .. })
+    };
+    let kept = ticked.iter().filter(is_kept).count();
+    println!("{kept} of {}: true votes kept whose line has back-ticks (no bar)", ticked.len());
     println!("({} comments have no known line in their diff)", comments.len() - placed.len());
     write_json("measure", "grounding.json", &json!({ "votes": placed.len(), "rows": rows }))?;
     Ok(rows.values().all(|right| *right == placed.len()))
@@ -208,14 +217,14 @@ fn lay_out(diff: &[u8]) -> anyhow::Result<Pull> {
 }
 
 /// Returns a comment with the known line that is nearest to its place; `None` if the diff shows no
-/// line of the file that is long enough to be quoted.
-fn place<'a>(pull: &'a Pull, comment: &Value) -> Option<Placed<'a>> {
+/// line of the file that is long enough to be quoted, and has back-ticks or has none.
+fn place<'a>(pull: &'a Pull, comment: &Value, has_ticks: bool) -> Option<Placed<'a>> {
     let (note, path) = (comment["note"].as_str()?, comment["path"].as_str()?);
     let wanted = comment["from_line"].as_u64()? as u32;
     let lines = pull.after.get(path)?.lines().enumerate();
     let letters = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).count();
-    // In evidence, back-ticks mark the part that is code.
-    let known = lines.filter(|(_, line)| letters(line) >= MIN_QUOTE && !line.contains('`'));
+    let is_usable = |line: &str| letters(line) >= MIN_QUOTE && line.contains('`') == has_ticks;
+    let known = lines.filter(|(_, line)| is_usable(line));
     let nearest = known.min_by_key(|(at, _)| (*at as u32 + 1).abs_diff(wanted));
     let (at, line) = nearest?;
     Some(Placed {
