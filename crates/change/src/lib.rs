@@ -111,6 +111,8 @@ pub struct Change {
     pub is_limited: bool,
     /// The messages of its commits, the newest first.
     messages: Vec<String>,
+    /// The purpose as the caller states it.
+    purpose: Option<String>,
     /// The pull request that it is, `OWNER/REPO#N`.
     pull: Option<String>,
     /// Its last commit, where it is a pull request.
@@ -140,6 +142,7 @@ impl Change {
             untracked: Vec::new(),
             is_limited: false,
             messages: Vec::new(),
+            purpose: None,
             pull: None,
             head: None,
             base: NotedTree::new(base, &errors),
@@ -180,6 +183,24 @@ impl Change {
     /// Returns the messages of its commits, the newest first.
     pub fn messages(&self) -> Vec<String> {
         self.messages.clone()
+    }
+
+    /// States the purpose of the change, beside the messages of its commits: the text of a pull
+    /// request or of a ticket, or a text that a person gives. Later texts follow earlier ones.
+    pub fn state_purpose(&mut self, text: &str) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        self.purpose = Some(match self.purpose.take() {
+            Some(before) => format!("{before}\n\n{text}"),
+            None => text.to_owned(),
+        });
+    }
+
+    /// Returns the purpose of the change as the caller stated it.
+    pub fn stated_purpose(&self) -> Option<&str> {
+        self.purpose.as_deref()
     }
 
     /// Says whether the tree after it is the work tree.

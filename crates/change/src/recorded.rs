@@ -17,6 +17,8 @@ use crate::tree::{NotedTree, TreeErrors, TreeKind};
 pub struct RecordedChange {
     title: String,
     messages: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    purpose: Option<String>,
     files: Vec<FileDiff>,
     before: RecordedTree,
     after: RecordedTree,
@@ -83,6 +85,7 @@ impl RecordedChange {
         RecordedChange {
             title: clean(&change.title),
             messages: change.messages().iter().map(|message| clean(message)).collect(),
+            purpose: change.stated_purpose().map(clean),
             files: change.files.clone(),
             before,
             after,
@@ -99,7 +102,7 @@ impl RecordedChange {
     ) -> RecordedChange {
         let [before, after] = [before, after].map(RecordedTree);
         let (messages, tree_errors) = (Vec::new(), Vec::new());
-        RecordedChange { title, messages, files, before, after, tree_errors }
+        RecordedChange { title, messages, purpose: None, files, before, after, tree_errors }
     }
 
     /// Gives how many bytes of files it holds.
@@ -117,6 +120,7 @@ impl RecordedChange {
             untracked: Vec::new(),
             is_limited: false,
             messages: self.messages,
+            purpose: self.purpose,
             head: None,
             pull: None,
             base: NotedTree::new(TreeKind::Recorded(self.before), &errors),
