@@ -66,6 +66,7 @@ impl Repository {
             named: Vec::new(),
             added: named(&what.personas, &personas)?,
             personas: settings.personas.clone(),
+            grouping: settings.grouping,
             tiers: [(); 3].map(|()| host_description(&what.model)),
             thinking: 0,
             prior,

@@ -1,6 +1,7 @@
 //! Personas for a review: who is asked, with what, and where it is kept.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use assay_review::fixer::Fixer;
 use assay_review::memory::Memory;
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{Desk, Personas, Tier, VALIDATOR};
-use assay_review::recording::{REPLIES, RecordedModels};
+use assay_review::recording::{Grouping, REPLIES, RecordedModels};
 use assay_review::{
     Estimate, Interest, Interrupt, Order, Review, Reviewer, interrupted_report, runs,
 };
@@ -43,6 +44,12 @@ pub(crate) struct ModelArgs {
     /// Have these personas read the change, whatever it is, and no others
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     persona: Vec<String>,
+    /// Have each persona read the change on its own, instead of a few readings for all concerns
+    #[arg(long, conflicts_with_all = ["no_models", "persona"])]
+    each_persona: bool,
+    /// State the purpose of the change for models: a text, or a file as `@FILE`
+    #[arg(long, value_name = "TEXT|@FILE")]
+    purpose: Option<String>,
     /// Spend no more dollars than this
     #[arg(long, value_name = "USD", value_parser = dollars)]
     max_usd: Option<f64>,
@@ -68,6 +75,25 @@ fn dollars(text: &str) -> Result<f64, String> {
 }
 
 impl ModelArgs {
+    /// Returns the purpose of the change as the caller states it.
+    pub(crate) fn purpose(&self) -> anyhow::Result<Option<String>> {
+        let Some(stated) = &self.purpose else { return Ok(None) };
+        let text = match stated.strip_prefix('@') {
+            Some(file) => fs::read_to_string(file)
+                .with_context(|| format!("could not read the purpose from `{file}`"))?,
+            None => stated.clone(),
+        };
+        if text.trim().is_empty() {
+            bail!("`--purpose` is empty; give a text, or a file as `@FILE`");
+        }
+        Ok(Some(text))
+    }
+
+    /// Returns the grouping that is asked for, or else the configured one.
+    fn grouping(&self, configured: Grouping) -> Grouping {
+        if self.each_persona { Grouping::EachPersona } else { configured }
+    }
+
     /// Has personas read wherever a model is configured, as agents do.
     pub(crate) fn where_configured() -> ModelArgs {
         ModelArgs::default().or_where_configured()
@@ -340,6 +366,7 @@ impl Panel {
             personas: files,
             named,
             added: Vec::new(),
+            grouping: args.grouping(settings.grouping),
             tiers: tiers.map(|tier| models.of(tier).about().clone()),
             thinking,
             prior: prior.clone(),

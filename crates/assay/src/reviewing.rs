@@ -86,6 +86,9 @@ impl Prepared {
         let mut change = assay_change::open(folder, scope, selection)?;
         let settings = Settings::of(&change)?;
         change.leave_out(&settings.leave_out);
+        if let Some(purpose) = asked.args.purpose()? {
+            change.state_purpose(&purpose);
+        }
         let today = today();
         let date = today.clone().map(String::from).unwrap_or_default();
         let panel = Panel::new(asked, &settings, &change, &date)?;

@@ -172,6 +172,9 @@ pub(crate) fn write_finding(
     if finding.description != finding.title {
         writeln!(out, "     {}", text(&finding.description, 5))?;
     }
+    if let Some(doubt) = finding.doubt() {
+        writeln!(out, "     {DIM}{}{DIM:#}", text(&doubt, 5))?;
+    }
     if let Some(fix) = &finding.suggested_fix {
         writeln!(out, "     {GREEN}fix:{GREEN:#} {}", text(fix, 10))?;
     }
@@ -189,7 +192,8 @@ fn write_folded(
     let folded = synthesis.findings.iter().filter(|finding| !finding.shown).count();
     if folded > 0 && !told.all_findings {
         let more = count(folded, "more finding");
-        writeln!(out, "{DIM}{more} folded, as less likely; --all-findings shows all{DIM:#}\n")?;
+        let why = "as less likely or not urgent; --all-findings shows all";
+        writeln!(out, "{DIM}{more} folded, {why}{DIM:#}\n")?;
     }
     Ok(())
 }
@@ -239,6 +243,9 @@ fn write_asides(
     for finding in &synthesis.held_back {
         let why = match &finding.validation {
             Some(look) if look.state == Validated::Refuted => format!("refuted: {}", look.why),
+            Some(look) if look.lowered_from.is_some() => {
+                format!("{}% sure after a second look: {}", finding.confidence.percent(), look.why)
+            }
             _ => unsure(finding),
         };
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());

@@ -8,7 +8,7 @@ use crate::grade::Grade;
 use crate::ground::Mark;
 use crate::identity::Status;
 use crate::path::RepoPath;
-use crate::validation::Validation;
+use crate::validation::{Consequence, Validated, Validation};
 use crate::vote::{Anchor, AutofixClass, Owner, Replacement};
 
 /// One defect, derived from the votes on it.
@@ -150,6 +150,44 @@ impl Finding {
     /// Says whether something is to be done about it.
     pub fn is_actionable(&self) -> bool {
         self.autofix_class != AutofixClass::Advisory && self.owner != Owner::Release
+    }
+
+    /// Returns true if a second look at what models alone found says that a maintainer would not stop the
+    /// change for it. What may be critical is not put off.
+    pub fn is_put_off(&self) -> bool {
+        let consequence = self.validation.as_ref().and_then(|look| look.consequence);
+        !self.vouched_for
+            && self.settled_conflict.is_none()
+            && self.grade.impact().level() > 0
+            && matches!(consequence, Some(Consequence::Later | Consequence::Ignore))
+    }
+
+    /// Returns true if a person has to check the finding: it may be critical, models alone found it, they
+    /// are not sure, and a second look did not confirm it.
+    pub fn is_to_be_checked(&self) -> bool {
+        let is_open = |look: &Validation| {
+            matches!(look.state, Validated::Unsure | Validated::Disputed | Validated::Refuted)
+        };
+        !self.vouched_for
+            && self.grade.impact().level() == 0
+            && self.confidence <= Anchor::MODERATE
+            && self.validation.as_ref().is_some_and(is_open)
+    }
+
+    /// Returns the sentence about a second look that did not simply confirm the finding.
+    pub fn doubt(&self) -> Option<String> {
+        let look = self.validation.as_ref()?;
+        let answer = match look.state {
+            Validated::Confirmed if self.is_put_off() => "confirmed, and can wait",
+            Validated::Confirmed => return None,
+            state => state.as_str(),
+        };
+        let why = look.why.trim();
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        let before = look.lowered_from.map(|before| {
+            format!(" (confidence {}, {} before)", self.confidence.percent(), before.percent())
+        });
+        Some(format!("Second look: {answer}{why}{}", before.unwrap_or_default()))
     }
 
     /// Orders findings: the worst first, then the surest, then by place and title.

@@ -107,7 +107,8 @@ fn is_soft(finding: &Finding) -> bool {
 fn passes(finding: &Finding) -> bool {
     let refuted = finding.validation.as_ref().is_some_and(|v| v.state == Validated::Refuted);
     let is_sure = is_sure(&finding.grade, finding.confidence) && !refuted;
-    is_sure || finding.vouched_for || finding.settled_conflict.is_some()
+    let is_shown = finding.vouched_for || finding.is_to_be_checked();
+    is_sure || is_shown || finding.settled_conflict.is_some()
 }
 
 /// Returns true if a confidence is enough for a grade. A finding that may be critical is reported

@@ -1,7 +1,8 @@
 //! Which findings a review shows, and which are folded: [`ShownLimit`].
 //!
 //! All that blocks is shown, and all that a rule or an analyser found. The others follow by their
-//! worth, each of them against a higher bar. What is folded is counted and stands in every form.
+//! worth, each of them against a higher bar; a finding that can wait by a second look is folded. Folded
+//! findings are counted, and stand in every form.
 
 use std::borrow::Cow;
 
@@ -35,6 +36,7 @@ impl ShownLimit {
         let ShownLimit::AtMost(most) = self else { return };
         let is_fixed = |finding: &Finding| {
             must_show(finding)
+                || finding.is_to_be_checked()
                 || finding.settled_conflict.is_some()
                 || finding.worth.is_none_or(|worth| worth >= 1.0)
         };
@@ -43,6 +45,10 @@ impl ShownLimit {
         rest.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.by_weight(b)));
         let mut shown = fixed.len();
         let mut is_open = true;
+        let (put_off, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|f| f.is_put_off());
+        for finding in put_off {
+            finding.shown = false;
+        }
         for finding in rest {
             let bar = FIRST_BAR + RISE * (shown + 1) as f64 / f64::from(most.max(1));
             is_open &= shown < most as usize && worth(finding) >= bar;

@@ -212,7 +212,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
     });
     let (mut findings, merges) = merge::merge(votes.collect(), &Readers::of(reports));
     for finding in &mut findings {
-        finding.validation = validation::validate(finding, around.opinions, &ground);
+        validation::validate(finding, around.opinions, &ground);
     }
     let everybody_looked = !reports.is_empty() && reports.iter().all(Report::is_whole);
     let past = match &around.memory {
@@ -225,7 +225,7 @@ pub fn synthesize(reports: &[Report], around: &Circumstances<'_>) -> Synthesis {
     tree_errors.sort_unstable();
     tree_errors.dedup();
     let fail_on = around.fail_on.as_ref();
-    around.shown.fold(&mut gated.open, |f| verdict::would_block(fail_on, &f.grade));
+    around.shown.fold(&mut gated.open, |f| verdict::would_block(fail_on, f));
     let verdict = verdict::decide(&Evidence {
         open: &gated.open,
         held_back: &gated.held_back,

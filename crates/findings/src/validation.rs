@@ -1,8 +1,9 @@
 //! A second look at findings: [`Opinion`]s on them, and what each makes of its finding.
 //!
-//! An opinion is a vote on a finding, never an order. It can only make a finding less sure, and
-//! only where it quotes code that stands in the tree, nothing critical is at stake, and no rule or
-//! analyser vouches for the finding.
+//! An opinion is a vote on a finding, never an order. It changes nothing where a rule or an analyser
+//! vouches for the finding. A refutation counts only with a quote that stands in the tree, and never hides
+//! what may be critical; doubt takes one anchor of confidence away; and the consequence says whether a
+//! maintainer would stop the change for the finding.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::Finding;
 use crate::ground::Ground;
 use crate::path::RepoPath;
+use crate::vote::Anchor;
 
 /// What somebody who looked at one finding afresh says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +28,42 @@ pub struct Opinion {
     pub quote: Option<String>,
     /// The file that this code stands in, where it is another than the finding's.
     pub quoted_file: Option<RepoPath>,
+    /// What a maintainer would do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consequence: Option<Consequence>,
+}
+
+/// What a maintainer would do about a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Consequence {
+    /// Stop the change until the finding is mended.
+    Block,
+    /// Mend it later.
+    Later,
+    /// Leave it.
+    Ignore,
+}
+
+impl Consequence {
+    /// Returns the consequence that a word names.
+    pub fn from_word(word: &str) -> Option<Consequence> {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "block" => Some(Consequence::Block),
+            "later" => Some(Consequence::Later),
+            "ignore" => Some(Consequence::Ignore),
+            _ => None,
+        }
+    }
+
+    /// Returns the consequence in a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Consequence::Block => "block",
+            Consequence::Later => "later",
+            Consequence::Ignore => "ignore",
+        }
+    }
 }
 
 /// What a second look comes to.
@@ -49,6 +87,15 @@ pub struct Validation {
     pub state: Validated,
     /// Why.
     pub why: String,
+    /// The code that the second look quotes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+    /// What a maintainer would do about the finding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consequence: Option<Consequence>,
+    /// The confidence before the second look, where the look lowered the confidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lowered_from: Option<Anchor>,
 }
 
 /// Where a finding stands after its second look.
@@ -80,13 +127,9 @@ impl Validated {
     }
 }
 
-/// Says what the first opinion on a finding makes of it, if there is one.
-pub(crate) fn validate(
-    finding: &Finding,
-    opinions: &[Opinion],
-    ground: &Ground<'_>,
-) -> Option<Validation> {
-    let opinion = opinions.iter().find(|opinion| opinion.is_on(finding))?;
+/// Applies the first opinion on a finding to the finding, if there is one.
+pub(crate) fn validate(finding: &mut Finding, opinions: &[Opinion], ground: &Ground<'_>) {
+    let Some(opinion) = opinions.iter().find(|opinion| opinion.is_on(finding)) else { return };
     let state = match opinion.answer {
         Answer::Confirm => Validated::Confirmed,
         Answer::Unsure => Validated::Unsure,
@@ -97,7 +140,18 @@ pub(crate) fn validate(
         }
         Answer::Refute => Validated::Refuted,
     };
-    Some(Validation { state, why: opinion.why.clone() })
+    let is_doubted = opinion.answer == Answer::Unsure && !finding.vouched_for;
+    let lowered_from = is_doubted.then_some(finding.confidence);
+    if is_doubted {
+        finding.confidence = finding.confidence.one_less();
+    }
+    finding.validation = Some(Validation {
+        state,
+        why: opinion.why.clone(),
+        quote: opinion.quote.clone(),
+        consequence: opinion.consequence,
+        lowered_from: lowered_from.filter(|before| *before != finding.confidence),
+    });
 }
 
 impl Opinion {
@@ -117,10 +171,12 @@ impl Opinion {
 const OTHERS: usize = 8;
 
 /// Picks the findings that get a second look before they leave the machine: each that is P0 or P1,
-/// and a few others, by grade, confidence and place.
+/// and a few that models alone found and that are not minor, by grade, confidence and place.
 pub fn to_validate(findings: &[Finding]) -> Vec<&Finding> {
-    let (grave, mut others): (Vec<&Finding>, Vec<&Finding>) =
+    let (grave, others): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.grade.impact().level() <= 2);
+    let pays = |finding: &&Finding| finding.grade.impact().level() <= 3 && !finding.vouched_for;
+    let mut others: Vec<&Finding> = others.into_iter().filter(pays).collect();
     others.sort_by(|a, b| a.by_weight(b));
     grave.into_iter().chain(others.into_iter().take(OTHERS)).collect()
 }

@@ -84,6 +84,11 @@ pub enum Rule {
     Should,
     /// An open finding that can be acted on.
     Actionable,
+    /// A finding that may be critical, that a second look did not confirm, and that a person has to
+    /// check.
+    ToBeChecked,
+    /// A finding that would have blocked and that can wait, by a second look.
+    PutOff,
     /// A finding that would have blocked was not sure enough.
     HeldBack,
     /// A finding that should be fixed was not sure enough. The reason decides nothing.
@@ -164,15 +169,26 @@ pub(crate) fn decide(evidence: &Evidence<'_>) -> Verdict {
 
 /// Returns true if a finding would block if it were sure.
 fn may_block(evidence: &Evidence<'_>, finding: &Finding) -> bool {
-    would_block(evidence.fail_on, &finding.grade)
+    would_block(evidence.fail_on, finding)
+}
+
+/// Returns true if an open finding blocks, given the line from which findings block. A second look sets
+/// findings aside only where nobody set a line.
+pub(crate) fn would_block(fail_on: Option<&Grade>, finding: &Finding) -> bool {
+    grade_blocks(fail_on, &finding.grade) && (fail_on.is_some() || !is_set_aside(finding))
 }
 
 /// Returns true if an open finding of a grade blocks, given the line from which findings block.
-pub(crate) fn would_block(fail_on: Option<&Grade>, grade: &Grade) -> bool {
+fn grade_blocks(fail_on: Option<&Grade>, grade: &Grade) -> bool {
     match fail_on {
         Some(line) => grade.at_least(line),
         None => grade.blocks(),
     }
+}
+
+/// Returns true if a second look leaves a finding without the weight to block.
+fn is_set_aside(finding: &Finding) -> bool {
+    finding.is_put_off() || finding.is_to_be_checked()
 }
 
 fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
@@ -182,7 +198,7 @@ fn blocking(evidence: &Evidence<'_>) -> Vec<Reason> {
         let text = format!("at or above {}", line.word());
         reasons.extend(reason(Rule::FailOn, &text, &hit));
     } else {
-        let blocking = evidence.open.iter().filter(|finding| finding.grade.blocks());
+        let blocking = evidence.open.iter().filter(|finding| may_block(evidence, finding));
         let (must, major): (Vec<&Finding>, Vec<&Finding>) =
             blocking.partition(|finding| finding.grade.obligation() == Obligation::Must);
         reasons.extend(reason(Rule::Must, "must be fixed", &must));
@@ -294,13 +310,17 @@ fn unanswered_rejection<'r>(evidence: &Evidence<'_>, report: &'r Report) -> Opti
 fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
     let blocks = |f: &&Finding| may_block(evidence, f);
     let rest: Vec<&Finding> = evidence.open.iter().filter(|f| !blocks(f)).collect();
+    let (set_aside, rest): (Vec<&Finding>, Vec<&Finding>) =
+        rest.into_iter().partition(|f| is_set_aside(f) && asks_for_a_fix(f));
+    let (checked, put_off): (Vec<&Finding>, Vec<&Finding>) =
+        set_aside.into_iter().partition(|f| f.is_to_be_checked());
     let (should, rest): (Vec<&Finding>, Vec<&Finding>) =
         rest.into_iter().partition(|f| f.grade.obligation() != Obligation::May);
     let actionable: Vec<&Finding> = rest.into_iter().filter(|f| f.is_actionable()).collect();
     // A worse grade that nobody is sure of counts as if it were held back by itself.
     let is_doubted = |f: &&Finding| {
         let grade = f.doubted_grade.as_ref();
-        !blocks(f) && grade.is_some_and(|grade| would_block(evidence.fail_on, grade))
+        !blocks(f) && grade.is_some_and(|grade| grade_blocks(evidence.fail_on, grade))
     };
     let doubted = evidence.open.iter().filter(is_doubted);
     let held: Vec<&Finding> = evidence.held_back.iter().filter(blocks).chain(doubted).collect();
@@ -315,10 +335,18 @@ fn fixes(evidence: &Evidence<'_>) -> Vec<Reason> {
         let text = format!("`{}` could not answer: {why}", report.reviewer.name);
         Some(Reason { rule: Rule::NoReport, text, findings: Vec::new() })
     }));
+    reasons.extend(reason(Rule::ToBeChecked, "to be checked by a person", &checked));
+    reasons.extend(reason(Rule::PutOff, "can wait, by a second look", &put_off));
     reasons.extend(reason(Rule::Should, "should be fixed", &should));
     reasons.extend(reason(Rule::Actionable, "can be acted on", &actionable));
     reasons.extend(reason(Rule::HeldBack, "held back as unsure, may have blocked", &held));
     reasons
+}
+
+/// Returns true if a finding keeps a change from being simply ready.
+fn asks_for_a_fix(finding: &Finding) -> bool {
+    let grade = &finding.grade;
+    grade.blocks() || grade.obligation() != Obligation::May || finding.is_actionable()
 }
 
 /// Puts findings into one reason, naming the first few.

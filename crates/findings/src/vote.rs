@@ -46,6 +46,16 @@ impl Anchor {
         }
     }
 
+    /// Returns the next anchor down.
+    pub fn one_less(self) -> Anchor {
+        match self {
+            Anchor::CERTAIN => Anchor::HIGH,
+            Anchor::HIGH => Anchor::MODERATE,
+            Anchor::MODERATE => Anchor::LOW,
+            _ => Anchor::NONE,
+        }
+    }
+
     /// Gives the anchor as a percentage.
     pub fn percent(self) -> u8 {
         self.0

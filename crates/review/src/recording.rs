@@ -80,6 +80,9 @@ pub struct RecordedModels {
     /// The personas that were asked for beside all that are woken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
+    /// How the personas are grouped into readings.
+    #[serde(default)]
+    pub grouping: Grouping,
     /// The models of the tiers: cheap, default, premium.
     pub tiers: [Description; 3],
     /// The tokens that could be spent on thinking.
@@ -94,6 +97,17 @@ pub struct RecordedModels {
     /// The most bytes of a part of the change, where whoever read it takes less than models do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_part: Option<u64>,
+}
+
+/// How personas are grouped into readings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grouping {
+    /// Each persona reads the change on its own.
+    #[default]
+    EachPersona,
+    /// A few readings carry the concerns of all personas.
+    Readings,
 }
 
 impl Recording {
@@ -161,7 +175,10 @@ impl RecordedModels {
     /// Gives the personas that were asked.
     pub fn reviewers(&self, personas: &Personas, desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
         match self.named.is_empty() {
-            true => personas.woken_and(&self.added, desk),
+            true => match self.grouping {
+                Grouping::EachPersona => personas.each_alone(&self.added, desk),
+                Grouping::Readings => personas.woken_and(&self.added, desk),
+            },
             false => personas.reviewers(&self.named, desk),
         }
     }

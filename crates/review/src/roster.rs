@@ -79,7 +79,7 @@ pub fn roster(change: &Change, reviewers: &[Box<dyn Reviewer>], cost: Cost) -> R
 pub(crate) fn depth(change: &Change) -> (Depth, String) {
     let lines: usize = assay_rules::executable_lines(change).into_iter().map(|(_, n)| n).sum();
     let counted = format!("{lines} executable {}", if lines == 1 { "line" } else { "lines" });
-    if let Some((risk, path)) = risk(change) {
+    if let Some((risk, path)) = risks(change).next() {
         return (Depth::Full, format!("{counted}; {path} touches {risk}"));
     }
     if let Some(file) = change.files.iter().find(|file| file.content != Content::Text) {
@@ -89,12 +89,12 @@ pub(crate) fn depth(change: &Change) -> (Depth, String) {
     (depth, format!("{counted}, no risk signal"))
 }
 
-/// Gives the first risk that a change's paths name.
-fn risk(change: &Change) -> Option<(&'static str, &str)> {
-    change.files.iter().map(|file| file.path()).find_map(|path| {
+/// Returns the risks that a change's paths name, each with its path.
+pub(crate) fn risks(change: &Change) -> impl Iterator<Item = (&'static str, &str)> {
+    change.files.iter().map(|file| file.path()).flat_map(|path| {
         let words = words(path);
-        let named = |signs: &&[&str]| signs.iter().any(|sign| words.iter().any(|w| w == sign));
-        RISKS.iter().find(|(_, signs)| named(signs)).map(|(risk, _)| (*risk, path))
+        let named = move |signs: &&[&str]| signs.iter().any(|s| words.iter().any(|w| w == s));
+        RISKS.iter().filter(move |(_, signs)| named(signs)).map(move |(risk, _)| (*risk, path))
     })
 }
 

@@ -13,7 +13,7 @@ use assay_fakes::model::{
     Answer, Asked, Cut, DAMAGED_REPORTS, DamagedReport, FakeModel, Fault, Pause, Received, Script,
     SmallReview,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::programs::{PROGRAMS, Program};
 use self::stage::{FILE, Ran, Setting, Stage};
@@ -102,18 +102,8 @@ fn check(program: &Program) -> Vec<Check> {
 
 // ---- when all goes well
 
-/// Reviews as a small model would, and stands by it when asked again.
-fn answer(asked: &Asked) -> Answer {
-    match asked.text().contains("You take a second look at one finding") {
-        true => Answer::json(&json!({
-            "answer": "confirm", "why": "Nothing checks it.", "quote": null, "file": null,
-        })),
-        false => SmallReview.answer(asked),
-    }
-}
-
 fn good_review(program: &Program, path: &str) -> anyhow::Result<()> {
-    let server = FakeModel::start(answer);
+    let server = FakeModel::start(SmallReview);
     let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
     let ran = stage.review(&["--models"])?;
     println!("  a review: {}", ran.line());
@@ -172,7 +162,7 @@ fn is_grounded(result: &Value) -> anyhow::Result<()> {
 /// Plants a secret, of which nothing may leave the machine, and the name of a file in the form
 /// that has some agents read it and send it along.
 fn secret(program: &Program, path: &str) -> anyhow::Result<()> {
-    let server = FakeModel::start(answer);
+    let server = FakeModel::start(SmallReview);
     let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
     // No one takes what is put together only here for a token that was lost.
     let token: String = "k3Vq8ZtR1xWm5LpB7nYc2HdJ9sFa4GuE6oTi".chars().rev().collect();
@@ -209,7 +199,7 @@ fn secret(program: &Program, path: &str) -> anyhow::Result<()> {
 
 /// Lets every answer go wrong.
 fn bad_review(program: &Program, path: &str, trouble: &Trouble) -> anyhow::Result<()> {
-    let server = FakeModel::start(answer.with_fault(.., trouble.fault.clone()));
+    let server = FakeModel::start(SmallReview.with_fault(.., trouble.fault.clone()));
     let setting = program.setting(&server.url(), path, program.patience);
     let stage = Stage::new(program.name, &setting)?;
     let ran = stage.review(&["--persona", "correctness"])?;

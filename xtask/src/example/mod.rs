@@ -14,8 +14,9 @@ use crate::workspace::{command, root, target};
 /// Where the recording lies.
 const RECORDING: &str = "examples/persona-review";
 
-const BEFORE: [(&str, &str); 3] = [
+const BEFORE: [(&str, &str); 4] = [
     ("AGENTS.md", include_str!("before/AGENTS.md")),
+    ("docs/refunds.md", include_str!("before/docs/refunds.md")),
     ("refunds.py", include_str!("before/refunds.py")),
     ("shop/mail.py", include_str!("before/shop/mail.py")),
 ];
@@ -42,7 +43,8 @@ pub(crate) fn record() -> anyhow::Result<bool> {
     repository.commit("The shop");
     repository.git(&["switch", "--quiet", "--create", "refunds"]);
     repository.write(AFTER.0, AFTER.1);
-    repository.commit("Customers can take back a part of an order");
+    repository
+        .commit("Customers can take back a part of an order\n\nThe rules are in docs/refunds.md.");
     let folder = root().join(RECORDING);
     if folder.exists() {
         fs::remove_dir_all(&folder).context("the old recording cannot be removed")?;

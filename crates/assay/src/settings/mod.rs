@@ -37,6 +37,7 @@ use assay_findings::verdict::WithoutContent;
 use assay_review::baseline::{self, Baseline};
 use assay_review::command::form::Form;
 use assay_review::command::{CommandReviewer, Globs, known};
+use assay_review::recording::Grouping;
 use assay_rules::Rulebook;
 use serde::Deserialize;
 
@@ -95,6 +96,8 @@ struct Review {
     models: bool,
     /// Whether findings are looked at again by a model before they are told.
     second_looks: bool,
+    /// True if each persona reads a change on its own, instead of a few readings for all concerns.
+    each_persona: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -137,6 +140,7 @@ impl Default for Review {
             commands: Vec::new(),
             models: false,
             second_looks: true,
+            each_persona: false,
         }
     }
 }
@@ -293,6 +297,8 @@ pub(crate) struct Settings {
     pub(crate) uses_models: bool,
     /// Whether findings are looked at again by a model.
     pub(crate) second_looks: bool,
+    /// The way in which personas share the reading of a change.
+    pub(crate) grouping: Grouping,
     /// The repository's own personas, by their files.
     pub(crate) personas: Vec<(String, String)>,
     pub(crate) baseline: Baseline,
@@ -351,6 +357,10 @@ impl Settings {
             when_ready: configuration.github.when_ready,
             uses_models: configuration.review.models,
             second_looks: configuration.review.second_looks,
+            grouping: match configuration.review.each_persona {
+                true => Grouping::EachPersona,
+                false => Grouping::Readings,
+            },
             personas,
             baseline: Baseline::read(baseline.as_deref().unwrap_or(""))?,
             notes: Vec::new(),

@@ -18,12 +18,20 @@ struct Added<'a> {
     text: &'a str,
 }
 
-/// Answers as a reviewer would: with a report, or with an opinion where that is what is asked for.
+/// Answers as a reviewer would: with a report, or with an opinion on each finding where a second look
+/// is asked for.
 pub(super) fn answer(asked: &Asked) -> Value {
     match asked.text().contains("`confirm`") {
-        true => json!({ "answer": "confirm", "why": "The line is there.", "quote": null }),
+        true => looks(&asked.user),
         false => report(asked),
     }
+}
+
+/// Returns the answer to a second look that confirms every finding.
+fn looks(text: &str) -> Value {
+    let findings = text.lines().filter(|line| line.starts_with("### FINDING ")).count();
+    let look = |finding| json!({ "finding": finding, "answer": "confirm", "why": "The line is there.", "quote": null });
+    json!({ "looks": (1..=findings.max(1)).map(look).collect::<Vec<Value>>() })
 }
 
 /// Gives a report with the first doubtful line, or with none.

@@ -169,6 +169,9 @@ fn message(finding: &Finding) -> String {
     if message.is_empty() {
         message = "A finding without words.".to_owned();
     }
+    if let Some(doubt) = finding.doubt() {
+        message.push_str(&format!("\n\n{}", text(&doubt)));
+    }
     if let Some(fix) = &finding.suggested_fix {
         message.push_str(&format!("\n\nFix: {}", text(fix)));
     }

@@ -107,7 +107,8 @@ struct Matter {
 
 fn matter(finding: &Finding, seen: Option<&str>, suggestion: Option<&str>) -> Matter {
     let is_told = finding.description.trim() == finding.title.trim();
-    let description = if is_told { Vec::new() } else { text::blocks(&finding.description) };
+    let mut description = if is_told { Vec::new() } else { text::blocks(&finding.description) };
+    description.extend(finding.doubt().map(Block::Paragraph));
     Matter { description, why: why(finding, seen), fix: fix(finding, suggestion) }
 }
 

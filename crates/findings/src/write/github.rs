@@ -42,6 +42,9 @@ fn annotation(finding: &Finding) -> String {
     let title = format!("{}: {}", seven_level(&finding.grade), finding.title);
     properties.push(format!("title={}", property(&title)));
     let mut message = finding.description.clone();
+    if let Some(doubt) = finding.doubt() {
+        message.push_str(&format!("\n{doubt}"));
+    }
     if let Some(fix) = &finding.suggested_fix {
         message.push_str(&format!("\nFix: {fix}"));
     }

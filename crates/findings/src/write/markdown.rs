@@ -82,6 +82,7 @@ fn section(document: &Document<'_>, finding: &Finding) -> String {
     if finding.description != finding.title {
         lines.push(plain::markdown(&finding.description));
     }
+    lines.extend(finding.doubt().map(|doubt| plain::markdown(&doubt)));
     if let Some(fix) = &finding.suggested_fix {
         let several = fix.trim_end().contains('\n');
         lines.push(if several {

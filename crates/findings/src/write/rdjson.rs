@@ -77,6 +77,9 @@ fn diagnostic(finding: &Finding) -> Diagnostic<'_> {
     if finding.description != finding.title {
         message.push_str(&format!("\n{}", plain::visible(&finding.description)));
     }
+    if let Some(doubt) = finding.doubt() {
+        message.push_str(&format!("\n{}", plain::visible(&doubt)));
+    }
     if let Some(fix) = &finding.suggested_fix {
         message.push_str(&format!("\nFix: {}", plain::visible(fix)));
     }

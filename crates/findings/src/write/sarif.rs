@@ -294,6 +294,9 @@ fn message(finding: &Finding) -> String {
     if finding.description != finding.title {
         text.push_str(&format!(" {}", plain::visible(&finding.description)));
     }
+    if let Some(doubt) = finding.doubt() {
+        text.push_str(&format!(" {}", plain::visible(&doubt)));
+    }
     text + verification_mark(finding)
 }
 

@@ -7,14 +7,13 @@ use std::path::PathBuf;
 use assay_change::Change;
 use assay_change::state::Held;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::validation;
 use assay_models::{Class, Failure};
 
 use super::folder::{About, Folder, Local, Stage};
 use super::seats::{Seats, TreeMoved};
 use super::{Became, Brief, Delegated, DelegationError, Taken, Unwatched, is_open, unknown_part};
 use crate::persona::reading::OpenQuestion;
-use crate::persona::validator::{SecondLooks, second_looks};
+use crate::persona::validator::{Answers, SecondLooks, second_looks};
 use crate::persona::{Persona, VALIDATOR};
 use crate::recording::{REPLIES, RecordedModels, RecordedTerms, Recording, recalled};
 use crate::reviewer::Reviewer;
@@ -221,10 +220,10 @@ impl Delegated {
     }
 
     /// Gives the second looks that are wanted now, and how many there are in all.
-    fn wanted_looks(&self, change: &Change) -> (Vec<OpenQuestion>, Vec<validation::Opinion>) {
+    fn wanted_looks(&self, change: &Change) -> (Vec<OpenQuestion>, Vec<Answers>) {
         let review = self.review(change);
         let looks = self.second_looks(change, &self.synthesis(change, &review));
-        (looks.open, looks.opinions)
+        (looks.open, looks.answered)
     }
 
     pub(super) fn second_briefs(&self) -> Vec<Brief> {
@@ -267,14 +266,15 @@ impl Delegated {
         let (validator, question) = self.open_look(persona, part)?;
         self.hand_in(validator, &question, text)?;
         let (_, all) = self.wanted_looks(&self.change);
-        let became = match all.get(part - 1) {
-            Some(opinion) if opinion.answer == validation::Answer::Missing => {
-                Became::Refused { why: opinion.why.clone() }
-            }
-            Some(_) | None => Became::Taken,
+        let answers = all.get(part - 1);
+        let why = answers.and_then(|answers| answers.why_missing.clone());
+        let opinions = answers.map_or(0, |answers| answers.opinions);
+        let (became, not_read) = match why {
+            Some(why) if opinions == 0 => (Became::Refused { why }, Vec::new()),
+            why => (Became::Taken, why.into_iter().collect()),
         };
         let persona = persona.to_owned();
-        Ok(Taken { persona, part, became, findings: 0, not_read: Vec::new() })
+        Ok(Taken { persona, part, became, findings: opinions, not_read })
     }
 }
 

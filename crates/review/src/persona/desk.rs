@@ -14,11 +14,11 @@ use super::{Persona, Signals, Tier};
 use crate::memory::Memory;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::{self, Parts};
-use crate::prompt::{self, Earlier, Room};
+use crate::prompt::{self, Earlier, Room, Task};
 use crate::reviewer::Estimate;
 
 /// The persona that is told what an earlier review found.
-const PRIOR: &str = "prior-findings";
+pub(super) const PRIOR: &str = "prior-findings";
 
 /// A token of code has about so many bytes; fewer would be a waste, and more would not fit.
 const BYTES_PER_TOKEN: u64 = 3;
@@ -159,21 +159,21 @@ impl Desk {
         self.briefing.get_or_init(|| Briefing::new(change))
     }
 
-    /// Gives what a persona is told of earlier reviews.
-    pub(super) fn earlier(&self, persona: &Persona) -> Earlier<'_> {
-        let prior = self.prior.as_deref().filter(|_| persona.name == PRIOR);
+    /// Returns what a reviewer is told of earlier reviews.
+    pub(super) fn earlier(&self, knows_prior: bool) -> Earlier<'_> {
+        let prior = self.prior.as_deref().filter(|_| knows_prior);
         Earlier { prior, memory: self.memory.as_ref() }
     }
 
     /// Cuts the change for a persona's model.
-    pub(super) fn parts(&self, persona: &Persona, change: &Change) -> Parts {
+    pub(super) fn parts(&self, persona: &Persona, task: &Task, change: &Change) -> Parts {
         let briefing = self.briefing(change);
         let about = self.model(persona).about();
         let room = self.room(persona);
         let answer = prompt::ANSWER_TOKENS.saturating_add(room.thinking).min(room.answer);
         let answer = u64::from(answer);
         let tokens = about.context_tokens.saturating_sub(answer + about.overhead_tokens);
-        let overhead = prompt::overhead(persona, briefing, self.earlier(persona)) as u64;
+        let overhead = prompt::overhead(task, briefing, self.memory.as_ref()) as u64;
         let most = (tokens * BYTES_PER_TOKEN).saturating_sub(overhead);
         parts::parts(briefing, most.clamp(SMALLEST_PART, self.largest_part) as usize)
     }

@@ -1,6 +1,7 @@
 //! Personas: models with a role, each one Markdown file.
 //!
 //! [`Persona`] is such a file: what wakes it ([`trigger`]), how far it is believed, and its brief.
+//! A persona that carries others is a *reading*: it reads the change once for all of their concerns.
 //! [`Personas`] are those that are shipped and a repository's own. [`reviewer`] has one read a
 //! change, part by part ([`reading`]), and [`validator`] has findings looked at again.
 
@@ -12,7 +13,7 @@ mod signals;
 mod trigger;
 pub mod validator;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use assay_findings::grade::Grade;
@@ -33,6 +34,10 @@ pub struct Persona {
     pub name: String,
     /// What it is for, in a line.
     pub about: String,
+    /// What a reading that carries it looks for on its behalf.
+    pub concern: String,
+    /// The names of the personas whose concerns it carries; empty for one that reads for itself.
+    pub carries: Vec<String>,
     /// Which model it takes.
     pub tier: Tier,
     /// The worst grade that it may give.
@@ -74,6 +79,9 @@ struct FrontMatter {
     name: String,
     #[serde(default)]
     about: String,
+    concern: Option<String>,
+    #[serde(default)]
+    carries: Vec<String>,
     #[serde(default = "default_tier")]
     tier: Tier,
     #[serde(default = "default_cap")]
@@ -121,7 +129,9 @@ impl Persona {
         Ok(Persona {
             trigger: Trigger::new(matter.trigger).map_err(fail)?,
             name: matter.name,
+            concern: matter.concern.unwrap_or_else(|| matter.about.clone()),
             about: matter.about,
+            carries: matter.carries,
             tier: matter.tier,
             required: matter.required,
             owns: matter.owns,
@@ -143,39 +153,55 @@ fn explained(error: &str) -> String {
     }
 }
 
-/// All personas, by their names.
+/// All personas.
 #[derive(Debug, Clone)]
-pub struct Personas(BTreeMap<String, Persona>);
+pub struct Personas {
+    by_name: BTreeMap<String, Persona>,
+    /// The names of those that the repository brings.
+    own: BTreeSet<String>,
+}
 
 impl Personas {
-    /// Gives the shipped personas, with a repository's own beside them or in their place. Each file
+    /// Returns the shipped personas, with a repository's own beside them or in their place. Each file
     /// comes with its name.
     pub fn with_repository_personas(
         files: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Personas, PersonaError> {
-        let shipped = shipped::SHIPPED.iter().map(|(file, text)| Persona::read(file, text));
-        let own = files.into_iter().map(|(file, text)| {
-            let persona = Persona::read(&file, &text)?;
-            // Those of the shipped ones are held by a test.
-            persona.trigger.check().map_err(|message| PersonaError { file, message })?;
-            Ok(persona)
-        });
-        let mut all = BTreeMap::new();
-        for persona in shipped.chain(own) {
-            let persona = persona?;
-            all.insert(persona.name.clone(), persona);
+        let mut all = Personas { by_name: BTreeMap::new(), own: BTreeSet::new() };
+        for (file, text) in shipped::SHIPPED {
+            all.insert(Persona::read(file, text)?);
         }
-        Ok(Personas(all))
+        let mut readings = Vec::new();
+        for (file, text) in files {
+            let persona = Persona::read(&file, &text)?;
+            let fail = |message| PersonaError { file: file.clone(), message };
+            // The triggers of the shipped personas are held by a test.
+            persona.trigger.check().map_err(fail)?;
+            all.own.insert(persona.name.clone());
+            readings.push((file, persona.carries.clone()));
+            all.insert(persona);
+        }
+        for (file, carries) in readings {
+            if let Some(name) = carries.iter().find(|name| all.named(name).is_none()) {
+                let message = format!("it carries `{name}`, and there is no persona of that name");
+                return Err(PersonaError { file, message });
+            }
+        }
+        Ok(all)
     }
 
-    /// Gives all of them, in order of their names.
+    fn insert(&mut self, persona: Persona) {
+        self.by_name.insert(persona.name.clone(), persona);
+    }
+
+    /// Returns all personas, in order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &Persona> {
-        self.0.values()
+        self.by_name.values()
     }
 
-    /// Gives one by its name.
+    /// Returns a persona by its name.
     pub fn named(&self, name: &str) -> Option<&Persona> {
-        self.0.get(name)
+        self.by_name.get(name)
     }
 
     /// Gives those who read changes: those who were asked for by name, or else all, whose triggers
@@ -185,22 +211,56 @@ impl Personas {
             return self.woken_and(&[], desk);
         }
         let named = named.iter().filter_map(|name| self.named(name));
-        named.map(|persona| PersonaReviewer::named(persona.clone(), desk.clone())).collect()
-    }
-
-    /// Gives those who read changes where names can only add to them: all, whose triggers decide, and
-    /// of those some that read whatever their triggers say.
-    pub fn woken_and(&self, added: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
-        let all = self.on_roster().into_iter().cloned();
-        let reviewer = |persona: Persona| match added.contains(&persona.name) {
-            true => PersonaReviewer::named(persona, desk.clone()),
-            false => PersonaReviewer::new(persona, desk.clone()),
+        let reviewer = |persona: &Persona| {
+            let reviewer = PersonaReviewer::named(persona.clone(), desk.clone());
+            reviewer.carrying(self.carried_by(persona))
         };
-        all.map(reviewer).collect()
+        named.map(reviewer).collect()
     }
 
-    /// Gives those that can be on a roster. Whoever has to answer comes first, since a budget may
-    /// not reach for all.
+    /// Returns the reviewers where names can only add to them: the readings and the personas that no
+    /// reading carries, whose triggers decide, and some that read whatever their triggers say.
+    pub fn woken_and(&self, added: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
+        let reviewer = |persona: &Persona| match added.contains(&persona.name) {
+            true => PersonaReviewer::named(persona.clone(), desk.clone())
+                .carrying(self.carried_by(persona)),
+            false => PersonaReviewer::new(persona.clone(), self.carried_by(persona), desk.clone()),
+        };
+        let reads =
+            |persona: &&Persona| added.contains(&persona.name) || !self.is_carried(&persona.name);
+        self.on_roster().into_iter().filter(reads).map(reviewer).collect()
+    }
+
+    /// Returns a reviewer for each persona that reads for itself; triggers decide which of them read.
+    pub fn each_alone(&self, added: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
+        let reviewer = |persona: &Persona| match added.contains(&persona.name) {
+            true => PersonaReviewer::named(persona.clone(), desk.clone()),
+            false => PersonaReviewer::new(persona.clone(), Vec::new(), desk.clone()),
+        };
+        let all = self.on_roster().into_iter();
+        all.filter(|persona| persona.carries.is_empty()).map(reviewer).collect()
+    }
+
+    /// Returns the personas that a reading carries.
+    fn carried_by(&self, reading: &Persona) -> Vec<Persona> {
+        let carried = self.iter().filter(|persona| self.carries(reading, &persona.name));
+        carried.cloned().collect()
+    }
+
+    /// Returns true if a reading carries a persona.
+    pub fn is_carried(&self, name: &str) -> bool {
+        self.iter().any(|reading| self.carries(reading, name))
+    }
+
+    /// Returns true if a certain reading carries a persona. A repository's own persona has a text that
+    /// its authors want to be read, so only a reading of the repository carries it.
+    fn carries(&self, reading: &Persona, name: &str) -> bool {
+        let is_named = reading.carries.iter().any(|carried| carried == name);
+        is_named && (!self.own.contains(name) || self.own.contains(&reading.name))
+    }
+
+    /// Returns the personas that can be on a roster. Those that have to answer come first, since a
+    /// budget may not reach for all.
     pub fn on_roster(&self) -> Vec<&Persona> {
         let mut all: Vec<&Persona> = self.iter().filter(|p| p.name != VALIDATOR).collect();
         all.sort_by_key(|persona| (!persona.required, &persona.name));

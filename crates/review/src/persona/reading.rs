@@ -11,9 +11,9 @@ use assay_rules::redact;
 
 use super::PersonaReviewer;
 use super::desk::in_report;
-use crate::prompt;
 use crate::prompt::briefing::{Briefing, NotRead};
 use crate::prompt::parts::{Part, Parts};
+use crate::prompt::{self, Task};
 use crate::reviewer::{Answer, Exchange, Reviewer, Tell, looks_of};
 use crate::secrets::keep_secrets;
 
@@ -129,14 +129,14 @@ impl<'a> Reading<'a> {
     }
 
     /// Has a part read, the so-manieth of so many.
-    pub(super) fn read(&mut self, part: Part, place: (usize, usize)) {
-        self.read_cutting(part, place, CUTS);
+    pub(super) fn read(&mut self, task: &Task, part: Part, place: (usize, usize)) {
+        self.read_cutting(task, part, place, CUTS);
     }
 
     /// Has a part read; where it is too long, in two halves.
-    fn read_cutting(&mut self, part: Part, (number, of): (usize, usize), cuts: usize) {
+    fn read_cutting(&mut self, task: &Task, part: Part, (number, of): (usize, usize), cuts: usize) {
         let hunks = part.hunks();
-        let prompt = self.by.prompt(self.briefing, (&part, number, of));
+        let prompt = self.by.prompt(task, self.briefing, (&part, number, of));
         match self.asked(&prompt, (number, of)) {
             Ok(report) => {
                 self.take(report);
@@ -146,7 +146,7 @@ impl<'a> Reading<'a> {
                 match self.halves(part) {
                     Some(halves) => {
                         for half in halves {
-                            self.read_cutting(half, (number, of), cuts - 1);
+                            self.read_cutting(task, half, (number, of), cuts - 1);
                         }
                     }
                     None => self.fail(failure, number, hunks),

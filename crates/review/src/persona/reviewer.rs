@@ -8,11 +8,11 @@ use assay_findings::report::{self, ReviewerKind};
 use assay_models::{Prompt, Usage};
 
 use super::Persona;
-use super::desk::Desk;
+use super::desk::{Desk, PRIOR};
 use super::reading::Reading;
-use crate::prompt;
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::Part;
+use crate::prompt::{self, Task};
 use crate::reviewer::{Answer, Estimate, Interest, Reviewer, Tell};
 use crate::runs::short_hash;
 
@@ -24,6 +24,8 @@ const USUAL_ANSWER: u64 = 1_000;
 /// A model that plays a role.
 pub struct PersonaReviewer {
     pub(crate) persona: Persona,
+    /// The personas whose concerns it carries.
+    carried: Vec<Persona>,
     pub(super) desk: Arc<Desk>,
     /// Whether somebody asked for it by name, so that it reads whatever its trigger says, and has
     /// to answer.
@@ -32,13 +34,30 @@ pub struct PersonaReviewer {
 
 impl PersonaReviewer {
     /// Puts a persona on the roster of a run; its trigger decides whether it reads the change.
-    pub fn new(persona: Persona, desk: Arc<Desk>) -> PersonaReviewer {
-        PersonaReviewer { persona, desk, named: false }
+    pub fn new(persona: Persona, carried: Vec<Persona>, desk: Arc<Desk>) -> PersonaReviewer {
+        PersonaReviewer { persona, carried, desk, named: false }
     }
 
     /// Has it read the change whatever its trigger says.
     pub fn named(persona: Persona, desk: Arc<Desk>) -> PersonaReviewer {
-        PersonaReviewer { persona, desk, named: true }
+        PersonaReviewer { persona, carried: Vec::new(), desk, named: true }
+    }
+
+    /// Has it read for the concerns of other personas.
+    pub(super) fn carrying(mut self, carried: Vec<Persona>) -> PersonaReviewer {
+        self.carried = carried;
+        self
+    }
+
+    /// Returns the personas whose concerns it reads for in a change: those that the change wakes.
+    fn concerns(&self, change: &Change) -> Vec<&Persona> {
+        if self.carried.is_empty() {
+            return Vec::new();
+        }
+        let signals = self.desk.signals(change);
+        let is_awake =
+            |persona: &&Persona| signals.is_cut || persona.trigger.wakes(signals).is_some();
+        self.carried.iter().filter(is_awake).collect()
     }
 
     /// Gives the name and standing under which it reports.
@@ -52,19 +71,33 @@ impl PersonaReviewer {
     /// Reads a change, part by part.
     pub(crate) fn reading<'a>(&'a self, change: &Change, tell: Tell<'a>) -> Reading<'a> {
         let briefing = self.desk.briefing(change);
-        let parts = self.desk.parts(&self.persona, change);
+        let task = self.task(change);
+        let parts = self.desk.parts(&self.persona, &task, change);
         let mut reading = Reading::new(self, briefing, &parts, tell);
         let of = parts.parts.len();
         for (part, number) in parts.parts.into_iter().zip(1..) {
-            reading.read(part, (number, of));
+            reading.read(&task, part, (number, of));
         }
         reading
     }
 
+    /// Returns the task of this reviewer for a change.
+    fn task(&self, change: &Change) -> Task {
+        let concerns = self.concerns(change);
+        let knows_prior =
+            concerns.iter().any(|carried| carried.name == PRIOR) || self.persona.name == PRIOR;
+        Task::new(&self.persona, &concerns, self.desk.earlier(knows_prior).prior)
+    }
+
     /// Asks for a part of a change.
-    pub(super) fn prompt(&self, briefing: &Briefing, part: (&Part, usize, usize)) -> Prompt {
-        let earlier = self.desk.earlier(&self.persona);
-        prompt::review(&self.persona, briefing, part, earlier, self.desk.room(&self.persona))
+    pub(super) fn prompt(
+        &self,
+        task: &Task,
+        briefing: &Briefing,
+        part: (&Part, usize, usize),
+    ) -> Prompt {
+        let memory = self.desk.earlier(false).memory;
+        prompt::review(task, briefing, part, memory, self.desk.room(&self.persona))
     }
 }
 
@@ -90,7 +123,14 @@ impl Reviewer for PersonaReviewer {
         }
         let signals = self.desk.signals(change);
         match self.persona.trigger.wakes(signals) {
-            Some(why) => Interest::Reads(why),
+            Some(why) if self.carried.is_empty() => Interest::Reads(why),
+            Some(why) => match self.concerns(change).as_slice() {
+                [] => Interest::Rests("none of its concerns is touched".to_owned()),
+                concerns => {
+                    let names: Vec<&str> = concerns.iter().map(|by| by.name.as_str()).collect();
+                    Interest::Reads(format!("{why}; for {}", names.join(", ")))
+                }
+            },
             None if signals.is_cut => Interest::Reads("the change is too large to tell".into()),
             None => Interest::Rests(format!("nothing here for it: {}", self.persona.about)),
         }
@@ -99,9 +139,11 @@ impl Reviewer for PersonaReviewer {
     fn estimate(&self, change: &Change) -> Option<Estimate> {
         let briefing = self.desk.briefing(change);
         let about = self.desk.model(&self.persona).about();
-        let parts = self.desk.parts(&self.persona, change).parts;
+        let task = self.task(change);
+        let parts = self.desk.parts(&self.persona, &task, change).parts;
         let of = parts.len();
-        let prompts = parts.iter().zip(1..).map(|(p, at)| self.prompt(briefing, (p, at, of)));
+        let prompts =
+            parts.iter().zip(1..).map(|(p, at)| self.prompt(&task, briefing, (p, at, of)));
         let mut estimate = Estimate { model: about.id.to_string(), ..Estimate::default() };
         let plus = |sum: Option<u64>, more: Option<u64>| sum.zip(more).map(|(a, b)| a + b);
         for prompt in prompts {
@@ -122,7 +164,9 @@ impl Reviewer for PersonaReviewer {
 
     fn made_of(&self) -> BTreeMap<String, String> {
         let model = self.desk.model(&self.persona).id().to_string();
-        let brief = short_hash(self.persona.brief.as_bytes());
+        let concerns = self.carried.iter().map(|carried| carried.concern.as_str());
+        let brief: Vec<&str> = [self.persona.brief.as_str()].into_iter().chain(concerns).collect();
+        let brief = short_hash(brief.join("\n").as_bytes());
         BTreeMap::from([("model".to_owned(), model), ("persona".to_owned(), brief)])
     }
 

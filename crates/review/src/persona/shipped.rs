@@ -1,7 +1,7 @@
 //! The personas that come with assay.
 
 /// Each file's name and text.
-pub(super) const SHIPPED: [(&str, &str); 22] = [
+pub(super) const SHIPPED: [(&str, &str); 25] = [
     ("adversarial.md", include_str!("../../personas/adversarial.md")),
     ("agent-surface.md", include_str!("../../personas/agent-surface.md")),
     ("concurrency.md", include_str!("../../personas/concurrency.md")),
@@ -9,6 +9,8 @@ pub(super) const SHIPPED: [(&str, &str); 22] = [
     ("correctness.md", include_str!("../../personas/correctness.md")),
     ("data-exposure.md", include_str!("../../personas/data-exposure.md")),
     ("docs-truth.md", include_str!("../../personas/docs-truth.md")),
+    ("exposure.md", include_str!("../../personas/exposure.md")),
+    ("general.md", include_str!("../../personas/general.md")),
     ("guard-fidelity.md", include_str!("../../personas/guard-fidelity.md")),
     ("intent.md", include_str!("../../personas/intent.md")),
     ("maintainability.md", include_str!("../../personas/maintainability.md")),
@@ -23,5 +25,6 @@ pub(super) const SHIPPED: [(&str, &str); 22] = [
     ("test-honesty.md", include_str!("../../personas/test-honesty.md")),
     ("testing.md", include_str!("../../personas/testing.md")),
     ("ui-state.md", include_str!("../../personas/ui-state.md")),
+    ("upkeep.md", include_str!("../../personas/upkeep.md")),
     ("validator.md", include_str!("../../personas/validator.md")),
 ];

@@ -8,7 +8,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::vote::Lines;
 
 use crate::prompt::guidelines;
-use crate::roster::{Depth, depth};
+use crate::roster::{Depth, depth, risks};
 
 /// What personas are woken by.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct Signals {
     pub(super) removed: Vec<String>,
     pub(super) languages: BTreeSet<String>,
     pub(super) depth: Depth,
+    /// The risks that changed paths name.
+    pub(super) risks: BTreeSet<&'static str>,
     pub(super) lines: usize,
     pub(super) deletes_files: bool,
     pub(super) touches_tests: bool,
@@ -46,6 +48,7 @@ impl Signals {
         Signals {
             languages: names().filter_map(|p| assay_rules::name_of_language(p)).collect(),
             depth: depth(change).0,
+            risks: risks(change).map(|(risk, _)| risk).collect(),
             lines,
             deletes_files: read().any(|file| file.new_path.is_none()),
             touches_tests: names().any(|path| assay_rules::is_test(path)),

@@ -31,6 +31,8 @@ pub enum Test {
     Never,
     /// The change is not small, or touches a risk.
     Full,
+    /// A changed path names one of these risks.
+    Risk(Vec<String>),
     /// A changed path matches.
     Paths(Globs),
     /// An added line matches.
@@ -96,6 +98,7 @@ pub(super) struct Clause {
     any: Option<Vec<Stored>>,
     all: Option<Vec<Stored>>,
     not: Option<Stored>,
+    risk: Option<Vec<String>>,
     paths: Option<Vec<String>>,
     added: Option<Vec<String>>,
     removed: Option<Vec<String>>,
@@ -168,6 +171,7 @@ impl Clause {
         }
         let globs = |globs: Vec<String>| Globs::new(&globs).map_err(|error| error.to_string());
         let tests = [
+            self.risk.map(Test::Risk),
             self.paths.map(globs).transpose()?.map(Test::Paths),
             self.added.map(Patterns::new).map(Test::Added),
             self.removed.map(Patterns::new).map(Test::Removed),
@@ -199,6 +203,10 @@ impl Test {
             Test::Always => Some("reads every change".to_owned()),
             Test::Never => None,
             Test::Full => said(signals.depth == Depth::Full, "not a small change"),
+            Test::Risk(risks) => {
+                let risk = risks.iter().find(|risk| signals.risks.contains(risk.as_str()))?;
+                Some(format!("touches {risk}"))
+            }
             // A name is text of the change, and a reason is told outside of the marks around it.
             Test::Paths(globs) => {
                 let count = signals.paths.iter().filter(|path| globs.matches(path)).count();

@@ -1,4 +1,4 @@
-//! Second looks: [`second_looks`] has each finding of weight looked at afresh before it leaves the
+//! Second looks: [`second_looks`] has the findings of weight looked at afresh before they leave the
 //! machine.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use assay_findings::finding::Finding;
 use assay_findings::ground::Tree;
 use assay_findings::path::RepoPath;
 use assay_findings::read::mended_json;
-use assay_findings::validation::{Answer, Opinion, to_validate};
+use assay_findings::validation::{Answer, Consequence, Opinion, to_validate};
 use assay_models::{Answered, Class, Failure, Prompt};
 use assay_rules::{
     Redacted, injection_in_file, redacted_text, without_injections, without_injections_in_file,
@@ -20,13 +20,17 @@ use serde_json::Value;
 use super::Persona;
 use super::desk::Desk;
 use super::reading::OpenQuestion;
-use crate::prompt;
 use crate::prompt::briefing::not_to_be_named;
 use crate::prompt::names;
+use crate::prompt::parts::Part;
+use crate::prompt::{self, Task};
 use crate::reviewer::Exchange;
 
 /// So many lines are shown around a finding where the change does not show it.
 const AROUND: u32 = 40;
+
+/// The most findings of one question.
+const AT_ONCE: usize = 40;
 
 /// The opinions on findings, and what they took.
 #[derive(Debug, Default)]
@@ -35,20 +39,37 @@ pub struct SecondLooks {
     pub opinions: Vec<Opinion>,
     /// What was asked.
     pub exchanges: Vec<Exchange>,
-    /// What nobody has answered: the finding's number among those looked at, from one, of how many.
+    /// The questions that have no answer yet.
     pub(crate) open: Vec<OpenQuestion>,
+    /// For each question, how many findings it is about and how many of them have an opinion.
+    pub(crate) answered: Vec<Answers>,
 }
 
-/// What one look came to.
+/// How many findings of a question have an opinion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answers {
+    pub(crate) findings: usize,
+    pub(crate) opinions: usize,
+    /// Why a finding has none.
+    pub(crate) why_missing: Option<String>,
+}
+
+/// Findings that are looked at together, and the part of the change that shows them.
+struct Question<'f> {
+    part: Part,
+    findings: Vec<&'f Finding>,
+}
+
+/// What one question came to.
 struct Looked {
-    opinion: Opinion,
+    opinions: Vec<Opinion>,
     exchange: Option<Exchange>,
-    /// The question, where nobody has answered it.
+    /// The question, where it has no answer yet.
     open: Option<Prompt>,
 }
 
-/// Has findings looked at again by a persona, so many at a time. Where that fails, the finding
-/// stays as it is and is marked.
+/// Has findings looked at again by a persona: all findings of a part of the change in one question, so many
+/// questions at a time. Where that fails, the findings stay as they are and are marked.
 pub fn second_looks(
     change: &Change,
     findings: &[Finding],
@@ -57,40 +78,75 @@ pub fn second_looks(
     at_a_time: usize,
 ) -> SecondLooks {
     let picked = to_validate(findings);
-    let waiting = Mutex::new(picked.iter().enumerate());
+    let look = Look { change, validator, desk };
+    let (addressed, asked): (Vec<&Finding>, Vec<&Finding>) =
+        picked.into_iter().partition(|finding| look.is_addressed(finding));
+    let why = "text beside it addresses a reviewer, so no model was asked";
+    let mut looks = SecondLooks {
+        opinions: addressed.into_iter().map(|finding| missing(finding, why)).collect(),
+        ..SecondLooks::default()
+    };
+    if asked.is_empty() {
+        return looks;
+    }
+    let questions = questions(asked, desk.parts(validator, &Task::default(), change).parts);
+    let waiting = Mutex::new(questions.iter().enumerate());
     let looked: Mutex<Vec<(usize, Looked)>> = Mutex::default();
     let next = || waiting.lock().unwrap_or_else(|broken| broken.into_inner()).next();
     let work = || {
-        while let Some((at, finding)) = next() {
-            let look = Look { change, validator, desk };
-            // One that breaks down costs only itself.
-            let result = catch_unwind(AssertUnwindSafe(|| look.at(finding)))
-                .unwrap_or_else(|_| Looked::not(finding, "it crashed; this is a bug in assay"));
+        while let Some((at, question)) = next() {
+            // A question that breaks down costs only itself.
+            let result = catch_unwind(AssertUnwindSafe(|| look.at(question)))
+                .unwrap_or_else(|_| Looked::not(question, "it crashed; this is a bug in assay"));
             let mut looked = looked.lock().unwrap_or_else(|broken| broken.into_inner());
             looked.push((at, result));
         }
     };
     thread::scope(|scope| {
-        for _ in 0..at_a_time.clamp(1, picked.len().max(1)) {
+        for _ in 0..at_a_time.clamp(1, questions.len().max(1)) {
             scope.spawn(work);
         }
     });
     let mut looked = looked.into_inner().unwrap_or_else(|broken| broken.into_inner());
     looked.sort_by_key(|(at, _)| *at);
-    let mut looks = SecondLooks::default();
-    for (at, Looked { opinion, exchange, open }) in looked {
-        looks.opinions.push(opinion);
+    for (at, Looked { opinions, exchange, open }) in looked {
+        let missing = opinions.iter().filter(|opinion| opinion.answer == Answer::Missing);
+        looks.answered.push(Answers {
+            findings: opinions.len(),
+            opinions: opinions.len() - missing.clone().count(),
+            why_missing: missing.map(|opinion| opinion.why.clone()).next(),
+        });
+        looks.opinions.extend(opinions);
         looks.exchanges.extend(exchange);
-        let place = (at + 1, picked.len());
+        let place = (at + 1, questions.len());
         looks.open.extend(open.map(|prompt| OpenQuestion { place, prompt, again: None }));
     }
     looks
 }
 
+/// Groups findings into questions. All findings of a change are weighed against each other in one
+/// question, beside the change or, where it has several parts, beside the places that the findings
+/// name; only many findings make several questions.
+fn questions(findings: Vec<&Finding>, mut parts: Vec<Part>) -> Vec<Question<'_>> {
+    let question = |findings: &[&'_ Finding]| {
+        let places: Vec<(&RepoPath, Option<u32>)> =
+            findings.iter().filter_map(|f| Some((f.file.as_ref()?, f.line))).collect();
+        Part::showing(&parts, &places)
+    };
+    if findings.len() <= AT_ONCE && parts.len() <= 1 {
+        return vec![Question { part: parts.pop().unwrap_or_default(), findings }];
+    }
+    findings
+        .chunks(AT_ONCE)
+        .map(|some| Question { part: question(some), findings: some.to_vec() })
+        .collect()
+}
+
 impl Looked {
-    /// Nobody was asked.
-    fn not(finding: &Finding, why: &str) -> Looked {
-        Looked { opinion: missing(finding, why), exchange: None, open: None }
+    /// No model was asked.
+    fn not(question: &Question<'_>, why: &str) -> Looked {
+        let opinions = question.findings.iter().map(|finding| missing(finding, why)).collect();
+        Looked { opinions, exchange: None, open: None }
     }
 }
 
@@ -103,17 +159,17 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(self, finding: &Finding) -> Looked {
-        if self.is_addressed(finding) {
-            let why = "text beside it addresses a reviewer, so nobody was asked";
-            return Looked::not(finding, why);
-        }
-        let code = self.code(finding);
-        let told = told(finding);
+    fn at(self, question: &Question<'_>) -> Looked {
+        let part = &question.part;
+        let told = question.findings.iter().zip(1..).map(|(finding, number)| {
+            let is_shown = finding.file.as_ref().is_none_or(|file| part.shows(file, finding.line));
+            let code = if is_shown { String::new() } else { self.code(finding) };
+            format!("{}{code}\n", told(finding, number))
+        });
+        let briefing = self.desk.briefing(self.change);
         let room = self.desk.room(self.validator);
-        let prompt = prompt::second_look(self.validator, &told, &code, room);
-        let can_be_read =
-            |text: &str| mended_json(text).is_some_and(|value| answer(&value).is_some());
+        let prompt = prompt::second_look(self.validator, briefing, part, told.collect(), room);
+        let can_be_read = |text: &str| !answers(text).is_empty();
         let Answered { outcome, source, attempts, spent, .. } =
             self.desk.ask(self.validator, &prompt, can_be_read, &|_| {});
         let exchange = Exchange {
@@ -127,14 +183,15 @@ impl Look<'_> {
             class: outcome.as_ref().err().map(|failure| failure.class),
         };
         let is_open = matches!(&outcome, Err(failure) if failure.class == Class::NotRecorded);
-        let opinion = match outcome {
+        let none = |why: &str| Looked::not(question, why).opinions;
+        let opinions = match outcome {
             Ok(reply) if self.desk.took_orders(&reply) => {
-                missing(finding, "the answer took orders from the text under review")
+                none("the answer took orders from the text under review")
             }
-            Ok(reply) => opinion(finding, &reply.text),
-            Err(Failure { message, .. }) => missing(finding, &message),
+            Ok(reply) => opinions(&question.findings, &reply.text),
+            Err(Failure { message, .. }) => none(&message),
         };
-        Looked { opinion, exchange: Some(exchange), open: is_open.then_some(prompt) }
+        Looked { opinions, exchange: Some(exchange), open: is_open.then_some(prompt) }
     }
 
     /// Says whether the finding's file talks to reviewers. What is said of such a file may have
@@ -183,12 +240,16 @@ impl Look<'_> {
     }
 }
 
-/// Tells of a finding as whoever looks at it again needs it.
-fn told(finding: &Finding) -> String {
+/// Tells of a finding as a second look needs it.
+fn told(finding: &Finding, number: usize) -> String {
     let place = finding.place().unwrap_or_else(|| "the change as a whole".to_owned());
+    let quote = finding.evidence.first().map(|quote| format!("Quote: {quote}\n"));
     let text = format!(
-        "Finding: {}\nSeverity: {}\nPlace: {place}\nWhat breaks: {}\n",
-        finding.title, finding.severity, finding.description
+        "### FINDING {number}: {}\nSeverity: {}\nPlace: {place}\n{}What breaks: {}\n",
+        finding.title,
+        finding.severity,
+        quote.unwrap_or_default(),
+        finding.description
     );
     names::with_plain_lines(&without_injections(&redacted_text(&text))).into_owned()
 }
@@ -201,29 +262,67 @@ fn missing(finding: &Finding, why: &str) -> Opinion {
         why: why.to_owned(),
         quote: None,
         quoted_file: None,
+        consequence: None,
     }
 }
 
-/// Reads an opinion; what cannot be read is none.
-fn opinion(finding: &Finding, text: &str) -> Opinion {
-    let Some(value) = mended_json(text).filter(Value::is_object) else {
-        return missing(finding, "the answer could not be read");
+/// Reads the opinions on findings from an answer. A finding that the answer does not speak of has none.
+fn opinions(findings: &[&Finding], text: &str) -> Vec<Opinion> {
+    let answers = answers(text);
+    let why = match answers.is_empty() {
+        true if mended_json(text).is_none() => "the answer could not be read",
+        true => "the answer is none of confirm, refute and unsure",
+        false => "the answer does not speak of this finding",
     };
+    let opinion = |(finding, number): (&&Finding, usize)| {
+        let answer = answers.iter().find(|(of, _)| *of == number);
+        answer.map_or_else(|| missing(finding, why), |(_, value)| opinion(finding, value))
+    };
+    findings.iter().zip(1..).map(opinion).collect()
+}
+
+/// Returns the entries of an answer that hold an opinion, each with the number of its finding.
+fn answers(text: &str) -> Vec<(usize, Value)> {
+    let Some(value) = mended_json(text) else { return Vec::new() };
+    let entries = match &value {
+        Value::Array(entries) => entries.clone(),
+        Value::Object(fields) => {
+            let list = ["looks", "answers", "findings"].iter().find_map(|key| fields.get(*key));
+            match list {
+                Some(Value::Array(entries)) => entries.clone(),
+                _ => vec![value.clone()],
+            }
+        }
+        _ => Vec::new(),
+    };
+    let number = |entry: &Value| {
+        let number = &entry["finding"];
+        let number = number.as_u64().or_else(|| number.as_str()?.trim().parse().ok());
+        // An answer to a single finding may leave its number out.
+        number.or((entries.len() == 1).then_some(1)).map(|number| number as usize)
+    };
+    let read = entries.iter().filter(|entry| answer(entry).is_some());
+    read.filter_map(|entry| Some((number(entry)?, entry.clone()))).collect()
+}
+
+/// Reads one opinion.
+fn opinion(finding: &Finding, value: &Value) -> Opinion {
     let word = |key: &str| value[key].as_str().map(redacted_text);
-    let Some(answer) = answer(&value) else {
+    let Some(answer) = answer(value) else {
         return missing(finding, "the answer is none of confirm, refute and unsure");
     };
     let quoted_file = word("file").and_then(|file| RepoPath::parse(&file, None).ok());
     Opinion {
         answer,
         why: word("why").unwrap_or_default(),
-        quote: word("quote"),
+        quote: word("quote").filter(|quote| !quote.trim().is_empty()),
         quoted_file,
+        consequence: value["consequence"].as_str().and_then(Consequence::from_word),
         ..missing(finding, "")
     }
 }
 
-/// Gives the word that a second look came to, if it is one.
+/// Returns the word that a second look came to, if it is one.
 fn answer(value: &Value) -> Option<Answer> {
     match value["answer"].as_str()?.to_ascii_lowercase().as_str() {
         "confirm" | "confirmed" => Some(Answer::Confirm),

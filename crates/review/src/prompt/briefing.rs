@@ -13,7 +13,9 @@ use assay_rules::{
 };
 
 use super::callers::{self, Caller};
+use super::definitions::{self, Definition};
 use super::excerpt::{self, Excerpt, Sides};
+use super::purpose::Purpose;
 use super::{guidelines, names};
 
 /// Why a hunk was kept from models, or was not all shown.
@@ -32,11 +34,12 @@ const MOST: usize = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Briefing {
     pub(crate) title: String,
-    /// What the commits say, the newest first.
-    pub(crate) intent: Vec<String>,
+    pub(crate) purpose: Purpose,
     pub(crate) guidelines: Vec<(RepoPath, String)>,
     pub(crate) excerpts: Vec<Excerpt>,
     pub(crate) callers: Vec<Caller>,
+    /// What the change uses, as it is defined elsewhere.
+    pub(crate) definitions: Vec<Definition>,
     /// Files that are touched and not shown, each with the reason.
     pub(crate) not_shown: Vec<String>,
     /// Files that models were to read and did not, or not all of, each with the reason.
@@ -100,10 +103,11 @@ impl Briefing {
         let after = WithSymbols::new(&safe);
         let mut briefing = Briefing {
             title: safe_text(&change.title),
-            intent: change.messages().iter().map(|message| safe_text(message)).collect(),
+            purpose: Purpose::of(change, &before),
             guidelines: guidelines::of(change),
             excerpts: Vec::new(),
             callers: Vec::new(),
+            definitions: Vec::new(),
             not_shown: Vec::new(),
             withheld: Vec::new(),
             not_read: Vec::new(),
@@ -115,8 +119,12 @@ impl Briefing {
             briefing.take(change, file, &sides);
         }
         briefing.callers = callers::find(change, &briefing.excerpts, &safe);
+        briefing.definitions = definitions::find(change, &briefing.excerpts, &after);
         briefing.others = briefing.callers.iter().map(|caller| caller.path.clone()).collect();
-        briefing.others.extend(briefing.guidelines.iter().map(|(path, _)| path.clone()));
+        let documents = briefing.guidelines.iter().chain(&briefing.purpose.documents);
+        briefing.others.extend(documents.map(|(path, _)| path.clone()));
+        let defining = briefing.definitions.iter().map(|definition| definition.path.clone());
+        briefing.others.extend(defining);
         briefing
     }
 
@@ -166,7 +174,7 @@ fn hunks(file: &FileDiff) -> usize {
 }
 
 /// Takes credentials and orders out of a text.
-fn safe_text(text: &str) -> String {
+pub(super) fn safe_text(text: &str) -> String {
     let text = redacted_text(text);
     names::with_plain_lines(&without_injections(&text)).into_owned()
 }

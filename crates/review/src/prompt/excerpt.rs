@@ -58,6 +58,23 @@ impl Line {
     }
 }
 
+impl Line {
+    /// Returns true if the line came with the change.
+    pub(super) fn is_added(&self) -> bool {
+        self.hunk.is_some() && self.text[..self.own].ends_with("+ ")
+    }
+
+    /// Returns the text of the file in the line, without its number and sign.
+    pub(super) fn own_text(&self) -> &str {
+        &self.text[self.own..]
+    }
+
+    /// Returns the number of the line in the file after the change.
+    pub(super) fn number(&self) -> Option<u32> {
+        self.text[..self.own].trim_start().split(' ').next()?.parse().ok()
+    }
+}
+
 impl Unit {
     pub(crate) fn hunks(&self) -> BTreeSet<usize> {
         self.lines.iter().filter_map(|line| line.hunk).collect()
@@ -124,6 +141,12 @@ impl Excerpt {
 }
 
 impl Excerpt {
+    /// Returns true if a line of the file after the change is shown.
+    pub(super) fn shows(&self, number: u32) -> bool {
+        let lines = self.units.iter().flat_map(|unit| &unit.lines);
+        lines.into_iter().any(|line| line.number() == Some(number))
+    }
+
     /// Gives how many bytes its lines have.
     pub(crate) fn bytes(&self) -> usize {
         let lines = self.units.iter().flat_map(|unit| &unit.lines);

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use assay_findings::path::RepoPath;
+
 use super::briefing::Briefing;
-use super::excerpt::{Line, Unit};
+use super::definitions::Definition;
+use super::excerpt::{Excerpt, Line, Unit};
+use super::purpose::words_in;
 
 /// A change is read in so many parts at most.
 const MAX_PARTS: usize = 12;
@@ -17,10 +21,13 @@ pub(crate) struct Part {
 /// Lines of one file that stand together in a part.
 #[derive(Debug, Clone)]
 struct Piece {
+    path: RepoPath,
     heading: String,
     lines: Vec<Line>,
     /// Who calls what they are about.
     callers: String,
+    /// The definitions of what they use.
+    definitions: Vec<Definition>,
 }
 
 /// A change in parts, and the hunks that did not fit into so many.
@@ -30,12 +37,27 @@ pub(crate) struct Parts {
     pub(crate) left_over: BTreeSet<usize>,
 }
 
+/// About so many bytes of a change are read with full attention. A larger change is read in parts of
+/// this size, each with the documents and definitions that belong to it.
+const READ_AT_ONCE: usize = 24 << 10;
+
+/// Returns the most bytes of a part of a change with so many bytes in all.
+fn comfortable(bytes: usize, most: usize) -> usize {
+    if bytes <= READ_AT_ONCE * 3 / 2 {
+        return most;
+    }
+    let parts = bytes.div_ceil(READ_AT_ONCE).min(MAX_PARTS - 1);
+    // Pieces do not divide evenly, and a last part of a few lines is no help.
+    (bytes / parts * 9 / 8).max(READ_AT_ONCE).min(most)
+}
+
 /// Cuts a change into parts of about so many bytes at most; a single line is never cut.
 pub(crate) fn parts(briefing: &Briefing, most: usize) -> Parts {
+    let most = comfortable(briefing.excerpts.iter().map(Excerpt::bytes).sum(), most);
     let mut parts: Vec<Part> = Vec::new();
     let mut bytes = 0;
     for piece in briefing.excerpts.iter().flat_map(|excerpt| {
-        let pieces = |unit| pieces(briefing, &excerpt.heading, unit, most);
+        let pieces = |unit| pieces(briefing, excerpt, unit, most);
         excerpt.units.iter().flat_map(pieces).collect::<Vec<Piece>>()
     }) {
         bytes += piece.bytes();
@@ -51,9 +73,12 @@ pub(crate) fn parts(briefing: &Briefing, most: usize) -> Parts {
 }
 
 /// Makes one piece of a unit, or several where it is too long.
-fn pieces(briefing: &Briefing, heading: &str, unit: &Unit, most: usize) -> Vec<Piece> {
+fn pieces(briefing: &Briefing, excerpt: &Excerpt, unit: &Unit, most: usize) -> Vec<Piece> {
+    let heading = &excerpt.heading;
     let callers = callers_of(briefing, unit);
-    let room = most.saturating_sub(heading.len() + callers.len());
+    let definitions = definitions_for(briefing, unit);
+    let defined: usize = definitions.iter().map(|definition| definition.text.len()).sum();
+    let room = most.saturating_sub(heading.len() + callers.len() + defined);
     let mut runs: Vec<Vec<Line>> = Vec::new();
     let mut bytes = 0;
     for line in &unit.lines {
@@ -64,8 +89,25 @@ fn pieces(briefing: &Briefing, heading: &str, unit: &Unit, most: usize) -> Vec<P
         }
         runs.last_mut().expect("one is there").push(line.clone());
     }
-    let piece = |lines| Piece { heading: heading.to_owned(), lines, callers: callers.clone() };
+    let piece = |lines| Piece {
+        path: excerpt.path.clone(),
+        heading: heading.to_owned(),
+        lines,
+        callers: callers.clone(),
+        definitions: definitions.clone(),
+    };
     runs.into_iter().map(piece).collect()
+}
+
+/// Returns the definitions of what the added lines of a unit use.
+fn definitions_for(briefing: &Briefing, unit: &Unit) -> Vec<Definition> {
+    let added: Vec<&str> =
+        unit.lines.iter().filter(|line| line.is_added()).map(Line::own_text).collect();
+    let is_used = |definition: &&Definition| {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        added.iter().any(|line| line.split(|c| !is_part(c)).any(|word| word == definition.name))
+    };
+    briefing.definitions.iter().filter(is_used).cloned().collect()
 }
 
 /// Writes out who calls what a unit is about.
@@ -76,9 +118,16 @@ fn callers_of(briefing: &Briefing, unit: &Unit) -> String {
 }
 
 impl Piece {
+    /// Returns true if a line of a file is shown, or any line of the file where none is named.
+    fn shows(&self, file: &RepoPath, line: Option<u32>) -> bool {
+        let has = |number| self.lines.iter().any(|line| line.number() == Some(number));
+        self.path == *file && line.is_none_or(has)
+    }
+
     fn bytes(&self) -> usize {
         let lines: usize = self.lines.iter().map(|line| line.text.len() + 1).sum();
-        self.heading.len() + lines + self.callers.len() + 2
+        let defined: usize = self.definitions.iter().map(|d| d.text.len()).sum();
+        self.heading.len() + lines + self.callers.len() + defined + 2
     }
 }
 
@@ -87,6 +136,25 @@ impl Part {
     pub(crate) fn hunks(&self) -> BTreeSet<usize> {
         let lines = self.pieces.iter().flat_map(|piece| &piece.lines);
         lines.filter_map(|line| line.hunk).collect()
+    }
+
+    /// Returns the words of the added lines and of the paths.
+    pub(super) fn words(&self) -> BTreeSet<String> {
+        let added =
+            self.pieces.iter().flat_map(|piece| &piece.lines).filter(|line| line.is_added());
+        let paths = self.pieces.iter().map(|piece| piece.path.as_str());
+        added.map(Line::own_text).chain(paths).flat_map(words_in).collect()
+    }
+
+    /// Returns the pieces of several parts that show one of some places, as one part.
+    pub(crate) fn showing(parts: &[Part], places: &[(&RepoPath, Option<u32>)]) -> Part {
+        let shows = |piece: &&Piece| places.iter().any(|(file, line)| piece.shows(file, *line));
+        Part { pieces: parts.iter().flat_map(|part| &part.pieces).filter(shows).cloned().collect() }
+    }
+
+    /// Returns true if a line of a file is shown, or any line of the file where none is named.
+    pub(crate) fn shows(&self, file: &RepoPath, line: Option<u32>) -> bool {
+        self.pieces.iter().any(|piece| piece.shows(file, line))
     }
 
     /// Writes it out, each file under its heading.
@@ -102,7 +170,23 @@ impl Part {
             out.extend(piece.lines.iter().flat_map(|line| [line.text.as_str(), "\n"]));
             out.push_str(&piece.callers);
         }
+        out.push_str(&self.definitions());
         out
+    }
+
+    /// Writes out the definitions of what it uses, each once.
+    fn definitions(&self) -> String {
+        let mut all: Vec<&Definition> = Vec::new();
+        for definition in self.pieces.iter().flat_map(|piece| &piece.definitions) {
+            if !all.contains(&definition) {
+                all.push(definition);
+            }
+        }
+        let written = |definition: &&Definition| {
+            let Definition { name, path, text } = definition;
+            format!("### USED `{name}`, defined in {path} (not changed here)\n{text}")
+        };
+        all.iter().map(written).collect()
     }
 
     /// Cuts it in two; `None` where there is but one line.

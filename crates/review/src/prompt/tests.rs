@@ -52,9 +52,8 @@ fn a_changed_function_is_shown_whole_with_what_came_and_went_and_who_calls_it() 
         expect![[r#"
             The change under review: commits HEAD.
             <change-FENCE>
-            What its commits say:
+            ## PURPOSE, as the commits say
               > makes it better
-
 
             ### FILE shop.py
                 8   def price(items):
@@ -89,9 +88,8 @@ fn new_deleted_and_left_out_files_are_told_apart() {
     expect![[r#"
         The change under review: commits HEAD.
         <change-FENCE>
-        What its commits say:
+        ## PURPOSE, as the commits say
           > x
-
 
         ### FILE new.txt (new)
             1 + first
@@ -208,7 +206,7 @@ fn personas_share_what_stands_before_their_brief() {
     for memory in [None, Some(&memory)] {
         let prompt = |name: &str| {
             let persona = personas.named(name).unwrap();
-            review(persona, &briefing, (&part, 1, 1), Earlier { prior: None, memory }, room)
+            review(&Task::new(persona, &[], None), &briefing, (&part, 1, 1), memory, room)
         };
         let (one, other) = (prompt("correctness"), prompt("security"));
         let (last, shared) = one.blocks.split_last().unwrap();

@@ -34,7 +34,8 @@ fn every_persona_says_who_it_is_and_what_it_leaves_alone() {
     let personas = shipped();
     let headings =
         ["## Who you are", "## What you hunt", "## How sure you are", "## What you leave alone"];
-    assert_eq!(personas.iter().count(), 22);
+    // Twenty-two, and three readings that carry their concerns.
+    assert_eq!(personas.iter().count(), 25);
     for persona in personas.iter() {
         let missing: Vec<&&str> =
             headings.iter().filter(|h| !persona.brief.contains(**h)).collect();
@@ -44,13 +45,42 @@ fn every_persona_says_who_it_is_and_what_it_leaves_alone() {
 }
 
 #[test]
+fn every_persona_is_carried_by_a_reading_and_says_for_which_concern() {
+    let personas = shipped();
+    for persona in personas.on_roster() {
+        let is_reading = !persona.carries.is_empty();
+        assert_ne!(is_reading, personas.is_carried(&persona.name), "{}", persona.name);
+        assert!(is_reading || persona.concern != persona.about, "{}", persona.name);
+        for carried in &persona.carries {
+            assert!(personas.named(carried).is_some(), "{} carries {carried}", persona.name);
+        }
+    }
+}
+
+#[test]
+fn a_persona_of_the_repository_reads_for_itself_unless_its_own_reading_carries_it() {
+    let file = |name: &str, more: &str| {
+        let text = format!("---\nname: {name}\n{more}trigger: always\n---\n\nLook at prices.\n");
+        (format!("{name}.md"), text)
+    };
+    let with = |files: Vec<(String, String)>| Personas::with_repository_personas(files);
+    assert!(shipped().is_carried("security"));
+    assert!(!with(vec![file("security", "")]).unwrap().is_carried("security"));
+    let carried = with(vec![file("security", ""), file("house", "carries: [security]\n")]);
+    assert!(carried.unwrap().is_carried("security"));
+    let error = with(vec![file("house", "carries: [nosuch]\n")]).unwrap_err();
+    expect!["the persona `house.md` cannot be used: it carries `nosuch`, and there is no persona of that name"]
+        .assert_eq(&error.to_string());
+}
+
+#[test]
 fn the_validator_is_on_no_roster_and_whoever_has_to_answer_comes_first() {
     let personas = shipped();
     let roster = personas.on_roster();
     assert!(roster.iter().all(|persona| persona.name != VALIDATOR));
     let required: Vec<&str> =
         roster.iter().take_while(|p| p.required).map(|p| p.name.as_str()).collect();
-    assert_eq!(required, ["correctness", "security"]);
+    assert_eq!(required, ["correctness", "general", "security"]);
     assert!(roster.iter().skip(required.len()).all(|persona| !persona.required));
 }
 
@@ -67,6 +97,7 @@ fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: Expect) {
     let awake: Vec<&str> = personas
         .on_roster()
         .into_iter()
+        .filter(|persona| persona.carries.is_empty())
         .filter(|persona| persona.trigger.wakes(&signals).is_some())
         .map(|persona| persona.name.as_str())
         .collect();
@@ -173,5 +204,6 @@ fn a_repositorys_persona_takes_the_place_of_the_shipped_one() {
     let own = "---\nname: security\ntrigger: {paths: ['*.rs']}\n---\nOurs.\n";
     let personas = Personas::with_repository_personas([("a.md".into(), own.into())]).unwrap();
     assert_eq!(personas.named("security").unwrap().brief, "Ours.");
-    assert_eq!(personas.iter().count(), 22);
+    // Twenty-two, and three readings that carry their concerns.
+    assert_eq!(personas.iter().count(), 25);
 }

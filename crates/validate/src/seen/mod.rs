@@ -111,6 +111,8 @@ fn of_reason(reason: &Reason, synthesis: &Synthesis, own_kinds: &[String]) -> Ve
         | Rule::UnreadableFile
         | Rule::Should
         | Rule::Actionable
+        | Rule::ToBeChecked
+        | Rule::PutOff
         | Rule::HeldBack
         | Rule::Doubtful
         | Rule::Clear => Vec::new(),

@@ -78,6 +78,7 @@ impl Stage {
         let mut entry = setting.entry.clone();
         entry["env"][MARK] = json!(mark);
         let config = json!({
+            "review": { "each_persona": true },
             "models": {
                 "use": { setting.name: entry }, "seconds": setting.seconds, "at_a_time": 2,
             },

@@ -94,7 +94,7 @@ fn script(fixes: bool) -> impl Fn(&Asked) -> Answer + Send + Sync {
         let (_, rest) = text.split_once("You are the `").unwrap();
         let (reviewer, _) = rest.split_once("` reviewer").unwrap();
         let line = text.lines().find(|line| line.contains("+ ") && line.contains("sum(prices) / "));
-        let bad = line.filter(|line| reviewer == "correctness" && !line.contains("max("));
+        let bad = line.filter(|line| reviewer == "general" && !line.contains("max("));
         let findings = bad.map(|line| {
             let quote = line.split_once("+ ").unwrap().1.trim();
             json!({

@@ -62,14 +62,14 @@ fn no_more_calls_are_made_than_allowed() {
 
 #[test]
 fn a_day_has_a_budget_over_all_its_reviews() {
-    let case = Case::new("  cache: false\n  budget:\n    day: { calls: 10 }\n");
+    let case = Case::new("  cache: false\n  budget:\n    day: { calls: 5 }\n");
     let first = case.review(&["--format", "json"]).json();
-    assert_eq!((silent(&first).0, case.asked()), (vec![], 9));
+    assert_eq!((silent(&first).0, case.asked()), (vec![], 4));
     let second =
-        check_short(&case, &[], "the budget of 10 calls for a day does not reach for another call");
+        check_short(&case, &[], "the budget of 5 calls for a day does not reach for another call");
     assert_eq!(second["spent"]["calls"], 1);
     let third = check_short(&case, &[], "wait until tomorrow");
-    assert_eq!((&third["spent"]["calls"], case.asked()), (&json!(0), 10));
+    assert_eq!((&third["spent"]["calls"], case.asked()), (&json!(0), 5));
     assert_eq!(silent(&third).0, ["correctness", "intent", "testing"]);
 }
 

@@ -8,6 +8,7 @@ mod gaps;
 mod keys;
 mod memory;
 mod own;
+mod readings;
 mod replay;
 mod shown;
 mod whole;
@@ -51,7 +52,8 @@ const PERSONAS: [(&str, [u32; 2]); 3] =
 /// How a model is spoken to, and where below the server's address.
 const ANTHROPIC: (&str, &str) = ("anthropic", "");
 
-/// A repository with a change that wakes three personas, and the model that they ask.
+/// A repository with a change that wakes three personas, each of which reads on its own, and the model
+/// that they ask.
 pub(crate) struct Case {
     pub(crate) repository: Repository,
     server: FakeModel,
@@ -102,9 +104,14 @@ impl Case {
         };
         let server = FakeModel::start_with(options, script).unwrap();
         let url = format!("{}{path}", server.url());
+        // Each persona reads on its own, beside what the test configures for reviews.
+        let each = "review:\n  each_persona: true\n";
+        let review = if more.contains("review:\n") { "" } else { each };
+        let more = more.replace("review:\n", each);
         let configuration = format!(
-            "models:\n  use:\n    fake:\n      api: {api}\n      model: fake-1\n      url: {url}\n      \
-             key_env: FAKE_KEY\n      usd_per_million: {{ input: 1, output: 5 }}\n{more}"
+            "{review}models:\n  use:\n    fake:\n      api: {api}\n      model: fake-1\n      \
+             url: {url}\n      key_env: FAKE_KEY\n      \
+             usd_per_million: {{ input: 1, output: 5 }}\n{more}"
         );
         let repository = changed(&configuration.replace("{url}", &url), files);
         Case { repository, server, trouble }
@@ -209,16 +216,27 @@ fn answer_in(trouble: &Troubles, text: &str) -> Answer {
     }
 }
 
-/// Answers as each persona would; whoever looks again confirms.
+/// Answers as each persona would; a second look confirms.
 pub(crate) fn answer(text: &str) -> Answer {
     if text.contains("You are the `validator`") {
-        return Answer::json(&json!({ "answer": "confirm", "why": "it is so" }));
+        return Answer::json(&looks(text, |_| json!({ "answer": "confirm", "why": "it is so" })));
     }
     let (_, rest) = text.split_once("You are the `").unwrap();
     let (reviewer, _) = rest.split_once("` reviewer").unwrap();
     let own = PERSONAS.iter().find(|(name, _)| *name == reviewer);
     let lines = own.map_or([6, 10], |(_, lines)| *lines);
     Answer::json(&report(reviewer, &lines))
+}
+
+/// Returns the answer to a second look that says of each finding what `look` says of its text.
+fn looks(asked: &str, look: impl Fn(&str) -> Value) -> Value {
+    let findings = asked.split("### FINDING ").skip(1).zip(1u32..);
+    let looks = findings.map(|(finding, number)| {
+        let mut look = look(finding);
+        look["finding"] = json!(number);
+        look
+    });
+    json!({ "looks": looks.collect::<Vec<Value>>() })
 }
 
 /// What a persona reports that finds fault with lines of `shop.py`.

@@ -15,8 +15,8 @@ fn a_repository_adds_personas_and_replaces_others() {
     case.commit_before(".assay/personas/intent.md", &persona("intent", "required: true"));
     let ran = case.review(&["--format", "json"]);
     assert_eq!(reviewers(&ran), ["correctness", "house", "intent", "rules", "testing"]);
-    // By itself: on one line, another persona's worse grade would be the finding's.
-    let synthesis = case.review(&["--persona", "house", "--format", "json"]).json();
+    // Its finding is the one of `correctness`, so only its report alone shows its cap.
+    let synthesis = case.review(&["--format", "json", "--persona", "house"]).json();
     let findings = synthesis["findings"].as_array().unwrap();
     let own = findings.iter().find(|it| it["title"] == "house doubts line 6");
     assert_eq!(own.map(|it| &it["severity"]), Some(&json!("P3")), "no worse than its cap");

@@ -19,15 +19,15 @@ fn a_review_by_personas_is_the_same_in_every_dialect() {
         assert!(ran.stdout.contains("(correctness, 75% sure; confirmed)"), "{what}");
         let synthesis = synthesis(&case.runs()[0]);
         assert_eq!(titles(&synthesis), found_without(&[]), "{what}");
-        // Three personas, and a second look at each of six findings.
-        assert_eq!((&synthesis["spent"]["calls"], case.asked()), (&json!(9), 9), "{what}");
+        // Three personas, and one second look at all six findings.
+        assert_eq!((&synthesis["spent"]["calls"], case.asked()), (&json!(4), 4), "{what}");
         let (tokens, usd) = (&synthesis["spent"]["tokens"], &synthesis["spent"]["usd"]);
         assert!(tokens.as_u64().unwrap() > 5_000 && usd.as_f64().unwrap() > 0.005, "{what}");
-        let spent = format!("\n9 calls, {tokens} tokens, ${:.4}\n", usd.as_f64().unwrap());
+        let spent = format!("\n4 calls, {tokens} tokens, ${:.4}\n", usd.as_f64().unwrap());
         assert!(ran.stdout.contains(&spent), "{what}");
         // What each model took is told by the name of its provider.
         let lines = ran.stdout.replace(&spent, "\n");
-        let is_of_model = |line: &&str| line.contains("fake-1: 9 calls, ");
+        let is_of_model = |line: &&str| line.contains("fake-1: 4 calls, ");
         assert_eq!(lines.lines().filter(is_of_model).count(), 1, "{what}");
         let others: Vec<&str> = lines.lines().filter(|line| !is_of_model(line)).collect();
         all.push(others.join("\n"));
@@ -83,10 +83,14 @@ fn a_run_keeps_both_tiers_of_every_report() {
 #[test]
 fn a_refuted_finding_is_held_back_where_the_code_says_so() {
     let case = Case::new("");
-    let refuted = json!({
-        "answer": "refute", "why": "it is sorted", "quote": "return sorted(prices)[0]",
-    });
-    case.trouble(&["You are the `validator`", "line 10"], Mishap::Says(refuted.to_string()));
+    let look = |finding: &str| match finding.contains("doubts line 10") {
+        true => json!({
+            "answer": "refute", "why": "it is sorted", "quote": "return sorted(prices)[0]",
+        }),
+        false => json!({ "answer": "confirm", "why": "it is so" }),
+    };
+    let refuted = move |asked: &str| looks(asked, look).to_string();
+    case.trouble(&["You are the `validator`"], Mishap::Answers(Arc::new(refuted)));
     let synthesis = case.review(&["--format", "json"]).json();
     assert!(!titles(&synthesis).contains(&"correctness doubts line 10".to_owned()));
     assert_eq!(synthesis["held_back"][0]["title"], "correctness doubts line 10");

@@ -18,7 +18,7 @@ use assay_review::delegation::close::{Closing, Present};
 use assay_review::delegation::{
     Delegated, DelegationError, LARGEST_PART, ReviewId, Start, Taken, host_description,
 };
-use assay_review::recording::{RecordedModels, RecordedTerms};
+use assay_review::recording::{Grouping, RecordedModels, RecordedTerms};
 use assay_review::{Reviewer, Rules, delegation};
 use assay_rules::Rulebook;
 use expect_test::Expect;
@@ -78,6 +78,7 @@ impl Case {
             personas: Vec::new(),
             named: self.named.clone(),
             added: Vec::new(),
+            grouping: Grouping::EachPersona,
             tiers: [(); 3].map(|()| host_description("claude")),
             thinking: 0,
             prior: None,

@@ -114,29 +114,23 @@ fn doubts(files: &[(String, String)], severity: &'static str) -> Mishap {
 
 #[test]
 fn findings_stay_and_are_marked_where_the_second_look_fails() {
-    let (ending, lasting) = parted();
-    let files = files(lasting.len());
+    let files = files(2);
     let case = Case::of(&files, ANTHROPIC, AT_ONCE);
-    for ((path, _), way) in files.iter().zip(&lasting) {
-        case.trouble(&["You are the `validator`", path], way.mishap());
-    }
-    case.trouble(&["`correctness` reviewer"], doubts(&files, "P1"));
-    let failed = Failed::review(&case, &["--persona", "correctness"]);
-    for ((path, _), way) in files.iter().zip(&lasting) {
-        failed.check_end(way, 1, "not_ready");
-        failed.check_unvalidated(way, path);
-    }
-    for way in ending {
-        case.only_trouble(&["You are the `validator`"], way.mishap());
-        case.trouble(&["`correctness` reviewer"], doubts(&files, "P2"));
-        let failed = Failed::review(&case, &["--persona", "correctness"]);
-        failed.check_end(&way, 0, "ready_with_fixes");
-        failed.check_unvalidated(&way, &files[0].0);
+    for way in ways() {
+        for (severity, code, verdict) in [("P1", 1, "not_ready"), ("P2", 0, "ready_with_fixes")] {
+            case.only_trouble(&["You are the `validator`"], way.mishap());
+            case.trouble(&["`correctness` reviewer"], doubts(&files, severity));
+            let failed = Failed::review(&case, &["--persona", "correctness"]);
+            failed.check_end(&way, code, verdict);
+            for (path, _) in &files {
+                failed.check_unvalidated(&way, path);
+            }
+        }
     }
 }
 
 impl Failed {
-    /// Checks that the findings of a file are all there, with why nobody looked at them again.
+    /// Checks that the findings of a file are all there, with the reason why the second look failed.
     fn check_unvalidated(&self, way: &Way, path: &str) {
         let told = match way.fault {
             Fault::WrongSchema => ["none of confirm, refute and unsure"; 2],

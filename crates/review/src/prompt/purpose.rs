@@ -1,0 +1,354 @@
+//! The purpose of a change: [`Purpose`], out of the messages of its commits, the text that the caller
+//! states, and the documents of the repository that these name.
+//!
+//! Documents are read as they were before the change: a change cannot bring the text that it is held
+//! against. Each part of a change is shown the documents, and the sections of long ones, that have most
+//! words in common with the part.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_change::Change;
+use assay_findings::ground::Tree;
+use assay_findings::path::RepoPath;
+
+use super::briefing::{not_to_be_named, safe_text};
+use super::names;
+
+/// The most bytes of a stated purpose and of messages, each.
+const MOST_STATED: usize = 6 << 10;
+
+/// The most bytes of documents that are shown with one part of a change.
+const MOST_SHOWN: usize = 12 << 10;
+
+/// The most bytes of one document that are read.
+const MOST_READ: usize = 64 << 10;
+
+/// The most documents.
+const DOCUMENTS: usize = 24;
+
+/// The fewest bytes of room in which a further document is shown.
+const LEAST_SHOWN: usize = 400;
+
+/// Endings of files that people write for people.
+const ENDINGS: [&str; 7] = ["md", "markdown", "rst", "adoc", "txt", "org", "feature"];
+
+/// The purpose of a change. It is text from outside: credentials and orders to reviewers are taken out.
+#[derive(Debug, Default)]
+pub(crate) struct Purpose {
+    /// The text that the caller states.
+    pub(crate) stated: Option<String>,
+    /// The messages of the commits, the newest first.
+    pub(crate) messages: Vec<String>,
+    /// The documents that these texts name, as they were before the change.
+    pub(crate) documents: Vec<(RepoPath, String)>,
+}
+
+impl Purpose {
+    /// Reads the purpose of a change; `base` is the tree before the change as models may see it.
+    pub(crate) fn of(change: &Change, base: &dyn Tree) -> Purpose {
+        let stated = change.stated_purpose().map(|text| cut(&safe_text(text), MOST_STATED));
+        let mut left = MOST_STATED;
+        let mut messages = Vec::new();
+        for message in change.messages() {
+            let message = cut(&safe_text(&message), left);
+            left = left.saturating_sub(message.len());
+            messages.push(message);
+        }
+        messages.retain(|message| !message.trim().is_empty());
+        let named: Vec<&str> = stated.iter().chain(&messages).map(String::as_str).collect();
+        let documents = documents(change, base, &named);
+        Purpose { stated, messages, documents }
+    }
+
+    /// Writes the purpose out for a part of the change with these words; an empty text where there is
+    /// none.
+    pub(crate) fn text(&self, words: &BTreeSet<String>) -> String {
+        let mut out = String::new();
+        if let Some(stated) = &self.stated {
+            out.push_str(&format!("## PURPOSE, as stated\n{stated}\n\n"));
+        }
+        if !self.messages.is_empty() {
+            out.push_str("## PURPOSE, as the commits say\n");
+            out.extend(self.messages.iter().map(|message| format!("{}\n", quoted(message))));
+        }
+        let (shown, left_out) = fit(&self.documents, words);
+        for (path, text) in shown {
+            out.push_str(&format!("## DOCUMENT {path}, as it was before the change\n{text}\n\n"));
+        }
+        if !left_out.is_empty() {
+            let names: Vec<&str> = left_out.iter().map(|path| path.as_str()).collect();
+            out.push_str(&format!(
+                "Documents that are named and not shown: {}\n\n",
+                names.join(", ")
+            ));
+        }
+        out
+    }
+}
+
+fn quoted(message: &str) -> String {
+    message.lines().map(|line| format!("  > {line}\n")).collect()
+}
+
+/// Returns the beginning of a text, with a mark where something is left out.
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(most);
+    let end = text[..end].rfind('\n').unwrap_or(end);
+    format!("{}\n[the rest is left out: {} bytes]", &text[..end], text.len() - end)
+}
+
+/// Returns the documents that texts name, and those that the named documents name.
+fn documents(change: &Change, base: &dyn Tree, texts: &[&str]) -> Vec<(RepoPath, String)> {
+    // A tree that cannot be listed is noted by the change, which makes the review incomplete.
+    let paths = change.base().paths().unwrap_or_default();
+    let paths: Vec<&RepoPath> = paths.iter().filter(|path| is_document(path.as_str())).collect();
+    let mut found: Vec<RepoPath> = Vec::new();
+    for text in texts {
+        take_named(text, "", &paths, &mut found);
+    }
+    let direct = found.len();
+    let mut read: Vec<(RepoPath, String)> = Vec::new();
+    let mut at = 0;
+    while let Some(path) = found.get(at).cloned() {
+        if let Ok(Some(text)) = base.read(&path) {
+            if at < direct {
+                let folder = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
+                take_named(&text, folder, &paths, &mut found);
+            }
+            let text = cut(&names::with_plain_lines(&text), MOST_READ);
+            read.push((path, text));
+        }
+        at += 1;
+    }
+    read
+}
+
+/// Returns true if a file of that name may be a document for people.
+fn is_document(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+        && not_to_be_named(path).is_none()
+}
+
+/// Adds the documents that a text names: by path, by the end of a path, by number (`ADR 12`,
+/// `spec 001`). Of several the one with the shortest path is meant.
+fn take_named(text: &str, folder: &str, paths: &[&RepoPath], found: &mut Vec<RepoPath>) {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let words: Vec<&str> = text.split(|c| !is_part(c)).collect();
+    for (at, word) in words.iter().enumerate() {
+        let word = word.trim_end_matches(['.', '-']).trim_start_matches("./");
+        let path = match is_document(word) {
+            true => by_name(word, folder, paths),
+            false => by_number(word, words.get(at + 1).copied(), paths),
+        };
+        let Some(path) = path else { continue };
+        if found.len() < DOCUMENTS && !found.contains(path) {
+            found.push(path.clone());
+        }
+    }
+}
+
+fn by_name<'p>(name: &str, folder: &str, paths: &[&'p RepoPath]) -> Option<&'p RepoPath> {
+    let beside = format!("{folder}/{name}");
+    let is_named = |path: &str| path == name || path.ends_with(&format!("/{name}"));
+    let exact = paths.iter().find(|path| path.as_str() == beside.trim_start_matches('/'));
+    exact
+        .copied()
+        .or_else(|| shortest(paths.iter().copied().filter(|path| is_named(path.as_str()))))
+}
+
+/// Returns the document of a numbered series: `ADR-12`, `RFC 7`, `spec 001`.
+fn by_number<'p>(word: &str, next: Option<&str>, paths: &[&'p RepoPath]) -> Option<&'p RepoPath> {
+    let word = word.to_ascii_lowercase();
+    let (series, number) = match word.split_once('-') {
+        Some((series, number)) => (series, number),
+        None => (word.as_str(), next?.trim_matches('.')),
+    };
+    let series = ["adr", "rfc", "spec", "plan"].into_iter().find(|known| *known == series)?;
+    let number: u32 = number.parse().ok()?;
+    let is_of = |path: &str| {
+        let path = path.to_ascii_lowercase();
+        let mut parts = path.split('/').rev();
+        let own = parts.next().unwrap_or("");
+        let in_series = path.contains(series);
+        let counts = |name: &str| {
+            let name = name.trim_start_matches(series).trim_start_matches(['-', '_']);
+            let digits: String = name.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse() == Ok(number)
+        };
+        in_series && (counts(own) || parts.next().is_some_and(counts))
+    };
+    shortest(paths.iter().copied().filter(|path| is_of(path.as_str())))
+}
+
+fn shortest<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Option<&'p RepoPath> {
+    paths
+        .min_by_key(|path| (path.as_str().matches('/').count(), path.as_str().len(), path.as_str()))
+}
+
+/// Returns the parts of the words in a text that may mean something: `orderTotal` has two.
+pub(super) fn words_in(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let mut word = String::new();
+    let mut was_lower = false;
+    for c in text.chars().chain([' ']) {
+        let begins = c.is_uppercase() && was_lower;
+        if !c.is_alphanumeric() || begins {
+            if word.len() > 3 {
+                words.insert(std::mem::take(&mut word));
+            }
+            word.clear();
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        was_lower = c.is_lowercase();
+    }
+    words
+}
+
+/// A document by its path, and the text of it that is shown.
+type Shown<'d> = (&'d RepoPath, String);
+
+/// Chooses the documents for a part of a change with these words, and names those that have no room. A
+/// document that shares more rare words with the part comes before one that shares fewer.
+fn fit<'d>(
+    documents: &'d [(RepoPath, String)],
+    words: &BTreeSet<String>,
+) -> (Vec<Shown<'d>>, Vec<&'d RepoPath>) {
+    let total: usize = documents.iter().map(|(_, text)| text.len()).sum();
+    if total <= MOST_SHOWN {
+        let whole = documents.iter().map(|(path, text)| (path, text.trim_end().to_owned()));
+        return (whole.collect(), Vec::new());
+    }
+    let shared: Vec<BTreeSet<String>> = documents
+        .iter()
+        .map(|(_, text)| words_in(text).intersection(words).cloned().collect())
+        .collect();
+    let mut having: BTreeMap<&String, f64> = BTreeMap::new();
+    shared.iter().flatten().for_each(|word| *having.entry(word).or_default() += 1.0);
+    let weight = |at: usize| -> f64 {
+        shared[at].iter().map(|word| (1.0 + documents.len() as f64 / having[word]).ln()).sum()
+    };
+    let mut order: Vec<usize> = (0..documents.len()).collect();
+    order.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)).then(a.cmp(b)));
+    let mut room = MOST_SHOWN;
+    let mut chosen: BTreeMap<usize, String> = BTreeMap::new();
+    for at in order {
+        if room < LEAST_SHOWN {
+            break;
+        }
+        let text = best_sections(&documents[at].1, room, words);
+        room = room.saturating_sub(text.len());
+        chosen.insert(at, text);
+    }
+    let left_out = documents.iter().enumerate().filter(|(at, _)| !chosen.contains_key(at));
+    let left_out = left_out.map(|(_, (path, _))| path).collect();
+    let shown = chosen.into_iter().map(|(at, text)| (&documents[at].0, text));
+    (shown.collect(), left_out)
+}
+
+/// Returns the sections of a document that fit, in their order, with a mark for those left out.
+fn best_sections(text: &str, most: usize, words: &BTreeSet<String>) -> String {
+    if text.len() <= most {
+        return text.trim_end().to_owned();
+    }
+    let sections = sections(text);
+    let weight = |section: &str| words_in(section).intersection(words).count();
+    let mut order: Vec<usize> = (0..sections.len()).collect();
+    order.sort_by_key(|at| (*at != 0, std::cmp::Reverse(weight(sections[*at])), *at));
+    let mut room = most;
+    let mut kept = BTreeSet::new();
+    for at in order {
+        if sections[at].len() <= room {
+            room -= sections[at].len();
+            kept.insert(at);
+        }
+    }
+    if kept.is_empty() {
+        return cut(text, most);
+    }
+    let mut out = String::new();
+    for (at, section) in sections.iter().enumerate() {
+        match kept.contains(&at) {
+            true => out.push_str(section),
+            false => {
+                let heading = section.lines().next().unwrap_or("");
+                out.push_str(&format!(
+                    "[left out: {} ({} bytes)]\n",
+                    heading.trim(),
+                    section.len()
+                ));
+            }
+        }
+    }
+    out.trim_end().to_owned()
+}
+
+/// Cuts a document before its headings.
+fn sections(text: &str) -> Vec<&str> {
+    let is_heading = |line: &str| line.starts_with('#') || line.starts_with("==");
+    let mut starts = vec![0];
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if at > 0 && is_heading(line) {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str, folder: &str, paths: &[&str]) -> Vec<String> {
+        let paths: Vec<RepoPath> =
+            paths.iter().map(|path| RepoPath::exact(path).unwrap()).collect();
+        let paths: Vec<&RepoPath> = paths.iter().collect();
+        let mut found = Vec::new();
+        take_named(text, folder, &paths, &mut found);
+        found.iter().map(|path| path.as_str().to_owned()).collect()
+    }
+
+    #[test]
+    fn documents_are_found_by_path_by_name_and_by_number() {
+        let paths = [
+            "docs/plan.md", "docs/adr/0012-money.md", "specs/001-cart/spec.md", "README.md",
+            "old/docs/plan.md",
+        ];
+        for (text, expected) in [
+            ("Implements docs/plan.md.", vec!["docs/plan.md"]),
+            ("See `plan.md`, then (README.md)", vec!["docs/plan.md", "README.md"]),
+            ("As ADR-12 says", vec!["docs/adr/0012-money.md"]),
+            ("as adr 0012 says", vec!["docs/adr/0012-money.md"]),
+            ("spec 001: cart", vec!["specs/001-cart/spec.md"]),
+            ("fixes the plan", vec![]),
+            ("see other.md and ADR 13", vec![]),
+        ] {
+            assert_eq!(named(text, "", &paths), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_document_beside_the_one_that_names_it_is_meant_first() {
+        let paths = ["context.md", "a/b/plan.md", "a/b/context.md"];
+        assert_eq!(named("See context.md", "a/b", &paths), ["a/b/context.md"]);
+    }
+
+    #[test]
+    fn sections_with_the_words_of_the_change_stay() {
+        let far = "filler ".repeat(40);
+        let text =
+            format!("# Plan\n\n## Colours\n{far}\n## Refunds\nA refund is at most the price.\n");
+        let words = words_in("refundPrice");
+        let shown = best_sections(&text, 120, &words);
+        assert!(shown.contains("at most the price"), "{shown}");
+        assert!(shown.contains("[left out: ## Colours"), "{shown}");
+    }
+}
